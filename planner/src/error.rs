@@ -1,0 +1,328 @@
+//! [`SqlError`]: an error with PostgreSQL's SQLSTATE and fields. Travels through DataFusion as
+//! `DataFusionError::External` and comes back whole.
+
+use datafusion::error::DataFusionError;
+use std::fmt;
+use storage::StoreError;
+use txn::TxnError;
+
+/// A result of the planner.
+pub type Result<T> = std::result::Result<T, SqlError>;
+
+/// Five characters of PostgreSQL's appendix A.
+pub type SqlState = &'static str;
+
+/// The SQLSTATEs in use, named as in PostgreSQL's appendix A.
+#[allow(missing_docs)]
+pub mod state {
+    pub const WARNING: &str = "01000";
+    pub const SUCCESSFUL_COMPLETION: &str = "00000";
+    pub const CONNECTION_FAILURE: &str = "08006";
+    pub const PROTOCOL_VIOLATION: &str = "08P01";
+    pub const FEATURE_NOT_SUPPORTED: &str = "0A000";
+    pub const CARDINALITY_VIOLATION: &str = "21000";
+    pub const STRING_DATA_RIGHT_TRUNCATION: &str = "22001";
+    pub const NUMERIC_VALUE_OUT_OF_RANGE: &str = "22003";
+    pub const NULL_VALUE_NOT_ALLOWED: &str = "22004";
+    pub const INVALID_DATETIME_FORMAT: &str = "22007";
+    pub const DATETIME_FIELD_OVERFLOW: &str = "22008";
+    pub const SUBSTRING_ERROR: &str = "22011";
+    pub const DIVISION_BY_ZERO: &str = "22012";
+    pub const INVALID_PARAMETER_VALUE: &str = "22023";
+    pub const CHARACTER_NOT_IN_REPERTOIRE: &str = "22021";
+    pub const INVALID_ESCAPE_SEQUENCE: &str = "22025";
+    pub const INVALID_TEXT_REPRESENTATION: &str = "22P02";
+    pub const INVALID_BINARY_REPRESENTATION: &str = "22P03";
+    pub const BAD_COPY_FILE_FORMAT: &str = "22P04";
+    pub const INVALID_ROW_COUNT_IN_LIMIT: &str = "2201W";
+    pub const INVALID_ROW_COUNT_IN_OFFSET: &str = "2201X";
+    pub const NOT_NULL_VIOLATION: &str = "23502";
+    pub const FOREIGN_KEY_VIOLATION: &str = "23503";
+    pub const UNIQUE_VIOLATION: &str = "23505";
+    pub const CHECK_VIOLATION: &str = "23514";
+    pub const INVALID_CURSOR_STATE: &str = "24000";
+    pub const ACTIVE_SQL_TRANSACTION: &str = "25001";
+    pub const READ_ONLY_SQL_TRANSACTION: &str = "25006";
+    pub const NO_ACTIVE_SQL_TRANSACTION: &str = "25P01";
+    pub const IN_FAILED_SQL_TRANSACTION: &str = "25P02";
+    pub const INVALID_SQL_STATEMENT_NAME: &str = "26000";
+    pub const INVALID_AUTHORIZATION: &str = "28000";
+    pub const INVALID_PASSWORD: &str = "28P01";
+    pub const DEPENDENT_OBJECTS_STILL_EXIST: &str = "2BP01";
+    pub const INVALID_CURSOR_NAME: &str = "34000";
+    pub const INVALID_SAVEPOINT: &str = "3B001";
+    pub const INVALID_CATALOG_NAME: &str = "3D000";
+    pub const INVALID_SCHEMA_NAME: &str = "3F000";
+    pub const SERIALIZATION_FAILURE: &str = "40001";
+    pub const STATEMENT_COMPLETION_UNKNOWN: &str = "40003";
+    pub const DEADLOCK_DETECTED: &str = "40P01";
+    pub const SYNTAX_ERROR: &str = "42601";
+    pub const INSUFFICIENT_PRIVILEGE: &str = "42501";
+    pub const CANNOT_COERCE: &str = "42846";
+    pub const GROUPING_ERROR: &str = "42803";
+    pub const WINDOWING_ERROR: &str = "42P20";
+    pub const INVALID_NAME: &str = "42602";
+    pub const NAME_TOO_LONG: &str = "42622";
+    pub const DATATYPE_MISMATCH: &str = "42804";
+    pub const INDETERMINATE_DATATYPE: &str = "42P18";
+    pub const WRONG_OBJECT_TYPE: &str = "42809";
+    pub const UNDEFINED_COLUMN: &str = "42703";
+    pub const UNDEFINED_FUNCTION: &str = "42883";
+    pub const UNDEFINED_TABLE: &str = "42P01";
+    pub const UNDEFINED_PARAMETER: &str = "42P02";
+    pub const UNDEFINED_OBJECT: &str = "42704";
+    pub const DUPLICATE_COLUMN: &str = "42701";
+    pub const DUPLICATE_CURSOR: &str = "42P03";
+    pub const DUPLICATE_DATABASE: &str = "42P04";
+    pub const DUPLICATE_PREPARED_STATEMENT: &str = "42P05";
+    pub const DUPLICATE_SCHEMA: &str = "42P06";
+    pub const DUPLICATE_TABLE: &str = "42P07";
+    pub const DUPLICATE_ALIAS: &str = "42712";
+    pub const DUPLICATE_OBJECT: &str = "42710";
+    pub const AMBIGUOUS_COLUMN: &str = "42702";
+    pub const AMBIGUOUS_FUNCTION: &str = "42725";
+    pub const AMBIGUOUS_PARAMETER: &str = "42P08";
+    pub const INVALID_COLUMN_REFERENCE: &str = "42P10";
+    pub const INVALID_COLUMN_DEFINITION: &str = "42611";
+    pub const INVALID_TABLE_DEFINITION: &str = "42P16";
+    pub const INVALID_OBJECT_DEFINITION: &str = "42P17";
+    pub const INVALID_SCHEMA_DEFINITION: &str = "42P15";
+    pub const DISK_FULL: &str = "53100";
+    pub const OUT_OF_MEMORY: &str = "53200";
+    pub const TOO_MANY_CONNECTIONS: &str = "53300";
+    pub const PROGRAM_LIMIT_EXCEEDED: &str = "54000";
+    pub const STATEMENT_TOO_COMPLEX: &str = "54001";
+    pub const OBJECT_NOT_IN_PREREQUISITE_STATE: &str = "55000";
+    pub const OBJECT_IN_USE: &str = "55006";
+    pub const LOCK_NOT_AVAILABLE: &str = "55P03";
+    pub const QUERY_CANCELED: &str = "57014";
+    pub const ADMIN_SHUTDOWN: &str = "57P01";
+    pub const CANNOT_CONNECT_NOW: &str = "57P03";
+    pub const IO_ERROR: &str = "58030";
+    pub const SNAPSHOT_TOO_OLD: &str = "72000";
+    pub const INTERNAL_ERROR: &str = "XX000";
+    pub const DATA_CORRUPTED: &str = "XX001";
+}
+
+/// An error as PostgreSQL reports one (manual, chapter 55.8). Boxed inside, so that results stay small.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqlError(Box<Fields>);
+
+/// The fields of an error or notice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fields {
+    /// SQLSTATE.
+    pub state: SqlState,
+    /// One line, lower case, no full stop.
+    pub message: String,
+    /// More about what happened; whole sentences.
+    pub detail: Option<String>,
+    /// What the person could do; whole sentences.
+    pub hint: Option<String>,
+    /// Position in the statement's text: characters, from 1.
+    pub position: Option<usize>,
+    /// Schema of the object concerned.
+    pub schema: Option<String>,
+    /// Table concerned.
+    pub table: Option<String>,
+    /// Column concerned.
+    pub column: Option<String>,
+    /// Data type concerned.
+    pub data_type: Option<String>,
+    /// Constraint concerned.
+    pub constraint: Option<String>,
+    /// Where it happened (`CONTEXT`), such as the line of a COPY.
+    pub context: Option<String>,
+}
+
+impl SqlError {
+    /// An error with a state and a message.
+    pub fn new(state: SqlState, message: impl Into<String>) -> Self {
+        SqlError(Box::new(Fields {
+            state,
+            message: message.into(),
+            detail: None,
+            hint: None,
+            position: None,
+            schema: None,
+            table: None,
+            column: None,
+            data_type: None,
+            constraint: None,
+            context: None,
+        }))
+    }
+    /// 0A000: `what` is not supported.
+    pub fn unsupported(what: impl fmt::Display) -> Self {
+        Self::new(state::FEATURE_NOT_SUPPORTED, format!("{what} is not supported"))
+    }
+    /// XX000: a state of the program that should not be.
+    pub fn internal(what: impl fmt::Display) -> Self {
+        Self::new(state::INTERNAL_ERROR, format!("internal error: {what}"))
+    }
+    /// 42601 at a position.
+    pub fn syntax(message: impl Into<String>) -> Self {
+        Self::new(state::SYNTAX_ERROR, message)
+    }
+    /// Adds a detail.
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.0.detail = Some(detail.into());
+        self
+    }
+    /// Adds a hint.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+    /// Adds a position: characters from 1.
+    #[must_use]
+    pub fn at(mut self, position: usize) -> Self {
+        self.0.position = Some(position);
+        self
+    }
+    /// Adds the table concerned.
+    #[must_use]
+    pub fn table(mut self, schema: impl Into<String>, table: impl Into<String>) -> Self {
+        self.0.schema = Some(schema.into());
+        self.0.table = Some(table.into());
+        self
+    }
+    /// Adds the column concerned.
+    #[must_use]
+    pub fn column(mut self, column: impl Into<String>) -> Self {
+        self.0.column = Some(column.into());
+        self
+    }
+    /// Adds the constraint concerned.
+    #[must_use]
+    pub fn constraint(mut self, constraint: impl Into<String>) -> Self {
+        self.0.constraint = Some(constraint.into());
+        self
+    }
+    /// Adds the context.
+    #[must_use]
+    pub fn context(mut self, context: impl Into<String>) -> Self {
+        self.0.context = Some(context.into());
+        self
+    }
+    /// The fields.
+    pub fn fields(&self) -> &Fields {
+        &self.0
+    }
+    /// The SQLSTATE.
+    pub fn state(&self) -> SqlState {
+        self.0.state
+    }
+    /// Whether running the transaction again may succeed (40001, 40P01).
+    pub fn is_retryable(&self) -> bool {
+        matches!(self.state(), state::SERIALIZATION_FAILURE | state::DEADLOCK_DETECTED)
+    }
+}
+
+impl fmt::Display for SqlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (SQLSTATE {})", self.0.message, self.0.state)
+    }
+}
+
+impl std::error::Error for SqlError {}
+
+impl From<SqlError> for DataFusionError {
+    fn from(error: SqlError) -> Self {
+        DataFusionError::External(Box::new(error))
+    }
+}
+
+impl From<SqlError> for datafusion::arrow::error::ArrowError {
+    fn from(error: SqlError) -> Self {
+        datafusion::arrow::error::ArrowError::ExternalError(Box::new(error))
+    }
+}
+
+impl From<datafusion::arrow::error::ArrowError> for SqlError {
+    fn from(error: datafusion::arrow::error::ArrowError) -> Self {
+        DataFusionError::from(error).into()
+    }
+}
+
+impl From<DataFusionError> for SqlError {
+    fn from(error: DataFusionError) -> Self {
+        use datafusion::arrow::error::ArrowError;
+        let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+        while let Some(inner) = source {
+            if let Some(sql) = inner.downcast_ref::<SqlError>() {
+                return sql.clone();
+            }
+            if let Some(txn) = inner.downcast_ref::<TxnError>() {
+                return txn.clone().into();
+            }
+            match inner.downcast_ref::<ArrowError>() {
+                Some(ArrowError::DivideByZero) => {
+                    return SqlError::new(state::DIVISION_BY_ZERO, "division by zero");
+                }
+                Some(ArrowError::ArithmeticOverflow(_)) => {
+                    return SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "value out of range");
+                }
+                _ => {}
+            }
+            // `DataFusionError::Shared` and `External` expose what they wrap as their source.
+            source = match inner.downcast_ref::<DataFusionError>() {
+                Some(DataFusionError::External(boxed)) => Some(boxed.as_ref()),
+                Some(DataFusionError::ArrowError(boxed, _)) => Some(boxed.as_ref()),
+                Some(DataFusionError::Shared(shared)) => Some(shared.as_ref()),
+                Some(DataFusionError::Context(_, boxed)) => Some(boxed.as_ref()),
+                _ => inner.source(),
+            };
+        }
+        match error.find_root() {
+            DataFusionError::NotImplemented(what) => {
+                SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("not supported: {what}"))
+            }
+            DataFusionError::ResourcesExhausted(what) => SqlError::new(state::OUT_OF_MEMORY, what.clone()),
+            other => SqlError::internal(other),
+        }
+    }
+}
+
+impl From<TxnError> for SqlError {
+    /// Without names: `session` replaces key bytes by table and key where it can.
+    fn from(error: TxnError) -> Self {
+        match error {
+            TxnError::Conflict(conflict) => SqlError::new(
+                state::SERIALIZATION_FAILURE,
+                "could not serialize access due to concurrent update",
+            )
+            .detail(format!("Key {:?} was changed at {}.", conflict.key, conflict.found))
+            .hint("The transaction might succeed if retried."),
+            TxnError::Undetermined { start_ts } => SqlError::new(
+                state::STATEMENT_COMPLETION_UNKNOWN,
+                "the outcome of the commit is not known",
+            )
+            .detail(format!("Transaction {start_ts}.")),
+            TxnError::SnapshotTooOld { .. } => {
+                SqlError::new(state::SNAPSHOT_TOO_OLD, "snapshot too old").detail(error.to_string())
+            }
+            TxnError::Invalid(what) => SqlError::internal(what),
+            TxnError::Store(error) => error.into(),
+            TxnError::Spill(what) => SqlError::new(state::IO_ERROR, what),
+        }
+    }
+}
+
+impl From<StoreError> for SqlError {
+    fn from(error: StoreError) -> Self {
+        let sqlstate = match &error {
+            StoreError::DiskFull(_) => state::DISK_FULL,
+            StoreError::ReadOnly(_) => state::READ_ONLY_SQL_TRANSACTION,
+            StoreError::Undetermined(_) => state::STATEMENT_COMPLETION_UNKNOWN,
+            StoreError::InUse(_) => state::OBJECT_IN_USE,
+            StoreError::Corrupted(_) | StoreError::Format(_) => state::DATA_CORRUPTED,
+            StoreError::Io(_) | StoreError::Unavailable(_) => state::IO_ERROR,
+            StoreError::Unsupported(_) => state::FEATURE_NOT_SUPPORTED,
+            StoreError::TooLarge(_) => state::PROGRAM_LIMIT_EXCEEDED,
+        };
+        SqlError::new(sqlstate, error.to_string())
+    }
+}

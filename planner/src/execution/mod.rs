@@ -1,0 +1,5 @@
+//! Running plans: DataFusion's operators, and our own leaves and writers.
+
+pub mod slots;
+
+pub use slots::{Slots, StatementContext};

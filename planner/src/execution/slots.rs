@@ -1,0 +1,67 @@
+//! [`Slots`]: what a finished plan looks up when it runs, so that it can run again with other
+//! parameters, in another transaction, at another time.
+//!
+//! Every plan instance owns one `Slots`. Whoever runs the instance puts a [`StatementContext`]
+//! in, executes, and takes it out. An instance serves one execution at a time.
+
+use crate::catalog::Catalog;
+use crate::error::{Result, SqlError};
+use crate::session::settings::Settings;
+use crate::session::shared::SessionShared;
+use crate::types::Datum;
+use parking_lot::RwLock;
+use std::fmt;
+use std::sync::Arc;
+use txn::{CommandNumber, Transaction};
+
+/// All that one execution of one statement depends on.
+pub struct StatementContext {
+    /// Values of `$1`, `$2`, … in the Arrow form of their types.
+    pub parameters: Vec<Datum>,
+    /// The transaction it runs in.
+    pub transaction: Arc<Transaction>,
+    /// Its number: it reads own writes of earlier commands, and writes under this one.
+    pub command: CommandNumber,
+    /// The catalog as of the transaction, its own changes included.
+    pub catalog: Arc<Catalog>,
+    /// Settings as of the statement's start.
+    pub settings: Arc<Settings>,
+    /// What outlives statements: user, database, sequences' last values, notices.
+    pub session: Arc<SessionShared>,
+    /// `now()`: start of the transaction, microseconds since the Unix epoch.
+    pub transaction_time: i64,
+    /// `statement_timestamp()`, microseconds since the Unix epoch.
+    pub statement_time: i64,
+}
+
+/// The slot that a plan instance's leaves and slot functions read.
+#[derive(Default)]
+pub struct Slots {
+    current: RwLock<Option<Arc<StatementContext>>>,
+}
+
+impl Slots {
+    /// Empty slots for a new plan instance.
+    pub fn new() -> Arc<Self> {
+        Arc::new(Self::default())
+    }
+    /// Puts a context in before the plan is executed.
+    pub fn fill(&self, context: Arc<StatementContext>) {
+        *self.current.write() = Some(context);
+    }
+    /// Takes the context out, so that a pooled plan keeps no transaction alive.
+    pub fn clear(&self) {
+        *self.current.write() = None;
+    }
+    /// The context of the execution under way. Errors when there is none (a plan that runs
+    /// outside an execution: a bug, or constant folding that must not happen).
+    pub fn get(&self) -> Result<Arc<StatementContext>> {
+        self.current.read().clone().ok_or_else(|| SqlError::internal("a plan ran without its slots filled"))
+    }
+}
+
+impl fmt::Debug for Slots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Slots")
+    }
+}

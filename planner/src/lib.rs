@@ -1,0 +1,10 @@
+//! SQL: PostgreSQL's meaning, DataFusion's execution. Knows no sockets and no lock records.
+
+pub mod catalog;
+pub mod error;
+pub mod execution;
+pub mod functions;
+pub mod session;
+pub mod types;
+
+pub use error::{Result, SqlError, state};

@@ -1,0 +1,316 @@
+//! SQL types: PostgreSQL's OIDs, names and modifiers, and how each value stands in Arrow.
+//!
+//! | type | Arrow |
+//! |---|---|
+//! | bool | Boolean |
+//! | int2, int4, int8 | Int16, Int32, Int64 |
+//! | oid and reg* | Int64 (0..=2^32-1) |
+//! | float4, float8 | Float32, Float64 |
+//! | numeric | Binary: the bytes of `numeric::Numeric`, ordered by value, then by scale |
+//! | text, varchar(n), char(n), name, "char", unknown | Utf8 |
+//! | bytea | LargeBinary |
+//! | date | Date32 (days since 1970-01-01; i32::MIN and MAX are -infinity and infinity) |
+//! | timestamp | Timestamp(Microsecond, None); i64::MIN and MAX are -infinity and infinity |
+//! | timestamptz | Timestamp(Microsecond, "+00:00") |
+//! | uuid | FixedSizeBinary(16) |
+//! | array of T | List(item: T, nullable) |
+//! | void | Null |
+//!
+//! Must not know wire, catalog or plans.
+
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, TimeUnit};
+use std::sync::Arc;
+
+/// A value: DataFusion's scalar, in the Arrow form of its type.
+pub type Datum = datafusion::scalar::ScalarValue;
+
+/// PostgreSQL's object identifier.
+pub type Oid = u32;
+
+/// The base of a type, without array-ness and modifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[allow(missing_docs)]
+pub enum BaseType {
+    Bool,
+    Int2,
+    Int4,
+    Int8,
+    Float4,
+    Float8,
+    Numeric,
+    Text,
+    Varchar,
+    /// char(n), `bpchar`.
+    Char,
+    Name,
+    /// `"char"`, one byte.
+    SingleChar,
+    Bytea,
+    Date,
+    Timestamp,
+    Timestamptz,
+    Uuid,
+    Oid,
+    Regclass,
+    Regtype,
+    Regproc,
+    Regnamespace,
+    /// A literal or parameter whose type is not resolved yet.
+    Unknown,
+    Void,
+}
+
+/// A type: base, array or not, and modifier as PostgreSQL encodes it (`atttypmod`; -1 for none).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct SqlType {
+    /// Base or element type.
+    pub base: BaseType,
+    /// Whether this is an array of `base`.
+    pub array: bool,
+    /// Modifier: `n + 4` for varchar(n) and char(n), `(p << 16 | s) + 4` for numeric(p, s).
+    pub modifier: i32,
+}
+
+#[allow(missing_docs)]
+impl SqlType {
+    pub const BOOL: SqlType = SqlType::of(BaseType::Bool);
+    pub const INT2: SqlType = SqlType::of(BaseType::Int2);
+    pub const INT4: SqlType = SqlType::of(BaseType::Int4);
+    pub const INT8: SqlType = SqlType::of(BaseType::Int8);
+    pub const FLOAT4: SqlType = SqlType::of(BaseType::Float4);
+    pub const FLOAT8: SqlType = SqlType::of(BaseType::Float8);
+    pub const NUMERIC: SqlType = SqlType::of(BaseType::Numeric);
+    pub const TEXT: SqlType = SqlType::of(BaseType::Text);
+    pub const VARCHAR: SqlType = SqlType::of(BaseType::Varchar);
+    pub const CHAR: SqlType = SqlType::of(BaseType::Char);
+    pub const NAME: SqlType = SqlType::of(BaseType::Name);
+    pub const SINGLE_CHAR: SqlType = SqlType::of(BaseType::SingleChar);
+    pub const BYTEA: SqlType = SqlType::of(BaseType::Bytea);
+    pub const DATE: SqlType = SqlType::of(BaseType::Date);
+    pub const TIMESTAMP: SqlType = SqlType::of(BaseType::Timestamp);
+    pub const TIMESTAMPTZ: SqlType = SqlType::of(BaseType::Timestamptz);
+    pub const UUID: SqlType = SqlType::of(BaseType::Uuid);
+    pub const OID: SqlType = SqlType::of(BaseType::Oid);
+    pub const REGCLASS: SqlType = SqlType::of(BaseType::Regclass);
+    pub const UNKNOWN: SqlType = SqlType::of(BaseType::Unknown);
+    pub const VOID: SqlType = SqlType::of(BaseType::Void);
+}
+
+impl SqlType {
+    /// The plain type of a base.
+    pub const fn of(base: BaseType) -> Self {
+        SqlType { base, array: false, modifier: -1 }
+    }
+    /// The same with a modifier.
+    #[must_use]
+    pub const fn with_modifier(self, modifier: i32) -> Self {
+        SqlType { modifier, ..self }
+    }
+    /// The same without modifier.
+    #[must_use]
+    pub const fn plain(self) -> Self {
+        self.with_modifier(-1)
+    }
+    /// An array of this.
+    #[must_use]
+    pub const fn array_of(self) -> Self {
+        SqlType { array: true, ..self }
+    }
+    /// The element type of an array.
+    #[must_use]
+    pub const fn element(self) -> Self {
+        SqlType { array: false, ..self }
+    }
+    /// The Arrow type that holds values of this type (table in the module head).
+    pub fn arrow(&self) -> DataType {
+        let base = match self.base {
+            BaseType::Bool => DataType::Boolean,
+            BaseType::Int2 => DataType::Int16,
+            BaseType::Int4 => DataType::Int32,
+            BaseType::Int8
+            | BaseType::Oid
+            | BaseType::Regclass
+            | BaseType::Regtype
+            | BaseType::Regproc
+            | BaseType::Regnamespace => DataType::Int64,
+            BaseType::Float4 => DataType::Float32,
+            BaseType::Float8 => DataType::Float64,
+            BaseType::Numeric => DataType::Binary,
+            BaseType::Text
+            | BaseType::Varchar
+            | BaseType::Char
+            | BaseType::Name
+            | BaseType::SingleChar
+            | BaseType::Unknown => DataType::Utf8,
+            BaseType::Bytea => DataType::LargeBinary,
+            BaseType::Date => DataType::Date32,
+            BaseType::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
+            BaseType::Timestamptz => DataType::Timestamp(TimeUnit::Microsecond, Some("+00:00".into())),
+            BaseType::Uuid => DataType::FixedSizeBinary(16),
+            BaseType::Void => DataType::Null,
+        };
+        if self.array { DataType::List(Self::list_item(base)) } else { base }
+    }
+    fn list_item(item: DataType) -> FieldRef {
+        Arc::new(Field::new_list_field(item, true))
+    }
+    /// Whether values are character strings.
+    pub fn is_string(&self) -> bool {
+        !self.array
+            && matches!(self.base, BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name | BaseType::Unknown)
+    }
+    /// Whether values are numbers.
+    pub fn is_number(&self) -> bool {
+        !self.array
+            && matches!(
+                self.base,
+                BaseType::Int2 | BaseType::Int4 | BaseType::Int8 | BaseType::Float4 | BaseType::Float8 | BaseType::Numeric
+            )
+    }
+    /// Whether values are int2, int4 or int8.
+    pub fn is_integer(&self) -> bool {
+        !self.array && matches!(self.base, BaseType::Int2 | BaseType::Int4 | BaseType::Int8)
+    }
+    /// PostgreSQL's OID of the type.
+    pub fn oid(&self) -> Oid {
+        let (plain, array) = match self.base {
+            BaseType::Bool => (16, 1000),
+            BaseType::Int2 => (21, 1005),
+            BaseType::Int4 => (23, 1007),
+            BaseType::Int8 => (20, 1016),
+            BaseType::Float4 => (700, 1021),
+            BaseType::Float8 => (701, 1022),
+            BaseType::Numeric => (1700, 1231),
+            BaseType::Text => (25, 1009),
+            BaseType::Varchar => (1043, 1015),
+            BaseType::Char => (1042, 1014),
+            BaseType::Name => (19, 1003),
+            BaseType::SingleChar => (18, 1002),
+            BaseType::Bytea => (17, 1001),
+            BaseType::Date => (1082, 1182),
+            BaseType::Timestamp => (1114, 1115),
+            BaseType::Timestamptz => (1184, 1185),
+            BaseType::Uuid => (2950, 2951),
+            BaseType::Oid => (26, 1028),
+            BaseType::Regclass => (2205, 2210),
+            BaseType::Regtype => (2206, 2211),
+            BaseType::Regproc => (24, 1008),
+            BaseType::Regnamespace => (4089, 4090),
+            BaseType::Unknown => (705, 705),
+            BaseType::Void => (2278, 2278),
+        };
+        if self.array { array } else { plain }
+    }
+    /// The type with this OID, if it is one of ours.
+    pub fn from_oid(oid: Oid) -> Option<SqlType> {
+        Self::ALL_BASES.iter().flat_map(|base| [SqlType::of(*base), SqlType::of(*base).array_of()]).find(|ty| ty.oid() == oid)
+    }
+    /// Every base.
+    pub const ALL_BASES: [BaseType; 24] = [
+        BaseType::Bool,
+        BaseType::Int2,
+        BaseType::Int4,
+        BaseType::Int8,
+        BaseType::Float4,
+        BaseType::Float8,
+        BaseType::Numeric,
+        BaseType::Text,
+        BaseType::Varchar,
+        BaseType::Char,
+        BaseType::Name,
+        BaseType::SingleChar,
+        BaseType::Bytea,
+        BaseType::Date,
+        BaseType::Timestamp,
+        BaseType::Timestamptz,
+        BaseType::Uuid,
+        BaseType::Oid,
+        BaseType::Regclass,
+        BaseType::Regtype,
+        BaseType::Regproc,
+        BaseType::Regnamespace,
+        BaseType::Unknown,
+        BaseType::Void,
+    ];
+    /// PostgreSQL's `typlen`: bytes, or -1 for variable, -2 for C strings.
+    pub fn length(&self) -> i16 {
+        if self.array {
+            return -1;
+        }
+        match self.base {
+            BaseType::Bool | BaseType::SingleChar => 1,
+            BaseType::Int2 => 2,
+            BaseType::Int4
+            | BaseType::Float4
+            | BaseType::Date
+            | BaseType::Oid
+            | BaseType::Regclass
+            | BaseType::Regtype
+            | BaseType::Regproc
+            | BaseType::Regnamespace
+            | BaseType::Void => 4,
+            BaseType::Int8 | BaseType::Float8 | BaseType::Timestamp | BaseType::Timestamptz => 8,
+            BaseType::Uuid => 16,
+            BaseType::Name => 64,
+            BaseType::Unknown => -2,
+            BaseType::Numeric | BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Bytea => -1,
+        }
+    }
+    /// The name as `format_type` prints it without modifier: `integer`, `character varying`, `text[]`.
+    pub fn name(&self) -> String {
+        let base = match self.base {
+            BaseType::Bool => "boolean",
+            BaseType::Int2 => "smallint",
+            BaseType::Int4 => "integer",
+            BaseType::Int8 => "bigint",
+            BaseType::Float4 => "real",
+            BaseType::Float8 => "double precision",
+            BaseType::Numeric => "numeric",
+            BaseType::Text => "text",
+            BaseType::Varchar => "character varying",
+            BaseType::Char => "character",
+            BaseType::Name => "name",
+            BaseType::SingleChar => "\"char\"",
+            BaseType::Bytea => "bytea",
+            BaseType::Date => "date",
+            BaseType::Timestamp => "timestamp without time zone",
+            BaseType::Timestamptz => "timestamp with time zone",
+            BaseType::Uuid => "uuid",
+            BaseType::Oid => "oid",
+            BaseType::Regclass => "regclass",
+            BaseType::Regtype => "regtype",
+            BaseType::Regproc => "regproc",
+            BaseType::Regnamespace => "regnamespace",
+            BaseType::Unknown => "unknown",
+            BaseType::Void => "void",
+        };
+        if self.array { format!("{base}[]") } else { base.to_string() }
+    }
+    /// The name with modifier: `numeric(10,2)`, `character varying(20)`.
+    pub fn format(&self) -> String {
+        let element = self.element();
+        let text = match (self.base, self.modifier) {
+            (_, -1) => element.name(),
+            (BaseType::Varchar | BaseType::Char, m) => format!("{}({})", element.name(), m - 4),
+            (BaseType::Numeric, m) => {
+                let (precision, scale) = numeric_modifier(m);
+                format!("numeric({precision},{scale})")
+            }
+            _ => element.name(),
+        };
+        if self.array { format!("{text}[]") } else { text }
+    }
+}
+
+/// Precision and scale of a numeric modifier.
+pub fn numeric_modifier(modifier: i32) -> (i32, i32) {
+    let value = modifier - 4;
+    // The scale is eleven bits, signed (PostgreSQL 15 allows -1000 to 1000).
+    let scale = ((value & 0x7ff) ^ 1024) - 1024;
+    ((value >> 16) & 0xffff, scale)
+}
+
+/// The modifier of numeric(precision, scale).
+pub fn make_numeric_modifier(precision: i32, scale: i32) -> i32 {
+    ((precision << 16) | (scale & 0x7ff)) + 4
+}

@@ -1,0 +1,446 @@
+//! The storage contract: rows of timestamped cells in families, with atomic conditional mutation
+//! of one row. This is Bigtable's vocabulary, and both engines honour it natively.
+//!
+//! Must not know transactions, locks or SQL: a class is only the first byte of a value here.
+
+use crate::env::BoxFuture;
+use crate::error::Result;
+use crate::timestamp::Timestamp;
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use std::sync::Arc;
+
+/// A column family: a locality group of cells. What each holds is `txn`'s business; the names
+/// are the Percolator paper's columns (section 2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// `d`: values of transactions, at start_ts.
+    Data,
+    /// `l`: locks, at start_ts.
+    Lock,
+    /// `w`: committed writes, at commit_ts.
+    Write,
+    /// `r`: rollback and lock-only records.
+    Rollback,
+}
+
+impl Family {
+    /// Every family, in the order in which cells of a row are returned.
+    pub const ALL: [Family; 4] = [Family::Data, Family::Lock, Family::Write, Family::Rollback];
+}
+
+/// One version of one family of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Family of the cell.
+    pub family: Family,
+    /// Version of the cell.
+    pub timestamp: Timestamp,
+    /// Content; its first byte is its class.
+    pub value: Bytes,
+}
+
+/// A row as read: its key and the cells that the filter let through, ordered by family
+/// ([`Family::ALL`]) and within a family by descending timestamp. A row without cells is absent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Row key.
+    pub key: Bytes,
+    /// Cells, ordered.
+    pub cells: Vec<Cell>,
+}
+
+impl Row {
+    /// The newest cell of `family`, if any came back.
+    pub fn newest(&self, family: Family) -> Option<&Cell> {
+        self.cells.iter().find(|cell| cell.family == family)
+    }
+    /// The cells of `family`, newest first.
+    pub fn family(&self, family: Family) -> impl Iterator<Item = &Cell> {
+        self.cells.iter().filter(move |cell| cell.family == family)
+    }
+}
+
+/// An inclusive range of timestamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimestampRange {
+    /// Smallest timestamp inside.
+    pub from: Timestamp,
+    /// Greatest timestamp inside.
+    pub to: Timestamp,
+}
+
+impl TimestampRange {
+    /// All timestamps.
+    pub const ALL: TimestampRange = TimestampRange { from: Timestamp::ZERO, to: Timestamp::MAX };
+    /// `ts` alone.
+    pub fn at(ts: Timestamp) -> Self {
+        TimestampRange { from: ts, to: ts }
+    }
+    /// Up to and including `ts`.
+    pub fn up_to(ts: Timestamp) -> Self {
+        TimestampRange { from: Timestamp::ZERO, to: ts }
+    }
+    /// Strictly after `ts`.
+    pub fn after(ts: Timestamp) -> Self {
+        TimestampRange { from: ts.next(), to: Timestamp::MAX }
+    }
+    /// From `ts` on, inclusive.
+    pub fn from(ts: Timestamp) -> Self {
+        TimestampRange { from: ts, to: Timestamp::MAX }
+    }
+    /// Whether `ts` lies inside.
+    pub fn contains(&self, ts: Timestamp) -> bool {
+        self.from <= ts && ts <= self.to
+    }
+}
+
+/// What to return of one family of each row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FamilyFilter {
+    /// The family.
+    pub family: Family,
+    /// Versions wanted.
+    pub range: TimestampRange,
+    /// At most this many cells of the family per row, newest first. At least 1.
+    pub cells: usize,
+}
+
+/// What to return of each row: families that are not named are not read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadFilter {
+    /// One entry a family, at most.
+    pub families: Vec<FamilyFilter>,
+}
+
+impl ReadFilter {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Adds `cells` versions of `family` in `range`.
+    #[must_use]
+    pub fn with(mut self, family: Family, range: TimestampRange, cells: usize) -> Self {
+        self.families.push(FamilyFilter { family, range, cells });
+        self
+    }
+}
+
+/// Row keys from `start` (inclusive) to `end` (exclusive); `None` as end is unbounded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowRange {
+    /// First key inside.
+    pub start: Bytes,
+    /// First key behind, or `None` when the range has no end.
+    pub end: Option<Bytes>,
+}
+
+impl RowRange {
+    /// Every row.
+    pub fn all() -> Self {
+        RowRange { start: Bytes::new(), end: None }
+    }
+    /// Every row whose key begins with `prefix`.
+    pub fn prefix(prefix: impl Into<Bytes>) -> Self {
+        let start: Bytes = prefix.into();
+        let end = prefix_end(&start);
+        RowRange { start, end }
+    }
+    /// Whether `key` lies inside.
+    pub fn contains(&self, key: &[u8]) -> bool {
+        key >= &self.start[..] && self.end.as_ref().is_none_or(|end| key < &end[..])
+    }
+    /// Whether no key can lie inside.
+    pub fn is_empty(&self) -> bool {
+        self.end.as_ref().is_some_and(|end| end[..] <= self.start[..])
+    }
+    /// The keys in both ranges.
+    #[must_use]
+    pub fn intersect(&self, other: &RowRange) -> RowRange {
+        let end = match (&self.end, &other.end) {
+            (Some(a), Some(b)) => Some(a.min(b).clone()),
+            (a, b) => a.clone().or_else(|| b.clone()),
+        };
+        RowRange { start: self.start.clone().max(other.start.clone()), end }
+    }
+}
+
+/// The smallest key greater than every key with this prefix; `None` when there is none.
+pub fn prefix_end(prefix: &[u8]) -> Option<Bytes> {
+    let keep = prefix.iter().rposition(|byte| *byte != 0xff)?;
+    let mut end = prefix.get(..=keep)?.to_vec();
+    if let Some(last) = end.last_mut() {
+        *last += 1;
+    }
+    Some(end.into())
+}
+
+/// The classes of a value: the values of its first byte, `from..=to`. Cells with an empty value
+/// have class 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassRange {
+    /// Smallest class inside.
+    pub from: u8,
+    /// Greatest class inside.
+    pub to: u8,
+}
+
+impl ClassRange {
+    /// Every class.
+    pub const ANY: ClassRange = ClassRange { from: 0, to: u8::MAX };
+    /// Whether a cell with this `value` is of a class inside.
+    pub fn contains(&self, value: &[u8]) -> bool {
+        let class = value.first().copied().unwrap_or(0);
+        self.from <= class && class <= self.to
+    }
+}
+
+/// What must hold of a row for a conditional mutation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// The row has no cell of this family, range and class, other than at `except`.
+    NoCell {
+        /// Family looked at.
+        family: Family,
+        /// Versions looked at.
+        range: TimestampRange,
+        /// Classes looked at.
+        class: ClassRange,
+        /// A version that does not count (a transaction's own lock).
+        except: Option<Timestamp>,
+    },
+    /// The row has exactly this cell with exactly this value.
+    CellEquals {
+        /// Family looked at.
+        family: Family,
+        /// Version looked at.
+        timestamp: Timestamp,
+        /// Its value, to the byte.
+        value: Bytes,
+    },
+}
+
+/// One change of one row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mutation {
+    /// Writes a cell, in place of one with the same family and timestamp.
+    Set {
+        /// Family written.
+        family: Family,
+        /// Version written.
+        timestamp: Timestamp,
+        /// Content.
+        value: Bytes,
+    },
+    /// Removes the cells of a family in a range of versions.
+    Delete {
+        /// Family.
+        family: Family,
+        /// Versions removed.
+        range: TimestampRange,
+    },
+}
+
+/// The mutations of one row; applied atomically.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowMutation {
+    /// Row key.
+    pub key: Bytes,
+    /// Changes, in order.
+    pub mutations: Vec<Mutation>,
+}
+
+/// How a scan runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScanOptions {
+    /// Rows from the end of the range to its start. Refused by engines that cannot
+    /// (`StoreError::Unsupported`); see [`Store::can_scan_reverse`].
+    pub reverse: bool,
+    /// Rows in one item of the stream, at most. At least 1.
+    pub batch_rows: usize,
+    /// Rows in all, at most; `None` for no limit.
+    pub limit: Option<usize>,
+}
+
+impl Default for ScanOptions {
+    fn default() -> Self {
+        ScanOptions { reverse: false, batch_rows: 1024, limit: None }
+    }
+}
+
+/// When a mutation of a [`CommitBatch`] is stamped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stamp {
+    /// With the commit timestamp that the committer takes for the batch.
+    AtCommit,
+    /// With this timestamp.
+    At(Timestamp),
+}
+
+/// A condition of an atomic commit: no cell of this family and class of the row is newer than
+/// `none_after`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitCondition {
+    /// Row key.
+    pub key: Bytes,
+    /// Family looked at.
+    pub family: Family,
+    /// Cells at or below this timestamp do not count: the reader's snapshot_ts.
+    pub none_after: Timestamp,
+    /// Classes that count.
+    pub class: ClassRange,
+}
+
+/// A condition on one row at any family, used when a two-phase step passes through the
+/// committer: the row's conditions and the row's mutations, some stamped at commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitCell {
+    /// Row key.
+    pub key: Bytes,
+    /// Family written.
+    pub family: Family,
+    /// When it is stamped.
+    pub stamp: Stamp,
+    /// Content; `None` removes the cell at `stamp` (which is then `Stamp::At`).
+    pub value: Option<Bytes>,
+}
+
+/// What the committer writes in one atomic, durable step across rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommitBatch {
+    /// All must hold, against commits of the same group that are not yet published too.
+    pub conditions: Vec<CommitCondition>,
+    /// Exact conditions on single rows, checked against the store at the same moment: used by
+    /// prewrites and by the primary's commit on the two-phase path.
+    pub row_conditions: Vec<(Bytes, Condition)>,
+    /// What is written, in order.
+    pub cells: Vec<CommitCell>,
+    /// Whether the batch takes a commit_ts and publishes it as visible: true for commits, false
+    /// for prewrites, intents and clean-up.
+    pub publishes: bool,
+    /// Whether the answer waits for the sync. False only for `synchronous_commit = off`, where
+    /// the answer still waits for every earlier synchronous commit.
+    pub durable: bool,
+}
+
+/// Why a [`CommitBatch`] was not applied: nothing of it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FailedCondition {
+    /// This condition of [`CommitBatch::conditions`] found a newer cell (with its timestamp).
+    Newer {
+        /// Position in `conditions`.
+        index: usize,
+        /// Timestamp of the cell found.
+        found: Timestamp,
+    },
+    /// This condition of [`CommitBatch::row_conditions`] did not hold.
+    Row {
+        /// Position in `row_conditions`.
+        index: usize,
+    },
+}
+
+/// The optional capability of an engine whose one log holds every row (embedded, memory).
+pub trait AtomicCommit: Send + Sync {
+    /// Validates, stamps, logs, syncs, publishes, then answers with the commit timestamp (with
+    /// the newest timestamp handed out when the batch does not publish), or with the first
+    /// condition that failed. `Err` after the batch reached the log is
+    /// `StoreError::Undetermined`.
+    fn commit_atomic(
+        &self,
+        batch: CommitBatch,
+    ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>>;
+
+    /// The newest commit timestamp that a new snapshot sees: every commit at or below it is
+    /// readable, none above it was acknowledged. protocol.md's visible_ts.
+    fn published(&self) -> Timestamp;
+
+    /// Registers a reader at [`AtomicCommit::published`], atomically with reading it: GC keeps
+    /// what it needs until the guard is dropped.
+    fn snapshot(&self) -> SnapshotGuard;
+
+    /// The oldest registered snapshot, or `published` when there is none.
+    fn oldest_snapshot(&self) -> Timestamp;
+}
+
+/// A registered reader. Dropping it lets GC go on.
+pub struct SnapshotGuard {
+    timestamp: Timestamp,
+    release: Option<Arc<dyn Fn(Timestamp) + Send + Sync>>,
+}
+
+impl SnapshotGuard {
+    /// A guard that calls `release` when it is dropped.
+    pub fn new(timestamp: Timestamp, release: Option<Arc<dyn Fn(Timestamp) + Send + Sync>>) -> Self {
+        SnapshotGuard { timestamp, release }
+    }
+    /// The snapshot's timestamp.
+    pub fn timestamp(&self) -> Timestamp {
+        self.timestamp
+    }
+}
+
+impl Drop for SnapshotGuard {
+    fn drop(&mut self) {
+        if let Some(release) = self.release.take() {
+            release(self.timestamp);
+        }
+    }
+}
+
+/// A contiguous range of rows, as the engine keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TabletInfo {
+    /// Stable identity of the tablet within the store.
+    pub id: u64,
+    /// Rows of the tablet.
+    pub range: RowRange,
+    /// Approximate size on the medium, in bytes.
+    pub bytes: u64,
+    /// Reads of rows since the server started.
+    pub reads: u64,
+    /// Writes of rows since the server started.
+    pub writes: u64,
+}
+
+/// The contract. Every engine passes the same suite (`testing::contract`).
+pub trait Store: Send + Sync + 'static {
+    /// Reads the rows with these keys; absent rows are left out, the order is that of `keys`.
+    fn read<'a>(&'a self, keys: &'a [Bytes], filter: &'a ReadFilter) -> BoxFuture<'a, Result<Vec<Row>>>;
+
+    /// Streams the rows of a range in key order. Not a snapshot of the store: each row is read
+    /// atomically, rows are read at different moments. Rows are neither lost nor repeated while
+    /// tablets split or merge.
+    fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>>;
+
+    /// Applies `mutations` to one row when every condition holds, as one atomic step.
+    /// Answers whether it did. Durable when it answers.
+    fn check_and_mutate<'a>(
+        &'a self,
+        key: Bytes,
+        conditions: Vec<Condition>,
+        mutations: Vec<Mutation>,
+    ) -> BoxFuture<'a, Result<bool>>;
+
+    /// Applies mutations blindly, each row atomically. For idempotent work only. Durable when it
+    /// answers.
+    fn mutate_rows(&self, rows: Vec<RowMutation>) -> BoxFuture<'_, Result<()>>;
+
+    /// Removes every cell of every row in a range. For ranges that no transaction can reach.
+    fn delete_range(&self, range: RowRange) -> BoxFuture<'_, Result<()>>;
+
+    /// The tablets that hold `range`, in key order, clipped to nothing: their own ranges.
+    fn tablets<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<Vec<TabletInfo>>>;
+
+    /// Whether [`ScanOptions::reverse`] works.
+    fn can_scan_reverse(&self) -> bool;
+
+    /// The capability to commit across rows in one step, where the engine has it.
+    fn atomic(&self) -> Option<&dyn AtomicCommit>;
+
+    /// The size of the range on the medium in bytes, roughly.
+    fn approximate_bytes<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<u64>>;
+}
+
+/// Shared handle to a store.
+pub type StoreRef = Arc<dyn Store>;
