@@ -290,17 +290,15 @@ impl From<TxnError> for SqlError {
     /// Without names: `session` replaces key bytes by table and key where it can.
     fn from(error: TxnError) -> Self {
         match error {
-            TxnError::Conflict(conflict) => SqlError::new(
-                state::SERIALIZATION_FAILURE,
-                "could not serialize access due to concurrent update",
-            )
-            .detail(format!("Key {:?} was changed at {}.", conflict.key, conflict.found))
-            .hint("The transaction might succeed if retried."),
-            TxnError::Undetermined { start_ts } => SqlError::new(
-                state::STATEMENT_COMPLETION_UNKNOWN,
-                "the outcome of the commit is not known",
-            )
-            .detail(format!("Transaction {start_ts}.")),
+            TxnError::Conflict(conflict) => {
+                SqlError::new(state::SERIALIZATION_FAILURE, "could not serialize access due to concurrent update")
+                    .detail(format!("Key {:?} was changed at {}.", conflict.key, conflict.found))
+                    .hint("The transaction might succeed if retried.")
+            }
+            TxnError::Undetermined { start_ts } => {
+                SqlError::new(state::STATEMENT_COMPLETION_UNKNOWN, "the outcome of the commit is not known")
+                    .detail(format!("Transaction {start_ts}."))
+            }
             TxnError::SnapshotTooOld { .. } => {
                 SqlError::new(state::SNAPSHOT_TOO_OLD, "snapshot too old").detail(error.to_string())
             }

@@ -1,2 +1,2 @@
 //! main
-fn main(){}
+fn main() {}

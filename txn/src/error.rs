@@ -70,11 +70,9 @@ impl From<StoreError> for TxnError {
 impl fmt::Display for TxnError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TxnError::Conflict(c) => write!(
-                f,
-                "conflict on key {:?}: {:?} at {} after snapshot {}",
-                c.key, c.kind, c.found, c.snapshot_ts
-            ),
+            TxnError::Conflict(c) => {
+                write!(f, "conflict on key {:?}: {:?} at {} after snapshot {}", c.key, c.kind, c.found, c.snapshot_ts)
+            }
             TxnError::Undetermined { start_ts } => {
                 write!(f, "the outcome of transaction {start_ts} is not known")
             }

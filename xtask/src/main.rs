@@ -1,2 +1,47 @@
-//! main
-fn main(){}
+//! `cargo xtask …`: the project's one front door for checks, tests and benchmarks. Continuous
+//! integration calls the same commands as a person. Must not depend on the crates it builds.
+
+mod check;
+mod mutants;
+mod packages;
+mod run;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask COMMAND
+
+  check      formatting, clippy with warnings denied, tidy, licences (where cargo-deny is installed)
+  tidy       the house rules alone: module heads, file sizes, layers, words
+  test       installs what the tests need (Debian, Ubuntu) and runs every test
+  mutants    plants known bugs, one at a time, and shows that the tests catch each
+";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let command = arguments.next().unwrap_or_default();
+    let rest: Vec<String> = arguments.collect();
+    let done = match command.as_str() {
+        "check" => check::check(),
+        "tidy" => tidy::tidy(),
+        "test" => test::test(&rest),
+        "mutants" => mutants::mutants(&rest),
+        _ => {
+            run::say(HELP);
+            return if command.is_empty() || command == "help" || command == "--help" {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::from(2)
+            };
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            run::complain(&error);
+            ExitCode::FAILURE
+        }
+    }
+}

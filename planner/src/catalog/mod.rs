@@ -38,7 +38,12 @@ impl Catalog {
         unimplemented!()
     }
     /// An index by name, as [`Catalog::relation`].
-    pub fn index_named(&self, schema: Option<&str>, name: &str, search_path: &[String]) -> Option<(Arc<TableDescriptor>, usize)> {
+    pub fn index_named(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+        search_path: &[String],
+    ) -> Option<(Arc<TableDescriptor>, usize)> {
         unimplemented!()
     }
     /// The table (or index) that owns a storage id, to name keys in messages.

@@ -157,14 +157,22 @@ impl SqlType {
     /// Whether values are character strings.
     pub fn is_string(&self) -> bool {
         !self.array
-            && matches!(self.base, BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name | BaseType::Unknown)
+            && matches!(
+                self.base,
+                BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name | BaseType::Unknown
+            )
     }
     /// Whether values are numbers.
     pub fn is_number(&self) -> bool {
         !self.array
             && matches!(
                 self.base,
-                BaseType::Int2 | BaseType::Int4 | BaseType::Int8 | BaseType::Float4 | BaseType::Float8 | BaseType::Numeric
+                BaseType::Int2
+                    | BaseType::Int4
+                    | BaseType::Int8
+                    | BaseType::Float4
+                    | BaseType::Float8
+                    | BaseType::Numeric
             )
     }
     /// Whether values are int2, int4 or int8.
@@ -203,7 +211,10 @@ impl SqlType {
     }
     /// The type with this OID, if it is one of ours.
     pub fn from_oid(oid: Oid) -> Option<SqlType> {
-        Self::ALL_BASES.iter().flat_map(|base| [SqlType::of(*base), SqlType::of(*base).array_of()]).find(|ty| ty.oid() == oid)
+        Self::ALL_BASES
+            .iter()
+            .flat_map(|base| [SqlType::of(*base), SqlType::of(*base).array_of()])
+            .find(|ty| ty.oid() == oid)
     }
     /// Every base.
     pub const ALL_BASES: [BaseType; 24] = [

@@ -1,0 +1,18 @@
+//! `cargo xtask check`: what must hold of the source before it lands. Runs no test.
+
+use crate::run::{Result, found, run, say};
+use crate::{packages, tidy};
+
+/// Formatting, tidy, clippy with warnings denied, licences.
+pub fn check() -> Result<()> {
+    packages::ensure_build()?;
+    run("cargo", &["fmt", "--all", "--check"])?;
+    tidy::tidy()?;
+    run("cargo", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;
+    if found("cargo-deny") {
+        run("cargo", &["deny", "--offline", "check", "licenses", "bans", "sources"])?;
+    } else {
+        say("cargo-deny is not installed: licences were not checked (cargo install cargo-deny)");
+    }
+    Ok(())
+}

@@ -1,0 +1,6 @@
+//! The planted bugs. Knows the text of the source and nothing else.
+
+use super::Mutant;
+
+/// Every planted bug.
+pub const MUTANTS: &[Mutant] = &[];

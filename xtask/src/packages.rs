@@ -1,0 +1,92 @@
+//! What has to be installed on a fresh Debian or Ubuntu machine, and installing it.
+
+use crate::run::{Result, found, run, say};
+use std::path::Path;
+
+/// One thing that is needed, how to see that it is there, and the package that brings it.
+struct Need {
+    package: &'static str,
+    present: fn() -> bool,
+}
+
+const BUILD: &[Need] =
+    &[Need { package: "g++", present: || found("g++") }, Need { package: "libclang-dev", present: libclang }];
+
+const TEST: &[Need] = &[
+    Need { package: "postgresql", present: || found("initdb") || postgresql_bin().is_some() },
+    Need { package: "postgresql-client", present: || found("psql") },
+    Need { package: "postgresql-contrib", present: || found("pgbench") || postgresql_bin().is_some() },
+    Need { package: "strace", present: || found("strace") },
+];
+
+fn libclang() -> bool {
+    let folders = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/lib64"];
+    let mut all: Vec<std::path::PathBuf> = folders.iter().map(Into::into).collect();
+    if let Ok(entries) = std::fs::read_dir("/usr/lib") {
+        for entry in entries.flatten() {
+            if entry.file_name().to_string_lossy().starts_with("llvm") {
+                all.push(entry.path().join("lib"));
+            }
+        }
+    }
+    std::env::var_os("LIBCLANG_PATH").is_some() || all.iter().any(|folder| has_libclang(folder))
+}
+
+fn has_libclang(folder: &Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|entries| {
+        entries.flatten().any(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            name.starts_with("libclang.so")
+                || (name.starts_with("libclang-") && name.contains(".so")) && !name.starts_with("libclang-cpp")
+        })
+    })
+}
+
+/// The folder of the newest installed PostgreSQL's programs, as Debian lays them out.
+pub fn postgresql_bin() -> Option<std::path::PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
+    versions.flatten().map(|entry| entry.path().join("bin")).filter(|bin| bin.join("initdb").is_file()).max()
+}
+
+/// Installs what building needs.
+pub fn ensure_build() -> Result<()> {
+    ensure(BUILD)
+}
+
+/// Installs what building and testing need.
+pub fn ensure_test() -> Result<()> {
+    ensure(BUILD)?;
+    ensure(TEST)
+}
+
+fn ensure(needs: &[Need]) -> Result<()> {
+    let missing: Vec<&str> = needs.iter().filter(|need| !(need.present)()).map(|need| need.package).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if !found("apt-get") {
+        return Err(format!("please install {} (as your system names them)", missing.join(", ")));
+    }
+    say(&format!("installing {}", missing.join(", ")));
+    let as_root = |arguments: &[&str]| {
+        if found("sudo") && !root_user() {
+            let mut all = vec!["apt-get"];
+            all.extend_from_slice(arguments);
+            run("sudo", &all)
+        } else {
+            run("apt-get", arguments)
+        }
+    };
+    as_root(&["update", "-qq"])?;
+    let mut arguments = vec!["install", "-y", "-qq", "--no-install-recommends"];
+    arguments.extend(missing.iter().copied());
+    as_root(&arguments)?;
+    match needs.iter().find(|need| !(need.present)()) {
+        Some(need) => Err(format!("{} was installed but is not found", need.package)),
+        None => Ok(()),
+    }
+}
+
+fn root_user() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
+}

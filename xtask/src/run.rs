@@ -1,0 +1,53 @@
+//! Running other programs and speaking to the person. Must not know what is run.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What went wrong, for a person.
+pub type Result<T> = std::result::Result<T, String>;
+
+/// The workspace's root folder.
+pub fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own).to_path_buf()
+}
+
+/// Prints a line to standard output.
+pub fn say(text: &str) {
+    // A closed pipe is the reader's choice.
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// Prints a line to standard error.
+pub fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "error: {text}");
+}
+
+/// A command in the workspace's root.
+pub fn command(program: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// Runs a program to its end; an exit code other than 0 is an error.
+pub fn run(program: &str, arguments: &[&str]) -> Result<()> {
+    say(&format!("$ {program} {}", arguments.join(" ")));
+    finish(command(program, arguments), program)
+}
+
+/// Runs a prepared command to its end.
+pub fn finish(mut command: Command, name: &str) -> Result<()> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{name}: {status}")),
+        Err(error) => Err(format!("{name}: {error}")),
+    }
+}
+
+/// Whether a program can be found on the PATH.
+pub fn found(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+}

@@ -1,0 +1,24 @@
+//! `cargo xtask test`: installs what the tests need and runs all of them.
+
+use crate::packages;
+use crate::run::{Result, command, finish, run, say};
+
+/// Builds the server, then runs the workspace's tests against it. `filter` goes to the runner.
+pub fn test(filter: &[String]) -> Result<()> {
+    packages::ensure_test()?;
+    run("cargo", &["build", "--workspace", "--quiet"])?;
+    let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];
+    arguments.extend(filter.iter().map(String::as_str));
+    say(&format!("$ cargo {}", arguments.join(" ")));
+    let mut tests = command("cargo", &arguments);
+    if let Some(bin) = packages::postgresql_bin() {
+        // pgbench and initdb live beside each other in Debian's layout, off the PATH.
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut folders = vec![bin];
+        folders.extend(std::env::split_paths(&path));
+        if let Ok(joined) = std::env::join_paths(folders) {
+            tests.env("PATH", joined);
+        }
+    }
+    finish(tests, "cargo test")
+}
