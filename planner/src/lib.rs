@@ -4,6 +4,7 @@ pub mod catalog;
 pub mod error;
 pub mod execution;
 pub mod functions;
+pub mod pg_catalog;
 pub mod session;
 pub mod types;
 
