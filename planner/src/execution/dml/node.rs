@@ -1,0 +1,288 @@
+//! The logical nodes of INSERT, UPDATE, DELETE and SELECT … FOR UPDATE.
+//!
+//! Their own expressions (checks, DO UPDATE) are over schemas of their own, not over their inputs, so they are hidden
+//! from DataFusion's optimizer; the extension planner makes physical expressions of them.
+
+use crate::catalog::{ColumnId, TableDescriptor};
+use crate::types::Oid;
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::{DFSchema, DFSchemaRef, Result, TableReference, plan_err};
+use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use txn::LockStrength;
+
+/// What an INSERT does about a row whose key exists.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum OnConflict {
+    /// DO NOTHING, for one unique index or for all.
+    DoNothing {
+        /// OID of the index, `None` for any.
+        arbiter: Option<Oid>,
+    },
+    /// DO UPDATE. Expressions are over [`conflict_schema`].
+    DoUpdate {
+        /// OID of the unique index.
+        arbiter: Oid,
+        /// New values.
+        set: Vec<(ColumnId, Expr)>,
+        /// WHERE: rows for which it is not true are left alone.
+        filter: Option<Expr>,
+    },
+}
+
+/// INSERT. Input: one column per live column in order, of the column's Arrow type.
+#[derive(Clone, Debug)]
+pub struct InsertNode {
+    /// The table.
+    pub table: Arc<TableDescriptor>,
+    /// Rows.
+    pub input: LogicalPlan,
+    /// ON CONFLICT.
+    pub on_conflict: Option<OnConflict>,
+    /// CHECK constraints by name, over [`table_schema`] qualified by the table's name.
+    pub checks: Vec<(String, Expr)>,
+    /// Whether it returns the rows rather than their number.
+    pub returning: bool,
+    /// The table's name or alias.
+    pub qualifier: TableReference,
+    schema: DFSchemaRef,
+}
+
+/// UPDATE. Input: row key, old live columns, one new value per assigned column, then whatever RETURNING needs beside.
+#[derive(Clone, Debug)]
+pub struct UpdateNode {
+    /// The table.
+    pub table: Arc<TableDescriptor>,
+    /// Rows.
+    pub input: LogicalPlan,
+    /// Columns whose new values the input carries, in its order.
+    pub assigned: Vec<ColumnId>,
+    /// CHECK constraints by name, over [`table_schema`] qualified by the table's name.
+    pub checks: Vec<(String, Expr)>,
+    /// Whether it returns the rows rather than their number.
+    pub returning: bool,
+    schema: DFSchemaRef,
+}
+
+/// DELETE. Input: row key, old live columns, then whatever RETURNING needs beside.
+#[derive(Clone, Debug)]
+pub struct DeleteNode {
+    /// The table.
+    pub table: Arc<TableDescriptor>,
+    /// Rows.
+    pub input: LogicalPlan,
+    /// Whether it returns the rows rather than their number.
+    pub returning: bool,
+    schema: DFSchemaRef,
+}
+
+/// FOR UPDATE and its kin: locks the rows that pass. Output: the input.
+#[derive(Clone, Debug)]
+pub struct LockRowsNode {
+    /// The table whose rows are locked.
+    pub table: Arc<TableDescriptor>,
+    /// Rows.
+    pub input: LogicalPlan,
+    /// Which column of the input is the row key (NULL where an outer join found no row: not locked).
+    pub key_column: usize,
+    /// How strongly.
+    pub strength: LockStrength,
+}
+
+/// The table's live columns, all nullable, under a qualifier: what checks are over (qualified by the table's name), and
+/// what INSERT … RETURNING returns (qualified by its alias).
+pub fn table_schema(table: &TableDescriptor, qualifier: &TableReference) -> Result<DFSchema> {
+    DFSchema::new_with_metadata(qualified_columns(table, qualifier), HashMap::new())
+}
+
+/// What DO UPDATE's expressions are over: live columns qualified by `target` (the table's name or alias), then again
+/// qualified by `excluded`.
+pub fn conflict_schema(table: &TableDescriptor, target: &TableReference) -> Result<DFSchema> {
+    let mut fields = qualified_columns(table, target);
+    fields.extend(qualified_columns(table, &TableReference::bare("excluded")));
+    DFSchema::new_with_metadata(fields, HashMap::new())
+}
+
+fn qualified_columns(table: &TableDescriptor, qualifier: &TableReference) -> Vec<(Option<TableReference>, FieldRef)> {
+    table
+        .live_columns()
+        .map(|column| (Some(qualifier.clone()), Arc::new(Field::new(&column.name, column.ty.arrow(), true))))
+        .collect()
+}
+
+fn count_schema() -> Result<DFSchemaRef> {
+    let field = Arc::new(Field::new("count", DataType::Int64, false));
+    Ok(Arc::new(DFSchema::new_with_metadata(vec![(None, field)], HashMap::new())?))
+}
+
+/// The output of UPDATE and DELETE … RETURNING: the input without the row key and the new values.
+fn rows_schema(table: &TableDescriptor, input: &LogicalPlan, assigned: usize) -> Result<DFSchemaRef> {
+    let live = table.live_columns().count();
+    let extras = 1 + live + assigned;
+    let schema = input.schema();
+    if schema.fields().len() < extras {
+        return plan_err!("a write of table {} got {} columns, fewer than {extras}", table.name, schema.fields().len());
+    }
+    let fields = schema
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| (1..=live).contains(index) || *index >= extras)
+        .map(|(_, (qualifier, field))| (qualifier.cloned(), Arc::new(field.as_ref().clone().with_nullable(true))))
+        .collect();
+    Ok(Arc::new(DFSchema::new_with_metadata(fields, HashMap::new())?))
+}
+
+impl InsertNode {
+    /// Makes the node. `qualifier`, the table's name or alias, qualifies the columns that RETURNING sees, and is the
+    /// `target` of DO UPDATE's expressions.
+    pub fn new(
+        table: Arc<TableDescriptor>,
+        qualifier: TableReference,
+        input: LogicalPlan,
+        on_conflict: Option<OnConflict>,
+        checks: Vec<(String, Expr)>,
+        returning: bool,
+    ) -> Result<Self> {
+        let live = table.live_columns().count();
+        if input.schema().fields().len() != live {
+            return plan_err!("INSERT into {} got {} columns, not {live}", table.name, input.schema().fields().len());
+        }
+        let schema = if returning { Arc::new(table_schema(&table, &qualifier)?) } else { count_schema()? };
+        Ok(InsertNode { table, input, on_conflict, checks, returning, qualifier, schema })
+    }
+}
+
+impl UpdateNode {
+    /// Makes the node.
+    pub fn new(
+        table: Arc<TableDescriptor>,
+        input: LogicalPlan,
+        assigned: Vec<ColumnId>,
+        checks: Vec<(String, Expr)>,
+        returning: bool,
+    ) -> Result<Self> {
+        let rows = rows_schema(&table, &input, assigned.len())?;
+        let schema = if returning { rows } else { count_schema()? };
+        Ok(UpdateNode { table, input, assigned, checks, returning, schema })
+    }
+}
+
+impl DeleteNode {
+    /// Makes the node.
+    pub fn new(table: Arc<TableDescriptor>, input: LogicalPlan, returning: bool) -> Result<Self> {
+        let rows = rows_schema(&table, &input, 0)?;
+        let schema = if returning { rows } else { count_schema()? };
+        Ok(DeleteNode { table, input, returning, schema })
+    }
+}
+
+/// Identity of a table as a plan sees it.
+fn identity(table: &TableDescriptor) -> (Oid, u64) {
+    (table.oid, table.version)
+}
+
+/// Equality, order and hash of a node by its input and by what `key` picks out of it.
+macro_rules! compare_by {
+    ($node:ty, |$this:ident| $key:expr) => {
+        impl PartialEq for $node {
+            fn eq(&self, other: &Self) -> bool {
+                let key = |$this: &Self| $key;
+                identity(&self.table) == identity(&other.table) && self.input == other.input && key(self) == key(other)
+            }
+        }
+        impl Eq for $node {}
+        impl Hash for $node {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                let key = |$this: &Self| $key;
+                identity(&self.table).hash(state);
+                self.input.hash(state);
+                key(self).hash(state);
+            }
+        }
+        impl PartialOrd for $node {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                if self == other {
+                    return Some(Ordering::Equal);
+                }
+                match (identity(&self.table), &self.input).partial_cmp(&(identity(&other.table), &other.input)) {
+                    Some(Ordering::Equal) => None,
+                    order => order,
+                }
+            }
+        }
+    };
+}
+
+compare_by!(InsertNode, |this| (this.on_conflict.clone(), this.checks.clone(), this.returning));
+compare_by!(UpdateNode, |this| (this.assigned.clone(), this.checks.clone(), this.returning));
+compare_by!(DeleteNode, |this| this.returning);
+compare_by!(LockRowsNode, |this| (this.key_column, this.strength));
+
+fn one_input(mut inputs: Vec<LogicalPlan>) -> Result<LogicalPlan> {
+    match (inputs.pop(), inputs.is_empty()) {
+        (Some(input), true) => Ok(input),
+        _ => plan_err!("a write has one input"),
+    }
+}
+
+/// What writing nodes have in common: they need every column of their input.
+macro_rules! writing_node {
+    ($node:ty, $name:literal) => {
+        impl UserDefinedLogicalNodeCore for $node {
+            fn name(&self) -> &str {
+                $name
+            }
+            fn inputs(&self) -> Vec<&LogicalPlan> {
+                vec![&self.input]
+            }
+            fn schema(&self) -> &DFSchemaRef {
+                &self.schema
+            }
+            fn expressions(&self) -> Vec<Expr> {
+                Vec::new()
+            }
+            fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}: {}", $name, self.table.name)
+            }
+            fn with_exprs_and_inputs(&self, _exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
+                Ok(Self { input: one_input(inputs)?, ..self.clone() })
+            }
+            fn necessary_children_exprs(&self, _output: &[usize]) -> Option<Vec<Vec<usize>>> {
+                Some(vec![(0..self.input.schema().fields().len()).collect()])
+            }
+        }
+    };
+}
+
+writing_node!(InsertNode, "Insert");
+writing_node!(UpdateNode, "Update");
+writing_node!(DeleteNode, "Delete");
+
+impl UserDefinedLogicalNodeCore for LockRowsNode {
+    fn name(&self) -> &str {
+        "LockRows"
+    }
+    fn inputs(&self) -> Vec<&LogicalPlan> {
+        vec![&self.input]
+    }
+    fn schema(&self) -> &DFSchemaRef {
+        self.input.schema()
+    }
+    fn expressions(&self) -> Vec<Expr> {
+        Vec::new()
+    }
+    fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LockRows: {} {:?}", self.table.name, self.strength)
+    }
+    fn with_exprs_and_inputs(&self, _exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
+        Ok(Self { input: one_input(inputs)?, ..self.clone() })
+    }
+    /// All, so that the key column keeps its place.
+    fn necessary_children_exprs(&self, _output: &[usize]) -> Option<Vec<Vec<usize>>> {
+        Some(vec![(0..self.input.schema().fields().len()).collect()])
+    }
+}

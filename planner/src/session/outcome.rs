@@ -1,0 +1,80 @@
+//! [`Outcome`]: what running one statement gives the server to send.
+
+use super::copy::{CopyIn, CopyOut};
+use crate::error::Fields;
+use crate::types::{Oid, SqlType};
+use datafusion::execution::SendableRecordBatchStream;
+use std::sync::Arc;
+
+/// A column of a result, as RowDescription describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputColumn {
+    /// Name; names need not differ.
+    pub name: String,
+    /// Type with modifier.
+    pub ty: SqlType,
+    /// OID of the table it comes from unchanged, else 0.
+    pub table_oid: Oid,
+    /// Its number there, else 0.
+    pub attnum: i16,
+}
+
+impl OutputColumn {
+    /// A column that comes from no table.
+    pub fn computed(name: impl Into<String>, ty: SqlType) -> Self {
+        OutputColumn { name: name.into(), ty, table_oid: 0, attnum: 0 }
+    }
+}
+
+/// What CommandComplete says after rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowsTag {
+    /// `SELECT n`, n being the rows sent.
+    Select,
+    /// As it stands, such as `INSERT 0 3` after RETURNING.
+    Fixed(String),
+}
+
+/// What running a statement gave.
+pub enum Outcome {
+    /// Done; no rows.
+    Command {
+        /// For CommandComplete.
+        tag: String,
+    },
+    /// Rows, in the Arrow form of the columns' types.
+    Rows {
+        /// What they are.
+        columns: Arc<[OutputColumn]>,
+        /// The rows. Holds all it needs; an error out of it is to be followed by `Session::fail`.
+        stream: SendableRecordBatchStream,
+        /// For CommandComplete.
+        tag: RowsTag,
+    },
+    /// The client sends rows now. Boxed: it is large.
+    CopyIn(Box<CopyIn>),
+    /// The client receives COPY data now.
+    CopyOut(CopyOut),
+    /// An empty statement (EmptyQueryResponse).
+    Empty,
+}
+
+/// What ReadyForQuery says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionStatus {
+    /// `I`: no block.
+    Idle,
+    /// `T`: in a block.
+    InBlock,
+    /// `E`: in a block that failed.
+    Failed,
+}
+
+/// A message that is not an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// `WARNING`, `NOTICE`, `INFO`, `LOG` or `DEBUG`.
+    pub severity: &'static str,
+    /// The fields, SQLSTATE included.
+    pub fields: Fields,
+}

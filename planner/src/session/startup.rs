@@ -1,0 +1,28 @@
+//! [`Startup`]: what a client says at the beginning, and what its role allows.
+
+use super::cancel::CancelToken;
+
+/// What begins a session. The server has authenticated the user.
+#[derive(Clone, Debug)]
+pub struct Startup {
+    /// Role.
+    pub user: String,
+    /// Database.
+    pub database: String,
+    /// Settings out of the start-up message: its own entries (`client_encoding`, `application_name`, …; not `user`,
+    /// `database`, `options`, `replication`) and those of `options` (`-c name=value`), in order.
+    pub options: Vec<(String, String)>,
+    /// Process number told to the client (`pg_backend_pid()`).
+    pub backend_pid: i32,
+    /// Stops the session's statements.
+    pub cancel: CancelToken,
+}
+
+/// How a role logs in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoleLogin {
+    /// SCRAM-SHA-256 verifier as PostgreSQL stores it (`SCRAM-SHA-256$iterations:salt$stored_key:server_key`).
+    pub verifier: Option<String>,
+    /// Whether it may log in.
+    pub login: bool,
+}
