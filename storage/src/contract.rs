@@ -72,22 +72,34 @@ pub struct TimestampRange {
 
 impl TimestampRange {
     /// All timestamps.
-    pub const ALL: TimestampRange = TimestampRange { from: Timestamp::ZERO, to: Timestamp::MAX };
+    pub const ALL: TimestampRange = TimestampRange {
+        from: Timestamp::ZERO,
+        to: Timestamp::MAX,
+    };
     /// `ts` alone.
     pub fn at(ts: Timestamp) -> Self {
         TimestampRange { from: ts, to: ts }
     }
     /// Up to and including `ts`.
     pub fn up_to(ts: Timestamp) -> Self {
-        TimestampRange { from: Timestamp::ZERO, to: ts }
+        TimestampRange {
+            from: Timestamp::ZERO,
+            to: ts,
+        }
     }
     /// Strictly after `ts`.
     pub fn after(ts: Timestamp) -> Self {
-        TimestampRange { from: ts.next(), to: Timestamp::MAX }
+        TimestampRange {
+            from: ts.next(),
+            to: Timestamp::MAX,
+        }
     }
     /// From `ts` on, inclusive.
     pub fn from(ts: Timestamp) -> Self {
-        TimestampRange { from: ts, to: Timestamp::MAX }
+        TimestampRange {
+            from: ts,
+            to: Timestamp::MAX,
+        }
     }
     /// Whether `ts` lies inside.
     pub fn contains(&self, ts: Timestamp) -> bool {
@@ -121,7 +133,11 @@ impl ReadFilter {
     /// Adds `cells` versions of `family` in `range`.
     #[must_use]
     pub fn with(mut self, family: Family, range: TimestampRange, cells: usize) -> Self {
-        self.families.push(FamilyFilter { family, range, cells });
+        self.families.push(FamilyFilter {
+            family,
+            range,
+            cells,
+        });
         self
     }
 }
@@ -138,7 +154,10 @@ pub struct RowRange {
 impl RowRange {
     /// Every row.
     pub fn all() -> Self {
-        RowRange { start: Bytes::new(), end: None }
+        RowRange {
+            start: Bytes::new(),
+            end: None,
+        }
     }
     /// Every row whose key begins with `prefix`.
     pub fn prefix(prefix: impl Into<Bytes>) -> Self {
@@ -152,7 +171,9 @@ impl RowRange {
     }
     /// Whether no key can lie inside.
     pub fn is_empty(&self) -> bool {
-        self.end.as_ref().is_some_and(|end| end[..] <= self.start[..])
+        self.end
+            .as_ref()
+            .is_some_and(|end| end[..] <= self.start[..])
     }
     /// The keys in both ranges.
     #[must_use]
@@ -161,7 +182,10 @@ impl RowRange {
             (Some(a), Some(b)) => Some(a.min(b).clone()),
             (a, b) => a.clone().or_else(|| b.clone()),
         };
-        RowRange { start: self.start.clone().max(other.start.clone()), end }
+        RowRange {
+            start: self.start.clone().max(other.start.clone()),
+            end,
+        }
     }
 }
 
@@ -187,7 +211,10 @@ pub struct ClassRange {
 
 impl ClassRange {
     /// Every class.
-    pub const ANY: ClassRange = ClassRange { from: 0, to: u8::MAX };
+    pub const ANY: ClassRange = ClassRange {
+        from: 0,
+        to: u8::MAX,
+    };
     /// Whether a cell with this `value` is of a class inside.
     pub fn contains(&self, value: &[u8]) -> bool {
         let class = value.first().copied().unwrap_or(0);
@@ -264,7 +291,11 @@ pub struct ScanOptions {
 
 impl Default for ScanOptions {
     fn default() -> Self {
-        ScanOptions { reverse: false, batch_rows: 1024, limit: None }
+        ScanOptions {
+            reverse: false,
+            batch_rows: 1024,
+            limit: None,
+        }
     }
 }
 
@@ -371,7 +402,10 @@ pub struct SnapshotGuard {
 
 impl SnapshotGuard {
     /// A guard that calls `release` when it is dropped.
-    pub fn new(timestamp: Timestamp, release: Option<Arc<dyn Fn(Timestamp) + Send + Sync>>) -> Self {
+    pub fn new(
+        timestamp: Timestamp,
+        release: Option<Arc<dyn Fn(Timestamp) + Send + Sync>>,
+    ) -> Self {
         SnapshotGuard { timestamp, release }
     }
     /// The snapshot's timestamp.
@@ -406,12 +440,21 @@ pub struct TabletInfo {
 /// The contract. Every engine passes the same suite (`testing::contract`).
 pub trait Store: Send + Sync + 'static {
     /// Reads the rows with these keys; absent rows are left out, the order is that of `keys`.
-    fn read<'a>(&'a self, keys: &'a [Bytes], filter: &'a ReadFilter) -> BoxFuture<'a, Result<Vec<Row>>>;
+    fn read<'a>(
+        &'a self,
+        keys: &'a [Bytes],
+        filter: &'a ReadFilter,
+    ) -> BoxFuture<'a, Result<Vec<Row>>>;
 
     /// Streams the rows of a range in key order. Not a snapshot of the store: each row is read
     /// atomically, rows are read at different moments. Rows are neither lost nor repeated while
     /// tablets split or merge.
-    fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>>;
+    fn scan(
+        &self,
+        range: RowRange,
+        filter: ReadFilter,
+        options: ScanOptions,
+    ) -> BoxStream<'_, Result<Vec<Row>>>;
 
     /// Applies `mutations` to one row when every condition holds, as one atomic step.
     /// Answers whether it did. Durable when it answers.
@@ -437,6 +480,18 @@ pub trait Store: Send + Sync + 'static {
 
     /// The capability to commit across rows in one step, where the engine has it.
     fn atomic(&self) -> Option<&dyn AtomicCommit>;
+
+    /// A named durable value beside the rows: the oracle's high-water mark, the GC safe point. `None`
+    /// when it was never put.
+    fn get_meta<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Bytes>>>;
+
+    /// Puts a named value, in place of the earlier one. Durable when it answers. Never waits for the
+    /// committer, so that a [`TimestampSource`](crate::TimestampSource) may wait for it.
+    fn put_meta<'a>(&'a self, name: &'a str, value: Bytes) -> BoxFuture<'a, Result<()>>;
+
+    /// The greatest timestamp of any cell found when the store was opened
+    /// ([`Timestamp::ZERO`] in an empty store): the oracle starts above it.
+    fn recovered_max_timestamp(&self) -> Timestamp;
 
     /// The size of the range on the medium in bytes, roughly.
     fn approximate_bytes<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<u64>>;

@@ -27,3 +27,92 @@ pub trait Env: Send + Sync + 'static {
 
 /// Shared handle to an [`Env`].
 pub type EnvRef = Arc<dyn Env>;
+
+/// The real thing: the operating system's clocks and randomness, a tokio runtime's tasks.
+pub struct SystemEnv {
+    runtime: tokio::runtime::Handle,
+    started: std::time::Instant,
+}
+
+impl SystemEnv {
+    /// An environment whose tasks and timers run on `runtime`.
+    pub fn new(runtime: tokio::runtime::Handle) -> Arc<SystemEnv> {
+        Arc::new(SystemEnv {
+            runtime,
+            started: std::time::Instant::now(),
+        })
+    }
+
+    /// An environment on the runtime that the caller runs in. Errors: there is none.
+    pub fn current() -> std::result::Result<Arc<SystemEnv>, tokio::runtime::TryCurrentError> {
+        Ok(SystemEnv::new(tokio::runtime::Handle::try_current()?))
+    }
+}
+
+impl Env for SystemEnv {
+    fn now_micros(&self) -> u64 {
+        let since_epoch = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap_or_default();
+        u64::try_from(since_epoch.as_micros()).unwrap_or(u64::MAX)
+    }
+    fn monotonic(&self) -> Duration {
+        self.started.elapsed()
+    }
+    fn random(&self) -> u64 {
+        rand::random()
+    }
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        let runtime = self.runtime.clone();
+        Box::pin(async move {
+            // Made inside the runtime, so that threads outside it may wait too.
+            let sleep = {
+                let _inside = runtime.enter();
+                tokio::time::sleep(duration)
+            };
+            sleep.await;
+        })
+    }
+    fn spawn(&self, name: &'static str, task: BoxFuture<'static, ()>) {
+        tracing::trace!(name, "spawning a task");
+        drop(self.runtime.spawn(task));
+    }
+    fn spawn_thread(&self, name: &'static str, work: Box<dyn FnOnce() + Send + 'static>) {
+        if let Err(error) = std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(work)
+        {
+            // The work is dropped, and with it its ends of channels: who waits for it is told.
+            tracing::error!(name, %error, "cannot start a thread");
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleeps_and_spawns_from_outside_the_runtime() {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let env = SystemEnv::new(runtime.handle().clone());
+        let (sender, receiver) = futures::channel::oneshot::channel();
+        env.spawn("test", Box::pin(async move { sender.send(1).unwrap() }));
+        let before = env.monotonic();
+        futures::executor::block_on(env.sleep(Duration::from_millis(5)));
+        assert!(env.monotonic() - before >= Duration::from_millis(5));
+        assert_eq!(futures::executor::block_on(receiver), Ok(1));
+        assert_ne!(env.random(), env.random());
+        assert!(env.now_micros() > 1_700_000_000_000_000);
+    }
+}

@@ -1,14 +1,22 @@
 //! The store: rows of timestamped cells, in tablets. Knows no transactions, no locks, no SQL.
 //!
-//! - [`contract`]: the vocabulary that every engine honours.
+//! - [`contract`]: the vocabulary that every engine honours: [`Store`], and [`AtomicCommit`] where one log
+//!   holds every row.
+//! - [`committer`]: the path of every change, whatever the engine: validate, stamp, log, publish, answer.
+//! - [`testing`]: the engine in memory, a simulated environment, the contract suite, faults.
 //! - [`env`]: clock, randomness, spawning.
+//!
+//! What the store needs from above, the source of commit timestamps, is handed to it when it is
+//! opened; who reads at which timestamp it registers itself ([`AtomicCommit::snapshot`]).
 
+pub mod committer;
 pub mod contract;
 pub mod env;
 pub mod error;
+pub mod testing;
 pub mod timestamp;
 
 pub use contract::*;
-pub use env::{BoxFuture, Env, EnvRef};
+pub use env::{BoxFuture, Env, EnvRef, SystemEnv};
 pub use error::{Result, StoreError};
 pub use timestamp::{Timestamp, TimestampSource};

@@ -1,0 +1,111 @@
+//! [`Group`]: the changes of the requests admitted so far and not yet written, over which later
+//! requests of the same group are validated.
+
+use super::{Change, CommitLog};
+use crate::contract::{Family, TimestampRange};
+use crate::error::Result;
+use crate::timestamp::Timestamp;
+use bytes::Bytes;
+use std::collections::{BTreeMap, HashMap};
+
+/// See the head of the module.
+#[derive(Default)]
+pub struct Group {
+    changes: Vec<Change>,
+    max_timestamp: Timestamp,
+    /// Positions in `changes` by row, of `changes[..indexed]`: built only when somebody asks.
+    by_key: HashMap<Bytes, Vec<usize>>,
+    /// Positions of range removals.
+    ranges: Vec<usize>,
+    indexed: usize,
+}
+
+impl Group {
+    /// Adds a change behind the others.
+    pub fn push(&mut self, change: Change) {
+        if let Change::Set { timestamp, .. } = &change {
+            self.max_timestamp = self.max_timestamp.max(*timestamp);
+        }
+        self.changes.push(change);
+    }
+
+    /// Whether nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// The changes, in order.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// The greatest timestamp of a cell set.
+    pub fn max_timestamp(&self) -> Timestamp {
+        self.max_timestamp
+    }
+
+    /// [`CommitLog::versions`] as it will be when the group is written.
+    pub fn versions<L: CommitLog>(
+        &mut self,
+        log: &L,
+        key: &Bytes,
+        family: Family,
+        range: TimestampRange,
+        visit: &mut dyn FnMut(Timestamp, &[u8]) -> bool,
+    ) -> Result<()> {
+        self.index();
+        let mut positions: Vec<usize> = self.by_key.get(key).cloned().unwrap_or_default();
+        positions.extend_from_slice(&self.ranges);
+        if positions.is_empty() {
+            return log.versions(key, family, range, visit);
+        }
+        positions.sort_unstable();
+        let mut cells: BTreeMap<Timestamp, Bytes> = BTreeMap::new();
+        log.versions(key, family, range, &mut |timestamp, value| {
+            cells.insert(timestamp, Bytes::copy_from_slice(value));
+            true
+        })?;
+        for change in positions
+            .into_iter()
+            .filter_map(|position| self.changes.get(position))
+        {
+            match change {
+                Change::Set {
+                    family: of,
+                    timestamp,
+                    value,
+                    ..
+                } if *of == family && range.contains(*timestamp) => {
+                    cells.insert(*timestamp, value.clone());
+                }
+                Change::Remove {
+                    family: of,
+                    timestamp,
+                    ..
+                } if *of == family => {
+                    cells.remove(timestamp);
+                }
+                Change::RemoveRange(rows) if rows.contains(key) => cells.clear(),
+                _ => {}
+            }
+        }
+        for (timestamp, value) in cells.iter().rev() {
+            if !visit(*timestamp, value) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn index(&mut self) {
+        for (position, change) in self.changes.iter().enumerate().skip(self.indexed) {
+            match change {
+                Change::Set { key, .. } | Change::Remove { key, .. } => {
+                    self.by_key.entry(key.clone()).or_default().push(position);
+                }
+                Change::RemoveRange(_) => self.ranges.push(position),
+            }
+        }
+        self.indexed = self.changes.len();
+    }
+}

@@ -1,0 +1,586 @@
+//! [`Committer`]: the one place through which every change of a store passes. It validates requests,
+//! stamps them, merges them into one group for the log, publishes, and answers.
+//!
+//! A plain value without threads, clocks or files: whoever owns it (a thread of the embedded engine,
+//! a lock in the memory engine, an explorer) calls [`Committer::run`]. Must not know what a class means.
+//!
+//! The order inside a group, and why it is safe: a request is validated against the store, against recent
+//! commits ([`recent`]) and against earlier requests of the group ([`group`]); it takes its commit_ts
+//! only then, so that timestamps follow the order of validation; the group is logged as one record;
+//! what it publishes becomes visible only when the log has it (and has synced it, when any of the
+//! group's requests is durable); only then does anybody hear of it.
+
+pub mod group;
+pub mod recent;
+pub mod snapshots;
+
+use crate::contract::{
+    ClassRange, CommitBatch, Condition, FailedCondition, Family, Mutation, RowMutation, RowRange,
+    Stamp, TimestampRange,
+};
+use crate::error::{Result, StoreError};
+use crate::timestamp::{Timestamp, TimestampSource};
+use bytes::Bytes;
+use group::Group;
+use recent::{Known, RecentCommits};
+use snapshots::SnapshotRegistry;
+use std::sync::Arc;
+
+/// Keys longer than this are refused.
+pub const MAX_KEY_BYTES: usize = 64 << 10;
+/// Values longer than this are refused.
+pub const MAX_VALUE_BYTES: usize = 1 << 30;
+/// Requests with more than this many bytes of keys and values are refused.
+pub const MAX_REQUEST_BYTES: usize = 2 << 30;
+
+/// One change, decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Writes a cell.
+    Set {
+        /// Row key.
+        key: Bytes,
+        /// Family.
+        family: Family,
+        /// Version.
+        timestamp: Timestamp,
+        /// Content.
+        value: Bytes,
+    },
+    /// Removes a cell, which may be absent.
+    Remove {
+        /// Row key.
+        key: Bytes,
+        /// Family.
+        family: Family,
+        /// Version.
+        timestamp: Timestamp,
+    },
+    /// Removes every cell of every row in a range.
+    RemoveRange(RowRange),
+}
+
+/// What the committer hands to the log: applied in order, all or nothing.
+#[derive(Debug)]
+pub struct LogRecord<'a> {
+    /// The changes.
+    pub changes: &'a [Change],
+    /// The newest commit timestamp once this record is applied.
+    pub visible: Timestamp,
+    /// The greatest timestamp of any cell ever written, this record's included.
+    pub max_timestamp: Timestamp,
+}
+
+/// What the committer needs of an engine.
+pub trait CommitLog {
+    /// Calls `visit` with the cells of one family of one row in a range, newest first, until it
+    /// answers false.
+    fn versions(
+        &self,
+        key: &[u8],
+        family: Family,
+        range: TimestampRange,
+        visit: &mut dyn FnMut(Timestamp, &[u8]) -> bool,
+    ) -> Result<()>;
+
+    /// Whether `bytes` more may be written. Errors: `DiskFull`.
+    fn reserve(&self, bytes: u64) -> Result<()>;
+
+    /// Appends the record to the log, syncs the log when `sync`, then applies it. After an error
+    /// nothing is known of the record.
+    fn write(&mut self, record: &LogRecord<'_>, sync: bool) -> Result<()>;
+
+    /// Syncs all that was written.
+    fn sync(&mut self) -> Result<()>;
+}
+
+/// What the committer is asked to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// A batch across rows.
+    Commit(CommitBatch),
+    /// Mutations of rows, all of them when every condition (on the first row) holds. Durable; does not
+    /// publish.
+    Rows {
+        /// Conditions on the first row.
+        conditions: Vec<Condition>,
+        /// Changes.
+        rows: Vec<RowMutation>,
+    },
+    /// Removes the rows of a range.
+    RemoveRange(RowRange),
+}
+
+impl Request {
+    fn is_durable(&self) -> bool {
+        match self {
+            Request::Commit(batch) => batch.durable,
+            Request::Rows { .. } | Request::RemoveRange(_) => true,
+        }
+    }
+
+    /// Bytes that the request adds to the store, roughly; 0 when it only removes.
+    pub fn added_bytes(&self) -> usize {
+        let cell = |key: &Bytes, value: &Bytes| key.len() + value.len() + 16;
+        match self {
+            Request::Commit(batch) => batch
+                .cells
+                .iter()
+                .map(|c| c.value.as_ref().map_or(0, |value| cell(&c.key, value)))
+                .sum(),
+            Request::Rows { rows, .. } => rows
+                .iter()
+                .flat_map(|row| row.mutations.iter().map(move |m| (row, m)))
+                .map(|(row, mutation)| match mutation {
+                    Mutation::Set { value, .. } => cell(&row.key, value),
+                    Mutation::Delete { .. } => 0,
+                })
+                .sum(),
+            Request::RemoveRange(_) => 0,
+        }
+    }
+
+    fn check_limits(&self) -> Result<()> {
+        let check = |key: &Bytes, value: Option<&Bytes>| {
+            if key.len() > MAX_KEY_BYTES {
+                return Err(StoreError::TooLarge(format!(
+                    "a key of {} bytes exceeds {MAX_KEY_BYTES}",
+                    key.len()
+                )));
+            }
+            match value {
+                Some(value) if value.len() > MAX_VALUE_BYTES => Err(StoreError::TooLarge(format!(
+                    "a value of {} bytes exceeds {MAX_VALUE_BYTES}",
+                    value.len()
+                ))),
+                _ => Ok(()),
+            }
+        };
+        match self {
+            Request::Commit(batch) => {
+                for cell in &batch.cells {
+                    check(&cell.key, cell.value.as_ref())?;
+                    if cell.stamp == Stamp::AtCommit && (cell.value.is_none() || !batch.publishes) {
+                        return Err(StoreError::Unsupported(
+                            "a cell stamped at commit needs a value and a batch that publishes"
+                                .to_owned(),
+                        ));
+                    }
+                }
+            }
+            Request::Rows { rows, .. } => {
+                for row in rows {
+                    check(&row.key, None)?;
+                    for mutation in &row.mutations {
+                        if let Mutation::Set { value, .. } = mutation {
+                            check(&row.key, Some(value))?;
+                        }
+                    }
+                }
+            }
+            Request::RemoveRange(_) => {}
+        }
+        let bytes = self.added_bytes();
+        if bytes > MAX_REQUEST_BYTES {
+            return Err(StoreError::TooLarge(format!(
+                "a request of {bytes} bytes exceeds {MAX_REQUEST_BYTES}"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// What became of a request: its timestamp, the condition that failed, or an error.
+pub type Answer = Result<std::result::Result<Timestamp, FailedCondition>>;
+
+/// Where a committer starts: what was found when the store was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// Greatest commit timestamp.
+    pub visible: Timestamp,
+    /// Greatest timestamp of any cell.
+    pub max_timestamp: Timestamp,
+}
+
+/// See the head of the module.
+pub struct Committer<L> {
+    log: L,
+    timestamps: Arc<dyn TimestampSource>,
+    snapshots: Arc<SnapshotRegistry>,
+    recent: RecentCommits,
+    visible: Timestamp,
+    max_timestamp: Timestamp,
+    unsynced: bool,
+    stopped: Option<String>,
+}
+
+impl<L: CommitLog> Committer<L> {
+    /// A committer over `log`, which publishes to `snapshots` and remembers about `recent_bytes` of
+    /// recent commits.
+    pub fn new(
+        log: L,
+        timestamps: Arc<dyn TimestampSource>,
+        snapshots: Arc<SnapshotRegistry>,
+        recovered: Recovered,
+        recent_bytes: usize,
+    ) -> Self {
+        let max_timestamp = recovered.max_timestamp.max(recovered.visible);
+        Committer {
+            log,
+            timestamps,
+            snapshots,
+            recent: RecentCommits::new(max_timestamp, recent_bytes),
+            visible: recovered.visible,
+            max_timestamp,
+            unsynced: false,
+            stopped: None,
+        }
+    }
+
+    /// The log.
+    pub fn log(&self) -> &L {
+        &self.log
+    }
+
+    /// The log, to be changed.
+    pub fn log_mut(&mut self) -> &mut L {
+        &mut self.log
+    }
+
+    /// Whether something was written since the last sync: [`Committer::sync`] is due within 200 ms.
+    pub fn needs_sync(&self) -> bool {
+        self.unsynced && self.stopped.is_none()
+    }
+
+    /// Why no more writes are taken, when a write or sync failed.
+    pub fn stopped(&self) -> Option<&str> {
+        self.stopped.as_deref()
+    }
+
+    /// Syncs what requests that were not durable left behind.
+    pub fn sync(&mut self) -> Result<()> {
+        if !self.needs_sync() {
+            return Ok(());
+        }
+        self.unsynced = false;
+        self.log.sync().inspect_err(|error| self.stop(error))
+    }
+
+    /// Runs the requests as one group; one answer each, in order.
+    pub fn run(&mut self, requests: &[Request]) -> Vec<Answer> {
+        if let Some(why) = &self.stopped {
+            return requests
+                .iter()
+                .map(|_| Err(StoreError::ReadOnly(why.clone())))
+                .collect();
+        }
+        let space = self.log.reserve(
+            requests
+                .iter()
+                .map(|request| request.added_bytes() as u64)
+                .sum(),
+        );
+        let mut group = Group::default();
+        let mut newest = None;
+        let mut sync = false;
+        let mut answers = Vec::with_capacity(requests.len());
+        for request in requests {
+            let answer = match &space {
+                Err(error) if request.added_bytes() > 0 => Err(error.clone()),
+                _ => self.admit(request, &mut group, &mut newest),
+            };
+            sync |= matches!(answer, Ok(Ok(_))) && request.is_durable();
+            answers.push(answer);
+        }
+        if group.is_empty() && newest.is_none() {
+            // A durable request that changed nothing still follows what was written before it.
+            if sync && let Err(error) = self.sync() {
+                Self::undetermined(&mut answers, &error);
+            }
+            return answers;
+        }
+        let visible = newest.unwrap_or(self.visible);
+        let max_timestamp = self.max_timestamp.max(visible).max(group.max_timestamp());
+        let record = LogRecord {
+            changes: group.changes(),
+            visible,
+            max_timestamp,
+        };
+        if let Err(error) = self.log.write(&record, sync) {
+            self.stop(&error);
+            Self::undetermined(&mut answers, &error);
+            return answers;
+        }
+        self.unsynced = !sync;
+        self.max_timestamp = max_timestamp;
+        if visible > self.visible {
+            self.visible = visible;
+            self.snapshots.publish(visible);
+        }
+        self.recent.trim();
+        answers
+    }
+
+    fn stop(&mut self, error: &StoreError) {
+        tracing::error!(%error, "a write or sync failed: no more writes until restart");
+        self.stopped = Some(error.to_string());
+    }
+
+    fn undetermined(answers: &mut [Answer], error: &StoreError) {
+        for answer in answers
+            .iter_mut()
+            .filter(|answer| matches!(answer, Ok(Ok(_))))
+        {
+            *answer = Err(StoreError::Undetermined(error.to_string()));
+        }
+    }
+
+    /// Validates one request and adds its changes to the group.
+    fn admit(
+        &mut self,
+        request: &Request,
+        group: &mut Group,
+        newest: &mut Option<Timestamp>,
+    ) -> Answer {
+        request.check_limits()?;
+        match request {
+            Request::Commit(batch) => {
+                for (index, condition) in batch.conditions.iter().enumerate() {
+                    let found = self.newer(
+                        &condition.key,
+                        condition.family,
+                        condition.none_after,
+                        condition.class,
+                        group,
+                    )?;
+                    if let Some(found) = found {
+                        return Ok(Err(FailedCondition::Newer { index, found }));
+                    }
+                }
+                for (index, (key, condition)) in batch.row_conditions.iter().enumerate() {
+                    if !self.holds(key, condition, group)? {
+                        return Ok(Err(FailedCondition::Row { index }));
+                    }
+                }
+                let last = newest.unwrap_or(self.visible);
+                let stamp = if batch.publishes {
+                    let taken = self.timestamps.take(1);
+                    if taken <= last {
+                        let error = StoreError::ReadOnly(format!("timestamp {taken} after {last}"));
+                        self.stop(&error);
+                        return Err(error);
+                    }
+                    *newest = Some(taken);
+                    taken
+                } else {
+                    last
+                };
+                for cell in &batch.cells {
+                    let timestamp = match cell.stamp {
+                        Stamp::AtCommit => stamp,
+                        Stamp::At(timestamp) => timestamp,
+                    };
+                    let (key, family) = (cell.key.clone(), cell.family);
+                    match cell.value.clone() {
+                        Some(value) => self.set(group, key, family, timestamp, value),
+                        None => self.remove(group, key, family, timestamp),
+                    }
+                }
+                Ok(Ok(stamp))
+            }
+            Request::Rows { conditions, rows } => {
+                if let Some(row) = rows.first() {
+                    for (index, condition) in conditions.iter().enumerate() {
+                        if !self.holds(&row.key, condition, group)? {
+                            return Ok(Err(FailedCondition::Row { index }));
+                        }
+                    }
+                }
+                // Everything that can fail comes before the first change.
+                let mut decided = Vec::new();
+                for row in rows {
+                    let earlier = decided.len();
+                    for mutation in &row.mutations {
+                        self.expand(&row.key, mutation, group, earlier, &mut decided)?;
+                    }
+                }
+                for change in decided {
+                    match change {
+                        Change::Set {
+                            key,
+                            family,
+                            timestamp,
+                            value,
+                        } => {
+                            self.set(group, key, family, timestamp, value);
+                        }
+                        Change::Remove {
+                            key,
+                            family,
+                            timestamp,
+                        } => self.remove(group, key, family, timestamp),
+                        Change::RemoveRange(_) => {}
+                    }
+                }
+                Ok(Ok(newest.unwrap_or(self.visible)))
+            }
+            Request::RemoveRange(range) => {
+                self.recent.forget_range(range);
+                group.push(Change::RemoveRange(range.clone()));
+                Ok(Ok(newest.unwrap_or(self.visible)))
+            }
+        }
+    }
+
+    /// Turns a mutation into changes of single cells; `decided[row..]` are the row's changes so far.
+    fn expand(
+        &self,
+        key: &Bytes,
+        mutation: &Mutation,
+        group: &mut Group,
+        row: usize,
+        decided: &mut Vec<Change>,
+    ) -> Result<()> {
+        match mutation {
+            Mutation::Set {
+                family,
+                timestamp,
+                value,
+            } => decided.push(Change::Set {
+                key: key.clone(),
+                family: *family,
+                timestamp: *timestamp,
+                value: value.clone(),
+            }),
+            Mutation::Delete { family, range } if range.from == range.to => {
+                decided.push(Change::Remove {
+                    key: key.clone(),
+                    family: *family,
+                    timestamp: range.from,
+                });
+            }
+            Mutation::Delete { family, range } => {
+                let mut found = Vec::new();
+                group.versions(&self.log, key, *family, *range, &mut |timestamp, _| {
+                    found.push(timestamp);
+                    true
+                })?;
+                for change in decided.get(row..).unwrap_or_default() {
+                    if let Change::Set {
+                        key: other,
+                        family: of,
+                        timestamp,
+                        ..
+                    } = change
+                        && other == key
+                        && of == family
+                        && range.contains(*timestamp)
+                    {
+                        found.push(*timestamp);
+                    }
+                }
+                decided.extend(found.into_iter().map(|timestamp| Change::Remove {
+                    key: key.clone(),
+                    family: *family,
+                    timestamp,
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    fn set(
+        &mut self,
+        group: &mut Group,
+        key: Bytes,
+        family: Family,
+        timestamp: Timestamp,
+        value: Bytes,
+    ) {
+        self.recent
+            .note(&key, family, value.first().copied().unwrap_or(0), timestamp);
+        group.push(Change::Set {
+            key,
+            family,
+            timestamp,
+            value,
+        });
+    }
+
+    fn remove(&mut self, group: &mut Group, key: Bytes, family: Family, timestamp: Timestamp) {
+        self.recent.forget(&key, family, timestamp);
+        group.push(Change::Remove {
+            key,
+            family,
+            timestamp,
+        });
+    }
+
+    /// The newest cell of a class after a timestamp, if any.
+    fn newer(
+        &self,
+        key: &Bytes,
+        family: Family,
+        none_after: Timestamp,
+        class: ClassRange,
+        group: &mut Group,
+    ) -> Result<Option<Timestamp>> {
+        match self.recent.newest_after(key, family, none_after, class) {
+            Known::Newer(timestamp) => return Ok(Some(timestamp)),
+            Known::None => return Ok(None),
+            Known::AskStore => {}
+        }
+        let mut found = None;
+        group.versions(
+            &self.log,
+            key,
+            family,
+            TimestampRange::after(none_after),
+            &mut |timestamp, value| {
+                if class.contains(value) {
+                    found = Some(timestamp);
+                }
+                found.is_none()
+            },
+        )?;
+        Ok(found)
+    }
+
+    fn holds(&self, key: &Bytes, condition: &Condition, group: &mut Group) -> Result<bool> {
+        match condition {
+            Condition::NoCell {
+                family,
+                range,
+                class,
+                except,
+            } => {
+                let mut none = true;
+                group.versions(&self.log, key, *family, *range, &mut |timestamp, value| {
+                    if Some(timestamp) != *except && class.contains(value) {
+                        none = false;
+                    }
+                    none
+                })?;
+                Ok(none)
+            }
+            Condition::CellEquals {
+                family,
+                timestamp,
+                value,
+            } => {
+                let mut equal = false;
+                group.versions(
+                    &self.log,
+                    key,
+                    *family,
+                    TimestampRange::at(*timestamp),
+                    &mut |_, found| {
+                        equal = found == &value[..];
+                        false
+                    },
+                )?;
+                Ok(equal)
+            }
+        }
+    }
+}

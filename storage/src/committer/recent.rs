@@ -1,0 +1,238 @@
+//! [`RecentCommits`]: the newest timestamp of each class of each row and family that was written
+//! lately, so that validating a commit needs no read of the store.
+//!
+//! Bounded: two generations of half the size each; when the younger is full the elder is dropped, and
+//! the floor rises to the greatest timestamp in it. Every cell above the floor is known here; at or below
+//! it the store must be asked.
+
+use crate::contract::{ClassRange, Family, RowRange};
+use crate::timestamp::Timestamp;
+use bytes::Bytes;
+use std::collections::HashMap;
+
+/// Memory that an entry costs besides its key, roughly.
+const ENTRY_BYTES: usize = 96;
+
+/// What is known of a row's cells after a timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// There is such a cell; this is the newest.
+    Newer(Timestamp),
+    /// There is none.
+    None,
+    /// Not known here.
+    AskStore,
+}
+
+#[derive(Default)]
+struct Entry {
+    /// Newest timestamp of each class; few classes, so a list.
+    newest: Vec<(u8, Timestamp)>,
+    /// A cell noted here was removed since: only the store knows what is left.
+    removed: bool,
+}
+
+#[derive(Default)]
+struct Generation {
+    entries: HashMap<Bytes, [Option<Box<Entry>>; Family::ALL.len()]>,
+    bytes: usize,
+    greatest: Timestamp,
+}
+
+/// See the head of the module.
+pub struct RecentCommits {
+    younger: Generation,
+    elder: Generation,
+    floor: Timestamp,
+    limit: usize,
+}
+
+impl RecentCommits {
+    /// Nothing is known at or below `floor`; about `bytes` are used at most.
+    pub fn new(floor: Timestamp, bytes: usize) -> Self {
+        RecentCommits {
+            younger: Generation::default(),
+            elder: Generation::default(),
+            floor,
+            limit: bytes,
+        }
+    }
+
+    /// A cell was written.
+    pub fn note(&mut self, key: &Bytes, family: Family, class: u8, timestamp: Timestamp) {
+        let generation = &mut self.younger;
+        generation.greatest = generation.greatest.max(timestamp);
+        let families = match generation.entries.get_mut(&key[..]) {
+            Some(families) => families,
+            None => {
+                // A copy: the key may be a slice of something large.
+                generation.bytes += key.len() + ENTRY_BYTES;
+                generation
+                    .entries
+                    .entry(Bytes::copy_from_slice(key))
+                    .or_default()
+            }
+        };
+        let Some(slot) = families.get_mut(family as usize) else {
+            return;
+        };
+        let entry = slot.get_or_insert_with(|| {
+            generation.bytes += ENTRY_BYTES;
+            Box::default()
+        });
+        match entry.newest.iter_mut().find(|(of, _)| *of == class) {
+            Some((_, newest)) => *newest = timestamp.max(*newest),
+            None => entry.newest.push((class, timestamp)),
+        }
+    }
+
+    /// A cell was removed.
+    pub fn forget(&mut self, key: &[u8], family: Family, timestamp: Timestamp) {
+        for generation in [&mut self.younger, &mut self.elder] {
+            let slot = generation
+                .entries
+                .get_mut(key)
+                .and_then(|families| families.get_mut(family as usize));
+            if let Some(Some(entry)) = slot
+                && entry.newest.iter().any(|(_, newest)| *newest == timestamp)
+            {
+                entry.removed = true;
+            }
+        }
+    }
+
+    /// Every cell of these rows was removed.
+    pub fn forget_range(&mut self, range: &RowRange) {
+        for generation in [&mut self.younger, &mut self.elder] {
+            generation.entries.retain(|key, _| !range.contains(key));
+        }
+    }
+
+    /// The newest cell of a class of a row after a timestamp.
+    pub fn newest_after(
+        &self,
+        key: &[u8],
+        family: Family,
+        after: Timestamp,
+        class: ClassRange,
+    ) -> Known {
+        let mut found = Timestamp::ZERO;
+        for generation in [&self.younger, &self.elder] {
+            let slot = generation
+                .entries
+                .get(key)
+                .and_then(|families| families.get(family as usize));
+            if let Some(Some(entry)) = slot {
+                if entry.removed {
+                    return Known::AskStore;
+                }
+                for (of, newest) in &entry.newest {
+                    if class.from <= *of && *of <= class.to {
+                        found = found.max(*newest);
+                    }
+                }
+            }
+        }
+        if found > after {
+            Known::Newer(found)
+        } else if after >= self.floor {
+            Known::None
+        } else {
+            Known::AskStore
+        }
+    }
+
+    /// Keeps within the limit. To be called when all that was noted has been written.
+    pub fn trim(&mut self) {
+        if self.younger.bytes > self.limit / 2 {
+            self.floor = self.floor.max(self.elder.greatest);
+            self.elder = std::mem::take(&mut self.younger);
+        }
+    }
+
+    /// At or below this timestamp the store must be asked.
+    pub fn floor(&self) -> Timestamp {
+        self.floor
+    }
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+mod tests {
+    use super::*;
+
+    const WRITE: Family = Family::Write;
+
+    #[test]
+    fn knows_what_is_above_the_floor_by_class() {
+        let mut recent = RecentCommits::new(Timestamp(10), 1 << 20);
+        let key = Bytes::from_static(b"k");
+        let any = ClassRange::ANY;
+        assert_eq!(
+            recent.newest_after(b"k", WRITE, Timestamp(9), any),
+            Known::AskStore
+        );
+        assert_eq!(
+            recent.newest_after(b"k", WRITE, Timestamp(10), any),
+            Known::None
+        );
+        recent.note(&key, WRITE, 2, Timestamp(20));
+        recent.note(&key, WRITE, 1, Timestamp(15));
+        assert_eq!(
+            recent.newest_after(b"k", WRITE, Timestamp(10), any),
+            Known::Newer(Timestamp(20))
+        );
+        let weak = ClassRange { from: 0, to: 1 };
+        assert_eq!(
+            recent.newest_after(b"k", WRITE, Timestamp(10), weak),
+            Known::Newer(Timestamp(15))
+        );
+        assert_eq!(
+            recent.newest_after(b"k", WRITE, Timestamp(15), weak),
+            Known::None
+        );
+        assert_eq!(
+            recent.newest_after(b"k", Family::Lock, Timestamp(10), any),
+            Known::None
+        );
+        recent.forget(b"k", WRITE, Timestamp(20));
+        assert_eq!(
+            recent.newest_after(b"k", WRITE, Timestamp(10), any),
+            Known::AskStore
+        );
+    }
+
+    #[test]
+    fn the_floor_rises_over_what_is_dropped() {
+        let mut recent = RecentCommits::new(Timestamp::ZERO, 64 << 10);
+        for number in 1..=10_000u64 {
+            recent.note(
+                &Bytes::from(number.to_be_bytes().to_vec()),
+                WRITE,
+                0,
+                Timestamp(number),
+            );
+            recent.trim();
+        }
+        assert!(recent.younger.bytes + recent.elder.bytes <= (64 << 10) + 2 * ENTRY_BYTES + 16);
+        let floor = recent.floor();
+        assert!(floor > Timestamp::ZERO && floor < Timestamp(10_000));
+        for number in 1..=10_000u64 {
+            let known = recent.newest_after(
+                &number.to_be_bytes(),
+                WRITE,
+                Timestamp(number - 1),
+                ClassRange::ANY,
+            );
+            match Timestamp(number) <= floor {
+                true => assert_eq!(known, Known::AskStore),
+                false => assert_eq!(known, Known::Newer(Timestamp(number))),
+            }
+        }
+    }
+}

@@ -1,0 +1,504 @@
+//! [`MemoryStore`]: the whole contract over ordered maps, with the real committer. Nothing is durable;
+//! everything else is as in the embedded engine. For tests and explorers.
+
+use crate::committer::snapshots::SnapshotRegistry;
+use crate::committer::{Answer, Change, CommitLog, Committer, LogRecord, Recovered, Request};
+use crate::contract::{
+    AtomicCommit, Cell, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row,
+    RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange,
+};
+use crate::env::BoxFuture;
+use crate::error::{Result, StoreError};
+use crate::timestamp::{Timestamp, TimestampSource};
+use bytes::Bytes;
+use futures::channel::oneshot;
+use futures::stream::{self, BoxStream};
+use futures::{FutureExt, StreamExt};
+use parking_lot::{Mutex, RwLock};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+type Versions = BTreeMap<Reverse<Timestamp>, Bytes>;
+type Rows = BTreeMap<Bytes, [Versions; Family::ALL.len()]>;
+
+/// How a [`MemoryStore`] behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryOptions {
+    /// Whether [`Store::atomic`] is offered. False drives the two-phase path.
+    pub atomic: bool,
+    /// Whether [`ScanOptions::reverse`] works; Bigtable's emulator cannot.
+    pub reverse: bool,
+    /// Whether requests wait for [`MemoryStore::step`] instead of running at once: an explorer
+    /// then decides which requests form a group.
+    pub stepped: bool,
+    /// Bytes of recent commits that the committer remembers; small values exercise its floor.
+    pub recent_bytes: usize,
+}
+
+impl Default for MemoryOptions {
+    fn default() -> Self {
+        MemoryOptions {
+            atomic: true,
+            reverse: true,
+            stepped: false,
+            recent_bytes: 64 << 20,
+        }
+    }
+}
+
+#[derive(Default)]
+struct MemoryLog {
+    rows: Arc<RwLock<Rows>>,
+    /// The next write fails with this, before or after it was applied.
+    fail: Option<(StoreError, bool)>,
+    full: bool,
+}
+
+impl CommitLog for MemoryLog {
+    fn versions(
+        &self,
+        key: &[u8],
+        family: Family,
+        range: TimestampRange,
+        visit: &mut dyn FnMut(Timestamp, &[u8]) -> bool,
+    ) -> Result<()> {
+        let rows = self.rows.read();
+        if let Some(versions) = rows
+            .get(key)
+            .and_then(|families| families.get(family as usize))
+        {
+            for (timestamp, value) in in_range(versions, range) {
+                if !visit(timestamp, value) {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn reserve(&self, _bytes: u64) -> Result<()> {
+        match self.full {
+            true => Err(StoreError::DiskFull("no memory left".to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    fn write(&mut self, record: &LogRecord<'_>, _sync: bool) -> Result<()> {
+        let fail = self.fail.take();
+        if !matches!(fail, Some((_, false))) {
+            let mut rows = self.rows.write();
+            for change in record.changes {
+                apply(&mut rows, change);
+            }
+        }
+        fail.map_or(Ok(()), |(error, _)| Err(error))
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn apply(rows: &mut Rows, change: &Change) {
+    match change {
+        Change::Set {
+            key,
+            family,
+            timestamp,
+            value,
+        } => {
+            if let Some(versions) = rows
+                .entry(key.clone())
+                .or_default()
+                .get_mut(*family as usize)
+            {
+                versions.insert(Reverse(*timestamp), value.clone());
+            }
+        }
+        Change::Remove {
+            key,
+            family,
+            timestamp,
+        } => {
+            if let Some(families) = rows.get_mut(key) {
+                if let Some(versions) = families.get_mut(*family as usize) {
+                    versions.remove(&Reverse(*timestamp));
+                }
+                if families.iter().all(BTreeMap::is_empty) {
+                    rows.remove(key);
+                }
+            }
+        }
+        Change::RemoveRange(range) => rows.retain(|key, _| !range.contains(key)),
+    }
+}
+
+fn in_range(
+    versions: &Versions,
+    range: TimestampRange,
+) -> impl Iterator<Item = (Timestamp, &Bytes)> {
+    let bounds = (range.from <= range.to).then_some((Reverse(range.to), Reverse(range.from)));
+    bounds
+        .into_iter()
+        .flat_map(|(first, last)| versions.range(first..=last))
+        .map(|(timestamp, value)| (timestamp.0, value))
+}
+
+fn filtered(
+    key: &Bytes,
+    families: &[Versions; Family::ALL.len()],
+    filter: &ReadFilter,
+) -> Option<Row> {
+    let mut cells = Vec::new();
+    for family in Family::ALL {
+        let Some(wanted) = filter
+            .families
+            .iter()
+            .find(|wanted| wanted.family == family)
+        else {
+            continue;
+        };
+        let Some(versions) = families.get(family as usize) else {
+            continue;
+        };
+        cells.extend(in_range(versions, wanted.range).take(wanted.cells).map(
+            |(timestamp, value)| Cell {
+                family,
+                timestamp,
+                value: value.clone(),
+            },
+        ));
+    }
+    (!cells.is_empty()).then(|| Row {
+        key: key.clone(),
+        cells,
+    })
+}
+
+type Waiting = (Request, oneshot::Sender<Answer>);
+
+/// See the head of the module.
+pub struct MemoryStore {
+    rows: Arc<RwLock<Rows>>,
+    committer: Mutex<Committer<MemoryLog>>,
+    queue: Mutex<Vec<Waiting>>,
+    snapshots: Arc<SnapshotRegistry>,
+    meta: Mutex<BTreeMap<String, Bytes>>,
+    /// First keys of the tablets but the first.
+    splits: Mutex<BTreeSet<Bytes>>,
+    reads: AtomicU64,
+    writes: AtomicU64,
+    options: MemoryOptions,
+}
+
+impl MemoryStore {
+    /// An empty store with the default options.
+    pub fn new(timestamps: Arc<dyn TimestampSource>) -> Arc<MemoryStore> {
+        MemoryStore::with_options(timestamps, MemoryOptions::default())
+    }
+
+    /// An empty store.
+    pub fn with_options(
+        timestamps: Arc<dyn TimestampSource>,
+        options: MemoryOptions,
+    ) -> Arc<MemoryStore> {
+        let rows = Arc::new(RwLock::new(Rows::new()));
+        let snapshots = SnapshotRegistry::new(Timestamp::ZERO);
+        let log = MemoryLog {
+            rows: rows.clone(),
+            ..MemoryLog::default()
+        };
+        let committer = Committer::new(
+            log,
+            timestamps,
+            snapshots.clone(),
+            Recovered::default(),
+            options.recent_bytes,
+        );
+        Arc::new(MemoryStore {
+            rows,
+            committer: Mutex::new(committer),
+            queue: Mutex::default(),
+            snapshots,
+            meta: Mutex::default(),
+            splits: Mutex::default(),
+            reads: AtomicU64::new(0),
+            writes: AtomicU64::new(0),
+            options,
+        })
+    }
+
+    /// Makes `key` the first of a tablet.
+    pub fn split_at(&self, key: Bytes) {
+        if !key.is_empty() {
+            self.splits.lock().insert(key);
+        }
+    }
+
+    /// Undoes [`MemoryStore::split_at`].
+    pub fn merge_at(&self, key: &Bytes) {
+        self.splits.lock().remove(key);
+    }
+
+    /// Requests waiting for [`MemoryStore::step`].
+    pub fn waiting(&self) -> usize {
+        self.queue.lock().len()
+    }
+
+    /// Runs the oldest `count` waiting requests as one group. Answers how many there were.
+    pub fn step(&self, count: usize) -> usize {
+        let group: Vec<Waiting> = {
+            let mut queue = self.queue.lock();
+            let count = count.min(queue.len());
+            queue.drain(..count).collect()
+        };
+        let (requests, senders): (Vec<_>, Vec<_>) = group.into_iter().unzip();
+        let answers = self.committer.lock().run(&requests);
+        for (sender, answer) in senders.into_iter().zip(answers) {
+            // Whoever does not wait any longer does not want the answer.
+            let _ = sender.send(answer);
+        }
+        requests.len()
+    }
+
+    /// Lets the next group fail with `error`, after it was applied or without. No more writes are
+    /// taken then, as after a failed sync.
+    pub fn fail_next_write(&self, error: StoreError, applied: bool) {
+        self.committer.lock().log_mut().fail = Some((error, applied));
+    }
+
+    /// Whether writes that add something are refused with `DiskFull`.
+    pub fn set_full(&self, full: bool) {
+        self.committer.lock().log_mut().full = full;
+    }
+
+    /// Every row with every cell, for tests that look at the cells a transaction left.
+    pub fn dump(&self) -> Vec<Row> {
+        let mut filter = ReadFilter::new();
+        for family in Family::ALL {
+            filter = filter.with(
+                family,
+                TimestampRange {
+                    from: Timestamp::ZERO,
+                    to: Timestamp(u64::MAX),
+                },
+                usize::MAX,
+            );
+        }
+        self.rows
+            .read()
+            .iter()
+            .filter_map(|(key, families)| filtered(key, families, &filter))
+            .collect()
+    }
+
+    async fn request(&self, request: Request) -> Answer {
+        self.writes.fetch_add(1, Ordering::Relaxed);
+        if !self.options.stepped {
+            let mut answers = self.committer.lock().run(std::slice::from_ref(&request));
+            return answers
+                .pop()
+                .unwrap_or_else(|| Err(StoreError::Unavailable("no answer".to_owned())));
+        }
+        let (sender, receiver) = oneshot::channel();
+        self.queue.lock().push((request, sender));
+        receiver
+            .await
+            .unwrap_or_else(|_| Err(StoreError::Unavailable("the store was closed".to_owned())))
+    }
+
+    fn scan_batch(
+        &self,
+        range: &RowRange,
+        filter: &ReadFilter,
+        options: &ScanOptions,
+        limit: usize,
+    ) -> Vec<Row> {
+        if range.is_empty() {
+            return Vec::new();
+        }
+        let end = range.end.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+        let rows = self.rows.read();
+        let inside = rows.range::<Bytes, _>((Bound::Included(&range.start), end));
+        let wanted = |(key, families): (&Bytes, &[Versions; Family::ALL.len()])| {
+            filtered(key, families, filter)
+        };
+        match options.reverse {
+            true => inside.rev().filter_map(wanted).take(limit).collect(),
+            false => inside.filter_map(wanted).take(limit).collect(),
+        }
+    }
+}
+
+impl Store for MemoryStore {
+    fn read<'a>(
+        &'a self,
+        keys: &'a [Bytes],
+        filter: &'a ReadFilter,
+    ) -> BoxFuture<'a, Result<Vec<Row>>> {
+        async move {
+            self.reads.fetch_add(keys.len() as u64, Ordering::Relaxed);
+            let rows = self.rows.read();
+            Ok(keys
+                .iter()
+                .filter_map(|key| {
+                    rows.get(key)
+                        .and_then(|families| filtered(key, families, filter))
+                })
+                .collect())
+        }
+        .boxed()
+    }
+
+    fn scan(
+        &self,
+        range: RowRange,
+        filter: ReadFilter,
+        options: ScanOptions,
+    ) -> BoxStream<'_, Result<Vec<Row>>> {
+        if options.reverse && !self.options.reverse {
+            let error = StoreError::Unsupported("reverse scans".to_owned());
+            return stream::once(async move { Err(error) }).boxed();
+        }
+        let left = options.limit.unwrap_or(usize::MAX);
+        stream::unfold((range, left), move |(mut range, left)| {
+            let limit = options.batch_rows.max(1).min(left);
+            let rows = match limit {
+                0 => Vec::new(),
+                _ => self.scan_batch(&range, &filter, &options, limit),
+            };
+            self.reads.fetch_add(rows.len() as u64, Ordering::Relaxed);
+            async move {
+                let last = rows.last()?.key.clone();
+                match options.reverse {
+                    true => range.end = Some(last),
+                    false => range.start = [&last[..], &[0]].concat().into(),
+                }
+                let left = left - rows.len();
+                Some((Ok(rows), (range, left)))
+            }
+        })
+        .boxed()
+    }
+
+    fn check_and_mutate<'a>(
+        &'a self,
+        key: Bytes,
+        conditions: Vec<Condition>,
+        mutations: Vec<Mutation>,
+    ) -> BoxFuture<'a, Result<bool>> {
+        let rows = vec![RowMutation { key, mutations }];
+        async move {
+            Ok(self
+                .request(Request::Rows { conditions, rows })
+                .await?
+                .is_ok())
+        }
+        .boxed()
+    }
+
+    fn mutate_rows(&self, rows: Vec<RowMutation>) -> BoxFuture<'_, Result<()>> {
+        async move {
+            self.request(Request::Rows {
+                conditions: Vec::new(),
+                rows,
+            })
+            .await
+            .map(|_| ())
+        }
+        .boxed()
+    }
+
+    fn delete_range(&self, range: RowRange) -> BoxFuture<'_, Result<()>> {
+        async move { self.request(Request::RemoveRange(range)).await.map(|_| ()) }.boxed()
+    }
+
+    fn tablets<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<Vec<TabletInfo>>> {
+        async move {
+            let mut starts = vec![Bytes::new()];
+            starts.extend(self.splits.lock().iter().cloned());
+            let ends = starts.iter().skip(1).cloned().map(Some).chain([None]);
+            let tablets = starts
+                .iter()
+                .cloned()
+                .zip(ends)
+                .enumerate()
+                .map(|(id, (start, end))| TabletInfo {
+                    id: id as u64,
+                    range: RowRange { start, end },
+                    bytes: 0,
+                    reads: self.reads.load(Ordering::Relaxed),
+                    writes: self.writes.load(Ordering::Relaxed),
+                });
+            Ok(tablets
+                .filter(|tablet| !tablet.range.intersect(range).is_empty())
+                .collect())
+        }
+        .boxed()
+    }
+
+    fn can_scan_reverse(&self) -> bool {
+        self.options.reverse
+    }
+
+    fn atomic(&self) -> Option<&dyn AtomicCommit> {
+        self.options.atomic.then_some(self as &dyn AtomicCommit)
+    }
+
+    fn get_meta<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Bytes>>> {
+        async move { Ok(self.meta.lock().get(name).cloned()) }.boxed()
+    }
+
+    fn put_meta<'a>(&'a self, name: &'a str, value: Bytes) -> BoxFuture<'a, Result<()>> {
+        async move {
+            self.meta.lock().insert(name.to_owned(), value);
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn recovered_max_timestamp(&self) -> Timestamp {
+        Timestamp::ZERO
+    }
+
+    fn approximate_bytes<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<u64>> {
+        async move {
+            let rows = self.rows.read();
+            let inside = rows.iter().filter(|(key, _)| range.contains(key));
+            let size = |key: &Bytes, versions: &Versions| -> usize {
+                versions
+                    .values()
+                    .map(|value| key.len() + 8 + value.len())
+                    .sum()
+            };
+            Ok(inside
+                .map(|(key, families)| families.iter().map(|v| size(key, v)).sum::<usize>() as u64)
+                .sum())
+        }
+        .boxed()
+    }
+}
+
+impl AtomicCommit for MemoryStore {
+    fn commit_atomic(
+        &self,
+        batch: CommitBatch,
+    ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>> {
+        self.request(Request::Commit(batch)).boxed()
+    }
+
+    fn published(&self) -> Timestamp {
+        self.snapshots.published()
+    }
+
+    fn snapshot(&self) -> SnapshotGuard {
+        self.snapshots.snapshot()
+    }
+
+    fn oldest_snapshot(&self) -> Timestamp {
+        self.snapshots.oldest()
+    }
+}
