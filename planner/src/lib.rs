@@ -1,6 +1,7 @@
 //! SQL: PostgreSQL's meaning, DataFusion's execution. Knows no sockets and no lock records.
 
 pub mod catalog;
+pub mod ddl;
 pub mod error;
 pub mod execution;
 pub mod functions;

@@ -193,7 +193,7 @@ pub struct SchemaDescriptor {
 }
 
 /// A database (`pg_database`). Each has its own schemas and tables.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DatabaseDescriptor {
     /// OID.
     pub oid: Oid,

@@ -1,41 +1,80 @@
 //! The catalog: descriptors of everything that has a name, as stored rows, and an immutable
-//! [`Catalog`] as one transaction sees it.
+//! [`Catalog`] as one transaction sees it. Must not know SQL text or plans.
 
+pub mod builder;
 pub mod descriptor;
+pub mod keys;
+pub mod metadata_lock;
+pub mod numbers;
+pub mod sequences;
+pub mod store;
+pub mod writer;
 
+pub use builder::{CatalogBuilder, TableBuilder};
 pub use descriptor::*;
+pub use metadata_lock::{HeldLocks, TableLocks};
+pub use sequences::{SequenceMemory, Sequences};
+pub use store::CatalogStore;
+pub use writer::CatalogWriter;
 
+use crate::error::{Result, SqlError};
+use crate::pg_catalog;
 use crate::types::Oid;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+
+/// What a name in a schema stands for: tables, sequences and indexes share one name space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    Relation(Oid),
+    Index { table: Oid, position: usize },
+}
 
 /// Everything that has a name in one database, as of one snapshot. Immutable and shared.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    _todo: (),
+    version: u64,
+    database: Arc<DatabaseDescriptor>,
+    databases: Vec<Arc<DatabaseDescriptor>>,
+    roles: Vec<Arc<RoleDescriptor>>,
+    schemas: BTreeMap<Oid, Arc<SchemaDescriptor>>,
+    relations: BTreeMap<Oid, Arc<TableDescriptor>>,
+    /// By schema, then by name.
+    names: HashMap<String, HashMap<String, Named>>,
+    indexes: HashMap<Oid, (Oid, usize)>,
+    storage: HashMap<StorageId, (Oid, usize)>,
+    sequences: Option<Arc<Sequences>>,
 }
 
-#[allow(unused_variables, clippy::unimplemented)]
 impl Catalog {
+    /// An empty builder: database `postgres`, role `postgres` and the built-in schemas are there already.
+    pub fn builder() -> CatalogBuilder {
+        CatalogBuilder::new()
+    }
     /// Changes whenever any descriptor changes; equal versions are equal catalogs.
     pub fn version(&self) -> u64 {
-        unimplemented!()
+        self.version
     }
     /// The database this is the catalog of.
     pub fn database(&self) -> &DatabaseDescriptor {
-        unimplemented!()
+        &self.database
     }
     /// Finds a relation: in `schema` when given, else along `search_path` (pg_catalog first,
     /// implicitly, as in PostgreSQL). Names are already folded.
     pub fn relation(&self, schema: Option<&str>, name: &str, search_path: &[String]) -> Option<Arc<TableDescriptor>> {
-        unimplemented!()
+        self.along_path(schema, search_path, |schema| self.relation_in(schema, name))
     }
     /// The relation with this OID (indexes are found by [`Catalog::index`]).
     pub fn relation_by_oid(&self, oid: Oid) -> Option<Arc<TableDescriptor>> {
-        unimplemented!()
+        match self.relations.get(&oid) {
+            Some(table) => Some(Arc::clone(table)),
+            None => pg_catalog::view_by_oid(oid).map(|view| Arc::clone(view.descriptor())),
+        }
     }
     /// The table and position in its `indexes` of the index with this OID.
     pub fn index(&self, oid: Oid) -> Option<(Arc<TableDescriptor>, usize)> {
-        unimplemented!()
+        let (table, position) = self.indexes.get(&oid)?;
+        Some((self.relation_by_oid(*table)?, *position))
     }
     /// An index by name, as [`Catalog::relation`].
     pub fn index_named(
@@ -44,30 +83,98 @@ impl Catalog {
         name: &str,
         search_path: &[String],
     ) -> Option<(Arc<TableDescriptor>, usize)> {
-        unimplemented!()
+        self.along_path(schema, search_path, |schema| match self.names.get(schema)?.get(name)? {
+            Named::Index { table, position } => Some((self.relation_by_oid(*table)?, *position)),
+            Named::Relation(_) => None,
+        })
     }
     /// The table (or index) that owns a storage id, to name keys in messages.
     pub fn by_storage_id(&self, storage_id: StorageId) -> Option<(Arc<TableDescriptor>, usize)> {
-        unimplemented!()
+        let (table, position) = self.storage.get(&storage_id)?;
+        Some((self.relation_by_oid(*table)?, *position))
     }
     /// Every relation, system views included, by OID.
     pub fn relations(&self) -> Vec<Arc<TableDescriptor>> {
-        unimplemented!()
+        let mut all: Vec<_> = pg_catalog::views().map(|view| Arc::clone(view.descriptor())).collect();
+        all.extend(self.relations.values().cloned());
+        all.sort_by_key(|table| table.oid);
+        all
+    }
+    /// The relations that users made, by OID.
+    pub fn user_relations(&self) -> impl Iterator<Item = &Arc<TableDescriptor>> {
+        self.relations.values()
+    }
+    /// The values of sequences. Errors when this catalog was not read from a store.
+    pub fn sequences(&self) -> Result<&Arc<Sequences>> {
+        self.sequences.as_ref().ok_or_else(|| SqlError::internal("this catalog has no sequences"))
     }
     /// Every schema, by OID.
     pub fn schemas(&self) -> Vec<Arc<SchemaDescriptor>> {
-        unimplemented!()
+        self.schemas.values().cloned().collect()
     }
     /// The schema with this name.
     pub fn schema(&self, name: &str) -> Option<Arc<SchemaDescriptor>> {
-        unimplemented!()
+        self.schemas.values().find(|schema| schema.name == name).cloned()
+    }
+    /// The schema with this OID.
+    pub fn schema_by_oid(&self, oid: Oid) -> Option<Arc<SchemaDescriptor>> {
+        self.schemas.get(&oid).cloned()
     }
     /// Every database of the cluster.
     pub fn databases(&self) -> Vec<Arc<DatabaseDescriptor>> {
-        unimplemented!()
+        self.databases.clone()
     }
     /// Every role of the cluster.
     pub fn roles(&self) -> Vec<Arc<RoleDescriptor>> {
-        unimplemented!()
+        self.roles.clone()
+    }
+    /// The role with this name.
+    pub fn role(&self, name: &str) -> Option<Arc<RoleDescriptor>> {
+        self.roles.iter().find(|role| role.name == name).cloned()
+    }
+    /// The role with this OID.
+    pub fn role_by_oid(&self, oid: Oid) -> Option<Arc<RoleDescriptor>> {
+        self.roles.iter().find(|role| role.oid == oid).cloned()
+    }
+    /// Whether a table, sequence, view or index has this name in this schema.
+    pub fn name_is_taken(&self, schema: &str, name: &str) -> bool {
+        self.names.get(schema).is_some_and(|names| names.contains_key(name)) || pg_catalog::view(schema, name).is_some()
+    }
+    /// The sequence owned by a column (serial or identity).
+    pub fn owned_sequence(&self, table: Oid, column: ColumnId) -> Option<Arc<TableDescriptor>> {
+        self.relations
+            .values()
+            .find(|relation| {
+                relation.sequence.as_ref().is_some_and(|sequence| sequence.owned_by == Some((table, column)))
+            })
+            .cloned()
+    }
+    /// The schemas that exist of `search_path`, in order, with pg_catalog first unless it is
+    /// named: `current_schemas(true)`.
+    pub fn effective_path<'a>(&self, search_path: &'a [String]) -> Vec<&'a str> {
+        let mut path = Vec::with_capacity(search_path.len() + 1);
+        if !search_path.iter().any(|schema| schema == pg_catalog::PG_CATALOG) {
+            path.push(pg_catalog::PG_CATALOG);
+        }
+        path.extend(search_path.iter().map(String::as_str).filter(|name| self.schema(name).is_some()));
+        path
+    }
+
+    fn relation_in(&self, schema: &str, name: &str) -> Option<Arc<TableDescriptor>> {
+        if let Some(Named::Relation(oid)) = self.names.get(schema).and_then(|names| names.get(name)) {
+            return self.relations.get(oid).cloned();
+        }
+        pg_catalog::view(schema, name).map(|view| Arc::clone(view.descriptor()))
+    }
+    fn along_path<T>(&self, schema: Option<&str>, path: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
+        if let Some(schema) = schema {
+            return find(schema);
+        }
+        if !path.iter().any(|schema| schema == pg_catalog::PG_CATALOG)
+            && let Some(found) = find(pg_catalog::PG_CATALOG)
+        {
+            return Some(found);
+        }
+        path.iter().find_map(|schema| find(schema))
     }
 }

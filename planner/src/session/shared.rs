@@ -3,5 +3,6 @@
 /// User, database, sequences' last values, notices.
 #[derive(Debug, Default)]
 pub struct SessionShared {
-    _todo: (),
+    /// currval and lastval.
+    pub sequences: crate::catalog::SequenceMemory,
 }

@@ -1,0 +1,222 @@
+//! [`TableLocks`]: metadata locks of tables, within this process. Writers share a table until
+//! their transaction ends; DDL holds it alone. Waiting is fair, and a wait that would close a
+//! circle fails at once.
+
+use crate::error::{Result, SqlError, state};
+use crate::types::Oid;
+use parking_lot::Mutex;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use storage::env::EnvRef;
+use tokio::sync::Notify;
+
+/// Identity of a transaction among the locks.
+type Owner = u64;
+
+/// How a table is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockMode {
+    /// By a writer.
+    Shared,
+    /// By DDL.
+    Exclusive,
+}
+
+impl LockMode {
+    fn conflicts(self, other: LockMode) -> bool {
+        self == LockMode::Exclusive || other == LockMode::Exclusive
+    }
+}
+
+#[derive(Debug, Default)]
+struct TableState {
+    holders: Vec<(Owner, LockMode)>,
+    queue: VecDeque<(Owner, LockMode)>,
+}
+
+impl TableState {
+    /// Who `owner` has to wait for.
+    fn blockers(&self, owner: Owner, mode: LockMode) -> Vec<Owner> {
+        let blocks = |(other, held): &&(Owner, LockMode)| *other != owner && mode.conflicts(*held);
+        let mut blockers: Vec<Owner> = self.holders.iter().filter(blocks).map(|(other, _)| *other).collect();
+        if !self.holders.iter().any(|(holder, _)| *holder == owner) {
+            // In order of arrival; who holds it already passes those who wait.
+            let before = self.queue.iter().take_while(|(other, _)| *other != owner);
+            blockers.extend(before.filter(blocks).map(|(other, _)| *other));
+        }
+        blockers
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    tables: HashMap<Oid, TableState>,
+    waiting: HashMap<Owner, (Oid, LockMode)>,
+}
+
+impl State {
+    /// Whether `from` waits, directly or not, for itself.
+    fn closes_a_circle(&self, from: Owner) -> bool {
+        let mut seen = HashSet::new();
+        let mut next = vec![from];
+        while let Some(owner) = next.pop() {
+            let Some((table, mode)) = self.waiting.get(&owner) else { continue };
+            let Some(table) = self.tables.get(table) else { continue };
+            for blocker in table.blockers(owner, *mode) {
+                if blocker == from {
+                    return true;
+                }
+                if seen.insert(blocker) {
+                    next.push(blocker);
+                }
+            }
+        }
+        false
+    }
+    fn stop_waiting(&mut self, owner: Owner) {
+        if let Some((table, _)) = self.waiting.remove(&owner)
+            && let Some(table) = self.tables.get_mut(&table)
+        {
+            table.queue.retain(|(other, _)| *other != owner);
+        }
+    }
+}
+
+/// The metadata locks of every table. One per server.
+pub struct TableLocks {
+    env: EnvRef,
+    state: Mutex<State>,
+    changed: Notify,
+    next_owner: AtomicU64,
+}
+
+impl TableLocks {
+    /// No table is locked.
+    pub fn new(env: EnvRef) -> Arc<Self> {
+        Arc::new(TableLocks {
+            env,
+            state: Mutex::new(State::default()),
+            changed: Notify::new(),
+            next_owner: AtomicU64::new(1),
+        })
+    }
+    /// The locks of a new transaction: none yet. Dropping the answer releases them.
+    pub fn begin(self: &Arc<Self>) -> Arc<HeldLocks> {
+        Arc::new(HeldLocks { owner: self.next_owner.fetch_add(1, Ordering::Relaxed), locks: Arc::clone(self) })
+    }
+
+    /// Tries once. `Ok(false)`: has to wait (and is queued).
+    fn try_acquire(&self, owner: Owner, table: Oid, mode: LockMode) -> Result<bool> {
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        let entry = state.tables.entry(table).or_default();
+        if entry
+            .holders
+            .iter()
+            .any(|(holder, held)| *holder == owner && (*held == mode || *held == LockMode::Exclusive))
+        {
+            state.stop_waiting(owner);
+            return Ok(true);
+        }
+        if entry.blockers(owner, mode).is_empty() {
+            match entry.holders.iter_mut().find(|(holder, _)| *holder == owner) {
+                Some((_, held)) => *held = mode,
+                None => entry.holders.push((owner, mode)),
+            }
+            state.stop_waiting(owner);
+            return Ok(true);
+        }
+        if !entry.queue.iter().any(|(other, _)| *other == owner) {
+            entry.queue.push_back((owner, mode));
+        }
+        state.waiting.insert(owner, (table, mode));
+        if state.closes_a_circle(owner) {
+            state.stop_waiting(owner);
+            return Err(SqlError::new(state::DEADLOCK_DETECTED, "deadlock detected")
+                .detail("Transactions wait for each other's tables.")
+                .hint("The transaction might succeed if retried."));
+        }
+        Ok(false)
+    }
+    fn release(&self, owner: Owner) {
+        let mut state = self.state.lock();
+        state.stop_waiting(owner);
+        state.tables.retain(|_, table| {
+            table.holders.retain(|(holder, _)| *holder != owner);
+            !table.holders.is_empty() || !table.queue.is_empty()
+        });
+        drop(state);
+        self.changed.notify_waiters();
+    }
+}
+
+impl std::fmt::Debug for TableLocks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("TableLocks")
+    }
+}
+
+/// The metadata locks that one transaction holds, until this is dropped.
+#[derive(Debug)]
+pub struct HeldLocks {
+    owner: Owner,
+    locks: Arc<TableLocks>,
+}
+
+impl HeldLocks {
+    /// Takes a table, waiting for others. Errors: 55P03 after `timeout` (`lock_timeout`; `None`
+    /// waits for ever), 40P01 when the wait would never end.
+    pub async fn acquire(&self, table: Oid, mode: LockMode, timeout: Option<Duration>) -> Result<()> {
+        struct Waiting<'a>(&'a HeldLocks);
+        impl Drop for Waiting<'_> {
+            fn drop(&mut self) {
+                self.0.locks.state.lock().stop_waiting(self.0.owner);
+                self.0.locks.changed.notify_waiters();
+            }
+        }
+        if self.locks.try_acquire(self.owner, table, mode)? {
+            return Ok(());
+        }
+        let waiting = Waiting(self);
+        let env = &self.locks.env;
+        let deadline = timeout.map(|timeout| env.monotonic() + timeout);
+        loop {
+            let changed = self.locks.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if self.locks.try_acquire(self.owner, table, mode)? {
+                drop(waiting);
+                return Ok(());
+            }
+            match deadline {
+                None => changed.await,
+                Some(deadline) => {
+                    let left = deadline.saturating_sub(env.monotonic());
+                    if left.is_zero() {
+                        return Err(SqlError::new(
+                            state::LOCK_NOT_AVAILABLE,
+                            "canceling statement due to lock timeout",
+                        ));
+                    }
+                    futures::future::select(changed, env.sleep(left)).await;
+                }
+            }
+        }
+    }
+    /// Takes a table to write its rows.
+    pub async fn shared(&self, table: Oid, timeout: Option<Duration>) -> Result<()> {
+        self.acquire(table, LockMode::Shared, timeout).await
+    }
+    /// Takes a table alone, to change its descriptor.
+    pub async fn exclusive(&self, table: Oid, timeout: Option<Duration>) -> Result<()> {
+        self.acquire(table, LockMode::Exclusive, timeout).await
+    }
+}
+
+impl Drop for HeldLocks {
+    fn drop(&mut self) {
+        self.locks.release(self.owner);
+    }
+}

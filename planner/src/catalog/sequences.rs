@@ -1,0 +1,322 @@
+//! [`Sequences`]: nextval, setval and the values behind them. A range is reserved durably in a
+//! transaction of its own before any value of it leaves, so that nextval never waits for, rolls
+//! back with, or conflicts with the transaction that calls it. RESTART gives the sequence a new
+//! storage id, as part of its transaction, which voids what was reserved under the old one.
+
+use super::store::parse;
+use super::{RelationKind, SequenceDescriptor, StorageId, TableDescriptor, keys};
+use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
+use crate::types::Oid;
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+use txn::{LockStrength, OwnWrites, Transaction, TransactionOptions, TransactionStore, TxnError, Write, WriteKind};
+
+/// Values reserved at once at first; doubled while they are used up, up to [`MOST_RESERVED`].
+const FIRST_RESERVED: i64 = 32;
+/// Values reserved at once at most.
+const MOST_RESERVED: i64 = 4096;
+/// 2200H
+const SEQUENCE_LIMIT_EXCEEDED: &str = "2200H";
+
+/// The stored value of a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SequenceValue {
+    /// The last value reserved, or the next one when `is_called` is false.
+    pub last_value: i64,
+    /// Whether `last_value` has been given out.
+    pub is_called: bool,
+    /// Raised by setval: ranges reserved under another epoch are void.
+    pub epoch: u64,
+}
+
+impl SequenceValue {
+    /// The value of a new sequence.
+    pub fn starting_at(start: i64) -> Self {
+        SequenceValue { last_value: start, is_called: false, epoch: 0 }
+    }
+}
+
+/// Values reserved and not yet given out.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reserved {
+    next: i64,
+    left: i64,
+    step: i64,
+    size: i64,
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    reserved: Mutex<Reserved>,
+    reserving: tokio::sync::Mutex<()>,
+}
+
+/// What one session knows of sequences: currval and lastval.
+#[derive(Debug, Default)]
+pub struct SequenceMemory {
+    state: Mutex<(HashMap<Oid, i64>, Option<Oid>)>,
+}
+
+impl SequenceMemory {
+    fn remember(&self, sequence: Oid, value: i64) {
+        let mut state = self.state.lock();
+        state.0.insert(sequence, value);
+        state.1 = Some(sequence);
+    }
+    /// Forgets everything (DISCARD SEQUENCES, DISCARD ALL).
+    pub fn clear(&self) {
+        *self.state.lock() = (HashMap::new(), None);
+    }
+}
+
+/// The values of all sequences. One per server.
+pub struct Sequences {
+    transactions: Arc<TransactionStore>,
+    entries: Mutex<HashMap<StorageId, Arc<Entry>>>,
+}
+
+impl Sequences {
+    pub(super) fn new(transactions: Arc<TransactionStore>) -> Self {
+        Sequences { transactions, entries: Mutex::new(HashMap::new()) }
+    }
+    /// `nextval`. Waits for the store when nothing is reserved; may be called from within a
+    /// running plan. Errors: 2200H at the limit, 42809 when `oid` is no sequence, 25006 in a
+    /// read-only transaction is the caller's.
+    pub fn next_value(&self, context: &StatementContext, oid: Oid) -> Result<i64> {
+        let table = sequence_table(context, oid)?;
+        let (sequence, entry) = (parameters(&table)?, self.entry(table.storage_id));
+        let value = match Self::take(&entry) {
+            Some(value) => value,
+            None => wait(self.reserve_and_take(&context.transaction, &table, sequence, &entry))?,
+        };
+        context.session.sequences.remember(oid, value);
+        Ok(value)
+    }
+    /// `currval`. Errors: 55000 when this session has not called nextval for it.
+    pub fn current_value(&self, context: &StatementContext, oid: Oid) -> Result<i64> {
+        let table = sequence_table(context, oid)?;
+        context.session.sequences.state.lock().0.get(&oid).copied().ok_or_else(|| {
+            let message = format!("currval of sequence \"{}\" is not yet defined in this session", table.name);
+            SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        })
+    }
+    /// `lastval`. Errors: 55000 when this session has not called nextval.
+    pub fn last_value(&self, context: &StatementContext) -> Result<i64> {
+        let memory = context.session.sequences.state.lock();
+        memory.1.and_then(|oid| memory.0.get(&oid).copied()).ok_or_else(|| {
+            SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, "lastval is not yet defined in this session")
+        })
+    }
+    /// `setval`. Takes effect at once and is not rolled back, as in PostgreSQL.
+    /// Errors: 22003 when the value is outside the sequence's bounds.
+    pub fn set_value(&self, context: &StatementContext, oid: Oid, value: i64, is_called: bool) -> Result<i64> {
+        let table = sequence_table(context, oid)?;
+        let sequence = parameters(&table)?;
+        if value < sequence.min || value > sequence.max {
+            let message = format!(
+                "setval: value {value} is out of bounds for sequence \"{}\" ({}..{})",
+                table.name, sequence.min, sequence.max
+            );
+            return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, message));
+        }
+        let entry = self.entry(table.storage_id);
+        wait(async {
+            let _one = entry.reserving.lock().await;
+            self.change(&context.transaction, &table, |stored| {
+                let epoch = stored.epoch + 1;
+                Ok(((), SequenceValue { last_value: value, is_called, epoch }))
+            })
+            .await?;
+            *entry.reserved.lock() = Reserved::default();
+            Ok::<(), SqlError>(())
+        })?;
+        if is_called {
+            context.session.sequences.remember(oid, value);
+        }
+        Ok(value)
+    }
+    /// What is stored of a sequence, as `transaction` or anybody newer sees it: the row that
+    /// `SELECT * FROM sequence` and pg_sequences show.
+    pub async fn stored(&self, transaction: &Arc<Transaction>, table: &TableDescriptor) -> Result<SequenceValue> {
+        let key = keys::sequence(table.storage_id);
+        let fresh = self.transactions.begin(TransactionOptions { read_only: true, ..TransactionOptions::default() });
+        let found = match fresh.get(&key, OwnWrites::All).await? {
+            Some(value) => Some(value),
+            None => transaction.get(&key, OwnWrites::All).await?,
+        };
+        fresh.rollback().await;
+        let mut value: SequenceValue = match found {
+            Some(value) => parse(&value)?,
+            None => return Err(missing(table)),
+        };
+        let reserved = *self.entry(table.storage_id).reserved.lock();
+        if reserved.left > 0 && value.is_called {
+            // What is reserved and not given out yet was not called, as far as people can see.
+            value.last_value = reserved.next.saturating_sub(reserved.step);
+            if reserved.left == reserved.size && reserved.step != 0 {
+                value = SequenceValue { last_value: reserved.next, is_called: false, ..value };
+            }
+        }
+        Ok(value)
+    }
+
+    fn entry(&self, storage_id: StorageId) -> Arc<Entry> {
+        Arc::clone(self.entries.lock().entry(storage_id).or_default())
+    }
+    fn take(entry: &Entry) -> Option<i64> {
+        let mut reserved = entry.reserved.lock();
+        if reserved.left == 0 {
+            return None;
+        }
+        let value = reserved.next;
+        reserved.left -= 1;
+        reserved.next = reserved.next.saturating_add(reserved.step);
+        Some(value)
+    }
+    async fn reserve_and_take(
+        &self,
+        transaction: &Arc<Transaction>,
+        table: &TableDescriptor,
+        sequence: &SequenceDescriptor,
+        entry: &Entry,
+    ) -> Result<i64> {
+        let _one = entry.reserving.lock().await;
+        if let Some(value) = Self::take(entry) {
+            return Ok(value);
+        }
+        let size = entry.reserved.lock().size;
+        let size = if size == 0 { FIRST_RESERVED } else { (size * 2).min(MOST_RESERVED) }.max(sequence.cache);
+        let (found, shared) = self
+            .change(transaction, table, |stored| {
+                let (first, count, last) = range_after(&stored, sequence, size, &table.name)?;
+                Ok(((first, count), SequenceValue { last_value: last, is_called: true, epoch: stored.epoch }))
+            })
+            .await?;
+        let (first, count) = found;
+        if shared {
+            *entry.reserved.lock() = Reserved {
+                next: first.saturating_add(sequence.increment),
+                left: count - 1,
+                step: sequence.increment,
+                size,
+            };
+        }
+        Ok(first)
+    }
+    /// Changes the stored value in a transaction of its own; when the sequence is not committed
+    /// yet, in the transaction that made it (then the second part of the answer is false, and
+    /// one value at a time is taken).
+    async fn change<T>(
+        &self,
+        transaction: &Arc<Transaction>,
+        table: &TableDescriptor,
+        change: impl Fn(SequenceValue) -> Result<(T, SequenceValue)> + Send,
+    ) -> Result<(T, bool)> {
+        let key = keys::sequence(table.storage_id);
+        loop {
+            let own = self.transactions.begin(TransactionOptions::default());
+            let Some(stored) = own.get(&key, OwnWrites::All).await? else {
+                own.rollback().await;
+                let Some(stored) = transaction.get(&key, OwnWrites::All).await? else {
+                    return Err(missing(table));
+                };
+                let (answer, value) = change(parse(&stored)?)?;
+                transaction.write(vec![put(&key, &value)?]).await?;
+                return Ok((answer, false));
+            };
+            let (answer, value) = change(parse(&stored)?)?;
+            own.write(vec![put(&key, &value)?]).await?;
+            match own.commit().await {
+                Ok(_) => return Ok((answer, true)),
+                Err(TxnError::Conflict(_)) => continue,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Sequences {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Sequences")
+    }
+}
+
+fn put(key: &bytes::Bytes, value: &SequenceValue) -> Result<Write> {
+    let value = serde_json::to_vec(value).map_err(SqlError::internal)?;
+    Ok(Write { key: key.clone(), kind: WriteKind::Put(value.into()), strength: LockStrength::Update })
+}
+
+fn missing(table: &TableDescriptor) -> SqlError {
+    SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{}\" does not exist", table.name))
+}
+
+fn sequence_table(context: &StatementContext, oid: Oid) -> Result<Arc<TableDescriptor>> {
+    let table = context
+        .catalog
+        .relation_by_oid(oid)
+        .ok_or_else(|| SqlError::new(state::UNDEFINED_TABLE, format!("could not open relation with OID {oid}")))?;
+    if table.kind != RelationKind::Sequence {
+        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not a sequence", table.name)));
+    }
+    Ok(table)
+}
+
+fn parameters(table: &TableDescriptor) -> Result<&SequenceDescriptor> {
+    table
+        .sequence
+        .as_ref()
+        .ok_or_else(|| SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not a sequence", table.name)))
+}
+
+/// The next values: the first, how many (at most `wanted`), and the last.
+/// Errors: 2200H when there is none and the sequence does not cycle.
+fn range_after(
+    stored: &SequenceValue,
+    sequence: &SequenceDescriptor,
+    wanted: i64,
+    name: &str,
+) -> Result<(i64, i64, i64)> {
+    let step = sequence.increment;
+    let mut first = stored.last_value;
+    if stored.is_called {
+        let next = stored.last_value.checked_add(step).filter(|next| *next >= sequence.min && *next <= sequence.max);
+        first = match next {
+            Some(next) => next,
+            None if sequence.cycle => {
+                if step > 0 {
+                    sequence.min
+                } else {
+                    sequence.max
+                }
+            }
+            None => {
+                let (what, limit) = if step > 0 { ("maximum", sequence.max) } else { ("minimum", sequence.min) };
+                let message = format!("nextval: reached {what} value of sequence \"{name}\" ({limit})");
+                return Err(SqlError::new(SEQUENCE_LIMIT_EXCEEDED, message));
+            }
+        };
+    }
+    let room = if step > 0 {
+        (i128::from(sequence.max) - i128::from(first)) / i128::from(step)
+    } else {
+        (i128::from(first) - i128::from(sequence.min)) / -i128::from(step)
+    };
+    let count = room.saturating_add(1).clamp(1, i128::from(wanted));
+    let last = i128::from(first) + (count - 1) * i128::from(step);
+    let narrow = |value: i128| i64::try_from(value).map_err(SqlError::internal);
+    Ok((first, narrow(count)?, narrow(last)?))
+}
+
+/// Waits for a future within a synchronous function that a plan calls.
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    match tokio::runtime::Handle::try_current() {
+        Ok(handle) if handle.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread => {
+            tokio::task::block_in_place(|| handle.block_on(future))
+        }
+        _ => futures::executor::block_on(future),
+    }
+}
