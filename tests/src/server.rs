@@ -1,0 +1,184 @@
+//! [`Server`]: one running `percosql` with a data directory of its own, which ends with the test.
+
+use std::fs::File;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a server may take until it answers, in a debug build on a busy machine.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// A running server. Killed when dropped.
+pub struct Server {
+    folder: Arc<tempfile::TempDir>,
+    port: u16,
+    child: Child,
+    arguments: Vec<String>,
+}
+
+/// The finished binary: `PERCOSQL_BIN`, or the one in the target folder of the running test.
+pub fn binary() -> PathBuf {
+    if let Some(path) = std::env::var_os("PERCOSQL_BIN") {
+        return path.into();
+    }
+    let own = std::env::current_exe().expect("a test has a path");
+    let folder = own.parent().and_then(Path::parent).expect("tests lie in target/PROFILE/deps");
+    folder.join("percosql")
+}
+
+/// A port that was free a moment ago.
+pub fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("a bound address").port()
+}
+
+impl Server {
+    /// Starts a server on a new data directory.
+    pub fn start() -> Server {
+        Self::start_with(&[])
+    }
+
+    /// Starts a server on a new data directory with more arguments.
+    pub fn start_with(arguments: &[&str]) -> Server {
+        let folder = tempfile::Builder::new().prefix("percosql-test-").tempdir().expect("a temporary folder");
+        let port = free_port();
+        let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+        let child = launch(&[], folder.path(), port, &arguments);
+        let mut server = Server { folder: Arc::new(folder), port, child, arguments };
+        server.wait_until_ready();
+        server
+    }
+
+    /// Starts a server under another program (such as `strace -f -o FILE`), on a new data directory.
+    pub fn start_under(wrapper: &[&str]) -> Server {
+        let folder = tempfile::Builder::new().prefix("percosql-test-").tempdir().expect("a temporary folder");
+        let port = free_port();
+        let child = launch(wrapper, folder.path(), port, &[]);
+        let mut server = Server { folder: Arc::new(folder), port, child, arguments: Vec::new() };
+        server.wait_until_ready();
+        server
+    }
+
+    fn wait_until_ready(&mut self) {
+        let begin = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a child of ours") {
+                panic!("the server ended at once: {status}\n{}", self.log());
+            }
+            // The server listens only when it is ready to answer.
+            if TcpStream::connect(("127.0.0.1", self.port)).is_ok() {
+                return;
+            }
+            assert!(begin.elapsed() < START_LIMIT, "the server is not ready:\n{}", self.log());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// What the server has printed so far.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+
+    /// Its port on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Its data directory.
+    pub fn data_dir(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// The folder of the data directory, the log and what a test adds.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Whether the process still runs.
+    pub fn is_running(&mut self) -> bool {
+        self.child.try_wait().expect("a child of ours").is_none()
+    }
+
+    /// `kill -9`, and waits until the process is gone.
+    pub fn kill9(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// SIGTERM, and waits for the end; the exit code.
+    pub fn stop(&mut self) -> Option<i32> {
+        self.signal(libc::SIGTERM);
+        self.child.wait().ok().and_then(|status| status.code())
+    }
+
+    /// Sends a signal.
+    #[allow(unsafe_code)]
+    pub fn signal(&self, signal: i32) {
+        // SAFETY: kill takes two integers and touches no memory of ours; the child is not yet waited for.
+        unsafe { libc::kill(self.child.id().cast_signed(), signal) };
+    }
+
+    /// Starts the server again on the same data directory and port; returns how long it took until it answered.
+    pub fn restart(&mut self) -> Duration {
+        self.kill9();
+        let begin = Instant::now();
+        self.child = launch(&[], self.folder.path(), self.port, &self.arguments);
+        self.wait_until_ready();
+        begin.elapsed()
+    }
+
+    /// Connects as `postgres` with a driver.
+    pub async fn connect(&self) -> tokio_postgres::Client {
+        self.try_connect().await.expect("a connection")
+    }
+
+    /// Connects as `postgres` with a driver, or says why not.
+    pub async fn try_connect(&self) -> Result<tokio_postgres::Client, tokio_postgres::Error> {
+        let settings = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", self.port);
+        let (client, connection) = tokio_postgres::connect(&settings, tokio_postgres::NoTls).await?;
+        tokio::spawn(async move {
+            // A broken connection shows in the client's calls.
+            let _ = connection.await;
+        });
+        Ok(client)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill9();
+    }
+}
+
+fn launch(wrapper: &[&str], folder: &Path, port: u16, arguments: &[String]) -> Child {
+    let program = binary();
+    assert!(program.is_file(), "{} is missing: cargo build --workspace", program.display());
+    let log = File::options().create(true).append(true).open(folder.join("log")).expect("a log file");
+    let mut command = match wrapper.split_first() {
+        Some((first, rest)) => {
+            let mut command = Command::new(first);
+            command.args(rest).arg(program);
+            command
+        }
+        None => Command::new(program),
+    };
+    command
+        .arg("start")
+        .arg("--data-dir")
+        .arg(folder.join("data"))
+        .arg("--listen")
+        .arg(format!("127.0.0.1:{port}"))
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().expect("a second handle"))
+        .stderr(log)
+        .spawn()
+        .expect("the server starts")
+}
