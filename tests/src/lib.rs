@@ -1,9 +1,10 @@
 //! Tests of the finished binary, from outside: everything here speaks to `percosql` as a user would, over
 //! its command line and its socket. Must not know the private types of any other crate.
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 pub mod clients;
+pub mod postgres;
 pub mod server;
 
 pub use clients::{ClientOutput, pgbench, psql};
+pub use postgres::Postgres;
 pub use server::Server;

@@ -1,6 +1,5 @@
 //! kill -9 in a loop under load: no acknowledged commit is lost, no half transaction is seen, every index agrees
 //! with its table, and the bank's sum holds.
-#![allow(clippy::indexing_slicing)]
 
 use percosql_tests::Server;
 use percosql_tests::clients::value;

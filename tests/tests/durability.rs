@@ -1,5 +1,4 @@
 //! The sync comes before the reply: counted at the system call.
-#![allow(clippy::indexing_slicing)]
 
 use percosql_tests::{Server, psql};
 use std::fmt::Write;

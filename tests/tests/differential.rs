@@ -1,0 +1,74 @@
+//! The same scripts through the same psql on PostgreSQL and on PercoSQL: what is printed must be equal, errors
+//! included. Each file of `tests/sql/` is one area.
+
+use percosql_tests::{Postgres, Server};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Everything psql prints for a script, standard error in place.
+fn run(port: u16, script: &Path) -> String {
+    let output = Command::new("psql")
+        .args(["-X", "-a", "-q", "-h", "127.0.0.1", "-p", &port.to_string(), "-U", "postgres"])
+        .args(["-v", "VERBOSITY=verbose", "-v", "SHOW_CONTEXT=never", "-P", "pager=off", "postgres", "-f"])
+        .arg(script)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .env("PGTZ", "UTC")
+        .output()
+        .expect("psql runs");
+    // Standard output echoes every statement; errors follow in the order of statements.
+    let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.push_str("---- errors ----\n");
+    for line in String::from_utf8_lossy(&output.stderr).lines() {
+        // Where in PostgreSQL's C source an error arose is not part of its meaning; nor is psql's picture of it.
+        if line.starts_with("LOCATION:") || line.starts_with("LINE ") || line.trim() == "^" {
+            continue;
+        }
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+fn scripts() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sql");
+    let mut all: Vec<PathBuf> =
+        std::fs::read_dir(folder).expect("tests/sql").flatten().map(|entry| entry.path()).collect();
+    all.retain(|path| path.extension().is_some_and(|kind| kind == "sql"));
+    all.sort();
+    all
+}
+
+/// The lines that differ, with what came before.
+fn difference(expected: &str, found: &str) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (left, right) = (folder.path().join("postgresql"), folder.path().join("percosql"));
+    std::fs::write(&left, expected).expect("a file");
+    std::fs::write(&right, found).expect("a file");
+    let diff = Command::new("diff").arg("-U3").arg(&left).arg(&right).output().expect("diff runs");
+    String::from_utf8_lossy(&diff.stdout).into_owned()
+}
+
+#[test]
+fn psql_prints_the_same() {
+    let only = std::env::var("PERCOSQL_SQL").ok();
+    let postgres = Postgres::start();
+    let mut wrong = Vec::new();
+    let mut compared = 0;
+    for script in scripts() {
+        let name = script.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if only.as_ref().is_some_and(|part| !name.contains(part.as_str())) {
+            continue;
+        }
+        // A server each: scripts do not see each other's tables.
+        let server = Server::start();
+        let expected = run(postgres.port(), &script);
+        let found = run(server.port(), &script);
+        compared += 1;
+        if expected != found {
+            wrong.push(format!("==== {name}\n{}", difference(&expected, &found)));
+        }
+    }
+    assert!(compared > 0, "no script was run");
+    assert!(wrong.is_empty(), "{} of {compared} scripts differ\n{}", wrong.len(), wrong.join("\n"));
+}
