@@ -1,7 +1,7 @@
 //! [`Outcome`]: what running one statement gives the server to send.
 
 use super::copy::{CopyIn, CopyOut};
-use crate::error::Fields;
+use crate::error::{Fields, SqlError, SqlState};
 use crate::types::{Oid, SqlType};
 use datafusion::execution::SendableRecordBatchStream;
 use std::sync::Arc;
@@ -77,4 +77,30 @@ pub struct Notice {
     pub severity: &'static str,
     /// The fields, SQLSTATE included.
     pub fields: Fields,
+}
+
+impl Notice {
+    /// A NOTICE.
+    pub fn notice(message: impl Into<String>) -> Self {
+        Self::new("NOTICE", crate::error::state::SUCCESSFUL_COMPLETION, message)
+    }
+    /// A WARNING.
+    pub fn warning(state: SqlState, message: impl Into<String>) -> Self {
+        Self::new("WARNING", state, message)
+    }
+    fn new(severity: &'static str, state: SqlState, message: impl Into<String>) -> Self {
+        Notice { severity, fields: SqlError::new(state, message).fields().clone() }
+    }
+    /// Adds a hint.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.fields.hint = Some(hint.into());
+        self
+    }
+    /// Adds a detail.
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.fields.detail = Some(detail.into());
+        self
+    }
 }

@@ -1,8 +1,125 @@
 //! [`SessionShared`]: what functions inside a running plan may reach of their session.
 
-/// User, database, sequences' last values, notices.
-#[derive(Debug, Default)]
+use super::cancel::CancelToken;
+use super::database::Database;
+use super::outcome::Notice;
+use super::settings::Settings;
+use super::settings::stack::SettingsStack;
+use crate::catalog::{HeldLocks, SequenceMemory};
+use crate::error::{Result, SqlError};
+use crate::types::Oid;
+use parking_lot::Mutex;
+use std::fmt;
+use std::sync::Arc;
+
+/// User, database, settings, sequences' last values, notices. Shared by the session and its running plans.
 pub struct SessionShared {
     /// currval and lastval.
-    pub sequences: crate::catalog::SequenceMemory,
+    pub sequences: SequenceMemory,
+    database: Option<Arc<Database>>,
+    /// The role that logged in.
+    pub user: String,
+    /// Its OID.
+    pub user_oid: Oid,
+    /// Whether it is a superuser.
+    pub superuser: bool,
+    /// Name of the database.
+    pub database_name: String,
+    /// Its OID.
+    pub database_oid: Oid,
+    /// `pg_backend_pid()`.
+    pub backend_pid: i32,
+    /// Stops the session's statements.
+    pub cancel: CancelToken,
+    settings: Mutex<SettingsStack>,
+    notices: Mutex<Vec<Notice>>,
+    locks: Mutex<Option<Arc<HeldLocks>>>,
+}
+
+impl SessionShared {
+    /// A session's share.
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        database: Arc<Database>,
+        user: (String, Oid, bool),
+        database_name: (String, Oid),
+        backend_pid: i32,
+        cancel: CancelToken,
+        settings: SettingsStack,
+    ) -> Self {
+        SessionShared {
+            database: Some(database),
+            user: user.0,
+            user_oid: user.1,
+            superuser: user.2,
+            database_name: database_name.0,
+            database_oid: database_name.1,
+            backend_pid,
+            cancel,
+            settings: Mutex::new(settings),
+            notices: Mutex::default(),
+            sequences: SequenceMemory::default(),
+            locks: Mutex::default(),
+        }
+    }
+    /// The server's database set. Errors for a session without one (tests).
+    pub fn database(&self) -> Result<&Arc<Database>> {
+        self.database.as_ref().ok_or_else(|| SqlError::internal("a session without a database"))
+    }
+    /// The settings in force now; a statement's own are in its `StatementContext`.
+    pub fn settings(&self) -> Arc<Settings> {
+        self.settings.lock().current().clone()
+    }
+    /// `set_config`: SET, or SET LOCAL. Answers the new value.
+    pub fn set_config(&self, name: &str, value: &str, local: bool) -> Result<String> {
+        let mut settings = self.settings.lock();
+        settings.set(name, value, local)?;
+        Ok(settings.current().get(name).unwrap_or_default())
+    }
+    /// The settings' history, for the session.
+    pub(super) fn with_settings<T>(&self, change: impl FnOnce(&mut SettingsStack) -> T) -> T {
+        change(&mut self.settings.lock())
+    }
+    /// Sends a notice with the statement's completion.
+    pub fn notify(&self, notice: Notice) {
+        self.notices.lock().push(notice);
+    }
+    /// Takes the notices so far.
+    pub(super) fn take_notices(&self) -> Vec<Notice> {
+        std::mem::take(&mut *self.notices.lock())
+    }
+    /// The metadata locks of the transaction under way.
+    pub fn locks(&self) -> Option<Arc<HeldLocks>> {
+        self.locks.lock().clone()
+    }
+    /// A transaction began (its locks) or ended (`None`).
+    pub(super) fn set_locks(&self, locks: Option<Arc<HeldLocks>>) {
+        *self.locks.lock() = locks;
+    }
+}
+
+impl Default for SessionShared {
+    /// A session of `postgres` without a database behind it, for tests of what needs none.
+    fn default() -> Self {
+        SessionShared {
+            database: None,
+            user: "postgres".to_string(),
+            user_oid: 10,
+            superuser: true,
+            database_name: "postgres".to_string(),
+            database_oid: 5,
+            backend_pid: 0,
+            cancel: CancelToken::new(),
+            settings: Mutex::new(SettingsStack::new(Settings::default())),
+            notices: Mutex::default(),
+            sequences: SequenceMemory::default(),
+            locks: Mutex::default(),
+        }
+    }
+}
+
+impl fmt::Debug for SessionShared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionShared").field("user", &self.user).field("database", &self.database_name).finish()
+    }
 }

@@ -1,0 +1,334 @@
+//! The settings that exist: their names, first values, and what values they take. `pg_settings` lists these. Must not
+//! know a session.
+
+/// What values a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// on or off.
+    Bool,
+    /// A whole number between bounds.
+    Int {
+        /// Least.
+        min: i64,
+        /// Greatest.
+        max: i64,
+        /// Unit of a number without one.
+        unit: Unit,
+    },
+    /// A number between bounds.
+    Real {
+        /// Least.
+        min: f64,
+        /// Greatest.
+        max: f64,
+    },
+    /// One of these words.
+    Enum(&'static [&'static str]),
+    /// Only some of the words that PostgreSQL knows: the first list is carried out, the second refused with 0A000.
+    Partial(&'static [&'static str], &'static [&'static str]),
+    /// Any text.
+    Text,
+    /// Text with rules of its own (`settings::value`).
+    Special,
+}
+
+/// Unit of a whole number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// None.
+    One,
+    /// Milliseconds.
+    Milliseconds,
+    /// Seconds.
+    Seconds,
+    /// 1024 bytes.
+    Kilobytes,
+}
+
+/// Who may change a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changeable {
+    /// Anyone, any time (`user`).
+    Always,
+    /// Nobody: it says what the server is (`internal`).
+    Never,
+    /// Only before the server starts (`postmaster`).
+    AtServerStart,
+    /// With the server's configuration (`sighup`).
+    ByConfiguration,
+}
+
+/// A setting.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Definition {
+    /// Name as SHOW ALL prints it.
+    pub name: &'static str,
+    /// Value at first, as SHOW prints it.
+    pub default: &'static str,
+    /// Values it takes.
+    pub kind: Kind,
+    /// Who may change it.
+    pub changeable: Changeable,
+    /// Whether the client is told of changes (ParameterStatus).
+    pub reported: bool,
+    /// One line about it.
+    pub description: &'static str,
+}
+
+const fn user(name: &'static str, default: &'static str, kind: Kind, description: &'static str) -> Definition {
+    Definition { name, default, kind, changeable: Changeable::Always, reported: false, description }
+}
+
+const fn internal(name: &'static str, default: &'static str, description: &'static str) -> Definition {
+    Definition { name, default, kind: Kind::Text, changeable: Changeable::Never, reported: false, description }
+}
+
+const fn server(name: &'static str, default: &'static str, description: &'static str) -> Definition {
+    Definition { name, default, kind: Kind::Text, changeable: Changeable::AtServerStart, reported: false, description }
+}
+
+const fn reported(definition: Definition) -> Definition {
+    Definition { reported: true, ..definition }
+}
+
+const fn milliseconds() -> Kind {
+    Kind::Int { min: 0, max: 2_147_483_647, unit: Unit::Milliseconds }
+}
+
+const fn kilobytes(min: i64) -> Kind {
+    Kind::Int { min, max: 2_147_483_647, unit: Unit::Kilobytes }
+}
+
+const fn cost() -> Kind {
+    Kind::Real { min: 0.0, max: f64::MAX }
+}
+
+const MESSAGE_LEVELS: Kind =
+    Kind::Enum(&["debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "notice", "warning", "error"]);
+const ISOLATION_LEVELS: Kind =
+    Kind::Partial(&["repeatable read", "read committed"], &["serializable", "read uncommitted"]);
+
+/// The version we speak as (`server_version`).
+pub const SERVER_VERSION: &str = "15.0 (PercoSQL)";
+
+/// Every setting, by name without regard to case.
+pub const DEFINITIONS: &[Definition] = &[
+    reported(user(
+        "application_name",
+        "",
+        Kind::Text,
+        "Sets the application name to be reported in statistics and logs.",
+    )),
+    user(
+        "backslash_quote",
+        "safe_encoding",
+        Kind::Enum(&["safe_encoding", "on", "off"]),
+        "Sets whether \"\\'\" is allowed in string literals.",
+    ),
+    internal("block_size", "8192", "Shows the size of a disk block."),
+    user("bytea_output", "hex", Kind::Partial(&["hex"], &["escape"]), "Sets the output format for bytea."),
+    user("check_function_bodies", "on", Kind::Bool, "Check routine bodies during creation."),
+    reported(user("client_encoding", "UTF8", Kind::Special, "Sets the client's character set encoding.")),
+    user("client_min_messages", "notice", MESSAGE_LEVELS, "Sets the message levels that are sent to the client."),
+    user("cpu_index_tuple_cost", "0.005", cost(), "Has no effect: kept for clients that set it."),
+    user("cpu_operator_cost", "0.0025", cost(), "Has no effect: kept for clients that set it."),
+    user("cpu_tuple_cost", "0.01", cost(), "Has no effect: kept for clients that set it."),
+    internal("data_checksums", "on", "Shows whether data checksums are turned on."),
+    reported(user("DateStyle", "ISO, MDY", Kind::Special, "Sets the display format for date and time values.")),
+    user(
+        "deadlock_timeout",
+        "1s",
+        Kind::Int { min: 1, max: 2_147_483_647, unit: Unit::Milliseconds },
+        "Sets the time to wait on a lock before checking for deadlock.",
+    ),
+    user(
+        "default_statistics_target",
+        "100",
+        Kind::Int { min: 1, max: 10_000, unit: Unit::One },
+        "Has no effect: kept for clients that set it.",
+    ),
+    user(
+        "default_table_access_method",
+        "heap",
+        Kind::Partial(&["heap"], &[]),
+        "Sets the default table access method for new tables.",
+    ),
+    user("default_tablespace", "", Kind::Special, "Sets the default tablespace to create tables and indexes in."),
+    user("default_text_search_config", "pg_catalog.english", Kind::Text, "Has no effect: there is no text search."),
+    user(
+        "default_transaction_deferrable",
+        "off",
+        Kind::Bool,
+        "Sets the default deferrable status of new transactions.",
+    ),
+    user(
+        "default_transaction_isolation",
+        "repeatable read",
+        ISOLATION_LEVELS,
+        "Sets the transaction isolation level of each new transaction.",
+    ),
+    reported(user(
+        "default_transaction_read_only",
+        "off",
+        Kind::Bool,
+        "Sets the default read-only status of new transactions.",
+    )),
+    user("effective_cache_size", "4GB", kilobytes(1), "Has no effect: kept for clients that set it."),
+    user("enable_bitmapscan", "on", Kind::Bool, "Has no effect: kept for clients that set it."),
+    user("enable_hashagg", "on", Kind::Bool, "Has no effect: kept for clients that set it."),
+    user("enable_hashjoin", "on", Kind::Bool, "Has no effect: kept for clients that set it."),
+    user("enable_indexonlyscan", "on", Kind::Bool, "Has no effect: kept for clients that set it."),
+    user("enable_indexscan", "on", Kind::Bool, "Has no effect: kept for clients that set it."),
+    user("enable_mergejoin", "on", Kind::Bool, "Has no effect: kept for clients that set it."),
+    user("enable_nestloop", "on", Kind::Bool, "Has no effect: kept for clients that set it."),
+    user("enable_seqscan", "on", Kind::Bool, "Has no effect: kept for clients that set it."),
+    user("enable_sort", "on", Kind::Bool, "Has no effect: kept for clients that set it."),
+    user("escape_string_warning", "on", Kind::Bool, "Warn about backslash escapes in ordinary string literals."),
+    user("extra_float_digits", "1", Kind::Special, "Sets the number of digits displayed for floating-point values."),
+    user(
+        "from_collapse_limit",
+        "8",
+        Kind::Int { min: 1, max: 2_147_483_647, unit: Unit::One },
+        "Has no effect: kept for clients that set it.",
+    ),
+    user("geqo", "on", Kind::Bool, "Has no effect: kept for clients that set it."),
+    user(
+        "gin_fuzzy_search_limit",
+        "0",
+        Kind::Int { min: 0, max: 2_147_483_647, unit: Unit::One },
+        "Has no effect: there are no GIN indexes.",
+    ),
+    user(
+        "idle_in_transaction_session_timeout",
+        "0",
+        milliseconds(),
+        "Sets the maximum allowed idle time between queries, when in a transaction.",
+    ),
+    user(
+        "idle_session_timeout",
+        "0",
+        milliseconds(),
+        "Sets the maximum allowed idle time between queries, when not in a transaction.",
+    ),
+    reported(internal("in_hot_standby", "off", "Shows whether hot standby is currently active.")),
+    reported(internal("integer_datetimes", "on", "Shows whether datetimes are integer based.")),
+    reported(user(
+        "IntervalStyle",
+        "postgres",
+        Kind::Partial(&["postgres"], &["sql_standard", "postgres_verbose", "iso_8601"]),
+        "Sets the display format for interval values.",
+    )),
+    reported(internal("is_superuser", "off", "Shows whether the current user is a superuser.")),
+    user("jit", "off", Kind::Bool, "Has no effect: kept for clients that set it."),
+    user(
+        "join_collapse_limit",
+        "8",
+        Kind::Int { min: 1, max: 2_147_483_647, unit: Unit::One },
+        "Has no effect: kept for clients that set it.",
+    ),
+    internal("lc_collate", "C.UTF-8", "Shows the collation order locale."),
+    internal("lc_ctype", "C.UTF-8", "Shows the character classification and case conversion locale."),
+    user("lc_messages", "C", Kind::Special, "Sets the language in which messages are displayed."),
+    user("lc_monetary", "C", Kind::Special, "Sets the locale for formatting monetary amounts."),
+    user("lc_numeric", "C", Kind::Special, "Sets the locale for formatting numbers."),
+    user("lc_time", "C", Kind::Special, "Sets the locale for formatting date and time values."),
+    server("listen_addresses", "localhost", "Sets the host name or IP address(es) to listen to."),
+    user("lock_timeout", "0", milliseconds(), "Sets the maximum allowed duration of any wait for a lock."),
+    user(
+        "log_min_duration_statement",
+        "-1",
+        Kind::Int { min: -1, max: 2_147_483_647, unit: Unit::Milliseconds },
+        "Has no effect: statements are not logged.",
+    ),
+    user("log_min_messages", "warning", MESSAGE_LEVELS, "Has no effect: the server's log level is its own."),
+    user(
+        "log_statement",
+        "none",
+        Kind::Enum(&["none", "ddl", "mod", "all"]),
+        "Has no effect: statements are not logged.",
+    ),
+    user("maintenance_work_mem", "64MB", kilobytes(1024), "Has no effect: kept for clients that set it."),
+    server("max_connections", "100", "Sets the maximum number of concurrent connections."),
+    internal("max_function_args", "100", "Shows the maximum number of function arguments."),
+    internal("max_identifier_length", "63", "Shows the maximum identifier length."),
+    internal("max_index_keys", "32", "Shows the maximum number of index keys."),
+    server("max_locks_per_transaction", "64", "Kept for clients that read it: locks are not limited."),
+    user(
+        "max_parallel_workers_per_gather",
+        "2",
+        Kind::Int { min: 0, max: 1024, unit: Unit::One },
+        "Has no effect: kept for clients that set it.",
+    ),
+    server("max_prepared_transactions", "0", "Sets the maximum number of simultaneously prepared transactions."),
+    server("max_worker_processes", "8", "Kept for clients that read it."),
+    user(
+        "plan_cache_mode",
+        "auto",
+        Kind::Enum(&["auto", "force_generic_plan", "force_custom_plan"]),
+        "Has no effect: kept for clients that set it.",
+    ),
+    server("port", "5432", "Sets the TCP port the server listens on."),
+    user("quote_all_identifiers", "off", Kind::Bool, "When generating SQL fragments, quote all identifiers."),
+    user("random_page_cost", "4", cost(), "Has no effect: kept for clients that set it."),
+    user("row_security", "on", Kind::Bool, "Has no effect: there are no row security policies."),
+    user(
+        "search_path",
+        "\"$user\", public",
+        Kind::Special,
+        "Sets the schema search order for names that are not schema-qualified.",
+    ),
+    user("seq_page_cost", "1", cost(), "Has no effect: kept for clients that set it."),
+    reported(internal("server_encoding", "UTF8", "Shows the server (database) character set encoding.")),
+    reported(internal("server_version", SERVER_VERSION, "Shows the server version.")),
+    internal("server_version_num", "150000", "Shows the server version as an integer."),
+    reported(internal("session_authorization", "", "Shows the session user name.")),
+    user(
+        "session_replication_role",
+        "origin",
+        Kind::Partial(&["origin"], &["replica", "local"]),
+        "Sets the session's behavior for triggers and rewrite rules.",
+    ),
+    internal("shared_buffers", "128MB", "Kept for clients that read it."),
+    internal("ssl", "off", "Kept for clients that read it."),
+    reported(user(
+        "standard_conforming_strings",
+        "on",
+        Kind::Special,
+        "Causes '...' strings to treat backslashes literally.",
+    )),
+    user("statement_timeout", "0", milliseconds(), "Sets the maximum allowed duration of any statement."),
+    user("synchronize_seqscans", "on", Kind::Bool, "Has no effect: scans run in key order."),
+    user(
+        "synchronous_commit",
+        "on",
+        Kind::Enum(&["local", "remote_write", "remote_apply", "on", "off"]),
+        "Sets the current transaction's synchronization level.",
+    ),
+    user(
+        "tcp_keepalives_idle",
+        "0",
+        Kind::Int { min: 0, max: 2_147_483_647, unit: Unit::Seconds },
+        "Has no effect: kept for clients that set it.",
+    ),
+    user("temp_buffers", "8MB", kilobytes(800), "Has no effect: there are no temporary tables."),
+    user("temp_tablespaces", "", Kind::Special, "Sets the tablespaces to use for temporary tables and sort files."),
+    reported(user("TimeZone", "UTC", Kind::Special, "Sets the time zone for displaying and interpreting time stamps.")),
+    user("transaction_deferrable", "off", Kind::Bool, "Whether to defer a read-only serializable transaction."),
+    user(
+        "transaction_isolation",
+        "repeatable read",
+        ISOLATION_LEVELS,
+        "Sets the current transaction's isolation level.",
+    ),
+    user("transaction_read_only", "off", Kind::Bool, "Sets the current transaction's read-only status."),
+    user("vacuum_cost_delay", "0", milliseconds(), "Has no effect: kept for clients that set it."),
+    internal("wal_level", "replica", "Kept for clients that read it."),
+    user("work_mem", "4MB", kilobytes(64), "Has no effect: kept for clients that set it."),
+    user("xmlbinary", "base64", Kind::Enum(&["base64", "hex"]), "Has no effect: there is no xml."),
+    user("xmloption", "content", Kind::Enum(&["content", "document"]), "Has no effect: there is no xml."),
+];
+
+/// The setting called `name`, whatever its case.
+pub fn find(name: &str) -> Option<&'static Definition> {
+    DEFINITIONS.iter().find(|definition| definition.name.eq_ignore_ascii_case(name))
+}

@@ -1,0 +1,303 @@
+//! Values of settings: what a definition accepts, and the canonical form that SHOW prints.
+
+use super::registry::{Definition, Kind, Unit};
+use crate::error::{Result, SqlError, state};
+
+/// Checks `value` and brings it to the form that SHOW prints.
+pub fn canonical(definition: &Definition, value: &str) -> Result<String> {
+    match definition.kind {
+        Kind::Bool => boolean(value)
+            .map(|on| if on { "on" } else { "off" }.to_string())
+            .ok_or_else(|| invalid_state(format!("parameter \"{}\" requires a Boolean value", definition.name))),
+        Kind::Int { min, max, unit } => {
+            let number = integer(definition, value, unit)?;
+            if number < min || number > max {
+                return Err(invalid_state(format!(
+                    "{number}{} is outside the valid range for parameter \"{}\" ({min}{} .. {max}{})",
+                    suffix(unit),
+                    definition.name,
+                    suffix(unit),
+                    suffix(unit),
+                )));
+            }
+            Ok(format_integer(number, unit))
+        }
+        Kind::Real { min, max } => match value.trim().parse::<f64>() {
+            Ok(number) if number >= min && number <= max => Ok(number.to_string()),
+            Ok(number) => Err(invalid_state(format!(
+                "{number} is outside the valid range for parameter \"{}\" ({min} .. {max})",
+                definition.name
+            ))),
+            Err(_) => Err(invalid(definition, value)),
+        },
+        Kind::Enum(words) => word(words, value)
+            .ok_or_else(|| invalid(definition, value).hint(format!("Available values: {}.", words.join(", ")))),
+        Kind::Partial(supported, refused) => match (word(supported, value), word(refused, value)) {
+            (Some(value), _) => Ok(value),
+            (None, Some(value)) => Err(SqlError::unsupported(format!("{} = {value}", definition.name))),
+            (None, None) => Err(invalid(definition, value)),
+        },
+        Kind::Text => Ok(value.to_string()),
+        Kind::Special => special(definition, value),
+    }
+}
+
+/// `on`, `true`, `yes`, `1` and their like, and unique prefixes of them.
+pub fn boolean(value: &str) -> Option<bool> {
+    let value = value.trim().to_ascii_lowercase();
+    match value.as_str() {
+        "" | "o" => None,
+        "1" | "on" => Some(true),
+        "0" | "of" | "off" => Some(false),
+        text if "true".starts_with(text) || "yes".starts_with(text) => Some(true),
+        text if "false".starts_with(text) || "no".starts_with(text) => Some(false),
+        _ => None,
+    }
+}
+
+fn word(words: &[&'static str], value: &str) -> Option<String> {
+    let value = value.trim();
+    words.iter().find(|word| word.eq_ignore_ascii_case(value)).map(|word| (*word).to_string()).or_else(|| {
+        // synchronous_commit and the like take Boolean words too.
+        let on = if words.contains(&"on") { boolean(value)? } else { return None };
+        Some(if on { "on" } else { "off" }.to_string())
+    })
+}
+
+fn invalid_state(message: String) -> SqlError {
+    SqlError::new(state::INVALID_PARAMETER_VALUE, message)
+}
+
+fn invalid(definition: &Definition, value: &str) -> SqlError {
+    invalid_state(format!("invalid value for parameter \"{}\": \"{value}\"", definition.name))
+}
+
+fn suffix(unit: Unit) -> &'static str {
+    match unit {
+        Unit::One => "",
+        Unit::Milliseconds => " ms",
+        Unit::Seconds => " s",
+        Unit::Kilobytes => " kB",
+    }
+}
+
+/// Names of units and what they hold of the base unit, greatest first.
+fn units(unit: Unit) -> &'static [(&'static str, i64)] {
+    match unit {
+        Unit::One => &[],
+        Unit::Milliseconds => &[("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)],
+        Unit::Seconds => &[("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)],
+        Unit::Kilobytes => &[("TB", 1 << 30), ("GB", 1 << 20), ("MB", 1 << 10), ("kB", 1)],
+    }
+}
+
+fn integer(definition: &Definition, value: &str, unit: Unit) -> Result<i64> {
+    let value = value.trim();
+    let digits = value.find(|c: char| !(c.is_ascii_digit() || matches!(c, '+' | '-' | '.'))).unwrap_or(value.len());
+    let (number, name) = value.split_at(digits);
+    let number: f64 = number.parse().map_err(|_| invalid(definition, value))?;
+    let name = name.trim();
+    let factor = if name.is_empty() {
+        1
+    } else {
+        units(unit).iter().find(|(known, _)| *known == name).map(|(_, factor)| *factor).ok_or_else(|| {
+            let known: Vec<String> = units(unit).iter().rev().map(|(name, _)| format!("\"{name}\"")).collect();
+            let error = invalid(definition, value);
+            if known.is_empty() {
+                error
+            } else {
+                error.hint(format!("Valid units for this parameter are {}.", known.join(", ")))
+            }
+        })?
+    };
+    Ok((number * factor as f64).round() as i64)
+}
+
+fn format_integer(number: i64, unit: Unit) -> String {
+    if number <= 0 {
+        return number.to_string();
+    }
+    match units(unit).iter().find(|(_, factor)| number % factor == 0) {
+        Some((name, factor)) => format!("{}{name}", number / factor),
+        None => number.to_string(),
+    }
+}
+
+/// The number behind a canonical value with a unit, in the base unit.
+pub fn number(definition: &Definition, value: &str) -> Option<i64> {
+    match definition.kind {
+        Kind::Int { unit, .. } => integer(definition, value, unit).ok(),
+        _ => value.parse().ok(),
+    }
+}
+
+fn special(definition: &Definition, value: &str) -> Result<String> {
+    match definition.name {
+        "client_encoding" => {
+            let plain: String = value.chars().filter(char::is_ascii_alphanumeric).collect();
+            match plain.to_ascii_uppercase().as_str() {
+                "UTF8" | "UNICODE" => Ok("UTF8".to_string()),
+                "" => Err(invalid(definition, value)),
+                _ => Err(SqlError::unsupported(format!("client_encoding {value}")).hint("Use UTF8.")),
+            }
+        }
+        "DateStyle" => date_style(definition, value),
+        "TimeZone" => Ok(time_zone(value).ok_or_else(|| invalid(definition, value))?.name().to_string()),
+        "extra_float_digits" => match value.trim().parse::<i64>() {
+            Ok(digits @ 1..=3) => Ok(digits.to_string()),
+            Ok(-15..=0) => Err(SqlError::unsupported(format!("extra_float_digits = {}", value.trim()))
+                .hint("Floating-point values are always printed with their shortest exact digits (1 to 3).")),
+            _ => Err(invalid_state(format!(
+                "{} is outside the valid range for parameter \"extra_float_digits\" (-15 .. 3)",
+                value.trim()
+            ))),
+        },
+        "standard_conforming_strings" => match boolean(value) {
+            Some(true) => Ok("on".to_string()),
+            Some(false) => Err(SqlError::unsupported("standard_conforming_strings = off")),
+            None => Err(invalid_state("parameter \"standard_conforming_strings\" requires a Boolean value".into())),
+        },
+        "lc_messages" | "lc_monetary" | "lc_numeric" | "lc_time" => match value {
+            "" | "C" | "POSIX" | "C.UTF-8" | "C.UTF8" | "C.utf8" => Ok(value.to_string()),
+            _ => Err(SqlError::unsupported(format!("{} = {value}", definition.name))),
+        },
+        "default_tablespace" | "temp_tablespaces" => match value {
+            "" | "pg_default" => Ok(value.to_string()),
+            _ => Err(SqlError::unsupported("tablespaces")),
+        },
+        "search_path" => {
+            split_identifiers(value).ok_or_else(|| invalid(definition, value))?;
+            Ok(value.to_string())
+        }
+        _ => Ok(value.to_string()),
+    }
+}
+
+fn date_style(definition: &Definition, value: &str) -> Result<String> {
+    for part in value.split(',') {
+        let part = part.trim().trim_matches(|c| c == '"' || c == '\'');
+        match part.to_ascii_lowercase().as_str() {
+            "iso" | "mdy" | "us" | "noneuro" | "noneuropean" | "default" => {}
+            "sql" | "postgres" | "german" | "dmy" | "euro" | "european" | "ymd" => {
+                return Err(SqlError::unsupported(format!("DateStyle {part}")).hint("Use ISO, MDY."));
+            }
+            _ => return Err(invalid(definition, value)),
+        }
+    }
+    Ok("ISO, MDY".to_string())
+}
+
+/// A time zone by name, whatever its case, or whole hours east of UTC.
+pub fn time_zone(value: &str) -> Option<chrono_tz::Tz> {
+    let value = value.trim();
+    if let Ok(hours) = value.parse::<f64>() {
+        if hours.fract() != 0.0 || !(-12.0..=14.0).contains(&hours) {
+            return None;
+        }
+        // Etc/GMT's signs are POSIX's: west is positive.
+        let name = if hours == 0.0 { "Etc/GMT".to_string() } else { format!("Etc/GMT{:+}", -hours as i64) };
+        return name.parse().ok();
+    }
+    value
+        .parse()
+        .ok()
+        .or_else(|| chrono_tz::TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(value)).copied())
+}
+
+/// Splits a list of identifiers as search_path has them: folded unless quoted. `None` on bad syntax.
+pub fn split_identifiers(value: &str) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    let mut rest = value.trim();
+    if rest.is_empty() {
+        return Some(names);
+    }
+    loop {
+        let name;
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let mut text = String::new();
+            let mut characters = quoted.char_indices();
+            let end = loop {
+                match characters.next()? {
+                    (_, '"') if characters.as_str().starts_with('"') => {
+                        characters.next();
+                        text.push('"');
+                    }
+                    (at, '"') => break at + 1,
+                    (_, other) => text.push(other),
+                }
+            };
+            name = text;
+            rest = quoted.get(end..)?.trim_start();
+        } else {
+            let end = rest.find(',').unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end);
+            let word = word.trim();
+            if word.is_empty() || word.contains(|c: char| c.is_whitespace() || c == '"') {
+                return None;
+            }
+            name = word.to_lowercase();
+            rest = after;
+        }
+        names.push(name);
+        if rest.is_empty() {
+            return Some(names);
+        }
+        rest = rest.strip_prefix(',')?.trim_start();
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::super::registry::{DEFINITIONS, find};
+    use super::*;
+
+    fn set(name: &str, value: &str) -> Result<String> {
+        canonical(find(name).unwrap(), value)
+    }
+
+    #[test]
+    fn defaults_are_canonical() {
+        for definition in DEFINITIONS {
+            assert_eq!(canonical(definition, definition.default).unwrap(), definition.default, "{}", definition.name);
+        }
+    }
+
+    #[test]
+    fn units_are_read_and_printed() {
+        assert_eq!(set("statement_timeout", "10000").unwrap(), "10s");
+        assert_eq!(set("statement_timeout", "1min").unwrap(), "1min");
+        assert_eq!(set("statement_timeout", "1500ms").unwrap(), "1500ms");
+        assert_eq!(set("work_mem", "1024").unwrap(), "1MB");
+        assert_eq!(set("statement_timeout", "1 fortnight").unwrap_err().state(), "22023");
+        assert_eq!(set("statement_timeout", "-1").unwrap_err().state(), "22023");
+    }
+
+    #[test]
+    fn words_are_checked() {
+        assert_eq!(set("synchronous_commit", "false").unwrap(), "off");
+        assert_eq!(set("synchronous_commit", "ON").unwrap(), "on");
+        assert_eq!(set("client_min_messages", "loud").unwrap_err().state(), "22023");
+        assert_eq!(set("DateStyle", "iso").unwrap(), "ISO, MDY");
+        assert_eq!(set("DateStyle", "German").unwrap_err().state(), "0A000");
+        assert_eq!(set("default_transaction_isolation", "serializable").unwrap_err().state(), "0A000");
+        assert_eq!(set("client_encoding", "utf-8").unwrap(), "UTF8");
+        assert_eq!(set("client_encoding", "LATIN1").unwrap_err().state(), "0A000");
+    }
+
+    #[test]
+    fn time_zones() {
+        assert_eq!(set("TimeZone", "europe/berlin").unwrap(), "Europe/Berlin");
+        assert_eq!(set("TimeZone", "2").unwrap(), "Etc/GMT-2");
+        assert_eq!(set("TimeZone", "Mars/Base").unwrap_err().state(), "22023");
+    }
+
+    #[test]
+    fn identifier_lists() {
+        assert_eq!(split_identifiers("\"$user\", Public").unwrap(), ["$user", "public"]);
+        assert_eq!(split_identifiers("\"A\"\"b\",c").unwrap(), ["A\"b", "c"]);
+        assert_eq!(split_identifiers("").unwrap(), Vec::<String>::new());
+        assert!(split_identifiers("a,,b").is_none());
+        assert!(split_identifiers("\"a").is_none());
+    }
+}
