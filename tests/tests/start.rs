@@ -1,0 +1,166 @@
+//! Starting, refusing to start, and stopping.
+
+use percosql_tests::clients::value;
+use percosql_tests::server::{binary, free_port};
+use percosql_tests::{Server, psql};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Runs `percosql start` expecting it to end by itself soon.
+fn refused(data_dir: &Path, listen: &str) -> (Option<i32>, String) {
+    let mut child = Command::new(binary())
+        .args(["start", "--data-dir"])
+        .arg(data_dir)
+        .args(["--listen", listen])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the server starts");
+    let begin = Instant::now();
+    while child.try_wait().expect("a child of ours").is_none() {
+        if begin.elapsed() > Duration::from_secs(30) {
+            let _ = child.kill();
+            panic!("the server runs although it had to refuse");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let Output { status, stdout, stderr } = child.wait_with_output().expect("its output");
+    (status.code(), format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr)))
+}
+
+fn assert_refused(data_dir: &Path, listen: &str, says: &str) {
+    let (code, text) = refused(data_dir, listen);
+    assert_ne!(code, Some(0), "exit code 0 although it refused: {text}");
+    assert!(!text.contains("panicked"), "{text}");
+    assert!(text.to_lowercase().contains(says), "the message does not say {says:?}: {text}");
+}
+
+fn local() -> String {
+    format!("127.0.0.1:{}", free_port())
+}
+
+#[test]
+fn a_stranger_connects() {
+    let server = Server::start();
+    let version = value(&server, "select version()");
+    assert!(version.starts_with("PostgreSQL 15"), "{version}");
+    assert!(version.contains("PercoSQL"), "{version}");
+    assert_eq!(value(&server, "select current_user || ' ' || current_database()"), "postgres postgres");
+    let log = server.log();
+    assert!(log.contains("psql -h 127.0.0.1"), "the banner says what to type: {log}");
+    assert!(log.to_lowercase().contains("trust"), "the banner says that loopback is trusted: {log}");
+}
+
+#[test]
+fn a_data_directory_in_use_is_refused() {
+    let server = Server::start();
+    assert_refused(&server.data_dir(), &local(), "in use");
+}
+
+#[test]
+fn an_address_in_use_is_refused() {
+    let server = Server::start();
+    let other = tempfile::tempdir().expect("a folder");
+    assert_refused(&other.path().join("data"), &format!("127.0.0.1:{}", server.port()), "in use");
+}
+
+#[test]
+fn listening_beyond_loopback_needs_a_password() {
+    let folder = tempfile::tempdir().expect("a folder");
+    assert_refused(&folder.path().join("data"), &format!("0.0.0.0:{}", free_port()), "password");
+}
+
+#[test]
+fn a_data_directory_that_cannot_be_made_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "in the way").expect("a file");
+    assert_refused(&file.join("data"), &local(), "data");
+}
+
+#[test]
+fn another_format_version_is_refused() {
+    let mut server = Server::start();
+    server.stop();
+    let format = server.data_dir().join("FORMAT");
+    assert!(format.is_file(), "the data directory says its format");
+    std::fs::write(&format, "percosql 999\n").expect("a format file");
+    assert_refused(&server.data_dir(), &local(), "format");
+}
+
+#[test]
+fn a_corrupted_data_directory_is_refused() {
+    let mut server = Server::start();
+    psql(&server, &["-c", "create table t (a int primary key)"]).success();
+    server.stop();
+    let mut damaged = 0;
+    for entry in walk(&server.data_dir()) {
+        let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with("MANIFEST") {
+            let bytes = std::fs::read(&entry).expect("a manifest");
+            std::fs::write(&entry, &bytes[..bytes.len() / 2]).expect("half of it");
+            let mut half = bytes[..bytes.len() / 2].to_vec();
+            for byte in half.iter_mut().take(64) {
+                *byte ^= 0xff;
+            }
+            std::fs::write(&entry, half).expect("a damaged manifest");
+            damaged += 1;
+        }
+    }
+    assert!(damaged > 0, "no manifest was found");
+    assert_refused(&server.data_dir(), &local(), "corrupt");
+}
+
+fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            all.extend(walk(&path));
+        } else {
+            all.push(path);
+        }
+    }
+    all
+}
+
+#[test]
+fn sigterm_stops_cleanly_and_keeps_everything() {
+    let mut server = Server::start();
+    psql(&server, &["-c", "create table t (a int primary key)", "-c", "insert into t values (1)"]).success();
+    assert_eq!(server.stop(), Some(0));
+    server.restart();
+    assert_eq!(value(&server, "select a from t"), "1");
+}
+
+#[test]
+fn a_password_is_asked_for_once_there_is_one() {
+    let server = Server::start();
+    psql(&server, &["-c", "create role ada login password 'secret'"]).success();
+    let login = |password: &str| {
+        Command::new("psql")
+            .args([
+                "-X",
+                "-At",
+                "-h",
+                "127.0.0.1",
+                "-p",
+                &server.port().to_string(),
+                "-U",
+                "ada",
+                "-c",
+                "select current_user",
+                "postgres",
+            ])
+            .env("PGPASSWORD", password)
+            .output()
+            .expect("psql runs")
+    };
+    let right = login("secret");
+    assert_eq!(String::from_utf8_lossy(&right.stdout).trim(), "ada", "{}", String::from_utf8_lossy(&right.stderr));
+    let wrong = login("guess");
+    assert!(!wrong.status.success());
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("password authentication failed"));
+}
