@@ -5,6 +5,7 @@ pub mod ddl;
 pub mod error;
 pub mod execution;
 pub mod functions;
+pub mod parse;
 pub mod pg_catalog;
 pub mod session;
 pub mod types;

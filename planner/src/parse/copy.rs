@@ -1,0 +1,360 @@
+//! COPY, with the options of PostgreSQL 9 and later and those of before.
+
+use super::cursor::Cursor;
+use super::statement::{Statement, StatementKind};
+use crate::error::{Result, SqlError, state};
+use sqlparser::ast::ObjectName;
+use sqlparser::tokenizer::Token;
+
+/// COPY.
+#[derive(Clone, Debug)]
+pub struct Copy {
+    /// What is copied.
+    pub target: CopyTarget,
+    /// FROM STDIN (true) or TO STDOUT (false).
+    pub from: bool,
+    /// The options.
+    pub options: CopyOptions,
+}
+
+/// What is copied.
+#[derive(Clone, Debug)]
+pub enum CopyTarget {
+    /// A table.
+    Table {
+        /// Name.
+        name: ObjectName,
+        /// Columns, folded; none: all.
+        columns: Vec<String>,
+    },
+    /// A query.
+    Query(Box<Statement>),
+}
+
+/// FORMAT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum CopyFormat {
+    Text,
+    Csv,
+}
+
+/// HEADER.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum CopyHeader {
+    No,
+    Yes,
+    /// Names must be those of the columns.
+    Match,
+}
+
+/// Which columns an option of csv names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CopyColumns {
+    /// `*`
+    All,
+    /// These, folded.
+    Some(Vec<String>),
+}
+
+/// The options, defaults filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopyOptions {
+    /// FORMAT.
+    pub format: CopyFormat,
+    /// FREEZE: no meaning here.
+    pub freeze: bool,
+    /// DELIMITER.
+    pub delimiter: u8,
+    /// NULL.
+    pub null: String,
+    /// HEADER.
+    pub header: CopyHeader,
+    /// QUOTE.
+    pub quote: u8,
+    /// ESCAPE.
+    pub escape: u8,
+    /// FORCE_QUOTE.
+    pub force_quote: CopyColumns,
+    /// FORCE_NOT_NULL.
+    pub force_not_null: CopyColumns,
+    /// FORCE_NULL.
+    pub force_null: CopyColumns,
+}
+
+#[derive(Default)]
+struct Given {
+    format: Option<CopyFormat>,
+    freeze: bool,
+    delimiter: Option<String>,
+    null: Option<String>,
+    header: Option<CopyHeader>,
+    quote: Option<String>,
+    escape: Option<String>,
+    force_quote: Option<CopyColumns>,
+    force_not_null: Option<CopyColumns>,
+    force_null: Option<CopyColumns>,
+}
+
+/// Parses COPY; None when it is something else.
+pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
+    if !cursor.word("copy") {
+        return Ok(None);
+    }
+    let target = if cursor.peek().is_some_and(|token| token.token == Token::LParen) {
+        let tokens = cursor.bracketed()?;
+        if tokens.is_empty() {
+            return Err(cursor.error());
+        }
+        CopyTarget::Query(Box::new(super::parse_one(cursor.source, tokens)?))
+    } else {
+        if cursor.word("binary") {
+            return Err(SqlError::unsupported("COPY BINARY"));
+        }
+        let name = cursor.object_name()?;
+        let columns = if cursor.peek().is_some_and(|token| token.token == Token::LParen) {
+            names(cursor)?
+        } else {
+            Vec::new()
+        };
+        CopyTarget::Table { name, columns }
+    };
+    let from = if cursor.word("from") {
+        true
+    } else {
+        cursor.expect_word("to")?;
+        false
+    };
+    if from && matches!(target, CopyTarget::Query(_)) {
+        return Err(cursor.error());
+    }
+    if cursor.word("program") {
+        return Err(SqlError::unsupported("COPY with a PROGRAM"));
+    }
+    if cursor.string().is_some() {
+        return Err(SqlError::unsupported("COPY with a file of the server")
+            .hint("Use psql's \\copy, or COPY with STDIN or STDOUT."));
+    }
+    if !cursor.word("stdin") && !cursor.word("stdout") {
+        return Err(cursor.error());
+    }
+    let mut given = Given::default();
+    cursor.word("with");
+    if cursor.sign(&Token::LParen) {
+        loop {
+            option(cursor, &mut given)?;
+            if cursor.sign(&Token::RParen) {
+                break;
+            }
+            cursor.expect_sign(&Token::Comma)?;
+        }
+    } else {
+        while cursor.peek().is_some() && !cursor.at_word("where") {
+            old_option(cursor, &mut given)?;
+        }
+    }
+    if cursor.at_word("where") {
+        return Err(SqlError::unsupported("COPY … WHERE"));
+    }
+    cursor.end()?;
+    let options = finish(given, from)?;
+    Ok(Some(StatementKind::Copy(Box::new(Copy { target, from, options }))))
+}
+
+fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>> {
+    cursor.expect_sign(&Token::LParen)?;
+    let mut names = vec![cursor.name()?];
+    while cursor.sign(&Token::Comma) {
+        names.push(cursor.name()?);
+    }
+    cursor.expect_sign(&Token::RParen)?;
+    Ok(names)
+}
+
+fn columns(cursor: &mut Cursor<'_>) -> Result<CopyColumns> {
+    if cursor.sign(&Token::Mul) { Ok(CopyColumns::All) } else { Ok(CopyColumns::Some(names(cursor)?)) }
+}
+
+fn text(cursor: &mut Cursor<'_>) -> Result<String> {
+    cursor.string().ok_or_else(|| cursor.error())
+}
+
+fn once<T>(slot: &mut Option<T>, value: T) -> Result<()> {
+    if slot.replace(value).is_some() {
+        return Err(SqlError::syntax("conflicting or redundant options"));
+    }
+    Ok(())
+}
+
+fn format_named(name: &str) -> Result<CopyFormat> {
+    match name {
+        "text" => Ok(CopyFormat::Text),
+        "csv" => Ok(CopyFormat::Csv),
+        "binary" => Err(SqlError::unsupported("COPY in format binary")),
+        other => Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("COPY format \"{other}\" not recognized"))),
+    }
+}
+
+fn option(cursor: &mut Cursor<'_>, given: &mut Given) -> Result<()> {
+    let name = cursor.name()?;
+    match name.as_str() {
+        "format" => {
+            let format = match cursor.string() {
+                Some(text) => text,
+                None => cursor.name()?,
+            };
+            once(&mut given.format, format_named(&format)?)
+        }
+        "freeze" => {
+            given.freeze = cursor.boolean()?;
+            Ok(())
+        }
+        "delimiter" => once(&mut given.delimiter, text(cursor)?),
+        "null" => once(&mut given.null, text(cursor)?),
+        "header" => {
+            let header = if cursor.word("match") {
+                CopyHeader::Match
+            } else if cursor.boolean()? {
+                CopyHeader::Yes
+            } else {
+                CopyHeader::No
+            };
+            once(&mut given.header, header)
+        }
+        "quote" => once(&mut given.quote, text(cursor)?),
+        "escape" => once(&mut given.escape, text(cursor)?),
+        "force_quote" => once(&mut given.force_quote, columns(cursor)?),
+        "force_not_null" => once(&mut given.force_not_null, columns(cursor)?),
+        "force_null" => once(&mut given.force_null, columns(cursor)?),
+        "encoding" => encoding(&text(cursor)?),
+        "on_error" | "log_verbosity" | "reject_limit" | "default" => {
+            Err(SqlError::unsupported(format!("the COPY option {}", name.to_uppercase())))
+        }
+        other => Err(SqlError::syntax(format!("option \"{other}\" not recognized"))),
+    }
+}
+
+fn old_option(cursor: &mut Cursor<'_>, given: &mut Given) -> Result<()> {
+    if cursor.word("binary") {
+        return Err(SqlError::unsupported("COPY BINARY"));
+    } else if cursor.word("freeze") {
+        given.freeze = true;
+    } else if cursor.word("csv") {
+        once(&mut given.format, CopyFormat::Csv)?;
+    } else if cursor.word("header") {
+        once(&mut given.header, CopyHeader::Yes)?;
+    } else if cursor.word("delimiter") || cursor.word("delimiters") {
+        cursor.word("as");
+        once(&mut given.delimiter, text(cursor)?)?;
+    } else if cursor.word("null") {
+        cursor.word("as");
+        once(&mut given.null, text(cursor)?)?;
+    } else if cursor.word("quote") {
+        cursor.word("as");
+        once(&mut given.quote, text(cursor)?)?;
+    } else if cursor.word("escape") {
+        cursor.word("as");
+        once(&mut given.escape, text(cursor)?)?;
+    } else if cursor.words(&["force", "quote"]) {
+        once(&mut given.force_quote, bare_columns(cursor)?)?;
+    } else if cursor.words(&["force", "not", "null"]) {
+        once(&mut given.force_not_null, bare_columns(cursor)?)?;
+    } else if cursor.words(&["force", "null"]) {
+        once(&mut given.force_null, bare_columns(cursor)?)?;
+    } else if cursor.word("encoding") {
+        encoding(&text(cursor)?)?;
+    } else {
+        return Err(cursor.error());
+    }
+    Ok(())
+}
+
+fn bare_columns(cursor: &mut Cursor<'_>) -> Result<CopyColumns> {
+    if cursor.sign(&Token::Mul) {
+        return Ok(CopyColumns::All);
+    }
+    let mut names = vec![cursor.name()?];
+    while cursor.sign(&Token::Comma) {
+        names.push(cursor.name()?);
+    }
+    Ok(CopyColumns::Some(names))
+}
+
+fn encoding(name: &str) -> Result<()> {
+    match name.to_ascii_lowercase().replace(['-', '_'], "").as_str() {
+        "utf8" | "unicode" => Ok(()),
+        _ => Err(SqlError::unsupported(format!("the encoding \"{name}\""))),
+    }
+}
+
+fn one_byte(text: &str, what: &str) -> Result<u8> {
+    match text.as_bytes() {
+        [byte] if byte.is_ascii() => Ok(*byte),
+        _ => Err(SqlError::unsupported(format!("a COPY {what} that is not a single one-byte character"))),
+    }
+}
+
+fn finish(given: Given, from: bool) -> Result<CopyOptions> {
+    let invalid = |message: &str| SqlError::new(state::INVALID_PARAMETER_VALUE, message);
+    let format = given.format.unwrap_or(CopyFormat::Text);
+    let csv = format == CopyFormat::Csv;
+    let only_csv = [
+        (given.quote.is_some(), "QUOTE"),
+        (given.escape.is_some(), "ESCAPE"),
+        (given.force_quote.is_some(), "FORCE_QUOTE"),
+        (given.force_not_null.is_some(), "FORCE_NOT_NULL"),
+        (given.force_null.is_some(), "FORCE_NULL"),
+    ];
+    if let Some((_, name)) = only_csv.iter().find(|(set, _)| *set && !csv) {
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("COPY {name} requires CSV mode")));
+    }
+    if given.force_quote.is_some() && from {
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "COPY FORCE_QUOTE cannot be used with COPY FROM"));
+    }
+    if (given.force_not_null.is_some() || given.force_null.is_some()) && !from {
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "COPY FORCE_NULL cannot be used with COPY TO"));
+    }
+    if given.header == Some(CopyHeader::Match) && !from {
+        return Err(invalid("cannot use \"match\" with HEADER in COPY TO"));
+    }
+    let delimiter = match &given.delimiter {
+        Some(text) => one_byte(text, "delimiter")?,
+        None if csv => b',',
+        None => b'\t',
+    };
+    if matches!(delimiter, b'\n' | b'\r') {
+        return Err(invalid("COPY delimiter cannot be newline or carriage return"));
+    }
+    if !csv && b"\\.abcdefghijklmnopqrstuvwxyz0123456789".contains(&delimiter) {
+        return Err(invalid("COPY delimiter cannot be a backslash, a full stop, a letter or a digit"));
+    }
+    let null = given.null.unwrap_or_else(|| if csv { String::new() } else { "\\N".into() });
+    if null.contains(['\n', '\r']) {
+        return Err(invalid("COPY null representation cannot use newline or carriage return"));
+    }
+    if null.as_bytes().contains(&delimiter) {
+        return Err(invalid("COPY delimiter character must not appear in the NULL specification"));
+    }
+    let quote = given.quote.map_or(Ok(b'"'), |text| one_byte(&text, "quote"))?;
+    if csv && quote == delimiter {
+        return Err(invalid("COPY delimiter and quote must be different"));
+    }
+    if csv && null.as_bytes().contains(&quote) {
+        return Err(invalid("CSV quote character must not appear in the NULL specification"));
+    }
+    let escape = given.escape.map_or(Ok(quote), |text| one_byte(&text, "escape"))?;
+    let none = || CopyColumns::Some(Vec::new());
+    Ok(CopyOptions {
+        format,
+        freeze: given.freeze,
+        delimiter,
+        null,
+        header: given.header.unwrap_or(CopyHeader::No),
+        quote,
+        escape,
+        force_quote: given.force_quote.unwrap_or_else(none),
+        force_not_null: given.force_not_null.unwrap_or_else(none),
+        force_null: given.force_null.unwrap_or_else(none),
+    })
+}

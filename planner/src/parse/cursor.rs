@@ -1,0 +1,191 @@
+//! [`Cursor`]: reads the tokens of one statement, for what is not left to sqlparser.
+
+use super::names::fold_text;
+use super::source::Source;
+use crate::error::{Result, SqlError};
+use sqlparser::ast::{Ident, ObjectName};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+use std::sync::Arc;
+
+/// A place in the tokens of one statement.
+pub struct Cursor<'a> {
+    /// Where the tokens come from.
+    pub source: &'a Arc<Source>,
+    tokens: &'a [TokenWithSpan],
+    at: usize,
+}
+
+/// Whether a token is this unquoted word.
+pub fn is_word(token: &TokenWithSpan, word: &str) -> bool {
+    matches!(&token.token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
+}
+
+impl<'a> Cursor<'a> {
+    /// At the first token.
+    pub fn new(source: &'a Arc<Source>, tokens: &'a [TokenWithSpan]) -> Self {
+        Cursor { source, tokens, at: 0 }
+    }
+    /// Where it stands, to come back to.
+    pub fn mark(&self) -> usize {
+        self.at
+    }
+    /// Goes back.
+    pub fn back_to(&mut self, mark: usize) {
+        self.at = mark;
+    }
+    /// The next token.
+    pub fn peek(&self) -> Option<&'a TokenWithSpan> {
+        self.tokens.get(self.at)
+    }
+    /// Takes the next token.
+    pub fn next(&mut self) -> Option<&'a TokenWithSpan> {
+        let token = self.tokens.get(self.at);
+        self.at += usize::from(token.is_some());
+        token
+    }
+    /// What is not read yet.
+    pub fn rest(&self) -> &'a [TokenWithSpan] {
+        self.tokens.get(self.at..).unwrap_or(&[])
+    }
+    /// Takes all the rest.
+    pub fn take_rest(&mut self) -> &'a [TokenWithSpan] {
+        let rest = self.rest();
+        self.at = self.tokens.len();
+        rest
+    }
+    /// Whether the next token is this word.
+    pub fn at_word(&self, word: &str) -> bool {
+        self.peek().is_some_and(|token| is_word(token, word))
+    }
+    /// Takes the word if it is next.
+    pub fn word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        self.at += usize::from(found);
+        found
+    }
+    /// Takes the words if all of them are next.
+    pub fn words(&mut self, words: &[&str]) -> bool {
+        let mark = self.at;
+        let found = words.iter().all(|word| self.word(word));
+        if !found {
+            self.at = mark;
+        }
+        found
+    }
+    /// The word, or a syntax error.
+    pub fn expect_word(&mut self, word: &str) -> Result<()> {
+        if self.word(word) { Ok(()) } else { Err(self.error()) }
+    }
+    /// Takes the sign if it is next.
+    pub fn sign(&mut self, sign: &Token) -> bool {
+        let found = self.peek().is_some_and(|token| token.token == *sign);
+        self.at += usize::from(found);
+        found
+    }
+    /// The sign, or a syntax error.
+    pub fn expect_sign(&mut self, sign: &Token) -> Result<()> {
+        if self.sign(sign) { Ok(()) } else { Err(self.error()) }
+    }
+    /// A name, folded.
+    pub fn name(&mut self) -> Result<String> {
+        match self.peek().map(|token| &token.token) {
+            Some(Token::Word(word)) => {
+                self.at += 1;
+                Ok(fold_text(&word.value, word.quote_style.is_some()))
+            }
+            _ => Err(self.error()),
+        }
+    }
+    /// A name with dots.
+    pub fn object_name(&mut self) -> Result<ObjectName> {
+        let mut parts = Vec::new();
+        loop {
+            match self.peek() {
+                Some(TokenWithSpan { token: Token::Word(word), span }) => {
+                    self.at += 1;
+                    parts.push(Ident { value: word.value.clone(), quote_style: word.quote_style, span: *span });
+                }
+                _ => return Err(self.error()),
+            }
+            if !self.sign(&Token::Period) {
+                return Ok(ObjectName::from(parts));
+            }
+        }
+    }
+    /// A string literal.
+    pub fn string(&mut self) -> Option<String> {
+        let text = match &self.peek()?.token {
+            Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text) => text.clone(),
+            Token::DollarQuotedString(quoted) => quoted.value.clone(),
+            _ => return None,
+        };
+        self.at += 1;
+        Some(text)
+    }
+    /// An integer with an optional sign.
+    pub fn integer(&mut self) -> Option<i64> {
+        let mark = self.at;
+        let negative = self.sign(&Token::Minus);
+        if !negative {
+            self.sign(&Token::Plus);
+        }
+        if let Some(Token::Number(digits, _)) = self.peek().map(|token| &token.token)
+            && let Ok(value) = digits.parse::<i64>()
+        {
+            self.at += 1;
+            return Some(if negative { -value } else { value });
+        }
+        self.at = mark;
+        None
+    }
+    /// A boolean option's value: nothing is true.
+    pub fn boolean(&mut self) -> Result<bool> {
+        if let Some(text) = self.string() {
+            return match text.to_ascii_lowercase().as_str() {
+                "true" | "on" | "1" => Ok(true),
+                "false" | "off" | "0" => Ok(false),
+                _ => Err(SqlError::syntax("a Boolean value is required")),
+            };
+        }
+        if self.word("true") || self.word("on") {
+            return Ok(true);
+        }
+        if self.word("false") || self.word("off") {
+            return Ok(false);
+        }
+        match self.integer() {
+            Some(0) => Ok(false),
+            Some(_) | None => Ok(true),
+        }
+    }
+    /// The tokens between brackets; takes both brackets.
+    pub fn bracketed(&mut self) -> Result<&'a [TokenWithSpan]> {
+        self.expect_sign(&Token::LParen)?;
+        let start = self.at;
+        let mut depth = 1;
+        while let Some(token) = self.next() {
+            match token.token {
+                Token::LParen => depth += 1,
+                Token::RParen => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Ok(self.tokens.get(start..self.at - 1).unwrap_or(&[]));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Err(self.error())
+    }
+    /// Nothing may follow.
+    pub fn end(&self) -> Result<()> {
+        if self.peek().is_none() { Ok(()) } else { Err(self.error()) }
+    }
+    /// A syntax error at the next token.
+    pub fn error(&self) -> SqlError {
+        match self.peek() {
+            Some(token) => self.source.syntax_error_at(token),
+            None => self.source.syntax_error_at(&TokenWithSpan::new_eof()),
+        }
+    }
+}

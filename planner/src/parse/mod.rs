@@ -1,0 +1,106 @@
+//! From SQL text to [`Statement`]s: sqlparser's syntax tree where it has one, kinds of our own where PostgreSQL's
+//! grammar and sqlparser's part. Knows no names, no types and no session.
+
+pub mod copy;
+mod cursor;
+mod limits;
+pub mod names;
+mod query_tokens;
+mod settings;
+pub mod source;
+pub mod statement;
+mod transaction;
+mod utility;
+
+pub use names::{fold, fold_name};
+pub use statement::*;
+
+use crate::error::{Result, SqlError, state};
+use cursor::Cursor;
+use source::Source;
+use sqlparser::ast;
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+use std::sync::Arc;
+
+static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
+
+/// Parses what a client sent: statements separated by semicolons; empty ones are left out.
+pub fn parse(sql: &str) -> Result<Vec<Statement>> {
+    let source = Arc::new(Source::new(sql));
+    let tokens = source.tokens()?;
+    let mut statements = Vec::new();
+    for group in tokens.split(|token| token.token == Token::SemiColon) {
+        if !group.is_empty() {
+            statements.push(parse_one(&source, group)?);
+        }
+    }
+    Ok(statements)
+}
+
+/// Parses one expression standing alone, such as the text of a DEFAULT.
+pub fn parse_expression(sql: &str) -> Result<(ast::Expr, Arc<Source>)> {
+    let source = Arc::new(Source::new(sql));
+    let tokens = source.tokens()?;
+    limits::check(&source, &tokens)?;
+    let expr = with_parser(&source, &tokens, |parser| parser.parse_expr())?;
+    Ok((expr, source))
+}
+
+/// Parses a data type standing alone, such as the argument of `to_regtype`.
+pub fn parse_type(sql: &str) -> Result<ast::DataType> {
+    let source = Arc::new(Source::new(sql));
+    let tokens = source.tokens()?;
+    limits::check(&source, &tokens)?;
+    with_parser(&source, &tokens, |parser| parser.parse_data_type())
+}
+
+/// Parses the tokens of one statement.
+fn parse_one(source: &Arc<Source>, tokens: &[TokenWithSpan]) -> Result<Statement> {
+    limits::check(source, tokens)?;
+    let mut cursor = Cursor::new(source, tokens);
+    let mut extras = Extras::default();
+    let kind = match utility::parse(&mut cursor)? {
+        Some(kind) => kind,
+        None => {
+            let mut rewritten = tokens.to_vec();
+            query_tokens::rewrite(source, &mut rewritten, &mut extras)?;
+            let tree = with_parser(source, &rewritten, |parser| parser.parse_statement())?;
+            settings::refuse_foreign(&tree)?;
+            StatementKind::Sql(Box::new(tree))
+        }
+    };
+    let text = match (tokens.first(), tokens.last()) {
+        (Some(first), Some(last)) => source.slice(first.span.start, last.span.end).to_string(),
+        _ => String::new(),
+    };
+    Ok(Statement { kind, text: text.into(), source: source.clone(), extras })
+}
+
+/// Runs sqlparser over tokens that must all be consumed; errors as PostgreSQL words them.
+fn with_parser<T>(
+    source: &Source,
+    tokens: &[TokenWithSpan],
+    parse: impl FnOnce(&mut Parser<'_>) -> std::result::Result<T, ParserError>,
+) -> Result<T> {
+    let mut parser =
+        Parser::new(&DIALECT).with_recursion_limit(limits::DEPTH * 4).with_tokens_with_locations(tokens.to_vec());
+    match parse(&mut parser) {
+        Ok(value) => {
+            let next = parser.peek_token();
+            if next.token == Token::EOF { Ok(value) } else { Err(source.syntax_error_at(&next)) }
+        }
+        Err(ParserError::RecursionLimitExceeded) => {
+            Err(SqlError::new(state::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded"))
+        }
+        Err(ParserError::ParserError(message) | ParserError::TokenizerError(message)) => {
+            let fallback = parser.peek_token();
+            Err(source.syntax_error_from(&message, tokens, &fallback))
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests;

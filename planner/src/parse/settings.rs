@@ -1,0 +1,137 @@
+//! SET, RESET and SHOW.
+
+use super::cursor::Cursor;
+use super::statement::StatementKind;
+use super::transaction::modes;
+use crate::error::{Result, SqlError};
+use sqlparser::ast;
+use sqlparser::tokenizer::Token;
+
+/// Parses SET, RESET or SHOW; None when it is neither.
+pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
+    let kind = if cursor.word("set") {
+        set(cursor)?
+    } else if cursor.word("reset") {
+        if cursor.word("all") { StatementKind::ResetAll } else { StatementKind::Reset(variable(cursor)?) }
+    } else if cursor.word("show") {
+        if cursor.word("all") { StatementKind::ShowAll } else { StatementKind::Show(variable(cursor)?) }
+    } else {
+        return Ok(None);
+    };
+    cursor.end()?;
+    Ok(Some(kind))
+}
+
+fn set(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
+    if cursor.words(&["session", "characteristics", "as", "transaction"]) {
+        return Ok(StatementKind::SetTransaction { modes: modes(cursor)?, session: true });
+    }
+    if cursor.words(&["transaction", "snapshot"]) {
+        return Err(SqlError::unsupported("SET TRANSACTION SNAPSHOT"));
+    }
+    if cursor.word("transaction") {
+        let modes = modes(cursor)?;
+        return Ok(StatementKind::SetTransaction { modes, session: false });
+    }
+    if cursor.word("constraints") {
+        cursor.take_rest();
+        return Ok(StatementKind::SetConstraints);
+    }
+    let local = cursor.word("local");
+    if !local {
+        cursor.word("session");
+    }
+    if cursor.words(&["time", "zone"]) {
+        let value =
+            if cursor.word("local") || cursor.word("default") { None } else { Some(vec![single_value(cursor)?]) };
+        return Ok(StatementKind::Set { local, name: "timezone".into(), value });
+    }
+    if cursor.word("names") {
+        let value = if cursor.word("default") || cursor.peek().is_none() { None } else { Some(vec![single_value(cursor)?]) };
+        return Ok(StatementKind::Set { local, name: "client_encoding".into(), value });
+    }
+    if cursor.word("role") {
+        let value = if cursor.word("none") { None } else { Some(vec![single_value(cursor)?]) };
+        return Ok(StatementKind::Set { local, name: "role".into(), value });
+    }
+    if cursor.word("authorization") {
+        let value = if cursor.word("default") { None } else { Some(vec![single_value(cursor)?]) };
+        return Ok(StatementKind::Set { local, name: "session_authorization".into(), value });
+    }
+    let name = dotted(cursor)?;
+    if !cursor.sign(&Token::Eq) && !cursor.word("to") {
+        return Err(cursor.error());
+    }
+    if cursor.word("default") {
+        return Ok(StatementKind::Set { local, name, value: None });
+    }
+    let mut values = vec![single_value(cursor)?];
+    while cursor.sign(&Token::Comma) {
+        values.push(single_value(cursor)?);
+    }
+    Ok(StatementKind::Set { local, name, value: Some(values) })
+}
+
+fn variable(cursor: &mut Cursor<'_>) -> Result<String> {
+    if cursor.words(&["time", "zone"]) {
+        return Ok("timezone".into());
+    }
+    if cursor.words(&["transaction", "isolation", "level"]) {
+        return Ok("transaction_isolation".into());
+    }
+    if cursor.words(&["session", "authorization"]) {
+        return Ok("session_authorization".into());
+    }
+    dotted(cursor)
+}
+
+fn dotted(cursor: &mut Cursor<'_>) -> Result<String> {
+    let mut name = cursor.name()?;
+    while cursor.sign(&Token::Period) {
+        name = format!("{name}.{}", cursor.name()?);
+    }
+    Ok(name.to_ascii_lowercase())
+}
+
+fn single_value(cursor: &mut Cursor<'_>) -> Result<String> {
+    if let Some(text) = cursor.string() {
+        return Ok(text);
+    }
+    let sign = if cursor.sign(&Token::Minus) {
+        "-"
+    } else {
+        cursor.sign(&Token::Plus);
+        ""
+    };
+    match cursor.peek().map(|token| &token.token) {
+        Some(Token::Number(digits, _)) => {
+            let text = format!("{sign}{digits}");
+            cursor.next();
+            Ok(text)
+        }
+        Some(Token::Word(_)) if sign.is_empty() => {
+            if cursor.word("interval") {
+                return Err(SqlError::unsupported("SET TIME ZONE INTERVAL"));
+            }
+            cursor.name()
+        }
+        _ => Err(cursor.error()),
+    }
+}
+
+/// Statements that sqlparser reads for other databases and PostgreSQL has not, and those that are not there yet.
+pub fn refuse_foreign(tree: &ast::Statement) -> Result<()> {
+    use ast::Statement as S;
+    match tree {
+        S::Query(_) | S::Insert(_) | S::Update(_) | S::Delete(_) | S::CreateTable(_) | S::CreateIndex(_) => Ok(()),
+        S::CreateSchema { .. } | S::CreateDatabase { .. } | S::CreateSequence { .. } | S::CreateRole(_) => Ok(()),
+        S::AlterTable(_) | S::AlterIndex { .. } | S::AlterRole { .. } | S::AlterSchema(_) => Ok(()),
+        S::Drop { .. } | S::Truncate(_) | S::Comment { .. } | S::Grant(_) | S::Revoke(_) => Ok(()),
+        S::CreateExtension(_) | S::DropExtension(_) => Ok(()),
+        other => {
+            let text = other.to_string();
+            let head: Vec<&str> = text.split_whitespace().take(2).collect();
+            Err(SqlError::unsupported(head.join(" ")))
+        }
+    }
+}

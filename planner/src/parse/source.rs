@@ -1,0 +1,140 @@
+//! [`Source`]: the text a client sent, its tokens, and positions in it as PostgreSQL counts them.
+
+use crate::error::{Result, SqlError, state};
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
+
+/// The text that statements were parsed from.
+#[derive(Debug)]
+pub struct Source {
+    text: String,
+    /// Of each line: its first byte, and how many characters are before it.
+    lines: Vec<(usize, usize)>,
+}
+
+impl Source {
+    /// Takes a text.
+    pub fn new(text: &str) -> Self {
+        let mut lines = vec![(0, 0)];
+        let mut characters = 0;
+        for (byte, character) in text.char_indices() {
+            characters += 1;
+            if character == '\n' {
+                lines.push((byte + 1, characters));
+            }
+        }
+        Source { text: text.to_string(), lines }
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Position of a location: characters from 1. None for the empty location of made-up nodes.
+    pub fn position(&self, location: Location) -> Option<usize> {
+        if location.line == 0 || location.column == 0 {
+            return None;
+        }
+        let (_, characters) = self.lines.get(usize::try_from(location.line).ok()?.checked_sub(1)?)?;
+        Some(characters + usize::try_from(location.column).ok()?)
+    }
+
+    /// Position of a span's start.
+    pub fn start(&self, span: Span) -> Option<usize> {
+        self.position(span.start)
+    }
+
+    fn byte(&self, location: Location) -> usize {
+        let line = usize::try_from(location.line).unwrap_or(usize::MAX).saturating_sub(1);
+        let Some((start, _)) = self.lines.get(line) else { return self.text.len() };
+        let column = usize::try_from(location.column).unwrap_or(usize::MAX).saturating_sub(1);
+        let rest = self.text.get(*start..).unwrap_or("");
+        start + rest.char_indices().nth(column).map_or(rest.len(), |(byte, _)| byte)
+    }
+
+    /// The text between two locations.
+    pub fn slice(&self, start: Location, end: Location) -> &str {
+        self.text.get(self.byte(start)..self.byte(end)).unwrap_or("").trim()
+    }
+
+    /// The tokens that are not white space or comments.
+    pub fn tokens(&self) -> Result<Vec<TokenWithSpan>> {
+        let tokens = Tokenizer::new(&super::DIALECT, &self.text).tokenize_with_location().map_err(|error| {
+            let message = if error.message.starts_with("Unterminated string") {
+                "unterminated quoted string"
+            } else if error.message.starts_with("Unterminated dollar") {
+                "unterminated dollar-quoted string"
+            } else if error.message.contains("multi-line comment") {
+                "unterminated /* comment"
+            } else if error.message.contains("close delimiter") {
+                "unterminated quoted identifier"
+            } else {
+                "syntax error"
+            };
+            let near = self.text.get(self.byte(error.location)..).unwrap_or("");
+            let near = near.split_whitespace().next().unwrap_or("");
+            let text = if near.is_empty() {
+                format!("{message} at end of input")
+            } else {
+                format!("{message} at or near \"{near}\"")
+            };
+            positioned(SqlError::syntax(text), self.position(error.location))
+        })?;
+        let mut kept = Vec::with_capacity(tokens.len());
+        for token in tokens {
+            match &token.token {
+                Token::Whitespace(_) | Token::EOF => {}
+                Token::Word(word) if word.quote_style.is_some() && word.value.is_empty() => {
+                    let error = SqlError::syntax("zero-length delimited identifier at or near \"\"\"\"");
+                    return Err(positioned(error, self.start(token.span)));
+                }
+                _ => kept.push(token),
+            }
+        }
+        Ok(kept)
+    }
+
+    /// `syntax error at or near "token"`, or at the end of the input.
+    pub fn syntax_error_at(&self, token: &TokenWithSpan) -> SqlError {
+        let near = self.slice(token.span.start, token.span.end);
+        if token.token == Token::EOF || near.is_empty() {
+            let end = self.text.trim_end_matches([';', ' ', '\n', '\r', '\t']).chars().count() + 1;
+            return SqlError::syntax("syntax error at end of input").at(end);
+        }
+        positioned(SqlError::syntax(format!("syntax error at or near \"{near}\"")), self.start(token.span))
+    }
+
+    /// The same from sqlparser's message, which ends in `at Line: 1, Column: 8`.
+    pub fn syntax_error_from(&self, message: &str, tokens: &[TokenWithSpan], fallback: &TokenWithSpan) -> SqlError {
+        let location = message.rsplit_once(" at Line: ").and_then(|(_, place)| {
+            let (line, column) = place.split_once(", Column: ")?;
+            Some(Location::new(line.trim().parse().ok()?, column.trim().parse().ok()?))
+        });
+        let found = location.and_then(|at| tokens.iter().find(|token| token.span.start == at));
+        match found {
+            Some(token) => self.syntax_error_at(token),
+            None if message.contains("found: EOF") => self.syntax_error_at(&TokenWithSpan::new_eof()),
+            None => self.syntax_error_at(fallback).detail(format!("{message}.")),
+        }
+    }
+
+    /// An error of another state at a span.
+    pub fn error(&self, error: SqlError, span: Span) -> SqlError {
+        if error.fields().position.is_some() {
+            return error;
+        }
+        positioned(error, self.start(span))
+    }
+}
+
+fn positioned(error: SqlError, position: Option<usize>) -> SqlError {
+    match position {
+        Some(position) => error.at(position),
+        None => error,
+    }
+}
+
+/// 54000: the statement is too large in some way.
+pub(crate) fn too_large(what: impl Into<String>) -> SqlError {
+    SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, what)
+}

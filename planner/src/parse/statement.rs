@@ -1,0 +1,235 @@
+//! [`Statement`]: one parsed statement.
+
+use super::copy::Copy;
+use super::source::Source;
+use sqlparser::ast;
+use std::sync::Arc;
+pub use txn::LockStrength;
+
+/// One statement of what a client sent.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// What it says.
+    pub kind: StatementKind,
+    /// Its own text, without the semicolon.
+    pub text: Arc<str>,
+    /// The whole text it came in: spans of the tree are positions there.
+    pub source: Arc<Source>,
+    /// What sqlparser's tree has no place for.
+    pub extras: Extras,
+}
+
+/// What sqlparser's tree has no place for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// `FOR UPDATE` and its kin, in order of the text.
+    pub locks: Vec<LockStrength>,
+    /// `OVERRIDING … VALUE` of an INSERT.
+    pub overriding: Option<Overriding>,
+}
+
+/// `OVERRIDING SYSTEM VALUE`, `OVERRIDING USER VALUE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Overriding {
+    System,
+    User,
+}
+
+/// What a statement says.
+#[derive(Clone, Debug)]
+pub enum StatementKind {
+    /// SELECT, VALUES, TABLE, INSERT, UPDATE, DELETE and all DDL: sqlparser's tree.
+    Sql(Box<ast::Statement>),
+    /// BEGIN, START TRANSACTION.
+    Begin(TransactionModes),
+    /// COMMIT, END.
+    Commit {
+        /// AND CHAIN.
+        chain: bool,
+    },
+    /// ROLLBACK, ABORT.
+    Rollback {
+        /// AND CHAIN.
+        chain: bool,
+    },
+    /// SAVEPOINT.
+    Savepoint(String),
+    /// RELEASE SAVEPOINT.
+    Release(String),
+    /// ROLLBACK TO SAVEPOINT.
+    RollbackTo(String),
+    /// SET TRANSACTION (of this transaction) and SET SESSION CHARACTERISTICS (of those to come).
+    SetTransaction {
+        /// The modes named.
+        modes: TransactionModes,
+        /// SESSION CHARACTERISTICS.
+        session: bool,
+    },
+    /// SET CONSTRAINTS: accepted, there are no deferrable constraints.
+    SetConstraints,
+    /// SET name.
+    Set {
+        /// SET LOCAL.
+        local: bool,
+        /// Name of the setting, folded to lower case; `SET TIME ZONE` is `timezone`, `SET NAMES` is `client_encoding`.
+        name: String,
+        /// The values; None for DEFAULT.
+        value: Option<Vec<String>>,
+    },
+    /// RESET name.
+    Reset(String),
+    /// RESET ALL.
+    ResetAll,
+    /// SHOW name.
+    Show(String),
+    /// SHOW ALL.
+    ShowAll,
+    /// COPY.
+    Copy(Box<Copy>),
+    /// EXPLAIN.
+    Explain(Box<Explain>),
+    /// VACUUM.
+    Vacuum {
+        /// ANALYZE.
+        analyze: bool,
+        /// Tables; none: all.
+        tables: Vec<ast::ObjectName>,
+    },
+    /// ANALYZE.
+    Analyze {
+        /// Tables; none: all.
+        tables: Vec<ast::ObjectName>,
+    },
+    /// CHECK INDEX name: compares an index with its table, both ways.
+    CheckIndex(ast::ObjectName),
+    /// CHECK TABLE name: the same of all its indexes.
+    CheckTable(ast::ObjectName),
+    /// DISCARD.
+    Discard(Discard),
+    /// PREPARE.
+    Prepare {
+        /// Name.
+        name: String,
+        /// Parameter types.
+        types: Vec<ast::DataType>,
+        /// What is prepared.
+        statement: Box<Statement>,
+    },
+    /// EXECUTE.
+    Execute {
+        /// Name.
+        name: String,
+        /// Parameters.
+        parameters: Vec<ast::Expr>,
+    },
+    /// DEALLOCATE; None for ALL.
+    Deallocate(Option<String>),
+    /// DECLARE … CURSOR.
+    DeclareCursor(Box<DeclareCursor>),
+    /// FETCH and MOVE.
+    Fetch {
+        /// Cursor.
+        cursor: String,
+        /// Which rows.
+        direction: FetchDirection,
+        /// MOVE: only counted.
+        only_move: bool,
+    },
+    /// CLOSE; None for ALL.
+    CloseCursor(Option<String>),
+    /// UNLISTEN; None for `*`. Nothing is ever listened to.
+    Unlisten(Option<String>),
+    /// CHECKPOINT.
+    Checkpoint,
+}
+
+/// Modes of a transaction, each as far as named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TransactionModes {
+    /// ISOLATION LEVEL.
+    pub isolation: Option<Isolation>,
+    /// READ ONLY (true), READ WRITE (false).
+    pub read_only: Option<bool>,
+    /// DEFERRABLE.
+    pub deferrable: Option<bool>,
+}
+
+/// The isolation levels of the standard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Isolation {
+    ReadUncommitted,
+    ReadCommitted,
+    RepeatableRead,
+    Serializable,
+}
+
+impl Isolation {
+    /// As SHOW prints it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Isolation::ReadUncommitted => "read uncommitted",
+            Isolation::ReadCommitted => "read committed",
+            Isolation::RepeatableRead => "repeatable read",
+            Isolation::Serializable => "serializable",
+        }
+    }
+}
+
+/// What DISCARD forgets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Discard {
+    All,
+    Plans,
+    Sequences,
+    Temporary,
+}
+
+/// EXPLAIN.
+#[derive(Clone, Debug)]
+pub struct Explain {
+    /// Run it and say what happened.
+    pub analyze: bool,
+    /// Output columns of every node.
+    pub verbose: bool,
+    /// Estimated costs (PostgreSQL's default: true).
+    pub costs: bool,
+    /// Times (default: true with ANALYZE).
+    pub timing: bool,
+    /// Planning and execution time at the end; None: as ANALYZE says.
+    pub summary: Option<bool>,
+    /// FORMAT: lower case; `text` unless given.
+    pub format: String,
+    /// What is explained.
+    pub statement: Statement,
+}
+
+/// DECLARE … CURSOR.
+#[derive(Clone, Debug)]
+pub struct DeclareCursor {
+    /// Name.
+    pub name: String,
+    /// BINARY.
+    pub binary: bool,
+    /// SCROLL (true), NO SCROLL (false), or neither.
+    pub scroll: Option<bool>,
+    /// WITH HOLD.
+    pub hold: bool,
+    /// The query.
+    pub query: Statement,
+}
+
+/// Which rows FETCH takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FetchDirection {
+    /// So many forward; None for all. Negative: backward.
+    Relative(Option<i64>),
+    /// All backward.
+    BackwardAll,
+    /// The row so many away from here.
+    RelativeRow(i64),
+    /// The row of that number.
+    Absolute(i64),
+}
