@@ -113,11 +113,8 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
             return Err(SqlError::unsupported("COPY BINARY"));
         }
         let name = cursor.object_name()?;
-        let columns = if cursor.peek().is_some_and(|token| token.token == Token::LParen) {
-            names(cursor)?
-        } else {
-            Vec::new()
-        };
+        let columns =
+            if cursor.peek().is_some_and(|token| token.token == Token::LParen) { names(cursor)? } else { Vec::new() };
         CopyTarget::Table { name, columns }
     };
     let from = if cursor.word("from") {

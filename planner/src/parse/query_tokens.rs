@@ -38,7 +38,9 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
 
 /// Whether these words stand at a place.
 fn follows(tokens: &[TokenWithSpan], at: usize, words: &[&str]) -> bool {
-    tokens.get(at..at + words.len()).is_some_and(|slice| slice.iter().zip(words).all(|(token, word)| is_word(token, word)))
+    tokens
+        .get(at..at + words.len())
+        .is_some_and(|slice| slice.iter().zip(words).all(|(token, word)| is_word(token, word)))
 }
 
 fn word(like: &TokenWithSpan, keyword: Keyword, text: &str) -> TokenWithSpan {

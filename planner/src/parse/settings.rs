@@ -47,7 +47,8 @@ fn set(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
         return Ok(StatementKind::Set { local, name: "timezone".into(), value });
     }
     if cursor.word("names") {
-        let value = if cursor.word("default") || cursor.peek().is_none() { None } else { Some(vec![single_value(cursor)?]) };
+        let value =
+            if cursor.word("default") || cursor.peek().is_none() { None } else { Some(vec![single_value(cursor)?]) };
         return Ok(StatementKind::Set { local, name: "client_encoding".into(), value });
     }
     if cursor.word("role") {

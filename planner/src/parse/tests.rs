@@ -22,15 +22,17 @@ fn splits_statements_and_keeps_positions() {
 fn syntax_errors_are_worded_as_postgresql_does() {
     assert_eq!(error("selec 1"), ("42601".into(), "syntax error at or near \"selec\"".into(), Some(1)));
     assert_eq!(error("select 1 from"), ("42601".into(), "syntax error at end of input".into(), Some(14)));
-    assert_eq!(error("select 1;\nselect * frm t x"), ("42601".into(), "syntax error at or near \"t\"".into(), Some(23)));
+    assert_eq!(
+        error("select 1;\nselect * frm t x"),
+        ("42601".into(), "syntax error at or near \"t\"".into(), Some(24))
+    );
     assert_eq!(error("select 'abc").1, "unterminated quoted string at or near \"'abc\"");
 }
 
 #[test]
 fn transaction_control_with_all_modes() {
     assert!(matches!(kind("BEGIN"), StatementKind::Begin(m) if m == TransactionModes::default()));
-    let StatementKind::Begin(modes) =
-        kind("start transaction isolation level serializable, read only deferrable")
+    let StatementKind::Begin(modes) = kind("start transaction isolation level serializable, read only deferrable")
     else {
         panic!()
     };
@@ -55,9 +57,13 @@ fn transaction_control_with_all_modes() {
 #[test]
 fn settings_forms() {
     assert!(matches!(kind("SET TIME ZONE 'UTC'"), StatementKind::Set { name, .. } if name == "timezone"));
-    assert!(matches!(kind("set local statement_timeout = 100"), StatementKind::Set { local: true, value: Some(v), .. } if v == ["100"]));
+    assert!(
+        matches!(kind("set local statement_timeout = 100"), StatementKind::Set { local: true, value: Some(v), .. } if v == ["100"])
+    );
     assert!(matches!(kind("SET extra_float_digits TO -3"), StatementKind::Set { value: Some(v), .. } if v == ["-3"]));
-    assert!(matches!(kind("SET search_path TO a, \"B\""), StatementKind::Set { value: Some(v), .. } if v == ["a", "B"]));
+    assert!(
+        matches!(kind("SET search_path TO a, \"B\""), StatementKind::Set { value: Some(v), .. } if v == ["a", "B"])
+    );
     assert!(matches!(kind("SET datestyle TO DEFAULT"), StatementKind::Set { value: None, .. }));
     assert!(matches!(kind("SHOW TRANSACTION ISOLATION LEVEL"), StatementKind::Show(n) if n == "transaction_isolation"));
     assert!(matches!(kind("SHOW ALL"), StatementKind::ShowAll));
@@ -70,18 +76,29 @@ fn settings_forms() {
 
 #[test]
 fn utilities_of_pgbench_and_drivers() {
-    assert!(matches!(kind("vacuum analyze pgbench_accounts"), StatementKind::Vacuum { analyze: true, tables } if tables.len() == 1));
+    assert!(
+        matches!(kind("vacuum analyze pgbench_accounts"), StatementKind::Vacuum { analyze: true, tables } if tables.len() == 1)
+    );
     assert!(matches!(kind("vacuum pgbench_branches"), StatementKind::Vacuum { analyze: false, .. }));
-    assert!(matches!(kind("VACUUM (ANALYZE, VERBOSE) a, b"), StatementKind::Vacuum { analyze: true, tables } if tables.len() == 2));
+    assert!(
+        matches!(kind("VACUUM (ANALYZE, VERBOSE) a, b"), StatementKind::Vacuum { analyze: true, tables } if tables.len() == 2)
+    );
     assert!(matches!(kind("CHECK INDEX public.i"), StatementKind::CheckIndex(_)));
     assert!(matches!(kind("CHECK TABLE t"), StatementKind::CheckTable(_)));
     assert!(matches!(kind("DISCARD ALL"), StatementKind::Discard(Discard::All)));
     assert!(matches!(kind("DEALLOCATE ALL"), StatementKind::Deallocate(None)));
-    assert!(matches!(kind("PREPARE p (int, text) AS SELECT $1, $2"), StatementKind::Prepare { types, .. } if types.len() == 2));
+    assert!(
+        matches!(kind("PREPARE p (int, text) AS SELECT $1, $2"), StatementKind::Prepare { types, .. } if types.len() == 2)
+    );
     assert!(matches!(kind("EXECUTE p (1, 'a')"), StatementKind::Execute { parameters, .. } if parameters.len() == 2));
-    assert!(matches!(kind("explain (analyze, costs off) select 1"), StatementKind::Explain(e) if e.analyze && !e.costs));
+    assert!(
+        matches!(kind("explain (analyze, costs off) select 1"), StatementKind::Explain(e) if e.analyze && !e.costs)
+    );
     assert!(matches!(kind("explain analyze select 1"), StatementKind::Explain(e) if e.analyze));
-    assert!(matches!(kind("fetch forward 10 from c"), StatementKind::Fetch { direction: FetchDirection::Relative(Some(10)), .. }));
+    assert!(matches!(
+        kind("fetch forward 10 from c"),
+        StatementKind::Fetch { direction: FetchDirection::Relative(Some(10)), .. }
+    ));
     assert!(matches!(kind("fetch c"), StatementKind::Fetch { cursor, .. } if cursor == "c"));
     assert_eq!(error("LOCK TABLE t IN ACCESS SHARE MODE").0, "0A000");
 }
@@ -90,7 +107,9 @@ fn utilities_of_pgbench_and_drivers() {
 fn copy_options_old_and_new() {
     let StatementKind::Copy(copy) = kind("copy pgbench_accounts from stdin with (freeze on)") else { panic!() };
     assert!(copy.from && copy.options.freeze && copy.options.delimiter == b'\t');
-    let StatementKind::Copy(copy) = kind("COPY t (a, b) FROM STDIN CSV HEADER DELIMITER ';' NULL 'x'") else { panic!() };
+    let StatementKind::Copy(copy) = kind("COPY t (a, b) FROM STDIN CSV HEADER DELIMITER ';' NULL 'x'") else {
+        panic!()
+    };
     assert_eq!(copy.options.format, copy::CopyFormat::Csv);
     assert_eq!((copy.options.delimiter, copy.options.header), (b';', copy::CopyHeader::Yes));
     let StatementKind::Copy(copy) = kind("COPY (SELECT 1) TO STDOUT WITH (FORMAT csv)") else { panic!() };

@@ -215,7 +215,10 @@ fn prepare(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
         StatementKind::Sql(tree)
             if matches!(
                 tree.as_ref(),
-                ast::Statement::Query(_) | ast::Statement::Insert(_) | ast::Statement::Update(_) | ast::Statement::Delete(_)
+                ast::Statement::Query(_)
+                    | ast::Statement::Insert(_)
+                    | ast::Statement::Update(_)
+                    | ast::Statement::Delete(_)
             ) => {}
         _ => return Err(SqlError::syntax("only SELECT, INSERT, UPDATE, DELETE and VALUES can be prepared")),
     }
@@ -251,7 +254,8 @@ fn explain(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     let (mut analyze, mut verbose, mut costs, mut timing, mut summary) = (false, false, true, true, None);
     let mut format = "text".to_string();
     let mark = cursor.mark();
-    let listed = cursor.sign(&Token::LParen) && !["select", "values", "with", "table"].iter().any(|w| cursor.at_word(w));
+    let listed =
+        cursor.sign(&Token::LParen) && !["select", "values", "with", "table"].iter().any(|w| cursor.at_word(w));
     if listed && !cursor.peek().is_some_and(|token| token.token == Token::LParen) {
         loop {
             let name = cursor.name()?;
@@ -277,10 +281,7 @@ fn explain(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
                     }
                 }
                 other => {
-                    return Err(SqlError::new(
-                        state::SYNTAX_ERROR,
-                        format!("unrecognized EXPLAIN option \"{other}\""),
-                    ));
+                    return Err(SqlError::new(state::SYNTAX_ERROR, format!("unrecognized EXPLAIN option \"{other}\"")));
                 }
             }
             if cursor.sign(&Token::RParen) {
@@ -294,8 +295,13 @@ fn explain(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
         verbose = cursor.word("verbose");
     }
     let statement = parse_one(cursor.source, required(cursor)?)?;
-    if !matches!(&statement.kind, StatementKind::Sql(_) | StatementKind::Execute { .. } | StatementKind::DeclareCursor(_)) {
-        return Err(cursor.source.syntax_error_at(cursor.peek().unwrap_or(&sqlparser::tokenizer::TokenWithSpan::new_eof())));
+    if !matches!(
+        &statement.kind,
+        StatementKind::Sql(_) | StatementKind::Execute { .. } | StatementKind::DeclareCursor(_)
+    ) {
+        return Err(cursor
+            .source
+            .syntax_error_at(cursor.peek().unwrap_or(&sqlparser::tokenizer::TokenWithSpan::new_eof())));
     }
     Ok(StatementKind::Explain(Box::new(Explain { analyze, verbose, costs, timing, summary, format, statement })))
 }
