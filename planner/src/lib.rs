@@ -7,6 +7,7 @@ pub mod execution;
 pub mod functions;
 pub mod parse;
 pub mod pg_catalog;
+pub mod plan;
 pub mod session;
 pub mod types;
 

@@ -1,0 +1,49 @@
+//! [`ExtensionNodes`]: plans the logical nodes of `execution` that are not DataFusion's.
+
+use super::limit::{LimitExec, LimitNode};
+use super::values::{ValuesExec, ValuesNode};
+use async_trait::async_trait;
+use datafusion::catalog::Session;
+use datafusion::common::{DFSchema, Result};
+use datafusion::error::DataFusionError;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNode};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
+use std::sync::Arc;
+
+/// The planner of VALUES and of LIMIT with run-time counts.
+pub struct ExtensionNodes;
+
+#[async_trait]
+impl ExtensionPlanner for ExtensionNodes {
+    async fn plan_extension(
+        &self,
+        planner: &dyn PhysicalPlanner,
+        node: &dyn UserDefinedLogicalNode,
+        _logical_inputs: &[&LogicalPlan],
+        physical_inputs: &[Arc<dyn ExecutionPlan>],
+        session: &dyn Session,
+        context: &PhysicalPlanningContext,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let empty = DFSchema::empty();
+        let physical = |expression: &Expr| -> Result<Arc<dyn PhysicalExpr>> {
+            planner.create_physical_expr(expression, &empty, session, context)
+        };
+        if let Some(values) = node.as_any().downcast_ref::<ValuesNode>() {
+            let rows = values.rows.iter().map(|row| row.iter().map(physical).collect()).collect::<Result<Vec<_>>>()?;
+            let schema = Arc::clone(values.schema.inner());
+            return Ok(Some(Arc::new(ValuesExec::new(schema, rows))));
+        }
+        if let Some(limit) = node.as_any().downcast_ref::<LimitNode>() {
+            let [input] = physical_inputs else {
+                return Err(DataFusionError::Internal("LIMIT takes one input".into()));
+            };
+            let skip = limit.skip.as_ref().map(physical).transpose()?;
+            let fetch = limit.fetch.as_ref().map(physical).transpose()?;
+            return Ok(Some(Arc::new(LimitExec::new(Arc::clone(input), skip, fetch))));
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,142 @@
+//! [`Engine`]: the one DataFusion environment of a database: optimiser rules, memory, spill space.
+//!
+//! Must not know statements or sessions.
+
+use super::slotting::fill_placeholders;
+use crate::error::Result;
+use crate::execution::extension::ExtensionNodes;
+use crate::execution::slots::Slots;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::execution::{SessionStateDefaults, TaskContext};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
+use datafusion::prelude::SessionConfig;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How an [`Engine`] is made.
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    /// Memory that the operators of all statements together may hold, in bytes. Beyond it they
+    /// spill, or fail with 53200 where they cannot.
+    pub memory_bytes: usize,
+    /// Where operators spill; the system's temporary directory when there is none.
+    pub spill_directory: Option<PathBuf>,
+    /// Bytes on disk that spilling may take.
+    pub spill_bytes: u64,
+    /// Partitions of a plan, at most: how many cores one statement may use.
+    pub partitions: usize,
+    /// Rows in one batch, at most.
+    pub batch_rows: usize,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        EngineOptions {
+            memory_bytes: 1 << 30,
+            spill_directory: None,
+            spill_bytes: 64 << 30,
+            partitions: 1,
+            batch_rows: 4096,
+        }
+    }
+}
+
+/// Plans and runs. One for each database; shared by its sessions.
+pub struct Engine {
+    state: SessionState,
+    task: Arc<TaskContext>,
+    planners: Vec<Arc<dyn ExtensionPlanner + Send + Sync>>,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Engine")
+    }
+}
+
+impl Engine {
+    /// An engine that plans our own nodes and, with `planners`, those of others.
+    /// Errors: the spill directory cannot be made.
+    pub fn new(options: EngineOptions, planners: Vec<Arc<dyn ExtensionPlanner + Send + Sync>>) -> Result<Arc<Engine>> {
+        let runtime = runtime(&options)?;
+        let state = SessionStateBuilder::new()
+            .with_config(config(&options))
+            .with_runtime_env(runtime)
+            .with_physical_optimizer_rules(physical_rules())
+            .with_expr_planners(SessionStateDefaults::default_expr_planners())
+            .build();
+        let task = state.task_ctx();
+        let mut all: Vec<Arc<dyn ExtensionPlanner + Send + Sync>> = vec![Arc::new(ExtensionNodes)];
+        all.extend(planners);
+        Ok(Arc::new(Engine { state, task, planners: all }))
+    }
+
+    /// Optimises a logical plan; its placeholders stay.
+    pub fn optimize(&self, plan: &LogicalPlan) -> Result<LogicalPlan> {
+        Ok(self.state.optimize(plan)?)
+    }
+
+    /// The whole way from a bound plan to one that can run, again and again, with `slots`.
+    pub async fn plan(&self, plan: &LogicalPlan, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
+        let optimized = self.optimize(plan)?;
+        let filled = fill_placeholders(optimized, slots)?;
+        let planner = DefaultPhysicalPlanner::with_extension_planners(self.planners.clone());
+        Ok(planner.create_physical_plan(&filled, &self.state).await?)
+    }
+
+    /// What operators run with: memory pool, spill space, batch size.
+    pub fn task_context(&self) -> &Arc<TaskContext> {
+        &self.task
+    }
+}
+
+fn runtime(options: &EngineOptions) -> Result<Arc<RuntimeEnv>> {
+    // Fair: a statement that can spill leaves room for the others; the greediest are named when memory runs out.
+    let top = NonZeroUsize::MIN.saturating_add(2);
+    let pool = TrackConsumersPool::new(FairSpillPool::new(options.memory_bytes), top);
+    let mode = match &options.spill_directory {
+        Some(directory) => DiskManagerMode::Directories(vec![directory.clone()]),
+        None => DiskManagerMode::OsTmpDirectory,
+    };
+    let disk = DiskManagerBuilder::default().with_mode(mode).with_max_temp_directory_size(options.spill_bytes);
+    Ok(RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool)).with_disk_manager_builder(disk).build_arc()?)
+}
+
+fn config(options: &EngineOptions) -> SessionConfig {
+    let mut config = SessionConfig::new()
+        .with_target_partitions(options.partitions.max(1))
+        .with_batch_size(options.batch_rows.max(1))
+        .with_information_schema(false)
+        .with_create_default_catalog_and_schema(false);
+    let all = config.options_mut();
+    // Planning happens inside a server's task: it must not fan out on its own.
+    all.execution.planning_concurrency = 1;
+    // The memory that one sort keeps back for its merge; the default of 10 MB times many sessions is the pool.
+    all.execution.sort_spill_reservation_bytes = 1 << 20;
+    let optimizer = &mut all.optimizer;
+    // Filters that a running join or sort pushes into its scans: state that a plan which runs again
+    // would carry from one run to the next.
+    optimizer.enable_dynamic_filter_pushdown = false;
+    optimizer.enable_join_dynamic_filter_pushdown = false;
+    optimizer.enable_topk_dynamic_filter_pushdown = false;
+    optimizer.enable_aggregate_dynamic_filter_pushdown = false;
+    // Orders are taken from keys by a rule of ours.
+    optimizer.enable_sort_pushdown = false;
+    // Only pays for nested columns in files.
+    optimizer.enable_leaf_expression_pushdown = false;
+    // Scans are partitioned by tablets or not at all.
+    optimizer.enable_round_robin_repartition = false;
+    config
+}
+
+fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
+    PhysicalOptimizer::new().rules
+}

@@ -1,0 +1,62 @@
+//! [`PlanInstance`]: a finished physical plan and the slots it reads, which runs again and again,
+//! once at a time.
+
+use super::engine::Engine;
+use crate::error::Result;
+use crate::execution::slots::{Slots, StatementContext};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::execution_plan::reset_plan_states;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, SendableRecordBatchStream};
+use std::sync::Arc;
+
+/// A plan that can run. `&mut self` where it runs: one execution at a time.
+pub struct PlanInstance {
+    engine: Arc<Engine>,
+    slots: Arc<Slots>,
+    plan: Arc<dyn ExecutionPlan>,
+    used: bool,
+}
+
+impl PlanInstance {
+    /// Plans `logical`, which was bound to `slots`.
+    pub async fn build(engine: &Arc<Engine>, logical: &LogicalPlan, slots: Arc<Slots>) -> Result<PlanInstance> {
+        let mut plan = engine.plan(logical, &slots).await?;
+        if plan.output_partitioning().partition_count() > 1 {
+            plan = Arc::new(CoalescePartitionsExec::new(plan));
+        }
+        Ok(PlanInstance { engine: Arc::clone(engine), slots, plan, used: false })
+    }
+
+    /// Starts an execution in `context`. The stream must be dropped and [`PlanInstance::finish`]
+    /// called before the next.
+    pub fn start(&mut self, context: Arc<StatementContext>) -> Result<SendableRecordBatchStream> {
+        self.slots.fill(context);
+        if self.used {
+            self.plan = reset_plan_states(Arc::clone(&self.plan))?;
+        }
+        self.used = true;
+        Ok(self.plan.execute(0, Arc::clone(self.engine.task_context()))?)
+    }
+
+    /// Ends an execution: the slots are empty, no transaction is kept alive.
+    pub fn finish(&self) {
+        self.slots.clear();
+    }
+
+    /// What it returns.
+    pub fn schema(&self) -> SchemaRef {
+        self.plan.schema()
+    }
+
+    /// The physical plan, as it last ran: its metrics are those of that run.
+    pub fn plan(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.plan
+    }
+
+    /// The slots it reads.
+    pub fn slots(&self) -> &Arc<Slots> {
+        &self.slots
+    }
+}

@@ -1,0 +1,15 @@
+//! From a bound logical plan to one that runs again and again.
+//!
+//! logical plan -> [`Engine::optimize`] (DataFusion's rules; parameters stay placeholders, so that
+//! filters reach the tables) -> [`slotting`] (placeholders become functions that read slots) ->
+//! physical plan, once -> [`PlanInstance`] -> pooled in a [`PreparedPlan`], which fills the slots,
+//! runs, and clears them. Must not know SQL text or sessions.
+
+pub mod engine;
+pub mod instance;
+pub mod prepared;
+pub mod slotting;
+
+pub use engine::{Engine, EngineOptions};
+pub use instance::PlanInstance;
+pub use prepared::{Lease, PlanBuilder, PreparedPlan};

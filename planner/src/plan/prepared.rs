@@ -1,0 +1,151 @@
+//! [`PreparedPlan`]: a statement's pool of plan instances. One that is busy serves nobody else, so
+//! another is built when all are.
+
+use super::engine::Engine;
+use super::instance::PlanInstance;
+use crate::error::{Result, SqlError};
+use crate::execution::slots::{Slots, StatementContext};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::Result as DataFusionResult;
+use datafusion::error::DataFusionError;
+use datafusion::execution::RecordBatchStream;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::SendableRecordBatchStream;
+use futures::Stream;
+use parking_lot::Mutex;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// Binds a statement to slots. Called again for each instance of a pool.
+pub type PlanBuilder = Box<dyn Fn(&Arc<Slots>) -> Result<LogicalPlan> + Send + Sync>;
+
+/// Idle instances that a statement keeps, at most.
+const IDLE_INSTANCES: usize = 4;
+
+/// A planned statement.
+pub struct PreparedPlan {
+    engine: Arc<Engine>,
+    builder: PlanBuilder,
+    idle: Mutex<Vec<PlanInstance>>,
+}
+
+impl PreparedPlan {
+    /// A statement without instances yet; `builder` binds it to the slots of each.
+    pub fn new(engine: Arc<Engine>, builder: PlanBuilder) -> Arc<PreparedPlan> {
+        Arc::new(PreparedPlan { engine, builder, idle: Mutex::new(Vec::new()) })
+    }
+
+    /// A statement whose first instance comes from a plan that is bound already.
+    pub async fn with_plan(
+        engine: Arc<Engine>,
+        plan: &LogicalPlan,
+        slots: Arc<Slots>,
+        builder: PlanBuilder,
+    ) -> Result<Arc<PreparedPlan>> {
+        let instance = PlanInstance::build(&engine, plan, slots).await?;
+        Ok(Arc::new(PreparedPlan { engine, builder, idle: Mutex::new(vec![instance]) }))
+    }
+
+    /// Runs the statement in `context`. The stream holds an instance until its end or its drop.
+    /// Errors while planning come at once, errors while running in the stream.
+    pub async fn run(self: &Arc<Self>, context: Arc<StatementContext>) -> Result<SendableRecordBatchStream> {
+        let mut lease = self.lease(&context).await?;
+        let Some(instance) = lease.instance.as_mut() else {
+            return Err(SqlError::internal("a lease without a plan"));
+        };
+        let stream = instance.start(context)?;
+        let schema = stream.schema();
+        Ok(Box::pin(LeasedStream { stream: Some(stream), lease: Some(lease), schema }))
+    }
+
+    /// An instance for one execution: an idle one, or a new one, planned for `context`.
+    pub async fn lease(self: &Arc<Self>, context: &Arc<StatementContext>) -> Result<Lease> {
+        let idle = self.idle.lock().pop();
+        let instance = match idle {
+            Some(instance) => instance,
+            None => {
+                let slots = Slots::new();
+                let logical = (self.builder)(&slots)?;
+                // Filled while planning, so that access paths can look at sizes.
+                slots.fill(Arc::clone(context));
+                let built = PlanInstance::build(&self.engine, &logical, Arc::clone(&slots)).await;
+                slots.clear();
+                built?
+            }
+        };
+        Ok(Lease { pool: Arc::clone(self), instance: Some(instance) })
+    }
+
+    /// How many instances wait for their next execution.
+    pub fn idle_instances(&self) -> usize {
+        self.idle.lock().len()
+    }
+}
+
+/// An instance on loan; goes back to its pool, with empty slots, when dropped.
+pub struct Lease {
+    pool: Arc<PreparedPlan>,
+    instance: Option<PlanInstance>,
+}
+
+impl Lease {
+    /// The instance.
+    pub fn instance(&mut self) -> Option<&mut PlanInstance> {
+        self.instance.as_mut()
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(instance) = self.instance.take() {
+            instance.finish();
+            let mut idle = self.pool.idle.lock();
+            if idle.len() < IDLE_INSTANCES {
+                idle.push(instance);
+            }
+        }
+    }
+}
+
+/// The rows of one execution. Ends the lease at the last row, at an error, and when dropped.
+struct LeasedStream {
+    // Dropped before the lease: operators stop before their instance serves the next execution.
+    stream: Option<SendableRecordBatchStream>,
+    lease: Option<Lease>,
+    schema: SchemaRef,
+}
+
+impl Stream for LeasedStream {
+    type Item = DataFusionResult<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Some(stream) = self.stream.as_mut() else { return Poll::Ready(None) };
+        let item = futures::ready!(stream.as_mut().poll_next(context));
+        if !matches!(item, Some(Ok(_))) {
+            self.stream = None;
+            self.lease = None;
+        }
+        Poll::Ready(item.map(|result| result.map_err(plain)))
+    }
+}
+
+impl RecordBatchStream for LeasedStream {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// Gives errors of DataFusion that PostgreSQL has too PostgreSQL's SQLSTATE and words.
+fn plain(error: DataFusionError) -> DataFusionError {
+    let root = error.find_root().to_string();
+    if root.contains("Scalar subquery returned more than one row") {
+        return SqlError::new(
+            crate::state::CARDINALITY_VIOLATION,
+            "more than one row returned by a subquery used as an expression",
+        )
+        .into();
+    }
+    error
+}
