@@ -2,12 +2,19 @@
 //!
 //! Must not know SQL or types: keys and values are bytes.
 
-use crate::error::Result;
+use crate::buffer::Buffer;
+use crate::commit::CommitJob;
+use crate::error::{Result, TxnError};
 use crate::lock::LockStrength;
+use crate::snapshot::{ReadCounts, Snapshot};
+use crate::store::TransactionStore;
+use crate::{scan, system};
 use bytes::Bytes;
 use futures::stream::BoxStream;
+use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
-use storage::{RowRange, StoreRef, TabletInfo, Timestamp};
+use std::sync::atomic::{AtomicU32, Ordering};
+use storage::{RowRange, TabletInfo, Timestamp};
 
 /// Position of a statement within its transaction, as PostgreSQL's CommandId.
 pub type CommandNumber = u32;
@@ -96,30 +103,125 @@ pub struct TransactionStats {
     pub locks_met: u64,
 }
 
-/// A transaction. Methods take `&self`: the operators of one statement share it.
+/// A transaction. Methods take `&self`: the operators of one statement share it. Dropped without
+/// COMMIT it has done nothing.
 pub struct Transaction {
-    _todo: (),
+    store: Arc<TransactionStore>,
+    options: TransactionOptions,
+    state: RwLock<State>,
+    /// Held while the snapshot or the identity is being taken.
+    taking: tokio::sync::Mutex<()>,
+    buffer: RwLock<Buffer>,
+    command: AtomicU32,
+    unchanged: Mutex<Vec<Bytes>>,
+    counts: ReadCounts,
 }
 
-#[allow(unused_variables, clippy::unimplemented)]
+#[derive(Default)]
+struct State {
+    ended: bool,
+    snapshot: Option<Arc<Snapshot>>,
+    start_ts: Option<Timestamp>,
+}
+
+const ENDED: TxnError = TxnError::Invalid("the transaction has ended");
+
 impl Transaction {
+    pub(crate) fn new(store: Arc<TransactionStore>, options: TransactionOptions) -> Self {
+        let buffer = Buffer::new(store.options.buffer_limit_bytes, store.options.spill_dir.clone());
+        Transaction {
+            store,
+            options,
+            state: RwLock::default(),
+            taking: tokio::sync::Mutex::new(()),
+            buffer: RwLock::new(buffer),
+            command: AtomicU32::new(1),
+            unchanged: Mutex::default(),
+            counts: ReadCounts::default(),
+        }
+    }
+
+    pub(crate) fn store(&self) -> &Arc<TransactionStore> {
+        &self.store
+    }
+
+    pub(crate) fn counts(&self) -> &ReadCounts {
+        &self.counts
+    }
+
+    pub(crate) fn buffer(&self) -> &RwLock<Buffer> {
+        &self.buffer
+    }
+
+    /// The snapshot, taken at the first call.
+    pub(crate) async fn snapshot(&self) -> Result<Arc<Snapshot>> {
+        if let Some(snapshot) = self.taken()? {
+            return Ok(snapshot);
+        }
+        let _taking = self.taking.lock().await;
+        if let Some(snapshot) = self.taken()? {
+            return Ok(snapshot);
+        }
+        let snapshot = Arc::new(self.store.take_snapshot(self.options.as_of).await?);
+        let mut state = self.state.write();
+        if state.ended {
+            return Err(ENDED);
+        }
+        state.snapshot = Some(snapshot.clone());
+        Ok(snapshot)
+    }
+
+    fn taken(&self) -> Result<Option<Arc<Snapshot>>> {
+        let state = self.state.read();
+        if state.ended { Err(ENDED) } else { Ok(state.snapshot.clone()) }
+    }
+
     /// The snapshot that reads see; taken (and registered) at the first call.
     /// Errors: an `as_of` below the safe point or in the future.
     pub async fn snapshot_ts(&self) -> Result<Timestamp> {
-        unimplemented!()
+        Ok(self.snapshot().await?.ts())
     }
+
     /// Whether the snapshot was taken already.
     pub fn has_snapshot(&self) -> bool {
-        unimplemented!()
+        self.state.read().snapshot.is_some()
     }
+
     /// The value at `key`.
     pub async fn get(&self, key: &[u8], own: OwnWrites) -> Result<Option<Bytes>> {
-        unimplemented!()
+        let snapshot = self.snapshot().await?;
+        {
+            let buffer = self.buffer.read();
+            if !buffer.is_empty()
+                && let Some(change) = buffer.get(key, own)?
+            {
+                return Ok(change);
+            }
+        }
+        self.store.read(&snapshot, &Bytes::copy_from_slice(key), &self.counts).await
     }
+
     /// The values at `keys`, in their order.
     pub async fn get_many(&self, keys: &[Bytes], own: OwnWrites) -> Result<Vec<Option<Bytes>>> {
-        unimplemented!()
+        let snapshot = self.snapshot().await?;
+        let mut changes = Vec::new();
+        {
+            let buffer = self.buffer.read();
+            if !buffer.is_empty() {
+                for key in keys {
+                    changes.push(buffer.get(key, own)?);
+                }
+            }
+        }
+        if changes.iter().all(Option::is_none) {
+            return self.store.read_many(&snapshot, keys, &self.counts).await;
+        }
+        let unchanged = keys.iter().zip(&changes).filter(|(_, change)| change.is_none());
+        let unchanged: Vec<Bytes> = unchanged.map(|(key, _)| key.clone()).collect();
+        let mut stored = self.store.read_many(&snapshot, &unchanged, &self.counts).await?.into_iter();
+        Ok(changes.into_iter().map(|change| change.unwrap_or_else(|| stored.next().flatten())).collect())
     }
+
     /// Streams the pairs of a range in key order, own writes merged in.
     pub fn scan(
         self: &Arc<Self>,
@@ -127,87 +229,155 @@ impl Transaction {
         options: TxnScanOptions,
         own: OwnWrites,
     ) -> BoxStream<'static, Result<Vec<KeyValue>>> {
-        unimplemented!()
+        scan::scan(self.clone(), range, options, own)
     }
+
     /// Buffers writes under the current command number. Spills when the buffer is full.
     pub async fn write(&self, writes: Vec<Write>) -> Result<()> {
-        unimplemented!()
+        if self.options.read_only || self.options.as_of.is_some() {
+            return Err(TxnError::Invalid("the transaction is read-only"));
+        }
+        if self.state.read().ended {
+            return Err(ENDED);
+        }
+        let command = self.command();
+        let mut buffer = self.buffer.write();
+        for write in writes {
+            buffer.write(command, write)?;
+        }
+        Ok(())
     }
+
     /// Requires at COMMIT that `key` has not been written by others since the snapshot. Writes
     /// nothing on the embedded engine; a `KeyShare` lock-only record where there is no
     /// `commit_atomic`. Used for descriptors (protocol.md, section 7).
     pub fn require_unchanged(&self, key: Bytes) {
-        unimplemented!()
+        let mut unchanged = self.unchanged.lock();
+        if !unchanged.contains(&key) {
+            unchanged.push(key);
+        }
     }
+
     /// The number under which writes are buffered now.
     pub fn command(&self) -> CommandNumber {
-        unimplemented!()
+        self.command.load(Ordering::SeqCst)
     }
+
     /// Ends the current command: what it wrote becomes visible to `Before(the new number)`.
     /// Returns the new number.
     pub fn advance_command(&self) -> CommandNumber {
-        unimplemented!()
+        self.command.fetch_add(1, Ordering::SeqCst) + 1
     }
-    /// Drops what was buffered under `command` and later numbers (ROLLBACK TO SAVEPOINT).
+
+    /// Drops what was buffered under `command` and later numbers (ROLLBACK TO SAVEPOINT). The
+    /// numbers are not used again: the current one advances.
     pub async fn rollback_to(&self, command: CommandNumber) -> Result<()> {
-        unimplemented!()
+        let mut buffer = self.buffer.write();
+        let last = self.command();
+        buffer.rollback_to(command, last);
+        self.advance_command();
+        Ok(())
     }
+
     /// Whether COMMIT has anything to write.
     pub fn has_writes(&self) -> bool {
-        unimplemented!()
+        !self.buffer.read().is_empty()
     }
-    /// The transaction's identity, taken from the oracle at the first call.
+
+    /// The transaction's identity, taken from the oracle at the first call. Once asked for, how
+    /// the transaction ended can be asked too ([`TransactionStore::outcome`]).
     pub async fn start_ts(&self) -> Result<Timestamp> {
-        unimplemented!()
+        // Where commits are not published by one committer, it is the snapshot's timestamp.
+        let snapshot_ts = match self.store.store.atomic() {
+            Some(_) => None,
+            None => Some(self.snapshot_ts().await?),
+        };
+        let _taking = self.taking.lock().await;
+        if let Some(start_ts) = self.state.read().start_ts {
+            return Ok(start_ts);
+        }
+        let start_ts = match snapshot_ts {
+            Some(start_ts) => start_ts,
+            None => self.store.oracle.timestamp().await?.timestamp,
+        };
+        let mut state = self.state.write();
+        if state.ended {
+            return Err(ENDED);
+        }
+        state.start_ts = Some(start_ts);
+        self.store.identified.lock().insert(start_ts);
+        Ok(start_ts)
     }
+
     /// Commits. The timestamp is the commit_ts (the snapshot's when nothing was written). An
     /// error other than `Undetermined` means that nothing was or will be written.
     pub async fn commit(&self) -> Result<Timestamp> {
-        unimplemented!()
+        let snapshot = self.snapshot().await?;
+        let start_ts = {
+            let mut state = self.state.write();
+            if std::mem::replace(&mut state.ended, true) {
+                return Err(ENDED);
+            }
+            state.snapshot = None;
+            state.start_ts
+        };
+        let mut buffer = std::mem::replace(&mut *self.buffer.write(), Buffer::new(usize::MAX, None));
+        if buffer.is_empty() {
+            self.forget(start_ts);
+            return Ok(snapshot.ts());
+        }
+        if let Some(start_ts) = start_ts {
+            let kind = WriteKind::Put(Bytes::new());
+            let outcome = Write { key: system::outcome_key(start_ts), kind, strength: LockStrength::Update };
+            buffer.write(self.command(), outcome)?;
+        }
+        let unchanged = std::mem::take(&mut *self.unchanged.lock());
+        let job = CommitJob::new(self.store.clone(), snapshot, buffer, start_ts, unchanged, self.options.durable);
+        let result = job.run().await;
+        self.forget(start_ts);
+        result
     }
+
     /// Ends the transaction; nothing was written. Infallible: what it leaves behind, others resolve.
     pub async fn rollback(&self) {
-        unimplemented!()
+        let start_ts = {
+            let mut state = self.state.write();
+            state.ended = true;
+            state.snapshot = None;
+            state.start_ts
+        };
+        *self.buffer.write() = Buffer::new(usize::MAX, None);
+        self.forget(start_ts);
     }
+
+    fn forget(&self, start_ts: Option<Timestamp>) {
+        if let Some(start_ts) = start_ts {
+            self.store.identified.lock().remove(&start_ts);
+        }
+    }
+
     /// What it has done so far.
     pub fn stats(&self) -> TransactionStats {
-        unimplemented!()
+        let buffer = self.buffer.read();
+        TransactionStats {
+            writes: buffer.writes(),
+            buffer_bytes: buffer.memory_bytes() as u64,
+            spilled: buffer.spilled(),
+            keys_read: self.counts.keys.load(Ordering::Relaxed),
+            locks_met: self.counts.locks.load(Ordering::Relaxed),
+        }
     }
+
     /// The tablets that hold `range`: the partitions of a parallel scan.
     pub async fn tablets(&self, range: &RowRange) -> Result<Vec<TabletInfo>> {
-        unimplemented!()
+        Ok(self.store.store.tablets(range).await?)
     }
 }
 
-/// The transactional store: what the server opens once.
-pub struct TransactionStore {
-    _todo: (),
-}
-
-#[allow(unused_variables, clippy::unimplemented)]
-impl TransactionStore {
-    /// Begins a transaction. Nothing is read until the first statement.
-    pub fn begin(self: &Arc<Self>, options: TransactionOptions) -> Arc<Transaction> {
-        unimplemented!()
-    }
-    /// The store below.
-    pub fn store(&self) -> &StoreRef {
-        unimplemented!()
-    }
-    /// Removes the rows of a range once no live snapshot can reach them: the storage ids of
-    /// dropped and truncated tables. `since` is the commit that dropped them. Durable: survives
-    /// restart because the caller passes the same range again until it is told it is gone.
-    /// Answers whether the range has been removed (false: the safe point has not passed `since`).
-    pub async fn remove_range(&self, range: RowRange, since: Timestamp) -> Result<bool> {
-        unimplemented!()
-    }
-    /// One pass of garbage collection over every tablet (protocol.md, section 6).
-    pub async fn collect_garbage(&self) -> Result<GcReport> {
-        unimplemented!()
-    }
-    /// The GC safe point.
-    pub fn safe_point(&self) -> Timestamp {
-        unimplemented!()
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        let start_ts = self.state.get_mut().start_ts;
+        self.forget(start_ts);
     }
 }
 
@@ -218,7 +388,7 @@ pub struct GcReport {
     pub safe_point: Timestamp,
     /// Rows looked at.
     pub rows: u64,
-    /// Versions removed.
+    /// Cells removed.
     pub removed: u64,
     /// Locks resolved.
     pub locks: u64,

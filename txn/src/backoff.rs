@@ -1,0 +1,36 @@
+//! [`Backoff`]: how long a writer waits for another's lock before it gives up. Must not know
+//! what it waits for.
+
+use std::time::Duration;
+use storage::EnvRef;
+
+const FIRST_MICROS: u64 = 500;
+const LONGEST_MICROS: u64 = 50_000;
+
+/// Growing, jittered pauses with a limit in all.
+pub(crate) struct Backoff {
+    env: EnvRef,
+    attempt: u32,
+    left: Duration,
+}
+
+impl Backoff {
+    /// Pauses that add up to at most `limit`.
+    pub(crate) fn new(env: EnvRef, limit: Duration) -> Self {
+        Backoff { env, attempt: 0, left: limit }
+    }
+
+    /// Waits a little longer than last time. False, at once, when the limit is reached.
+    pub(crate) async fn pause(&mut self) -> bool {
+        if self.left.is_zero() {
+            return false;
+        }
+        let ceiling = FIRST_MICROS.saturating_mul(1 << self.attempt.min(10)).min(LONGEST_MICROS);
+        let micros = ceiling / 2 + self.env.random() % (ceiling / 2 + 1);
+        let pause = Duration::from_micros(micros).min(self.left);
+        self.left = self.left.saturating_sub(pause);
+        self.attempt += 1;
+        self.env.sleep(pause).await;
+        true
+    }
+}

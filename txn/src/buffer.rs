@@ -1,0 +1,341 @@
+//! [`Buffer`]: what a transaction has written and not committed, several versions a key, each
+//! with its command number. In memory up to a limit, then in sorted runs on local disk behind
+//! the same interface. Must not know the store below.
+
+use crate::error::Result;
+use crate::lock::LockStrength;
+use crate::sorted_run::SortedRun;
+use crate::transaction::{CommandNumber, OwnWrites, Write, WriteKind};
+use bytes::Bytes;
+use std::collections::BTreeMap;
+use std::ops::{Bound, ControlFlow};
+use std::path::PathBuf;
+use storage::RowRange;
+
+/// One write of one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Version {
+    /// Command that wrote it.
+    pub(crate) command: CommandNumber,
+    /// How strongly the key is held.
+    pub(crate) strength: LockStrength,
+    /// The change.
+    pub(crate) kind: WriteKind,
+}
+
+/// What a transaction does to a key in the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FinalWrite {
+    /// Row key.
+    pub(crate) key: Bytes,
+    /// The last put or delete; a lock when there was neither.
+    pub(crate) kind: WriteKind,
+    /// The strongest of all its versions.
+    pub(crate) strength: LockStrength,
+    /// Whether the first change put a value and the last removed it: if the key had no value in
+    /// the snapshot, what remains is the check that it has none.
+    pub(crate) put_then_deleted: bool,
+}
+
+impl FinalWrite {
+    /// Bytes that it takes in a batch, roughly.
+    pub(crate) fn bytes(&self) -> usize {
+        self.key.len() + value_bytes(&self.kind) + 32
+    }
+}
+
+/// One own change, as reads see it: the value put, or `None` where it was deleted.
+pub(crate) type OwnChange = (Bytes, Option<Bytes>);
+
+/// What each key and version costs beside its bytes, roughly: nodes and headers.
+const KEY_OVERHEAD: usize = 80;
+const VERSION_OVERHEAD: usize = 48;
+
+/// The buffer.
+pub(crate) struct Buffer {
+    memory: BTreeMap<Bytes, Vec<Version>>,
+    memory_bytes: usize,
+    /// Bytes of keys and values, spilled ones included.
+    total_bytes: u64,
+    writes: u64,
+    limit: usize,
+    spill_dir: Option<PathBuf>,
+    /// Oldest first.
+    runs: Vec<SortedRun>,
+    /// Commands rolled back whose versions may lie in runs.
+    dropped: Vec<(CommandNumber, CommandNumber)>,
+}
+
+impl Buffer {
+    /// An empty buffer that spills to `spill_dir` beyond `limit` bytes; without a folder it
+    /// stays in memory.
+    pub(crate) fn new(limit: usize, spill_dir: Option<PathBuf>) -> Self {
+        Buffer {
+            memory: BTreeMap::new(),
+            memory_bytes: 0,
+            total_bytes: 0,
+            writes: 0,
+            limit,
+            spill_dir,
+            runs: Vec::new(),
+            dropped: Vec::new(),
+        }
+    }
+
+    /// Whether nothing was written, or all of it was rolled back in memory.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.memory.is_empty() && self.runs.is_empty()
+    }
+
+    /// Writes buffered.
+    pub(crate) fn writes(&self) -> u64 {
+        self.writes
+    }
+
+    /// Bytes of memory held.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.memory_bytes + self.runs.iter().map(SortedRun::memory_bytes).sum::<usize>()
+    }
+
+    /// Bytes of keys and values.
+    pub(crate) fn total_bytes(&self) -> u64 {
+        self.total_bytes
+    }
+
+    /// Whether part of it is on disk.
+    pub(crate) fn spilled(&self) -> bool {
+        !self.runs.is_empty()
+    }
+
+    /// Adds a write of `command`.
+    pub(crate) fn write(&mut self, command: CommandNumber, write: Write) -> Result<()> {
+        let Write { key, kind, strength } = write;
+        let size = key.len() + value_bytes(&kind);
+        let versions = match self.memory.get_mut(&key) {
+            Some(versions) => versions,
+            None => {
+                self.memory_bytes += key.len() + KEY_OVERHEAD;
+                self.memory.entry(key).or_default()
+            }
+        };
+        let held = |version: &Version| version.command == command && version.strength >= strength;
+        if kind == WriteKind::Lock && versions.iter().any(held) {
+            return Ok(());
+        }
+        self.memory_bytes += VERSION_OVERHEAD + value_bytes(&kind);
+        self.total_bytes += size as u64;
+        self.writes += 1;
+        versions.push(Version { command, strength, kind });
+        if self.memory_bytes > self.limit {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        let Some(folder) = &self.spill_dir else { return Ok(()) };
+        let run = SortedRun::write(folder, self.memory.iter().map(|(key, versions)| (key, versions.as_slice())))?;
+        self.runs.push(run);
+        self.memory.clear();
+        self.memory_bytes = 0;
+        Ok(())
+    }
+
+    /// Drops what `command` and later commands, up to `last`, wrote.
+    pub(crate) fn rollback_to(&mut self, command: CommandNumber, last: CommandNumber) {
+        let (bytes, total, writes) = (&mut self.memory_bytes, &mut self.total_bytes, &mut self.writes);
+        self.memory.retain(|key, versions| {
+            versions.retain(|version| {
+                let keep = version.command < command;
+                if !keep {
+                    let size = value_bytes(&version.kind);
+                    *bytes = bytes.saturating_sub(VERSION_OVERHEAD + size);
+                    *total = total.saturating_sub((key.len() + size) as u64);
+                    *writes = writes.saturating_sub(1);
+                }
+                keep
+            });
+            if versions.is_empty() {
+                *bytes = bytes.saturating_sub(key.len() + KEY_OVERHEAD);
+            }
+            !versions.is_empty()
+        });
+        if !self.runs.is_empty() {
+            self.dropped.push((command, last));
+        }
+    }
+
+    fn is_dropped(&self, version: &Version) -> bool {
+        self.dropped.iter().any(|(from, to)| (*from..=*to).contains(&version.command))
+    }
+
+    /// The versions of `key`, oldest first.
+    fn versions(&self, key: &[u8]) -> Result<Vec<Version>> {
+        let mut found = Vec::new();
+        for run in &self.runs {
+            run.get(key, &mut found)?;
+        }
+        found.retain(|version| !self.is_dropped(version));
+        if let Some(versions) = self.memory.get(key) {
+            found.extend_from_slice(versions);
+        }
+        Ok(found)
+    }
+
+    /// What this transaction did to `key`: `None` for nothing, `Some(None)` for a delete.
+    pub(crate) fn get(&self, key: &[u8], own: OwnWrites) -> Result<Option<Option<Bytes>>> {
+        if self.runs.is_empty() {
+            return Ok(self.memory.get(key).and_then(|versions| newest(versions, own)));
+        }
+        Ok(newest(&self.versions(key)?, own))
+    }
+
+    /// Up to `limit` changes in `range`, in order, and whether these are all.
+    pub(crate) fn changes(
+        &self,
+        range: &RowRange,
+        reverse: bool,
+        own: OwnWrites,
+        limit: usize,
+    ) -> Result<(Vec<OwnChange>, bool)> {
+        let mut found = Vec::new();
+        let mut complete = true;
+        self.visit(range, reverse, |key, versions| {
+            if let Some(change) = newest(versions, own) {
+                if found.len() >= limit {
+                    complete = false;
+                    return ControlFlow::Break(());
+                }
+                found.push((key.clone(), change));
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok((found, complete))
+    }
+
+    /// Final writes from the key `from` on, in key order: at least one where there is one, at
+    /// most `rows` and about `bytes` in all. Where to go on; `None` at the end.
+    pub(crate) fn final_writes(
+        &self,
+        from: &Bytes,
+        rows: usize,
+        bytes: usize,
+    ) -> Result<(Vec<FinalWrite>, Option<Bytes>)> {
+        let mut found: Vec<FinalWrite> = Vec::new();
+        let mut size = 0;
+        let mut next = None;
+        let range = RowRange { start: from.clone(), end: None };
+        self.visit(&range, false, |key, versions| {
+            if !found.is_empty() && (found.len() >= rows || size >= bytes) {
+                next = Some(key.clone());
+                return ControlFlow::Break(());
+            }
+            if let Some(write) = final_write(key, versions) {
+                size += write.bytes();
+                found.push(write);
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok((found, next))
+    }
+
+    /// Shows every key in `range` with its versions, oldest first, none of them dropped.
+    fn visit(
+        &self,
+        range: &RowRange,
+        reverse: bool,
+        mut show: impl FnMut(&Bytes, &[Version]) -> ControlFlow<()>,
+    ) -> Result<()> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let end = range.end.as_ref().map_or(Bound::Unbounded, |end| Bound::Excluded(end.clone()));
+        let memory = self.memory.range((Bound::Included(range.start.clone()), end));
+        if self.runs.is_empty() {
+            if reverse {
+                let _ = memory.rev().try_for_each(|(key, versions)| show(key, versions));
+            } else {
+                let _ = { memory }.try_for_each(|(key, versions)| show(key, versions));
+            }
+            return Ok(());
+        }
+        let mut sources: Vec<Source<'_>> = Vec::with_capacity(self.runs.len() + 1);
+        for run in &self.runs {
+            let entries: Entries<'_> = Box::new(run.range(range, reverse));
+            sources.push(Source { entries, head: None });
+        }
+        let in_memory = |(key, versions): (&Bytes, &Vec<Version>)| Ok((key.clone(), versions.clone()));
+        let entries: Entries<'_> =
+            if reverse { Box::new(memory.rev().map(in_memory)) } else { Box::new(memory.map(in_memory)) };
+        sources.push(Source { entries, head: None });
+        for source in &mut sources {
+            source.advance()?;
+        }
+        loop {
+            let heads = sources.iter().filter_map(|source| source.head.as_ref().map(|head| &head.0));
+            let Some(key) = (if reverse { heads.max() } else { heads.min() }).cloned() else { return Ok(()) };
+            let mut versions = Vec::new();
+            for source in &mut sources {
+                if source.head.as_ref().is_some_and(|head| head.0 == key) {
+                    if let Some((_, found)) = source.head.take() {
+                        versions.extend(found);
+                    }
+                    source.advance()?;
+                }
+            }
+            versions.retain(|version| !self.is_dropped(version));
+            if !versions.is_empty() && show(&key, &versions).is_break() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+type Entries<'a> = Box<dyn Iterator<Item = Result<(Bytes, Vec<Version>)>> + 'a>;
+
+/// A sorted source of the merge and its next entry.
+struct Source<'a> {
+    entries: Entries<'a>,
+    head: Option<(Bytes, Vec<Version>)>,
+}
+
+impl Source<'_> {
+    fn advance(&mut self) -> Result<()> {
+        self.head = self.entries.next().transpose()?;
+        Ok(())
+    }
+}
+
+fn value_bytes(kind: &WriteKind) -> usize {
+    match kind {
+        WriteKind::Put(value) => value.len(),
+        WriteKind::Delete | WriteKind::Lock => 0,
+    }
+}
+
+/// The newest change that a read sees.
+fn newest(versions: &[Version], own: OwnWrites) -> Option<Option<Bytes>> {
+    let seen = |version: &&Version| match own {
+        OwnWrites::All => true,
+        OwnWrites::Before(command) => version.command < command,
+    };
+    versions.iter().rev().filter(seen).find_map(|version| match &version.kind {
+        WriteKind::Put(value) => Some(Some(value.clone())),
+        WriteKind::Delete => Some(None),
+        WriteKind::Lock => None,
+    })
+}
+
+/// What all versions of a key come to.
+fn final_write(key: &Bytes, versions: &[Version]) -> Option<FinalWrite> {
+    let strength = versions.iter().map(|version| version.strength).max()?;
+    let is_change = |version: &&Version| version.kind != WriteKind::Lock;
+    let kind = versions.iter().rev().find(is_change).map_or(WriteKind::Lock, |version| version.kind.clone());
+    let first = versions.iter().find(is_change).map(|version| &version.kind);
+    let put_then_deleted = kind == WriteKind::Delete && matches!(first, Some(WriteKind::Put(_)));
+    Some(FinalWrite { key: key.clone(), kind, strength, put_then_deleted })
+}
+
+#[cfg(test)]
+#[path = "buffer_tests.rs"]
+mod tests;

@@ -1,0 +1,145 @@
+//! Tests of the buffer: every one runs in memory and with a limit so small that each write
+//! spills, and must not see the difference.
+
+use super::*;
+
+fn both(test: impl Fn(Buffer)) {
+    let folder = tempfile::tempdir().unwrap();
+    test(Buffer::new(usize::MAX, None));
+    test(Buffer::new(0, Some(folder.path().to_owned())));
+    test(Buffer::new(400, Some(folder.path().to_owned())));
+}
+
+fn put(key: &str, value: &str) -> Write {
+    Write {
+        key: Bytes::copy_from_slice(key.as_bytes()),
+        kind: WriteKind::Put(Bytes::copy_from_slice(value.as_bytes())),
+        strength: LockStrength::Update,
+    }
+}
+
+fn other(key: &str, kind: WriteKind, strength: LockStrength) -> Write {
+    Write { key: Bytes::copy_from_slice(key.as_bytes()), kind, strength }
+}
+
+fn value(buffer: &Buffer, key: &str, own: OwnWrites) -> Option<Option<String>> {
+    let found = buffer.get(key.as_bytes(), own).unwrap();
+    found.map(|value| value.map(|value| String::from_utf8(value.to_vec()).unwrap()))
+}
+
+#[test]
+fn a_statement_reads_earlier_commands_only() {
+    both(|mut buffer| {
+        buffer.write(1, put("a", "one")).unwrap();
+        buffer.write(2, put("a", "two")).unwrap();
+        buffer.write(3, other("a", WriteKind::Delete, LockStrength::Update)).unwrap();
+        assert_eq!(value(&buffer, "a", OwnWrites::Before(1)), None);
+        assert_eq!(value(&buffer, "a", OwnWrites::Before(2)), Some(Some("one".into())));
+        assert_eq!(value(&buffer, "a", OwnWrites::Before(3)), Some(Some("two".into())));
+        assert_eq!(value(&buffer, "a", OwnWrites::All), Some(None));
+    });
+}
+
+#[test]
+fn rollback_to_drops_later_commands() {
+    both(|mut buffer| {
+        buffer.write(1, put("a", "one")).unwrap();
+        buffer.write(2, put("a", "two")).unwrap();
+        buffer.write(2, put("b", "two")).unwrap();
+        buffer.rollback_to(2, 2);
+        assert_eq!(value(&buffer, "a", OwnWrites::All), Some(Some("one".into())));
+        assert_eq!(value(&buffer, "b", OwnWrites::All), None);
+        buffer.write(3, put("b", "three")).unwrap();
+        assert_eq!(value(&buffer, "b", OwnWrites::All), Some(Some("three".into())));
+        let (writes, next) = buffer.final_writes(&Bytes::new(), 100, 1 << 20).unwrap();
+        assert_eq!((writes.len(), next), (2, None));
+    });
+}
+
+#[test]
+fn changes_come_in_order_both_ways_and_in_chunks() {
+    both(|mut buffer| {
+        for i in (0..50).rev() {
+            buffer.write(1, put(&format!("k{i:02}"), &format!("{i}"))).unwrap();
+        }
+        buffer.write(2, other("k10", WriteKind::Delete, LockStrength::Update)).unwrap();
+        buffer.write(2, put("k11", "eleven")).unwrap();
+        for reverse in [false, true] {
+            let mut range = RowRange { start: Bytes::from_static(b"k05"), end: Some(Bytes::from_static(b"k45")) };
+            let mut seen = Vec::new();
+            loop {
+                let (chunk, complete) = buffer.changes(&range, reverse, OwnWrites::All, 7).unwrap();
+                let Some(last) = chunk.last().map(|change| change.0.clone()) else { break };
+                seen.extend(chunk);
+                if complete {
+                    break;
+                }
+                if reverse {
+                    range.end = Some(last);
+                } else {
+                    range.start = [&last[..], &[0]].concat().into();
+                }
+            }
+            if reverse {
+                seen.reverse();
+            }
+            let keys: Vec<_> = (5..45).map(|i| format!("k{i:02}")).collect();
+            assert_eq!(seen.iter().map(|change| String::from_utf8_lossy(&change.0)).collect::<Vec<_>>(), keys);
+            assert_eq!(seen[5].1, None);
+            assert_eq!(seen[6].1.as_deref(), Some(&b"eleven"[..]));
+        }
+    });
+}
+
+#[test]
+fn final_writes_combine_the_versions_of_a_key() {
+    both(|mut buffer| {
+        buffer.write(1, other("a", WriteKind::Lock, LockStrength::KeyShare)).unwrap();
+        buffer.write(2, other("a", WriteKind::Put(Bytes::new()), LockStrength::NoKeyUpdate)).unwrap();
+        buffer.write(1, put("b", "x")).unwrap();
+        buffer.write(2, other("b", WriteKind::Delete, LockStrength::Update)).unwrap();
+        buffer.write(1, other("c", WriteKind::Delete, LockStrength::Update)).unwrap();
+        buffer.write(2, other("c", WriteKind::Put(Bytes::new()), LockStrength::Update)).unwrap();
+        buffer.write(1, other("d", WriteKind::Lock, LockStrength::Share)).unwrap();
+        buffer.write(1, other("d", WriteKind::Lock, LockStrength::KeyShare)).unwrap();
+        let (writes, _) = buffer.final_writes(&Bytes::new(), 100, 1 << 20).unwrap();
+        let shown: Vec<_> = writes.iter().map(|w| (&w.kind, w.strength, w.put_then_deleted)).collect();
+        let empty = WriteKind::Put(Bytes::new());
+        assert_eq!(
+            shown,
+            [
+                (&empty, LockStrength::NoKeyUpdate, false),
+                (&WriteKind::Delete, LockStrength::Update, true),
+                (&empty, LockStrength::Update, false),
+                (&WriteKind::Lock, LockStrength::Share, false),
+            ]
+        );
+    });
+}
+
+#[test]
+fn a_large_buffer_stays_below_its_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut buffer = Buffer::new(256 * 1024, Some(folder.path().to_owned()));
+    for i in 0..20_000u32 {
+        buffer.write(1, put(&format!("k{:08}", i.wrapping_mul(2_654_435_761)), "0123456789")).unwrap();
+        assert!(buffer.memory_bytes < 512 * 1024);
+    }
+    assert!(buffer.spilled());
+    let mut from = Bytes::new();
+    let mut count = 0;
+    let mut last = Bytes::new();
+    loop {
+        let (writes, next) = buffer.final_writes(&from, 1000, 1 << 20).unwrap();
+        for write in writes {
+            assert!(write.key > last);
+            last = write.key;
+            count += 1;
+        }
+        match next {
+            Some(next) => from = next,
+            None => break,
+        }
+    }
+    assert_eq!(count, 20_000);
+}

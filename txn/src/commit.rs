@@ -1,0 +1,457 @@
+//! COMMIT (Percolator paper, section 2.2, `Commit`). Chooses the path: one batch through the
+//! committer where the engine has one and the transaction is small, else two phases. The
+//! two-phase path runs detached, so that a caller who goes away leaves no half-done commit.
+
+use crate::backoff::Backoff;
+use crate::buffer::{Buffer, FinalWrite};
+use crate::data::RecordKind;
+use crate::error::{Conflict, ConflictKind, Result, TxnError};
+use crate::failpoint;
+use crate::intents::IntentState;
+use crate::lock::{Lock, LockStrength};
+use crate::resolver::{Cleared, exactly, roll_forward_mutations};
+use crate::snapshot::{ReadCounts, Snapshot};
+use crate::store::TransactionStore;
+use crate::transaction::{Write, WriteKind};
+use crate::write::encode_record;
+use bytes::Bytes;
+use futures::channel::oneshot;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+use storage::{
+    AtomicCommit, Cell, ClassRange, CommitBatch, CommitCell, CommitCondition, Condition, FailedCondition, Family,
+    RowMutation, Stamp, StoreError, Timestamp, TimestampRange,
+};
+
+/// Rows and bytes of one step of a two-phase commit.
+pub(crate) const STEP_ROWS: usize = 4096;
+pub(crate) const STEP_BYTES: usize = 2 << 20;
+/// How long a store that does not answer is asked again.
+pub(crate) const STORE_PATIENCE: Duration = Duration::from_secs(10);
+
+/// A transaction at COMMIT: everything that its commit needs.
+pub(crate) struct CommitJob {
+    pub(crate) store: Arc<TransactionStore>,
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) buffer: Buffer,
+    /// Identity; zero until it is needed.
+    pub(crate) start_ts: Timestamp,
+    pub(crate) unchanged: Vec<Bytes>,
+    pub(crate) durable: bool,
+    /// Keys put and deleted by this transaction that had no value before: only checks are left.
+    pub(crate) vanished: HashSet<Bytes>,
+    /// Key whose fate decides the transaction's.
+    pub(crate) primary: Bytes,
+    /// The primary's lock, as last written.
+    pub(crate) primary_lock: Option<Cell>,
+    /// Oracle's clock at the last sign of life.
+    pub(crate) heartbeat: u64,
+}
+
+impl CommitJob {
+    pub(crate) fn new(
+        store: Arc<TransactionStore>,
+        snapshot: Arc<Snapshot>,
+        buffer: Buffer,
+        start_ts: Option<Timestamp>,
+        unchanged: Vec<Bytes>,
+        durable: bool,
+    ) -> Self {
+        CommitJob {
+            store,
+            snapshot,
+            buffer,
+            start_ts: start_ts.unwrap_or(Timestamp::ZERO),
+            unchanged,
+            durable,
+            vanished: HashSet::new(),
+            primary: Bytes::new(),
+            primary_lock: None,
+            heartbeat: 0,
+        }
+    }
+
+    /// Commits.
+    pub(crate) async fn run(mut self) -> Result<Timestamp> {
+        self.find_vanished().await?;
+        let options = &self.store.options;
+        let small = !self.buffer.spilled() && self.buffer.total_bytes() <= options.one_phase_limit_bytes as u64;
+        if small && !options.always_two_phase && self.store.store.atomic().is_some() {
+            return self.one_phase().await;
+        }
+        let (answer, result) = oneshot::channel();
+        let env = self.store.env.clone();
+        let start_ts = self.start_ts;
+        env.spawn("commit", Box::pin(self.two_phase(answer)));
+        match result.await {
+            Ok(result) => result,
+            // The task was dropped with its runtime: the server is going down.
+            Err(_) => Err(TxnError::Undetermined { start_ts }),
+        }
+    }
+
+    /// A step's worth of final writes from the key `from` on, and where to go on.
+    pub(crate) fn step(&self, from: &Bytes) -> Result<(Vec<FinalWrite>, Option<Bytes>)> {
+        let (mut writes, next) = self.buffer.final_writes(from, STEP_ROWS, STEP_BYTES)?;
+        for write in &mut writes {
+            if write.put_then_deleted && self.vanished.contains(&write.key) {
+                write.kind = WriteKind::Lock;
+            }
+        }
+        Ok((writes, next))
+    }
+
+    /// Finds the keys that this transaction put and deleted again and that had no value before.
+    /// What remains of them is a check that they have none: a lock-only record, no tombstone.
+    async fn find_vanished(&mut self) -> Result<()> {
+        let counts = ReadCounts::default();
+        let mut from = Some(Bytes::new());
+        while let Some(start) = from {
+            let (writes, next) = self.step(&start)?;
+            let candidates = writes.into_iter().filter(|write| write.put_then_deleted);
+            let keys: Vec<Bytes> = candidates.map(|write| write.key).collect();
+            if !keys.is_empty() {
+                let values = self.store.read_many(&self.snapshot, &keys, &counts).await?;
+                let absent = keys.into_iter().zip(values).filter(|(_, value)| value.is_none());
+                self.vanished.extend(absent.map(|(key, _)| key));
+            }
+            from = next;
+        }
+        Ok(())
+    }
+
+    /// One merged, validated, stamped and synced batch (protocol.md, section 1).
+    async fn one_phase(self) -> Result<Timestamp> {
+        let mut writes = Vec::new();
+        let mut from = Some(Bytes::new());
+        while let Some(start) = from {
+            let (step, next) = self.step(&start)?;
+            writes.extend(step);
+            from = next;
+        }
+        let atomic = atomic(&self.store)?;
+        let mut batch = CommitBatch { publishes: true, durable: self.durable, ..CommitBatch::default() };
+        for write in &writes {
+            batch.conditions.extend(no_newer_write(&write.key, write.strength, self.snapshot.ts()));
+            batch.cells.push(self.one_phase_cell(write));
+        }
+        let first_unchanged = batch.conditions.len();
+        batch.conditions.extend(self.unchanged_conditions());
+        self.store.fail_points().pass(failpoint::BEFORE_COMMIT_ATOMIC).await?;
+        let mut backoff = Backoff::new(self.store.env.clone(), self.store.options.lock_wait);
+        loop {
+            // The permit is held until the committer has answered.
+            let lean = self.store.intents.lean_commit();
+            let mut attempt = batch.clone();
+            if lean.is_none() {
+                let locks = writes.iter().map(|write| (write.key.clone(), no_lock(write.strength, None)));
+                attempt.row_conditions.extend(locks);
+            }
+            let failed = match atomic.commit_atomic(attempt).await {
+                Ok(Ok(commit_ts)) => return Ok(commit_ts),
+                Ok(Err(failed)) => failed,
+                Err(StoreError::Undetermined(_)) => return Err(TxnError::Undetermined { start_ts: self.start_ts }),
+                Err(error) => return Err(error.into()),
+            };
+            drop(lean);
+            match failed {
+                FailedCondition::Newer { index, found } => {
+                    return Err(self.newer(&batch.conditions, first_unchanged, index, found));
+                }
+                FailedCondition::Row { index } => {
+                    let Some(write) = writes.get(index) else {
+                        return Err(TxnError::Invalid("the committer named a condition that was not given"));
+                    };
+                    self.wait_for_lock(write, None, &mut backoff).await?;
+                }
+            }
+        }
+    }
+
+    fn one_phase_cell(&self, write: &FinalWrite) -> CommitCell {
+        let (kind, inlined) = match &write.kind {
+            WriteKind::Put(value) => (RecordKind::Put, Some(&value[..])),
+            WriteKind::Delete => (RecordKind::Delete, None),
+            WriteKind::Lock => (RecordKind::Lock, None),
+        };
+        let family = if kind == RecordKind::Lock { Family::Rollback } else { Family::Write };
+        let value = Some(encode_record(write.strength, kind, self.start_ts, inlined));
+        CommitCell { key: write.key.clone(), family, stamp: Stamp::AtCommit, value }
+    }
+
+    /// The conditions of [`crate::Transaction::require_unchanged`].
+    fn unchanged_conditions(&self) -> impl Iterator<Item = CommitCondition> + '_ {
+        let none_after = self.snapshot.ts();
+        self.unchanged.iter().map(move |key| CommitCondition {
+            key: key.clone(),
+            family: Family::Write,
+            none_after,
+            class: ClassRange::ANY,
+        })
+    }
+
+    /// The conflict that the failed condition number `index` means.
+    pub(crate) fn newer(
+        &self,
+        conditions: &[CommitCondition],
+        first_unchanged: usize,
+        index: usize,
+        found: Timestamp,
+    ) -> TxnError {
+        let Some(condition) = conditions.get(index) else {
+            return TxnError::Invalid("the committer named a condition that was not given");
+        };
+        let kind = match condition.family {
+            _ if index >= first_unchanged => ConflictKind::Condition,
+            Family::Rollback => ConflictKind::LockOnly,
+            _ => ConflictKind::Write,
+        };
+        self.conflict(&condition.key, kind, found)
+    }
+
+    pub(crate) fn conflict(&self, key: &Bytes, kind: ConflictKind, found: Timestamp) -> TxnError {
+        TxnError::Conflict(Conflict { key: key.clone(), snapshot_ts: self.snapshot.ts(), found, kind })
+    }
+
+    /// Clears the locks in the way of `write`, or waits for their live owner a little. Errors:
+    /// the owner lives on.
+    pub(crate) async fn wait_for_lock(
+        &self,
+        write: &FinalWrite,
+        own: Option<Timestamp>,
+        backoff: &mut Backoff,
+    ) -> Result<()> {
+        match self.store.clear_locks(&write.key, write.strength, own).await? {
+            Cleared::Yes => Ok(()),
+            Cleared::HeldBy(_) if backoff.pause().await => Ok(()),
+            Cleared::HeldBy(owner) => Err(self.conflict(&write.key, ConflictKind::Lock, owner)),
+        }
+    }
+
+    /// Both phases. Answers as soon as the outcome is known; the secondaries follow.
+    async fn two_phase(mut self, answer: oneshot::Sender<Result<Timestamp>>) {
+        let outcome = self.decide().await;
+        let committed = outcome.as_ref().ok().copied();
+        // Whoever went away does not want to know.
+        let _ = answer.send(outcome);
+        if let Some(commit_ts) = committed
+            && let Err(error) = self.commit_secondaries(commit_ts).await
+        {
+            tracing::warn!(%error, start_ts = %self.start_ts, "locks of a committed transaction are left to others");
+        }
+    }
+
+    /// From the first lock to the primary's commit.
+    async fn decide(&mut self) -> Result<Timestamp> {
+        if self.store.store.atomic().is_none() {
+            self.start_ts = self.snapshot.ts();
+            let keys = std::mem::take(&mut self.unchanged);
+            for key in keys {
+                self.buffer.write(0, Write { key, kind: WriteKind::Lock, strength: LockStrength::KeyShare })?;
+            }
+        } else if self.start_ts == Timestamp::ZERO {
+            self.start_ts = self.store.oracle.timestamp().await?.timestamp;
+        }
+        let (first, _) = self.buffer.final_writes(&Bytes::new(), 1, 0)?;
+        let Some(first) = first.into_iter().next() else { return Ok(self.snapshot.ts()) };
+        self.primary = self.choose_primary(first.key)?;
+        let mut reached = None;
+        let result = match self.enter().await {
+            Ok(()) => self.prewrite(&mut reached).await,
+            Err(error) => Err(error),
+        };
+        let result = match result {
+            Ok(()) => self.commit_primary().await,
+            Err(error) => Err(error),
+        };
+        match result {
+            Ok(commit_ts) => Ok(commit_ts),
+            Err(error @ TxnError::Undetermined { .. }) => Err(error),
+            Err(error) => {
+                self.roll_back(reached).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// The primary: the row that tells the outcome, when the identity was asked for.
+    fn choose_primary(&self, first: Bytes) -> Result<Bytes> {
+        let outcome = crate::system::outcome_key(self.start_ts);
+        let own = self.buffer.get(&outcome, crate::transaction::OwnWrites::All)?;
+        Ok(if own.is_some() { outcome } else { first })
+    }
+
+    /// Enters the table of intents, in memory first, then durably. Nothing to do where there is
+    /// no such table.
+    async fn enter(&self) -> Result<()> {
+        let Some(atomic) = self.store.store.atomic() else { return Ok(()) };
+        let store = &self.store;
+        store.intents.enter(self.start_ts, self.primary.clone(), IntentState::Prewriting);
+        store.intents.wait_for_lean_commits().await;
+        // This passes through the committer's queue behind every batch that did not look for
+        // locks, even one whose caller went away.
+        let row = CommitCell {
+            key: crate::system::intent_key(self.start_ts),
+            family: Family::Data,
+            stamp: Stamp::At(self.start_ts),
+            value: Some(crate::data::encode_data(&self.primary)),
+        };
+        let batch = CommitBatch { cells: vec![row], ..CommitBatch::default() };
+        match atomic.commit_atomic(batch).await? {
+            Ok(_) => Ok(()),
+            Err(_) => Err(TxnError::Invalid("an intent without conditions was refused")),
+        }
+    }
+
+    /// Commits the primary: the moment at which the transaction is committed.
+    async fn commit_primary(&mut self) -> Result<Timestamp> {
+        self.store.fail_points().pass(failpoint::AFTER_PREWRITE).await?;
+        let Some(cell) = self.primary_lock.clone() else {
+            return Err(TxnError::Invalid("the primary was not prewritten"));
+        };
+        if self.store.store.atomic().is_some() {
+            return self.commit_primary_atomic(&cell).await;
+        }
+        self.commit_primary_by_row(cell).await
+    }
+
+    async fn commit_primary_atomic(&self, cell: &Cell) -> Result<Timestamp> {
+        let store = &self.store;
+        let lock = Lock::decode(&cell.value)?;
+        self.store.fail_points().pass(failpoint::BEFORE_COMMIT_PRIMARY).await?;
+        let mut cells = committed_cells(&self.primary, self.start_ts, Timestamp::ZERO, &lock);
+        if let Some(record) = cells.first_mut() {
+            record.stamp = Stamp::AtCommit;
+        }
+        let batch = CommitBatch {
+            conditions: self.unchanged_conditions().collect(),
+            row_conditions: vec![(self.primary.clone(), exactly(cell))],
+            cells,
+            publishes: true,
+            durable: self.durable,
+        };
+        // From here on only the primary's row knows.
+        store.intents.set(self.start_ts, IntentState::Committing);
+        match atomic(store)?.commit_atomic(batch.clone()).await {
+            Ok(Ok(commit_ts)) => {
+                store.intents.set(self.start_ts, IntentState::Committed(commit_ts));
+                Ok(commit_ts)
+            }
+            Ok(Err(FailedCondition::Newer { index, found })) => Err(self.newer(&batch.conditions, 0, index, found)),
+            Ok(Err(FailedCondition::Row { .. })) => {
+                Err(self.conflict(&self.primary, ConflictKind::RolledBack, self.start_ts))
+            }
+            Err(StoreError::Undetermined(_)) => Err(TxnError::Undetermined { start_ts: self.start_ts }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Row by row, where the store may lose an answer and readers may push the lock.
+    async fn commit_primary_by_row(&mut self, mut cell: Cell) -> Result<Timestamp> {
+        let store = self.store.clone();
+        let mut patience = Backoff::new(store.env.clone(), STORE_PATIENCE);
+        loop {
+            let lock = Lock::decode(&cell.value)?;
+            let mut commit_ts = store.oracle.timestamp().await?.timestamp;
+            while commit_ts < lock.min_commit_ts {
+                commit_ts = store.oracle.timestamp().await?.timestamp;
+            }
+            store.fail_points().pass(failpoint::BEFORE_COMMIT_PRIMARY).await?;
+            let mutations = roll_forward_mutations(self.start_ts, commit_ts, &lock);
+            match store.store.check_and_mutate(self.primary.clone(), vec![exactly(&cell)], mutations).await {
+                Ok(true) => return Ok(commit_ts),
+                Ok(false) | Err(StoreError::Undetermined(_) | StoreError::Unavailable(_)) => {}
+                // Refused: nothing was written, unless an earlier attempt was.
+                Err(error) => tracing::warn!(%error, "the primary's commit was refused"),
+            }
+            // Pushed, rolled back, or committed by an attempt whose answer was lost: the row knows.
+            let row = loop {
+                match store.read_primary(&self.primary, self.start_ts).await {
+                    Ok(row) => break row,
+                    Err(_) if patience.pause().await => {}
+                    Err(_) => return Err(TxnError::Undetermined { start_ts: self.start_ts }),
+                }
+            };
+            match (row.committed, row.lock) {
+                (Some(commit_ts), _) => return Ok(commit_ts),
+                (None, None) => return Err(self.conflict(&self.primary, ConflictKind::RolledBack, self.start_ts)),
+                (None, Some(current)) if current == cell && !patience.pause().await => {
+                    // The store answers reads but no commit: fence, so that none can land later.
+                    let fence = crate::resolver::roll_back_mutations(self.start_ts);
+                    let fenced = store.change_row(&self.primary, vec![exactly(&current)], fence).await;
+                    let error = match fenced {
+                        Ok(true) => StoreError::Unavailable("the commit was not taken".into()).into(),
+                        _ => TxnError::Undetermined { start_ts: self.start_ts },
+                    };
+                    return Err(error);
+                }
+                (None, Some(current)) => cell = current,
+            }
+        }
+    }
+
+    /// Turns the remaining locks into write records. Idempotent; others may do the same.
+    async fn commit_secondaries(&self, commit_ts: Timestamp) -> Result<()> {
+        self.store.fail_points().pass(failpoint::BEFORE_COMMIT_SECONDARY).await?;
+        let mut from = Some(Bytes::new());
+        while let Some(start) = from {
+            let (writes, next) = self.step(&start)?;
+            let secondaries = writes.iter().filter(|write| write.key != self.primary);
+            if let Some(atomic) = self.store.store.atomic() {
+                let cells = secondaries
+                    .flat_map(|write| committed_cells(&write.key, self.start_ts, commit_ts, &self.lock_for(write)));
+                let batch = CommitBatch { cells: cells.collect(), ..CommitBatch::default() };
+                if !batch.cells.is_empty() && atomic.commit_atomic(batch).await?.is_err() {
+                    return Err(TxnError::Invalid("a batch without conditions was refused"));
+                }
+            } else {
+                let rows = secondaries.map(|write| RowMutation {
+                    key: write.key.clone(),
+                    mutations: roll_forward_mutations(self.start_ts, commit_ts, &self.lock_for(write)),
+                });
+                let rows: Vec<RowMutation> = rows.collect();
+                if !rows.is_empty() {
+                    self.store.store.mutate_rows(rows).await?;
+                }
+            }
+            from = next;
+        }
+        self.store.leave_intents(self.start_ts).await
+    }
+}
+
+/// The capability, where it is known to be there.
+pub(crate) fn atomic(store: &TransactionStore) -> Result<&dyn AtomicCommit> {
+    store.store.atomic().ok_or(TxnError::Invalid("the engine cannot commit across rows"))
+}
+
+/// No conflicting write or lock-only record of `key` newer than the snapshot.
+pub(crate) fn no_newer_write(key: &Bytes, strength: LockStrength, snapshot_ts: Timestamp) -> [CommitCondition; 2] {
+    [Family::Write, Family::Rollback].map(|family| CommitCondition {
+        key: key.clone(),
+        family,
+        none_after: snapshot_ts,
+        class: strength.conflicting_classes(),
+    })
+}
+
+/// No conflicting lock of another transaction.
+pub(crate) fn no_lock(strength: LockStrength, own: Option<Timestamp>) -> Condition {
+    Condition::NoCell {
+        family: Family::Lock,
+        range: TimestampRange::ALL,
+        class: strength.conflicting_classes(),
+        except: own,
+    }
+}
+
+/// The cells that replace a lock at commit: the record, then the lock's removal.
+pub(crate) fn committed_cells(key: &Bytes, start_ts: Timestamp, commit_ts: Timestamp, lock: &Lock) -> Vec<CommitCell> {
+    let family = if lock.kind == RecordKind::Lock { Family::Rollback } else { Family::Write };
+    let record = encode_record(lock.strength, lock.kind, start_ts, lock.inlined.as_deref());
+    vec![
+        CommitCell { key: key.clone(), family, stamp: Stamp::At(commit_ts), value: Some(record) },
+        CommitCell { key: key.clone(), family: Family::Lock, stamp: Stamp::At(start_ts), value: None },
+    ]
+}

@@ -1,0 +1,63 @@
+//! [`FailPoints`]: named places in the protocol at which a test makes one instance fail or stop,
+//! as if the process had died there. Not set: one relaxed load.
+
+use crate::error::{Result, TxnError};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use storage::StoreError;
+
+/// After every lock has been written, before the commit timestamp is taken.
+pub const AFTER_PREWRITE: &str = "after_prewrite";
+/// After the commit timestamp, before the primary is committed.
+pub const BEFORE_COMMIT_PRIMARY: &str = "before_commit_primary";
+/// After the primary was committed, before the first secondary is.
+pub const BEFORE_COMMIT_SECONDARY: &str = "before_commit_secondary";
+/// Before a batch of locks is written.
+pub const BEFORE_PREWRITE: &str = "before_prewrite";
+/// Before the one-phase batch is handed to the committer.
+pub const BEFORE_COMMIT_ATOMIC: &str = "before_commit_atomic";
+
+/// What happens at a fail point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailAction {
+    /// The call fails as if the store were unavailable; clean-up runs.
+    Error,
+    /// The call never goes on: the process died here. Nothing is cleaned up.
+    Stop,
+}
+
+/// The fail points of one instance.
+#[derive(Default)]
+pub struct FailPoints {
+    any: AtomicBool,
+    set: Mutex<BTreeMap<String, FailAction>>,
+}
+
+impl FailPoints {
+    /// Makes every later pass through `name` do `action`.
+    pub fn set(&self, name: &str, action: FailAction) {
+        self.set.lock().insert(name.to_owned(), action);
+        self.any.store(true, Ordering::SeqCst);
+    }
+
+    /// Makes later passes through `name` go on.
+    pub fn clear(&self, name: &str) {
+        let mut set = self.set.lock();
+        set.remove(name);
+        self.any.store(!set.is_empty(), Ordering::SeqCst);
+    }
+
+    /// Passes through `name`.
+    pub(crate) async fn pass(&self, name: &'static str) -> Result<()> {
+        if !self.any.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let action = self.set.lock().get(name).copied();
+        match action {
+            None => Ok(()),
+            Some(FailAction::Error) => Err(TxnError::Store(StoreError::Unavailable(format!("fail point {name}")))),
+            Some(FailAction::Stop) => std::future::pending().await,
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Garbage collection (protocol.md, section 6): versions that no snapshot can reach are removed.
+//!
+//! The safe point is min(now - history, oldest live snapshot), only moves forward, and is durable
+//! before the first removal. A pass sees all versions of a row and removes what is shadowed in one
+//! atomic mutation, so a delete marker goes only together with all that lies beneath it.
+
+use crate::data::RecordKind;
+use crate::error::Result;
+use crate::intents::IntentState;
+use crate::lock::Lock;
+use crate::resolver::Status;
+use crate::store::TransactionStore;
+use crate::system;
+use crate::transaction::GcReport;
+use crate::write::{Record, decode_record};
+use futures::StreamExt;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use storage::{
+    AtomicCommit, Family, Mutation, ReadFilter, Row, RowMutation, RowRange, ScanOptions, Timestamp, TimestampRange,
+};
+
+/// Rows changed in one request.
+const BATCH_ROWS: usize = 512;
+
+impl TransactionStore {
+    /// Moves the safe point as far as it may go, durably. Answers where it is.
+    async fn advance_safe_point(&self) -> Result<Timestamp> {
+        let history = self.options.history.as_micros() as u64;
+        let mut target = Timestamp(self.oracle.physical_now().saturating_sub(history));
+        if let Some(atomic) = self.store.atomic() {
+            target = target.min(AtomicCommit::oldest_snapshot(atomic));
+        }
+        if let Some(oldest) = self.readers.oldest() {
+            target = target.min(oldest);
+        }
+        if target <= self.safe_point() {
+            return Ok(self.safe_point());
+        }
+        // Announced before it is checked again: a reader registers first, then looks. One that
+        // registered before this line is seen now; one that comes later sees the new point.
+        let before = self.safe_point.swap(target.0, Ordering::SeqCst);
+        if let Some(oldest) = self.readers.oldest().filter(|oldest| *oldest < target) {
+            target = oldest.max(Timestamp(before));
+            self.safe_point.store(target.0, Ordering::SeqCst);
+        }
+        system::save(&self.store, system::SAFE_POINT, target).await?;
+        Ok(target)
+    }
+
+    /// Removes the rows of a range once no live snapshot can reach them: the storage ids of
+    /// dropped and truncated tables. `since` is the commit that dropped them. Durable: survives
+    /// restart because the caller passes the same range again until it is told it is gone.
+    /// Answers whether the range has been removed (false: the safe point has not passed `since`).
+    pub async fn remove_range(&self, range: RowRange, since: Timestamp) -> Result<bool> {
+        let _one_at_a_time = self.collecting.lock().await;
+        if self.advance_safe_point().await? < since {
+            return Ok(false);
+        }
+        self.store.delete_range(range).await?;
+        Ok(true)
+    }
+
+    /// One pass of garbage collection over every tablet (protocol.md, section 6).
+    pub async fn collect_garbage(&self) -> Result<GcReport> {
+        let _one_at_a_time = self.collecting.lock().await;
+        let safe_point = self.advance_safe_point().await?;
+        let mut report = GcReport { safe_point, ..GcReport::default() };
+        report.locks = self.finish_intents(RowRange::all()).await?;
+        for tablet in self.store.tablets(&RowRange::all()).await? {
+            report.locks += self.resolve_below(tablet.range.clone(), safe_point).await?;
+            self.collect_range(tablet.range, safe_point, &mut report).await?;
+        }
+        Ok(report)
+    }
+
+    /// Collects garbage every `interval`, until the store is dropped.
+    pub fn collect_garbage_every(&self, interval: Duration) {
+        let this = self.this.clone();
+        let env = self.env.clone();
+        let work = async move {
+            loop {
+                env.sleep(interval).await;
+                let Some(store) = this.upgrade() else { return };
+                match store.collect_garbage().await {
+                    Ok(report) => tracing::debug!(?report, "garbage collected"),
+                    Err(error) => tracing::warn!(%error, "garbage collection failed"),
+                }
+            }
+        };
+        self.env.spawn("garbage-collector", Box::pin(work));
+    }
+
+    /// Resolves the locks whose owners began below the safe point.
+    async fn resolve_below(&self, range: RowRange, safe_point: Timestamp) -> Result<u64> {
+        let filter = ReadFilter::new().with(Family::Lock, TimestampRange::up_to(safe_point), usize::MAX);
+        let mut rows = self.store.scan(range, filter, ScanOptions::default());
+        let mut resolved = 0;
+        while let Some(batch) = rows.next().await {
+            for row in batch? {
+                for cell in &row.cells {
+                    let lock = Lock::decode(&cell.value)?;
+                    let second_look = self.intents.state(cell.timestamp) != Some(IntentState::Prewriting);
+                    match self.lock_status(cell.timestamp, &lock, second_look).await? {
+                        status @ (Status::Committed(_) | Status::RolledBack) => {
+                            self.resolve_lock(&row.key, cell, &lock, status).await?;
+                            resolved += 1;
+                        }
+                        Status::Live | Status::Gone => {}
+                    }
+                }
+            }
+        }
+        Ok(resolved)
+    }
+
+    async fn collect_range(&self, range: RowRange, safe_point: Timestamp, report: &mut GcReport) -> Result<()> {
+        let below = TimestampRange::up_to(safe_point);
+        let filter = ReadFilter::new()
+            .with(Family::Lock, below, usize::MAX)
+            .with(Family::Write, below, usize::MAX)
+            .with(Family::Rollback, below, usize::MAX);
+        let options = ScanOptions { batch_rows: BATCH_ROWS, ..ScanOptions::default() };
+        let mut rows = self.store.scan(range, filter, options);
+        while let Some(batch) = rows.next().await {
+            let mut changes = Vec::new();
+            for row in batch? {
+                report.rows += 1;
+                let mutations = shadowed(&row)?;
+                if !mutations.is_empty() {
+                    report.removed += mutations.len() as u64;
+                    changes.push(RowMutation { key: row.key, mutations });
+                }
+            }
+            if !changes.is_empty() {
+                self.store.mutate_rows(changes).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What can be removed of a row that shows all its cells at or below the safe point.
+fn shadowed(row: &Row) -> Result<Vec<Mutation>> {
+    let mut mutations = Vec::new();
+    if row.newest(Family::Lock).is_some() {
+        // A transaction below the safe point is still being finished here: next time.
+        return Ok(mutations);
+    }
+    let remove = |family, ts| Mutation::Delete { family, range: TimestampRange::at(ts) };
+    for cell in row.family(Family::Rollback) {
+        mutations.push(remove(Family::Rollback, cell.timestamp));
+    }
+    for (age, cell) in row.family(Family::Write).enumerate() {
+        let Record::Committed(record) = decode_record(cell)? else { continue };
+        // The newest is what every snapshot from the safe point on sees, unless it is nothing.
+        if age == 0 && record.kind != RecordKind::Delete {
+            continue;
+        }
+        mutations.push(remove(Family::Write, cell.timestamp));
+        if record.kind == RecordKind::Put && record.inlined.is_none() {
+            mutations.push(remove(Family::Data, record.start_ts));
+        }
+    }
+    Ok(mutations)
+}

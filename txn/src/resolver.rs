@@ -1,0 +1,266 @@
+//! What became of the owner of a lock, and what to do about the lock (Percolator paper, section
+//! 2.2: the primary decides).
+//!
+//! From one read of the primary's `l@start` and all its `w`, `r` at or above start:
+//!
+//! | seen | verdict |
+//! |---|---|
+//! | a `w` or lock-only `r` that points at start | committed: roll forward |
+//! | rollback `r@start` | rolled back |
+//! | `l@start`, alive | live: push it, or wait |
+//! | `l@start`, expired | remove exactly that lock and its data, set `r@start` |
+//! | nothing, but another's later `w` that excludes everybody | rolled back: it can never prewrite |
+//! | nothing at all | once the lock has expired, set `r@start` if still nothing |
+
+use crate::error::Result;
+use crate::intents::IntentState;
+use crate::lock::{Lock, LockStrength};
+use crate::store::TransactionStore;
+use crate::write::{Record, WriteRecord, decode_record, encode_rollback};
+use bytes::Bytes;
+use storage::{
+    Cell, ClassRange, CommitBatch, CommitCell, Condition, Family, Mutation, ReadFilter, Stamp, StoreError, Timestamp,
+    TimestampRange,
+};
+
+/// The fate of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Committed at this timestamp. Final.
+    Committed(Timestamp),
+    /// Rolled back. Final.
+    RolledBack,
+    /// Its owner is at work.
+    Live,
+    /// Over, and its locks removed: the lock that was asked about is no longer there.
+    Gone,
+}
+
+/// What the primary's row says.
+pub(crate) struct PrimaryRow {
+    /// The lock cell at start_ts.
+    pub(crate) lock: Option<Cell>,
+    /// Where it committed.
+    pub(crate) committed: Option<Timestamp>,
+    rolled_back: bool,
+    /// A later write of another transaction that excludes every prewrite.
+    overwritten: bool,
+    /// The newest write and rollback record seen.
+    newest: Timestamp,
+}
+
+/// Whether a writer may try again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cleared {
+    /// No conflicting lock is left.
+    Yes,
+    /// This transaction is alive and holds the key.
+    HeldBy(Timestamp),
+}
+
+impl TransactionStore {
+    /// What the row of `primary` says about the transaction `start_ts`.
+    pub(crate) async fn read_primary(&self, primary: &Bytes, start_ts: Timestamp) -> Result<PrimaryRow> {
+        let filter = ReadFilter::new()
+            .with(Family::Lock, TimestampRange::at(start_ts), 1)
+            .with(Family::Write, TimestampRange::from(start_ts), usize::MAX)
+            .with(Family::Rollback, TimestampRange::from(start_ts), usize::MAX);
+        let rows = self.store.read(std::slice::from_ref(primary), &filter).await?;
+        let mut seen = PrimaryRow {
+            lock: None,
+            committed: None,
+            rolled_back: false,
+            overwritten: false,
+            newest: start_ts.previous(),
+        };
+        let Some(row) = rows.first() else { return Ok(seen) };
+        seen.lock = row.newest(Family::Lock).cloned();
+        for cell in row.family(Family::Write).chain(row.family(Family::Rollback)) {
+            seen.newest = seen.newest.max(cell.timestamp);
+            match decode_record(cell)? {
+                Record::Committed(record) if record.start_ts == start_ts => seen.committed = Some(cell.timestamp),
+                Record::Committed(record) => {
+                    seen.overwritten |= cell.family == Family::Write
+                        && cell.timestamp > start_ts
+                        && record.strength == LockStrength::Update;
+                }
+                Record::RolledBack => seen.rolled_back |= cell.timestamp == start_ts,
+            }
+        }
+        Ok(seen)
+    }
+
+    /// The fate of the owner of a lock. `second_look`: the lock was read again after `Gone` was
+    /// answered, so that a lock whose owner is over has been orphaned.
+    pub(crate) async fn lock_status(&self, start_ts: Timestamp, lock: &Lock, second_look: bool) -> Result<Status> {
+        if self.store.atomic().is_none() {
+            return self.primary_status(start_ts, lock, false).await;
+        }
+        match self.intents.state(start_ts) {
+            Some(IntentState::Prewriting) => Ok(Status::Live),
+            Some(IntentState::Committed(commit_ts)) => Ok(Status::Committed(commit_ts)),
+            Some(IntentState::RolledBack) => Ok(Status::RolledBack),
+            Some(IntentState::Committing) => {
+                let row = self.read_primary(&lock.primary, start_ts).await?;
+                Ok(row.committed.map_or(Status::Live, Status::Committed))
+            }
+            None if !second_look => Ok(Status::Gone),
+            None => self.primary_status(start_ts, lock, true).await,
+        }
+    }
+
+    /// The fate of a transaction by its primary's row; ends it there when its owner is dead.
+    async fn primary_status(&self, start_ts: Timestamp, lock: &Lock, owner_is_dead: bool) -> Result<Status> {
+        let primary = &lock.primary;
+        loop {
+            let row = self.read_primary(primary, start_ts).await?;
+            if let Some(commit_ts) = row.committed {
+                return Ok(Status::Committed(commit_ts));
+            }
+            if row.rolled_back {
+                return Ok(Status::RolledBack);
+            }
+            let expires_at = match &row.lock {
+                Some(cell) => Lock::decode(&cell.value)?.expires_at,
+                None if row.overwritten => return Ok(Status::RolledBack),
+                None => lock.expires_at,
+            };
+            if !owner_is_dead && self.oracle.physical_now() <= expires_at {
+                return Ok(Status::Live);
+            }
+            let conditions = match row.lock {
+                Some(cell) => vec![exactly(&cell)],
+                None => nothing_since(start_ts, row.newest),
+            };
+            if self.change_row(primary, conditions, roll_back_mutations(start_ts)).await? {
+                return Ok(Status::RolledBack);
+            }
+        }
+    }
+
+    /// Moves the commit of a live transaction above `read_ts`, so that a reader there need not
+    /// wait. False when its primary's lock changed meanwhile: look again.
+    pub(crate) async fn push(&self, primary: &Bytes, start_ts: Timestamp, read_ts: Timestamp) -> Result<bool> {
+        let row = self.read_primary(primary, start_ts).await?;
+        let Some(cell) = row.lock else {
+            // Not prewritten yet, and not committed: its commit_ts is not taken yet, so it will
+            // lie above every snapshot of now. Committed or rolled back: look again.
+            return Ok(row.committed.is_none() && !row.rolled_back);
+        };
+        let mut lock = Lock::decode(&cell.value)?;
+        if lock.min_commit_ts > read_ts {
+            return Ok(true);
+        }
+        lock.min_commit_ts = read_ts.next();
+        let set = Mutation::Set { family: Family::Lock, timestamp: start_ts, value: lock.encode() };
+        self.change_row(primary, vec![exactly(&cell)], vec![set]).await
+    }
+
+    /// Removes a lock whose owner's fate is final: forward or back.
+    pub(crate) async fn resolve_lock(&self, key: &Bytes, cell: &Cell, lock: &Lock, status: Status) -> Result<()> {
+        let start_ts = cell.timestamp;
+        let mutations = match status {
+            Status::Committed(commit_ts) => roll_forward_mutations(start_ts, commit_ts, lock),
+            Status::RolledBack => roll_back_mutations(start_ts),
+            Status::Live | Status::Gone => return Ok(()),
+        };
+        // Whoever came first did the same.
+        self.change_row(key, vec![exactly(cell)], mutations).await?;
+        Ok(())
+    }
+
+    /// Removes from `key` every lock that excludes `strength` and whose owner is over.
+    pub(crate) async fn clear_locks(
+        &self,
+        key: &Bytes,
+        strength: LockStrength,
+        own: Option<Timestamp>,
+    ) -> Result<Cleared> {
+        let filter = ReadFilter::new().with(Family::Lock, TimestampRange::ALL, usize::MAX);
+        let mut second_look = false;
+        loop {
+            let rows = self.store.read(std::slice::from_ref(key), &filter).await?;
+            let Some(row) = rows.first() else { return Ok(Cleared::Yes) };
+            let mut again = false;
+            for cell in row.family(Family::Lock) {
+                let lock = Lock::decode(&cell.value)?;
+                if own == Some(cell.timestamp) || !strength.conflicts_with(lock.strength) {
+                    continue;
+                }
+                match self.lock_status(cell.timestamp, &lock, second_look).await? {
+                    Status::Live => return Ok(Cleared::HeldBy(cell.timestamp)),
+                    Status::Gone => again = true,
+                    status => self.resolve_lock(key, cell, &lock, status).await?,
+                }
+            }
+            if !again {
+                return Ok(Cleared::Yes);
+            }
+            second_look = true;
+        }
+    }
+
+    /// Changes one row when every condition holds: through the committer where there is one, so
+    /// that later validations see it.
+    pub(crate) async fn change_row(
+        &self,
+        key: &Bytes,
+        conditions: Vec<Condition>,
+        mutations: Vec<Mutation>,
+    ) -> Result<bool> {
+        let Some(atomic) = self.store.atomic() else {
+            return Ok(self.store.check_and_mutate(key.clone(), conditions, mutations).await?);
+        };
+        let mut cells = Vec::with_capacity(mutations.len());
+        for mutation in mutations {
+            let (family, timestamp, value) = match mutation {
+                Mutation::Set { family, timestamp, value } => (family, timestamp, Some(value)),
+                Mutation::Delete { family, range } if range.from == range.to => (family, range.from, None),
+                Mutation::Delete { .. } => {
+                    return Err(StoreError::Unsupported("removing several versions in a commit".into()).into());
+                }
+            };
+            cells.push(CommitCell { key: key.clone(), family, stamp: Stamp::At(timestamp), value });
+        }
+        let batch = CommitBatch {
+            row_conditions: conditions.into_iter().map(|condition| (key.clone(), condition)).collect(),
+            cells,
+            ..CommitBatch::default()
+        };
+        Ok(atomic.commit_atomic(batch).await?.is_ok())
+    }
+}
+
+/// The condition that a row still has exactly this cell.
+pub(crate) fn exactly(cell: &Cell) -> Condition {
+    Condition::CellEquals { family: cell.family, timestamp: cell.timestamp, value: cell.value.clone() }
+}
+
+/// The conditions that nothing happened to a primary since it was read with nothing of
+/// `start_ts` in it, when its newest record was at `newest`.
+fn nothing_since(start_ts: Timestamp, newest: Timestamp) -> Vec<Condition> {
+    let none = |family, range| Condition::NoCell { family, range, class: ClassRange::ANY, except: None };
+    vec![
+        none(Family::Lock, TimestampRange::at(start_ts)),
+        none(Family::Write, TimestampRange::after(newest)),
+        none(Family::Rollback, TimestampRange::after(newest)),
+    ]
+}
+
+/// What a lock becomes when its transaction committed.
+pub(crate) fn roll_forward_mutations(start_ts: Timestamp, commit_ts: Timestamp, lock: &Lock) -> Vec<Mutation> {
+    let record = WriteRecord { strength: lock.strength, kind: lock.kind, start_ts, inlined: lock.inlined.clone() };
+    vec![
+        Mutation::Set { family: record.family(), timestamp: commit_ts, value: record.encode() },
+        Mutation::Delete { family: Family::Lock, range: TimestampRange::at(start_ts) },
+    ]
+}
+
+/// What a lock becomes when its transaction was rolled back.
+pub(crate) fn roll_back_mutations(start_ts: Timestamp) -> Vec<Mutation> {
+    vec![
+        Mutation::Delete { family: Family::Lock, range: TimestampRange::at(start_ts) },
+        Mutation::Delete { family: Family::Data, range: TimestampRange::at(start_ts) },
+        Mutation::Set { family: Family::Rollback, timestamp: start_ts, value: encode_rollback(start_ts) },
+    ]
+}

@@ -1,0 +1,154 @@
+//! Transactional scans: the store's pairs in a snapshot, merged in key order with what the
+//! transaction wrote itself. Streams; holds a batch at a time.
+
+use crate::buffer::OwnChange;
+use crate::error::Result;
+use crate::generator::{Emitter, generate};
+use crate::transaction::{KeyValue, OwnWrites, Transaction, TxnScanOptions};
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use storage::{RowRange, ScanOptions};
+
+/// Own changes fetched from the buffer at a time.
+const CHUNK: usize = 1024;
+
+/// Streams `range`; see [`Transaction::scan`].
+pub(crate) fn scan(
+    transaction: Arc<Transaction>,
+    range: RowRange,
+    options: TxnScanOptions,
+    own: OwnWrites,
+) -> BoxStream<'static, Result<Vec<KeyValue>>> {
+    generate(move |mut out| async move {
+        if let Err(error) = run(&transaction, range, options, own, &mut out).await {
+            out.emit(Err(error)).await;
+        }
+    })
+}
+
+async fn run(
+    transaction: &Transaction,
+    range: RowRange,
+    options: TxnScanOptions,
+    own: OwnWrites,
+    out: &mut Emitter<Result<Vec<KeyValue>>>,
+) -> Result<()> {
+    let batch_rows = options.batch_rows.max(1);
+    let mut left = options.limit.unwrap_or(usize::MAX);
+    if range.is_empty() || left == 0 {
+        return Ok(());
+    }
+    let snapshot = transaction.snapshot().await?;
+    let mut own = OwnChanges::new(transaction, range.clone(), options.reverse, own);
+    let raw = ScanOptions { reverse: options.reverse, batch_rows: batch_rows.min(left), limit: None };
+    let store = transaction.store();
+    let (mut batches, lean) = store.scan_rows(&snapshot, range, raw);
+    let mut pairs: Vec<KeyValue> = Vec::new();
+    loop {
+        let batch = batches.next().await.transpose()?;
+        let end = batch.is_none();
+        let mut stored = match batch {
+            Some(rows) => store.visible_pairs(&snapshot, rows, transaction.counts(), lean).await?,
+            None => Vec::new(),
+        };
+        if own.peek()?.is_none() && pairs.is_empty() && stored.len() <= left {
+            // Nothing of our own from here on: the batch goes out as it is.
+            left -= stored.len();
+            if !stored.is_empty() && !out.emit(Ok(std::mem::take(&mut stored))).await {
+                return Ok(());
+            }
+            if end || left == 0 {
+                return Ok(());
+            }
+            continue;
+        }
+        let mut stored = stored.into_iter().peekable();
+        loop {
+            if pairs.len() >= batch_rows.min(left) {
+                left -= pairs.len();
+                if !out.emit(Ok(std::mem::take(&mut pairs))).await || left == 0 {
+                    return Ok(());
+                }
+            }
+            let ours = own.peek()?;
+            match (stored.peek(), ours) {
+                (None, None) => break,
+                (Some(_), None) => pairs.extend(stored.next()),
+                // The rest of the range may still hold keys of the store before ours.
+                (None, Some(_)) if !end => break,
+                (None, Some(_)) => push(&mut pairs, own.next()),
+                (Some((key, _)), Some((own_key, _))) => {
+                    if key == own_key {
+                        stored.next();
+                        push(&mut pairs, own.next());
+                    } else if (key < own_key) != options.reverse {
+                        pairs.extend(stored.next());
+                    } else {
+                        push(&mut pairs, own.next());
+                    }
+                }
+            }
+        }
+        if end {
+            if !pairs.is_empty() {
+                out.emit(Ok(pairs)).await;
+            }
+            return Ok(());
+        }
+    }
+}
+
+fn push(pairs: &mut Vec<KeyValue>, change: Option<OwnChange>) {
+    if let Some((key, Some(value))) = change {
+        pairs.push((key, value));
+    }
+}
+
+/// The transaction's own changes in a range, fetched in chunks, so that the statement may go on
+/// writing while it reads.
+struct OwnChanges<'a> {
+    transaction: &'a Transaction,
+    range: RowRange,
+    reverse: bool,
+    own: OwnWrites,
+    chunk: VecDeque<OwnChange>,
+    complete: bool,
+}
+
+impl<'a> OwnChanges<'a> {
+    fn new(transaction: &'a Transaction, range: RowRange, reverse: bool, own: OwnWrites) -> Self {
+        OwnChanges { transaction, range, reverse, own, chunk: VecDeque::new(), complete: false }
+    }
+
+    fn peek(&mut self) -> Result<Option<&OwnChange>> {
+        if self.chunk.is_empty() && !self.complete {
+            let (chunk, complete) =
+                self.transaction.buffer().read().changes(&self.range, self.reverse, self.own, CHUNK)?;
+            if let Some((last, _)) = chunk.last() {
+                if self.reverse {
+                    self.range.end = Some(last.clone());
+                } else {
+                    self.range.start = successor(last);
+                }
+            }
+            self.chunk = chunk.into();
+            self.complete = complete;
+        }
+        Ok(self.chunk.front())
+    }
+
+    fn next(&mut self) -> Option<OwnChange> {
+        self.chunk.pop_front()
+    }
+}
+
+/// The smallest key greater than `key`.
+pub(crate) fn successor(key: &Bytes) -> Bytes {
+    let mut next = Vec::with_capacity(key.len() + 1);
+    next.extend_from_slice(key);
+    next.push(0);
+    next.into()
+}

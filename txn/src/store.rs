@@ -1,0 +1,146 @@
+//! [`TransactionStore`]: what the server opens once, and what every transaction shares.
+
+use crate::error::Result;
+use crate::failpoint::FailPoints;
+use crate::intents::Intents;
+use crate::oracle::Oracle;
+use crate::snapshot::Readers;
+use crate::system;
+use crate::transaction::{Transaction, TransactionOptions};
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use storage::{AtomicCommit, EnvRef, StoreRef, Timestamp};
+
+/// How a [`TransactionStore`] behaves.
+#[derive(Clone, Debug)]
+pub struct TransactionStoreOptions {
+    /// Folder for buffers that outgrow memory; without one they stay in memory.
+    pub spill_dir: Option<PathBuf>,
+    /// Bytes of memory that one transaction's buffer may hold before it spills.
+    pub buffer_limit_bytes: usize,
+    /// Transactions up to this many bytes of keys and values commit in one phase, where the
+    /// engine can.
+    pub one_phase_limit_bytes: usize,
+    /// How long old versions are kept for reads in the past.
+    pub history: Duration,
+    /// How long COMMIT waits for another's lock before it answers with a conflict.
+    pub lock_wait: Duration,
+    /// How long after its last sign of life a transaction's locks may be removed by others, on
+    /// engines where its owner may be another process.
+    pub lock_time_to_live: Duration,
+    /// Commit in two phases even where one would do. For tests.
+    pub always_two_phase: bool,
+}
+
+impl Default for TransactionStoreOptions {
+    fn default() -> Self {
+        TransactionStoreOptions {
+            spill_dir: None,
+            buffer_limit_bytes: 256 << 20,
+            one_phase_limit_bytes: 32 << 20,
+            history: Duration::from_secs(3600),
+            lock_wait: Duration::from_secs(1),
+            lock_time_to_live: Duration::from_secs(5),
+            always_two_phase: false,
+        }
+    }
+}
+
+/// How a transaction that asked for its identity ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Committed at this timestamp.
+    Committed(Timestamp),
+    /// Rolled back, or never committed before the server went down.
+    Aborted,
+    /// Still open in this process.
+    InProgress,
+}
+
+/// The transactional store.
+pub struct TransactionStore {
+    pub(crate) store: StoreRef,
+    pub(crate) oracle: Arc<Oracle>,
+    pub(crate) env: EnvRef,
+    pub(crate) options: TransactionStoreOptions,
+    pub(crate) intents: Intents,
+    pub(crate) readers: Readers,
+    pub(crate) safe_point: AtomicU64,
+    /// One pass of garbage collection, or one move of the safe point, at a time.
+    pub(crate) collecting: tokio::sync::Mutex<()>,
+    /// Transactions of this process that asked for their identity and have not ended.
+    pub(crate) identified: Mutex<BTreeSet<Timestamp>>,
+    fail_points: FailPoints,
+    pub(crate) this: Weak<TransactionStore>,
+}
+
+impl TransactionStore {
+    /// Opens the transactions of `store`, whose timestamps `oracle` hands out: sets the oracle
+    /// above everything recovered, and finishes the two-phase commits that a crash cut short.
+    pub async fn open(
+        store: StoreRef,
+        oracle: Arc<Oracle>,
+        env: EnvRef,
+        options: TransactionStoreOptions,
+    ) -> Result<Arc<TransactionStore>> {
+        let published = store.atomic().map_or(Timestamp::ZERO, AtomicCommit::published);
+        let recovered = published.max(store.recovered_max_timestamp());
+        oracle.attach(&store, recovered).await?;
+        let safe_point = system::load(&store, system::SAFE_POINT).await?;
+        let this = Arc::new_cyclic(|this| TransactionStore {
+            store,
+            oracle,
+            env,
+            options,
+            intents: Intents::default(),
+            readers: Readers::default(),
+            safe_point: AtomicU64::new(safe_point.0),
+            collecting: tokio::sync::Mutex::new(()),
+            identified: Mutex::default(),
+            fail_points: FailPoints::default(),
+            this: this.clone(),
+        });
+        if this.store.atomic().is_some() {
+            this.recover_intents().await?;
+        }
+        Ok(this)
+    }
+
+    /// Begins a transaction. Nothing is read until the first statement.
+    pub fn begin(self: &Arc<Self>, options: TransactionOptions) -> Arc<Transaction> {
+        Arc::new(Transaction::new(self.clone(), options))
+    }
+
+    /// The store below.
+    pub fn store(&self) -> &StoreRef {
+        &self.store
+    }
+
+    /// Where timestamps come from.
+    pub fn oracle(&self) -> &Arc<Oracle> {
+        &self.oracle
+    }
+
+    /// The fail points of this instance.
+    pub fn fail_points(&self) -> &FailPoints {
+        &self.fail_points
+    }
+
+    /// The GC safe point: snapshots below it are refused.
+    pub fn safe_point(&self) -> Timestamp {
+        Timestamp(self.safe_point.load(Ordering::SeqCst))
+    }
+
+    /// How the transaction with this start_ts, which asked for its identity, ended.
+    pub async fn outcome(&self, start_ts: Timestamp) -> Result<Outcome> {
+        if self.identified.lock().contains(&start_ts) {
+            return Ok(Outcome::InProgress);
+        }
+        let row = self.read_primary(&system::outcome_key(start_ts), start_ts).await?;
+        Ok(row.committed.map_or(Outcome::Aborted, Outcome::Committed))
+    }
+}

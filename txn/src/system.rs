@@ -1,0 +1,84 @@
+//! What transactions keep for themselves: the names of the oracle's high-water mark and of the
+//! safe point, and the rows of intents and of the outcomes of transactions that asked for their
+//! identity.
+//!
+//! The rows begin with bytes that no table's key begins with: storage ids never start with 0xff.
+
+use crate::error::{Result, TxnError};
+use bytes::{BufMut, Bytes, BytesMut};
+use storage::{RowRange, StoreError, StoreRef, Timestamp};
+
+const PREFIX: &[u8] = b"\xff\xfepercosql/";
+
+/// Name of the oracle's high-water mark.
+pub(crate) const HIGH_WATER: &str = "oracle.high_water";
+
+/// Name of the safe point of garbage collection.
+pub(crate) const SAFE_POINT: &str = "gc.safe_point";
+
+fn key(name: &str) -> Bytes {
+    let mut key = BytesMut::with_capacity(PREFIX.len() + name.len());
+    key.put_slice(PREFIX);
+    key.put_slice(name.as_bytes());
+    key.freeze()
+}
+
+fn key_of(name: &str, ts: Timestamp) -> Bytes {
+    let mut bytes = BytesMut::from(&key(name)[..]);
+    bytes.put_u64(ts.0);
+    bytes.freeze()
+}
+
+/// The rows of all intents.
+pub(crate) fn intents() -> RowRange {
+    RowRange::prefix(key("intent/"))
+}
+
+/// The row of the intent of the transaction `start_ts`.
+pub(crate) fn intent_key(start_ts: Timestamp) -> Bytes {
+    key_of("intent/", start_ts)
+}
+
+/// The transaction whose intent lies at `key`.
+pub(crate) fn intent_of(key: &[u8]) -> Option<Timestamp> {
+    let from = key.len().checked_sub(8)?;
+    let bytes: [u8; 8] = key.get(from..)?.try_into().ok()?;
+    Some(Timestamp(u64::from_be_bytes(bytes)))
+}
+
+/// The row that says how the transaction `start_ts` ended, written when it asked for its
+/// identity. The multiplied hash in front spreads neighbours over tablets.
+pub(crate) fn outcome_key(start_ts: Timestamp) -> Bytes {
+    let mut bytes = BytesMut::from(&key("outcome/")[..]);
+    bytes.put_u8((start_ts.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8);
+    bytes.put_u64(start_ts.0);
+    bytes.freeze()
+}
+
+/// Reads a timestamp kept under `name`; zero when it was never written.
+pub(crate) async fn load(store: &StoreRef, name: &str) -> Result<Timestamp> {
+    let Some(value) = store.get_meta(name).await? else { return Ok(Timestamp::ZERO) };
+    match <[u8; 8]>::try_from(&value[..]) {
+        Ok(bytes) => Ok(Timestamp(u64::from_be_bytes(bytes))),
+        Err(_) => Err(TxnError::Store(StoreError::Corrupted(format!("the value of {name}")))),
+    }
+}
+
+/// Keeps a timestamp under `name`, durably.
+pub(crate) async fn save(store: &StoreRef, name: &str, value: Timestamp) -> Result<()> {
+    store.put_meta(name, Bytes::copy_from_slice(&value.0.to_be_bytes())).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intent_keys_round_trip_and_sort() {
+        let (a, b) = (intent_key(Timestamp(255)), intent_key(Timestamp(256)));
+        assert!(a < b && intents().contains(&a) && intents().contains(&b));
+        assert_eq!(intent_of(&b), Some(Timestamp(256)));
+        assert!(!intents().contains(&outcome_key(Timestamp(255))));
+    }
+}

@@ -1,0 +1,240 @@
+//! What a transaction does, whichever way it commits.
+
+use super::harness::*;
+use crate::*;
+use bytes::Bytes;
+use std::time::Duration;
+use storage::RowRange;
+
+fn all() -> RowRange {
+    RowRange { start: Bytes::new(), end: Some(Bytes::from_static(b"\xff")) }
+}
+
+#[test]
+fn commits_and_reads_back() {
+    on_every_path(|world| async move {
+        assert_eq!(world.value("a").await, None);
+        let first = world.set("a", "1").await;
+        let second = world.set("a", "2").await;
+        assert!(second > first);
+        assert_eq!(world.value("a").await.as_deref(), Some("2"));
+        let transaction = world.begin();
+        transaction.write(vec![delete("a")]).await.unwrap();
+        transaction.commit().await.unwrap();
+        assert_eq!(world.value("a").await, None);
+    });
+}
+
+#[test]
+fn reads_its_own_writes_and_only_earlier_commands() {
+    on_every_path(|world| async move {
+        world.set("b", "old").await;
+        world.set("d", "old").await;
+        let transaction = world.begin();
+        transaction.write(vec![put("a", "1"), put("c", "3"), delete("d")]).await.unwrap();
+        let own = OwnWrites::Before(transaction.command());
+        assert_eq!(transaction.get(b"a", own).await.unwrap(), None);
+        let command = transaction.advance_command();
+        let own = OwnWrites::Before(command);
+        transaction.write(vec![put("e", "5")]).await.unwrap();
+        let forward = scan(&transaction, all(), TxnScanOptions::default(), own).await;
+        let keys: Vec<_> = forward.iter().map(|pair| pair.0.as_str()).collect();
+        assert_eq!(keys, ["a", "b", "c"]);
+        let options = TxnScanOptions { reverse: true, batch_rows: 1, limit: Some(3) };
+        let backward = scan(&transaction, all(), options, OwnWrites::All).await;
+        let keys: Vec<_> = backward.iter().map(|pair| pair.0.as_str()).collect();
+        assert_eq!(keys, ["e", "c", "b"]);
+        let values = transaction.get_many(&[key("d"), key("b"), key("a"), key("x")], OwnWrites::All).await.unwrap();
+        assert_eq!(values, [None, Some(key("old")), Some(key("1")), None]);
+    });
+}
+
+#[test]
+fn a_scan_merges_in_every_batch_size_and_limit() {
+    on_every_path(|world| async move {
+        let transaction = world.begin();
+        for i in (0..60).step_by(2) {
+            transaction.write(vec![put(&format!("k{i:02}"), "stored")]).await.unwrap();
+        }
+        transaction.commit().await.unwrap();
+        let transaction = world.begin();
+        for i in (0..60).step_by(3) {
+            let write = if i % 4 == 0 { delete(&format!("k{i:02}")) } else { put(&format!("k{i:02}"), "own") };
+            transaction.write(vec![write]).await.unwrap();
+        }
+        let expected: Vec<(String, String)> = (0..60)
+            .filter_map(|i| match (i % 3, i % 2, i % 4) {
+                (0, _, 0) => None,
+                (0, _, _) => Some((format!("k{i:02}"), "own".to_owned())),
+                (_, 0, _) => Some((format!("k{i:02}"), "stored".to_owned())),
+                _ => None,
+            })
+            .collect();
+        for reverse in [false, true] {
+            for batch_rows in [1, 2, 7, 1000] {
+                for limit in [None, Some(1), Some(5), Some(1000)] {
+                    let options = TxnScanOptions { reverse, batch_rows, limit };
+                    let mut expected = expected.clone();
+                    if reverse {
+                        expected.reverse();
+                    }
+                    expected.truncate(limit.unwrap_or(usize::MAX));
+                    assert_eq!(scan(&transaction, all(), options, OwnWrites::All).await, expected, "{options:?}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_snapshot_does_not_move() {
+    on_every_path(|world| async move {
+        world.set("a", "1").await;
+        let reader = world.begin();
+        let ts = reader.snapshot_ts().await.unwrap();
+        assert_eq!(get(&reader, "a").await.as_deref(), Some("1"));
+        world.set("a", "2").await;
+        world.set("b", "2").await;
+        assert_eq!(get(&reader, "a").await.as_deref(), Some("1"));
+        assert_eq!(get(&reader, "b").await, None);
+        assert_eq!(reader.commit().await.unwrap(), ts);
+        assert_eq!(world.value("a").await.as_deref(), Some("2"));
+    });
+}
+
+#[test]
+fn the_first_committer_wins() {
+    on_every_path(|world| async move {
+        world.set("a", "0").await;
+        let (one, two) = (world.begin(), world.begin());
+        one.snapshot_ts().await.unwrap();
+        two.snapshot_ts().await.unwrap();
+        one.write(vec![update("a", "1")]).await.unwrap();
+        two.write(vec![update("a", "2")]).await.unwrap();
+        one.commit().await.unwrap();
+        match two.commit().await {
+            Err(TxnError::Conflict(conflict)) => {
+                assert_eq!((conflict.key, conflict.kind), (key("a"), ConflictKind::Write));
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(world.value("a").await.as_deref(), Some("1"));
+    });
+}
+
+#[test]
+fn a_key_that_had_to_stay_unchanged_conflicts() {
+    on_every_path(|world| async move {
+        world.set("descriptor", "1").await;
+        let writer = world.begin();
+        writer.snapshot_ts().await.unwrap();
+        writer.require_unchanged(key("descriptor"));
+        writer.write(vec![put("row", "1")]).await.unwrap();
+        world.set("descriptor", "2").await;
+        let kind = conflict_kind(writer.commit().await);
+        assert!(matches!(kind, Some(ConflictKind::Condition | ConflictKind::Write)), "{kind:?}");
+        let writer = world.begin();
+        writer.require_unchanged(key("descriptor"));
+        writer.write(vec![put("row", "1")]).await.unwrap();
+        writer.commit().await.unwrap();
+    });
+}
+
+#[test]
+fn rollback_to_and_rollback() {
+    on_every_path(|world| async move {
+        let transaction = world.begin();
+        transaction.write(vec![put("a", "1")]).await.unwrap();
+        let savepoint = transaction.advance_command();
+        transaction.write(vec![put("a", "2"), put("b", "2")]).await.unwrap();
+        transaction.rollback_to(savepoint).await.unwrap();
+        assert_eq!(get(&transaction, "a").await.as_deref(), Some("1"));
+        transaction.write(vec![put("c", "3")]).await.unwrap();
+        transaction.commit().await.unwrap();
+        assert_eq!(world.value("a").await.as_deref(), Some("1"));
+        assert_eq!(world.value("b").await, None);
+        assert_eq!(world.value("c").await.as_deref(), Some("3"));
+        let transaction = world.begin();
+        transaction.write(vec![put("a", "9")]).await.unwrap();
+        transaction.rollback().await;
+        assert!(transaction.write(vec![put("a", "9")]).await.is_err());
+        assert_eq!(world.value("a").await.as_deref(), Some("1"));
+    });
+}
+
+#[test]
+fn a_dropped_transaction_releases_its_snapshot() {
+    on_every_path(|world| async move {
+        world.set("a", "1").await;
+        let reader = world.begin();
+        let ts = reader.snapshot_ts().await.unwrap();
+        world.set("a", "2").await;
+        world.env.advance(Duration::from_secs(3 * 3600));
+        assert_eq!(world.store.collect_garbage().await.unwrap().safe_point, ts);
+        drop(reader);
+        assert!(world.store.collect_garbage().await.unwrap().safe_point > ts);
+    });
+}
+
+#[test]
+fn read_only_transactions_refuse_writes() {
+    on_every_path(|world| async move {
+        let options = TransactionOptions { read_only: true, ..TransactionOptions::default() };
+        let reader = world.store.begin(options);
+        assert!(matches!(reader.write(vec![put("a", "1")]).await, Err(TxnError::Invalid(_))));
+    });
+}
+
+#[test]
+fn long_values_take_the_data_family() {
+    on_every_path(|world| async move {
+        let long = "x".repeat(5000);
+        world.set("a", &long).await;
+        world.settle().await;
+        assert_eq!(world.value("a").await, Some(long.clone()));
+        let pairs = scan(&world.begin(), all(), TxnScanOptions::default(), OwnWrites::All).await;
+        assert_eq!(pairs, [("a".to_owned(), long)]);
+    });
+}
+
+#[test]
+fn a_transaction_that_asked_for_its_identity_can_be_asked_about() {
+    on_every_path(|world| async move {
+        let (one, two) = (world.begin(), world.begin());
+        let (first, second) = (one.start_ts().await.unwrap(), two.start_ts().await.unwrap());
+        assert!(second > first);
+        one.write(vec![put("a", "1")]).await.unwrap();
+        assert_eq!(world.store.outcome(first).await.unwrap(), Outcome::InProgress);
+        let commit_ts = one.commit().await.unwrap();
+        world.settle().await;
+        assert_eq!(world.store.outcome(first).await.unwrap(), Outcome::Committed(commit_ts));
+        drop(two);
+        assert_eq!(world.store.outcome(second).await.unwrap(), Outcome::Aborted);
+    });
+}
+
+#[test]
+fn a_spilled_transaction_commits() {
+    for path in [Path::Embedded, Path::ByRow] {
+        let folder = tempfile::tempdir().unwrap();
+        let env = storage::testing::SimEnv::new(7);
+        let spill_dir = Some(folder.path().to_owned());
+        let options = TransactionStoreOptions { spill_dir, buffer_limit_bytes: 20_000, ..options(path) };
+        let for_world = env.clone();
+        let work = async move {
+            let world = World::with(for_world, path, options).await;
+            let transaction = world.begin();
+            for i in 0..9000 {
+                transaction.write(vec![put(&format!("k{i:05}"), "v")]).await.unwrap();
+            }
+            assert!(transaction.stats().spilled);
+            assert_eq!(get(&transaction, "k00001").await.as_deref(), Some("v"));
+            transaction.commit().await.unwrap();
+            let reader = world.begin();
+            assert_eq!(scan(&reader, all(), TxnScanOptions::default(), OwnWrites::All).await.len(), 9000);
+            world.settle().await;
+            assert_eq!(scan(&reader, all(), TxnScanOptions::default(), OwnWrites::All).await.len(), 9000);
+        };
+        env.block_on(work).unwrap();
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests of whole transactions, on both commit paths.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod basic;
+pub(crate) mod harness;

@@ -1,0 +1,161 @@
+//! [`WriteRecord`]: the cell `w@commit_ts` of a committed write, the cell `r@commit_ts` of a key
+//! that was only locked, and the cell `r@start_ts` of a rollback.
+//!
+//! ```text
+//! byte 0      strength (the class of the cell), or R for a rollback
+//! byte 1      kind: P inlined value, p value in the data family, D delete, L lock only, R rollback
+//! 2..10       start_ts of the transaction; zero when it committed in one phase and nobody asked
+//! 10..        inlined value
+//! ```
+
+use crate::data::{INLINE_VALUE_BYTES, RecordKind};
+use crate::lock::{LockStrength, decode_kind, encode_kind};
+use bytes::{BufMut, Bytes, BytesMut};
+use storage::{Cell, ClassRange, Family, StoreError, Timestamp};
+
+/// The class of rollback records: outside of every strength, so that they conflict with nobody.
+pub const ROLLBACK_CLASS: u8 = b'R';
+
+/// The class of rollback records, as a range.
+pub const ROLLBACK: ClassRange = ClassRange { from: ROLLBACK_CLASS, to: ROLLBACK_CLASS };
+
+const HEADER: usize = 10;
+
+/// A committed write or lock-only record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteRecord {
+    /// How strongly the key was held.
+    pub strength: LockStrength,
+    /// What was done.
+    pub kind: RecordKind,
+    /// Identity of the transaction; zero when it had none.
+    pub start_ts: Timestamp,
+    /// The value of a `Put`; `None` when it is in the data family at `start_ts`.
+    pub inlined: Option<Bytes>,
+}
+
+/// What a cell of the write or rollback family says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// Committed at the cell's timestamp.
+    Committed(WriteRecord),
+    /// The transaction whose start_ts is the cell's timestamp was rolled back.
+    RolledBack,
+}
+
+impl WriteRecord {
+    /// The family that the record belongs to.
+    pub fn family(&self) -> Family {
+        match self.kind {
+            RecordKind::Put | RecordKind::Delete => Family::Write,
+            RecordKind::Lock => Family::Rollback,
+        }
+    }
+
+    /// The cell.
+    pub fn encode(&self) -> Bytes {
+        encode_record(self.strength, self.kind, self.start_ts, self.inlined.as_deref())
+    }
+}
+
+/// The cell of a committed record.
+pub(crate) fn encode_record(
+    strength: LockStrength,
+    kind: RecordKind,
+    start_ts: Timestamp,
+    inlined: Option<&[u8]>,
+) -> Bytes {
+    let value = inlined.unwrap_or_default();
+    let mut cell = BytesMut::with_capacity(HEADER + value.len());
+    cell.put_u8(strength as u8);
+    cell.put_u8(encode_kind(kind, inlined.is_some()));
+    cell.put_u64(start_ts.0);
+    cell.put_slice(value);
+    cell.freeze()
+}
+
+/// The cell of a rollback record.
+pub fn encode_rollback(start_ts: Timestamp) -> Bytes {
+    let mut cell = BytesMut::with_capacity(HEADER);
+    cell.put_u8(ROLLBACK_CLASS);
+    cell.put_u8(ROLLBACK_CLASS);
+    cell.put_u64(start_ts.0);
+    cell.freeze()
+}
+
+/// What a committed write left for a reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Visible {
+    /// No value.
+    Absent,
+    /// This value.
+    Inlined(Bytes),
+    /// The value in the data family at this timestamp.
+    At(Timestamp),
+}
+
+/// What a reader sees of the newest write in its snapshot: the hot path of every read.
+pub(crate) fn visible(cell: &Bytes) -> Result<Visible, StoreError> {
+    match cell.get(1) {
+        Some(b'P') if cell.len() >= HEADER => Ok(Visible::Inlined(cell.slice(HEADER..))),
+        Some(b'D') => Ok(Visible::Absent),
+        Some(b'p') => Ok(Visible::At(start_of(cell)?)),
+        _ => Err(StoreError::Corrupted("damaged write cell".into())),
+    }
+}
+
+/// The start_ts in a record.
+pub(crate) fn start_of(cell: &[u8]) -> Result<Timestamp, StoreError> {
+    let bytes: Option<[u8; 8]> = cell.get(2..HEADER).and_then(|bytes| bytes.try_into().ok());
+    bytes
+        .map(|bytes| Timestamp(u64::from_be_bytes(bytes)))
+        .ok_or_else(|| StoreError::Corrupted("damaged write cell".into()))
+}
+
+/// The record in a cell of the write or rollback family.
+pub fn decode_record(cell: &Cell) -> Result<Record, StoreError> {
+    let damaged = || StoreError::Corrupted("damaged write cell".into());
+    let class = *cell.value.first().ok_or_else(damaged)?;
+    let start_ts = start_of(&cell.value)?;
+    if class == ROLLBACK_CLASS {
+        return Ok(Record::RolledBack);
+    }
+    let strength = LockStrength::from_class(class).ok_or_else(damaged)?;
+    let (kind, inlined) = cell.value.get(1).copied().and_then(decode_kind).ok_or_else(damaged)?;
+    let inlined = inlined.then(|| cell.value.slice(HEADER..));
+    Ok(Record::Committed(WriteRecord { strength, kind, start_ts, inlined }))
+}
+
+/// Whether a value is short enough to be inlined on the two-phase path.
+pub(crate) fn is_short(value: &[u8]) -> bool {
+    value.len() <= INLINE_VALUE_BYTES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_round_trip() {
+        for (kind, inlined) in [
+            (RecordKind::Put, Some(Bytes::from_static(b"v"))),
+            (RecordKind::Put, None),
+            (RecordKind::Delete, None),
+            (RecordKind::Lock, None),
+        ] {
+            let record = WriteRecord { strength: LockStrength::Update, kind, start_ts: Timestamp(9), inlined };
+            let cell = Cell { family: record.family(), timestamp: Timestamp(10), value: record.encode() };
+            assert_eq!(decode_record(&cell), Ok(Record::Committed(record)));
+        }
+    }
+
+    #[test]
+    fn rollbacks_conflict_with_no_strength() {
+        let cell = encode_rollback(Timestamp(4));
+        for class in 1..=4 {
+            let strength = LockStrength::from_class(class).unwrap();
+            assert!(!strength.conflicting_classes().contains(&cell));
+        }
+        assert!(ROLLBACK.contains(&cell));
+    }
+}
