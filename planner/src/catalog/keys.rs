@@ -21,7 +21,9 @@ const SEQUENCES: StorageId = 3;
 const DROPPED: StorageId = 4;
 
 fn prefix(space: StorageId) -> Vec<u8> {
-    space.to_be_bytes().to_vec()
+    let mut prefix = vec![b't'];
+    prefix.extend_from_slice(&space.to_be_bytes());
+    prefix
 }
 
 fn key(space: StorageId, rest: &[&[u8]]) -> Bytes {

@@ -1,8 +1,24 @@
 //! Data definition: CREATE, ALTER, DROP, TRUNCATE. Everything is written through the statement's
-//! transaction, so that it commits and rolls back with it.
+//! transaction, so that it commits and rolls back with it. Must not know the wire.
 
-use crate::catalog::{Catalog, CatalogStore, HeldLocks};
-use crate::error::{Result, SqlError};
+mod alter_table;
+mod backfill;
+mod canonical;
+mod create_index;
+mod create_table;
+mod database;
+mod drop;
+mod names;
+mod role;
+mod schema;
+pub mod scram;
+mod sequence;
+mod truncate;
+pub mod type_name;
+
+use crate::catalog::{Catalog, CatalogStore, CatalogWriter, HeldLocks, TableDescriptor};
+use crate::error::{Result, SqlError, SqlState};
+use crate::session::Notice;
 use crate::session::settings::Settings;
 use crate::session::shared::SessionShared;
 use crate::types::Oid;
@@ -28,8 +44,78 @@ pub struct DdlContext {
     pub user: Oid,
 }
 
+impl DdlContext {
+    /// A writer of descriptors of this database.
+    fn writer(&self) -> CatalogWriter<'_> {
+        self.store.writer(&self.transaction, self.catalog.database().oid)
+    }
+    /// Takes a table alone until the transaction ends.
+    async fn lock(&self, table: &TableDescriptor) -> Result<()> {
+        self.locks.exclusive(table.oid, self.settings.lock_timeout()).await
+    }
+    /// Tells the client something that is not an error.
+    fn notice(&self, state: SqlState, message: impl Into<String>) {
+        let mut notice = Notice::notice(message);
+        notice.fields.state = state;
+        self.session.notify(notice);
+    }
+}
+
+/// Whether [`execute`] runs this statement.
+pub fn is_ddl(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::CreateTable(_)
+            | Statement::CreateIndex(_)
+            | Statement::CreateSchema { .. }
+            | Statement::CreateDatabase { .. }
+            | Statement::CreateSequence { .. }
+            | Statement::CreateRole(_)
+            | Statement::CreateUser(_)
+            | Statement::AlterTable(_)
+            | Statement::AlterIndex { .. }
+            | Statement::AlterRole { .. }
+            | Statement::AlterSchema(_)
+            | Statement::Drop { .. }
+            | Statement::Truncate(_)
+            | Statement::Comment { .. }
+            | Statement::Grant(_)
+            | Statement::Revoke(_)
+            | Statement::CreateExtension(_)
+            | Statement::DropExtension(_)
+    )
+}
+
 /// Runs a DDL statement; the answer is its command tag. The caller advances the command number
 /// and reads the catalog anew afterwards.
-pub async fn execute(_context: &DdlContext, statement: &Statement) -> Result<String> {
-    Err(SqlError::unsupported(statement))
+pub async fn execute(context: &DdlContext, statement: &Statement) -> Result<String> {
+    let tag = match statement {
+        Statement::CreateTable(create) => create_table::execute(context, create).await?,
+        Statement::CreateIndex(create) => create_index::execute(context, create).await?,
+        Statement::CreateSchema { schema_name, if_not_exists, .. } => {
+            schema::create(context, schema_name, *if_not_exists).await?
+        }
+        Statement::CreateDatabase { db_name, .. } => database::create(context, db_name).await?,
+        Statement::CreateSequence { temporary, if_not_exists, name, data_type, sequence_options, owned_by } => {
+            let options = sequence::Options { data_type: data_type.as_ref(), options: sequence_options };
+            sequence::create(context, *temporary, *if_not_exists, name, &options, owned_by.as_ref()).await?
+        }
+        Statement::CreateRole(create) => role::create(context, create).await?,
+        Statement::AlterRole { name, operation } => role::alter(context, name, operation).await?,
+        Statement::AlterTable(alter) => alter_table::execute(context, alter).await?,
+        Statement::AlterIndex { name, operation } => alter_table::alter_index(context, name, operation).await?,
+        Statement::Drop { object_type, if_exists, names, cascade, temporary, .. } => {
+            if *temporary {
+                return Err(SqlError::unsupported("DROP TEMPORARY"));
+            }
+            drop::execute(context, object_type, *if_exists, names, *cascade).await?
+        }
+        Statement::Truncate(truncate) => truncate::execute(context, truncate).await?,
+        other => {
+            let text = other.to_string();
+            let words: Vec<&str> = text.split_whitespace().take(2).collect();
+            return Err(SqlError::unsupported(words.join(" ")));
+        }
+    };
+    Ok(tag)
 }

@@ -1,0 +1,380 @@
+//! ALTER TABLE and ALTER INDEX.
+
+use super::create_table::{Constraint, Making, table_constraint};
+use super::names::{Chosen, has_constraint};
+use super::{DdlContext, backfill, canonical, drop, names};
+use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, SchemaDescriptor, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::parse::{fold, fold_name};
+use sqlparser::ast::{
+    AlterColumnOperation, AlterIndexOperation, AlterTable, AlterTableOperation, ColumnDef, DropBehavior, Ident,
+    ObjectName, Owner, RenameTableNameKind, SqlOption,
+};
+
+/// ALTER TABLE.
+pub(super) async fn execute(context: &DdlContext, alter: &AlterTable) -> Result<String> {
+    if alter.location.is_some() || alter.on_cluster.is_some() || alter.table_type.is_some() {
+        return Err(SqlError::syntax("syntax error in ALTER TABLE"));
+    }
+    let Some(found) = context.find(&alter.name)? else {
+        if alter.if_exists {
+            let name = fold_name(&alter.name)?.1;
+            context.notice(state::SUCCESSFUL_COMPLETION, format!("relation \"{name}\" does not exist, skipping"));
+            return Ok("ALTER TABLE".into());
+        }
+        return rename_index(context, alter).await;
+    };
+    if found.kind == RelationKind::Sequence {
+        return alter_sequence(context, &found, alter).await;
+    }
+    let table = context.locked_table(&alter.name).await?;
+    let schema = context.schema(&table.schema)?;
+    let mut making = Making {
+        context,
+        writer: context.writer(),
+        schema: SchemaDescriptor::clone(&schema),
+        table,
+        chosen: Chosen::default(),
+    };
+    for operation in &alter.operations {
+        making.alter(operation).await?;
+    }
+    making.writer.put_table(&making.table)?;
+    making.writer.flush().await?;
+    Ok("ALTER TABLE".into())
+}
+
+/// ALTER INDEX … RENAME TO.
+pub(super) async fn alter_index(
+    context: &DdlContext,
+    name: &ObjectName,
+    operation: &AlterIndexOperation,
+) -> Result<String> {
+    let AlterIndexOperation::RenameIndex { index_name } = operation;
+    rename_index_to(context, name, index_name).await?;
+    Ok("ALTER INDEX".into())
+}
+
+/// PostgreSQL lets ALTER TABLE rename an index.
+async fn rename_index(context: &DdlContext, alter: &AlterTable) -> Result<String> {
+    if let [AlterTableOperation::RenameTable { table_name: RenameTableNameKind::To(new) }] = alter.operations.as_slice()
+    {
+        rename_index_to(context, &alter.name, new).await?;
+        return Ok("ALTER TABLE".into());
+    }
+    Err(names::no_relation(&alter.name))
+}
+
+async fn rename_index_to(context: &DdlContext, name: &ObjectName, new: &ObjectName) -> Result<()> {
+    let (schema, old) = fold_name(name)?;
+    let path = context.settings.search_path();
+    let Some((table, position)) = context.catalog.index_named(schema.as_deref(), &old, path) else {
+        return Err(names::no_relation(name));
+    };
+    context.lock(&table).await?;
+    let new = fold_name(new)?.1;
+    Chosen::default().claim_relation(context, &table.schema, &new)?;
+    let mut table = TableDescriptor::clone(&table);
+    table.version += 1;
+    if let Some(index) = table.indexes.get_mut(position) {
+        index.name = new;
+    }
+    let mut writer = context.writer();
+    writer.put_table(&table)?;
+    writer.flush().await
+}
+
+async fn alter_sequence(context: &DdlContext, sequence: &TableDescriptor, alter: &AlterTable) -> Result<String> {
+    let mut changed = sequence.clone();
+    changed.version += 1;
+    for operation in &alter.operations {
+        match operation {
+            AlterTableOperation::OwnerTo { new_owner } => changed.owner = owner(context, new_owner)?,
+            other => return Err(SqlError::unsupported(format!("ALTER TABLE of a sequence: {other}"))),
+        }
+    }
+    let mut writer = context.writer();
+    writer.put_table(&changed)?;
+    writer.flush().await?;
+    Ok("ALTER TABLE".into())
+}
+
+fn owner(context: &DdlContext, owner: &Owner) -> Result<crate::types::Oid> {
+    match owner {
+        Owner::Ident(name) => Ok(context.role(&fold(name))?.oid),
+        Owner::CurrentRole | Owner::CurrentUser | Owner::SessionUser => Ok(context.user),
+    }
+}
+
+fn no_column(table: &TableDescriptor, name: &str) -> SqlError {
+    let message = format!("column \"{name}\" of relation \"{}\" does not exist", table.name);
+    SqlError::new(state::UNDEFINED_COLUMN, message)
+}
+
+impl Making<'_> {
+    async fn alter(&mut self, operation: &AlterTableOperation) -> Result<()> {
+        match operation {
+            AlterTableOperation::AddConstraint { constraint, not_valid } => {
+                if *not_valid {
+                    return Err(SqlError::unsupported("NOT VALID"));
+                }
+                let constraint = table_constraint(constraint)?;
+                self.add_to_existing(&[constraint]).await
+            }
+            AlterTableOperation::AddColumn { if_not_exists, column_def, column_position: None, .. } => {
+                self.add_column_to_existing(*if_not_exists, column_def).await
+            }
+            AlterTableOperation::DropColumn { column_names, if_exists, drop_behavior, .. } => {
+                for name in column_names {
+                    self.drop_column(name, *if_exists, drop_behavior.as_ref())?;
+                }
+                Ok(())
+            }
+            AlterTableOperation::DropConstraint { if_exists, name, .. } => self.drop_constraint(name, *if_exists).await,
+            AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
+                self.rename_column(&fold(old_column_name), &fold(new_column_name))
+            }
+            AlterTableOperation::RenameConstraint { old_name, new_name } => {
+                self.rename_constraint(&fold(old_name), &fold(new_name))
+            }
+            AlterTableOperation::RenameTable { table_name: RenameTableNameKind::To(name) } => {
+                let (schema, name) = fold_name(name)?;
+                if schema.is_some() {
+                    return Err(SqlError::syntax("syntax error at or near \".\""));
+                }
+                self.chosen.claim_relation(self.context, &self.schema.name, &name)?;
+                self.table.name = name;
+                Ok(())
+            }
+            AlterTableOperation::AlterColumn { column_name, op } => self.alter_column(&fold(column_name), op).await,
+            AlterTableOperation::OwnerTo { new_owner } => {
+                self.table.owner = owner(self.context, new_owner)?;
+                Ok(())
+            }
+            AlterTableOperation::SetOptionsParens { options } => options.iter().try_for_each(|option| match option {
+                SqlOption::KeyValue { key, .. } => super::create_table::storage_parameter(self.context, &fold(key)),
+                other => Err(SqlError::unsupported(format!("storage option {other}"))),
+            }),
+            other => Err(SqlError::unsupported(format!("ALTER TABLE {other}"))),
+        }
+    }
+
+    /// Adds constraints to a table that may have rows, which are checked.
+    async fn add_to_existing(&mut self, constraints: &[Constraint<'_>]) -> Result<()> {
+        for constraint in constraints {
+            match constraint {
+                Constraint::Primary { .. } => {
+                    let before = self.table.clone();
+                    self.add_constraints(std::slice::from_ref(constraint)).await?;
+                    if backfill::has_rows(self.context, before.storage_id).await? {
+                        backfill::rewrite(self, &before).await?;
+                    }
+                }
+                Constraint::Unique { name, columns, include } => {
+                    let index = self.constraint_index(*name, columns, include, false).await?;
+                    backfill::fill_index(self.context, &self.table, &index).await?;
+                    self.table.indexes.push(index);
+                }
+                Constraint::Check { name, expr, column } => {
+                    let check = self.check(*name, expr, column.as_deref()).await?;
+                    backfill::validate_check(self.context, &self.table, &check).await?;
+                    self.table.checks.push(check);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn add_column_to_existing(&mut self, if_not_exists: bool, definition: &ColumnDef) -> Result<()> {
+        let name = fold(&definition.name);
+        if self.table.column_named(&name).is_some() {
+            let message = format!("column \"{name}\" of relation \"{}\" already exists", self.table.name);
+            if if_not_exists {
+                self.context.notice(state::DUPLICATE_COLUMN, format!("{message}, skipping"));
+                return Ok(());
+            }
+            return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
+        }
+        let before = self.table.clone();
+        let constraints = self.add_column(definition).await?;
+        let rows = backfill::has_rows(self.context, before.storage_id).await?;
+        if let Some(column) = self.table.columns.last_mut()
+            && rows
+        {
+            match column.default.clone() {
+                Some(default) if canonical::is_constant(&default) => column.missing = Some(default),
+                Some(_) => backfill::rewrite(self, &before).await?,
+                None if column.not_null => {
+                    let message = format!("column \"{name}\" of relation \"{}\" contains null values", before.name);
+                    return Err(SqlError::new(state::NOT_NULL_VIOLATION, message)
+                        .table(&before.schema, &before.name)
+                        .column(&name));
+                }
+                None => {}
+            }
+        }
+        self.add_to_existing(&constraints).await
+    }
+
+    fn drop_column(&mut self, name: &Ident, if_exists: bool, behavior: Option<&DropBehavior>) -> Result<()> {
+        let name = fold(name);
+        let Some(id) = self.table.column_named(&name).map(|column| column.id) else {
+            if if_exists {
+                let message = format!("column \"{name}\" of relation \"{}\" does not exist, skipping", self.table.name);
+                self.context.notice(state::SUCCESSFUL_COMPLETION, message);
+                return Ok(());
+            }
+            return Err(no_column(&self.table, &name));
+        };
+        if self.table.primary_key().is_some_and(|key| key.columns.iter().any(|key| key.column == id)) {
+            return Err(SqlError::unsupported("dropping a column of the primary key"));
+        }
+        // Indexes and constraints over the column go with it; a CHECK over others as well only by CASCADE.
+        let mut checks = Vec::new();
+        for check in std::mem::take(&mut self.table.checks) {
+            let columns = check_columns(&check.expression)?;
+            if !columns.contains(&name) {
+                checks.push(check);
+            } else if columns.len() > 1 && behavior != Some(&DropBehavior::Cascade) {
+                let detail = format!("constraint {} on table {} depends on column {name}", check.name, self.table.name);
+                return Err(drop::dependent(format!("column {name} of table {}", self.table.name), &detail));
+            }
+        }
+        self.table.checks = checks;
+        let uses = |index: &crate::catalog::IndexDescriptor| {
+            index.columns.iter().any(|key| key.column == id) || index.include.contains(&id)
+        };
+        for index in self.table.indexes.iter().filter(|index| uses(index)) {
+            self.writer.drop_storage(index.storage_id)?;
+        }
+        self.table.indexes.retain(|index| !uses(index));
+        if let Some(sequence) = self.context.catalog.owned_sequence(self.table.oid, id) {
+            self.writer.remove_table(&sequence)?;
+        }
+        if let Some(column) = self.table.columns.iter_mut().find(|column| column.id == id) {
+            *column = ColumnDescriptor {
+                name: format!("........pg.dropped.{id}........"),
+                not_null: false,
+                default: None,
+                identity: None,
+                missing: None,
+                dropped: true,
+                ..column.clone()
+            };
+        }
+        Ok(())
+    }
+
+    async fn drop_constraint(&mut self, name: &Ident, if_exists: bool) -> Result<()> {
+        let name = fold(name);
+        if !has_constraint(&self.table, &name) {
+            let message = format!("constraint \"{name}\" of relation \"{}\" does not exist", self.table.name);
+            if if_exists {
+                self.context.notice(state::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
+                return Ok(());
+            }
+            return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
+        }
+        self.table.checks.retain(|check| check.name != name);
+        let position = self.table.indexes.iter().position(|index| index.constraint.is_some() && index.name == name);
+        if let Some(position) = position {
+            let before = self.table.clone();
+            let index = self.table.indexes.remove(position);
+            if index.primary {
+                backfill::rewrite(self, &before).await?;
+            } else {
+                self.writer.drop_storage(index.storage_id)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn rename_column(&mut self, old: &str, new: &str) -> Result<()> {
+        let Some(id) = self.table.column_named(old).map(|column| column.id) else {
+            return Err(no_column(&self.table, old));
+        };
+        if self.table.column_named(new).is_some() {
+            let message = format!("column \"{new}\" of relation \"{}\" already exists", self.table.name);
+            return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
+        }
+        for check in &mut self.table.checks {
+            check.expression = canonical::rename_column(&check.expression, old, new)?;
+        }
+        if let Some(column) = self.table.columns.iter_mut().find(|column| column.id == id) {
+            column.name = new.to_string();
+        }
+        Ok(())
+    }
+
+    fn rename_constraint(&mut self, old: &str, new: &str) -> Result<()> {
+        if !has_constraint(&self.table, old) {
+            let message = format!("constraint \"{old}\" for table \"{}\" does not exist", self.table.name);
+            return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
+        }
+        self.chosen.claim_constraint(&self.table, new)?;
+        if let Some(check) = self.table.checks.iter_mut().find(|check| check.name == old) {
+            check.name = new.to_string();
+            return Ok(());
+        }
+        self.chosen.claim_relation(self.context, &self.schema.name, new)?;
+        if let Some(index) = self.table.indexes.iter_mut().find(|index| index.constraint.is_some() && index.name == old)
+        {
+            index.name = new.to_string();
+        }
+        Ok(())
+    }
+
+    async fn alter_column(&mut self, name: &str, operation: &AlterColumnOperation) -> Result<()> {
+        let Some(column) = self.table.column_named(name).cloned() else { return Err(no_column(&self.table, name)) };
+        let mut changed = column.clone();
+        match operation {
+            AlterColumnOperation::SetDefault { value } => {
+                if column.identity.is_some() {
+                    let message =
+                        format!("column \"{name}\" of relation \"{}\" is an identity column", self.table.name);
+                    return Err(SqlError::syntax(message));
+                }
+                changed.default = canonical::default_text(value, &column.ty)?;
+            }
+            AlterColumnOperation::DropDefault => {
+                if column.identity.is_some() {
+                    let message =
+                        format!("column \"{name}\" of relation \"{}\" is an identity column", self.table.name);
+                    return Err(SqlError::syntax(message));
+                }
+                changed.default = None;
+            }
+            AlterColumnOperation::SetNotNull => {
+                if !column.not_null {
+                    backfill::validate_not_null(self.context, &self.table, column.id).await?;
+                }
+                changed.not_null = true;
+            }
+            AlterColumnOperation::DropNotNull => {
+                let in_key = |id: ColumnId| {
+                    self.table.primary_key().is_some_and(|key| key.columns.iter().any(|key| key.column == id))
+                };
+                if in_key(column.id) {
+                    let message = format!("column \"{name}\" is in a primary key");
+                    return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+                }
+                if column.identity.is_some() {
+                    let message =
+                        format!("column \"{name}\" of relation \"{}\" is an identity column", self.table.name);
+                    return Err(SqlError::syntax(message));
+                }
+                changed.not_null = false;
+            }
+            other => return Err(SqlError::unsupported(format!("ALTER COLUMN {other}"))),
+        }
+        if let Some(place) = self.table.columns.iter_mut().find(|other| other.id == changed.id) {
+            *place = changed;
+        }
+        Ok(())
+    }
+}
+
+/// The columns that a stored CHECK names.
+fn check_columns(expression: &str) -> Result<Vec<String>> {
+    canonical::referenced(&crate::parse::parse_expression(expression)?.0)
+}

@@ -1,0 +1,254 @@
+//! Expressions of DEFAULT and CHECK as they are stored: SQL text in one form, parenthesised as
+//! PostgreSQL's deparser does, so that `pg_get_expr` can show it and the binder can read it.
+
+use crate::catalog::TableDescriptor;
+use crate::error::{Result, SqlError, state};
+use crate::parse::{fold, names::quote};
+use crate::types::SqlType;
+use sqlparser::ast::{BinaryOperator, Expr, Ident, UnaryOperator, Value, Visit, Visitor};
+use std::ops::ControlFlow;
+
+/// A DEFAULT for a column of this type. `None` for NULL, which is no default.
+/// Errors: 0A000 for references to columns (42P10 in PostgreSQL's words).
+pub(super) fn default_text(expr: &Expr, ty: &SqlType) -> Result<Option<String>> {
+    if let Some(column) = referenced(expr)?.first() {
+        let _ = column;
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot use column reference in DEFAULT expression"));
+    }
+    let type_name = ty.plain().name();
+    Ok(match strip(expr) {
+        Expr::Value(value) => match &value.value {
+            Value::Null => None,
+            Value::SingleQuotedString(text) => Some(format!("{}::{type_name}", literal(text))),
+            _ => Some(text(expr)),
+        },
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } if is_number(inner) => {
+            Some(format!("'-{}'::{type_name}", strip(inner)))
+        }
+        _ => Some(text(expr)),
+    })
+}
+
+/// A CHECK expression. Errors: 42703 for a column that the table has not.
+pub(super) fn check_text(expr: &Expr, table: &TableDescriptor) -> Result<String> {
+    for column in referenced(expr)? {
+        if table.column_named(&column).is_none() {
+            return Err(SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{column}\" does not exist")));
+        }
+    }
+    let text = text(expr);
+    Ok(if text.starts_with('(') { text } else { format!("({text})") })
+}
+
+/// The columns that an expression names, each once, in order. Errors: 0A000 for subqueries.
+pub(super) fn referenced(expr: &Expr) -> Result<Vec<String>> {
+    #[derive(Default)]
+    struct Columns {
+        names: Vec<String>,
+        subquery: bool,
+    }
+    impl Columns {
+        fn add(&mut self, ident: &Ident) {
+            let name = fold(ident);
+            if !self.names.contains(&name) {
+                self.names.push(name);
+            }
+        }
+    }
+    impl Visitor for Columns {
+        type Break = ();
+        fn pre_visit_query(&mut self, _: &sqlparser::ast::Query) -> ControlFlow<()> {
+            self.subquery = true;
+            ControlFlow::Break(())
+        }
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+            match expr {
+                Expr::Identifier(ident) if !is_keyword(ident) => self.add(ident),
+                Expr::CompoundIdentifier(parts) => {
+                    if let Some(last) = parts.last() {
+                        self.add(last);
+                    }
+                }
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut columns = Columns::default();
+    let _ = expr.visit(&mut columns);
+    if columns.subquery {
+        return Err(SqlError::unsupported("a subquery in a DEFAULT or CHECK expression"));
+    }
+    Ok(columns.names)
+}
+
+/// Words that sqlparser leaves as identifiers and that are values.
+fn is_keyword(ident: &Ident) -> bool {
+    ident.quote_style.is_none()
+        && [
+            "current_date",
+            "current_timestamp",
+            "current_time",
+            "current_user",
+            "session_user",
+            "current_role",
+            "user",
+            "localtimestamp",
+            "localtime",
+            "current_catalog",
+            "current_schema",
+        ]
+        .contains(&ident.value.to_ascii_lowercase().as_str())
+}
+
+/// The expression without the brackets around it.
+fn strip(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Nested(inner) => strip(inner),
+        other => other,
+    }
+}
+
+fn is_number(expr: &Expr) -> bool {
+    matches!(strip(expr), Expr::Value(value) if matches!(value.value, Value::Number(..)))
+}
+
+/// A string literal.
+pub(super) fn literal(text: &str) -> String {
+    if text.contains('\\') {
+        format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+    } else {
+        format!("'{}'", text.replace('\'', "''"))
+    }
+}
+
+/// The canonical text.
+pub(super) fn text(expr: &Expr) -> String {
+    match expr {
+        Expr::Nested(inner) => text(inner),
+        Expr::Identifier(ident) if is_keyword(ident) => ident.value.to_ascii_uppercase(),
+        Expr::Identifier(ident) => quote(&fold(ident)),
+        Expr::CompoundIdentifier(parts) => parts.last().map(|ident| quote(&fold(ident))).unwrap_or_default(),
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => literal(text),
+            Value::Boolean(value) => value.to_string(),
+            Value::Null => "NULL".to_string(),
+            other => other.to_string(),
+        },
+        Expr::BinaryOp { left, op, right } => {
+            let op = match op {
+                BinaryOperator::NotEq => "<>".to_string(),
+                other => other.to_string(),
+            };
+            format!("({} {op} {})", text(left), text(right))
+        }
+        Expr::UnaryOp { op: UnaryOperator::Not, expr } => format!("(NOT {})", text(expr)),
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => format!("(- {})", text(expr)),
+        Expr::IsNull(inner) => format!("({} IS NULL)", text(inner)),
+        Expr::IsNotNull(inner) => format!("({} IS NOT NULL)", text(inner)),
+        Expr::IsTrue(inner) => format!("({} IS TRUE)", text(inner)),
+        Expr::IsFalse(inner) => format!("({} IS FALSE)", text(inner)),
+        Expr::Between { expr, negated: false, low, high } => {
+            format!("(({0} >= {1}) AND ({0} <= {2}))", text(expr), text(low), text(high))
+        }
+        Expr::Between { expr, negated: true, low, high } => {
+            format!("(({0} < {1}) OR ({0} > {2}))", text(expr), text(low), text(high))
+        }
+        Expr::InList { expr, list, negated } => {
+            let list: Vec<String> = list.iter().map(text).collect();
+            let not = if *negated { "NOT " } else { "" };
+            format!("({} {not}IN ({}))", text(expr), list.join(", "))
+        }
+        Expr::Cast { expr, data_type, .. } => {
+            let name = super::type_name::sql_type(data_type).map_or_else(|_| data_type.to_string(), |ty| ty.format());
+            match strip(expr) {
+                Expr::Value(value) => match &value.value {
+                    Value::SingleQuotedString(text) => format!("{}::{name}", literal(text)),
+                    _ => format!("({})::{name}", text(expr)),
+                },
+                _ => format!("({})::{name}", text(expr)),
+            }
+        }
+        // Everything else as sqlparser prints it, in brackets where it is an operator.
+        Expr::Function(_) | Expr::Case { .. } | Expr::Substring { .. } | Expr::Trim { .. } | Expr::Extract { .. } => {
+            expr.to_string()
+        }
+        other => format!("({other})"),
+    }
+}
+
+/// A stored expression with a column renamed.
+pub(super) fn rename_column(stored: &str, old: &str, new: &str) -> Result<String> {
+    let (mut expr, _) = crate::parse::parse_expression(stored)?;
+    let _ = sqlparser::ast::visit_expressions_mut(&mut expr, |expr| {
+        if let Expr::Identifier(ident) = expr
+            && !is_keyword(ident)
+            && fold(ident) == old
+        {
+            *ident = Ident::with_quote('"', new);
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    let text = text(&expr);
+    Ok(if text.starts_with('(') { text } else { format!("({text})") })
+}
+
+/// Whether a stored default is a constant: the same for every row, under every setting.
+pub(super) fn is_constant(stored: &str) -> bool {
+    fn constant(expr: &Expr) -> bool {
+        match strip(expr) {
+            Expr::Value(_) => true,
+            Expr::Cast { expr, .. } => constant(expr),
+            _ => false,
+        }
+    }
+    crate::parse::parse_expression(stored).is_ok_and(|(expr, _)| constant(&expr))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::catalog::TableBuilder;
+    use crate::parse::parse_expression;
+
+    #[test]
+    fn expressions_have_one_form() {
+        for (sql, canonical) in [
+            ("a>0 and b < 5", "((a > 0) AND (b < 5))"),
+            ("((a)) != 3", "(a <> 3)"),
+            ("t.\"A b\" IS NULL", "(\"A b\" IS NULL)"),
+            ("a between 1 and 2", "((a >= 1) AND (a <= 2))"),
+            ("'x'::text", "'x'::text"),
+            ("a::numeric(10,2) > 1", "((a)::numeric(10,2) > 1)"),
+        ] {
+            let (expr, _) = parse_expression(sql).unwrap();
+            assert_eq!(text(&expr), canonical, "{sql}");
+        }
+    }
+
+    #[test]
+    fn canonical_text_is_a_fixed_point() {
+        for sql in ["a+1 > b*2 or not c", "a in (1,2,3)", "lower(a) = 'x'", "a is not null and -b > 1"] {
+            let once = text(&parse_expression(sql).unwrap().0);
+            assert_eq!(text(&parse_expression(&once).unwrap().0), once, "{sql}");
+        }
+    }
+
+    #[test]
+    fn defaults_are_cast_to_the_column() {
+        let of = |sql: &str, ty| default_text(&parse_expression(sql).unwrap().0, &ty).unwrap();
+        assert_eq!(of("'it''s'", SqlType::TEXT).unwrap(), "'it''s'::text");
+        assert_eq!(of("-1", SqlType::INT4).unwrap(), "'-1'::integer");
+        assert_eq!(of("0", SqlType::INT4).unwrap(), "0");
+        assert_eq!(of("null", SqlType::INT4), None);
+        assert_eq!(of("now()", SqlType::TIMESTAMPTZ).unwrap(), "now()");
+    }
+
+    #[test]
+    fn unknown_columns_are_refused() {
+        let table = TableBuilder::new(16384, "t").column("a", SqlType::INT4).build();
+        let (expr, _) = parse_expression("a > b").unwrap();
+        assert_eq!(check_text(&expr, &table).unwrap_err().state(), state::UNDEFINED_COLUMN);
+    }
+}

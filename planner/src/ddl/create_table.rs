@@ -1,0 +1,435 @@
+//! CREATE TABLE: columns, constraints, the sequences behind serial and identity columns.
+
+use super::names::Chosen;
+use super::type_name::{serial_type, sql_type};
+use super::{DdlContext, canonical, sequence};
+use crate::catalog::{
+    CatalogWriter, CheckDescriptor, ColumnDescriptor, ColumnId, Identity, IndexColumn, IndexDescriptor, IndexState,
+    RelationKind, SchemaDescriptor, TableDescriptor,
+};
+use crate::error::{Result, SqlError, state};
+use crate::parse::fold;
+use crate::types::SqlType;
+use sqlparser::ast::{
+    ColumnDef, ColumnOption, ConstraintCharacteristics, CreateTable, CreateTableOptions, Expr, GeneratedAs, Ident,
+    NullsDistinctOption, SqlOption, TableConstraint,
+};
+
+/// A table in the making: its descriptor, and what is stored with it.
+pub(super) struct Making<'a> {
+    pub(super) context: &'a DdlContext,
+    pub(super) writer: CatalogWriter<'a>,
+    pub(super) schema: SchemaDescriptor,
+    pub(super) table: TableDescriptor,
+    pub(super) chosen: Chosen,
+}
+
+/// A constraint, wherever it was written.
+pub(super) enum Constraint<'a> {
+    Primary { name: Option<&'a Ident>, columns: Vec<String>, include: Vec<String> },
+    Unique { name: Option<&'a Ident>, columns: Vec<String>, include: Vec<String> },
+    Check { name: Option<&'a Ident>, expr: &'a Expr, column: Option<String> },
+}
+
+/// CREATE TABLE.
+pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Result<String> {
+    refuse(create)?;
+    let (schema, name) = context.new_relation(&create.name)?;
+    if context.catalog.name_is_taken(&schema.name, &name) && create.if_not_exists {
+        context.notice(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
+        return Ok("CREATE TABLE".into());
+    }
+    let mut chosen = Chosen::default();
+    chosen.claim_relation(context, &schema.name, &name)?;
+    options(context, &create.table_options)?;
+    let numbers = context.store.numbers();
+    let table = TableDescriptor {
+        oid: numbers.oid().await?,
+        schema_oid: schema.oid,
+        schema: schema.name.clone(),
+        name,
+        kind: RelationKind::Table,
+        version: 1,
+        storage_id: numbers.storage_id().await?,
+        columns: Vec::new(),
+        indexes: Vec::new(),
+        checks: Vec::new(),
+        sequence: None,
+        owner: context.user,
+    };
+    let mut making =
+        Making { context, writer: context.writer(), schema: SchemaDescriptor::clone(&schema), table, chosen };
+    let mut constraints = Vec::new();
+    for column in &create.columns {
+        constraints.extend(making.add_column(column).await?);
+    }
+    for constraint in &create.constraints {
+        constraints.push(table_constraint(constraint)?);
+    }
+    making.add_constraints(&constraints).await?;
+    making.writer.put_table(&making.table)?;
+    making.writer.flush().await?;
+    Ok("CREATE TABLE".into())
+}
+
+/// What CREATE TABLE may say elsewhere and not here.
+fn refuse(create: &CreateTable) -> Result<()> {
+    let refused = [
+        (create.temporary || create.global.is_some(), "CREATE TEMPORARY TABLE"),
+        (create.unlogged, "CREATE UNLOGGED TABLE"),
+        (create.or_replace, "CREATE OR REPLACE TABLE"),
+        (create.query.is_some(), "CREATE TABLE AS"),
+        (create.like.is_some(), "CREATE TABLE LIKE"),
+        (create.inherits.is_some(), "INHERITS"),
+        (create.partition_by.is_some(), "PARTITION BY"),
+        (create.partition_of.is_some(), "PARTITION OF"),
+        (create.on_commit.is_some(), "ON COMMIT"),
+        (create.external, "CREATE EXTERNAL TABLE"),
+        (create.clone.is_some(), "CLONE"),
+        (create.without_rowid, "WITHOUT ROWID"),
+        (create.strict, "STRICT"),
+        (create.order_by.is_some() || create.cluster_by.is_some() || create.primary_key.is_some(), "ORDER BY"),
+        (create.comment.is_some(), "COMMENT in CREATE TABLE"),
+        (create.dynamic || create.transient || create.volatile || create.iceberg, "this kind of table"),
+    ];
+    match refused.iter().find(|(is, _)| *is) {
+        Some((_, what)) => Err(SqlError::unsupported(what)),
+        None => Ok(()),
+    }
+}
+
+/// Storage parameters: those of PostgreSQL are accepted with a notice, for there is nothing here
+/// that they could steer.
+fn options(context: &DdlContext, options: &CreateTableOptions) -> Result<()> {
+    match options {
+        CreateTableOptions::None => Ok(()),
+        CreateTableOptions::With(options) => options.iter().try_for_each(|option| match option {
+            SqlOption::KeyValue { key, .. } => storage_parameter(context, &fold(key)),
+            SqlOption::Ident(key) => storage_parameter(context, &fold(key)),
+            other => Err(SqlError::unsupported(format!("storage option {other}"))),
+        }),
+        other => Err(SqlError::unsupported(other.to_string())),
+    }
+}
+
+/// Accepts a storage parameter of PostgreSQL, saying that it has no effect.
+pub(super) fn storage_parameter(context: &DdlContext, name: &str) -> Result<()> {
+    let known = ["fillfactor", "parallel_workers", "toast_tuple_target", "user_catalog_table", "deduplicate_items"];
+    if known.contains(&name) || name.starts_with("autovacuum_") || name.starts_with("toast.") {
+        context.notice(state::SUCCESSFUL_COMPLETION, format!("storage parameter \"{name}\" has no effect"));
+        return Ok(());
+    }
+    Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{name}\"")))
+}
+
+fn not_deferrable(characteristics: Option<&ConstraintCharacteristics>) -> Result<()> {
+    match characteristics {
+        Some(found) if found.deferrable == Some(true) || found.enforced == Some(false) => {
+            Err(SqlError::unsupported(format!("{found} constraints")))
+        }
+        Some(found) if found.initially.is_some_and(|when| when == sqlparser::ast::DeferrableInitial::Deferred) => {
+            Err(SqlError::unsupported("INITIALLY DEFERRED constraints"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The columns of a constraint: plain names.
+fn column_names(columns: &[sqlparser::ast::IndexColumn]) -> Result<Vec<String>> {
+    columns
+        .iter()
+        .map(|column| match &column.column.expr {
+            Expr::Identifier(ident)
+                if column.operator_class.is_none()
+                    && column.column.options.sort.is_none()
+                    && column.column.options.nulls_first.is_none() =>
+            {
+                Ok(fold(ident))
+            }
+            _ => Err(SqlError::syntax(format!("syntax error in the column list of a constraint: {}", column.column))),
+        })
+        .collect()
+}
+
+/// A table constraint, checked for what is supported.
+pub(super) fn table_constraint(constraint: &TableConstraint) -> Result<Constraint<'_>> {
+    match constraint {
+        TableConstraint::PrimaryKey(primary) => {
+            not_deferrable(primary.characteristics.as_ref())?;
+            Ok(Constraint::Primary {
+                name: primary.name.as_ref(),
+                columns: column_names(&primary.columns)?,
+                include: primary.include.iter().map(fold).collect(),
+            })
+        }
+        TableConstraint::Unique(unique) => {
+            not_deferrable(unique.characteristics.as_ref())?;
+            if matches!(unique.nulls_distinct, NullsDistinctOption::NotDistinct) {
+                return Err(SqlError::unsupported("NULLS NOT DISTINCT"));
+            }
+            Ok(Constraint::Unique {
+                name: unique.name.as_ref(),
+                columns: column_names(&unique.columns)?,
+                include: unique.include.iter().map(fold).collect(),
+            })
+        }
+        TableConstraint::Check(check) if !check.no_inherit && check.enforced != Some(false) => {
+            Ok(Constraint::Check { name: check.name.as_ref(), expr: &check.expr, column: None })
+        }
+        TableConstraint::Check(_) => Err(SqlError::unsupported("CHECK with NO INHERIT or NOT ENFORCED")),
+        TableConstraint::ForeignKey(_) => Err(SqlError::unsupported("FOREIGN KEY")),
+        other => Err(SqlError::unsupported(format!("the constraint {other}"))),
+    }
+}
+
+impl Making<'_> {
+    /// Adds a column; answers its constraints, which are added when every column is there.
+    pub(super) async fn add_column<'c>(&mut self, definition: &'c ColumnDef) -> Result<Vec<Constraint<'c>>> {
+        let name = fold(&definition.name);
+        if self.table.column_named(&name).is_some() {
+            return Err(SqlError::new(state::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
+        }
+        if ["tableoid", "cmax", "xmax", "cmin", "xmin", "ctid"].contains(&name.as_str()) {
+            let message = format!("column name \"{name}\" conflicts with a system column name");
+            return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
+        }
+        let serial = serial_type(&definition.data_type);
+        let ty = serial.map_or_else(|| sql_type(&definition.data_type), Ok)?;
+        if matches!(ty, SqlType::UNKNOWN | SqlType::VOID) {
+            let message = format!("column \"{name}\" has pseudo-type {}", ty.name());
+            return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+        }
+        if ty.array {
+            return Err(SqlError::unsupported(format!("column \"{name}\" of the array type {}", ty.format())));
+        }
+        let id = ColumnId::try_from(self.table.columns.len() + 1)
+            .ok()
+            .filter(|id| *id <= 1600)
+            .ok_or_else(|| SqlError::new("54011", "tables can have at most 1600 columns"))?;
+        let mut column = ColumnDescriptor {
+            id,
+            name: name.clone(),
+            ty,
+            not_null: serial.is_some(),
+            default: None,
+            identity: None,
+            missing: None,
+            dropped: false,
+        };
+        let mut constraints = Vec::new();
+        let mut nullable = false;
+        for option in &definition.options {
+            let given = option.name.as_ref();
+            match &option.option {
+                ColumnOption::Null => nullable = true,
+                ColumnOption::NotNull => column.not_null = true,
+                ColumnOption::Default(expr) => {
+                    if serial.is_some() || column.default.is_some() {
+                        return Err(SqlError::syntax(format!(
+                            "multiple default values specified for column \"{name}\" of table \"{}\"",
+                            self.table.name
+                        )));
+                    }
+                    column.default = canonical::default_text(expr, &ty)?;
+                }
+                ColumnOption::PrimaryKey(primary) => {
+                    not_deferrable(primary.characteristics.as_ref())?;
+                    column.not_null = true;
+                    constraints.push(Constraint::Primary {
+                        name: given.or(primary.name.as_ref()),
+                        columns: vec![name.clone()],
+                        include: Vec::new(),
+                    });
+                }
+                ColumnOption::Unique(unique) => {
+                    not_deferrable(unique.characteristics.as_ref())?;
+                    if matches!(unique.nulls_distinct, NullsDistinctOption::NotDistinct) {
+                        return Err(SqlError::unsupported("NULLS NOT DISTINCT"));
+                    }
+                    constraints.push(Constraint::Unique {
+                        name: given.or(unique.name.as_ref()),
+                        columns: vec![name.clone()],
+                        include: Vec::new(),
+                    });
+                }
+                ColumnOption::Check(check) => {
+                    if check.no_inherit || check.enforced == Some(false) {
+                        return Err(SqlError::unsupported("CHECK with NO INHERIT or NOT ENFORCED"));
+                    }
+                    constraints.push(Constraint::Check {
+                        name: given.or(check.name.as_ref()),
+                        expr: &check.expr,
+                        column: Some(name.clone()),
+                    });
+                }
+                ColumnOption::Generated { generated_as, sequence_options, generation_expr: None, .. } => {
+                    column.identity = Some(match generated_as {
+                        GeneratedAs::Always => Identity::Always,
+                        GeneratedAs::ByDefault => Identity::ByDefault,
+                        GeneratedAs::ExpStored => return Err(SqlError::unsupported("GENERATED … STORED")),
+                    });
+                    column.not_null = true;
+                    if !ty.is_integer() {
+                        return Err(invalid("identity column type must be smallint, integer, or bigint"));
+                    }
+                    let options = sequence_options.as_deref().unwrap_or_default();
+                    column.default = Some(self.own_sequence(&name, id, ty, options).await?);
+                }
+                ColumnOption::Generated { .. } => return Err(SqlError::unsupported("a generated column")),
+                ColumnOption::ForeignKey(_) => return Err(SqlError::unsupported("FOREIGN KEY")),
+                ColumnOption::Collation(collation) => {
+                    let collation = crate::parse::fold_name(collation)?.1;
+                    if !["C", "POSIX", "default", "ucs_basic"].contains(&collation.as_str()) {
+                        return Err(SqlError::unsupported(format!("COLLATE \"{collation}\"")));
+                    }
+                }
+                other => return Err(SqlError::unsupported(format!("the column option {other}"))),
+            }
+        }
+        if nullable && column.not_null {
+            let message = format!(
+                "conflicting NULL/NOT NULL declarations for column \"{name}\" of table \"{}\"",
+                self.table.name
+            );
+            return Err(SqlError::syntax(message));
+        }
+        if let Some(ty) = serial {
+            column.default = Some(self.own_sequence(&name, id, ty, &[]).await?);
+        }
+        self.table.columns.push(column);
+        Ok(constraints)
+    }
+
+    /// Makes the sequence of a column; answers its default.
+    async fn own_sequence(
+        &mut self,
+        column: &str,
+        id: ColumnId,
+        ty: SqlType,
+        options: &[sqlparser::ast::SequenceOptions],
+    ) -> Result<String> {
+        let mut parameters = sequence::parameters(ty, options)?;
+        parameters.owned_by = Some((self.table.oid, id));
+        let name = self.chosen.relation(self.context, &self.schema.name, &self.table.name, Some(column), "seq");
+        let text = sequence::next_value_text(&self.schema.name, &name);
+        sequence::store(self.context, &mut self.writer, &self.schema, name, parameters).await?;
+        Ok(text)
+    }
+
+    /// Adds constraints, primary key first.
+    pub(super) async fn add_constraints(&mut self, constraints: &[Constraint<'_>]) -> Result<()> {
+        for constraint in constraints {
+            if let Constraint::Primary { name, columns, include } = constraint {
+                if self.table.primary_key().is_some() {
+                    let message = format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
+                    return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+                }
+                let index = self.constraint_index(*name, columns, include, true).await?;
+                for key in &index.columns {
+                    if let Some(column) = self.table.columns.iter_mut().find(|column| column.id == key.column) {
+                        column.not_null = true;
+                    }
+                }
+                self.table.indexes.insert(0, index);
+            }
+        }
+        for constraint in constraints {
+            match constraint {
+                Constraint::Primary { .. } => {}
+                Constraint::Unique { name, columns, include } => {
+                    let index = self.constraint_index(*name, columns, include, false).await?;
+                    self.table.indexes.push(index);
+                }
+                Constraint::Check { name, expr, column } => {
+                    let check = self.check(*name, expr, column.as_deref()).await?;
+                    self.table.checks.push(check);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A CHECK constraint.
+    pub(super) async fn check(
+        &mut self,
+        name: Option<&Ident>,
+        expr: &Expr,
+        column: Option<&str>,
+    ) -> Result<CheckDescriptor> {
+        let expression = canonical::check_text(expr, &self.table)?;
+        let name = match name {
+            Some(name) => {
+                let name = fold(name);
+                self.chosen.claim_constraint(&self.table, &name)?;
+                name
+            }
+            None => {
+                let columns = canonical::referenced(expr)?;
+                let only = if columns.len() == 1 { columns.first().map(String::as_str) } else { None };
+                self.chosen.constraint(&self.table, column.or(only), "check")
+            }
+        };
+        Ok(CheckDescriptor { oid: self.context.store.numbers().oid().await?, name, expression })
+    }
+
+    /// The index behind PRIMARY KEY or UNIQUE.
+    pub(super) async fn constraint_index(
+        &mut self,
+        name: Option<&Ident>,
+        columns: &[String],
+        include: &[String],
+        primary: bool,
+    ) -> Result<IndexDescriptor> {
+        let what = if primary { "primary key" } else { "unique" };
+        let keys = self.key_columns(columns, what)?;
+        let include = self.key_columns(include, what)?;
+        let name = match name {
+            Some(name) => {
+                let name = fold(name);
+                self.chosen.claim_constraint(&self.table, &name)?;
+                self.chosen.claim_relation(self.context, &self.schema.name, &name)?;
+                name
+            }
+            None => {
+                let joined = columns.join("_");
+                let (column, label) = if primary { (None, "pkey") } else { (Some(joined.as_str()), "key") };
+                self.chosen.relation(self.context, &self.schema.name, &self.table.name, column, label)
+            }
+        };
+        let numbers = self.context.store.numbers();
+        let storage_id = if primary { self.table.storage_id } else { numbers.storage_id().await? };
+        Ok(IndexDescriptor {
+            oid: numbers.oid().await?,
+            name,
+            storage_id,
+            columns: keys
+                .into_iter()
+                .map(|column| IndexColumn { column, descending: false, nulls_first: false })
+                .collect(),
+            include,
+            unique: true,
+            primary,
+            constraint: Some(numbers.oid().await?),
+            state: IndexState::Public,
+        })
+    }
+
+    fn key_columns(&self, names: &[String], what: &str) -> Result<Vec<ColumnId>> {
+        let mut ids = Vec::with_capacity(names.len());
+        for name in names {
+            let column = self.table.column_named(name).ok_or_else(|| {
+                SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{name}\" named in key does not exist"))
+            })?;
+            if ids.contains(&column.id) {
+                let message = format!("column \"{name}\" appears twice in {what} constraint");
+                return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
+            }
+            ids.push(column.id);
+        }
+        Ok(ids)
+    }
+}
+
+fn invalid(message: &str) -> SqlError {
+    SqlError::new(state::INVALID_PARAMETER_VALUE, message)
+}

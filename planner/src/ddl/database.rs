@@ -1,0 +1,55 @@
+//! CREATE DATABASE, DROP DATABASE.
+
+use super::DdlContext;
+use crate::catalog::{CatalogBuilder, DatabaseDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::parse::fold_name;
+use sqlparser::ast::ObjectName;
+
+/// CREATE DATABASE: a schema `public` of its own.
+pub(super) async fn create(context: &DdlContext, name: &ObjectName) -> Result<String> {
+    let name = fold_name(name)?.1;
+    if context.catalog.databases().iter().any(|database| database.name == name) {
+        return Err(SqlError::new(state::DUPLICATE_DATABASE, format!("database \"{name}\" already exists")));
+    }
+    let oid = context.store.numbers().oid().await?;
+    let mut writer = context.store.writer(&context.transaction, oid);
+    writer.put_database(&DatabaseDescriptor { oid, name, owner: context.user })?;
+    if let Some(public) = CatalogBuilder::new().build().schema("public") {
+        writer.put_schema(&public)?;
+    }
+    writer.flush().await?;
+    Ok("CREATE DATABASE".into())
+}
+
+/// DROP DATABASE, with all it holds.
+pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName]) -> Result<String> {
+    for name in names {
+        let name = fold_name(name)?.1;
+        let Some(database) = context.catalog.databases().into_iter().find(|database| database.name == name) else {
+            if if_exists {
+                context.notice(state::SUCCESSFUL_COMPLETION, format!("database \"{name}\" does not exist, skipping"));
+                continue;
+            }
+            return Err(SqlError::new(state::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")));
+        };
+        if database.oid == context.catalog.database().oid {
+            return Err(SqlError::new(state::OBJECT_IN_USE, "cannot drop the currently open database"));
+        }
+        if name.starts_with("template") {
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, "cannot drop a template database"));
+        }
+        let catalog = context.store.snapshot(&context.transaction, database.oid).await?;
+        let mut writer = context.store.writer(&context.transaction, database.oid);
+        for table in catalog.user_relations() {
+            context.lock(table).await?;
+            writer.remove_table(table)?;
+        }
+        for schema in catalog.schemas() {
+            writer.remove_schema(schema.oid);
+        }
+        writer.remove_database(database.oid);
+        writer.flush().await?;
+    }
+    Ok("DROP DATABASE".into())
+}

@@ -1,0 +1,201 @@
+//! DROP of tables, indexes and sequences; the rest of DROP is handed on.
+
+use super::{DdlContext, database, names, role, schema};
+use crate::catalog::{RelationKind, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::parse::fold_name;
+use crate::types::Oid;
+use sqlparser::ast::{ObjectName, ObjectType};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// 2BP01.
+pub(super) fn dependent(what: String, detail: &str) -> SqlError {
+    SqlError::new(
+        state::DEPENDENT_OBJECTS_STILL_EXIST,
+        format!("cannot drop {what} because other objects depend on it"),
+    )
+    .detail(detail)
+    .hint("Use DROP ... CASCADE to drop the dependent objects too.")
+}
+
+/// `table`, `sequence`.
+pub(super) fn kind_word(table: &TableDescriptor) -> &'static str {
+    match table.kind {
+        RelationKind::Table => "table",
+        RelationKind::Sequence => "sequence",
+        RelationKind::SystemView => "view",
+    }
+}
+
+/// DROP.
+pub(super) async fn execute(
+    context: &DdlContext,
+    kind: &ObjectType,
+    if_exists: bool,
+    names: &[ObjectName],
+    cascade: bool,
+) -> Result<String> {
+    match kind {
+        ObjectType::Table => tables(context, if_exists, names).await,
+        ObjectType::Index => indexes(context, if_exists, names, cascade).await,
+        ObjectType::Sequence => sequences(context, if_exists, names, cascade).await,
+        ObjectType::Schema => schema::drop(context, if_exists, names, cascade).await,
+        ObjectType::Database => database::drop(context, if_exists, names).await,
+        ObjectType::Role | ObjectType::User => role::drop(context, if_exists, names).await,
+        ObjectType::View | ObjectType::MaterializedView | ObjectType::Type | ObjectType::Collation if if_exists => {
+            // None can exist.
+            for name in names {
+                let word = kind.to_string().to_lowercase();
+                context.notice(state::SUCCESSFUL_COMPLETION, format!("{word} \"{name}\" does not exist, skipping"));
+            }
+            Ok(format!("DROP {kind}"))
+        }
+        ObjectType::View => {
+            let shown: Vec<String> = names.iter().map(|name| format!("view \"{name}\" does not exist")).collect();
+            Err(SqlError::new(state::UNDEFINED_TABLE, shown.join(", ")))
+        }
+        other => Err(SqlError::unsupported(format!("DROP {other}"))),
+    }
+}
+
+/// What IF EXISTS says, or the error. Schemas that are missing count as well, as in PostgreSQL.
+fn missing(context: &DdlContext, word: &str, name: &ObjectName, if_exists: bool) -> Result<()> {
+    let (schema, relation) = fold_name(name)?;
+    if let Some(schema) = schema.filter(|schema| context.catalog.schema(schema).is_none()) {
+        if if_exists {
+            context.notice(state::SUCCESSFUL_COMPLETION, format!("schema \"{schema}\" does not exist, skipping"));
+            return Ok(());
+        }
+        return Err(SqlError::new(state::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist")));
+    }
+    if if_exists {
+        context.notice(state::SUCCESSFUL_COMPLETION, format!("{word} \"{relation}\" does not exist, skipping"));
+        return Ok(());
+    }
+    let error = if word == "index" { state::UNDEFINED_OBJECT } else { state::UNDEFINED_TABLE };
+    Err(SqlError::new(error, format!("{word} \"{relation}\" does not exist")))
+}
+
+fn wrong_kind(table: &TableDescriptor, wanted: &str) -> SqlError {
+    let word = kind_word(table);
+    SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not {wanted}", table.name))
+        .hint(format!("Use DROP {} to remove a {word}.", word.to_uppercase()))
+}
+
+async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName]) -> Result<String> {
+    let mut found: BTreeMap<Oid, Arc<TableDescriptor>> = BTreeMap::new();
+    for name in names {
+        let Some(table) = context.find(name)? else {
+            missing(context, "table", name, if_exists)?;
+            continue;
+        };
+        if table.kind == RelationKind::Sequence {
+            return Err(wrong_kind(&table, "a table"));
+        }
+        names::expect_kind(&table, RelationKind::Table)?;
+        found.insert(table.oid, table);
+    }
+    if found.is_empty() {
+        return Ok("DROP TABLE".into());
+    }
+    let mut writer = context.writer();
+    for table in found.values() {
+        context.lock(table).await?;
+        writer.remove_table(table)?;
+        for column in table.live_columns() {
+            if let Some(sequence) = context.catalog.owned_sequence(table.oid, column.id) {
+                writer.remove_table(&sequence)?;
+            }
+        }
+    }
+    writer.flush().await?;
+    Ok("DROP TABLE".into())
+}
+
+async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
+    let mut changed: BTreeMap<Oid, TableDescriptor> = BTreeMap::new();
+    let mut writer = context.writer();
+    for name in names {
+        let (schema, index_name) = fold_name(name)?;
+        let path = context.settings.search_path();
+        let Some((table, position)) = context.catalog.index_named(schema.as_deref(), &index_name, path) else {
+            if let Some(table) = context.find(name)? {
+                return Err(wrong_kind(&table, "an index"));
+            }
+            missing(context, "index", name, if_exists)?;
+            continue;
+        };
+        let Some(index) = table.indexes.get(position).cloned() else { continue };
+        if index.constraint.is_some() {
+            let _ = cascade;
+            let message = format!(
+                "cannot drop index {0} because constraint {0} on table {1} requires it",
+                index.name, table.name
+            );
+            return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message)
+                .hint(format!("You can drop constraint {} on table {} instead.", index.name, table.name)));
+        }
+        context.lock(&table).await?;
+        let entry = changed.entry(table.oid).or_insert_with(|| {
+            let mut table = TableDescriptor::clone(&table);
+            table.version += 1;
+            table
+        });
+        entry.indexes.retain(|other| other.oid != index.oid);
+        writer.drop_storage(index.storage_id)?;
+    }
+    if !changed.is_empty() {
+        for table in changed.values() {
+            writer.put_table(table)?;
+        }
+        writer.flush().await?;
+    }
+    Ok("DROP INDEX".into())
+}
+
+async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
+    let mut writer = context.writer();
+    let mut changed: BTreeMap<Oid, TableDescriptor> = BTreeMap::new();
+    let mut any = false;
+    for name in names {
+        let Some(sequence) = context.find(name)? else {
+            missing(context, "sequence", name, if_exists)?;
+            continue;
+        };
+        if sequence.kind == RelationKind::Table {
+            return Err(wrong_kind(&sequence, "a sequence"));
+        }
+        names::expect_kind(&sequence, RelationKind::Sequence)?;
+        let text = super::sequence::next_value_text(&sequence.schema, &sequence.name);
+        for table in context.catalog.user_relations() {
+            for column in table.live_columns().filter(|column| column.default.as_deref() == Some(text.as_str())) {
+                let what = format!("column {} of table {}", column.name, table.name);
+                if column.identity.is_some() {
+                    let message = format!("cannot drop sequence {} because {what} requires it", sequence.name);
+                    return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message)
+                        .hint(format!("You can drop {what} instead.")));
+                }
+                if !cascade {
+                    let detail = format!("default value for {what} depends on sequence {}", sequence.name);
+                    return Err(dependent(format!("sequence {}", sequence.name), &detail));
+                }
+                let entry = changed.entry(table.oid).or_insert_with(|| TableDescriptor::clone(table));
+                entry.version += 1;
+                if let Some(column) = entry.columns.iter_mut().find(|other| other.id == column.id) {
+                    column.default = None;
+                }
+            }
+        }
+        writer.remove_table(&sequence)?;
+        any = true;
+    }
+    for table in changed.values() {
+        context.lock(table).await?;
+        writer.put_table(table)?;
+    }
+    if any {
+        writer.flush().await?;
+    }
+    Ok("DROP SEQUENCE".into())
+}

@@ -1,0 +1,184 @@
+//! Names of what DDL makes and finds: the schema it goes to, PostgreSQL's generated names, and
+//! the errors when something is not there.
+
+use super::DdlContext;
+use crate::catalog::{RelationKind, SchemaDescriptor, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::parse::fold_name;
+use crate::pg_catalog;
+use sqlparser::ast::ObjectName;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+impl DdlContext {
+    /// The schema that a new relation goes to, and its name there.
+    pub(super) fn new_relation(&self, name: &ObjectName) -> Result<(Arc<SchemaDescriptor>, String)> {
+        let (schema, name) = fold_name(name)?;
+        let schema =
+            match schema {
+                Some(schema) => self.schema(&schema)?,
+                None => self.settings.search_path().iter().find_map(|schema| self.catalog.schema(schema)).ok_or_else(
+                    || SqlError::new(state::INVALID_SCHEMA_NAME, "no schema has been selected to create in"),
+                )?,
+            };
+        if pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid) {
+            let message = format!("permission denied to create \"{}.{name}\"", schema.name);
+            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message)
+                .detail("System catalog modifications are currently disallowed."));
+        }
+        Ok((schema, name))
+    }
+    /// The schema with this name. Errors: 3F000.
+    pub(super) fn schema(&self, name: &str) -> Result<Arc<SchemaDescriptor>> {
+        self.catalog
+            .schema(name)
+            .ok_or_else(|| SqlError::new(state::INVALID_SCHEMA_NAME, format!("schema \"{name}\" does not exist")))
+    }
+    /// Finds a relation by name.
+    pub(super) fn find(&self, name: &ObjectName) -> Result<Option<Arc<TableDescriptor>>> {
+        let (schema, name) = fold_name(name)?;
+        Ok(self.catalog.relation(schema.as_deref(), &name, self.settings.search_path()))
+    }
+    /// The table with this name, which can be changed. Errors: 42P01, 42809, 42501.
+    pub(super) fn table(&self, name: &ObjectName) -> Result<Arc<TableDescriptor>> {
+        let Some(table) = self.find(name)? else { return Err(no_relation(name)) };
+        expect_kind(&table, RelationKind::Table)?;
+        Ok(table)
+    }
+    /// The newest form of a table, once its lock is held: what is committed is seen at COMMIT by
+    /// the condition that its descriptor did not change.
+    pub(super) async fn locked_table(&self, name: &ObjectName) -> Result<TableDescriptor> {
+        let table = self.table(name)?;
+        self.lock(&table).await?;
+        let mut table = TableDescriptor::clone(&table);
+        table.version += 1;
+        Ok(table)
+    }
+}
+
+/// 42P01.
+pub(super) fn no_relation(name: &ObjectName) -> SqlError {
+    let shown = fold_name(name).map_or_else(
+        |_| name.to_string(),
+        |(schema, name)| schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}")),
+    );
+    SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{shown}\" does not exist"))
+}
+
+/// Errors unless a relation is of a kind.
+pub(super) fn expect_kind(table: &TableDescriptor, kind: RelationKind) -> Result<()> {
+    if table.kind == kind {
+        return Ok(());
+    }
+    if table.kind == RelationKind::SystemView {
+        let message = format!("permission denied: \"{}\" is a system catalog", table.name);
+        return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+    }
+    let what = match kind {
+        RelationKind::Table => "a table",
+        RelationKind::Sequence => "a sequence",
+        RelationKind::SystemView => "a view",
+    };
+    Err(SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not {what}", table.name)))
+}
+
+/// `name1_name2_label`, cut to 63 bytes as PostgreSQL's makeObjectName does.
+fn object_name(table: &str, column: Option<&str>, label: &str) -> String {
+    let overhead = label.len() + 1 + usize::from(column.is_some());
+    let available = crate::parse::names::LONGEST.saturating_sub(overhead);
+    let (mut first, mut second) = (table.len(), column.map_or(0, str::len));
+    while first + second > available {
+        if first > second {
+            first -= 1;
+        } else {
+            second -= 1;
+        }
+    }
+    let cut = |text: &str, mut length: usize| {
+        while !text.is_char_boundary(length) {
+            length -= 1;
+        }
+        text.get(..length).unwrap_or_default().to_string()
+    };
+    match column {
+        Some(column) => format!("{}_{}_{label}", cut(table, first), cut(column, second)),
+        None => format!("{}_{label}", cut(table, first)),
+    }
+}
+
+/// Names that one statement has chosen and the catalog does not know yet.
+#[derive(Debug, Default)]
+pub(super) struct Chosen {
+    relations: HashSet<String>,
+    constraints: HashSet<String>,
+}
+
+impl Chosen {
+    /// A name for a relation of `schema`: `table_column_label`, with a number when it is taken.
+    pub(super) fn relation(
+        &mut self,
+        context: &DdlContext,
+        schema: &str,
+        table: &str,
+        column: Option<&str>,
+        label: &str,
+    ) -> String {
+        let mut pass = 0_u32;
+        loop {
+            let label = if pass == 0 { label.to_string() } else { format!("{label}{pass}") };
+            let name = object_name(table, column, &label);
+            if !context.catalog.name_is_taken(schema, &name) && self.relations.insert(name.clone()) {
+                return name;
+            }
+            pass += 1;
+        }
+    }
+    /// Claims a name that was given. Errors: 42P07.
+    pub(super) fn claim_relation(&mut self, context: &DdlContext, schema: &str, name: &str) -> Result<()> {
+        if context.catalog.name_is_taken(schema, name) || !self.relations.insert(name.to_string()) {
+            return Err(SqlError::new(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
+        }
+        Ok(())
+    }
+    /// A name for a constraint of a table.
+    pub(super) fn constraint(&mut self, table: &TableDescriptor, column: Option<&str>, label: &str) -> String {
+        let mut pass = 0_u32;
+        loop {
+            let label = if pass == 0 { label.to_string() } else { format!("{label}{pass}") };
+            let name = object_name(&table.name, column, &label);
+            if !has_constraint(table, &name) && self.constraints.insert(name.clone()) {
+                return name;
+            }
+            pass += 1;
+        }
+    }
+    /// Claims a constraint's name that was given. Errors: 42710.
+    pub(super) fn claim_constraint(&mut self, table: &TableDescriptor, name: &str) -> Result<()> {
+        if has_constraint(table, name) || !self.constraints.insert(name.to_string()) {
+            let message = format!("constraint \"{name}\" for relation \"{}\" already exists", table.name);
+            return Err(SqlError::new(state::DUPLICATE_OBJECT, message));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a table has a constraint of this name.
+pub(super) fn has_constraint(table: &TableDescriptor, name: &str) -> bool {
+    table.checks.iter().any(|check| check.name == name)
+        || table.indexes.iter().any(|index| index.constraint.is_some() && index.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::object_name;
+
+    #[test]
+    fn generated_names_are_cut_to_sixty_three_bytes() {
+        assert_eq!(object_name("t", None, "pkey"), "t_pkey");
+        assert_eq!(object_name("t", Some("a"), "key"), "t_a_key");
+        let long = object_name(&"x".repeat(60), Some(&"y".repeat(60)), "key");
+        assert_eq!(long.len(), 63);
+        assert!(long.ends_with("y_key"));
+        assert!(object_name(&"é".repeat(40), None, "pkey").len() <= 63);
+    }
+}

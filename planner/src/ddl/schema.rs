@@ -1,0 +1,67 @@
+//! CREATE SCHEMA, DROP SCHEMA.
+
+use super::{DdlContext, drop};
+use crate::catalog::SchemaDescriptor;
+use crate::error::{Result, SqlError, state};
+use crate::parse::{fold, fold_name};
+use crate::pg_catalog;
+use sqlparser::ast::{ObjectName, SchemaName};
+
+/// CREATE SCHEMA.
+pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exists: bool) -> Result<String> {
+    let (name, owner) = match name {
+        SchemaName::Simple(name) => (fold_name(name)?.1, context.user),
+        SchemaName::UnnamedAuthorization(role) => (fold(role), context.role(&fold(role))?.oid),
+        SchemaName::NamedAuthorization(name, role) => (fold_name(name)?.1, context.role(&fold(role))?.oid),
+    };
+    if context.catalog.schema(&name).is_some() {
+        if if_not_exists {
+            context.notice(state::DUPLICATE_SCHEMA, format!("schema \"{name}\" already exists, skipping"));
+            return Ok("CREATE SCHEMA".into());
+        }
+        return Err(SqlError::new(state::DUPLICATE_SCHEMA, format!("schema \"{name}\" already exists")));
+    }
+    if name.starts_with("pg_") {
+        return Err(SqlError::new("42939", format!("unacceptable schema name \"{name}\""))
+            .detail("The prefix \"pg_\" is reserved for system schemas."));
+    }
+    let mut writer = context.writer();
+    writer.put_schema(&SchemaDescriptor { oid: context.store.numbers().oid().await?, name, owner })?;
+    writer.flush().await?;
+    Ok("CREATE SCHEMA".into())
+}
+
+/// DROP SCHEMA.
+pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
+    let mut writer = context.writer();
+    for name in names {
+        let name = fold_name(name)?.1;
+        let Some(schema) = context.catalog.schema(&name) else {
+            if if_exists {
+                context.notice(state::SUCCESSFUL_COMPLETION, format!("schema \"{name}\" does not exist, skipping"));
+                continue;
+            }
+            return Err(SqlError::new(state::INVALID_SCHEMA_NAME, format!("schema \"{name}\" does not exist")));
+        };
+        if pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid) {
+            let message = format!("cannot drop schema {name} because it is required by the database system");
+            return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message));
+        }
+        let inside: Vec<_> =
+            context.catalog.user_relations().filter(|table| table.schema_oid == schema.oid).cloned().collect();
+        if !inside.is_empty() && !cascade {
+            let detail: Vec<String> = inside
+                .iter()
+                .map(|table| format!("{} {} depends on schema {name}", drop::kind_word(table), table.name))
+                .collect();
+            return Err(drop::dependent(format!("schema {name}"), &detail.join("\n")));
+        }
+        for table in inside {
+            context.lock(&table).await?;
+            writer.remove_table(&table)?;
+        }
+        writer.remove_schema(schema.oid);
+    }
+    writer.flush().await?;
+    Ok("DROP SCHEMA".into())
+}

@@ -1,0 +1,202 @@
+//! CREATE SEQUENCE, and the sequences behind serial and identity columns.
+
+use super::type_name::sql_type;
+use super::{DdlContext, names};
+use crate::catalog::sequences::SequenceValue;
+use crate::catalog::{CatalogWriter, ColumnId, RelationKind, SchemaDescriptor, SequenceDescriptor, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::parse::{fold, names::quote};
+use crate::types::{Oid, SqlType};
+use sqlparser::ast::{DataType, Expr, ObjectName, ObjectNamePart, SequenceOptions, UnaryOperator, Value};
+
+/// What a sequence was asked to be.
+pub(super) struct Options<'a> {
+    /// AS type.
+    pub data_type: Option<&'a DataType>,
+    /// INCREMENT and the like.
+    pub options: &'a [SequenceOptions],
+}
+
+fn invalid(message: impl Into<String>) -> SqlError {
+    SqlError::new(state::INVALID_PARAMETER_VALUE, message)
+}
+
+/// An integer as an option writes it.
+fn integer(expr: &Expr) -> Result<i64> {
+    let (negative, inner) = match expr {
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => ("-", expr.as_ref()),
+        Expr::UnaryOp { op: UnaryOperator::Plus, expr } => ("", expr.as_ref()),
+        other => ("", other),
+    };
+    if let Expr::Value(value) = inner
+        && let Value::Number(digits, _) = &value.value
+        && let Ok(number) = format!("{negative}{digits}").parse()
+    {
+        return Ok(number);
+    }
+    Err(SqlError::syntax(format!("syntax error at or near \"{expr}\"")))
+}
+
+/// The parameters of a sequence of `ty`, checked as PostgreSQL checks them.
+pub(super) fn parameters(ty: SqlType, options: &[SequenceOptions]) -> Result<SequenceDescriptor> {
+    let (type_min, type_max) = match ty {
+        SqlType::INT2 => (i64::from(i16::MIN), i64::from(i16::MAX)),
+        SqlType::INT4 => (i64::from(i32::MIN), i64::from(i32::MAX)),
+        SqlType::INT8 => (i64::MIN, i64::MAX),
+        _ => return Err(invalid("sequence type must be smallint, integer, or bigint")),
+    };
+    let (mut increment, mut min, mut max, mut start, mut cache, mut cycle) = (1, None, None, None, 1, false);
+    for option in options {
+        match option {
+            SequenceOptions::IncrementBy(value, _) => increment = integer(value)?,
+            SequenceOptions::MinValue(value) => min = value.as_ref().map(integer).transpose()?,
+            SequenceOptions::MaxValue(value) => max = value.as_ref().map(integer).transpose()?,
+            SequenceOptions::StartWith(value, _) => start = Some(integer(value)?),
+            SequenceOptions::Cache(value) => cache = integer(value)?,
+            // sqlparser's flag stands for NO.
+            SequenceOptions::Cycle(no) => cycle = !*no,
+        }
+    }
+    if increment == 0 {
+        return Err(invalid("INCREMENT must not be zero"));
+    }
+    if cache < 1 {
+        return Err(invalid(format!("CACHE ({cache}) must be greater than zero")));
+    }
+    let ascending = increment > 0;
+    let max = max.unwrap_or(if ascending { type_max } else { -1 });
+    let min = min.unwrap_or(if ascending { 1 } else { type_min });
+    if max > type_max || max < type_min {
+        return Err(invalid(format!("MAXVALUE ({max}) is out of range for sequence data type {}", ty.name())));
+    }
+    if min < type_min || min > type_max {
+        return Err(invalid(format!("MINVALUE ({min}) is out of range for sequence data type {}", ty.name())));
+    }
+    if min >= max {
+        return Err(invalid(format!("MINVALUE ({min}) must be less than MAXVALUE ({max})")));
+    }
+    let start = start.unwrap_or(if ascending { min } else { max });
+    if start < min {
+        return Err(invalid(format!("START value ({start}) cannot be less than MINVALUE ({min})")));
+    }
+    if start > max {
+        return Err(invalid(format!("START value ({start}) cannot be greater than MAXVALUE ({max})")));
+    }
+    Ok(SequenceDescriptor { ty, start, increment, min, max, cache, cycle, owned_by: None })
+}
+
+/// Stores a new sequence with its first value.
+pub(super) async fn store(
+    context: &DdlContext,
+    writer: &mut CatalogWriter<'_>,
+    schema: &SchemaDescriptor,
+    name: String,
+    sequence: SequenceDescriptor,
+) -> Result<TableDescriptor> {
+    let numbers = context.store.numbers();
+    let storage_id = numbers.storage_id().await?;
+    writer.put_sequence_value(storage_id, &SequenceValue::starting_at(sequence.start))?;
+    let column = |id: ColumnId, name: &str, ty: SqlType| crate::catalog::ColumnDescriptor {
+        id,
+        name: name.into(),
+        ty,
+        not_null: true,
+        default: None,
+        identity: None,
+        missing: None,
+        dropped: false,
+    };
+    let table = TableDescriptor {
+        oid: numbers.oid().await?,
+        schema_oid: schema.oid,
+        schema: schema.name.clone(),
+        name,
+        kind: RelationKind::Sequence,
+        version: 1,
+        storage_id,
+        columns: vec![
+            column(1, "last_value", SqlType::INT8),
+            column(2, "log_cnt", SqlType::INT8),
+            column(3, "is_called", SqlType::BOOL),
+        ],
+        indexes: Vec::new(),
+        checks: Vec::new(),
+        sequence: Some(sequence),
+        owner: context.user,
+    };
+    writer.put_table(&table)?;
+    Ok(table)
+}
+
+/// The default of a column that takes its values from a sequence. The schema is always named, so
+/// that it means the same under every search_path.
+pub(super) fn next_value_text(schema: &str, sequence: &str) -> String {
+    let name = format!("{}.{}", quote(schema), quote(sequence));
+    format!("nextval({}::regclass)", super::canonical::literal(&name))
+}
+
+/// Gives the sequence with this storage a new one that starts again: RESTART, as part of the
+/// transaction.
+pub(super) async fn restart(
+    context: &DdlContext,
+    writer: &mut CatalogWriter<'_>,
+    sequence: &TableDescriptor,
+    value: Option<i64>,
+) -> Result<()> {
+    let mut changed = sequence.clone();
+    let start = value.or(sequence.sequence.as_ref().map(|sequence| sequence.start)).unwrap_or(1);
+    changed.version += 1;
+    changed.storage_id = context.store.numbers().storage_id().await?;
+    writer.put_sequence_value(changed.storage_id, &SequenceValue::starting_at(start))?;
+    writer.put_table(&changed)
+}
+
+/// CREATE SEQUENCE.
+pub(super) async fn create(
+    context: &DdlContext,
+    temporary: bool,
+    if_not_exists: bool,
+    name: &ObjectName,
+    options: &Options<'_>,
+    owned_by: Option<&ObjectName>,
+) -> Result<String> {
+    if temporary {
+        return Err(SqlError::unsupported("CREATE TEMPORARY SEQUENCE"));
+    }
+    let (schema, name) = context.new_relation(name)?;
+    if context.catalog.name_is_taken(&schema.name, &name) && if_not_exists {
+        context.notice(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
+        return Ok("CREATE SEQUENCE".into());
+    }
+    names::Chosen::default().claim_relation(context, &schema.name, &name)?;
+    let ty = options.data_type.map_or(Ok(SqlType::INT8), sql_type)?;
+    let mut sequence = parameters(ty, options.options)?;
+    if let Some(owner) = owned_by {
+        sequence.owned_by = owned_column(context, owner)?;
+    }
+    let mut writer = context.writer();
+    store(context, &mut writer, &schema, name, sequence).await?;
+    writer.flush().await?;
+    Ok("CREATE SEQUENCE".into())
+}
+
+/// The table and column of OWNED BY; `None` for NONE.
+fn owned_column(context: &DdlContext, name: &ObjectName) -> Result<Option<(Oid, ColumnId)>> {
+    let mut parts = name.0.clone();
+    let Some(ObjectNamePart::Identifier(column)) = parts.pop() else {
+        return Err(SqlError::syntax("invalid OWNED BY option"));
+    };
+    if parts.is_empty() {
+        if column.value.eq_ignore_ascii_case("none") {
+            return Ok(None);
+        }
+        return Err(SqlError::syntax("invalid OWNED BY option").hint("Specify OWNED BY table.column or OWNED BY NONE."));
+    }
+    let table = context.table(&ObjectName(parts))?;
+    let column = fold(&column);
+    let found = table.column_named(&column).ok_or_else(|| {
+        let message = format!("column \"{column}\" of relation \"{}\" does not exist", table.name);
+        SqlError::new(state::UNDEFINED_COLUMN, message)
+    })?;
+    Ok(Some((table.oid, found.id)))
+}

@@ -1,0 +1,45 @@
+//! TRUNCATE: new storage ids in the same transaction; the old rows are removed later.
+
+use super::{DdlContext, sequence};
+use crate::catalog::TableDescriptor;
+use crate::error::{Result, SqlError};
+use crate::types::Oid;
+use sqlparser::ast::{Truncate, TruncateIdentityOption};
+use std::collections::BTreeMap;
+
+/// TRUNCATE.
+pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result<String> {
+    if truncate.if_exists || truncate.partitions.is_some() || truncate.on_cluster.is_some() {
+        return Err(SqlError::syntax("syntax error in TRUNCATE"));
+    }
+    let mut tables: BTreeMap<Oid, TableDescriptor> = BTreeMap::new();
+    for target in &truncate.table_names {
+        let table = context.locked_table(&target.name).await?;
+        tables.insert(table.oid, table);
+    }
+    let restart = matches!(truncate.identity, Some(TruncateIdentityOption::Restart));
+    let mut writer = context.writer();
+    for table in tables.values_mut() {
+        let numbers = context.store.numbers();
+        writer.drop_storage(table.storage_id)?;
+        table.storage_id = numbers.storage_id().await?;
+        for index in &mut table.indexes {
+            if index.primary {
+                index.storage_id = table.storage_id;
+            } else {
+                writer.drop_storage(index.storage_id)?;
+                index.storage_id = numbers.storage_id().await?;
+            }
+        }
+        if restart {
+            for column in table.live_columns() {
+                if let Some(owned) = context.catalog.owned_sequence(table.oid, column.id) {
+                    sequence::restart(context, &mut writer, &owned, None).await?;
+                }
+            }
+        }
+        writer.put_table(table)?;
+    }
+    writer.flush().await?;
+    Ok("TRUNCATE TABLE".into())
+}
