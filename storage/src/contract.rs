@@ -72,34 +72,22 @@ pub struct TimestampRange {
 
 impl TimestampRange {
     /// All timestamps.
-    pub const ALL: TimestampRange = TimestampRange {
-        from: Timestamp::ZERO,
-        to: Timestamp::MAX,
-    };
+    pub const ALL: TimestampRange = TimestampRange { from: Timestamp::ZERO, to: Timestamp::MAX };
     /// `ts` alone.
     pub fn at(ts: Timestamp) -> Self {
         TimestampRange { from: ts, to: ts }
     }
     /// Up to and including `ts`.
     pub fn up_to(ts: Timestamp) -> Self {
-        TimestampRange {
-            from: Timestamp::ZERO,
-            to: ts,
-        }
+        TimestampRange { from: Timestamp::ZERO, to: ts }
     }
     /// Strictly after `ts`.
     pub fn after(ts: Timestamp) -> Self {
-        TimestampRange {
-            from: ts.next(),
-            to: Timestamp::MAX,
-        }
+        TimestampRange { from: ts.next(), to: Timestamp::MAX }
     }
     /// From `ts` on, inclusive.
     pub fn from(ts: Timestamp) -> Self {
-        TimestampRange {
-            from: ts,
-            to: Timestamp::MAX,
-        }
+        TimestampRange { from: ts, to: Timestamp::MAX }
     }
     /// Whether `ts` lies inside.
     pub fn contains(&self, ts: Timestamp) -> bool {
@@ -133,11 +121,7 @@ impl ReadFilter {
     /// Adds `cells` versions of `family` in `range`.
     #[must_use]
     pub fn with(mut self, family: Family, range: TimestampRange, cells: usize) -> Self {
-        self.families.push(FamilyFilter {
-            family,
-            range,
-            cells,
-        });
+        self.families.push(FamilyFilter { family, range, cells });
         self
     }
 }
@@ -154,10 +138,7 @@ pub struct RowRange {
 impl RowRange {
     /// Every row.
     pub fn all() -> Self {
-        RowRange {
-            start: Bytes::new(),
-            end: None,
-        }
+        RowRange { start: Bytes::new(), end: None }
     }
     /// Every row whose key begins with `prefix`.
     pub fn prefix(prefix: impl Into<Bytes>) -> Self {
@@ -171,9 +152,7 @@ impl RowRange {
     }
     /// Whether no key can lie inside.
     pub fn is_empty(&self) -> bool {
-        self.end
-            .as_ref()
-            .is_some_and(|end| end[..] <= self.start[..])
+        self.end.as_ref().is_some_and(|end| end[..] <= self.start[..])
     }
     /// The keys in both ranges.
     #[must_use]
@@ -182,10 +161,7 @@ impl RowRange {
             (Some(a), Some(b)) => Some(a.min(b).clone()),
             (a, b) => a.clone().or_else(|| b.clone()),
         };
-        RowRange {
-            start: self.start.clone().max(other.start.clone()),
-            end,
-        }
+        RowRange { start: self.start.clone().max(other.start.clone()), end }
     }
 }
 
@@ -211,10 +187,7 @@ pub struct ClassRange {
 
 impl ClassRange {
     /// Every class.
-    pub const ANY: ClassRange = ClassRange {
-        from: 0,
-        to: u8::MAX,
-    };
+    pub const ANY: ClassRange = ClassRange { from: 0, to: u8::MAX };
     /// Whether a cell with this `value` is of a class inside.
     pub fn contains(&self, value: &[u8]) -> bool {
         let class = value.first().copied().unwrap_or(0);
@@ -291,11 +264,7 @@ pub struct ScanOptions {
 
 impl Default for ScanOptions {
     fn default() -> Self {
-        ScanOptions {
-            reverse: false,
-            batch_rows: 1024,
-            limit: None,
-        }
+        ScanOptions { reverse: false, batch_rows: 1024, limit: None }
     }
 }
 
@@ -402,10 +371,7 @@ pub struct SnapshotGuard {
 
 impl SnapshotGuard {
     /// A guard that calls `release` when it is dropped.
-    pub fn new(
-        timestamp: Timestamp,
-        release: Option<Arc<dyn Fn(Timestamp) + Send + Sync>>,
-    ) -> Self {
+    pub fn new(timestamp: Timestamp, release: Option<Arc<dyn Fn(Timestamp) + Send + Sync>>) -> Self {
         SnapshotGuard { timestamp, release }
     }
     /// The snapshot's timestamp.
@@ -440,21 +406,12 @@ pub struct TabletInfo {
 /// The contract. Every engine passes the same suite (`testing::contract`).
 pub trait Store: Send + Sync + 'static {
     /// Reads the rows with these keys; absent rows are left out, the order is that of `keys`.
-    fn read<'a>(
-        &'a self,
-        keys: &'a [Bytes],
-        filter: &'a ReadFilter,
-    ) -> BoxFuture<'a, Result<Vec<Row>>>;
+    fn read<'a>(&'a self, keys: &'a [Bytes], filter: &'a ReadFilter) -> BoxFuture<'a, Result<Vec<Row>>>;
 
     /// Streams the rows of a range in key order. Not a snapshot of the store: each row is read
     /// atomically, rows are read at different moments. Rows are neither lost nor repeated while
     /// tablets split or merge.
-    fn scan(
-        &self,
-        range: RowRange,
-        filter: ReadFilter,
-        options: ScanOptions,
-    ) -> BoxStream<'_, Result<Vec<Row>>>;
+    fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>>;
 
     /// Applies `mutations` to one row when every condition holds, as one atomic step.
     /// Answers whether it did. Durable when it answers.

@@ -37,10 +37,7 @@ pub struct SystemEnv {
 impl SystemEnv {
     /// An environment whose tasks and timers run on `runtime`.
     pub fn new(runtime: tokio::runtime::Handle) -> Arc<SystemEnv> {
-        Arc::new(SystemEnv {
-            runtime,
-            started: std::time::Instant::now(),
-        })
+        Arc::new(SystemEnv { runtime, started: std::time::Instant::now() })
     }
 
     /// An environment on the runtime that the caller runs in. Errors: there is none.
@@ -51,9 +48,7 @@ impl SystemEnv {
 
 impl Env for SystemEnv {
     fn now_micros(&self) -> u64 {
-        let since_epoch = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .unwrap_or_default();
+        let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         u64::try_from(since_epoch.as_micros()).unwrap_or(u64::MAX)
     }
     fn monotonic(&self) -> Duration {
@@ -78,10 +73,7 @@ impl Env for SystemEnv {
         drop(self.runtime.spawn(task));
     }
     fn spawn_thread(&self, name: &'static str, work: Box<dyn FnOnce() + Send + 'static>) {
-        if let Err(error) = std::thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(work)
-        {
+        if let Err(error) = std::thread::Builder::new().name(name.to_owned()).spawn(work) {
             // The work is dropped, and with it its ends of channels: who waits for it is told.
             tracing::error!(name, %error, "cannot start a thread");
         }
@@ -89,22 +81,13 @@ impl Env for SystemEnv {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 
     #[test]
     fn sleeps_and_spawns_from_outside_the_runtime() {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let env = SystemEnv::new(runtime.handle().clone());
         let (sender, receiver) = futures::channel::oneshot::channel();
         env.spawn("test", Box::pin(async move { sender.send(1).unwrap() }));

@@ -3,6 +3,7 @@
 //! - [`contract`]: the vocabulary that every engine honours: [`Store`], and [`AtomicCommit`] where one log
 //!   holds every row.
 //! - [`committer`]: the path of every change, whatever the engine: validate, stamp, log, publish, answer.
+//! - [`embedded`]: the engine of one machine, over RocksDB.
 //! - [`testing`]: the engine in memory, a simulated environment, the contract suite, faults.
 //! - [`env`]: clock, randomness, spawning.
 //!
@@ -11,12 +12,14 @@
 
 pub mod committer;
 pub mod contract;
+pub mod embedded;
 pub mod env;
 pub mod error;
 pub mod testing;
 pub mod timestamp;
 
 pub use contract::*;
+pub use embedded::{EmbeddedOptions, EmbeddedStore};
 pub use env::{BoxFuture, Env, EnvRef, SystemEnv};
 pub use error::{Result, StoreError};
 pub use timestamp::{Timestamp, TimestampSource};

@@ -65,24 +65,12 @@ impl Group {
             cells.insert(timestamp, Bytes::copy_from_slice(value));
             true
         })?;
-        for change in positions
-            .into_iter()
-            .filter_map(|position| self.changes.get(position))
-        {
+        for change in positions.into_iter().filter_map(|position| self.changes.get(position)) {
             match change {
-                Change::Set {
-                    family: of,
-                    timestamp,
-                    value,
-                    ..
-                } if *of == family && range.contains(*timestamp) => {
+                Change::Set { family: of, timestamp, value, .. } if *of == family && range.contains(*timestamp) => {
                     cells.insert(*timestamp, value.clone());
                 }
-                Change::Remove {
-                    family: of,
-                    timestamp,
-                    ..
-                } if *of == family => {
+                Change::Remove { family: of, timestamp, .. } if *of == family => {
                     cells.remove(timestamp);
                 }
                 Change::RemoveRange(rows) if rows.contains(key) => cells.clear(),

@@ -15,8 +15,7 @@ pub mod recent;
 pub mod snapshots;
 
 use crate::contract::{
-    ClassRange, CommitBatch, Condition, FailedCondition, Family, Mutation, RowMutation, RowRange,
-    Stamp, TimestampRange,
+    ClassRange, CommitBatch, Condition, FailedCondition, Family, Mutation, RowMutation, RowRange, Stamp, TimestampRange,
 };
 use crate::error::{Result, StoreError};
 use crate::timestamp::{Timestamp, TimestampSource};
@@ -123,11 +122,9 @@ impl Request {
     pub fn added_bytes(&self) -> usize {
         let cell = |key: &Bytes, value: &Bytes| key.len() + value.len() + 16;
         match self {
-            Request::Commit(batch) => batch
-                .cells
-                .iter()
-                .map(|c| c.value.as_ref().map_or(0, |value| cell(&c.key, value)))
-                .sum(),
+            Request::Commit(batch) => {
+                batch.cells.iter().map(|c| c.value.as_ref().map_or(0, |value| cell(&c.key, value))).sum()
+            }
             Request::Rows { rows, .. } => rows
                 .iter()
                 .flat_map(|row| row.mutations.iter().map(move |m| (row, m)))
@@ -143,16 +140,12 @@ impl Request {
     fn check_limits(&self) -> Result<()> {
         let check = |key: &Bytes, value: Option<&Bytes>| {
             if key.len() > MAX_KEY_BYTES {
-                return Err(StoreError::TooLarge(format!(
-                    "a key of {} bytes exceeds {MAX_KEY_BYTES}",
-                    key.len()
-                )));
+                return Err(StoreError::TooLarge(format!("a key of {} bytes exceeds {MAX_KEY_BYTES}", key.len())));
             }
             match value {
-                Some(value) if value.len() > MAX_VALUE_BYTES => Err(StoreError::TooLarge(format!(
-                    "a value of {} bytes exceeds {MAX_VALUE_BYTES}",
-                    value.len()
-                ))),
+                Some(value) if value.len() > MAX_VALUE_BYTES => {
+                    Err(StoreError::TooLarge(format!("a value of {} bytes exceeds {MAX_VALUE_BYTES}", value.len())))
+                }
                 _ => Ok(()),
             }
         };
@@ -162,8 +155,7 @@ impl Request {
                     check(&cell.key, cell.value.as_ref())?;
                     if cell.stamp == Stamp::AtCommit && (cell.value.is_none() || !batch.publishes) {
                         return Err(StoreError::Unsupported(
-                            "a cell stamped at commit needs a value and a batch that publishes"
-                                .to_owned(),
+                            "a cell stamped at commit needs a value and a batch that publishes".to_owned(),
                         ));
                     }
                 }
@@ -182,9 +174,7 @@ impl Request {
         }
         let bytes = self.added_bytes();
         if bytes > MAX_REQUEST_BYTES {
-            return Err(StoreError::TooLarge(format!(
-                "a request of {bytes} bytes exceeds {MAX_REQUEST_BYTES}"
-            )));
+            return Err(StoreError::TooLarge(format!("a request of {bytes} bytes exceeds {MAX_REQUEST_BYTES}")));
         }
         Ok(())
     }
@@ -269,17 +259,9 @@ impl<L: CommitLog> Committer<L> {
     /// Runs the requests as one group; one answer each, in order.
     pub fn run(&mut self, requests: &[Request]) -> Vec<Answer> {
         if let Some(why) = &self.stopped {
-            return requests
-                .iter()
-                .map(|_| Err(StoreError::ReadOnly(why.clone())))
-                .collect();
+            return requests.iter().map(|_| Err(StoreError::ReadOnly(why.clone()))).collect();
         }
-        let space = self.log.reserve(
-            requests
-                .iter()
-                .map(|request| request.added_bytes() as u64)
-                .sum(),
-        );
+        let space = self.log.reserve(requests.iter().map(|request| request.added_bytes() as u64).sum());
         let mut group = Group::default();
         let mut newest = None;
         let mut sync = false;
@@ -301,11 +283,7 @@ impl<L: CommitLog> Committer<L> {
         }
         let visible = newest.unwrap_or(self.visible);
         let max_timestamp = self.max_timestamp.max(visible).max(group.max_timestamp());
-        let record = LogRecord {
-            changes: group.changes(),
-            visible,
-            max_timestamp,
-        };
+        let record = LogRecord { changes: group.changes(), visible, max_timestamp };
         if let Err(error) = self.log.write(&record, sync) {
             self.stop(&error);
             Self::undetermined(&mut answers, &error);
@@ -327,32 +305,19 @@ impl<L: CommitLog> Committer<L> {
     }
 
     fn undetermined(answers: &mut [Answer], error: &StoreError) {
-        for answer in answers
-            .iter_mut()
-            .filter(|answer| matches!(answer, Ok(Ok(_))))
-        {
+        for answer in answers.iter_mut().filter(|answer| matches!(answer, Ok(Ok(_)))) {
             *answer = Err(StoreError::Undetermined(error.to_string()));
         }
     }
 
     /// Validates one request and adds its changes to the group.
-    fn admit(
-        &mut self,
-        request: &Request,
-        group: &mut Group,
-        newest: &mut Option<Timestamp>,
-    ) -> Answer {
+    fn admit(&mut self, request: &Request, group: &mut Group, newest: &mut Option<Timestamp>) -> Answer {
         request.check_limits()?;
         match request {
             Request::Commit(batch) => {
                 for (index, condition) in batch.conditions.iter().enumerate() {
-                    let found = self.newer(
-                        &condition.key,
-                        condition.family,
-                        condition.none_after,
-                        condition.class,
-                        group,
-                    )?;
+                    let found =
+                        self.newer(&condition.key, condition.family, condition.none_after, condition.class, group)?;
                     if let Some(found) = found {
                         return Ok(Err(FailedCondition::Newer { index, found }));
                     }
@@ -406,19 +371,10 @@ impl<L: CommitLog> Committer<L> {
                 }
                 for change in decided {
                     match change {
-                        Change::Set {
-                            key,
-                            family,
-                            timestamp,
-                            value,
-                        } => {
+                        Change::Set { key, family, timestamp, value } => {
                             self.set(group, key, family, timestamp, value);
                         }
-                        Change::Remove {
-                            key,
-                            family,
-                            timestamp,
-                        } => self.remove(group, key, family, timestamp),
+                        Change::Remove { key, family, timestamp } => self.remove(group, key, family, timestamp),
                         Change::RemoveRange(_) => {}
                     }
                 }
@@ -442,22 +398,14 @@ impl<L: CommitLog> Committer<L> {
         decided: &mut Vec<Change>,
     ) -> Result<()> {
         match mutation {
-            Mutation::Set {
-                family,
-                timestamp,
-                value,
-            } => decided.push(Change::Set {
+            Mutation::Set { family, timestamp, value } => decided.push(Change::Set {
                 key: key.clone(),
                 family: *family,
                 timestamp: *timestamp,
                 value: value.clone(),
             }),
             Mutation::Delete { family, range } if range.from == range.to => {
-                decided.push(Change::Remove {
-                    key: key.clone(),
-                    family: *family,
-                    timestamp: range.from,
-                });
+                decided.push(Change::Remove { key: key.clone(), family: *family, timestamp: range.from });
             }
             Mutation::Delete { family, range } => {
                 let mut found = Vec::new();
@@ -466,12 +414,7 @@ impl<L: CommitLog> Committer<L> {
                     true
                 })?;
                 for change in decided.get(row..).unwrap_or_default() {
-                    if let Change::Set {
-                        key: other,
-                        family: of,
-                        timestamp,
-                        ..
-                    } = change
+                    if let Change::Set { key: other, family: of, timestamp, .. } = change
                         && other == key
                         && of == family
                         && range.contains(*timestamp)
@@ -489,31 +432,14 @@ impl<L: CommitLog> Committer<L> {
         Ok(())
     }
 
-    fn set(
-        &mut self,
-        group: &mut Group,
-        key: Bytes,
-        family: Family,
-        timestamp: Timestamp,
-        value: Bytes,
-    ) {
-        self.recent
-            .note(&key, family, value.first().copied().unwrap_or(0), timestamp);
-        group.push(Change::Set {
-            key,
-            family,
-            timestamp,
-            value,
-        });
+    fn set(&mut self, group: &mut Group, key: Bytes, family: Family, timestamp: Timestamp, value: Bytes) {
+        self.recent.note(&key, family, value.first().copied().unwrap_or(0), timestamp);
+        group.push(Change::Set { key, family, timestamp, value });
     }
 
     fn remove(&mut self, group: &mut Group, key: Bytes, family: Family, timestamp: Timestamp) {
         self.recent.forget(&key, family, timestamp);
-        group.push(Change::Remove {
-            key,
-            family,
-            timestamp,
-        });
+        group.push(Change::Remove { key, family, timestamp });
     }
 
     /// The newest cell of a class after a timestamp, if any.
@@ -531,29 +457,18 @@ impl<L: CommitLog> Committer<L> {
             Known::AskStore => {}
         }
         let mut found = None;
-        group.versions(
-            &self.log,
-            key,
-            family,
-            TimestampRange::after(none_after),
-            &mut |timestamp, value| {
-                if class.contains(value) {
-                    found = Some(timestamp);
-                }
-                found.is_none()
-            },
-        )?;
+        group.versions(&self.log, key, family, TimestampRange::after(none_after), &mut |timestamp, value| {
+            if class.contains(value) {
+                found = Some(timestamp);
+            }
+            found.is_none()
+        })?;
         Ok(found)
     }
 
     fn holds(&self, key: &Bytes, condition: &Condition, group: &mut Group) -> Result<bool> {
         match condition {
-            Condition::NoCell {
-                family,
-                range,
-                class,
-                except,
-            } => {
+            Condition::NoCell { family, range, class, except } => {
                 let mut none = true;
                 group.versions(&self.log, key, *family, *range, &mut |timestamp, value| {
                     if Some(timestamp) != *except && class.contains(value) {
@@ -563,22 +478,12 @@ impl<L: CommitLog> Committer<L> {
                 })?;
                 Ok(none)
             }
-            Condition::CellEquals {
-                family,
-                timestamp,
-                value,
-            } => {
+            Condition::CellEquals { family, timestamp, value } => {
                 let mut equal = false;
-                group.versions(
-                    &self.log,
-                    key,
-                    *family,
-                    TimestampRange::at(*timestamp),
-                    &mut |_, found| {
-                        equal = found == &value[..];
-                        false
-                    },
-                )?;
+                group.versions(&self.log, key, *family, TimestampRange::at(*timestamp), &mut |_, found| {
+                    equal = found == &value[..];
+                    false
+                })?;
                 Ok(equal)
             }
         }

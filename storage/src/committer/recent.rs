@@ -50,12 +50,7 @@ pub struct RecentCommits {
 impl RecentCommits {
     /// Nothing is known at or below `floor`; about `bytes` are used at most.
     pub fn new(floor: Timestamp, bytes: usize) -> Self {
-        RecentCommits {
-            younger: Generation::default(),
-            elder: Generation::default(),
-            floor,
-            limit: bytes,
-        }
+        RecentCommits { younger: Generation::default(), elder: Generation::default(), floor, limit: bytes }
     }
 
     /// A cell was written.
@@ -67,10 +62,7 @@ impl RecentCommits {
             None => {
                 // A copy: the key may be a slice of something large.
                 generation.bytes += key.len() + ENTRY_BYTES;
-                generation
-                    .entries
-                    .entry(Bytes::copy_from_slice(key))
-                    .or_default()
+                generation.entries.entry(Bytes::copy_from_slice(key)).or_default()
             }
         };
         let Some(slot) = families.get_mut(family as usize) else {
@@ -89,10 +81,7 @@ impl RecentCommits {
     /// A cell was removed.
     pub fn forget(&mut self, key: &[u8], family: Family, timestamp: Timestamp) {
         for generation in [&mut self.younger, &mut self.elder] {
-            let slot = generation
-                .entries
-                .get_mut(key)
-                .and_then(|families| families.get_mut(family as usize));
+            let slot = generation.entries.get_mut(key).and_then(|families| families.get_mut(family as usize));
             if let Some(Some(entry)) = slot
                 && entry.newest.iter().any(|(_, newest)| *newest == timestamp)
             {
@@ -109,19 +98,10 @@ impl RecentCommits {
     }
 
     /// The newest cell of a class of a row after a timestamp.
-    pub fn newest_after(
-        &self,
-        key: &[u8],
-        family: Family,
-        after: Timestamp,
-        class: ClassRange,
-    ) -> Known {
+    pub fn newest_after(&self, key: &[u8], family: Family, after: Timestamp, class: ClassRange) -> Known {
         let mut found = Timestamp::ZERO;
         for generation in [&self.younger, &self.elder] {
-            let slot = generation
-                .entries
-                .get(key)
-                .and_then(|families| families.get(family as usize));
+            let slot = generation.entries.get(key).and_then(|families| families.get(family as usize));
             if let Some(Some(entry)) = slot {
                 if entry.removed {
                     return Known::AskStore;
@@ -157,12 +137,7 @@ impl RecentCommits {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 
@@ -173,62 +148,31 @@ mod tests {
         let mut recent = RecentCommits::new(Timestamp(10), 1 << 20);
         let key = Bytes::from_static(b"k");
         let any = ClassRange::ANY;
-        assert_eq!(
-            recent.newest_after(b"k", WRITE, Timestamp(9), any),
-            Known::AskStore
-        );
-        assert_eq!(
-            recent.newest_after(b"k", WRITE, Timestamp(10), any),
-            Known::None
-        );
+        assert_eq!(recent.newest_after(b"k", WRITE, Timestamp(9), any), Known::AskStore);
+        assert_eq!(recent.newest_after(b"k", WRITE, Timestamp(10), any), Known::None);
         recent.note(&key, WRITE, 2, Timestamp(20));
         recent.note(&key, WRITE, 1, Timestamp(15));
-        assert_eq!(
-            recent.newest_after(b"k", WRITE, Timestamp(10), any),
-            Known::Newer(Timestamp(20))
-        );
+        assert_eq!(recent.newest_after(b"k", WRITE, Timestamp(10), any), Known::Newer(Timestamp(20)));
         let weak = ClassRange { from: 0, to: 1 };
-        assert_eq!(
-            recent.newest_after(b"k", WRITE, Timestamp(10), weak),
-            Known::Newer(Timestamp(15))
-        );
-        assert_eq!(
-            recent.newest_after(b"k", WRITE, Timestamp(15), weak),
-            Known::None
-        );
-        assert_eq!(
-            recent.newest_after(b"k", Family::Lock, Timestamp(10), any),
-            Known::None
-        );
+        assert_eq!(recent.newest_after(b"k", WRITE, Timestamp(10), weak), Known::Newer(Timestamp(15)));
+        assert_eq!(recent.newest_after(b"k", WRITE, Timestamp(15), weak), Known::None);
+        assert_eq!(recent.newest_after(b"k", Family::Lock, Timestamp(10), any), Known::None);
         recent.forget(b"k", WRITE, Timestamp(20));
-        assert_eq!(
-            recent.newest_after(b"k", WRITE, Timestamp(10), any),
-            Known::AskStore
-        );
+        assert_eq!(recent.newest_after(b"k", WRITE, Timestamp(10), any), Known::AskStore);
     }
 
     #[test]
     fn the_floor_rises_over_what_is_dropped() {
         let mut recent = RecentCommits::new(Timestamp::ZERO, 64 << 10);
         for number in 1..=10_000u64 {
-            recent.note(
-                &Bytes::from(number.to_be_bytes().to_vec()),
-                WRITE,
-                0,
-                Timestamp(number),
-            );
+            recent.note(&Bytes::from(number.to_be_bytes().to_vec()), WRITE, 0, Timestamp(number));
             recent.trim();
         }
         assert!(recent.younger.bytes + recent.elder.bytes <= (64 << 10) + 2 * ENTRY_BYTES + 16);
         let floor = recent.floor();
         assert!(floor > Timestamp::ZERO && floor < Timestamp(10_000));
         for number in 1..=10_000u64 {
-            let known = recent.newest_after(
-                &number.to_be_bytes(),
-                WRITE,
-                Timestamp(number - 1),
-                ClassRange::ANY,
-            );
+            let known = recent.newest_after(&number.to_be_bytes(), WRITE, Timestamp(number - 1), ClassRange::ANY);
             match Timestamp(number) <= floor {
                 true => assert_eq!(known, Known::AskStore),
                 false => assert_eq!(known, Known::Newer(Timestamp(number))),

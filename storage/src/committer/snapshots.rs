@@ -20,12 +20,7 @@ struct State {
 impl SnapshotRegistry {
     /// Nobody reads; everything up to `visible` is readable.
     pub fn new(visible: Timestamp) -> Arc<Self> {
-        Arc::new(SnapshotRegistry {
-            state: Mutex::new(State {
-                visible,
-                readers: BTreeMap::new(),
-            }),
-        })
+        Arc::new(SnapshotRegistry { state: Mutex::new(State { visible, readers: BTreeMap::new() }) })
     }
 
     /// Commits up to `timestamp` became readable.
@@ -48,21 +43,13 @@ impl SnapshotRegistry {
             visible
         };
         let registry = self.clone();
-        SnapshotGuard::new(
-            timestamp,
-            Some(Arc::new(move |timestamp| registry.release(timestamp))),
-        )
+        SnapshotGuard::new(timestamp, Some(Arc::new(move |timestamp| registry.release(timestamp))))
     }
 
     /// See [`AtomicCommit::oldest_snapshot`](crate::AtomicCommit::oldest_snapshot).
     pub fn oldest(&self) -> Timestamp {
         let state = self.state.lock();
-        state
-            .readers
-            .keys()
-            .next()
-            .copied()
-            .unwrap_or(state.visible)
+        state.readers.keys().next().copied().unwrap_or(state.visible)
     }
 
     fn release(&self, timestamp: Timestamp) {

@@ -4,8 +4,8 @@
 use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, Change, CommitLog, Committer, LogRecord, Recovered, Request};
 use crate::contract::{
-    AtomicCommit, Cell, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row,
-    RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange,
+    AtomicCommit, Cell, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row, RowMutation,
+    RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange,
 };
 use crate::env::BoxFuture;
 use crate::error::{Result, StoreError};
@@ -40,12 +40,7 @@ pub struct MemoryOptions {
 
 impl Default for MemoryOptions {
     fn default() -> Self {
-        MemoryOptions {
-            atomic: true,
-            reverse: true,
-            stepped: false,
-            recent_bytes: 64 << 20,
-        }
+        MemoryOptions { atomic: true, reverse: true, stepped: false, recent_bytes: 64 << 20 }
     }
 }
 
@@ -66,10 +61,7 @@ impl CommitLog for MemoryLog {
         visit: &mut dyn FnMut(Timestamp, &[u8]) -> bool,
     ) -> Result<()> {
         let rows = self.rows.read();
-        if let Some(versions) = rows
-            .get(key)
-            .and_then(|families| families.get(family as usize))
-        {
+        if let Some(versions) = rows.get(key).and_then(|families| families.get(family as usize)) {
             for (timestamp, value) in in_range(versions, range) {
                 if !visit(timestamp, value) {
                     break;
@@ -104,25 +96,12 @@ impl CommitLog for MemoryLog {
 
 fn apply(rows: &mut Rows, change: &Change) {
     match change {
-        Change::Set {
-            key,
-            family,
-            timestamp,
-            value,
-        } => {
-            if let Some(versions) = rows
-                .entry(key.clone())
-                .or_default()
-                .get_mut(*family as usize)
-            {
+        Change::Set { key, family, timestamp, value } => {
+            if let Some(versions) = rows.entry(key.clone()).or_default().get_mut(*family as usize) {
                 versions.insert(Reverse(*timestamp), value.clone());
             }
         }
-        Change::Remove {
-            key,
-            family,
-            timestamp,
-        } => {
+        Change::Remove { key, family, timestamp } => {
             if let Some(families) = rows.get_mut(key) {
                 if let Some(versions) = families.get_mut(*family as usize) {
                     versions.remove(&Reverse(*timestamp));
@@ -136,10 +115,7 @@ fn apply(rows: &mut Rows, change: &Change) {
     }
 }
 
-fn in_range(
-    versions: &Versions,
-    range: TimestampRange,
-) -> impl Iterator<Item = (Timestamp, &Bytes)> {
+fn in_range(versions: &Versions, range: TimestampRange) -> impl Iterator<Item = (Timestamp, &Bytes)> {
     let bounds = (range.from <= range.to).then_some((Reverse(range.to), Reverse(range.from)));
     bounds
         .into_iter()
@@ -147,35 +123,22 @@ fn in_range(
         .map(|(timestamp, value)| (timestamp.0, value))
 }
 
-fn filtered(
-    key: &Bytes,
-    families: &[Versions; Family::ALL.len()],
-    filter: &ReadFilter,
-) -> Option<Row> {
+fn filtered(key: &Bytes, families: &[Versions; Family::ALL.len()], filter: &ReadFilter) -> Option<Row> {
     let mut cells = Vec::new();
     for family in Family::ALL {
-        let Some(wanted) = filter
-            .families
-            .iter()
-            .find(|wanted| wanted.family == family)
-        else {
+        let Some(wanted) = filter.families.iter().find(|wanted| wanted.family == family) else {
             continue;
         };
         let Some(versions) = families.get(family as usize) else {
             continue;
         };
-        cells.extend(in_range(versions, wanted.range).take(wanted.cells).map(
-            |(timestamp, value)| Cell {
-                family,
-                timestamp,
-                value: value.clone(),
-            },
-        ));
+        cells.extend(in_range(versions, wanted.range).take(wanted.cells).map(|(timestamp, value)| Cell {
+            family,
+            timestamp,
+            value: value.clone(),
+        }));
     }
-    (!cells.is_empty()).then(|| Row {
-        key: key.clone(),
-        cells,
-    })
+    (!cells.is_empty()).then(|| Row { key: key.clone(), cells })
 }
 
 type Waiting = (Request, oneshot::Sender<Answer>);
@@ -201,23 +164,11 @@ impl MemoryStore {
     }
 
     /// An empty store.
-    pub fn with_options(
-        timestamps: Arc<dyn TimestampSource>,
-        options: MemoryOptions,
-    ) -> Arc<MemoryStore> {
+    pub fn with_options(timestamps: Arc<dyn TimestampSource>, options: MemoryOptions) -> Arc<MemoryStore> {
         let rows = Arc::new(RwLock::new(Rows::new()));
         let snapshots = SnapshotRegistry::new(Timestamp::ZERO);
-        let log = MemoryLog {
-            rows: rows.clone(),
-            ..MemoryLog::default()
-        };
-        let committer = Committer::new(
-            log,
-            timestamps,
-            snapshots.clone(),
-            Recovered::default(),
-            options.recent_bytes,
-        );
+        let log = MemoryLog { rows: rows.clone(), ..MemoryLog::default() };
+        let committer = Committer::new(log, timestamps, snapshots.clone(), Recovered::default(), options.recent_bytes);
         Arc::new(MemoryStore {
             rows,
             committer: Mutex::new(committer),
@@ -279,53 +230,30 @@ impl MemoryStore {
     pub fn dump(&self) -> Vec<Row> {
         let mut filter = ReadFilter::new();
         for family in Family::ALL {
-            filter = filter.with(
-                family,
-                TimestampRange {
-                    from: Timestamp::ZERO,
-                    to: Timestamp(u64::MAX),
-                },
-                usize::MAX,
-            );
+            filter = filter.with(family, TimestampRange { from: Timestamp::ZERO, to: Timestamp(u64::MAX) }, usize::MAX);
         }
-        self.rows
-            .read()
-            .iter()
-            .filter_map(|(key, families)| filtered(key, families, &filter))
-            .collect()
+        self.rows.read().iter().filter_map(|(key, families)| filtered(key, families, &filter)).collect()
     }
 
     async fn request(&self, request: Request) -> Answer {
         self.writes.fetch_add(1, Ordering::Relaxed);
         if !self.options.stepped {
             let mut answers = self.committer.lock().run(std::slice::from_ref(&request));
-            return answers
-                .pop()
-                .unwrap_or_else(|| Err(StoreError::Unavailable("no answer".to_owned())));
+            return answers.pop().unwrap_or_else(|| Err(StoreError::Unavailable("no answer".to_owned())));
         }
         let (sender, receiver) = oneshot::channel();
         self.queue.lock().push((request, sender));
-        receiver
-            .await
-            .unwrap_or_else(|_| Err(StoreError::Unavailable("the store was closed".to_owned())))
+        receiver.await.unwrap_or_else(|_| Err(StoreError::Unavailable("the store was closed".to_owned())))
     }
 
-    fn scan_batch(
-        &self,
-        range: &RowRange,
-        filter: &ReadFilter,
-        options: &ScanOptions,
-        limit: usize,
-    ) -> Vec<Row> {
+    fn scan_batch(&self, range: &RowRange, filter: &ReadFilter, options: &ScanOptions, limit: usize) -> Vec<Row> {
         if range.is_empty() {
             return Vec::new();
         }
         let end = range.end.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
         let rows = self.rows.read();
         let inside = rows.range::<Bytes, _>((Bound::Included(&range.start), end));
-        let wanted = |(key, families): (&Bytes, &[Versions; Family::ALL.len()])| {
-            filtered(key, families, filter)
-        };
+        let wanted = |(key, families): (&Bytes, &[Versions; Family::ALL.len()])| filtered(key, families, filter);
         match options.reverse {
             true => inside.rev().filter_map(wanted).take(limit).collect(),
             false => inside.filter_map(wanted).take(limit).collect(),
@@ -334,31 +262,19 @@ impl MemoryStore {
 }
 
 impl Store for MemoryStore {
-    fn read<'a>(
-        &'a self,
-        keys: &'a [Bytes],
-        filter: &'a ReadFilter,
-    ) -> BoxFuture<'a, Result<Vec<Row>>> {
+    fn read<'a>(&'a self, keys: &'a [Bytes], filter: &'a ReadFilter) -> BoxFuture<'a, Result<Vec<Row>>> {
         async move {
             self.reads.fetch_add(keys.len() as u64, Ordering::Relaxed);
             let rows = self.rows.read();
             Ok(keys
                 .iter()
-                .filter_map(|key| {
-                    rows.get(key)
-                        .and_then(|families| filtered(key, families, filter))
-                })
+                .filter_map(|key| rows.get(key).and_then(|families| filtered(key, families, filter)))
                 .collect())
         }
         .boxed()
     }
 
-    fn scan(
-        &self,
-        range: RowRange,
-        filter: ReadFilter,
-        options: ScanOptions,
-    ) -> BoxStream<'_, Result<Vec<Row>>> {
+    fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>> {
         if options.reverse && !self.options.reverse {
             let error = StoreError::Unsupported("reverse scans".to_owned());
             return stream::once(async move { Err(error) }).boxed();
@@ -391,25 +307,11 @@ impl Store for MemoryStore {
         mutations: Vec<Mutation>,
     ) -> BoxFuture<'a, Result<bool>> {
         let rows = vec![RowMutation { key, mutations }];
-        async move {
-            Ok(self
-                .request(Request::Rows { conditions, rows })
-                .await?
-                .is_ok())
-        }
-        .boxed()
+        async move { Ok(self.request(Request::Rows { conditions, rows }).await?.is_ok()) }.boxed()
     }
 
     fn mutate_rows(&self, rows: Vec<RowMutation>) -> BoxFuture<'_, Result<()>> {
-        async move {
-            self.request(Request::Rows {
-                conditions: Vec::new(),
-                rows,
-            })
-            .await
-            .map(|_| ())
-        }
-        .boxed()
+        async move { self.request(Request::Rows { conditions: Vec::new(), rows }).await.map(|_| ()) }.boxed()
     }
 
     fn delete_range(&self, range: RowRange) -> BoxFuture<'_, Result<()>> {
@@ -421,21 +323,14 @@ impl Store for MemoryStore {
             let mut starts = vec![Bytes::new()];
             starts.extend(self.splits.lock().iter().cloned());
             let ends = starts.iter().skip(1).cloned().map(Some).chain([None]);
-            let tablets = starts
-                .iter()
-                .cloned()
-                .zip(ends)
-                .enumerate()
-                .map(|(id, (start, end))| TabletInfo {
-                    id: id as u64,
-                    range: RowRange { start, end },
-                    bytes: 0,
-                    reads: self.reads.load(Ordering::Relaxed),
-                    writes: self.writes.load(Ordering::Relaxed),
-                });
-            Ok(tablets
-                .filter(|tablet| !tablet.range.intersect(range).is_empty())
-                .collect())
+            let tablets = starts.iter().cloned().zip(ends).enumerate().map(|(id, (start, end))| TabletInfo {
+                id: id as u64,
+                range: RowRange { start, end },
+                bytes: 0,
+                reads: self.reads.load(Ordering::Relaxed),
+                writes: self.writes.load(Ordering::Relaxed),
+            });
+            Ok(tablets.filter(|tablet| !tablet.range.intersect(range).is_empty()).collect())
         }
         .boxed()
     }
@@ -469,14 +364,9 @@ impl Store for MemoryStore {
             let rows = self.rows.read();
             let inside = rows.iter().filter(|(key, _)| range.contains(key));
             let size = |key: &Bytes, versions: &Versions| -> usize {
-                versions
-                    .values()
-                    .map(|value| key.len() + 8 + value.len())
-                    .sum()
+                versions.values().map(|value| key.len() + 8 + value.len()).sum()
             };
-            Ok(inside
-                .map(|(key, families)| families.iter().map(|v| size(key, v)).sum::<usize>() as u64)
-                .sum())
+            Ok(inside.map(|(key, families)| families.iter().map(|v| size(key, v)).sum::<usize>() as u64).sum())
         }
         .boxed()
     }
@@ -500,5 +390,73 @@ impl AtomicCommit for MemoryStore {
 
     fn oldest_snapshot(&self) -> Timestamp {
         self.snapshots.oldest()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use crate::testing::{CountingTimestamps, contract};
+    use futures::executor::block_on;
+    use futures::future::join_all;
+
+    fn store(options: MemoryOptions) -> Arc<MemoryStore> {
+        MemoryStore::with_options(Arc::new(CountingTimestamps::after(Timestamp(1000))), options)
+    }
+
+    #[test]
+    fn honours_the_contract() {
+        let two_phase = MemoryOptions { atomic: false, reverse: false, ..MemoryOptions::default() };
+        let forgetful = MemoryOptions { recent_bytes: 0, ..MemoryOptions::default() };
+        for options in [MemoryOptions::default(), two_phase, forgetful] {
+            contract::check_all(&|| store(options));
+        }
+    }
+
+    #[test]
+    fn a_step_is_a_group() {
+        let store = store(MemoryOptions { stepped: true, ..MemoryOptions::default() });
+        let start = store.published();
+        let batch = || contract::batch(&["k"], start, "v");
+        let commits = join_all((0..3).map(|_| store.commit_atomic(batch())));
+        let stepper = async {
+            assert_eq!(store.waiting(), 3);
+            assert_eq!(store.step(2), 2);
+            let visible = store.published();
+            assert_eq!(visible, Timestamp(1001));
+            assert_eq!(store.step(2), 1);
+        };
+        let (answers, ()) = block_on(futures::future::join(commits, stepper));
+        let found = Timestamp(1001);
+        assert_eq!(answers[0], Ok(Ok(found)));
+        assert_eq!(answers[1], Ok(Err(FailedCondition::Newer { index: 0, found })));
+        assert_eq!(answers[2], answers[1]);
+    }
+
+    #[test]
+    fn a_failed_write_stops_all_others() {
+        for applied in [false, true] {
+            let store = store(MemoryOptions::default());
+            store.fail_next_write(StoreError::Io("broken".to_owned()), applied);
+            let commit = || block_on(store.commit_atomic(contract::batch(&["k"], store.published(), "v")));
+            assert!(matches!(commit(), Err(StoreError::Undetermined(_))));
+            assert!(matches!(commit(), Err(StoreError::ReadOnly(_))));
+            assert_eq!(store.dump().len(), usize::from(applied));
+            assert_eq!(store.published(), Timestamp::ZERO);
+        }
+    }
+
+    #[test]
+    fn a_full_store_takes_removals_and_goes_on_later() {
+        let store = store(MemoryOptions::default());
+        let commit = || block_on(store.commit_atomic(contract::batch(&["k"], store.published(), "v")));
+        commit().unwrap().unwrap();
+        store.set_full(true);
+        assert!(matches!(commit(), Err(StoreError::DiskFull(_))));
+        block_on(store.delete_range(RowRange::all())).unwrap();
+        assert!(store.dump().is_empty());
+        store.set_full(false);
+        commit().unwrap().unwrap();
     }
 }

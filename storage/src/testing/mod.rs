@@ -1,8 +1,34 @@
 //! What tests of this and the upper layers build on: an engine in memory, an environment under
 //! control, the contract suite that every engine passes, and faults.
 
+pub mod contract;
 pub mod memory;
 pub mod sim_env;
 
+use crate::timestamp::{Timestamp, TimestampSource};
+use std::sync::atomic::{AtomicU64, Ordering};
+
 pub use memory::{MemoryOptions, MemoryStore};
 pub use sim_env::SimEnv;
+
+/// A source of timestamps for tests: 1, 2, 3 and so on from a start.
+#[derive(Debug)]
+pub struct CountingTimestamps(AtomicU64);
+
+impl CountingTimestamps {
+    /// The first timestamp is the one after `last`.
+    pub fn after(last: Timestamp) -> CountingTimestamps {
+        CountingTimestamps(AtomicU64::new(last.0 + 1))
+    }
+
+    /// The next timestamp is greater than `last`: what an oracle does when a store was opened.
+    pub fn raise(&self, last: Timestamp) {
+        self.0.fetch_max(last.0 + 1, Ordering::SeqCst);
+    }
+}
+
+impl TimestampSource for CountingTimestamps {
+    fn take(&self, count: u64) -> Timestamp {
+        Timestamp(self.0.fetch_add(count, Ordering::SeqCst))
+    }
+}

@@ -77,10 +77,7 @@ impl Future for Sleep {
             *timer.waker.lock() = Some(context.waker().clone());
             return Poll::Pending;
         }
-        let timer = Arc::new(Timer {
-            fired: AtomicBool::new(false),
-            waker: Mutex::new(Some(context.waker().clone())),
-        });
+        let timer = Arc::new(Timer { fired: AtomicBool::new(false), waker: Mutex::new(Some(context.waker().clone())) });
         let mut state = env.state.lock();
         let key = (state.elapsed + self.duration, state.next_timer);
         state.next_timer += 1;
@@ -127,25 +124,16 @@ impl SimEnv {
 
     /// Makes the wall clock jump by `micros`, either way; the monotonic clock stays.
     pub fn jump_wall_clock(&self, micros: i64) {
-        let offset = self
-            .offset_micros
-            .load(Ordering::Relaxed)
-            .saturating_add_signed(micros);
+        let offset = self.offset_micros.load(Ordering::Relaxed).saturating_add_signed(micros);
         self.offset_micros.store(offset, Ordering::Relaxed);
     }
 
     /// Runs `future`, and the tasks spawned meanwhile, until it ends. When no task can run, the clock
     /// jumps to the next timer.
-    pub fn block_on<T: Send + 'static>(
-        &self,
-        future: impl Future<Output = T> + Send + 'static,
-    ) -> Result<T, Stuck> {
+    pub fn block_on<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> Result<T, Stuck> {
         let result = Arc::new(Mutex::new(None));
         let slot = result.clone();
-        self.spawn(
-            "block_on",
-            Box::pin(async move { *slot.lock() = Some(future.await) }),
-        );
+        self.spawn("block_on", Box::pin(async move { *slot.lock() = Some(future.await) }));
         loop {
             if let Some(value) = result.lock().take() {
                 return Ok(value);
@@ -181,10 +169,7 @@ impl SimEnv {
         let waker = waker(task.clone());
         let mut slot = task.future.lock();
         if let Some(future) = slot.as_mut()
-            && future
-                .as_mut()
-                .poll(&mut Context::from_waker(&waker))
-                .is_ready()
+            && future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready()
         {
             *slot = None;
         }
@@ -195,9 +180,7 @@ impl SimEnv {
 impl Env for SimEnv {
     fn now_micros(&self) -> u64 {
         let elapsed = u64::try_from(self.state.lock().elapsed.as_micros()).unwrap_or(u64::MAX);
-        self.offset_micros
-            .load(Ordering::Relaxed)
-            .saturating_add(elapsed)
+        self.offset_micros.load(Ordering::Relaxed).saturating_add(elapsed)
     }
     fn monotonic(&self) -> Duration {
         self.state.lock().elapsed
@@ -212,11 +195,7 @@ impl Env for SimEnv {
         mixed ^ (mixed >> 31)
     }
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        Box::pin(Sleep {
-            env: self.this.clone(),
-            duration,
-            timer: None,
-        })
+        Box::pin(Sleep { env: self.this.clone(), duration, timer: None })
     }
     fn spawn(&self, name: &'static str, task: BoxFuture<'static, ()>) {
         let mut state = self.state.lock();
@@ -231,22 +210,14 @@ impl Env for SimEnv {
         }));
     }
     fn spawn_thread(&self, name: &'static str, work: Box<dyn FnOnce() + Send + 'static>) {
-        if let Err(error) = std::thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(work)
-        {
+        if let Err(error) = std::thread::Builder::new().name(name.to_owned()).spawn(work) {
             tracing::error!(name, %error, "cannot start a thread");
         }
     }
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing
-)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 
@@ -279,20 +250,11 @@ mod tests {
     #[test]
     fn a_seed_decides_the_order_of_tasks() {
         assert_eq!(order(7), order(7));
-        assert!(
-            (0..8)
-                .map(order)
-                .collect::<std::collections::BTreeSet<_>>()
-                .len()
-                > 1
-        );
+        assert!((0..8).map(order).collect::<std::collections::BTreeSet<_>>().len() > 1);
     }
 
     #[test]
     fn a_future_that_cannot_end_is_reported() {
-        assert_eq!(
-            SimEnv::new(1).block_on(futures::future::pending::<()>()),
-            Err(Stuck)
-        );
+        assert_eq!(SimEnv::new(1).block_on(futures::future::pending::<()>()), Err(Stuck));
     }
 }

@@ -1,0 +1,183 @@
+//! Tests of the embedded engine with something broken: crashes, flipped bits, a full disk.
+
+use super::tests::{commit, open, small};
+use super::*;
+use crate::testing::contract;
+use futures::executor::block_on;
+use std::fs;
+use std::path::PathBuf;
+
+/// The logs of a store, oldest first.
+pub fn logs(folder: &Path) -> Vec<PathBuf> {
+    let mut logs: Vec<PathBuf> = fs::read_dir(folder.join("rocksdb"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "log"))
+        .collect();
+    logs.sort();
+    logs
+}
+
+/// What a crash of the machine at this moment would leave, had everything written reached the disk.
+pub fn crash_copy(from: &Path, to: &Path) {
+    let _ = fs::remove_dir_all(to);
+    fs::create_dir_all(to.join("rocksdb")).unwrap();
+    fs::copy(from.join("FORMAT"), to.join("FORMAT")).unwrap();
+    for entry in fs::read_dir(from.join("rocksdb")).unwrap() {
+        let path = entry.unwrap().path();
+        // Files that RocksDB removes meanwhile are not needed.
+        let _ = fs::copy(&path, to.join("rocksdb").join(path.file_name().unwrap()));
+    }
+}
+
+fn newest_log(folder: &Path) -> PathBuf {
+    logs(folder).pop().unwrap()
+}
+
+fn values(store: &EmbeddedStore) -> Vec<Bytes> {
+    let rows = contract::scan(store, RowRange::all(), contract::everything(), ScanOptions::default());
+    rows.into_iter().map(|row| row.key).collect()
+}
+
+#[test]
+fn a_crash_loses_nothing_synced_and_keeps_a_prefix_of_the_rest() {
+    let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = open(folder.path(), small()).unwrap();
+    let mut random = 17u64;
+    let mut total: usize = 0;
+    for round in 0..40 {
+        commit(&store, &[&format!("{total:06}")], "synced");
+        total += 1;
+        let log = newest_log(folder.path());
+        let (synced_rows, synced) = (total, fs::metadata(&log).unwrap().len());
+        for _ in 0..round % 7 {
+            let mut batch = contract::batch(&[&format!("{total:06}")], Timestamp::ZERO, &"v".repeat(round * 500));
+            batch.durable = false;
+            block_on(store.commit_atomic(batch)).unwrap().unwrap();
+            total += 1;
+        }
+        crash_copy(folder.path(), copy.path());
+        let written = fs::metadata(&log).unwrap().len();
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let kept = synced + (random >> 33) % (written - synced + 1);
+        let torn = copy.path().join("rocksdb").join(log.file_name().unwrap());
+        let file = fs::OpenOptions::new().write(true).open(&torn).unwrap();
+        file.set_len(kept).unwrap();
+        if round % 3 == 0 {
+            // Space that the file system gave the file, but whose content never arrived.
+            file.set_len(kept + 5000).unwrap();
+        }
+        drop(file);
+        let reopened = open(copy.path(), small()).unwrap();
+        let found = values(&reopened);
+        assert!((synced_rows..=total).contains(&found.len()), "{} of {synced_rows}..={total}", found.len());
+        let expected: Vec<Bytes> = (0..found.len()).map(|number| format!("{number:06}").into()).collect();
+        assert_eq!(found, expected, "no hole");
+        // And it goes on from there.
+        commit(&reopened, &["zzz"], "after");
+        drop(reopened);
+        assert_eq!(values(&open(copy.path(), small()).unwrap()).len(), found.len() + 1);
+    }
+}
+
+/// Flips bits of a copy of a file, and tells what became of the store each time.
+fn flip(
+    original: &Path,
+    copy: &Path,
+    file: &dyn Fn(&Path) -> PathBuf,
+    bits: impl Iterator<Item = usize>,
+) -> [usize; 2] {
+    let mut outcomes = [0, 0];
+    for bit in bits {
+        crash_copy(original, copy);
+        let path = file(copy);
+        let mut content = fs::read(&path).unwrap();
+        content[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&path, content).unwrap();
+        match open(copy, small()) {
+            Ok(store) => {
+                assert_eq!(values(&store).len(), 200, "bit {bit}");
+                outcomes[0] += 1;
+            }
+            Err(StoreError::Corrupted(_)) => outcomes[1] += 1,
+            Err(other) => panic!("bit {bit}: {other}"),
+        }
+    }
+    outcomes
+}
+
+#[test]
+fn a_bit_flipped_in_the_log_is_reported() {
+    let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = open(folder.path(), small()).unwrap();
+    for number in 0..200 {
+        commit(&store, &[&format!("{number:06}")], "value");
+    }
+    let last = fs::metadata(newest_log(folder.path())).unwrap().len() as usize;
+    crash_copy(folder.path(), copy.path());
+    assert_eq!(values(&open(copy.path(), small()).unwrap()).len(), 200);
+    let length = last - 200;
+    // Every bit of one header and of the log's first header, and some of everything else.
+    let headers = (0..7 * 8).chain((0..length * 8).step_by(997));
+    let [opened, reported] = flip(folder.path(), copy.path(), &newest_log, headers);
+    assert_eq!(opened, 0);
+    assert!(reported > 100);
+    // In the last record, damage looks like a write that a crash interrupted: all before it is there.
+    crash_copy(folder.path(), copy.path());
+    let path = newest_log(copy.path());
+    let mut content = fs::read(&path).unwrap();
+    content[last - 3] ^= 1;
+    fs::write(&path, content).unwrap();
+    assert_eq!(values(&open(copy.path(), small()).unwrap()).len(), 199);
+}
+
+#[test]
+fn a_bit_flipped_in_the_manifest_or_a_table_is_reported() {
+    let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = open(folder.path(), small()).unwrap();
+    for number in 0..200 {
+        commit(&store, &[&format!("{number:06}")], "value");
+    }
+    store.flush().unwrap();
+    drop(store);
+    let find = |start: &'static str, end: &'static str| {
+        move |folder: &Path| {
+            let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+            let mut paths: Vec<PathBuf> =
+                fs::read_dir(folder.join("rocksdb")).unwrap().map(|entry| entry.unwrap().path()).collect();
+            paths.retain(|path| name(path).starts_with(start) && name(path).ends_with(end));
+            paths.sort_by_key(|path| (fs::metadata(path).unwrap().len(), path.clone()));
+            paths.pop().unwrap()
+        }
+    };
+    let manifest = find("MANIFEST-", "");
+    let length = fs::metadata(manifest(folder.path())).unwrap().len() as usize;
+    let [_, reported] = flip(folder.path(), copy.path(), &manifest, (0..(length - 100) * 8).step_by(331));
+    assert!(reported > 10);
+    // Tables are checked when they are read.
+    let table = find("", ".sst");
+    crash_copy(folder.path(), copy.path());
+    let path = table(copy.path());
+    let mut content = fs::read(&path).unwrap();
+    content[200] ^= 1;
+    fs::write(&path, content).unwrap();
+    let damaged = open(copy.path(), small()).and_then(|store| {
+        let rows = store.scan(RowRange::all(), contract::everything(), ScanOptions::default());
+        block_on(futures::TryStreamExt::try_collect::<Vec<_>>(rows)).map(|_| ())
+    });
+    assert!(matches!(damaged, Err(StoreError::Corrupted(_))), "{damaged:?}");
+}
+
+#[test]
+fn below_the_reserve_writes_are_refused_and_reads_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), small()).unwrap();
+    commit(&store, &["a"], "1");
+    drop(store);
+    let store = open(folder.path(), EmbeddedOptions { reserve_bytes: u64::MAX / 4, ..small() }).unwrap();
+    let refused = block_on(store.commit_atomic(contract::batch(&["b"], store.published(), "2")));
+    assert!(matches!(refused, Err(StoreError::DiskFull(_))));
+    assert_eq!(values(&store), ["a"]);
+    block_on(store.delete_range(RowRange::prefix("a"))).unwrap();
+    assert!(values(&store).is_empty());
+}

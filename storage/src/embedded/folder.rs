@@ -1,0 +1,106 @@
+//! [`Folder`]: the directory of a store: who has it open, which version of the format it holds, how much
+//! space is left. Must not know what RocksDB keeps in it.
+
+use crate::error::{Result, StoreError};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// The version of the format that this program reads and writes.
+pub const FORMAT_VERSION: u32 = 1;
+const FORMAT_LINE: &str = "percosql store, format ";
+
+/// A directory that this process has to itself until the value is dropped.
+pub struct Folder {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Folder {
+    /// Opens the directory, making it when it is absent. Errors: `InUse`, `Format`, `Io`.
+    pub fn open(path: &Path) -> Result<Folder> {
+        let failed = |what: &str, error: std::io::Error| StoreError::Io(format!("{what} {}: {error}", path.display()));
+        fs::create_dir_all(path).map_err(|error| failed("cannot create", error))?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path.join("LOCK"))
+            .map_err(|error| failed("cannot write to", error))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::InUse(format!("{} is open in another process", path.display())));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed("cannot lock", error)),
+        }
+        let folder = Folder { path: path.to_owned(), _lock: lock };
+        folder.check_format().map_err(|error| match error {
+            FormatError::Io(error) => failed("cannot read or write the format of", error),
+            FormatError::Other(what) => StoreError::Format(format!("{}: {what}", path.display())),
+        })?;
+        Ok(folder)
+    }
+
+    /// Where RocksDB keeps its files.
+    pub fn database(&self) -> PathBuf {
+        self.path.join("rocksdb")
+    }
+
+    fn check_format(&self) -> std::result::Result<(), FormatError> {
+        let file = self.path.join("FORMAT");
+        match fs::read(&file) {
+            Ok(content) => {
+                let text = String::from_utf8_lossy(&content);
+                let version = text.strip_prefix(FORMAT_LINE).map(str::trim_end);
+                if version.and_then(|version| version.parse().ok()) == Some(FORMAT_VERSION) {
+                    return Ok(());
+                }
+                Err(FormatError::Other(format!(
+                    "FORMAT says {:?}, this program needs format {FORMAT_VERSION}",
+                    text.lines().next().unwrap_or_default()
+                )))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                if self.database().exists() {
+                    return Err(FormatError::Other("there are files of a store, but no FORMAT".to_owned()));
+                }
+                // Renamed into place: a crash leaves a whole file or none.
+                let temporary = self.path.join("FORMAT.new");
+                let mut new = File::create(&temporary)?;
+                writeln!(new, "{FORMAT_LINE}{FORMAT_VERSION}")?;
+                new.sync_all()?;
+                fs::rename(&temporary, &file)?;
+                File::open(&self.path)?.sync_all()?;
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+enum FormatError {
+    Io(std::io::Error),
+    Other(String),
+}
+
+impl From<std::io::Error> for FormatError {
+    fn from(error: std::io::Error) -> Self {
+        FormatError::Io(error)
+    }
+}
+
+/// Bytes that an ordinary user may still write to the file system that holds `path`.
+pub fn free_bytes(path: &std::ffi::CStr) -> std::io::Result<u64> {
+    let mut statistics = std::mem::MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: `path` is a valid C string that outlives the call, and `statistics` is writable memory of
+    // the size of the structure, which the call fills when it answers 0; it is read only then.
+    let statistics = unsafe {
+        if libc::statvfs(path.as_ptr(), statistics.as_mut_ptr()) != 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        statistics.assume_init()
+    };
+    #[allow(clippy::unnecessary_cast)] // Their types differ between systems.
+    Ok((statistics.f_bavail as u64).saturating_mul(statistics.f_frsize as u64))
+}

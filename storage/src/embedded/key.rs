@@ -1,0 +1,139 @@
+//! Keys of cells in RocksDB: the row key, escaped so that byte order is row order whatever follows, then
+//! the complement of the timestamp, so that the newest version comes first. FORMAT.md has the bytes.
+
+use crate::timestamp::Timestamp;
+use bytes::Bytes;
+
+/// Bytes of the timestamp at the end of every cell key.
+pub const TIMESTAMP_BYTES: usize = 8;
+const ESCAPE: u8 = 0x00;
+const ESCAPED_ZERO: u8 = 0xff;
+const TERMINATOR: u8 = 0x01;
+/// Behind every version of a row, before the next row.
+const AFTER_TERMINATOR: u8 = 0x02;
+
+/// Appends the escaped key without its end: a bound that lies before all of the row's cells and
+/// behind those of all smaller rows.
+pub fn push_bound(key: &[u8], out: &mut Vec<u8>) {
+    let mut rest = key;
+    while let Some(zero) = rest.iter().position(|byte| *byte == 0) {
+        let (plain, behind) = rest.split_at(zero);
+        out.extend_from_slice(plain);
+        out.extend_from_slice(&[ESCAPE, ESCAPED_ZERO]);
+        rest = behind.get(1..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest);
+}
+
+/// The bound of [`push_bound`] as a value of its own.
+pub fn bound(key: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(key.len() + 4);
+    push_bound(key, &mut out);
+    out
+}
+
+/// Appends the prefix that the cells of a row, and they alone, share.
+pub fn push_prefix(key: &[u8], out: &mut Vec<u8>) {
+    push_bound(key, out);
+    out.extend_from_slice(&[ESCAPE, TERMINATOR]);
+}
+
+/// Appends a timestamp to a prefix.
+pub fn push_timestamp(timestamp: Timestamp, out: &mut Vec<u8>) {
+    out.extend_from_slice(&(!timestamp.0).to_be_bytes());
+}
+
+/// Turns a row's prefix into a bound behind its cells and before those of the next row.
+pub fn to_end_of_row(prefix: &mut [u8]) {
+    if let Some(last) = prefix.last_mut() {
+        *last = AFTER_TERMINATOR;
+    }
+}
+
+/// The row's prefix within a cell key; all of it when it is too short to be one.
+pub fn prefix_of(cell_key: &[u8]) -> &[u8] {
+    let length = cell_key.len().checked_sub(TIMESTAMP_BYTES).unwrap_or(cell_key.len());
+    cell_key.get(..length).unwrap_or(cell_key)
+}
+
+/// Prefix and timestamp of a cell key; `None` when it is none.
+pub fn split(cell_key: &[u8]) -> Option<(&[u8], Timestamp)> {
+    let (prefix, timestamp) = cell_key.split_last_chunk::<TIMESTAMP_BYTES>()?;
+    Some((prefix, Timestamp(!u64::from_be_bytes(*timestamp))))
+}
+
+/// The row key of a prefix; `None` when it is none.
+pub fn decode_prefix(prefix: &[u8]) -> Option<Bytes> {
+    let escaped = prefix.strip_suffix(&[ESCAPE, TERMINATOR])?;
+    if !escaped.contains(&ESCAPE) {
+        return Some(Bytes::copy_from_slice(escaped));
+    }
+    let mut key = Vec::with_capacity(escaped.len());
+    let mut bytes = escaped.iter();
+    while let Some(byte) = bytes.next() {
+        if *byte == ESCAPE && bytes.next() != Some(&ESCAPED_ZERO) {
+            return None;
+        }
+        key.push(*byte);
+    }
+    Some(key.into())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn encode(key: &[u8], timestamp: u64) -> Vec<u8> {
+        let mut out = Vec::new();
+        push_prefix(key, &mut out);
+        push_timestamp(Timestamp(timestamp), &mut out);
+        out
+    }
+
+    fn keys() -> impl Strategy<Value = Vec<u8>> {
+        prop::collection::vec(prop_oneof![Just(0u8), Just(1), Just(2), Just(0xff), any::<u8>()], 0..12)
+    }
+
+    proptest! {
+        #[test]
+        fn order_is_kept(a in keys(), b in keys(), at in any::<u64>(), bt in any::<u64>()) {
+            let expected = a.cmp(&b).then(bt.cmp(&at));
+            prop_assert_eq!(encode(&a, at).cmp(&encode(&b, bt)), expected);
+        }
+
+        #[test]
+        fn keys_come_back(key in keys(), timestamp in any::<u64>()) {
+            let encoded = encode(&key, timestamp);
+            let (prefix, decoded) = split(&encoded).unwrap();
+            prop_assert_eq!(decoded, Timestamp(timestamp));
+            prop_assert_eq!(prefix_of(&encoded), prefix);
+            prop_assert_eq!(decode_prefix(prefix).unwrap(), key);
+        }
+
+        #[test]
+        fn bounds_separate_rows(a in keys(), b in keys(), timestamp in any::<u64>()) {
+            prop_assert_eq!(encode(&a, timestamp) < bound(&b), a < b);
+            let mut end = Vec::new();
+            push_prefix(&b, &mut end);
+            to_end_of_row(&mut end);
+            prop_assert_eq!(encode(&a, timestamp) < end, a <= b);
+        }
+
+        #[test]
+        fn anything_else_is_no_key(bytes in prop::collection::vec(any::<u8>(), 0..20)) {
+            if let Some(key) = decode_prefix(&bytes) {
+                let mut again = Vec::new();
+                push_prefix(&key, &mut again);
+                prop_assert_eq!(again, bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn the_bytes_are_those_of_the_format() {
+        let expected = [b'a', 0x00, 0xff, b'b', 0x00, 0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe];
+        assert_eq!(encode(b"a\0b", 1), expected);
+    }
+}

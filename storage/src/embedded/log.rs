@@ -1,0 +1,188 @@
+//! [`RocksLog`]: the committer's log over RocksDB: one record is one write batch, and with it one record of
+//! the write-ahead log.
+
+use super::folder::free_bytes;
+use super::{database_error, key, options};
+use crate::committer::{Change, CommitLog, LogRecord, Recovered};
+use crate::contract::{Family, TimestampRange};
+use crate::error::{Result, StoreError};
+use crate::timestamp::Timestamp;
+use rocksdb::{ColumnFamily, DB, DBRawIterator, ReadOptions, WriteBatch, WriteOptions};
+use std::ffi::CString;
+use std::sync::Arc;
+
+/// Key of the record, in the meta family, that every write batch renews: the newest commit timestamp, then
+/// the greatest timestamp of any cell, eight bytes each, big-endian.
+const COMMITTER_KEY: &[u8] = b"committer";
+/// Keys of [`Store::put_meta`](crate::Store::put_meta) begin with this.
+const META_PREFIX: &str = "meta/";
+
+/// The database with its families looked up.
+pub struct Database {
+    db: DB,
+}
+
+impl Database {
+    /// Wraps an open database that has all families.
+    pub fn new(db: DB) -> Arc<Database> {
+        Arc::new(Database { db })
+    }
+
+    /// RocksDB itself.
+    pub fn rocks(&self) -> &DB {
+        &self.db
+    }
+
+    /// The column family that holds a family.
+    pub fn family(&self, family: Family) -> Result<&ColumnFamily> {
+        let name = options::FAMILY_NAMES.get(family as usize).copied().unwrap_or(options::META_FAMILY);
+        self.db.cf_handle(name).ok_or_else(|| StoreError::Corrupted(format!("column family {name} is missing")))
+    }
+
+    /// An iterator for finding rows one by one: it stays within the row that it was set to.
+    pub fn row_iterator(&self, family: Family, mut options: ReadOptions) -> Result<DBRawIterator<'_>> {
+        options.set_prefix_same_as_start(true);
+        Ok(self.db.raw_iterator_cf_opt(self.family(family)?, options))
+    }
+
+    /// What was written last.
+    pub fn recovered(&self) -> Result<Recovered> {
+        let Some(record) = self.db.get_pinned(COMMITTER_KEY).map_err(database_error)? else {
+            return Ok(Recovered::default());
+        };
+        let number = |bytes: &[u8]| Some(Timestamp(u64::from_be_bytes(bytes.try_into().ok()?)));
+        record
+            .split_at_checked(8)
+            .and_then(|(visible, max)| Some(Recovered { visible: number(visible)?, max_timestamp: number(max)? }))
+            .ok_or_else(|| StoreError::Corrupted("the committer's record has a wrong length".to_owned()))
+    }
+
+    /// Reads a named value.
+    pub fn get_meta(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        self.db.get([META_PREFIX, name].concat()).map_err(database_error)
+    }
+
+    /// Writes a named value durably.
+    pub fn put_meta(&self, name: &str, value: &[u8]) -> Result<()> {
+        self.db.put_opt([META_PREFIX, name].concat(), value, &synced(true)).map_err(database_error)
+    }
+}
+
+fn synced(sync: bool) -> WriteOptions {
+    let mut options = WriteOptions::default();
+    options.set_sync(sync);
+    options
+}
+
+/// See the head of the module.
+pub struct RocksLog {
+    database: Arc<Database>,
+    /// The directory, for the free space of its file system.
+    path: CString,
+    reserve_bytes: u64,
+}
+
+impl RocksLog {
+    /// A log that refuses to leave less than `reserve_bytes` free where `path` is.
+    pub fn new(database: Arc<Database>, path: CString, reserve_bytes: u64) -> RocksLog {
+        RocksLog { database, path, reserve_bytes }
+    }
+}
+
+impl RocksLog {
+    /// A bound behind every row of a family, those that `changes` set included. (A range tombstone needs an
+    /// end, and there is no greatest key.)
+    fn behind_all(&self, family: Family, changes: &[Change]) -> Result<Vec<u8>> {
+        let mut options = ReadOptions::default();
+        options.set_total_order_seek(true);
+        let rocks = self.database.rocks();
+        let mut iterator = rocks.raw_iterator_cf_opt(self.database.family(family)?, options);
+        iterator.seek_to_last();
+        let mut greatest = iterator.key().map(|last| key::prefix_of(last).to_vec()).unwrap_or_default();
+        iterator.status().map_err(database_error)?;
+        for change in changes {
+            if let Change::Set { key, .. } = change {
+                let mut prefix = Vec::new();
+                key::push_prefix(key, &mut prefix);
+                greatest = greatest.max(prefix);
+            }
+        }
+        key::to_end_of_row(&mut greatest);
+        Ok(greatest)
+    }
+}
+
+impl CommitLog for RocksLog {
+    fn versions(
+        &self,
+        key: &[u8],
+        family: Family,
+        range: TimestampRange,
+        visit: &mut dyn FnMut(Timestamp, &[u8]) -> bool,
+    ) -> Result<()> {
+        let mut iterator = self.database.row_iterator(family, ReadOptions::default())?;
+        let mut prefix = Vec::with_capacity(key.len() + 16);
+        key::push_prefix(key, &mut prefix);
+        super::reader::versions(&mut iterator, &prefix, range, visit)
+    }
+
+    fn reserve(&self, bytes: u64) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let free = free_bytes(&self.path).map_err(|error| StoreError::Io(format!("free space: {error}")))?;
+        // A batch is written to the log and, when its memtable is flushed, to an SSTable.
+        if free < self.reserve_bytes.saturating_add(bytes.saturating_mul(2)) {
+            return Err(StoreError::DiskFull(format!(
+                "{free} bytes are free, {} are kept in reserve",
+                self.reserve_bytes
+            )));
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, record: &LogRecord<'_>, sync: bool) -> Result<()> {
+        let mut batch = WriteBatch::default();
+        let mut buffer = Vec::with_capacity(128);
+        for change in record.changes {
+            match change {
+                Change::Set { key, family, timestamp, value } => {
+                    encode(key, *timestamp, &mut buffer);
+                    batch.put_cf(self.database.family(*family)?, &buffer, value);
+                }
+                Change::Remove { key, family, timestamp } => {
+                    encode(key, *timestamp, &mut buffer);
+                    batch.delete_cf(self.database.family(*family)?, &buffer);
+                }
+                Change::RemoveRange(range) => {
+                    let start = key::bound(&range.start);
+                    for family in Family::ALL {
+                        let end = match &range.end {
+                            Some(end) => key::bound(end),
+                            None => self.behind_all(family, record.changes)?,
+                        };
+                        if start < end {
+                            batch.delete_range_cf(self.database.family(family)?, &start, &end);
+                        }
+                    }
+                }
+            }
+        }
+        let mut numbers = [0; 16];
+        let (visible, max) = numbers.split_at_mut(8);
+        visible.copy_from_slice(&record.visible.0.to_be_bytes());
+        max.copy_from_slice(&record.max_timestamp.0.to_be_bytes());
+        batch.put(COMMITTER_KEY, numbers);
+        self.database.db.write_opt(batch, &synced(sync)).map_err(database_error)
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.database.db.flush_wal(true).map_err(database_error)
+    }
+}
+
+fn encode(key: &[u8], timestamp: Timestamp, buffer: &mut Vec<u8>) {
+    buffer.clear();
+    key::push_prefix(key, buffer);
+    key::push_timestamp(timestamp, buffer);
+}

@@ -1,0 +1,181 @@
+//! [`Maintenance`]: the thread that measures tablets, splits those that are large or busy and merges small
+//! neighbours, and stores the directory.
+
+use super::log::Database;
+use super::options::EmbeddedOptions;
+use super::reader::{self, ScanBounds};
+use super::tablets::{Tablet, TabletDirectory};
+use super::{approximate_bytes, key};
+use crate::contract::{Family, RowRange};
+use crate::env::EnvRef;
+use crate::error::Result;
+use bytes::Bytes;
+use parking_lot::{Condvar, Mutex};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Name of the directory among the named values.
+pub const DIRECTORY_NAME: &str = "store.tablets";
+/// Into how many pieces at most a tablet is split in one pass.
+const PIECES: u64 = 256;
+/// A tablet below this size is not split for its load.
+const LOAD_SPLIT_BYTES: u64 = 64 << 10;
+
+/// What a pass needs.
+pub struct TabletKeeper {
+    /// Where the rows are.
+    pub database: Arc<Database>,
+    /// What is maintained.
+    pub directory: Arc<TabletDirectory>,
+    /// Limits.
+    pub options: EmbeddedOptions,
+}
+
+impl TabletKeeper {
+    /// One pass over all tablets; `elapsed` since the last one. Answers whether the directory changed.
+    pub fn pass(&self, elapsed: Duration) -> Result<bool> {
+        let limit = self.options.tablet_bytes.max(1);
+        let seconds = elapsed.as_secs_f64().max(0.001);
+        let mut changed = false;
+        let mut loads = Vec::new();
+        for tablet in self.directory.all().iter() {
+            let bytes = approximate_bytes(&self.database, &tablet.range)?;
+            tablet.set_bytes(bytes);
+            let load = (tablet.take_load() as f64 / seconds) as u64;
+            loads.push((tablet.id, load));
+            let pieces = match load > self.options.tablet_operations && bytes > LOAD_SPLIT_BYTES {
+                true => (bytes / limit + 1).max(2),
+                false => bytes.div_ceil(limit).max(1),
+            };
+            if bytes > limit || pieces > 1 && load > self.options.tablet_operations {
+                changed |= self.directory.split(tablet.id, &self.split_keys(tablet, bytes, pieces.min(PIECES))?);
+            }
+        }
+        if changed {
+            // The parts' loads are not known yet: they are merged in a later pass, if at all.
+            self.store()?;
+            return Ok(true);
+        }
+        let load_of = |id| loads.iter().find(|(of, _)| *of == id).map_or(0, |(_, load)| *load);
+        let mut before: Option<Arc<Tablet>> = None;
+        for tablet in self.directory.all().iter() {
+            if let Some(left) = &before
+                && left.info().bytes + tablet.info().bytes < limit / 4
+                && load_of(left.id) + load_of(tablet.id) < self.options.tablet_operations / 4
+                && self.directory.merge(&tablet.range.start)
+            {
+                changed = true;
+                before = self.directory.overlapping(&RowRange::prefix(left.range.start.clone())).first().cloned();
+                continue;
+            }
+            before = Some(tablet.clone());
+        }
+        if changed {
+            self.store()?;
+        }
+        Ok(changed)
+    }
+
+    /// Makes the directory durable.
+    pub fn store(&self) -> Result<()> {
+        self.database.put_meta(DIRECTORY_NAME, &self.directory.encode())
+    }
+
+    /// Row keys that divide a tablet into pieces of about equal size.
+    fn split_keys(&self, tablet: &Tablet, bytes: u64, pieces: u64) -> Result<Vec<Bytes>> {
+        let bounds = bounds(&tablet.range);
+        // The family with most of the bytes decides.
+        let mut family = (0, Family::Write);
+        for candidate in Family::ALL {
+            family = family.max((super::approximate_family_bytes(&self.database, candidate, &bounds)?, candidate));
+        }
+        // Compressed sizes are known, uncompressed ones are counted: sample, then choose.
+        let every = usize::try_from(bytes / (pieces * 16)).unwrap_or(usize::MAX).max(1);
+        let (mut samples, mut since): (Vec<Bytes>, usize) = (Vec::new(), 0);
+        let mut last: Vec<u8> = Vec::new();
+        reader::sizes(&self.database, family.1, bounds, &mut |prefix, size| {
+            since += size;
+            if since >= every && prefix != &last[..] {
+                since = 0;
+                last.clear();
+                last.extend_from_slice(prefix);
+                samples.extend(key::decode_prefix(prefix));
+            }
+            true
+        })?;
+        let pieces = usize::try_from(pieces).unwrap_or(usize::MAX);
+        Ok((1..pieces).filter_map(|piece| samples.get(samples.len() * piece / pieces).cloned()).collect())
+    }
+}
+
+/// The cell keys of a range of rows.
+pub fn bounds(range: &RowRange) -> ScanBounds {
+    ScanBounds { lower: key::bound(&range.start), upper: range.end.as_ref().map(|end| key::bound(end)) }
+}
+
+#[derive(Default)]
+struct Signal {
+    state: Mutex<(bool, bool)>,
+    changed: Condvar,
+}
+
+/// A handle on the thread. Dropping it ends the thread and waits for that.
+pub struct Maintenance {
+    signal: Arc<Signal>,
+}
+
+impl Maintenance {
+    /// Starts passes, one each interval.
+    pub fn start(keeper: Arc<TabletKeeper>, env: &EnvRef) -> Maintenance {
+        let signal = Arc::new(Signal::default());
+        let end = EndGuard(signal.clone());
+        let clock = env.clone();
+        env.spawn_thread(
+            "tablets",
+            Box::new(move || {
+                // Dropped in reverse order: who waits for the end may open the database again.
+                let (end, keeper) = (end, keeper);
+                let mut last = clock.monotonic();
+                loop {
+                    let mut state = end.0.state.lock();
+                    if !state.0 {
+                        end.0.changed.wait_for(&mut state, keeper.options.tablet_interval);
+                    }
+                    if state.0 {
+                        return;
+                    }
+                    drop(state);
+                    let now = clock.monotonic();
+                    if now < last + keeper.options.tablet_interval {
+                        continue;
+                    }
+                    if let Err(error) = keeper.pass(now - last) {
+                        tracing::warn!(%error, "tablets could not be maintained");
+                    }
+                    last = now;
+                }
+            }),
+        );
+        Maintenance { signal }
+    }
+}
+
+impl Drop for Maintenance {
+    fn drop(&mut self) {
+        let mut state = self.signal.state.lock();
+        state.0 = true;
+        self.signal.changed.notify_all();
+        while !state.1 {
+            self.signal.changed.wait(&mut state);
+        }
+    }
+}
+
+struct EndGuard(Arc<Signal>);
+
+impl Drop for EndGuard {
+    fn drop(&mut self) {
+        self.0.state.lock().1 = true;
+        self.0.changed.notify_all();
+    }
+}

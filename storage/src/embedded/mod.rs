@@ -1,0 +1,281 @@
+//! [`EmbeddedStore`]: the engine of one machine, over RocksDB.
+//!
+//! A column family for each [`Family`], one write-ahead log, keys as in [`key`]. Every change of rows goes
+//! through one committer thread ([`committer`]); reads go straight to RocksDB ([`reader`]); tablets are
+//! metadata ([`tablets`], [`maintenance`]). FORMAT.md, beside this crate's sources, documents the bytes.
+
+pub mod committer;
+pub mod folder;
+pub mod key;
+pub mod log;
+pub mod log_check;
+pub mod maintenance;
+pub mod options;
+pub mod reader;
+pub mod tablets;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod fault_tests;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests;
+
+use crate::committer::snapshots::SnapshotRegistry;
+use crate::committer::{Answer, Committer, Recovered, Request};
+use crate::contract::{
+    AtomicCommit, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row, RowMutation, RowRange,
+    ScanOptions, SnapshotGuard, Store, TabletInfo,
+};
+use crate::env::{BoxFuture, EnvRef};
+use crate::error::{Result, StoreError};
+use crate::timestamp::{Timestamp, TimestampSource};
+use bytes::Bytes;
+use committer::CommitterThread;
+use folder::Folder;
+use futures::stream::{self, BoxStream};
+use futures::{FutureExt, StreamExt};
+use log::{Database, RocksLog};
+use maintenance::{Maintenance, TabletKeeper};
+pub use options::EmbeddedOptions;
+use reader::ScanBounds;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+use tablets::{Tablet, TabletDirectory};
+
+/// See the head of the module. Dropping it finishes what was asked of it, syncs and closes it.
+pub struct EmbeddedStore {
+    // Fields are dropped in this order: first the threads, then the database, then the folder's lock.
+    _maintenance: Maintenance,
+    committer: CommitterThread,
+    keeper: Arc<TabletKeeper>,
+    database: Arc<Database>,
+    directory: Arc<TabletDirectory>,
+    snapshots: Arc<SnapshotRegistry>,
+    recovered: Recovered,
+    _folder: Folder,
+}
+
+impl EmbeddedStore {
+    /// Opens the store in a directory, making it when there is none. Commits are stamped from
+    /// `timestamps`, from the first commit on: it may be told [`Store::recovered_max_timestamp`] before.
+    /// Errors: `InUse`, `Format`, `Corrupted`, `Io`.
+    pub fn open(
+        path: &Path,
+        timestamps: Arc<dyn TimestampSource>,
+        env: EnvRef,
+        options: EmbeddedOptions,
+    ) -> Result<Arc<EmbeddedStore>> {
+        let folder = Folder::open(path)?;
+        log_check::check(&folder.database())?;
+        let rocks = rocksdb::DB::open_cf_descriptors(
+            &options::database(&options),
+            folder.database(),
+            options::families(&options),
+        )
+        .map_err(database_error)?;
+        let database = Database::new(rocks);
+        let recovered = database.recovered()?;
+        let directory = match database.get_meta(maintenance::DIRECTORY_NAME)? {
+            Some(bytes) => TabletDirectory::decode(&bytes)?,
+            None => TabletDirectory::new(),
+        };
+        let directory = Arc::new(directory);
+        let snapshots = SnapshotRegistry::new(recovered.visible);
+        let c_path = CString::new(path.as_os_str().as_bytes())
+            .map_err(|_| StoreError::Io(format!("{} is no path", path.display())))?;
+        let log = RocksLog::new(database.clone(), c_path, options.reserve_bytes);
+        let committer = Committer::new(log, timestamps, snapshots.clone(), recovered, options.recent_bytes);
+        let keeper = Arc::new(TabletKeeper { database: database.clone(), directory: directory.clone(), options });
+        Ok(Arc::new(EmbeddedStore {
+            _maintenance: Maintenance::start(keeper.clone(), &env),
+            committer: CommitterThread::start(committer, &env, options.sync_interval),
+            keeper,
+            database,
+            directory,
+            snapshots,
+            recovered,
+            _folder: folder,
+        }))
+    }
+
+    /// Makes `keys` the first of tablets, durably: before loads whose keys are known.
+    pub fn split_at(&self, keys: &[Bytes]) -> Result<()> {
+        for key in keys {
+            let range = RowRange { start: key.clone(), end: None };
+            if let Some(tablet) = self.directory.overlapping(&range).first() {
+                self.directory.split(tablet.id, std::slice::from_ref(key));
+            }
+        }
+        self.keeper.store()
+    }
+
+    /// Looks at the tablets now rather than at the next interval; answers whether any changed.
+    pub fn maintain_tablets(&self) -> Result<bool> {
+        self.keeper.pass(self.keeper.options.tablet_interval)
+    }
+
+    /// Writes the memtables out, so that sizes are known and reopening has nothing to replay.
+    pub fn flush(&self) -> Result<()> {
+        for family in Family::ALL {
+            self.database.rocks().flush_cf(self.database.family(family)?).map_err(database_error)?;
+        }
+        self.database.rocks().flush().map_err(database_error)
+    }
+
+    /// Compacts everything: what was removed gives its space back.
+    pub fn compact(&self) -> Result<()> {
+        for family in Family::ALL {
+            self.database.rocks().compact_range_cf(self.database.family(family)?, None::<&[u8]>, None::<&[u8]>);
+        }
+        Ok(())
+    }
+
+    async fn request(&self, request: Request) -> Answer {
+        match &request {
+            Request::Commit(batch) => {
+                self.directory.count(batch.cells.iter().map(|cell| &cell.key[..]), Tablet::count_writes);
+            }
+            Request::Rows { rows, .. } => {
+                self.directory.count(rows.iter().map(|row| &row.key[..]), Tablet::count_writes);
+            }
+            Request::RemoveRange(_) => {}
+        }
+        self.committer.request(request).await
+    }
+}
+
+/// RocksDB's errors by what the caller should do.
+pub(crate) fn database_error(error: rocksdb::Error) -> StoreError {
+    let text = error.to_string();
+    match error.kind() {
+        rocksdb::ErrorKind::Corruption => StoreError::Corrupted(text),
+        rocksdb::ErrorKind::IOError if text.contains("No space left") => StoreError::DiskFull(text),
+        rocksdb::ErrorKind::IOError if text.contains("LOCK:") => StoreError::InUse(text),
+        rocksdb::ErrorKind::Busy | rocksdb::ErrorKind::TryAgain | rocksdb::ErrorKind::TimedOut => {
+            StoreError::Unavailable(text)
+        }
+        _ => StoreError::Io(text),
+    }
+}
+
+/// Bytes of SSTables of one family between two cell keys.
+pub(crate) fn approximate_family_bytes(database: &Database, family: Family, bounds: &ScanBounds) -> Result<u64> {
+    let beyond = [0xff; 64];
+    let upper = bounds.upper.as_deref().unwrap_or(&beyond);
+    if upper <= &bounds.lower[..] {
+        return Ok(0);
+    }
+    let range = rocksdb::Range::new(&bounds.lower, upper);
+    Ok(database.rocks().get_approximate_sizes_cf(database.family(family)?, &[range]).iter().sum())
+}
+
+/// Bytes of SSTables of a range of rows.
+pub(crate) fn approximate_bytes(database: &Database, range: &RowRange) -> Result<u64> {
+    let bounds = maintenance::bounds(range);
+    Family::ALL.iter().map(|family| approximate_family_bytes(database, *family, &bounds)).sum()
+}
+
+impl Store for EmbeddedStore {
+    fn read<'a>(&'a self, keys: &'a [Bytes], filter: &'a ReadFilter) -> BoxFuture<'a, Result<Vec<Row>>> {
+        async move {
+            self.directory.count(keys.iter().map(|key| &key[..]), Tablet::count_reads);
+            reader::read(&self.database, keys, filter)
+        }
+        .boxed()
+    }
+
+    fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>> {
+        let left = options.limit.unwrap_or(usize::MAX);
+        stream::unfold(Some((maintenance::bounds(&range), left)), move |state| {
+            let step = state.filter(|(_, left)| *left > 0).map(|(bounds, left)| {
+                let limit = options.batch_rows.max(1).min(left);
+                match reader::scan(&self.database, bounds, &filter, options.reverse, limit) {
+                    Ok((rows, next)) => {
+                        self.directory.count(rows.iter().map(|row| &row.key[..]), Tablet::count_reads);
+                        let left = left - rows.len();
+                        (Ok(rows), next.map(|bounds| (bounds, left)))
+                    }
+                    Err(error) => (Err(error), None),
+                }
+            });
+            futures::future::ready(step.filter(|(rows, _)| !matches!(rows, Ok(rows) if rows.is_empty())))
+        })
+        .boxed()
+    }
+
+    fn check_and_mutate<'a>(
+        &'a self,
+        key: Bytes,
+        conditions: Vec<Condition>,
+        mutations: Vec<Mutation>,
+    ) -> BoxFuture<'a, Result<bool>> {
+        let rows = vec![RowMutation { key, mutations }];
+        async move { Ok(self.request(Request::Rows { conditions, rows }).await?.is_ok()) }.boxed()
+    }
+
+    fn mutate_rows(&self, rows: Vec<RowMutation>) -> BoxFuture<'_, Result<()>> {
+        async move { self.request(Request::Rows { conditions: Vec::new(), rows }).await.map(|_| ()) }.boxed()
+    }
+
+    fn delete_range(&self, range: RowRange) -> BoxFuture<'_, Result<()>> {
+        async move {
+            if range.is_empty() {
+                return Ok(());
+            }
+            self.request(Request::RemoveRange(range)).await.map(|_| ())
+        }
+        .boxed()
+    }
+
+    fn tablets<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<Vec<TabletInfo>>> {
+        async move { Ok(self.directory.overlapping(range).iter().map(|tablet| tablet.info()).collect()) }.boxed()
+    }
+
+    fn can_scan_reverse(&self) -> bool {
+        true
+    }
+
+    fn atomic(&self) -> Option<&dyn AtomicCommit> {
+        Some(self)
+    }
+
+    fn get_meta<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Bytes>>> {
+        async move { Ok(self.database.get_meta(name)?.map(Bytes::from)) }.boxed()
+    }
+
+    fn put_meta<'a>(&'a self, name: &'a str, value: Bytes) -> BoxFuture<'a, Result<()>> {
+        async move { self.database.put_meta(name, &value) }.boxed()
+    }
+
+    fn recovered_max_timestamp(&self) -> Timestamp {
+        self.recovered.max_timestamp
+    }
+
+    fn approximate_bytes<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<u64>> {
+        async move { approximate_bytes(&self.database, range) }.boxed()
+    }
+}
+
+impl AtomicCommit for EmbeddedStore {
+    fn commit_atomic(
+        &self,
+        batch: CommitBatch,
+    ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>> {
+        self.request(Request::Commit(batch)).boxed()
+    }
+
+    fn published(&self) -> Timestamp {
+        self.snapshots.published()
+    }
+
+    fn snapshot(&self) -> SnapshotGuard {
+        self.snapshots.snapshot()
+    }
+
+    fn oldest_snapshot(&self) -> Timestamp {
+        self.snapshots.oldest()
+    }
+}

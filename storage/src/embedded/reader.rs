@@ -1,0 +1,287 @@
+//! Reading rows: a cursor for each family that is asked for, merged by row.
+
+use super::log::Database;
+use super::{database_error, key};
+use crate::contract::{Cell, Family, FamilyFilter, ReadFilter, Row, TimestampRange};
+use crate::error::{Result, StoreError};
+use crate::timestamp::Timestamp;
+use bytes::{Bytes, BytesMut};
+use rocksdb::{DBRawIterator, ReadOptions, Snapshot};
+
+/// How many cells are stepped over before seeking is cheaper.
+const STEPS_BEFORE_SEEK: usize = 6;
+/// Values of a scan are copied into pieces of memory of this size.
+const ARENA_BYTES: usize = 64 << 10;
+
+/// Calls `visit` with the cells of the row with `prefix` in a range, newest first, until it answers
+/// false. Leaves `iterator` anywhere.
+pub fn versions(
+    iterator: &mut DBRawIterator<'_>,
+    prefix: &[u8],
+    range: TimestampRange,
+    visit: &mut dyn FnMut(Timestamp, &[u8]) -> bool,
+) -> Result<()> {
+    let mut target = Vec::with_capacity(prefix.len() + key::TIMESTAMP_BYTES);
+    target.extend_from_slice(prefix);
+    key::push_timestamp(range.to, &mut target);
+    iterator.seek(&target);
+    while let Some((found, value)) = iterator.item() {
+        match key::split(found) {
+            Some((of, timestamp)) if of == prefix && timestamp >= range.from => {
+                if !visit(timestamp, value) {
+                    return Ok(());
+                }
+            }
+            _ => return Ok(()),
+        }
+        iterator.next();
+    }
+    iterator.status().map_err(database_error)
+}
+
+/// The filters in the order in which cells are returned.
+fn ordered(filter: &ReadFilter) -> Vec<FamilyFilter> {
+    let mut families = filter.families.clone();
+    families.sort_by_key(|wanted| wanted.family);
+    families
+}
+
+/// Options of the iterators of one read; a snapshot when several must show one moment.
+fn read_options(snapshot: Option<&Snapshot<'_>>) -> ReadOptions {
+    let mut options = ReadOptions::default();
+    if let Some(snapshot) = snapshot {
+        options.set_snapshot(snapshot);
+    }
+    options
+}
+
+/// Reads the rows with these keys.
+pub fn read(database: &Database, keys: &[Bytes], filter: &ReadFilter) -> Result<Vec<Row>> {
+    let families = ordered(filter);
+    let snapshot = (families.len() > 1).then(|| database.rocks().snapshot());
+    let mut iterators = Vec::with_capacity(families.len());
+    for wanted in &families {
+        iterators.push((wanted, database.row_iterator(wanted.family, read_options(snapshot.as_ref()))?));
+    }
+    let mut rows = Vec::with_capacity(keys.len());
+    let mut prefix = Vec::with_capacity(64);
+    for row_key in keys {
+        prefix.clear();
+        key::push_prefix(row_key, &mut prefix);
+        let mut cells = Vec::new();
+        for (wanted, iterator) in &mut iterators {
+            let mut left = wanted.cells;
+            if left == 0 {
+                continue;
+            }
+            versions(iterator, &prefix, wanted.range, &mut |timestamp, value| {
+                cells.push(Cell { family: wanted.family, timestamp, value: Bytes::copy_from_slice(value) });
+                left -= 1;
+                left > 0
+            })?;
+        }
+        if !cells.is_empty() {
+            rows.push(Row { key: row_key.clone(), cells });
+        }
+    }
+    Ok(rows)
+}
+
+/// Where a scan goes on: bounds on cell keys.
+#[derive(Clone, Debug)]
+pub struct ScanBounds {
+    /// First cell key inside.
+    pub lower: Vec<u8>,
+    /// First cell key behind; `None` when there is no end.
+    pub upper: Option<Vec<u8>>,
+}
+
+struct Cursor<'a> {
+    wanted: FamilyFilter,
+    iterator: DBRawIterator<'a>,
+}
+
+impl Cursor<'_> {
+    /// The prefix of the row that the cursor is at.
+    fn prefix(&self) -> Option<&[u8]> {
+        self.iterator.key().map(key::prefix_of)
+    }
+
+    fn ensure_valid_or_end(&self) -> Result<()> {
+        match self.iterator.valid() {
+            true => Ok(()),
+            false => self.iterator.status().map_err(database_error),
+        }
+    }
+
+    /// Collects the wanted cells of the row the cursor stands at the start of.
+    fn collect(
+        &mut self,
+        prefix: &[u8],
+        scratch: &mut Vec<u8>,
+        arena: &mut Arena,
+        cells: &mut Vec<Cell>,
+    ) -> Result<()> {
+        let mut left = self.wanted.cells;
+        let mut steps = 0;
+        while left > 0 {
+            let Some((found, value)) = self.iterator.item() else { break };
+            let Some((of, timestamp)) = key::split(found) else { break };
+            if of != prefix || timestamp < self.wanted.range.from {
+                break;
+            }
+            if timestamp > self.wanted.range.to {
+                steps += 1;
+                if steps > STEPS_BEFORE_SEEK {
+                    scratch.clear();
+                    scratch.extend_from_slice(prefix);
+                    key::push_timestamp(self.wanted.range.to, scratch);
+                    self.iterator.seek(&scratch);
+                    continue;
+                }
+            } else {
+                cells.push(Cell { family: self.wanted.family, timestamp, value: arena.copy(value) });
+                left -= 1;
+            }
+            self.iterator.next();
+        }
+        self.ensure_valid_or_end()
+    }
+
+    /// Moves behind the row with this prefix.
+    fn leave(&mut self, prefix: &[u8], scratch: &mut Vec<u8>) -> Result<()> {
+        for _ in 0..STEPS_BEFORE_SEEK {
+            if self.prefix() != Some(prefix) {
+                return self.ensure_valid_or_end();
+            }
+            self.iterator.next();
+        }
+        if self.prefix() == Some(prefix) {
+            scratch.clear();
+            scratch.extend_from_slice(prefix);
+            key::to_end_of_row(scratch);
+            self.iterator.seek(&scratch);
+        }
+        self.ensure_valid_or_end()
+    }
+}
+
+#[derive(Default)]
+struct Arena {
+    free: BytesMut,
+}
+
+impl Arena {
+    fn copy(&mut self, value: &[u8]) -> Bytes {
+        if value.len() > ARENA_BYTES / 8 {
+            return Bytes::copy_from_slice(value);
+        }
+        if self.free.capacity() < value.len() {
+            self.free = BytesMut::with_capacity(ARENA_BYTES);
+        }
+        self.free.extend_from_slice(value);
+        self.free.split().freeze()
+    }
+}
+
+/// Reads at most `limit` rows, and answers where to go on when there may be more.
+pub fn scan(
+    database: &Database,
+    bounds: ScanBounds,
+    filter: &ReadFilter,
+    reverse: bool,
+    limit: usize,
+) -> Result<(Vec<Row>, Option<ScanBounds>)> {
+    if bounds.upper.as_ref().is_some_and(|upper| *upper <= bounds.lower) {
+        return Ok((Vec::new(), None));
+    }
+    let families = ordered(filter);
+    let snapshot = (families.len() > 1).then(|| database.rocks().snapshot());
+    let mut cursors = Vec::with_capacity(families.len());
+    for wanted in families {
+        let mut options = read_options(snapshot.as_ref());
+        options.set_total_order_seek(true);
+        options.set_iterate_lower_bound(bounds.lower.clone());
+        if let Some(upper) = &bounds.upper {
+            options.set_iterate_upper_bound(upper.clone());
+        }
+        let mut iterator = database.rocks().raw_iterator_cf_opt(database.family(wanted.family)?, options);
+        match reverse {
+            true => iterator.seek_to_last(),
+            false => iterator.seek_to_first(),
+        }
+        let cursor = Cursor { wanted, iterator };
+        cursor.ensure_valid_or_end()?;
+        cursors.push(cursor);
+    }
+    let mut rows = Vec::with_capacity(limit.min(1024));
+    let (mut prefix, mut scratch, mut arena) = (Vec::new(), Vec::new(), Arena::default());
+    loop {
+        let at = cursors.iter().filter_map(Cursor::prefix);
+        let Some(next) = (if reverse { at.max() } else { at.min() }) else {
+            return Ok((rows, None));
+        };
+        if rows.len() == limit {
+            // The row is still to come: go on with it.
+            let next = next.to_vec();
+            let bounds = match reverse {
+                true => {
+                    let mut upper = next;
+                    key::to_end_of_row(&mut upper);
+                    ScanBounds { lower: bounds.lower, upper: Some(upper) }
+                }
+                false => ScanBounds { lower: next, upper: bounds.upper },
+            };
+            return Ok((rows, Some(bounds)));
+        }
+        prefix.clear();
+        prefix.extend_from_slice(next);
+        let mut cells = Vec::new();
+        for cursor in cursors.iter_mut().filter(|cursor| cursor.prefix() == Some(&prefix)) {
+            if reverse {
+                scratch.clear();
+                scratch.extend_from_slice(&prefix);
+                key::push_timestamp(cursor.wanted.range.to, &mut scratch);
+                cursor.iterator.seek(&scratch);
+                cursor.collect(&prefix, &mut scratch, &mut arena, &mut cells)?;
+                cursor.iterator.seek_for_prev(&prefix);
+                cursor.ensure_valid_or_end()?;
+            } else {
+                cursor.collect(&prefix, &mut scratch, &mut arena, &mut cells)?;
+                cursor.leave(&prefix, &mut scratch)?;
+            }
+        }
+        if !cells.is_empty() {
+            let Some(row_key) = key::decode_prefix(&prefix) else {
+                return Err(StoreError::Corrupted(format!("no row key: {prefix:02x?}")));
+            };
+            rows.push(Row { key: row_key, cells });
+        }
+    }
+}
+
+/// Calls `visit` with the bytes of every cell of a family between two cell keys and the row key of
+/// each, until it answers false.
+pub fn sizes(
+    database: &Database,
+    family: Family,
+    bounds: ScanBounds,
+    visit: &mut dyn FnMut(&[u8], usize) -> bool,
+) -> Result<()> {
+    let mut options = ReadOptions::default();
+    options.set_total_order_seek(true);
+    options.fill_cache(false);
+    options.set_iterate_lower_bound(bounds.lower);
+    if let Some(upper) = bounds.upper {
+        options.set_iterate_upper_bound(upper);
+    }
+    let mut iterator = database.rocks().raw_iterator_cf_opt(database.family(family)?, options);
+    iterator.seek_to_first();
+    while let Some((found, value)) = iterator.item() {
+        if !visit(key::prefix_of(found), found.len() + value.len()) {
+            return Ok(());
+        }
+        iterator.next();
+    }
+    iterator.status().map_err(database_error)
+}

@@ -1,0 +1,188 @@
+//! Tests of the embedded engine that need nothing broken: the contract, opening, tablets.
+
+use super::*;
+use crate::env::SystemEnv;
+use crate::testing::{CountingTimestamps, contract};
+use futures::executor::block_on;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+pub fn env() -> EnvRef {
+    static RUNTIME: OnceLock<tokio::runtime::Runtime> = OnceLock::new();
+    let runtime = RUNTIME
+        .get_or_init(|| tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
+    SystemEnv::new(runtime.handle().clone())
+}
+
+pub fn small() -> EmbeddedOptions {
+    EmbeddedOptions { cache_bytes: 8 << 20, memtable_bytes: 16 << 20, reserve_bytes: 0, ..EmbeddedOptions::default() }
+}
+
+pub fn open(path: &Path, options: EmbeddedOptions) -> Result<Arc<EmbeddedStore>> {
+    let timestamps = Arc::new(CountingTimestamps::after(Timestamp(1 << 40)));
+    let store = EmbeddedStore::open(path, timestamps.clone(), env(), options)?;
+    timestamps.raise(store.recovered_max_timestamp());
+    Ok(store)
+}
+
+pub fn commit(store: &EmbeddedStore, keys: &[&str], value: &str) -> Timestamp {
+    block_on(store.commit_atomic(contract::batch(keys, store.published(), value))).unwrap().unwrap()
+}
+
+#[test]
+fn honours_the_contract() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = std::cell::Cell::new(0);
+    for recent_bytes in [0, 1 << 20] {
+        contract::check_all(&|| {
+            stores.set(stores.get() + 1);
+            open(&folder.path().join(stores.get().to_string()), EmbeddedOptions { recent_bytes, ..small() }).unwrap()
+        });
+    }
+}
+
+#[test]
+fn what_was_committed_is_there_after_reopening() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), small()).unwrap();
+    assert_eq!(store.recovered_max_timestamp(), Timestamp::ZERO);
+    let first = commit(&store, &["a"], "1");
+    let lock = Mutation::Set { family: Family::Lock, timestamp: Timestamp(1 << 50), value: Bytes::from_static(b"l") };
+    block_on(store.check_and_mutate(Bytes::from_static(b"b"), vec![], vec![lock])).unwrap();
+    block_on(store.put_meta("mark", Bytes::from_static(b"7"))).unwrap();
+    drop(store);
+    let store = open(folder.path(), small()).unwrap();
+    assert_eq!(store.published(), first);
+    assert_eq!(store.recovered_max_timestamp(), Timestamp(1 << 50));
+    assert_eq!(block_on(store.get_meta("mark")).unwrap(), Some(Bytes::from_static(b"7")));
+    assert_eq!(contract::scan(&*store, RowRange::all(), contract::everything(), ScanOptions::default()).len(), 2);
+    // What was written before is not in memory, so validation must find it in the store.
+    let mut batch = contract::batch(&["b"], first, "2");
+    batch.conditions[0].family = Family::Lock;
+    let found = Timestamp(1 << 50);
+    assert_eq!(block_on(store.commit_atomic(batch)).unwrap(), Err(FailedCondition::Newer { index: 0, found }));
+}
+
+#[test]
+fn a_store_is_opened_once_and_in_its_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), small()).unwrap();
+    assert!(matches!(open(folder.path(), small()), Err(StoreError::InUse(_))));
+    drop(store);
+    std::fs::write(folder.path().join("FORMAT"), "percosql store, format 2\n").unwrap();
+    assert!(matches!(open(folder.path(), small()), Err(StoreError::Format(_))));
+    std::fs::remove_file(folder.path().join("FORMAT")).unwrap();
+    assert!(matches!(open(folder.path(), small()), Err(StoreError::Format(_))));
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    assert!(matches!(open(&file.join("store"), small()), Err(StoreError::Io(_))));
+    assert!(matches!(open(Path::new("/proc/percosql"), small()), Err(StoreError::Io(_))));
+}
+
+#[test]
+fn commits_that_do_not_wait_are_visible_and_survive_closing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), small()).unwrap();
+    let mut batch = contract::batch(&["a"], Timestamp::ZERO, "1");
+    batch.durable = false;
+    let committed = block_on(store.commit_atomic(batch)).unwrap().unwrap();
+    assert_eq!(store.published(), committed);
+    drop(store);
+    assert_eq!(open(folder.path(), small()).unwrap().published(), committed);
+}
+
+#[test]
+fn tablets_split_and_merge_while_rows_are_scanned() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = EmbeddedOptions { tablet_bytes: 64 << 10, ..small() };
+    let store = open(folder.path(), options).unwrap();
+    let mut random = 1u64;
+    let mut rows = Vec::new();
+    for number in 0..2000u64 {
+        // Incompressible, so that sizes are what was written.
+        let value: Vec<u8> = (0..25)
+            .flat_map(|_| {
+                random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                random.to_be_bytes()
+            })
+            .collect();
+        let mutation = Mutation::Set { family: Family::Write, timestamp: Timestamp(5), value: value.into() };
+        rows.push(RowMutation { key: format!("row{number:05}").into(), mutations: vec![mutation] });
+    }
+    block_on(store.mutate_rows(rows)).unwrap();
+    store.flush().unwrap();
+    let scan = |batch_rows| {
+        let options = ScanOptions { batch_rows, ..ScanOptions::default() };
+        contract::scan(&*store, RowRange::all(), contract::everything(), options).len()
+    };
+    std::thread::scope(|scope| {
+        let scans = scope.spawn(|| (0..10).map(|_| scan(10)).collect::<Vec<_>>());
+        while store.maintain_tablets().unwrap() {}
+        assert_eq!(scans.join().unwrap(), [2000; 10]);
+    });
+    let tablets = block_on(store.tablets(&RowRange::all())).unwrap();
+    assert!((5..20).contains(&tablets.len()), "{} tablets", tablets.len());
+    let rows: usize = tablets
+        .iter()
+        .map(|tablet| {
+            contract::scan(&*store, tablet.range.clone(), contract::everything(), ScanOptions::default()).len()
+        })
+        .sum();
+    assert_eq!(rows, 2000);
+    let reopened = {
+        drop(store);
+        open(folder.path(), options).unwrap()
+    };
+    let again = block_on(reopened.tablets(&RowRange::all())).unwrap();
+    let ranges = |tablets: &[TabletInfo]| -> Vec<(u64, RowRange)> {
+        tablets.iter().map(|tablet| (tablet.id, tablet.range.clone())).collect()
+    };
+    assert_eq!(ranges(&again), ranges(&tablets));
+    block_on(reopened.delete_range(RowRange::all())).unwrap();
+    reopened.flush().unwrap();
+    reopened.compact().unwrap();
+    while reopened.maintain_tablets().unwrap() {}
+    assert_eq!(block_on(reopened.tablets(&RowRange::all())).unwrap().len(), 1);
+}
+
+#[test]
+fn a_busy_tablet_is_split() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = EmbeddedOptions { tablet_operations: 100, tablet_interval: Duration::from_secs(1), ..small() };
+    let store = open(folder.path(), options).unwrap();
+    let value =
+        |number: u32| Bytes::from((0..2000u32).flat_map(|at| (at * 7919 + number).to_be_bytes()).collect::<Vec<_>>());
+    let rows = (0..100u32).map(|number| RowMutation {
+        key: format!("row{number:03}").into(),
+        mutations: vec![Mutation::Set { family: Family::Data, timestamp: Timestamp(1), value: value(number) }],
+    });
+    block_on(store.mutate_rows(rows.collect())).unwrap();
+    store.flush().unwrap();
+    for number in 0..500 {
+        block_on(store.read(&[format!("row{:03}", number % 100).into()], &contract::everything())).unwrap();
+    }
+    assert!(store.maintain_tablets().unwrap());
+    assert_eq!(block_on(store.tablets(&RowRange::all())).unwrap().len(), 2);
+}
+
+#[test]
+fn a_full_memtable_is_reopened_quickly() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    let options = EmbeddedOptions { memtable_bytes: 32 << 20, ..small() };
+    let store = open(folder.path(), options).unwrap();
+    let value = "x".repeat(1000);
+    for number in 0..150 {
+        let keys: Vec<String> = (0..1000).map(|row| format!("{number:04}-{row:04}")).collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        commit(&store, &keys, &value);
+    }
+    let log_bytes: u64 =
+        super::fault_tests::logs(folder.path()).iter().map(|log| std::fs::metadata(log).unwrap().len()).sum();
+    assert!(log_bytes < 3 * options.memtable_bytes as u64, "{log_bytes} bytes of log");
+    super::fault_tests::crash_copy(folder.path(), copy.path());
+    let began = Instant::now();
+    let reopened = open(copy.path(), options).unwrap();
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert_eq!(reopened.published(), store.published());
+}
