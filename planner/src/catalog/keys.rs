@@ -90,3 +90,10 @@ pub fn all_dropped() -> RowRange {
 pub fn rows_of(storage_id: StorageId) -> RowRange {
     RowRange::prefix(prefix(storage_id))
 }
+
+/// The storage id that a key belongs to.
+pub fn storage_id_of(key: &[u8]) -> Option<StorageId> {
+    let (space, rest) = key.split_first()?;
+    let id = rest.first_chunk::<8>()?;
+    (*space == b't').then(|| StorageId::from_be_bytes(*id))
+}

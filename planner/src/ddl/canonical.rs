@@ -41,7 +41,7 @@ pub(super) fn check_text(expr: &Expr, table: &TableDescriptor) -> Result<String>
 }
 
 /// The columns that an expression names, each once, in order. Errors: 0A000 for subqueries.
-pub(super) fn referenced(expr: &Expr) -> Result<Vec<String>> {
+pub(crate) fn referenced(expr: &Expr) -> Result<Vec<String>> {
     #[derive(Default)]
     struct Columns {
         names: Vec<String>,
@@ -174,6 +174,31 @@ pub(super) fn text(expr: &Expr) -> String {
             expr.to_string()
         }
         other => format!("({other})"),
+    }
+}
+
+/// The text with the brackets that PostgreSQL's pretty printing keeps: none around the whole, nor
+/// around what AND and OR join where the precedence says the same.
+pub(crate) fn pretty(expr: &Expr) -> String {
+    match expr {
+        Expr::Nested(inner) => pretty(inner),
+        Expr::BinaryOp { left, op: op @ (BinaryOperator::And | BinaryOperator::Or), right } => {
+            let side = |side: &Expr| match strip(side) {
+                Expr::BinaryOp { op: BinaryOperator::Or, .. } if *op == BinaryOperator::And => {
+                    format!("({})", pretty(side))
+                }
+                _ => pretty(side),
+            };
+            format!("{} {op} {}", side(left), side(right))
+        }
+        other => {
+            let text = text(other);
+            let outer = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+            match (other, outer) {
+                (Expr::Cast { .. } | Expr::Function(_), _) | (_, None) => text,
+                (_, Some(inner)) => inner.to_string(),
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod alter_table;
 mod backfill;
-mod canonical;
+pub(crate) mod canonical;
 mod create_index;
 mod create_table;
 mod database;

@@ -4,14 +4,57 @@
 //!
 //! Must not know how plans run: a view answers with rows, `execution::system_view` does the rest.
 
+mod definition;
+pub mod describe;
+mod empty;
+mod percosql_tablets;
+mod pg_am;
+mod pg_attrdef;
+mod pg_attribute;
+mod pg_authid;
+mod pg_class;
+mod pg_collation;
+mod pg_constraint;
+mod pg_database;
+mod pg_depend;
+mod pg_index;
+mod pg_indexes;
+mod pg_language;
+mod pg_namespace;
+mod pg_opclass;
+mod pg_proc;
+mod pg_roles;
+mod pg_sequence;
+mod pg_sequences;
+mod pg_settings;
+mod pg_shadow;
+mod pg_stat_activity;
+mod pg_tables;
+mod pg_tablespace;
+mod pg_type;
+mod pg_user;
+mod pg_views;
+mod schema_check_constraints;
+mod schema_columns;
+mod schema_constraint_column_usage;
+mod schema_key_column_usage;
+mod schema_schemata;
+mod schema_sequences;
+mod schema_table_constraints;
+mod schema_tables;
+#[cfg(test)]
+mod tests;
+
 use crate::catalog::TableDescriptor;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Oid;
 use async_trait::async_trait;
 use datafusion::arrow::record_batch::RecordBatch;
+use definition::Definition;
+use std::collections::HashMap;
 use std::fmt::Debug;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Name of the schema of PostgreSQL's system catalog.
 pub const PG_CATALOG: &str = "pg_catalog";
@@ -30,21 +73,74 @@ pub trait SystemView: Debug + Send + Sync {
     async fn rows(&self, context: &StatementContext) -> Result<RecordBatch>;
 }
 
+/// The views that have rows, one file each.
+static FILLED: &[&Definition] = &[
+    &percosql_tablets::VIEW,
+    &pg_am::VIEW,
+    &pg_attrdef::VIEW,
+    &pg_attribute::VIEW,
+    &pg_authid::VIEW,
+    &pg_class::VIEW,
+    &pg_collation::VIEW,
+    &pg_constraint::VIEW,
+    &pg_database::VIEW,
+    &pg_depend::VIEW,
+    &pg_index::VIEW,
+    &pg_indexes::VIEW,
+    &pg_language::VIEW,
+    &pg_namespace::VIEW,
+    &pg_opclass::VIEW,
+    &pg_proc::VIEW,
+    &pg_roles::VIEW,
+    &pg_sequence::VIEW,
+    &pg_sequences::VIEW,
+    &pg_settings::VIEW,
+    &pg_shadow::VIEW,
+    &pg_stat_activity::VIEW,
+    &pg_tables::VIEW,
+    &pg_tablespace::VIEW,
+    &pg_type::VIEW,
+    &pg_user::VIEW,
+    &pg_views::VIEW,
+    &schema_check_constraints::VIEW,
+    &schema_columns::VIEW,
+    &schema_constraint_column_usage::VIEW,
+    &schema_key_column_usage::VIEW,
+    &schema_schemata::VIEW,
+    &schema_sequences::VIEW,
+    &schema_table_constraints::VIEW,
+    &schema_tables::VIEW,
+];
+
+/// Every view, found by name and by OID.
+struct Views {
+    all: Vec<Arc<dyn SystemView>>,
+    by_name: HashMap<String, HashMap<String, usize>>,
+    by_oid: HashMap<Oid, usize>,
+}
+
+static VIEWS: LazyLock<Views> = LazyLock::new(|| {
+    let mut views = Views { all: Vec::new(), by_name: HashMap::new(), by_oid: HashMap::new() };
+    for view in FILLED.iter().copied().chain(empty::VIEWS).filter_map(Definition::view) {
+        let (place, descriptor) = (views.all.len(), Arc::clone(view.descriptor()));
+        views.by_name.entry(descriptor.schema.clone()).or_default().insert(descriptor.name.clone(), place);
+        views.by_oid.insert(descriptor.oid, place);
+        views.all.push(Arc::new(view));
+    }
+    views
+});
+
 /// Every system view.
 pub fn views() -> impl Iterator<Item = &'static Arc<dyn SystemView>> {
-    const NONE: &[Arc<dyn SystemView>] = &[];
-    NONE.iter()
+    VIEWS.all.iter()
 }
 
 /// The system view with this name.
 pub fn view(schema: &str, name: &str) -> Option<&'static Arc<dyn SystemView>> {
-    views().find(|view| {
-        let descriptor = view.descriptor();
-        descriptor.schema == schema && descriptor.name == name
-    })
+    VIEWS.all.get(*VIEWS.by_name.get(schema)?.get(name)?)
 }
 
 /// The system view with this OID.
 pub fn view_by_oid(oid: Oid) -> Option<&'static Arc<dyn SystemView>> {
-    views().find(|view| view.descriptor().oid == oid)
+    VIEWS.all.get(*VIEWS.by_oid.get(&oid)?)
 }

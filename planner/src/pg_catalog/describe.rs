@@ -1,0 +1,217 @@
+//! Definitions of things as SQL text, as `pg_get_indexdef`, `pg_get_constraintdef`, `pg_get_expr`
+//! and `format_type` print them. Pure functions of the catalog.
+
+use crate::catalog::{
+    Catalog, CheckDescriptor, ColumnId, IndexDescriptor, RelationKind, SchemaDescriptor, TableDescriptor,
+};
+use crate::ddl::canonical;
+use crate::parse::{names::quote, parse_expression};
+use crate::types::{BaseType, Oid, SqlType};
+
+/// PostgreSQL's number of the encoding UTF8.
+pub const UTF8: i32 = 6;
+/// First OID of what `information_schema` and other views of the system have in PostgreSQL.
+const FIRST_VIEW: Oid = 12_000;
+
+/// `pg_class.relkind`. PostgreSQL's catalogs are tables to it, so they are shown as such.
+pub fn relation_kind(table: &TableDescriptor) -> &'static str {
+    match table.kind {
+        RelationKind::Table => "r",
+        RelationKind::Sequence => "S",
+        RelationKind::SystemView if table.oid < FIRST_VIEW => "r",
+        RelationKind::SystemView => "v",
+    }
+}
+
+/// A role's name, as `pg_get_userbyid` prints it.
+pub fn role_name(catalog: &Catalog, oid: Oid) -> String {
+    catalog.role_by_oid(oid).map_or_else(|| format!("unknown (OID={oid})"), |role| role.name.clone())
+}
+
+/// OID of a default in pg_attrdef: above every OID that is given out, made of the table's.
+pub fn default_oid(table: Oid, column: ColumnId) -> Oid {
+    0x8000_0000 | (table.wrapping_mul(1601).wrapping_add(Oid::from(column.unsigned_abs())) & 0x7fff_ffff)
+}
+
+/// The name that the standard's views give to NOT NULL.
+pub fn not_null_name(table: &TableDescriptor, column: ColumnId) -> String {
+    format!("{}_{}_{column}_not_null", table.schema_oid, table.oid)
+}
+
+/// The columns that a CHECK names.
+pub fn check_columns(table: &TableDescriptor, check: &CheckDescriptor) -> Vec<ColumnId> {
+    let Ok((expr, _)) = parse_expression(&check.expression) else { return Vec::new() };
+    let names = canonical::referenced(&expr).unwrap_or_default();
+    names.iter().filter_map(|name| table.column_named(name)).map(|column| column.id).collect()
+}
+
+/// `format_type`: the name of a type with its modifier; `None` for unknown OIDs as PostgreSQL's `???`.
+pub fn format_type(oid: Oid, modifier: Option<i32>) -> String {
+    let Some(ty) = SqlType::from_oid(oid) else {
+        return if oid == 0 { "-".into() } else { "???".into() };
+    };
+    match modifier {
+        // With a modifier of -1, bpchar is not "character", which would mean character(1).
+        Some(-1) if ty.base == BaseType::Char => {
+            if ty.array {
+                "bpchar[]".into()
+            } else {
+                "bpchar".into()
+            }
+        }
+        Some(modifier) if modifier >= 0 => ty.with_modifier(modifier).format(),
+        _ => ty.name(),
+    }
+}
+
+/// A column of an index as its definition shows it.
+fn key_text(table: &TableDescriptor, index: &IndexDescriptor, position: usize, with_order: bool) -> String {
+    let included = position.checked_sub(index.columns.len()).and_then(|position| index.include.get(position));
+    let id = index.columns.get(position).map(|key| key.column).or(included.copied());
+    let mut text = id.and_then(|id| table.column(id)).map(|column| quote(&column.name)).unwrap_or_default();
+    if let Some(key) = index.columns.get(position).filter(|_| with_order) {
+        text.push_str(match (key.descending, key.nulls_first) {
+            (false, false) => "",
+            (false, true) => " NULLS FIRST",
+            (true, true) => " DESC",
+            (true, false) => " DESC NULLS LAST",
+        });
+    }
+    text
+}
+
+fn column_list(table: &TableDescriptor, index: &IndexDescriptor, with_order: bool) -> String {
+    let keys: Vec<String> =
+        (0..index.columns.len()).map(|position| key_text(table, index, position, with_order)).collect();
+    let include: Vec<String> = (index.columns.len()..index.columns.len() + index.include.len())
+        .map(|position| key_text(table, index, position, false))
+        .collect();
+    let mut text = format!("({})", keys.join(", "));
+    if !include.is_empty() {
+        text = format!("{text} INCLUDE ({})", include.join(", "));
+    }
+    text
+}
+
+/// `pg_get_indexdef(oid)`.
+pub fn index_definition(table: &TableDescriptor, index: &IndexDescriptor, with_schema: bool) -> String {
+    let unique = if index.unique { "UNIQUE " } else { "" };
+    let schema = if with_schema { format!("{}.", quote(&table.schema)) } else { String::new() };
+    let list = column_list(table, index, true);
+    format!("CREATE {unique}INDEX {} ON {schema}{} USING btree {list}", quote(&index.name), quote(&table.name))
+}
+
+/// `pg_get_indexdef(oid, column, pretty)`: one column of an index, from 1.
+pub fn index_column(table: &TableDescriptor, index: &IndexDescriptor, column: i32) -> Option<String> {
+    let position = usize::try_from(column).ok()?.checked_sub(1)?;
+    (position < index.columns.len() + index.include.len()).then(|| key_text(table, index, position, false))
+}
+
+/// `pg_get_constraintdef(oid, pretty)`.
+pub fn constraint_definition(catalog: &Catalog, oid: Oid, pretty: bool) -> Option<String> {
+    for table in catalog.user_relations() {
+        if let Some(index) = table.indexes.iter().find(|index| index.constraint == Some(oid)) {
+            let kind = if index.primary { "PRIMARY KEY" } else { "UNIQUE" };
+            return Some(format!("{kind} {}", column_list(table, index, false)));
+        }
+        if let Some(check) = table.checks.iter().find(|check| check.oid == oid) {
+            return Some(if pretty {
+                format!("CHECK ({})", pretty_expression(&check.expression))
+            } else {
+                format!("CHECK ({})", check.expression)
+            });
+        }
+    }
+    None
+}
+
+/// A stored expression without the brackets that PostgreSQL's pretty printing leaves out.
+pub fn pretty_expression(stored: &str) -> String {
+    parse_expression(stored).map_or_else(|_| stored.to_string(), |(expr, _)| canonical::pretty(&expr))
+}
+
+/// A stored default as `pg_get_expr` shows it: schemas that are on the search path are left out.
+pub fn shown_default(stored: &str, catalog: &Catalog, search_path: &[String]) -> String {
+    let Some(rest) = stored.strip_prefix("nextval('") else { return stored.to_string() };
+    for schema in catalog.effective_path(search_path) {
+        let prefix = format!("{}.", quote(schema));
+        let Some(name) = rest.strip_prefix(prefix.as_str()) else { continue };
+        // Only when that name finds the same sequence.
+        let bare = name.split('\'').next().unwrap_or_default().trim_matches('"');
+        let found = catalog.relation(None, bare, search_path);
+        if found.is_some_and(|found| found.schema == schema) {
+            return format!("nextval('{name}");
+        }
+    }
+    stored.to_string()
+}
+
+/// A relation's name as regclass prints it: with its schema unless it is visible.
+pub fn relation_name(catalog: &Catalog, oid: Oid, search_path: &[String]) -> Option<String> {
+    let (schema, name) = match catalog.relation_by_oid(oid) {
+        Some(table) => (table.schema.clone(), table.name.clone()),
+        None => {
+            let (table, position) = catalog.index(oid)?;
+            (table.schema.clone(), table.indexes.get(position)?.name.clone())
+        }
+    };
+    if relation_is_visible(catalog, oid, search_path) == Some(true) {
+        return Some(quote(&name));
+    }
+    Some(format!("{}.{}", quote(&schema), quote(&name)))
+}
+
+/// `pg_table_is_visible`; `None` when there is no such relation.
+pub fn relation_is_visible(catalog: &Catalog, oid: Oid, search_path: &[String]) -> Option<bool> {
+    let (schema, name) = match catalog.relation_by_oid(oid) {
+        Some(table) => (table.schema.clone(), table.name.clone()),
+        None => {
+            let (table, position) = catalog.index(oid)?;
+            (table.schema.clone(), table.indexes.get(position)?.name.clone())
+        }
+    };
+    let first = catalog.effective_path(search_path).into_iter().find(|schema| catalog.name_is_taken(schema, &name));
+    Some(first == Some(schema.as_str()))
+}
+
+/// Finds the OID of a table, sequence, view or index by a name as regclass reads it.
+pub fn relation_oid(catalog: &Catalog, schema: Option<&str>, name: &str, search_path: &[String]) -> Option<Oid> {
+    let find = |schema: &str| -> Option<Oid> {
+        let one = [schema.to_string()];
+        match catalog.relation(Some(schema), name, &one) {
+            Some(table) => Some(table.oid),
+            None => {
+                let (table, position) = catalog.index_named(Some(schema), name, &one)?;
+                Some(table.indexes.get(position)?.oid)
+            }
+        }
+    };
+    match schema {
+        Some(schema) => find(schema),
+        None => catalog.effective_path(search_path).into_iter().find_map(find),
+    }
+}
+
+/// `pg_get_serial_sequence`: the sequence of a column, with its schema.
+pub fn serial_sequence(catalog: &Catalog, table: Oid, column: ColumnId) -> Option<String> {
+    let sequence = catalog.owned_sequence(table, column)?;
+    Some(format!("{}.{}", quote(&sequence.schema), quote(&sequence.name)))
+}
+
+/// The schemas that `current_schemas(implicit)` lists.
+pub fn current_schemas(catalog: &Catalog, search_path: &[String], implicit: bool) -> Vec<String> {
+    let explicit = |name: &&str| search_path.iter().any(|schema| schema == name);
+    catalog
+        .effective_path(search_path)
+        .into_iter()
+        .filter(|name| implicit || explicit(name))
+        .map(str::to_string)
+        .collect()
+}
+
+/// A schema's owner may do all with it, a superuser everything, and everybody may use `public`.
+pub fn may_use_schema(catalog: &Catalog, role: Oid, schema: &SchemaDescriptor) -> bool {
+    catalog.role_by_oid(role).is_some_and(|role| role.superuser)
+        || schema.owner == role
+        || schema.oid < crate::catalog::keys::FIRST_USER_OID
+}

@@ -1,0 +1,31 @@
+//! `pg_attrdef`: defaults of columns. Its OIDs are made of the table's and the column's number.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::describe;
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_attrdef`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 2604,
+    name: "pg_catalog.pg_attrdef",
+    columns: "oid oid=0, adrelid oid=0, adnum int2=0, adbin text=",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for table in context.catalog.user_relations() {
+        for column in table.live_columns().filter(|column| column.identity.is_none()) {
+            if let Some(default) = &column.default {
+                rows.add([
+                    ("oid", value::oid(describe::default_oid(table.oid, column.id))),
+                    ("adrelid", value::oid(table.oid)),
+                    ("adnum", Datum::from(column.id)),
+                    ("adbin", value::text(default)),
+                ])?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! `pg_attribute`: columns of tables, sequences, views and indexes.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::pg_type::type_facts;
+use crate::catalog::{ColumnDescriptor, Identity};
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::{Datum, Oid};
+
+/// `pg_catalog.pg_attribute`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 1249,
+    name: "pg_catalog.pg_attribute",
+    columns: "attrelid oid=0, attname name=, atttypid oid=0, attstattarget int4=0, attlen int2=0, attnum int2=0, \
+              attndims int4=0, attcacheoff int4=0, atttypmod int4=0, attbyval bool=f, attalign char=, attstorage \
+              char=, attcompression char=, attnotnull bool=f, atthasdef bool=f, atthasmissing bool=f, attidentity \
+              char=, attgenerated char=, attisdropped bool=f, attislocal bool=f, attinhcount int4=0, attcollation \
+              oid=0, attacl text[], attoptions text[], attfdwoptions text[], attmissingval text",
+    fill: Fill::Now(rows),
+};
+
+/// One column.
+fn add(rows: &mut Rows, relation: Oid, number: i16, column: &ColumnDescriptor, of_index: bool) -> Result<()> {
+    let facts = type_facts(&column.ty);
+    let identity = match column.identity {
+        Some(Identity::Always) if !of_index => "a",
+        Some(Identity::ByDefault) if !of_index => "d",
+        _ => "",
+    };
+    rows.add([
+        ("attrelid", value::oid(relation)),
+        ("attname", value::text(&column.name)),
+        ("atttypid", value::oid(if column.dropped { 0 } else { column.ty.oid() })),
+        ("attstattarget", Datum::from(if column.dropped { 0 } else { -1 })),
+        ("attlen", Datum::from(column.ty.length())),
+        ("attnum", Datum::from(number)),
+        ("attndims", Datum::from(i32::from(column.ty.array))),
+        ("attcacheoff", Datum::from(-1)),
+        ("atttypmod", Datum::from(column.ty.modifier)),
+        ("attbyval", Datum::from(facts.by_value)),
+        ("attalign", value::text(facts.align)),
+        ("attstorage", value::text(facts.storage)),
+        ("attnotnull", Datum::from(column.not_null && !of_index)),
+        ("atthasdef", Datum::from(column.default.is_some() && column.identity.is_none() && !of_index)),
+        ("atthasmissing", Datum::from(column.missing.is_some() && !of_index)),
+        ("attidentity", value::text(identity)),
+        ("attisdropped", Datum::from(column.dropped)),
+        ("attislocal", Datum::from(true)),
+        ("attcollation", value::oid(facts.collation)),
+    ])
+}
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for table in context.catalog.relations() {
+        for column in &table.columns {
+            add(rows, table.oid, column.id, column, false)?;
+        }
+        for index in &table.indexes {
+            let ids = index.columns.iter().map(|key| key.column).chain(index.include.iter().copied());
+            for (number, id) in (1_i16..).zip(ids) {
+                if let Some(column) = table.column(id) {
+                    add(rows, index.oid, number, column, true)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}

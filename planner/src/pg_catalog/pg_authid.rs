@@ -1,0 +1,44 @@
+//! `pg_authid`: roles with the verifiers of their passwords; for superusers.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_authid`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 1260,
+    name: "pg_catalog.pg_authid",
+    columns: "oid oid=0, rolname name=, rolsuper bool=f, rolinherit bool=f, rolcreaterole bool=f, rolcreatedb bool=f, \
+              rolcanlogin bool=f, rolreplication bool=f, rolbypassrls bool=f, rolconnlimit int4=0, rolpassword text, \
+              rolvaliduntil timestamptz",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    only_superusers(context, "pg_authid")?;
+    for role in context.catalog.roles() {
+        rows.add([
+            ("oid", value::oid(role.oid)),
+            ("rolname", value::text(&role.name)),
+            ("rolsuper", Datum::from(role.superuser)),
+            ("rolinherit", Datum::from(true)),
+            ("rolcreaterole", Datum::from(role.create_role)),
+            ("rolcreatedb", Datum::from(role.create_database)),
+            ("rolcanlogin", Datum::from(role.login)),
+            ("rolbypassrls", Datum::from(role.superuser)),
+            ("rolconnlimit", Datum::from(-1)),
+            ("rolpassword", value::optional(role.password.as_deref())),
+        ])?;
+    }
+    Ok(())
+}
+
+/// Errors: 42501 for everybody else.
+pub(super) fn only_superusers(context: &StatementContext, name: &str) -> Result<()> {
+    let user = context.catalog.role_by_oid(context.session.user_oid);
+    if user.is_some_and(|role| role.superuser) {
+        return Ok(());
+    }
+    Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied for table {name}")))
+}

@@ -1,0 +1,63 @@
+//! `pg_class`: tables, sequences, indexes and system views.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::describe;
+use super::pg_am::{BTREE, HEAP};
+use crate::catalog::RelationKind;
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_class`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 1259,
+    name: "pg_catalog.pg_class",
+    columns: "oid oid=0, relname name=, relnamespace oid=0, reltype oid=0, reloftype oid=0, relowner oid=0, relam \
+              oid=0, relfilenode oid=0, reltablespace oid=0, relpages int4=0, reltuples float4=0, relallvisible \
+              int4=0, reltoastrelid oid=0, relhasindex bool=f, relisshared bool=f, relpersistence char=, relkind \
+              char=, relnatts int2=0, relchecks int2=0, relhasrules bool=f, relhastriggers bool=f, relhassubclass \
+              bool=f, relrowsecurity bool=f, relforcerowsecurity bool=f, relispopulated bool=f, relreplident char=, \
+              relispartition bool=f, relrewrite oid=0, relfrozenxid int8=0, relminmxid int8=0, relacl text[], \
+              reloptions text[], relpartbound text",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for table in context.catalog.relations() {
+        let constraint_free = table.kind == RelationKind::SystemView;
+        let kind = describe::relation_kind(&table);
+        rows.add([
+            ("oid", value::oid(table.oid)),
+            ("relname", value::text(&table.name)),
+            ("relnamespace", value::oid(table.schema_oid)),
+            ("relowner", value::oid(table.owner)),
+            ("relam", value::oid(if table.kind == RelationKind::Table { HEAP } else { 0 })),
+            ("relfilenode", value::oid(if constraint_free { 0 } else { table.oid })),
+            ("reltuples", Datum::from(-1.0_f32)),
+            ("relhasindex", Datum::from(!table.indexes.is_empty())),
+            ("relpersistence", value::text("p")),
+            ("relkind", value::text(kind)),
+            ("relnatts", value::count(table.columns.len())),
+            ("relchecks", value::count(table.checks.len())),
+            ("relispopulated", Datum::from(true)),
+            ("relreplident", value::text(if table.kind == RelationKind::Table { "d" } else { "n" })),
+        ])?;
+        for index in &table.indexes {
+            rows.add([
+                ("oid", value::oid(index.oid)),
+                ("relname", value::text(&index.name)),
+                ("relnamespace", value::oid(table.schema_oid)),
+                ("relowner", value::oid(table.owner)),
+                ("relam", value::oid(BTREE)),
+                ("relfilenode", value::oid(index.oid)),
+                ("reltuples", Datum::from(-1.0_f32)),
+                ("relpersistence", value::text("p")),
+                ("relkind", value::text("i")),
+                ("relnatts", value::count(index.columns.len() + index.include.len())),
+                ("relispopulated", Datum::from(true)),
+                ("relreplident", value::text("n")),
+            ])?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! `pg_collation`: "C" under the names it goes by.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_collation`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 3456,
+    name: "pg_catalog.pg_collation",
+    columns: "oid oid=0, collname name=, collnamespace oid=0, collowner oid=0, collprovider char=, collisdeterministic \
+              bool=f, collencoding int4=0, collcollate text, collctype text, colliculocale text, collversion text",
+    fill: Fill::Now(rows),
+};
+
+fn rows(_context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for (oid, name, provider, encoding) in
+        [(100, "default", "d", -1), (950, "C", "c", -1), (951, "POSIX", "c", -1), (12_340, "ucs_basic", "c", 6)]
+    {
+        let locale = match name {
+            "default" => None,
+            "POSIX" => Some("POSIX"),
+            _ => Some("C"),
+        };
+        rows.add([
+            ("oid", value::oid(oid)),
+            ("collname", value::text(name)),
+            ("collnamespace", value::oid(11)),
+            ("collowner", value::oid(10)),
+            ("collprovider", value::text(provider)),
+            ("collisdeterministic", Datum::from(true)),
+            ("collencoding", Datum::from(encoding)),
+            ("collcollate", value::optional(locale)),
+            ("collctype", value::optional(locale)),
+        ])?;
+    }
+    Ok(())
+}

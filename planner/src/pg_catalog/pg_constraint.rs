@@ -1,0 +1,59 @@
+//! `pg_constraint`: primary keys, unique and check constraints.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::describe;
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_constraint`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 2606,
+    name: "pg_catalog.pg_constraint",
+    columns: "oid oid=0, conname name=, connamespace oid=0, contype char=, condeferrable bool=f, condeferred bool=f, \
+              convalidated bool=f, conrelid oid=0, contypid oid=0, conindid oid=0, conparentid oid=0, confrelid oid=0, \
+              confupdtype char=, confdeltype char=, confmatchtype char=, conislocal bool=f, coninhcount int4=0, \
+              connoinherit bool=f, conkey int2[], confkey int2[], conpfeqop oid[], conppeqop oid[], conffeqop oid[], \
+              confdelsetcols int2[], conexclop oid[], conbin text",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for table in context.catalog.user_relations() {
+        for index in &table.indexes {
+            let Some(oid) = index.constraint else { continue };
+            rows.add([
+                ("oid", value::oid(oid)),
+                ("conname", value::text(&index.name)),
+                ("connamespace", value::oid(table.schema_oid)),
+                ("contype", value::text(if index.primary { "p" } else { "u" })),
+                ("convalidated", Datum::from(true)),
+                ("conrelid", value::oid(table.oid)),
+                ("conindid", value::oid(index.oid)),
+                ("confupdtype", value::text(" ")),
+                ("confdeltype", value::text(" ")),
+                ("confmatchtype", value::text(" ")),
+                ("conislocal", Datum::from(true)),
+                ("connoinherit", Datum::from(true)),
+                ("conkey", value::int2s(index.columns.iter().map(|key| key.column))),
+            ])?;
+        }
+        for check in &table.checks {
+            rows.add([
+                ("oid", value::oid(check.oid)),
+                ("conname", value::text(&check.name)),
+                ("connamespace", value::oid(table.schema_oid)),
+                ("contype", value::text("c")),
+                ("convalidated", Datum::from(true)),
+                ("conrelid", value::oid(table.oid)),
+                ("confupdtype", value::text(" ")),
+                ("confdeltype", value::text(" ")),
+                ("confmatchtype", value::text(" ")),
+                ("conislocal", Datum::from(true)),
+                ("conkey", value::int2s(describe::check_columns(table, check))),
+                ("conbin", value::text(&check.expression)),
+            ])?;
+        }
+    }
+    Ok(())
+}

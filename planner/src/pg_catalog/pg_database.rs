@@ -1,0 +1,36 @@
+//! `pg_database`: databases.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::describe;
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_database`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 1262,
+    name: "pg_catalog.pg_database",
+    columns: "oid oid=0, datname name=, datdba oid=0, encoding int4=0, datlocprovider char=, datistemplate bool=f, \
+              datallowconn bool=f, datconnlimit int4=0, datfrozenxid int8=0, datminmxid int8=0, dattablespace oid=0, \
+              datcollate text=, datctype text=, daticulocale text, datcollversion text, datacl text[]",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for database in context.catalog.databases() {
+        rows.add([
+            ("oid", value::oid(database.oid)),
+            ("datname", value::text(&database.name)),
+            ("datdba", value::oid(database.owner)),
+            ("encoding", Datum::from(describe::UTF8)),
+            ("datlocprovider", value::text("c")),
+            ("datistemplate", Datum::from(database.name.starts_with("template"))),
+            ("datallowconn", Datum::from(database.name != "template0")),
+            ("datconnlimit", Datum::from(-1)),
+            ("dattablespace", value::oid(1663)),
+            ("datcollate", value::text("C.UTF-8")),
+            ("datctype", value::text("C.UTF-8")),
+        ])?;
+    }
+    Ok(())
+}

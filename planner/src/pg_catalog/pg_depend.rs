@@ -1,0 +1,38 @@
+//! `pg_depend`: which column owns which sequence, and which default reads it. Other
+//! dependencies are not shown.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_depend`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 2608,
+    name: "pg_catalog.pg_depend",
+    columns: "classid oid=0, objid oid=0, objsubid int4=0, refclassid oid=0, refobjid oid=0, refobjsubid int4=0, \
+              deptype char=",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    const PG_CLASS: u32 = 1259;
+    for sequence in context.catalog.user_relations() {
+        let Some((table, column)) = sequence.sequence.as_ref().and_then(|parameters| parameters.owned_by) else {
+            continue;
+        };
+        let identity = context
+            .catalog
+            .relation_by_oid(table)
+            .is_some_and(|table| table.column(column).is_some_and(|column| column.identity.is_some()));
+        rows.add([
+            ("classid", value::oid(PG_CLASS)),
+            ("objid", value::oid(sequence.oid)),
+            ("refclassid", value::oid(PG_CLASS)),
+            ("refobjid", value::oid(table)),
+            ("refobjsubid", Datum::from(i32::from(column))),
+            ("deptype", value::text(if identity { "i" } else { "a" })),
+        ])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! `pg_index`: indexes.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::pg_opclass::operator_class;
+use super::pg_type::type_facts;
+use crate::catalog::IndexState;
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_index`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 2610,
+    name: "pg_catalog.pg_index",
+    columns: "indexrelid oid=0, indrelid oid=0, indnatts int2=0, indnkeyatts int2=0, indisunique bool=f, \
+              indnullsnotdistinct bool=f, indisprimary bool=f, indisexclusion bool=f, indimmediate bool=f, \
+              indisclustered bool=f, indisvalid bool=f, indcheckxmin bool=f, indisready bool=f, indislive bool=f, \
+              indisreplident bool=f, indkey int2[], indcollation oid[], indclass oid[], indoption int2[], indexprs \
+              text, indpred text",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for table in context.catalog.user_relations() {
+        for index in &table.indexes {
+            let keys = index.columns.iter().map(|key| key.column).chain(index.include.iter().copied());
+            let types: Vec<_> =
+                index.columns.iter().filter_map(|key| table.column(key.column)).map(|column| column.ty).collect();
+            let options = index.columns.iter().map(|key| i16::from(key.descending) | (i16::from(key.nulls_first) << 1));
+            let valid = index.state == IndexState::Public;
+            rows.add([
+                ("indexrelid", value::oid(index.oid)),
+                ("indrelid", value::oid(table.oid)),
+                ("indnatts", value::count(index.columns.len() + index.include.len())),
+                ("indnkeyatts", value::count(index.columns.len())),
+                ("indisunique", Datum::from(index.unique)),
+                ("indisprimary", Datum::from(index.primary)),
+                ("indimmediate", Datum::from(true)),
+                ("indisvalid", Datum::from(valid)),
+                ("indisready", Datum::from(index.state != IndexState::DeleteOnly)),
+                ("indislive", Datum::from(true)),
+                ("indkey", value::int2s(keys)),
+                ("indcollation", value::oids(types.iter().map(|ty| type_facts(ty).collation))),
+                ("indclass", value::oids(types.iter().map(operator_class))),
+                ("indoption", value::int2s(options)),
+            ])?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,28 @@
+//! `pg_indexes`: indexes, by name.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::describe;
+use crate::error::Result;
+use crate::execution::StatementContext;
+
+/// `pg_catalog.pg_indexes`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 12043,
+    name: "pg_catalog.pg_indexes",
+    columns: "schemaname name, tablename name, indexname name, tablespace name, indexdef text",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for table in context.catalog.user_relations() {
+        for index in &table.indexes {
+            rows.add([
+                ("schemaname", value::text(&table.schema)),
+                ("tablename", value::text(&table.name)),
+                ("indexname", value::text(&index.name)),
+                ("indexdef", value::text(describe::index_definition(table, index, true))),
+            ])?;
+        }
+    }
+    Ok(())
+}

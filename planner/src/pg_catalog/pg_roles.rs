@@ -1,0 +1,35 @@
+//! `pg_roles`: roles, without their passwords.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_roles`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 12000,
+    name: "pg_catalog.pg_roles",
+    columns: "rolname name, rolsuper bool, rolinherit bool, rolcreaterole bool, rolcreatedb bool, rolcanlogin bool, \
+              rolreplication bool, rolconnlimit int4, rolpassword text, rolvaliduntil timestamptz, rolbypassrls bool, \
+              rolconfig text[], oid oid",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for role in context.catalog.roles() {
+        rows.add([
+            ("oid", value::oid(role.oid)),
+            ("rolname", value::text(&role.name)),
+            ("rolsuper", Datum::from(role.superuser)),
+            ("rolinherit", Datum::from(true)),
+            ("rolcreaterole", Datum::from(role.create_role)),
+            ("rolcreatedb", Datum::from(role.create_database)),
+            ("rolcanlogin", Datum::from(role.login)),
+            ("rolreplication", Datum::from(false)),
+            ("rolbypassrls", Datum::from(role.superuser)),
+            ("rolconnlimit", Datum::from(-1)),
+            ("rolpassword", value::text("********")),
+        ])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! `pg_sequence`: parameters of sequences.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_sequence`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 2224,
+    name: "pg_catalog.pg_sequence",
+    columns: "seqrelid oid=0, seqtypid oid=0, seqstart int8=0, seqincrement int8=0, seqmax int8=0, seqmin int8=0, \
+              seqcache int8=0, seqcycle bool=f",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for table in context.catalog.user_relations() {
+        let Some(sequence) = &table.sequence else { continue };
+        rows.add([
+            ("seqrelid", value::oid(table.oid)),
+            ("seqtypid", value::oid(sequence.ty.oid())),
+            ("seqstart", Datum::from(sequence.start)),
+            ("seqincrement", Datum::from(sequence.increment)),
+            ("seqmax", Datum::from(sequence.max)),
+            ("seqmin", Datum::from(sequence.min)),
+            ("seqcache", Datum::from(sequence.cache)),
+            ("seqcycle", Datum::from(sequence.cycle)),
+        ])?;
+    }
+    Ok(())
+}

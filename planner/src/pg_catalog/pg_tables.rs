@@ -1,0 +1,34 @@
+//! `pg_tables`: tables, by name.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::describe;
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_tables`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 12033,
+    name: "pg_catalog.pg_tables",
+    columns: "schemaname name, tablename name, tableowner name, tablespace name, hasindexes bool, hasrules bool, \
+              hastriggers bool, rowsecurity bool",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for table in context.catalog.relations() {
+        if describe::relation_kind(&table) != "r" {
+            continue;
+        }
+        rows.add([
+            ("schemaname", value::text(&table.schema)),
+            ("tablename", value::text(&table.name)),
+            ("tableowner", value::text(describe::role_name(&context.catalog, table.owner))),
+            ("hasindexes", Datum::from(!table.indexes.is_empty())),
+            ("hasrules", Datum::from(false)),
+            ("hastriggers", Datum::from(false)),
+            ("rowsecurity", Datum::from(false)),
+        ])?;
+    }
+    Ok(())
+}

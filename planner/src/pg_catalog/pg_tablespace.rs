@@ -1,0 +1,20 @@
+//! `pg_tablespace`: the two names that PostgreSQL always has; tablespaces themselves do not exist.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::error::Result;
+use crate::execution::StatementContext;
+
+/// `pg_catalog.pg_tablespace`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 1213,
+    name: "pg_catalog.pg_tablespace",
+    columns: "oid oid=0, spcname name=, spcowner oid=0, spcacl text[], spcoptions text[]",
+    fill: Fill::Now(rows),
+};
+
+fn rows(_context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for (oid, name) in [(1663, "pg_default"), (1664, "pg_global")] {
+        rows.add([("oid", value::oid(oid)), ("spcname", value::text(name)), ("spcowner", value::oid(10))])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,30 @@
+//! `pg_user`: roles that can log in, by their old name.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_user`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 12014,
+    name: "pg_catalog.pg_user",
+    columns: "usename name, usesysid oid, usecreatedb bool, usesuper bool, userepl bool, usebypassrls bool, passwd \
+              text, valuntil timestamptz, useconfig text[]",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for role in context.catalog.roles().iter().filter(|role| role.login) {
+        rows.add([
+            ("usename", value::text(&role.name)),
+            ("usesysid", value::oid(role.oid)),
+            ("usecreatedb", Datum::from(role.create_database)),
+            ("usesuper", Datum::from(role.superuser)),
+            ("userepl", Datum::from(false)),
+            ("usebypassrls", Datum::from(role.superuser)),
+            ("passwd", value::text("********")),
+        ])?;
+    }
+    Ok(())
+}

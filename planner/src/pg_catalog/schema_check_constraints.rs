@@ -1,0 +1,33 @@
+//! `information_schema.check_constraints`.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::describe;
+use crate::error::Result;
+use crate::execution::StatementContext;
+
+/// `information_schema.check_constraints`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 13260,
+    name: "information_schema.check_constraints",
+    columns: "constraint_catalog name, constraint_schema name, constraint_name name, check_clause varchar",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let database = value::text(&context.catalog.database().name);
+    for table in context.catalog.user_relations() {
+        let checks = table.checks.iter().map(|check| (check.name.clone(), check.expression.clone()));
+        let nulls = table.live_columns().filter(|column| column.not_null);
+        let nulls =
+            nulls.map(|column| (describe::not_null_name(table, column.id), format!("{} IS NOT NULL", column.name)));
+        for (name, clause) in checks.chain(nulls) {
+            rows.add([
+                ("constraint_catalog", database.clone()),
+                ("constraint_schema", value::text(&table.schema)),
+                ("constraint_name", value::text(name)),
+                ("check_clause", value::text(clause)),
+            ])?;
+        }
+    }
+    Ok(())
+}

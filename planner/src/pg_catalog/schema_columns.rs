@@ -1,0 +1,110 @@
+//! `information_schema.columns`.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::pg_type::type_facts;
+use super::{PG_CATALOG, describe};
+use crate::catalog::{Identity, RelationKind};
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::{BaseType, Datum, SqlType, numeric_modifier};
+
+/// `information_schema.columns`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 13295,
+    name: "information_schema.columns",
+    columns: "table_catalog name, table_schema name, table_name name, column_name name, ordinal_position int4, \
+              column_default varchar, is_nullable varchar, data_type varchar, character_maximum_length int4, \
+              character_octet_length int4, numeric_precision int4, numeric_precision_radix int4, numeric_scale int4, \
+              datetime_precision int4, interval_type varchar, interval_precision int4, character_set_catalog name, \
+              character_set_schema name, character_set_name name, collation_catalog name, collation_schema name, \
+              collation_name name, domain_catalog name, domain_schema name, domain_name name, udt_catalog name, \
+              udt_schema name, udt_name name, scope_catalog name, scope_schema name, scope_name name, \
+              maximum_cardinality int4, dtd_identifier name, is_self_referencing varchar, is_identity varchar, \
+              identity_generation varchar, identity_start varchar, identity_increment varchar, identity_maximum \
+              varchar, identity_minimum varchar, identity_cycle varchar, is_generated varchar, generation_expression \
+              varchar, is_updatable varchar",
+    fill: Fill::Now(rows),
+};
+
+/// Bits of a number and how it is counted: precision, radix, scale.
+fn numbers(ty: &SqlType) -> (Option<i32>, Option<i32>, Option<i32>) {
+    match ty.base {
+        BaseType::Int2 => (Some(16), Some(2), Some(0)),
+        BaseType::Int4 => (Some(32), Some(2), Some(0)),
+        BaseType::Int8 => (Some(64), Some(2), Some(0)),
+        BaseType::Float4 => (Some(24), Some(2), None),
+        BaseType::Float8 => (Some(53), Some(2), None),
+        BaseType::Numeric if ty.modifier >= 0 => {
+            let (precision, scale) = numeric_modifier(ty.modifier);
+            (Some(precision), Some(10), Some(scale))
+        }
+        BaseType::Numeric => (None, Some(10), None),
+        _ => (None, None, None),
+    }
+}
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for table in context.catalog.relations() {
+        if table.kind == RelationKind::Sequence {
+            continue;
+        }
+        let updatable = if table.kind == RelationKind::Table { "YES" } else { "NO" };
+        for (position, column) in (1_i32..).zip(table.live_columns()) {
+            let ty = column.ty;
+            let length = match ty.base {
+                BaseType::Varchar | BaseType::Char if ty.modifier >= 4 && !ty.array => Some(ty.modifier - 4),
+                _ => None,
+            };
+            let octets = length.map(|length| length.saturating_mul(4)).or(if ty.is_string() && ty != SqlType::NAME {
+                Some(1 << 30)
+            } else {
+                None
+            });
+            let (precision, radix, scale) = if ty.array { (None, None, None) } else { numbers(&ty) };
+            let time = matches!(ty.base, BaseType::Timestamp | BaseType::Timestamptz) && !ty.array;
+            let default = column.default.as_deref().filter(|_| column.identity.is_none());
+            let shown =
+                default.map(|text| describe::shown_default(text, &context.catalog, context.settings.search_path()));
+            let sequence = context.catalog.owned_sequence(table.oid, column.id).filter(|_| column.identity.is_some());
+            let parameters = sequence.as_ref().and_then(|sequence| sequence.sequence.as_ref());
+            let number = |value: Option<i64>| value::optional(value.map(|value| value.to_string()).as_deref());
+            rows.add([
+                ("table_catalog", value::text(&context.catalog.database().name)),
+                ("table_schema", value::text(&table.schema)),
+                ("table_name", value::text(&table.name)),
+                ("column_name", value::text(&column.name)),
+                ("ordinal_position", Datum::from(position)),
+                ("column_default", value::optional(shown.as_deref())),
+                ("is_nullable", value::text(if column.not_null { "NO" } else { "YES" })),
+                ("data_type", value::text(if ty.array { "ARRAY".to_string() } else { ty.name() })),
+                ("character_maximum_length", Datum::Int32(length)),
+                ("character_octet_length", Datum::Int32(octets)),
+                ("numeric_precision", Datum::Int32(precision)),
+                ("numeric_precision_radix", Datum::Int32(radix)),
+                ("numeric_scale", Datum::Int32(scale)),
+                ("datetime_precision", Datum::Int32(if time { Some(6) } else { (ty == SqlType::DATE).then_some(0) })),
+                ("udt_catalog", value::text(&context.catalog.database().name)),
+                ("udt_schema", value::text(PG_CATALOG)),
+                ("udt_name", value::text(type_facts(&ty).name)),
+                ("dtd_identifier", value::text(position.to_string())),
+                ("is_self_referencing", value::text("NO")),
+                ("is_identity", value::text(if column.identity.is_some() { "YES" } else { "NO" })),
+                (
+                    "identity_generation",
+                    value::optional(column.identity.map(|identity| match identity {
+                        Identity::Always => "ALWAYS",
+                        Identity::ByDefault => "BY DEFAULT",
+                    })),
+                ),
+                ("identity_start", number(parameters.map(|sequence| sequence.start))),
+                ("identity_increment", number(parameters.map(|sequence| sequence.increment))),
+                ("identity_maximum", number(parameters.map(|sequence| sequence.max))),
+                ("identity_minimum", number(parameters.map(|sequence| sequence.min))),
+                ("identity_cycle", value::text(if parameters.is_some_and(|found| found.cycle) { "YES" } else { "NO" })),
+                ("is_generated", value::text("NEVER")),
+                ("is_updatable", value::text(updatable)),
+            ])?;
+        }
+    }
+    Ok(())
+}

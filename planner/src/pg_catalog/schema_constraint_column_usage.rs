@@ -1,0 +1,39 @@
+//! `information_schema.constraint_column_usage`.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::describe;
+use crate::error::Result;
+use crate::execution::StatementContext;
+
+/// `information_schema.constraint_column_usage`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 13300,
+    name: "information_schema.constraint_column_usage",
+    columns: "table_catalog name, table_schema name, table_name name, column_name name, constraint_catalog name, \
+              constraint_schema name, constraint_name name",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let database = value::text(&context.catalog.database().name);
+    for table in context.catalog.user_relations() {
+        let keys = table.indexes.iter().filter(|index| index.constraint.is_some());
+        let keys =
+            keys.map(|index| (index.name.as_str(), index.columns.iter().map(|key| key.column).collect::<Vec<_>>()));
+        let checks = table.checks.iter().map(|check| (check.name.as_str(), describe::check_columns(table, check)));
+        for (name, columns) in keys.chain(checks) {
+            for column in columns.into_iter().filter_map(|id| table.column(id)) {
+                rows.add([
+                    ("table_catalog", database.clone()),
+                    ("table_schema", value::text(&table.schema)),
+                    ("table_name", value::text(&table.name)),
+                    ("column_name", value::text(&column.name)),
+                    ("constraint_catalog", database.clone()),
+                    ("constraint_schema", value::text(&table.schema)),
+                    ("constraint_name", value::text(name)),
+                ])?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! `information_schema.key_column_usage`.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `information_schema.key_column_usage`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 13329,
+    name: "information_schema.key_column_usage",
+    columns: "constraint_catalog name, constraint_schema name, constraint_name name, table_catalog name, table_schema \
+              name, table_name name, column_name name, ordinal_position int4, position_in_unique_constraint int4",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let database = value::text(&context.catalog.database().name);
+    for table in context.catalog.user_relations() {
+        for index in table.indexes.iter().filter(|index| index.constraint.is_some()) {
+            for (position, key) in (1_i32..).zip(&index.columns) {
+                let Some(column) = table.column(key.column) else { continue };
+                rows.add([
+                    ("constraint_catalog", database.clone()),
+                    ("constraint_schema", value::text(&table.schema)),
+                    ("constraint_name", value::text(&index.name)),
+                    ("table_catalog", database.clone()),
+                    ("table_schema", value::text(&table.schema)),
+                    ("table_name", value::text(&table.name)),
+                    ("column_name", value::text(&column.name)),
+                    ("ordinal_position", Datum::from(position)),
+                ])?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! `information_schema.table_constraints`.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::describe;
+use crate::error::Result;
+use crate::execution::StatementContext;
+
+/// `information_schema.table_constraints`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 13411,
+    name: "information_schema.table_constraints",
+    columns: "constraint_catalog name, constraint_schema name, constraint_name name, table_catalog name, table_schema \
+              name, table_name name, constraint_type varchar, is_deferrable varchar, initially_deferred varchar, \
+              enforced varchar, nulls_distinct varchar",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let database = value::text(&context.catalog.database().name);
+    for table in context.catalog.user_relations() {
+        let keys = table.indexes.iter().filter(|index| index.constraint.is_some());
+        let keys = keys.map(|index| (index.name.clone(), if index.primary { "PRIMARY KEY" } else { "UNIQUE" }));
+        let checks = table.checks.iter().map(|check| (check.name.clone(), "CHECK"));
+        let nulls = table.live_columns().filter(|column| column.not_null);
+        let nulls = nulls.map(|column| (describe::not_null_name(table, column.id), "CHECK"));
+        for (name, kind) in keys.chain(checks).chain(nulls) {
+            rows.add([
+                ("constraint_catalog", database.clone()),
+                ("constraint_schema", value::text(&table.schema)),
+                ("constraint_name", value::text(name)),
+                ("table_catalog", database.clone()),
+                ("table_schema", value::text(&table.schema)),
+                ("table_name", value::text(&table.name)),
+                ("constraint_type", value::text(kind)),
+                ("is_deferrable", value::text("NO")),
+                ("initially_deferred", value::text("NO")),
+                ("enforced", value::text("YES")),
+            ])?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! `information_schema.tables`.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::describe;
+use crate::catalog::RelationKind;
+use crate::error::Result;
+use crate::execution::StatementContext;
+
+/// `information_schema.tables`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 13425,
+    name: "information_schema.tables",
+    columns: "table_catalog name, table_schema name, table_name name, table_type varchar, self_referencing_column_name \
+              name, reference_generation varchar, user_defined_type_catalog name, user_defined_type_schema name, \
+              user_defined_type_name name, is_insertable_into varchar, is_typed varchar, commit_action varchar",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for table in context.catalog.relations() {
+        let kind = match describe::relation_kind(&table) {
+            "r" => "BASE TABLE",
+            "v" => "VIEW",
+            _ => continue,
+        };
+        let writable = if table.kind == RelationKind::Table { "YES" } else { "NO" };
+        rows.add([
+            ("table_catalog", value::text(&context.catalog.database().name)),
+            ("table_schema", value::text(&table.schema)),
+            ("table_name", value::text(&table.name)),
+            ("table_type", value::text(kind)),
+            ("is_insertable_into", value::text(writable)),
+            ("is_typed", value::text("NO")),
+        ])?;
+    }
+    Ok(())
+}

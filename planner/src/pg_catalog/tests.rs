@@ -1,0 +1,63 @@
+//! Tests of the system views over a catalog built in memory.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use super::*;
+use crate::catalog::{Catalog, TableBuilder};
+use crate::types::SqlType;
+
+fn catalog() -> Catalog {
+    let table = TableBuilder::new(20_000, "t")
+        .column("a", SqlType::INT4)
+        .column("b", SqlType::VARCHAR.with_modifier(14))
+        .default_value("'x'::character varying")
+        .column("c", SqlType::NUMERIC)
+        .primary_key(&["a"])
+        .index("t_b", &["b", "c"], &["a"], true)
+        .check("t_c_check", "(c > 0)")
+        .build();
+    Catalog::builder().table(table).build()
+}
+
+#[test]
+fn every_definition_is_well_formed_and_names_and_oids_are_unique() {
+    let defined = FILLED.len() + empty::VIEWS.len();
+    assert_eq!(views().count(), defined);
+    assert_eq!(VIEWS.by_oid.len(), defined);
+    assert_eq!(VIEWS.by_name.values().map(HashMap::len).sum::<usize>(), defined);
+    for definition in FILLED.iter().copied().chain(empty::VIEWS) {
+        assert!(definition.view().is_some(), "{}", definition.name);
+    }
+}
+
+#[test]
+fn pg_catalog_is_searched_first_and_only_implicitly() {
+    let catalog = catalog();
+    let path = ["public".to_string()];
+    assert_eq!(catalog.relation(None, "pg_class", &path).unwrap().oid, 1259);
+    assert_eq!(catalog.relation(None, "t", &path).unwrap().oid, 20_000);
+    assert_eq!(catalog.relation(None, "tables", &path), None);
+    assert!(catalog.relation(Some("information_schema"), "tables", &path).is_some());
+    assert_eq!(catalog.effective_path(&path), ["pg_catalog", "public"]);
+}
+
+#[test]
+fn definitions_are_postgresqls() {
+    let catalog = catalog();
+    let table = catalog.relation_by_oid(20_000).unwrap();
+    let index = &table.indexes[1];
+    assert_eq!(
+        describe::index_definition(&table, index, true),
+        "CREATE UNIQUE INDEX t_b ON public.t USING btree (b, c) INCLUDE (a)"
+    );
+    assert_eq!(describe::index_column(&table, index, 2).unwrap(), "c");
+    assert_eq!(describe::index_column(&table, index, 4), None);
+    let primary = table.primary_key().unwrap().constraint.unwrap();
+    assert_eq!(describe::constraint_definition(&catalog, primary, true).unwrap(), "PRIMARY KEY (a)");
+    let check = table.checks[0].oid;
+    assert_eq!(describe::constraint_definition(&catalog, check, true).unwrap(), "CHECK (c > 0)");
+    assert_eq!(describe::constraint_definition(&catalog, check, false).unwrap(), "CHECK ((c > 0))");
+    assert_eq!(describe::pretty_expression("((a > 0) AND ((b < 5) OR (c = 1)))"), "a > 0 AND (b < 5 OR c = 1)");
+    assert_eq!(describe::format_type(1043, Some(14)), "character varying(10)");
+    assert_eq!(describe::format_type(23, None), "integer");
+    assert_eq!(describe::format_type(1042, Some(-1)), "bpchar");
+}
