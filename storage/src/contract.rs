@@ -330,7 +330,7 @@ pub enum FailedCondition {
     Newer {
         /// Position in `conditions`.
         index: usize,
-        /// Timestamp of the cell found.
+        /// Timestamp of the cell found, which need not be the newest.
         found: Timestamp,
     },
     /// This condition of [`CommitBatch::row_conditions`] did not hold.

@@ -13,6 +13,9 @@
 pub mod group;
 pub mod recent;
 pub mod snapshots;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests;
 
 use crate::contract::{
     ClassRange, CommitBatch, Condition, FailedCondition, Family, Mutation, RowMutation, RowRange, Stamp, TimestampRange,
@@ -23,6 +26,7 @@ use bytes::Bytes;
 use group::Group;
 use recent::{Known, RecentCommits};
 use snapshots::SnapshotRegistry;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Keys longer than this are refused.
@@ -190,6 +194,8 @@ pub struct Recovered {
     pub visible: Timestamp,
     /// Greatest timestamp of any cell.
     pub max_timestamp: Timestamp,
+    /// Whether a family (by its position in [`Family::ALL`]) has no cell at all.
+    pub empty: [bool; Family::ALL.len()],
 }
 
 /// See the head of the module.
@@ -215,11 +221,12 @@ impl<L: CommitLog> Committer<L> {
         recent_bytes: usize,
     ) -> Self {
         let max_timestamp = recovered.max_timestamp.max(recovered.visible);
+        let floors = recovered.empty.map(|empty| if empty { Timestamp::ZERO } else { max_timestamp });
         Committer {
             log,
             timestamps,
             snapshots,
-            recent: RecentCommits::new(max_timestamp, recent_bytes),
+            recent: RecentCommits::new(floors, recent_bytes),
             visible: recovered.visible,
             max_timestamp,
             unsynced: false,
@@ -363,8 +370,10 @@ impl<L: CommitLog> Committer<L> {
                 }
                 // Everything that can fail comes before the first change.
                 let mut decided = Vec::new();
+                // Where the changes of each row begin: a row may come twice.
+                let mut begins: HashMap<&Bytes, usize> = HashMap::with_capacity(rows.len());
                 for row in rows {
-                    let earlier = decided.len();
+                    let earlier = *begins.entry(&row.key).or_insert(decided.len());
                     for mutation in &row.mutations {
                         self.expand(&row.key, mutation, group, earlier, &mut decided)?;
                     }
@@ -388,7 +397,7 @@ impl<L: CommitLog> Committer<L> {
         }
     }
 
-    /// Turns a mutation into changes of single cells; `decided[row..]` are the row's changes so far.
+    /// Turns a mutation into changes of single cells; the row's changes so far are in `decided[row..]`.
     fn expand(
         &self,
         key: &Bytes,

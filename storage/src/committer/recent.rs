@@ -2,13 +2,17 @@
 //! lately, so that validating a commit needs no read of the store.
 //!
 //! Bounded: two generations of half the size each; when the younger is full the elder is dropped, and
-//! the floor rises to the greatest timestamp in it. Every cell above the floor is known here; at or below
-//! it the store must be asked.
+//! the floor of each family rises to the greatest timestamp in it. Every cell above its family's floor is known
+//! here; at or below it the store must be asked. A family that was empty when the store was opened has no floor
+//! at first, so that looking for locks costs nothing where nobody leaves any.
 
 use crate::contract::{ClassRange, Family, RowRange};
 use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use std::collections::HashMap;
+
+/// A timestamp for each family.
+pub type Floors = [Timestamp; Family::ALL.len()];
 
 /// Memory that an entry costs besides its key, roughly.
 const ENTRY_BYTES: usize = 96;
@@ -32,31 +36,45 @@ struct Entry {
     removed: bool,
 }
 
+impl Entry {
+    fn overwrite(&mut self, class: u8, timestamp: Timestamp) {
+        self.removed |= self.newest.iter().any(|(of, newest)| *of != class && *newest == timestamp);
+    }
+}
+
 #[derive(Default)]
 struct Generation {
     entries: HashMap<Bytes, [Option<Box<Entry>>; Family::ALL.len()]>,
     bytes: usize,
-    greatest: Timestamp,
+    /// Greatest timestamp of each family.
+    greatest: Floors,
 }
 
 /// See the head of the module.
 pub struct RecentCommits {
     younger: Generation,
     elder: Generation,
-    floor: Timestamp,
+    floors: Floors,
     limit: usize,
 }
 
 impl RecentCommits {
-    /// Nothing is known at or below `floor`; about `bytes` are used at most.
-    pub fn new(floor: Timestamp, bytes: usize) -> Self {
-        RecentCommits { younger: Generation::default(), elder: Generation::default(), floor, limit: bytes }
+    /// Nothing is known at or below each family's floor; about `bytes` are used at most.
+    pub fn new(floors: Floors, bytes: usize) -> Self {
+        RecentCommits { younger: Generation::default(), elder: Generation::default(), floors, limit: bytes }
     }
 
     /// A cell was written.
     pub fn note(&mut self, key: &Bytes, family: Family, class: u8, timestamp: Timestamp) {
+        // It may be in place of one of another class.
+        let elder = self.elder.entries.get_mut(&key[..]);
+        if let Some(Some(entry)) = elder.and_then(|families| families.get_mut(family as usize)) {
+            entry.overwrite(class, timestamp);
+        }
         let generation = &mut self.younger;
-        generation.greatest = generation.greatest.max(timestamp);
+        if let Some(greatest) = generation.greatest.get_mut(family as usize) {
+            *greatest = timestamp.max(*greatest);
+        }
         let families = match generation.entries.get_mut(&key[..]) {
             Some(families) => families,
             None => {
@@ -72,6 +90,7 @@ impl RecentCommits {
             generation.bytes += ENTRY_BYTES;
             Box::default()
         });
+        entry.overwrite(class, timestamp);
         match entry.newest.iter_mut().find(|(of, _)| *of == class) {
             Some((_, newest)) => *newest = timestamp.max(*newest),
             None => entry.newest.push((class, timestamp)),
@@ -115,7 +134,7 @@ impl RecentCommits {
         }
         if found > after {
             Known::Newer(found)
-        } else if after >= self.floor {
+        } else if after >= self.floor(family) {
             Known::None
         } else {
             Known::AskStore
@@ -125,14 +144,16 @@ impl RecentCommits {
     /// Keeps within the limit. To be called when all that was noted has been written.
     pub fn trim(&mut self) {
         if self.younger.bytes > self.limit / 2 {
-            self.floor = self.floor.max(self.elder.greatest);
+            for (floor, greatest) in self.floors.iter_mut().zip(self.elder.greatest) {
+                *floor = greatest.max(*floor);
+            }
             self.elder = std::mem::take(&mut self.younger);
         }
     }
 
     /// At or below this timestamp the store must be asked.
-    pub fn floor(&self) -> Timestamp {
-        self.floor
+    pub fn floor(&self, family: Family) -> Timestamp {
+        self.floors.get(family as usize).copied().unwrap_or(Timestamp::MAX)
     }
 }
 
@@ -145,7 +166,7 @@ mod tests {
 
     #[test]
     fn knows_what_is_above_the_floor_by_class() {
-        let mut recent = RecentCommits::new(Timestamp(10), 1 << 20);
+        let mut recent = RecentCommits::new([Timestamp(10); 4], 1 << 20);
         let key = Bytes::from_static(b"k");
         let any = ClassRange::ANY;
         assert_eq!(recent.newest_after(b"k", WRITE, Timestamp(9), any), Known::AskStore);
@@ -163,13 +184,14 @@ mod tests {
 
     #[test]
     fn the_floor_rises_over_what_is_dropped() {
-        let mut recent = RecentCommits::new(Timestamp::ZERO, 64 << 10);
+        let mut recent = RecentCommits::new([Timestamp::ZERO; 4], 64 << 10);
         for number in 1..=10_000u64 {
             recent.note(&Bytes::from(number.to_be_bytes().to_vec()), WRITE, 0, Timestamp(number));
             recent.trim();
         }
         assert!(recent.younger.bytes + recent.elder.bytes <= (64 << 10) + 2 * ENTRY_BYTES + 16);
-        let floor = recent.floor();
+        let floor = recent.floor(WRITE);
+        assert_eq!(recent.floor(Family::Lock), Timestamp::ZERO);
         assert!(floor > Timestamp::ZERO && floor < Timestamp(10_000));
         for number in 1..=10_000u64 {
             let known = recent.newest_after(&number.to_be_bytes(), WRITE, Timestamp(number - 1), ClassRange::ANY);

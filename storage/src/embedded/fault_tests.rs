@@ -181,3 +181,80 @@ fn below_the_reserve_writes_are_refused_and_reads_go_on() {
     block_on(store.delete_range(RowRange::prefix("a"))).unwrap();
     assert!(values(&store).is_empty());
 }
+
+/// A file system of a few megabytes, where the test may mount one.
+struct TinyDisk(tempfile::TempDir);
+
+impl TinyDisk {
+    fn mount(megabytes: u32) -> Option<TinyDisk> {
+        let folder = tempfile::tempdir().unwrap();
+        let size = format!("size={megabytes}m");
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &size, "percosql-test"])
+            .arg(folder.path())
+            .output()
+            .is_ok_and(|output| output.status.success());
+        mounted.then_some(TinyDisk(folder))
+    }
+}
+
+impl Drop for TinyDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(self.0.path()).output();
+    }
+}
+
+/// Commits until one is refused; answers how many went through, and why the next did not.
+fn fill(store: &EmbeddedStore) -> (usize, StoreError) {
+    let value = "0123456789abcdef".repeat(4096);
+    let mut random = 11u64;
+    for number in 0.. {
+        let mut noise = String::with_capacity(value.len());
+        while noise.len() < value.len() {
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            noise.push_str(&format!("{random:016x}"));
+        }
+        let batch = contract::batch(&[&format!("{number:06}")], store.published(), &noise);
+        match block_on(store.commit_atomic(batch)) {
+            Ok(answer) => answer.unwrap(),
+            Err(error) => return (number, error),
+        };
+    }
+    unreachable!()
+}
+
+#[test]
+fn a_full_disk_loses_nothing_that_was_acknowledged() {
+    // Without the right to mount there is no small disk; the reserve is tested above.
+    let Some(disk) = TinyDisk::mount(48) else { return };
+    let path = disk.0.path().join("store");
+    let options = EmbeddedOptions { memtable_bytes: 8 << 20, ..small() };
+    // With a reserve the disk never fills up: writes are refused, and go on when there is room.
+    let store = open(&path, EmbeddedOptions { reserve_bytes: 24 << 20, ..options }).unwrap();
+    let ballast = disk.0.path().join("ballast");
+    fs::write(&ballast, vec![1; 8 << 20]).unwrap();
+    let (committed, error) = fill(&store);
+    assert!(matches!(error, StoreError::DiskFull(_)), "{error}");
+    assert_eq!(values(&store).len(), committed);
+    fs::remove_file(&ballast).unwrap();
+    commit(&store, &["more"], "v");
+    block_on(store.delete_range(RowRange::all())).unwrap();
+    store.flush().unwrap();
+    store.compact().unwrap();
+    // Without one, the write that meets the full disk is of unknown outcome, and the last.
+    drop(store);
+    let store = open(&path, options).unwrap();
+    let (committed, error) = fill(&store);
+    assert!(matches!(error, StoreError::Undetermined(_) | StoreError::DiskFull(_)), "{error}");
+    if matches!(error, StoreError::Undetermined(_)) {
+        let next = block_on(store.commit_atomic(contract::batch(&["x"], store.published(), "v")));
+        assert!(matches!(next, Err(StoreError::ReadOnly(_))), "{next:?}");
+    }
+    assert!(values(&store).len() >= committed);
+    drop(store);
+    // What was acknowledged is there when there is room again, perhaps with the last one.
+    let room = tempfile::tempdir().unwrap();
+    crash_copy(&path, room.path());
+    let found = values(&open(room.path(), options).unwrap()).len();
+    assert!((committed..=committed + 1).contains(&found), "{found} of {committed}");
+}

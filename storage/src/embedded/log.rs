@@ -47,14 +47,25 @@ impl Database {
 
     /// What was written last.
     pub fn recovered(&self) -> Result<Recovered> {
+        let mut recovered = Recovered::default();
+        for (family, empty) in Family::ALL.into_iter().zip(&mut recovered.empty) {
+            let mut options = ReadOptions::default();
+            options.set_total_order_seek(true);
+            let mut iterator = self.db.raw_iterator_cf_opt(self.family(family)?, options);
+            iterator.seek_to_first();
+            *empty = !iterator.valid();
+            iterator.status().map_err(database_error)?;
+        }
         let Some(record) = self.db.get_pinned(COMMITTER_KEY).map_err(database_error)? else {
-            return Ok(Recovered::default());
+            return Ok(recovered);
         };
-        let number = |bytes: &[u8]| Some(Timestamp(u64::from_be_bytes(bytes.try_into().ok()?)));
-        record
-            .split_at_checked(8)
-            .and_then(|(visible, max)| Some(Recovered { visible: number(visible)?, max_timestamp: number(max)? }))
-            .ok_or_else(|| StoreError::Corrupted("the committer's record has a wrong length".to_owned()))
+        let numbers = record.split_first_chunk::<8>().and_then(|(visible, max)| Some((visible, max.try_into().ok()?)));
+        let Some((visible, max)) = numbers else {
+            return Err(StoreError::Corrupted("the committer's record has a wrong length".to_owned()));
+        };
+        recovered.visible = Timestamp(u64::from_be_bytes(*visible));
+        recovered.max_timestamp = Timestamp(u64::from_be_bytes(max));
+        Ok(recovered)
     }
 
     /// Reads a named value.

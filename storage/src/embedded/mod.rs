@@ -147,6 +147,19 @@ impl EmbeddedStore {
     }
 }
 
+/// Answers at the second poll.
+async fn yield_once() {
+    let mut polled = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut polled, true) {
+            return std::task::Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        std::task::Poll::Pending
+    })
+    .await;
+}
+
 /// RocksDB's errors by what the caller should do.
 pub(crate) fn database_error(error: rocksdb::Error) -> StoreError {
     let text = error.to_string();
@@ -154,6 +167,8 @@ pub(crate) fn database_error(error: rocksdb::Error) -> StoreError {
         rocksdb::ErrorKind::Corruption => StoreError::Corrupted(text),
         rocksdb::ErrorKind::IOError if text.contains("No space left") => StoreError::DiskFull(text),
         rocksdb::ErrorKind::IOError if text.contains("LOCK:") => StoreError::InUse(text),
+        // RocksDB misses a file that its manifest names.
+        rocksdb::ErrorKind::IOError if text.contains("No such file") => StoreError::Corrupted(text),
         rocksdb::ErrorKind::Busy | rocksdb::ErrorKind::TryAgain | rocksdb::ErrorKind::TimedOut => {
             StoreError::Unavailable(text)
         }
@@ -189,19 +204,25 @@ impl Store for EmbeddedStore {
 
     fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>> {
         let left = options.limit.unwrap_or(usize::MAX);
-        stream::unfold(Some((maintenance::bounds(&range), left)), move |state| {
-            let step = state.filter(|(_, left)| *left > 0).map(|(bounds, left)| {
+        let start = Some((maintenance::bounds(&range), left));
+        stream::unfold((start, filter), move |(mut state, filter)| async move {
+            loop {
+                let (bounds, left) = state.take().filter(|(_, left)| *left > 0)?;
                 let limit = options.batch_rows.max(1).min(left);
                 match reader::scan(&self.database, bounds, &filter, options.reverse, limit) {
                     Ok((rows, next)) => {
-                        self.directory.count(rows.iter().map(|row| &row.key[..]), Tablet::count_reads);
-                        let left = left - rows.len();
-                        (Ok(rows), next.map(|bounds| (bounds, left)))
+                        let keys = rows.iter().map(|row| &row.key[..]);
+                        self.directory.count(keys, Tablet::count_reads);
+                        state = next.map(|bounds| (bounds, left - rows.len()));
+                        if !rows.is_empty() {
+                            return Some((Ok(rows), (state, filter)));
+                        }
                     }
-                    Err(error) => (Err(error), None),
+                    Err(error) => return Some((Err(error), (None, filter))),
                 }
-            });
-            futures::future::ready(step.filter(|(rows, _)| !matches!(rows, Ok(rows) if rows.is_empty())))
+                // Much was read and nothing found: let others run, and let the scan be dropped.
+                yield_once().await;
+            }
         })
         .boxed()
     }

@@ -12,6 +12,8 @@ use rocksdb::{DBRawIterator, ReadOptions, Snapshot};
 const STEPS_BEFORE_SEEK: usize = 6;
 /// Values of a scan are copied into pieces of memory of this size.
 const ARENA_BYTES: usize = 64 << 10;
+/// Rows that one call of [`scan`] looks at.
+const EXAMINED_ROWS: usize = 32 << 10;
 
 /// Calls `visit` with the cells of the row with `prefix` in a range, newest first, until it answers
 /// false. Leaves `iterator` anywhere.
@@ -184,7 +186,8 @@ impl Arena {
     }
 }
 
-/// Reads at most `limit` rows, and answers where to go on when there may be more.
+/// Reads at most `limit` rows, and answers where to go on when there may be more. Gives up after
+/// [`EXAMINED_ROWS`], so that a scan whose filter lets nothing through can be stopped.
 pub fn scan(
     database: &Database,
     bounds: ScanBounds,
@@ -216,12 +219,12 @@ pub fn scan(
     }
     let mut rows = Vec::with_capacity(limit.min(1024));
     let (mut prefix, mut scratch, mut arena) = (Vec::new(), Vec::new(), Arena::default());
-    loop {
+    for examined in 0.. {
         let at = cursors.iter().filter_map(Cursor::prefix);
         let Some(next) = (if reverse { at.max() } else { at.min() }) else {
             return Ok((rows, None));
         };
-        if rows.len() == limit {
+        if rows.len() == limit || examined == EXAMINED_ROWS {
             // The row is still to come: go on with it.
             let next = next.to_vec();
             let bounds = match reverse {
@@ -258,6 +261,7 @@ pub fn scan(
             rows.push(Row { key: row_key, cells });
         }
     }
+    Ok((rows, None))
 }
 
 /// Calls `visit` with the bytes of every cell of a family between two cell keys and the row key of

@@ -168,7 +168,13 @@ impl MemoryStore {
         let rows = Arc::new(RwLock::new(Rows::new()));
         let snapshots = SnapshotRegistry::new(Timestamp::ZERO);
         let log = MemoryLog { rows: rows.clone(), ..MemoryLog::default() };
-        let committer = Committer::new(log, timestamps, snapshots.clone(), Recovered::default(), options.recent_bytes);
+        let committer = Committer::new(
+            log,
+            timestamps,
+            snapshots.clone(),
+            Recovered { empty: [true; Family::ALL.len()], ..Recovered::default() },
+            options.recent_bytes,
+        );
         Arc::new(MemoryStore {
             rows,
             committer: Mutex::new(committer),
@@ -235,7 +241,8 @@ impl MemoryStore {
         self.rows.read().iter().filter_map(|(key, families)| filtered(key, families, &filter)).collect()
     }
 
-    async fn request(&self, request: Request) -> Answer {
+    /// Hands a request to the committer; the answer comes at once, or after [`MemoryStore::step`].
+    pub async fn request(&self, request: Request) -> Answer {
         self.writes.fetch_add(1, Ordering::Relaxed);
         if !self.options.stepped {
             let mut answers = self.committer.lock().run(std::slice::from_ref(&request));

@@ -2,12 +2,14 @@
 //! control, the contract suite that every engine passes, and faults.
 
 pub mod contract;
+pub mod faulty;
 pub mod memory;
 pub mod sim_env;
 
 use crate::timestamp::{Timestamp, TimestampSource};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub use faulty::{Faults, FaultyStore};
 pub use memory::{MemoryOptions, MemoryStore};
 pub use sim_env::SimEnv;
 
