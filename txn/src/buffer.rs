@@ -64,6 +64,8 @@ pub(crate) struct Buffer {
     runs: Vec<SortedRun>,
     /// Commands rolled back whose versions may lie in runs.
     dropped: Vec<(CommandNumber, CommandNumber)>,
+    /// Whether a key that may have been written before was deleted.
+    deletes_of_own: bool,
 }
 
 impl Buffer {
@@ -79,6 +81,7 @@ impl Buffer {
             spill_dir,
             runs: Vec::new(),
             dropped: Vec::new(),
+            deletes_of_own: false,
         }
     }
 
@@ -107,6 +110,11 @@ impl Buffer {
         !self.runs.is_empty()
     }
 
+    /// Whether a key may have been put and deleted again.
+    pub(crate) fn has_deletes_of_own(&self) -> bool {
+        self.deletes_of_own
+    }
+
     /// Adds a write of `command`.
     pub(crate) fn write(&mut self, command: CommandNumber, write: Write) -> Result<()> {
         let Write { key, kind, strength } = write;
@@ -125,6 +133,7 @@ impl Buffer {
         self.memory_bytes += VERSION_OVERHEAD + value_bytes(&kind);
         self.total_bytes += size as u64;
         self.writes += 1;
+        self.deletes_of_own |= kind == WriteKind::Delete && !(versions.is_empty() && self.runs.is_empty());
         versions.push(Version { command, strength, kind });
         if self.memory_bytes > self.limit {
             self.spill()?;

@@ -74,7 +74,9 @@ impl CommitJob {
 
     /// Commits.
     pub(crate) async fn run(mut self) -> Result<Timestamp> {
-        self.find_vanished().await?;
+        if self.buffer.has_deletes_of_own() {
+            self.find_vanished().await?;
+        }
         let options = &self.store.options;
         let small = !self.buffer.spilled() && self.buffer.total_bytes() <= options.one_phase_limit_bytes as u64;
         if small && !options.always_two_phase && self.store.store.atomic().is_some() {
@@ -131,24 +133,13 @@ impl CommitJob {
             from = next;
         }
         let atomic = atomic(&self.store)?;
-        let mut batch = CommitBatch { publishes: true, durable: self.durable, ..CommitBatch::default() };
-        for write in &writes {
-            batch.conditions.extend(no_newer_write(&write.key, write.strength, self.snapshot.ts()));
-            batch.cells.push(self.one_phase_cell(write));
-        }
-        let first_unchanged = batch.conditions.len();
-        batch.conditions.extend(self.unchanged_conditions());
         self.store.fail_points().pass(failpoint::BEFORE_COMMIT_ATOMIC).await?;
         let mut backoff = Backoff::new(self.store.env.clone(), self.store.options.lock_wait);
         loop {
             // The permit is held until the committer has answered.
             let lean = self.store.intents.lean_commit();
-            let mut attempt = batch.clone();
-            if lean.is_none() {
-                let locks = writes.iter().map(|write| (write.key.clone(), no_lock(write.strength, None)));
-                attempt.row_conditions.extend(locks);
-            }
-            let failed = match atomic.commit_atomic(attempt).await {
+            let batch = self.one_phase_batch(&writes, lean.is_none());
+            let failed = match atomic.commit_atomic(batch).await {
                 Ok(Ok(commit_ts)) => return Ok(commit_ts),
                 Ok(Err(failed)) => failed,
                 Err(StoreError::Undetermined(_)) => return Err(TxnError::Undetermined { start_ts: self.start_ts }),
@@ -156,17 +147,37 @@ impl CommitJob {
             };
             drop(lean);
             match failed {
+                // Two conditions a write, then one each key that had to stay unchanged.
                 FailedCondition::Newer { index, found } => {
-                    return Err(self.newer(&batch.conditions, first_unchanged, index, found));
+                    return Err(match writes.get(index / 2) {
+                        Some(write) if index % 2 == 0 => self.conflict(&write.key, ConflictKind::Write, found),
+                        Some(write) => self.conflict(&write.key, ConflictKind::LockOnly, found),
+                        None => self.changed(index - 2 * writes.len(), found),
+                    });
                 }
-                FailedCondition::Row { index } => {
-                    let Some(write) = writes.get(index) else {
-                        return Err(TxnError::Invalid("the committer named a condition that was not given"));
-                    };
-                    self.wait_for_lock(write, None, &mut backoff).await?;
-                }
+                FailedCondition::Row { index } => match writes.get(index) {
+                    Some(write) => self.wait_for_lock(&write.key, write.strength, None, &mut backoff).await?,
+                    None => self.wait_for_unchanged(index - writes.len(), None, &mut backoff).await?,
+                },
             }
         }
+    }
+
+    fn one_phase_batch(&self, writes: &[FinalWrite], with_locks: bool) -> CommitBatch {
+        let mut batch = CommitBatch { publishes: true, durable: self.durable, ..CommitBatch::default() };
+        batch.conditions.reserve(2 * writes.len() + self.unchanged.len());
+        batch.cells.reserve(writes.len());
+        for write in writes {
+            batch.conditions.extend(no_newer_write(&write.key, write.strength, self.snapshot.ts()));
+            batch.cells.push(self.one_phase_cell(write));
+        }
+        batch.conditions.extend(self.unchanged_conditions());
+        if with_locks {
+            let locks = writes.iter().map(|write| (write.key.clone(), no_lock(write.strength, None)));
+            batch.row_conditions.extend(locks);
+            batch.row_conditions.extend(self.unchanged_locks(None));
+        }
+        batch
     }
 
     fn one_phase_cell(&self, write: &FinalWrite) -> CommitCell {
@@ -191,41 +202,42 @@ impl CommitJob {
         })
     }
 
-    /// The conflict that the failed condition number `index` means.
-    pub(crate) fn newer(
-        &self,
-        conditions: &[CommitCondition],
-        first_unchanged: usize,
-        index: usize,
-        found: Timestamp,
-    ) -> TxnError {
-        let Some(condition) = conditions.get(index) else {
-            return TxnError::Invalid("the committer named a condition that was not given");
-        };
-        let kind = match condition.family {
-            _ if index >= first_unchanged => ConflictKind::Condition,
-            Family::Rollback => ConflictKind::LockOnly,
-            _ => ConflictKind::Write,
-        };
-        self.conflict(&condition.key, kind, found)
+    /// No lock that may become a write of such a key: a two-phase commit whose outcome, or whose
+    /// record here, is still to come.
+    fn unchanged_locks(&self, own: Option<Timestamp>) -> impl Iterator<Item = (Bytes, Condition)> + '_ {
+        self.unchanged.iter().map(move |key| (key.clone(), no_lock(LockStrength::Share, own)))
+    }
+
+    /// The conflict of the unchanged key number `index`.
+    fn changed(&self, index: usize, found: Timestamp) -> TxnError {
+        match self.unchanged.get(index) {
+            Some(key) => self.conflict(key, ConflictKind::Condition, found),
+            None => UNKNOWN_CONDITION,
+        }
+    }
+
+    async fn wait_for_unchanged(&self, index: usize, own: Option<Timestamp>, backoff: &mut Backoff) -> Result<()> {
+        let key = self.unchanged.get(index).ok_or(UNKNOWN_CONDITION)?;
+        self.wait_for_lock(key, LockStrength::Share, own, backoff).await
     }
 
     pub(crate) fn conflict(&self, key: &Bytes, kind: ConflictKind, found: Timestamp) -> TxnError {
         TxnError::Conflict(Conflict { key: key.clone(), snapshot_ts: self.snapshot.ts(), found, kind })
     }
 
-    /// Clears the locks in the way of `write`, or waits for their live owner a little. Errors:
-    /// the owner lives on.
+    /// Clears the locks of `key` that exclude `strength`, or waits for their live owner a
+    /// little. Errors: the owner lives on.
     pub(crate) async fn wait_for_lock(
         &self,
-        write: &FinalWrite,
+        key: &Bytes,
+        strength: LockStrength,
         own: Option<Timestamp>,
         backoff: &mut Backoff,
     ) -> Result<()> {
-        match self.store.clear_locks(&write.key, write.strength, own).await? {
+        match self.store.clear_locks(key, strength, own).await? {
             Cleared::Yes => Ok(()),
             Cleared::HeldBy(_) if backoff.pause().await => Ok(()),
-            Cleared::HeldBy(owner) => Err(self.conflict(&write.key, ConflictKind::Lock, owner)),
+            Cleared::HeldBy(owner) => Err(self.conflict(key, ConflictKind::Lock, owner)),
         }
     }
 
@@ -319,31 +331,39 @@ impl CommitJob {
     async fn commit_primary_atomic(&self, cell: &Cell) -> Result<Timestamp> {
         let store = &self.store;
         let lock = Lock::decode(&cell.value)?;
-        self.store.fail_points().pass(failpoint::BEFORE_COMMIT_PRIMARY).await?;
-        let mut cells = committed_cells(&self.primary, self.start_ts, Timestamp::ZERO, &lock);
-        if let Some(record) = cells.first_mut() {
-            record.stamp = Stamp::AtCommit;
-        }
-        let batch = CommitBatch {
-            conditions: self.unchanged_conditions().collect(),
-            row_conditions: vec![(self.primary.clone(), exactly(cell))],
-            cells,
-            publishes: true,
-            durable: self.durable,
-        };
-        // From here on only the primary's row knows.
-        store.intents.set(self.start_ts, IntentState::Committing);
-        match atomic(store)?.commit_atomic(batch.clone()).await {
-            Ok(Ok(commit_ts)) => {
-                store.intents.set(self.start_ts, IntentState::Committed(commit_ts));
-                Ok(commit_ts)
+        let mut backoff = Backoff::new(store.env.clone(), store.options.lock_wait);
+        loop {
+            store.fail_points().pass(failpoint::BEFORE_COMMIT_PRIMARY).await?;
+            let mut cells = committed_cells(&self.primary, self.start_ts, Timestamp::ZERO, &lock);
+            if let Some(record) = cells.first_mut() {
+                record.stamp = Stamp::AtCommit;
             }
-            Ok(Err(FailedCondition::Newer { index, found })) => Err(self.newer(&batch.conditions, 0, index, found)),
-            Ok(Err(FailedCondition::Row { .. })) => {
-                Err(self.conflict(&self.primary, ConflictKind::RolledBack, self.start_ts))
+            let own_lock = std::iter::once((self.primary.clone(), exactly(cell)));
+            let batch = CommitBatch {
+                conditions: self.unchanged_conditions().collect(),
+                row_conditions: own_lock.chain(self.unchanged_locks(Some(self.start_ts))).collect(),
+                cells,
+                publishes: true,
+                durable: self.durable,
+            };
+            // From here on only the primary's row knows.
+            store.intents.set(self.start_ts, IntentState::Committing);
+            match atomic(store)?.commit_atomic(batch).await {
+                Ok(Ok(commit_ts)) => {
+                    store.intents.set(self.start_ts, IntentState::Committed(commit_ts));
+                    return Ok(commit_ts);
+                }
+                Ok(Err(FailedCondition::Newer { index, found })) => return Err(self.changed(index, found)),
+                Ok(Err(FailedCondition::Row { index: 0 })) => {
+                    return Err(self.conflict(&self.primary, ConflictKind::RolledBack, self.start_ts));
+                }
+                Ok(Err(FailedCondition::Row { index })) => {
+                    store.intents.set(self.start_ts, IntentState::Prewriting);
+                    self.wait_for_unchanged(index - 1, Some(self.start_ts), &mut backoff).await?;
+                }
+                Err(StoreError::Undetermined(_)) => return Err(TxnError::Undetermined { start_ts: self.start_ts }),
+                Err(error) => return Err(error.into()),
             }
-            Err(StoreError::Undetermined(_)) => Err(TxnError::Undetermined { start_ts: self.start_ts }),
-            Err(error) => Err(error.into()),
         }
     }
 
@@ -420,6 +440,9 @@ impl CommitJob {
         self.store.leave_intents(self.start_ts).await
     }
 }
+
+/// What a committer may not answer.
+pub(crate) const UNKNOWN_CONDITION: TxnError = TxnError::Invalid("the committer named a condition that was not given");
 
 /// The capability, where it is known to be there.
 pub(crate) fn atomic(store: &TransactionStore) -> Result<&dyn AtomicCommit> {

@@ -91,6 +91,13 @@ impl TransactionStore {
         self.env.spawn("garbage-collector", Box::pin(work));
     }
 
+    /// Resolves every lock whose owner is over, for tests that look at what is left.
+    #[cfg(test)]
+    pub(crate) async fn resolve_everything(&self) -> Result<u64> {
+        let finished = self.finish_intents(RowRange::all()).await?;
+        Ok(finished + self.resolve_below(RowRange::all(), Timestamp::MAX).await?)
+    }
+
     /// Resolves the locks whose owners began below the safe point.
     async fn resolve_below(&self, range: RowRange, safe_point: Timestamp) -> Result<u64> {
         let filter = ReadFilter::new().with(Family::Lock, TimestampRange::up_to(safe_point), usize::MAX);

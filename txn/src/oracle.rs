@@ -18,10 +18,11 @@ use storage::{BoxFuture, EnvRef, StoreRef, Timestamp, TimestampSource};
 
 /// Timestamps are never further ahead of the oracle's clock than this: microseconds.
 const MAX_AHEAD_MICROS: u64 = 1_000_000;
-/// How far ahead of need the high-water mark is put: microseconds.
-const RESERVE_MICROS: u64 = 10_000_000;
+/// How far ahead of need the high-water mark is put: microseconds. Not more than the clock's
+/// lead, so that a restart, which begins above the mark, need not wait.
+const RESERVE_MICROS: u64 = MAX_AHEAD_MICROS;
 /// The mark is raised when less than this is left: microseconds.
-const RENEW_MICROS: u64 = 5_000_000;
+const RENEW_MICROS: u64 = RESERVE_MICROS / 2;
 
 /// A timestamp and when it was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@
 
 use crate::backoff::Backoff;
 use crate::buffer::FinalWrite;
-use crate::commit::{CommitJob, STORE_PATIENCE, atomic, no_lock, no_newer_write};
+use crate::commit::{CommitJob, STORE_PATIENCE, UNKNOWN_CONDITION, atomic, no_lock, no_newer_write};
 use crate::data::{RecordKind, encode_data};
-use crate::error::{ConflictKind, Result, TxnError};
+use crate::error::{ConflictKind, Result};
 use crate::failpoint;
 use crate::lock::Lock;
 use crate::resolver::exactly;
@@ -102,16 +102,16 @@ impl CommitJob {
             };
             match failed {
                 FailedCondition::Newer { index, found } => {
-                    return Err(self.newer(&batch.conditions, usize::MAX, index, found));
+                    let write = writes.get(index / 2).ok_or(UNKNOWN_CONDITION)?;
+                    let kind = if index % 2 == 0 { ConflictKind::Write } else { ConflictKind::LockOnly };
+                    return Err(self.conflict(&write.key, kind, found));
                 }
                 FailedCondition::Row { index } => {
-                    let Some(write) = writes.get(index / 2) else {
-                        return Err(TxnError::Invalid("the committer named a condition that was not given"));
-                    };
+                    let write = writes.get(index / 2).ok_or(UNKNOWN_CONDITION)?;
                     if index % 2 == 1 {
                         return Err(self.conflict(&write.key, ConflictKind::RolledBack, self.start_ts));
                     }
-                    self.wait_for_lock(write, Some(self.start_ts), &mut backoff).await?;
+                    self.wait_for_lock(&write.key, write.strength, Some(self.start_ts), &mut backoff).await?;
                 }
             }
         }
@@ -164,7 +164,7 @@ impl CommitJob {
             };
             return Err(self.conflict(&write.key, kind, cell.timestamp));
         }
-        self.wait_for_lock(write, Some(self.start_ts), backoff).await
+        self.wait_for_lock(&write.key, write.strength, Some(self.start_ts), backoff).await
     }
 
     fn not_rolled_back(&self) -> Condition {

@@ -1,0 +1,382 @@
+//! What is explored: scripts of transactions, engines, clocks; and the search itself.
+
+use super::checks::{Versions, check, commit_ts, versions};
+use super::scheduler::{Clock, NodeEnv, Scheduler, Spawner, Step, block_on, yield_now};
+use super::stepping_store::SteppingStore;
+use crate::tests::harness::{Path, key};
+use crate::*;
+use futures::StreamExt;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Duration;
+use storage::testing::{MemoryOptions, MemoryStore};
+use storage::{EnvRef, RowRange, StoreRef, Timestamp};
+
+/// One statement of a script.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Get(&'static str),
+    /// Every key from the first to before the second.
+    Scan(&'static str, &'static str),
+    /// An update that leaves keys alone; the value is the transaction's name.
+    Update(&'static str),
+    Insert(&'static str),
+    Delete(&'static str),
+    Lock(&'static str, LockStrength),
+}
+use Op::*;
+
+/// What one transaction did and saw.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Record {
+    pub(super) name: String,
+    pub(super) began_at: u64,
+    pub(super) snapshot_ts: Option<Timestamp>,
+    pub(super) reads: Vec<(String, Option<String>)>,
+    pub(super) writes: Vec<(String, WriteKind)>,
+    pub(super) acknowledged_at: u64,
+    pub(super) result: Option<Result<Timestamp>>,
+}
+
+struct Scenario {
+    scripts: &'static [&'static [Op]],
+    path: Path,
+    /// Scripts that write one key commit in one phase, the others in two.
+    mixed: bool,
+    /// Every lock looks expired to others: live transactions are rolled back by their readers.
+    impatient: bool,
+    crashes: bool,
+    /// Departures from the default order.
+    departures: usize,
+    /// What else must hold at the end.
+    verify: fn(&[Record], &Versions),
+}
+
+struct Run {
+    scheduler: Scheduler,
+    records: Arc<Mutex<Vec<Record>>>,
+    memory: Arc<MemoryStore>,
+    clock: Clock,
+    steps: Arc<Mutex<u64>>,
+    open: Box<dyn Fn(usize, &mut Scheduler) -> Arc<TransactionStore>>,
+}
+
+impl Scenario {
+    fn start(&self) -> Run {
+        let spawner = Spawner::default();
+        let clock = Clock::new(u64::from(self.impatient));
+        let mut scheduler = Scheduler::new(spawner.clone());
+        let env = |node| -> EnvRef { Arc::new(NodeEnv { node, clock: clock.clone(), spawner: spawner.clone() }) };
+        let oracle = Oracle::new(env(0));
+        let memory_options = MemoryOptions { atomic: self.path != Path::ByRow, ..MemoryOptions::default() };
+        let memory = MemoryStore::with_options(oracle.clone(), memory_options);
+        let stepping: StoreRef = Arc::new(SteppingStore { memory: memory.clone(), spawner: spawner.clone() });
+        let options = TransactionStoreOptions {
+            always_two_phase: self.path != Path::OnePhase,
+            one_phase_limit_bytes: if self.mixed { "xt1".len() } else { 1 << 20 },
+            lock_wait: Duration::ZERO,
+            lock_time_to_live: if self.impatient { Duration::ZERO } else { Duration::from_secs(5) },
+            ..TransactionStoreOptions::default()
+        };
+        let (clock_for_nodes, spawner_for_nodes) = (clock.clone(), spawner);
+        let open = move |node, scheduler: &mut Scheduler| {
+            let env: EnvRef =
+                Arc::new(NodeEnv { node, clock: clock_for_nodes.clone(), spawner: spawner_for_nodes.clone() });
+            let open = TransactionStore::open(stepping.clone(), oracle.clone(), env, options.clone());
+            block_on(scheduler, open).unwrap()
+        };
+        let store = open(usize::MAX - 1, &mut scheduler);
+        let seed = async move {
+            let transaction = store.begin(TransactionOptions::default());
+            let write = |name| Write { key: key(name), kind: WriteKind::Put(key("0")), strength: LockStrength::Update };
+            transaction.write(vec![write("x"), write("y")]).await.unwrap();
+            transaction.commit().await.unwrap();
+        };
+        block_on(&mut scheduler, seed);
+        let records = Arc::new(Mutex::new(vec![Record::default(); self.scripts.len()]));
+        Run { scheduler, records, memory, clock, steps: Arc::default(), open: Box::new(open) }
+    }
+
+    /// One run. `choices` says which option is taken at each step; beyond its end, the first.
+    /// Answers how many options each step had.
+    fn run(&self, choices: &[usize]) -> Vec<(usize, usize)> {
+        let mut run = self.start();
+        let by_row = self.path == Path::ByRow;
+        // Over rows, every transaction has a node of its own; else all share the one process.
+        let nodes = if by_row { self.scripts.len() } else { 1 };
+        let stores: Vec<_> = (0..nodes).map(|node| (run.open)(node, &mut run.scheduler)).collect();
+        for (at, script) in self.scripts.iter().enumerate() {
+            let node = at.min(nodes - 1);
+            let work = perform(at, script, stores[node].clone(), run.records.clone(), run.steps.clone());
+            run.scheduler.spawn(node, Box::pin(work));
+        }
+        drop(stores);
+        let mut taken = Vec::new();
+        let mut crashed = false;
+        loop {
+            let mut options = run.scheduler.options();
+            if options.is_empty() {
+                break;
+            }
+            let polls = options.len();
+            if self.crashes && !crashed {
+                options.extend((0..nodes).map(Step::Crash));
+            }
+            let choice = choices.get(taken.len()).copied().unwrap_or(0);
+            taken.push((options.len(), polls));
+            *run.steps.lock() += 1;
+            match options[choice] {
+                Step::Poll(at) => run.scheduler.poll(at),
+                Step::Crash(node) => {
+                    crashed = true;
+                    run.scheduler.crash(node, !by_row);
+                    if !by_row {
+                        break;
+                    }
+                }
+            }
+            assert!(taken.len() < 2000, "the run does not end");
+        }
+        self.verify(run);
+        taken
+    }
+
+    /// Restarts, resolves all that is left, and checks.
+    fn verify(&self, mut run: Run) {
+        run.clock.advance(Duration::from_secs(3600));
+        let store = (run.open)(usize::MAX - 2, &mut run.scheduler);
+        let resolve = async move {
+            let reader = store.begin(TransactionOptions::default());
+            let mut batches = reader.scan(RowRange::all(), TxnScanOptions::default(), OwnWrites::All);
+            while let Some(batch) = batches.next().await {
+                batch.unwrap();
+            }
+            drop((batches, reader));
+            store.resolve_everything().await.unwrap();
+        };
+        block_on(&mut run.scheduler, resolve);
+        let records = run.records.lock().clone();
+        let versions = versions(&run.memory);
+        check(&records, &versions);
+        (self.verify)(&records, &versions);
+    }
+
+    /// Every run within the bound.
+    fn explore(&self) {
+        let mut choices: Vec<usize> = Vec::new();
+        let mut runs = 0u64;
+        loop {
+            let attempt = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.run(&choices)));
+            let Ok(taken) = attempt else { panic!("after {runs} runs, with choices {choices:?}") };
+            runs += 1;
+            choices.resize(taken.len(), 0);
+            // The last step that can still be decided otherwise.
+            loop {
+                let Some(last) = choices.pop() else {
+                    eprintln!("{:?} impatient={} crashes={}: {runs} runs", self.path, self.impatient, self.crashes);
+                    assert!(runs > 10);
+                    return;
+                };
+                let (options, polls) = taken[choices.len()];
+                let departures = choices.iter().enumerate().filter(|(at, choice)| {
+                    // A crash is not a departure from the order of the living.
+                    **choice > 0 && **choice < taken[*at].1
+                });
+                let left = self.departures - departures.count();
+                let next = if left == 0 && last + 1 < polls { polls } else { last + 1 };
+                if next < options {
+                    choices.push(next);
+                    break;
+                }
+            }
+        }
+    }
+}
+
+async fn perform(
+    at: usize,
+    script: &'static [Op],
+    store: Arc<TransactionStore>,
+    records: Arc<Mutex<Vec<Record>>>,
+    steps: Arc<Mutex<u64>>,
+) {
+    let name = format!("t{}", at + 1);
+    let note = |change: &dyn Fn(&mut Record)| change(&mut records.lock()[at]);
+    let transaction = store.begin(TransactionOptions::default());
+    let began_at = *steps.lock();
+    let snapshot_ts = transaction.snapshot_ts().await.unwrap();
+    note(&|record| {
+        record.name = name.clone();
+        record.began_at = began_at;
+        record.snapshot_ts = Some(snapshot_ts);
+    });
+    yield_now().await;
+    for op in script {
+        let (key_name, kind, strength) = match op {
+            Get(name) => {
+                let value = transaction.get(name.as_bytes(), OwnWrites::All).await.unwrap();
+                let value = value.map(|value| String::from_utf8(value.to_vec()).unwrap());
+                note(&|record| record.reads.push(((*name).to_owned(), value.clone())));
+                continue;
+            }
+            Scan(from, to) => {
+                let range = RowRange { start: key(from), end: Some(key(to)) };
+                let mut batches = transaction.scan(range, TxnScanOptions::default(), OwnWrites::All);
+                let mut seen = std::collections::BTreeMap::from([("x", None), ("y", None)]);
+                while let Some(batch) = batches.next().await {
+                    for (key, value) in batch.unwrap() {
+                        let name = if key == "x" { "x" } else { "y" };
+                        let value = String::from_utf8(value.to_vec()).unwrap();
+                        assert!(seen.insert(name, Some(value)).flatten().is_none(), "repeated");
+                    }
+                }
+                note(&|record| {
+                    let pairs = seen.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+                    record.reads.extend(pairs);
+                });
+                continue;
+            }
+            Update(key_name) => (key_name, WriteKind::Put(key(&name)), LockStrength::NoKeyUpdate),
+            Insert(key_name) => (key_name, WriteKind::Put(key(&name)), LockStrength::Update),
+            Delete(key_name) => (key_name, WriteKind::Delete, LockStrength::Update),
+            Lock(key_name, strength) => (key_name, WriteKind::Lock, *strength),
+        };
+        note(&|record| record.writes.push(((*key_name).to_owned(), kind.clone())));
+        transaction.write(vec![Write { key: key(key_name), kind, strength }]).await.unwrap();
+    }
+    let result = transaction.commit().await;
+    let acknowledged_at = *steps.lock();
+    note(&|record| {
+        record.acknowledged_at = acknowledged_at;
+        record.result = Some(result.clone());
+    });
+}
+
+fn anything(_: &[Record], _: &Versions) {}
+
+/// Whether both committed though neither saw what the other did.
+fn both_unseen(records: &[Record], seen: Option<&str>) -> bool {
+    records.iter().all(|record| {
+        let committed = matches!(record.result, Some(Ok(_)));
+        committed && record.reads.iter().all(|(_, value)| value.as_deref() == seen)
+    })
+}
+
+/// A child whose parent was deleted beside it, neither seeing the other: exactly one wins.
+fn no_orphan(records: &[Record], versions: &Versions) {
+    let child = commit_ts(&records[0], versions).is_some();
+    let parent_deleted = versions["x"].values().any(Option::is_none);
+    let saw = |record: &Record, name: &str| record.reads.iter().any(|(key, value)| key == name && value.is_some());
+    let unseen = saw(&records[0], "x") && !saw(&records[1], "z");
+    assert!(!(child && parent_deleted && unseen), "a child without its parent: {records:?}");
+}
+
+/// Both inserted the same new key: one at most.
+fn one_winner(records: &[Record], _: &Versions) {
+    assert!(!both_unseen(records, None), "{records:?}");
+}
+
+/// Children of one parent never disturb each other.
+fn nobody_refused(records: &[Record], _: &Versions) {
+    for record in records {
+        assert!(!matches!(record.result, Some(Err(_))), "{record:?}");
+    }
+}
+
+const UPDATE_BOTH: &[&[Op]] = &[&[Get("x"), Update("x"), Update("y")], &[Get("y"), Update("y"), Update("x")]];
+const UPDATE_ONE: &[&[Op]] = &[&[Get("x"), Update("x")], &[Get("x"), Update("x")]];
+const WRITE_AND_READ: &[&[Op]] = &[&[Update("x"), Update("y")], &[Get("x"), Get("y")]];
+const WRITE_AND_SCAN: &[&[Op]] = &[&[Update("x"), Update("y")], &[Scan("x", "z")]];
+const PARENT_AND_CHILD: &[&[Op]] =
+    &[&[Get("x"), Lock("x", LockStrength::KeyShare), Insert("z")], &[Get("x"), Get("z"), Delete("x")]];
+const INSERT_SAME: &[&[Op]] = &[&[Get("z"), Insert("z")], &[Get("z"), Insert("z")]];
+const TWO_CHILDREN: &[&[Op]] = &[
+    &[Lock("x", LockStrength::KeyShare), Insert("c1")],
+    &[Lock("x", LockStrength::KeyShare), Insert("c2")],
+    &[Update("x")],
+];
+const THREE: &[&[Op]] =
+    &[&[Get("x"), Update("x"), Update("y")], &[Get("y"), Update("y"), Update("x")], &[Get("x"), Get("y")]];
+const THREE_UPDATES: &[&[Op]] = &[&[Get("x"), Update("x")], &[Get("x"), Update("x")], &[Get("x"), Update("x")]];
+
+fn explore(
+    scripts: &'static [&'static [Op]],
+    departures: [usize; 3],
+    impatient: bool,
+    verify: fn(&[Record], &Versions),
+) {
+    for (path, departures) in [Path::OnePhase, Path::Embedded, Path::ByRow].into_iter().zip(departures) {
+        for crashes in [false, true] {
+            let departures = if crashes { departures.saturating_sub(1) } else { departures };
+            Scenario { scripts, path, mixed: false, impatient: false, crashes, departures, verify }.explore();
+            if impatient && path == Path::ByRow {
+                Scenario { scripts, path, mixed: false, impatient: true, crashes, departures, verify }.explore();
+            }
+        }
+    }
+}
+
+/// One-phase and two-phase commits beside each other on one engine.
+fn explore_mixed(scripts: &'static [&'static [Op]], departures: usize) {
+    for (crashes, departures) in [(false, departures), (true, departures - 1)] {
+        let path = Path::OnePhase;
+        let verify = anything;
+        Scenario { scripts, path, mixed: true, impatient: false, crashes, departures, verify }.explore();
+    }
+}
+
+#[test]
+fn mixed_one_phase_beside_two_phases() {
+    explore_mixed(&[&[Get("x"), Update("x"), Update("y")], &[Get("x"), Update("x")]], 4);
+    explore_mixed(&[&[Get("x"), Update("x"), Update("y")], &[Get("y"), Update("y")]], 4);
+}
+
+#[test]
+fn three_mixed_with_a_reader() {
+    explore_mixed(&[&[Update("x"), Update("y")], &[Get("y"), Update("y")], &[Get("x"), Get("y")]], 3);
+}
+
+#[test]
+fn two_updates_of_one_key() {
+    explore(UPDATE_ONE, [20, 3, 3], true, anything);
+}
+
+#[test]
+fn two_updates_of_two_keys() {
+    explore(UPDATE_BOTH, [20, 3, 3], true, anything);
+}
+
+#[test]
+fn a_reader_beside_a_writer() {
+    explore(WRITE_AND_READ, [20, 4, 3], true, anything);
+}
+
+#[test]
+fn a_scan_beside_a_writer() {
+    explore(WRITE_AND_SCAN, [20, 4, 3], true, anything);
+}
+
+#[test]
+fn a_child_beside_the_deletion_of_its_parent() {
+    explore(PARENT_AND_CHILD, [20, 3, 3], true, no_orphan);
+}
+
+#[test]
+fn two_inserts_of_one_key() {
+    explore(INSERT_SAME, [20, 3, 3], true, one_winner);
+}
+
+#[test]
+fn three_two_children_beside_an_update_of_their_parent() {
+    explore(TWO_CHILDREN, [3, 2, 2], false, nobody_refused);
+}
+
+#[test]
+fn three_two_writers_and_a_reader() {
+    explore(THREE, [3, 2, 2], true, anything);
+}
+
+#[test]
+fn three_updates_of_one_key() {
+    explore(THREE_UPDATES, [3, 2, 2], true, anything);
+}
