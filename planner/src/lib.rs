@@ -2,8 +2,10 @@
 
 pub mod catalog;
 pub mod ddl;
+pub mod encoding;
 pub mod error;
 pub mod execution;
+pub mod explain;
 pub mod functions;
 pub mod parse;
 pub mod pg_catalog;

@@ -18,6 +18,12 @@
 //!
 //! Must not know wire, catalog or plans.
 
+pub mod datetime;
+pub mod length;
+pub mod numeric;
+pub mod text;
+pub mod value;
+
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, TimeUnit};
 use std::sync::Arc;
 
@@ -157,22 +163,14 @@ impl SqlType {
     /// Whether values are character strings.
     pub fn is_string(&self) -> bool {
         !self.array
-            && matches!(
-                self.base,
-                BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name | BaseType::Unknown
-            )
+            && matches!(self.base, BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name | BaseType::Unknown)
     }
     /// Whether values are numbers.
     pub fn is_number(&self) -> bool {
         !self.array
             && matches!(
                 self.base,
-                BaseType::Int2
-                    | BaseType::Int4
-                    | BaseType::Int8
-                    | BaseType::Float4
-                    | BaseType::Float8
-                    | BaseType::Numeric
+                BaseType::Int2 | BaseType::Int4 | BaseType::Int8 | BaseType::Float4 | BaseType::Float8 | BaseType::Numeric
             )
     }
     /// Whether values are int2, int4 or int8.
@@ -211,10 +209,7 @@ impl SqlType {
     }
     /// The type with this OID, if it is one of ours.
     pub fn from_oid(oid: Oid) -> Option<SqlType> {
-        Self::ALL_BASES
-            .iter()
-            .flat_map(|base| [SqlType::of(*base), SqlType::of(*base).array_of()])
-            .find(|ty| ty.oid() == oid)
+        Self::ALL_BASES.iter().flat_map(|base| [SqlType::of(*base), SqlType::of(*base).array_of()]).find(|ty| ty.oid() == oid)
     }
     /// Every base.
     pub const ALL_BASES: [BaseType; 24] = [
@@ -324,4 +319,58 @@ pub fn numeric_modifier(modifier: i32) -> (i32, i32) {
 /// The modifier of numeric(precision, scale).
 pub fn make_numeric_modifier(precision: i32, scale: i32) -> i32 {
     ((precision << 16) | (scale & 0x7ff)) + 4
+}
+
+/// The type with this name as SQL writes it: `int4`, `integer`, `character varying(20)`, `text[]`, `_text`.
+pub fn type_named(name: &str) -> Option<SqlType> {
+    let mut name = name.trim().to_ascii_lowercase();
+    if let Some(rest) = name.strip_prefix("pg_catalog.") {
+        name = rest.to_string();
+    }
+    if let Some(element) = name.strip_suffix("[]").or_else(|| name.strip_prefix('_')) {
+        return type_named(element).map(|ty| ty.element().with_modifier(ty.modifier).array_of());
+    }
+    let (base, modifier) = match name.split_once('(') {
+        Some((base, rest)) => {
+            let (inside, after) = rest.split_once(')')?;
+            let numbers = inside.split(',').map(|number| number.trim().parse::<i32>().ok()).collect::<Option<Vec<_>>>()?;
+            (format!("{} {}", base.trim(), after.trim()).trim().to_string(), numbers)
+        }
+        None => (name, Vec::new()),
+    };
+    let ty = match base.as_str() {
+        "bool" | "boolean" => SqlType::BOOL,
+        "int2" | "smallint" => SqlType::INT2,
+        "int4" | "int" | "integer" => SqlType::INT4,
+        "int8" | "bigint" => SqlType::INT8,
+        "float4" | "real" => SqlType::FLOAT4,
+        "float8" | "double precision" | "float" => SqlType::FLOAT8,
+        "numeric" | "decimal" => SqlType::NUMERIC,
+        "text" => SqlType::TEXT,
+        "varchar" | "character varying" => SqlType::VARCHAR,
+        "bpchar" | "character" | "char" => SqlType::CHAR,
+        "name" => SqlType::NAME,
+        "\"char\"" => SqlType::SINGLE_CHAR,
+        "bytea" => SqlType::BYTEA,
+        "date" => SqlType::DATE,
+        "timestamp" | "timestamp without time zone" => SqlType::TIMESTAMP,
+        "timestamptz" | "timestamp with time zone" => SqlType::TIMESTAMPTZ,
+        "uuid" => SqlType::UUID,
+        "oid" => SqlType::OID,
+        "regclass" => SqlType::REGCLASS,
+        "regtype" => SqlType::of(BaseType::Regtype),
+        "regproc" => SqlType::of(BaseType::Regproc),
+        "regnamespace" => SqlType::of(BaseType::Regnamespace),
+        "unknown" => SqlType::UNKNOWN,
+        "void" => SqlType::VOID,
+        _ => return None,
+    };
+    Some(match (ty.base, modifier.as_slice()) {
+        (BaseType::Numeric, [precision]) => ty.with_modifier(make_numeric_modifier(*precision, 0)),
+        (BaseType::Numeric, [precision, scale]) => ty.with_modifier(make_numeric_modifier(*precision, *scale)),
+        (BaseType::Varchar | BaseType::Char, [length]) => ty.with_modifier(length + 4),
+        (BaseType::Char, []) if base != "bpchar" => ty.with_modifier(5),
+        (_, []) => ty,
+        _ => return None,
+    })
 }

@@ -1,0 +1,289 @@
+//! [`ColumnBuilder`]: an Arrow array under construction, fed from keys, rows and datums without an allocation a value.
+
+use super::corrupted;
+use super::key::KeyValue;
+use super::{push_varint, read_varint};
+use crate::error::{Result, SqlError};
+use crate::types::numeric::Numeric;
+use crate::types::value::{ValueRef, value_at, value_of};
+use crate::types::{BaseType, Datum, SqlType, length};
+use datafusion::arrow::array::{
+    ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, FixedSizeBinaryBuilder, Float32Builder, Float64Builder,
+    Int16Builder, Int32Builder, Int64Builder, LargeBinaryBuilder, ListArray, NullArray, StringBuilder,
+    TimestampMicrosecondBuilder,
+};
+use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
+use datafusion::arrow::datatypes::Field;
+use std::sync::Arc;
+
+/// Builds the array of one column.
+#[derive(Debug)]
+pub struct ColumnBuilder {
+    ty: SqlType,
+    inner: Inner,
+}
+
+#[derive(Debug)]
+enum Inner {
+    Bool(BooleanBuilder),
+    Int2(Int16Builder),
+    Int4(Int32Builder),
+    Int8(Int64Builder),
+    Float4(Float32Builder),
+    Float8(Float64Builder),
+    Date(Date32Builder),
+    Timestamp(TimestampMicrosecondBuilder),
+    Text(StringBuilder),
+    Numeric(BinaryBuilder),
+    Bytea(LargeBinaryBuilder),
+    Uuid(FixedSizeBinaryBuilder),
+    List { elements: Box<ColumnBuilder>, ends: Vec<i32>, valid: Vec<bool> },
+    Void(usize),
+}
+
+fn bad() -> SqlError {
+    corrupted("a value")
+}
+
+fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
+    <[u8; N]>::try_from(bytes).map_err(|_| bad())
+}
+
+impl ColumnBuilder {
+    /// An empty builder with room for `capacity` values.
+    pub fn new(ty: SqlType, capacity: usize) -> Self {
+        let inner = if ty.array {
+            Inner::List {
+                elements: Box::new(ColumnBuilder::new(ty.element(), capacity)),
+                ends: Vec::with_capacity(capacity),
+                valid: Vec::with_capacity(capacity),
+            }
+        } else {
+            match ty.base {
+                BaseType::Bool => Inner::Bool(BooleanBuilder::with_capacity(capacity)),
+                BaseType::Int2 => Inner::Int2(Int16Builder::with_capacity(capacity)),
+                BaseType::Int4 => Inner::Int4(Int32Builder::with_capacity(capacity)),
+                BaseType::Int8
+                | BaseType::Oid
+                | BaseType::Regclass
+                | BaseType::Regtype
+                | BaseType::Regproc
+                | BaseType::Regnamespace => Inner::Int8(Int64Builder::with_capacity(capacity)),
+                BaseType::Float4 => Inner::Float4(Float32Builder::with_capacity(capacity)),
+                BaseType::Float8 => Inner::Float8(Float64Builder::with_capacity(capacity)),
+                BaseType::Date => Inner::Date(Date32Builder::with_capacity(capacity)),
+                BaseType::Timestamp | BaseType::Timestamptz => Inner::Timestamp(
+                    TimestampMicrosecondBuilder::with_capacity(capacity).with_data_type(ty.arrow()),
+                ),
+                BaseType::Text
+                | BaseType::Varchar
+                | BaseType::Char
+                | BaseType::Name
+                | BaseType::SingleChar
+                | BaseType::Unknown => Inner::Text(StringBuilder::with_capacity(capacity, capacity * 16)),
+                BaseType::Numeric => Inner::Numeric(BinaryBuilder::with_capacity(capacity, capacity * 12)),
+                BaseType::Bytea => Inner::Bytea(LargeBinaryBuilder::with_capacity(capacity, capacity * 16)),
+                BaseType::Uuid => Inner::Uuid(FixedSizeBinaryBuilder::with_capacity(capacity, 16)),
+                BaseType::Void => Inner::Void(0),
+            }
+        };
+        ColumnBuilder { ty, inner }
+    }
+
+    /// Appends NULL.
+    pub fn append_null(&mut self) {
+        match &mut self.inner {
+            Inner::Bool(builder) => builder.append_null(),
+            Inner::Int2(builder) => builder.append_null(),
+            Inner::Int4(builder) => builder.append_null(),
+            Inner::Int8(builder) => builder.append_null(),
+            Inner::Float4(builder) => builder.append_null(),
+            Inner::Float8(builder) => builder.append_null(),
+            Inner::Date(builder) => builder.append_null(),
+            Inner::Timestamp(builder) => builder.append_null(),
+            Inner::Text(builder) => builder.append_null(),
+            Inner::Numeric(builder) => builder.append_null(),
+            Inner::Bytea(builder) => builder.append_null(),
+            Inner::Uuid(builder) => builder.append_null(),
+            Inner::List { ends, valid, .. } => {
+                ends.push(ends.last().copied().unwrap_or(0));
+                valid.push(false);
+            }
+            Inner::Void(count) => *count += 1,
+        }
+    }
+
+    /// Appends a value. Errors: XX000 when it is not of the column's Arrow type.
+    pub fn append(&mut self, value: &ValueRef<'_>) -> Result<()> {
+        match (&mut self.inner, value) {
+            (_, ValueRef::Null) => self.append_null(),
+            (Inner::Bool(builder), ValueRef::Bool(value)) => builder.append_value(*value),
+            (Inner::Int2(builder), ValueRef::Int2(value)) => builder.append_value(*value),
+            (Inner::Int4(builder), ValueRef::Int4(value)) => builder.append_value(*value),
+            (Inner::Int8(builder), ValueRef::Int8(value)) => builder.append_value(*value),
+            (Inner::Float4(builder), ValueRef::Float4(value)) => builder.append_value(*value),
+            (Inner::Float8(builder), ValueRef::Float8(value)) => builder.append_value(*value),
+            (Inner::Date(builder), ValueRef::Date(value)) => builder.append_value(*value),
+            (Inner::Timestamp(builder), ValueRef::Int8(value)) => builder.append_value(*value),
+            (Inner::Text(builder), ValueRef::Text(value)) => builder.append_value(value),
+            (Inner::Numeric(builder), ValueRef::Bytes(value)) => builder.append_value(value),
+            (Inner::Bytea(builder), ValueRef::Bytes(value)) => builder.append_value(value),
+            (Inner::Uuid(builder), ValueRef::Bytes(value)) => builder.append_value(value)?,
+            (Inner::List { elements, ends, valid }, ValueRef::List(values)) => {
+                for at in 0..values.len() {
+                    elements.append(&value_at(values.as_ref(), at)?)?;
+                }
+                ends.push(ends.last().copied().unwrap_or(0) + values.len() as i32);
+                valid.push(true);
+            }
+            _ => return Err(SqlError::internal(format!("a value that is not of type {}", self.ty.name()))),
+        }
+        Ok(())
+    }
+
+    /// Appends a datum.
+    pub fn append_datum(&mut self, datum: &Datum) -> Result<()> {
+        self.append(&value_of(datum)?)
+    }
+
+    /// Appends a value of a row, as [`push_value`] wrote it.
+    pub(super) fn append_row_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        match &mut self.inner {
+            Inner::Bool(builder) => builder.append_value(fixed::<1>(bytes)? != [0]),
+            Inner::Int2(builder) => builder.append_value(i16::from_le_bytes(fixed(bytes)?)),
+            Inner::Int4(builder) => builder.append_value(i32::from_le_bytes(fixed(bytes)?)),
+            Inner::Int8(builder) => builder.append_value(i64::from_le_bytes(fixed(bytes)?)),
+            Inner::Float4(builder) => builder.append_value(f32::from_le_bytes(fixed(bytes)?)),
+            Inner::Float8(builder) => builder.append_value(f64::from_le_bytes(fixed(bytes)?)),
+            Inner::Date(builder) => builder.append_value(i32::from_le_bytes(fixed(bytes)?)),
+            Inner::Timestamp(builder) => builder.append_value(i64::from_le_bytes(fixed(bytes)?)),
+            Inner::Text(builder) => builder.append_value(std::str::from_utf8(bytes).map_err(|_| bad())?),
+            Inner::Numeric(builder) => builder.append_value(bytes),
+            Inner::Bytea(builder) => builder.append_value(bytes),
+            Inner::Uuid(builder) => builder.append_value(bytes)?,
+            Inner::List { elements, ends, valid } => {
+                let mut rest = bytes;
+                let mut count = 0;
+                while !rest.is_empty() {
+                    match take_value(&mut rest).ok_or_else(bad)? {
+                        Some(element) => elements.append_row_bytes(element)?,
+                        None => elements.append_null(),
+                    }
+                    count += 1;
+                }
+                ends.push(ends.last().copied().unwrap_or(0) + count);
+                valid.push(true);
+            }
+            Inner::Void(count) => *count += 1,
+        }
+        Ok(())
+    }
+
+    /// Appends what a key gave back.
+    pub(super) fn append_key_value(&mut self, value: &KeyValue<'_>) -> Result<()> {
+        let bytes = match value {
+            KeyValue::Null => {
+                self.append_null();
+                return Ok(());
+            }
+            KeyValue::Plain(bytes) => *bytes,
+        };
+        let u32_of = |bytes| fixed::<4>(bytes).map(u32::from_be_bytes);
+        let u64_of = |bytes| fixed::<8>(bytes).map(u64::from_be_bytes);
+        match &mut self.inner {
+            Inner::Bool(builder) => builder.append_value(fixed::<1>(bytes)? != [0]),
+            Inner::Int2(builder) => builder.append_value((u16::from_be_bytes(fixed(bytes)?) ^ 1 << 15) as i16),
+            Inner::Int4(builder) => builder.append_value((u32_of(bytes)? ^ 1 << 31) as i32),
+            Inner::Date(builder) => builder.append_value((u32_of(bytes)? ^ 1 << 31) as i32),
+            Inner::Int8(builder) => builder.append_value((u64_of(bytes)? ^ 1 << 63) as i64),
+            Inner::Timestamp(builder) => builder.append_value((u64_of(bytes)? ^ 1 << 63) as i64),
+            Inner::Float4(builder) => {
+                let bits = u32_of(bytes)?;
+                builder.append_value(f32::from_bits(if bits >> 31 == 1 { bits ^ 1 << 31 } else { !bits }));
+            }
+            Inner::Float8(builder) => {
+                let bits = u64_of(bytes)?;
+                builder.append_value(f64::from_bits(if bits >> 63 == 1 { bits ^ 1 << 63 } else { !bits }));
+            }
+            Inner::Text(builder) => {
+                let text = std::str::from_utf8(bytes).map_err(|_| bad())?;
+                if self.ty.base == BaseType::Char {
+                    builder.append_value(length::character(text, self.ty.modifier, true)?);
+                } else {
+                    builder.append_value(text);
+                }
+            }
+            Inner::Numeric(builder) => {
+                // The scale is lost: the least that shows all digits.
+                builder.append_value(Numeric::from_key(bytes, 0)?.0.to_bytes());
+            }
+            Inner::Bytea(builder) => builder.append_value(bytes),
+            Inner::Uuid(builder) => builder.append_value(bytes)?,
+            Inner::List { .. } => return Err(SqlError::internal("an array is not read from a key")),
+            Inner::Void(count) => *count += 1,
+        }
+        Ok(())
+    }
+
+    /// The array; the builder is empty afterwards.
+    pub fn finish(&mut self) -> Result<ArrayRef> {
+        Ok(match &mut self.inner {
+            Inner::Bool(builder) => Arc::new(builder.finish()),
+            Inner::Int2(builder) => Arc::new(builder.finish()),
+            Inner::Int4(builder) => Arc::new(builder.finish()),
+            Inner::Int8(builder) => Arc::new(builder.finish()),
+            Inner::Float4(builder) => Arc::new(builder.finish()),
+            Inner::Float8(builder) => Arc::new(builder.finish()),
+            Inner::Date(builder) => Arc::new(builder.finish()),
+            Inner::Timestamp(builder) => Arc::new(builder.finish()),
+            Inner::Text(builder) => Arc::new(builder.finish()),
+            Inner::Numeric(builder) => Arc::new(builder.finish()),
+            Inner::Bytea(builder) => Arc::new(builder.finish()),
+            Inner::Uuid(builder) => Arc::new(builder.finish()),
+            Inner::List { elements, ends, valid } => {
+                let mut offsets = Vec::with_capacity(ends.len() + 1);
+                offsets.push(0);
+                offsets.append(ends);
+                let nulls = NullBuffer::from(std::mem::take(valid));
+                let field = Arc::new(Field::new_list_field(self.ty.element().arrow(), true));
+                Arc::new(ListArray::try_new(field, OffsetBuffer::new(offsets.into()), elements.finish()?, Some(nulls))?)
+            }
+            Inner::Void(count) => Arc::new(NullArray::new(std::mem::take(count))),
+        })
+    }
+}
+
+/// Appends `length + 1` and the bytes of a value, or `0` for NULL.
+pub(super) fn push_value(value: &ValueRef<'_>, out: &mut Vec<u8>) -> Result<()> {
+    fn sized(bytes: &[u8], out: &mut Vec<u8>) {
+        push_varint(bytes.len() as u64 + 1, out);
+        out.extend_from_slice(bytes);
+    }
+    match value {
+        ValueRef::Null => out.push(0),
+        ValueRef::Bool(value) => sized(&[u8::from(*value)], out),
+        ValueRef::Int2(value) => sized(&value.to_le_bytes(), out),
+        ValueRef::Int4(value) | ValueRef::Date(value) => sized(&value.to_le_bytes(), out),
+        ValueRef::Int8(value) => sized(&value.to_le_bytes(), out),
+        ValueRef::Float4(value) => sized(&value.to_le_bytes(), out),
+        ValueRef::Float8(value) => sized(&value.to_le_bytes(), out),
+        ValueRef::Text(value) => sized(value.as_bytes(), out),
+        ValueRef::Bytes(value) => sized(value, out),
+        ValueRef::List(values) => {
+            let mut body = Vec::new();
+            for at in 0..values.len() {
+                push_value(&value_at(values.as_ref(), at)?, &mut body)?;
+            }
+            sized(&body, out);
+        }
+    }
+    Ok(())
+}
+
+/// Reads what [`push_value`] wrote and advances: the bytes, or `None` inside for NULL. `None` outside: cut off.
+pub(super) fn take_value<'a>(bytes: &mut &'a [u8]) -> Option<Option<&'a [u8]>> {
+    let Some(length) = read_varint(bytes)?.checked_sub(1) else { return Some(None) };
+    let (value, rest) = bytes.split_at_checked(usize::try_from(length).ok()?)?;
+    *bytes = rest;
+    Some(Some(value))
+}

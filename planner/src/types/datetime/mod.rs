@@ -1,0 +1,185 @@
+//! Dates and timestamps: the civil calendar, ranges, time zones. Text forms are in `parse` and `format`.
+//!
+//! A date is days, a timestamp microseconds since 1970-01-01 (UTC for timestamptz); the extreme values of the
+//! integers stand for the infinities. The calendar is the proleptic Gregorian one; year 0 is 1 BC.
+
+mod format;
+mod parse;
+
+pub use format::{write_date, write_timestamp, write_timestamptz};
+pub use parse::{Parsed, parse, parse_date, parse_timestamp, parse_timestamptz};
+
+use crate::error::{Result, SqlError, state};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, Offset, TimeZone};
+use chrono_tz::Tz;
+
+/// Microseconds in a day.
+pub const DAY: i64 = 86_400_000_000;
+/// Microseconds in a second.
+pub const SECOND: i64 = 1_000_000;
+/// First day of dates and timestamps: 4714-11-24 BC (Julian day 0).
+pub const MIN_DATE: i64 = -2_440_588;
+/// First day beyond dates: 5874898-01-01.
+pub const END_DATE: i64 = 2_145_042_541;
+/// First microsecond beyond timestamps, in January 294247: PostgreSQL, which counts from 2000, ends thirty years later.
+pub const END_TIMESTAMP: i64 = i64::MAX;
+/// First microsecond of timestamps: 4714-11-24 BC.
+pub const MIN_TIMESTAMP: i64 = MIN_DATE * DAY;
+/// `infinity` and `-infinity` of timestamps.
+pub const TIMESTAMP_INFINITY: i64 = i64::MAX;
+/// See [`TIMESTAMP_INFINITY`].
+pub const TIMESTAMP_NEGATIVE_INFINITY: i64 = i64::MIN;
+
+/// A calendar date; year 0 is 1 BC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Civil {
+    /// Astronomical year.
+    pub year: i64,
+    /// 1 to 12.
+    pub month: i64,
+    /// 1 to 31.
+    pub day: i64,
+}
+
+/// Days since 1970-01-01 of a calendar date. The month may be out of 1..=12, the day out of its month.
+pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = year + (month - 1).div_euclid(12);
+    let month = (month - 1).rem_euclid(12) + 1;
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// The calendar date of days since 1970-01-01.
+pub fn civil_from_days(days: i64) -> Civil {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    Civil { year, month, day: of_year - (153 * shifted + 2) / 5 + 1 }
+}
+
+/// Days of a month.
+pub fn days_in_month(year: i64, month: i64) -> i64 {
+    days_from_civil(year, month + 1, 1) - days_from_civil(year, month, 1)
+}
+
+/// 22008: `what out of range`.
+pub fn out_of_range(what: &str) -> SqlError {
+    SqlError::new(state::DATETIME_FIELD_OVERFLOW, format!("{what} out of range"))
+}
+
+/// Seconds east of UTC at a moment of UTC.
+pub fn offset_at_utc(zone: Tz, micros: i64) -> i64 {
+    if zone == Tz::UTC {
+        return 0;
+    }
+    let moment = chrono_moment(micros);
+    i64::from(zone.offset_from_utc_datetime(&moment).fix().local_minus_utc())
+}
+
+/// Seconds east of UTC at a local time. In the gap of a clock put forward, the offset before it; in the overlap of one
+/// put back, the standard (later) one: as PostgreSQL.
+pub fn offset_at_local(zone: Tz, local: i64) -> i64 {
+    if zone == Tz::UTC {
+        return 0;
+    }
+    use chrono::LocalResult;
+    match zone.offset_from_local_datetime(&chrono_moment(local)) {
+        LocalResult::Single(offset) => i64::from(offset.fix().local_minus_utc()),
+        LocalResult::Ambiguous(_, later) => i64::from(later.fix().local_minus_utc()),
+        LocalResult::None => offset_at_utc(zone, local - DAY),
+    }
+}
+
+fn chrono_moment(micros: i64) -> NaiveDateTime {
+    // chrono ends near the years -262143 and 262142; the rules do not change out there.
+    const LIMIT: i64 = 200_000 * 366 * DAY / 2;
+    DateTime::from_timestamp_micros(micros.clamp(-LIMIT, LIMIT))
+        .map(|moment| moment.naive_utc())
+        .unwrap_or_else(|| NaiveDate::default().and_time(chrono::NaiveTime::MIN))
+}
+
+/// Local time of a timestamptz in a zone. Infinities stay.
+pub fn to_local(micros: i64, zone: Tz) -> i64 {
+    match micros {
+        i64::MIN | i64::MAX => micros,
+        _ => micros.saturating_add(offset_at_utc(zone, micros) * SECOND),
+    }
+}
+
+/// UTC of a local time in a zone. Infinities stay.
+pub fn to_utc(local: i64, zone: Tz) -> i64 {
+    match local {
+        i64::MIN | i64::MAX => local,
+        _ => local.saturating_sub(offset_at_local(zone, local) * SECOND),
+    }
+}
+
+/// Midnight of a date as a timestamp. Errors: 22008 beyond timestamps.
+pub fn date_to_timestamp(date: i32) -> Result<i64> {
+    match date {
+        i32::MIN => Ok(i64::MIN),
+        i32::MAX => Ok(i64::MAX),
+        _ => i64::from(date).checked_mul(DAY).filter(|micros| (MIN_TIMESTAMP..END_TIMESTAMP).contains(micros)).ok_or_else(|| {
+            SqlError::new(state::DATETIME_FIELD_OVERFLOW, "date out of range for timestamp")
+        }),
+    }
+}
+
+/// The date of a (local) timestamp.
+pub fn timestamp_to_date(micros: i64) -> i32 {
+    match micros {
+        i64::MIN => i32::MIN,
+        i64::MAX => i32::MAX,
+        _ => micros.div_euclid(DAY) as i32,
+    }
+}
+
+/// A time zone by name or abbreviation of UTC. Errors: 22023.
+pub fn zone(name: &str) -> Result<Tz> {
+    if let Ok(zone) = name.parse::<Tz>() {
+        return Ok(zone);
+    }
+    chrono_tz::TZ_VARIANTS
+        .iter()
+        .find(|zone| zone.name().eq_ignore_ascii_case(name))
+        .copied()
+        .or_else(|| ["z", "utc", "gmt"].contains(&name.to_ascii_lowercase().as_str()).then_some(Tz::UTC))
+        .ok_or_else(|| SqlError::new(state::INVALID_PARAMETER_VALUE, format!("time zone \"{name}\" not recognized")))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_calendar_goes_both_ways() {
+        assert_eq!(days_from_civil(1970, 1, 1), 0);
+        assert_eq!(days_from_civil(-4713, 11, 24), MIN_DATE);
+        assert_eq!(days_from_civil(5_874_898, 1, 1), END_DATE);
+        for days in (-3_000_000..3_000_000).step_by(977) {
+            let civil = civil_from_days(days);
+            assert_eq!(days_from_civil(civil.year, civil.month, civil.day), days);
+        }
+        assert_eq!(days_in_month(2024, 2), 29);
+        assert_eq!(days_in_month(1900, 2), 28);
+        assert_eq!(days_in_month(2023, 12), 31);
+    }
+
+    #[test]
+    fn zones_know_summer() {
+        let zone = zone("europe/berlin").unwrap();
+        let summer = days_from_civil(2024, 7, 1) * DAY;
+        assert_eq!(offset_at_utc(zone, summer), 7200);
+        assert_eq!(offset_at_utc(zone, days_from_civil(2024, 1, 1) * DAY), 3600);
+        assert_eq!(to_utc(to_local(summer, zone), zone), summer);
+    }
+}

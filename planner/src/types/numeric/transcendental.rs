@@ -1,0 +1,279 @@
+//! Square root, exponential, logarithms and powers of numerics, with PostgreSQL's result scales.
+
+use super::arithmetic::divide_rounded;
+use super::{MAX_DISPLAY_SCALE, MIN_SIGNIFICANT_DIGITS, Numeric, power_of_ten};
+use crate::error::{Result, SqlError, state};
+use num_bigint::{BigInt, Sign};
+
+fn invalid_log(message: &str) -> SqlError {
+    SqlError::new("2201E", message)
+}
+
+fn invalid_power(message: &str) -> SqlError {
+    SqlError::new("2201F", message)
+}
+
+/// The value as an integer of `places` decimal places.
+fn fixed(value: &Numeric, places: i64) -> BigInt {
+    match value.round(places) {
+        Numeric::Finite { unscaled, .. } => unscaled.big(),
+        _ => BigInt::default(),
+    }
+}
+
+/// ln of a positive fixed-point number.
+fn ln_fixed(value: &BigInt, places: i64) -> BigInt {
+    let one = power_of_ten(places as u32);
+    // Take square roots until near one, then the series of 2 * atanh((x - 1) / (x + 1)).
+    let (mut x, mut doublings) = (value.clone(), 0u32);
+    let near: BigInt = &one / 10;
+    while (&x - &one).magnitude() > near.magnitude() {
+        x = (x * &one).sqrt();
+        doublings += 1;
+    }
+    let ratio = ((&x - &one) * &one) / (&x + &one);
+    let square = (&ratio * &ratio) / &one;
+    let (mut term, mut sum, mut n) = (ratio.clone(), ratio, 3u32);
+    while term.sign() != Sign::NoSign {
+        term = (&term * &square) / &one;
+        sum += &term / n;
+        n += 2;
+    }
+    sum * (BigInt::from(2) << doublings)
+}
+
+/// exp of a fixed-point number.
+fn exp_fixed(value: &BigInt, places: i64) -> BigInt {
+    let one = power_of_ten(places as u32);
+    let mut halvings = 0u32;
+    let mut x = value.clone();
+    let small: BigInt = &one / 100;
+    while x.magnitude() > small.magnitude() {
+        x = x / 2;
+        halvings += 1;
+    }
+    let (mut term, mut sum, mut n) = (one.clone(), one.clone(), 1u32);
+    while term.sign() != Sign::NoSign {
+        term = (&term * &x) / &one / n;
+        sum += &term;
+        n += 1;
+    }
+    for _ in 0..halvings {
+        sum = (&sum * &sum) / &one;
+    }
+    sum
+}
+
+/// Decimal weight of ln(x): `estimate_ln_dweight`.
+fn ln_weight(value: &Numeric) -> i64 {
+    let approximate = value.to_f64().unwrap_or(f64::MAX);
+    if (0.9..=1.1).contains(&approximate) {
+        let distance = value.sub(&Numeric::from(1)).abs();
+        return if distance.is_zero() { 0 } else { distance.leading_exponent() };
+    }
+    let ln = if approximate.is_finite() && approximate > 0.0 {
+        approximate.ln().abs()
+    } else {
+        (value.leading_exponent() as f64 * std::f64::consts::LN_10).abs()
+    };
+    ln.log10().floor() as i64
+}
+
+impl Numeric {
+    /// Square root. Errors: 2201F for negative values.
+    pub fn sqrt(&self) -> Result<Numeric> {
+        match self {
+            Numeric::NaN | Numeric::Infinity => Ok(self.clone()),
+            value if value.signum() < 0 => Err(invalid_power("cannot take square root of a negative number")),
+            _ => {
+                let weight = self.leading_exponent().div_euclid(4);
+                let result_weight =
+                    if weight >= 0 { weight * 4 / 2 + 1 } else { 1 - (1 - weight * 4) / 2 };
+                let scale = (MIN_SIGNIFICANT_DIGITS - result_weight).max(i64::from(self.scale())).clamp(0, MAX_DISPLAY_SCALE);
+                let wide = fixed(self, 2 * (scale + 2));
+                let root = wide.sqrt();
+                Ok(Numeric::from_big(divide_rounded(&root, &BigInt::from(100)), scale as u16))
+            }
+        }
+    }
+    /// e to this power. Errors: 22003 when too large.
+    pub fn exp(&self) -> Result<Numeric> {
+        match self {
+            Numeric::NaN | Numeric::Infinity => Ok(self.clone()),
+            Numeric::NegativeInfinity => Ok(Numeric::zero()),
+            _ => {
+                let digits = (self.to_f64()? * std::f64::consts::LOG10_E).clamp(-2000.0, 2000.0) as i64;
+                let scale = (MIN_SIGNIFICANT_DIGITS - digits).max(i64::from(self.scale())).clamp(0, MAX_DISPLAY_SCALE);
+                self.exp_at(scale)
+            }
+        }
+    }
+    fn exp_at(&self, scale: i64) -> Result<Numeric> {
+        let digits = self.to_f64()? * std::f64::consts::LOG10_E;
+        if digits > 5000.0 {
+            return Err(super::text::overflow());
+        }
+        if digits < -(scale as f64) - 5.0 {
+            return Ok(Numeric::new(0, scale as u16));
+        }
+        let places = scale + digits.max(0.0) as i64 + 15;
+        let value = exp_fixed(&fixed(self, places), places);
+        Ok(Numeric::from_big(divide_rounded(&value, &power_of_ten((places - scale) as u32)), scale as u16))
+    }
+    fn check_positive(&self) -> Result<()> {
+        if self.is_zero() {
+            return Err(invalid_log("cannot take logarithm of zero"));
+        }
+        if self.signum() < 0 {
+            return Err(invalid_log("cannot take logarithm of a negative number"));
+        }
+        Ok(())
+    }
+    fn ln_at(&self, scale: i64) -> Numeric {
+        let places = scale + 10 + self.leading_exponent().abs();
+        let value = ln_fixed(&fixed(self, places), places);
+        Numeric::from_big(divide_rounded(&value, &power_of_ten((places - scale) as u32)), scale as u16)
+    }
+    /// Natural logarithm. Errors: 2201E.
+    pub fn ln(&self) -> Result<Numeric> {
+        if self.is_nan() {
+            return Ok(Numeric::NaN);
+        }
+        self.check_positive()?;
+        if !self.is_finite() {
+            return Ok(Numeric::Infinity);
+        }
+        let scale = (MIN_SIGNIFICANT_DIGITS - ln_weight(self)).max(i64::from(self.scale())).clamp(0, MAX_DISPLAY_SCALE);
+        Ok(self.ln_at(scale))
+    }
+    /// Logarithm of `self` to `base`. Errors: 2201E; 22012 for base 1.
+    pub fn log(&self, base: &Numeric) -> Result<Numeric> {
+        if self.is_nan() || base.is_nan() {
+            return Ok(Numeric::NaN);
+        }
+        base.check_positive()?;
+        self.check_positive()?;
+        if !self.is_finite() || !base.is_finite() {
+            return Ok(if self.is_finite() { Numeric::zero() } else if base.is_finite() { Numeric::Infinity } else { Numeric::NaN });
+        }
+        let result_weight = ln_weight(self) - ln_weight(base);
+        let scale = (MIN_SIGNIFICANT_DIGITS - result_weight)
+            .max(i64::from(self.scale()))
+            .max(i64::from(base.scale()))
+            .clamp(0, MAX_DISPLAY_SCALE);
+        let wide = scale + result_weight.abs() + ln_weight(base).abs() + 10;
+        self.ln_at(wide).div_at(&base.ln_at(wide), scale)
+    }
+    /// `self` to the power `exponent`. Errors: 2201F where it is not a real number, 22003 when too large.
+    pub fn power(&self, exponent: &Numeric) -> Result<Numeric> {
+        let one = Numeric::from(1);
+        if self.is_nan() || exponent.is_nan() {
+            return Ok(if *self == one || exponent.is_zero() { one } else { Numeric::NaN });
+        }
+        if !self.is_finite() || !exponent.is_finite() {
+            let result = self.to_f64()?.powf(exponent.to_f64()?);
+            return Ok(Numeric::from_f64(result));
+        }
+        if self.is_zero() && exponent.signum() < 0 {
+            return Err(invalid_power("zero raised to a negative power is undefined"));
+        }
+        let whole = exponent.trunc(0) == *exponent;
+        if self.signum() < 0 && !whole {
+            return Err(invalid_power("a negative number raised to a non-integer power yields a complex result"));
+        }
+        let least = i64::from(self.scale()).max(i64::from(exponent.scale()));
+        if self.is_zero() {
+            let scale = MIN_SIGNIFICANT_DIGITS.max(least);
+            return Ok(if exponent.is_zero() { one.round(scale) } else { Numeric::zero().round(scale) });
+        }
+        // Decimal exponent of the result, from logarithms.
+        let log10 = self.abs().log10_estimate();
+        let digits = (log10 * exponent.to_f64()?).clamp(-200_000.0, 200_000.0);
+        if digits > 131_072.0 {
+            return Err(super::text::overflow());
+        }
+        let scale = (MIN_SIGNIFICANT_DIGITS - digits.trunc() as i64).max(least).clamp(0, MAX_DISPLAY_SCALE);
+        if whole {
+            if let Ok(count) = exponent.to_i64("integer") {
+                if count.unsigned_abs() < 100_000 {
+                    return self.power_whole(count, scale);
+                }
+            }
+        }
+        if digits < -(scale as f64) - 5.0 {
+            return Ok(Numeric::new(0, scale as u16));
+        }
+        let wide = scale + digits.max(0.0) as i64 + 20;
+        let product = exponent.mul(&self.abs().ln_at(wide)).round(wide);
+        let value = product.exp_at(scale)?;
+        let odd = whole && !exponent.rem(&Numeric::from(2))?.is_zero();
+        Ok(if self.signum() < 0 && odd { value.neg() } else { value })
+    }
+    fn log10_estimate(&self) -> f64 {
+        match self.to_f64() {
+            Ok(value) if value > 0.0 => value.log10(),
+            _ => self.leading_exponent() as f64,
+        }
+    }
+    fn power_whole(&self, count: i64, scale: i64) -> Result<Numeric> {
+        let Numeric::Finite { unscaled, scale: own } = self else { return Ok(Numeric::NaN) };
+        let exponent = count.unsigned_abs() as u32;
+        let raised = unscaled.big().pow(exponent);
+        let places = i64::from(*own) * i64::from(exponent);
+        // raised * 10^-places, or its reciprocal, at `scale` places.
+        let value = if count >= 0 {
+            let shift = scale - places;
+            if shift >= 0 { raised * power_of_ten(shift as u32) } else { divide_rounded(&raised, &power_of_ten((-shift) as u32)) }
+        } else {
+            divide_rounded(&power_of_ten((places + scale) as u32), &raised)
+        };
+        Ok(Numeric::from_big(value, scale as u16))
+    }
+}
+
+/// 2201E and 2201F are used by float functions too.
+pub fn check_float_log(value: f64) -> Result<f64> {
+    if value == 0.0 {
+        return Err(invalid_log("cannot take logarithm of zero"));
+    }
+    if value < 0.0 {
+        return Err(invalid_log("cannot take logarithm of a negative number"));
+    }
+    Ok(value)
+}
+
+/// The float8 power with PostgreSQL's errors: 2201F, 22003.
+pub fn float_power(base: f64, exponent: f64) -> Result<f64> {
+    if base == 0.0 && exponent < 0.0 {
+        return Err(invalid_power("zero raised to a negative power is undefined"));
+    }
+    if base < 0.0 && exponent.is_finite() && exponent.fract() != 0.0 {
+        return Err(invalid_power("a negative number raised to a non-integer power yields a complex result"));
+    }
+    let value = base.powf(exponent);
+    if value.is_infinite() && base.is_finite() && exponent.is_finite() {
+        return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "value out of range: overflow"));
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_postgresql_computes_them() {
+        let n = |text: &str| Numeric::parse(text).unwrap();
+        // Checked against PostgreSQL 15.
+        assert_eq!(n("2").sqrt().unwrap().to_string(), "1.414213562373095");
+        assert_eq!(n("1").exp().unwrap().to_string(), "2.7182818284590452");
+        assert_eq!(n("2").ln().unwrap().to_string(), "0.69314718055994531");
+        assert_eq!(n("100").log(&n("10")).unwrap().to_string(), "2.0000000000000000");
+        assert_eq!(n("2").power(&n("10")).unwrap().to_string(), "1024.0000000000000");
+        assert_eq!(n("2").power(&n("0.5")).unwrap().to_string(), "1.4142135623730950");
+        assert_eq!(n("2").power(&n("-1")).unwrap().to_string(), "0.5000000000000000");
+        assert_eq!(n("-1").sqrt().unwrap_err().state(), "2201F");
+        assert_eq!(n("0").ln().unwrap_err().state(), "2201E");
+    }
+}

@@ -1,0 +1,286 @@
+//! Text to values.
+
+use super::{InputContext, split_array};
+use crate::error::{Result, SqlError, state};
+use crate::types::numeric::Numeric;
+use crate::types::{BaseType, Datum, SqlType, datetime, length};
+use datafusion::scalar::ScalarValue;
+
+fn invalid(type_name: &str, text: &str) -> SqlError {
+    SqlError::new(
+        state::INVALID_TEXT_REPRESENTATION,
+        format!("invalid input syntax for type {type_name}: \"{text}\""),
+    )
+}
+
+/// Reads an integer of a type. Errors: 22P02, 22003.
+pub fn parse_integer(text: &str, min: i64, max: i64, type_name: &str) -> Result<i64> {
+    let trimmed = text.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\x0b');
+    let digits = trimmed.strip_prefix(['+', '-']).unwrap_or(trimmed);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(invalid(type_name, text));
+    }
+    match trimmed.parse::<i64>() {
+        Ok(value) if (min..=max).contains(&value) => Ok(value),
+        _ => Err(SqlError::new(
+            state::NUMERIC_VALUE_OUT_OF_RANGE,
+            format!("value \"{text}\" is out of range for type {type_name}"),
+        )),
+    }
+}
+
+/// Reads a float8. Errors: 22P02, 22003 for what overflows or vanishes.
+pub fn parse_float8(text: &str) -> Result<f64> {
+    parse_float(text, "double precision", |digits| digits.parse::<f64>().ok(), |value| (value.is_infinite(), *value == 0.0))
+}
+
+/// Reads a float4. Errors as [`parse_float8`].
+pub fn parse_float4(text: &str) -> Result<f32> {
+    parse_float(text, "real", |digits| digits.parse::<f32>().ok(), |value| (value.is_infinite(), *value == 0.0))
+}
+
+fn parse_float<T>(
+    text: &str,
+    type_name: &str,
+    parse: impl Fn(&str) -> Option<T>,
+    extremes: impl Fn(&T) -> (bool, bool),
+) -> Result<T> {
+    let trimmed = text.trim_matches(|c: char| c.is_ascii_whitespace());
+    let lower = trimmed.to_ascii_lowercase();
+    let unsigned = lower.strip_prefix(['+', '-']).unwrap_or(&lower);
+    if ["infinity", "inf"].contains(&unsigned) || lower == "nan" {
+        return parse(&lower).ok_or_else(|| invalid(type_name, text));
+    }
+    let number = unsigned.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'+' | b'-'));
+    let value = parse(&lower).filter(|_| number && !unsigned.is_empty()).ok_or_else(|| invalid(type_name, text))?;
+    let (infinite, zero) = extremes(&value);
+    let mantissa = unsigned.split('e').next().unwrap_or_default();
+    if infinite || (zero && mantissa.bytes().any(|byte| (b'1'..=b'9').contains(&byte))) {
+        return Err(SqlError::new(
+            state::NUMERIC_VALUE_OUT_OF_RANGE,
+            format!("\"{trimmed}\" is out of range for type {type_name}"),
+        ));
+    }
+    Ok(value)
+}
+
+/// Reads a boolean: any unambiguous prefix of true, false, yes, no, and on, off, 1, 0.
+pub fn parse_bool(text: &str) -> Result<bool> {
+    let lower = text.trim().to_ascii_lowercase();
+    let is = |word: &str, least: usize| lower.len() >= least && word.starts_with(lower.as_str());
+    if is("true", 1) || is("yes", 1) || lower == "on" || lower == "1" {
+        Ok(true)
+    } else if is("false", 1) || is("no", 1) || is("off", 2) || lower == "0" {
+        Ok(false)
+    } else {
+        Err(invalid("boolean", text))
+    }
+}
+
+/// Reads a bytea in hex (`\x01ff`) or escape form.
+pub fn parse_bytea(text: &str) -> Result<Vec<u8>> {
+    if let Some(hex) = text.strip_prefix("\\x") {
+        let mut out = Vec::with_capacity(hex.len() / 2);
+        let mut high: Option<u8> = None;
+        for c in hex.chars() {
+            let Some(digit) = c.to_digit(16) else {
+                if c.is_ascii_whitespace() && high.is_none() {
+                    continue;
+                }
+                return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("invalid hexadecimal digit: \"{c}\"")));
+            };
+            match high.take() {
+                None => high = Some(digit as u8),
+                Some(high) => out.push(high << 4 | digit as u8),
+            }
+        }
+        if high.is_some() {
+            return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, "invalid hexadecimal data: odd number of digits"));
+        }
+        return Ok(out);
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, tail)) = rest.split_first() {
+        rest = tail;
+        if *byte != b'\\' {
+            out.push(*byte);
+            continue;
+        }
+        match rest {
+            [b'\\', tail @ ..] => {
+                out.push(b'\\');
+                rest = tail;
+            }
+            [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', tail @ ..] => {
+                out.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
+                rest = tail;
+            }
+            _ => return Err(SqlError::new(state::INVALID_TEXT_REPRESENTATION, "invalid input syntax for type bytea")),
+        }
+    }
+    Ok(out)
+}
+
+/// Reads a uuid: 32 hex digits, hyphens after any group of four, braces around.
+pub fn parse_uuid(text: &str) -> Result<[u8; 16]> {
+    let body = match text.strip_prefix('{') {
+        Some(body) => body.strip_suffix('}').ok_or_else(|| invalid("uuid", text))?,
+        None => text,
+    };
+    let mut bytes = [0u8; 16];
+    let mut digits = 0usize;
+    let mut hyphen = false;
+    for c in body.chars() {
+        if c == '-' {
+            if digits == 0 || digits % 4 != 0 || digits == 32 || hyphen {
+                return Err(invalid("uuid", text));
+            }
+            hyphen = true;
+            continue;
+        }
+        hyphen = false;
+        let digit = c.to_digit(16).ok_or_else(|| invalid("uuid", text))?;
+        let byte = bytes.get_mut(digits / 2).ok_or_else(|| invalid("uuid", text))?;
+        *byte = *byte << 4 | digit as u8;
+        digits += 1;
+    }
+    if digits == 32 { Ok(bytes) } else { Err(invalid("uuid", text)) }
+}
+
+/// Reads a value of `ty` and applies its modifier as an assignment does: too long is 22001, too large 22003.
+pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datum> {
+    if ty.array {
+        let element = ty.element();
+        let values = split_array(text)?
+            .into_iter()
+            .map(|value| match value {
+                Some(value) => input(element, &value, context),
+                None => Ok(ScalarValue::try_from(&element.arrow())?),
+            })
+            .collect::<Result<Vec<_>>>()?;
+        return Ok(ScalarValue::List(ScalarValue::new_list_nullable(&values, &element.arrow())));
+    }
+    if text.contains('\0') {
+        return Err(SqlError::new(
+            state::CHARACTER_NOT_IN_REPERTOIRE,
+            "invalid byte sequence for encoding \"UTF8\": 0x00",
+        ));
+    }
+    Ok(match ty.base {
+        BaseType::Bool => ScalarValue::Boolean(Some(parse_bool(text)?)),
+        BaseType::Int2 => {
+            ScalarValue::Int16(Some(parse_integer(text, i64::from(i16::MIN), i64::from(i16::MAX), "smallint")? as i16))
+        }
+        BaseType::Int4 => {
+            ScalarValue::Int32(Some(parse_integer(text, i64::from(i32::MIN), i64::from(i32::MAX), "integer")? as i32))
+        }
+        BaseType::Int8 => ScalarValue::Int64(Some(parse_integer(text, i64::MIN, i64::MAX, "bigint")?)),
+        BaseType::Oid => ScalarValue::Int64(Some(parse_oid(text)?)),
+        BaseType::Float4 => ScalarValue::Float32(Some(parse_float4(text)?)),
+        BaseType::Float8 => ScalarValue::Float64(Some(parse_float8(text)?)),
+        BaseType::Numeric => {
+            ScalarValue::Binary(Some(Numeric::parse(text)?.apply_modifier(ty.modifier)?.to_bytes()))
+        }
+        BaseType::Text | BaseType::Unknown => ScalarValue::Utf8(Some(text.to_string())),
+        BaseType::Varchar => ScalarValue::Utf8(Some(length::varchar(text, ty.modifier, false)?.to_string())),
+        BaseType::Char => ScalarValue::Utf8(Some(length::character(text, ty.modifier, false)?.into_owned())),
+        BaseType::Name => ScalarValue::Utf8(Some(length::name(text).to_string())),
+        BaseType::SingleChar => ScalarValue::Utf8(text.chars().next().map(String::from).or(Some(String::new()))),
+        BaseType::Bytea => ScalarValue::LargeBinary(Some(parse_bytea(text)?)),
+        BaseType::Date => ScalarValue::Date32(Some(datetime::parse_date(text, context.time_zone, context.now)?)),
+        BaseType::Timestamp => ScalarValue::TimestampMicrosecond(
+            Some(datetime::parse_timestamp(text, context.time_zone, context.now)?),
+            None,
+        ),
+        BaseType::Timestamptz => ScalarValue::TimestampMicrosecond(
+            Some(datetime::parse_timestamptz(text, context.time_zone, context.now)?),
+            Some("+00:00".into()),
+        ),
+        BaseType::Uuid => ScalarValue::FixedSizeBinary(16, Some(parse_uuid(text)?.to_vec())),
+        BaseType::Regclass | BaseType::Regtype | BaseType::Regproc | BaseType::Regnamespace => {
+            ScalarValue::Int64(Some(input_name(ty.base, text, context)?))
+        }
+        BaseType::Void => ScalarValue::Null,
+    })
+}
+
+fn parse_oid(text: &str) -> Result<i64> {
+    // PostgreSQL accepts negative numbers as their unsigned counterpart.
+    let value = parse_integer(text, -i64::from(i32::MAX) - 1, i64::from(u32::MAX), "oid")?;
+    Ok(i64::from(value as u32))
+}
+
+/// Splits a possibly qualified, possibly quoted name, folding what is not quoted.
+pub(crate) fn split_name(text: &str) -> Result<Vec<String>> {
+    let bad = || SqlError::new(state::INVALID_NAME, format!("invalid name syntax: \"{text}\""));
+    let mut parts = Vec::new();
+    let mut chars = text.trim().chars().peekable();
+    loop {
+        let mut part = String::new();
+        if chars.next_if_eq(&'"').is_some() {
+            loop {
+                match chars.next().ok_or_else(bad)? {
+                    '"' if chars.next_if_eq(&'"').is_some() => part.push('"'),
+                    '"' => break,
+                    c => part.push(c),
+                }
+            }
+        } else {
+            while let Some(c) = chars.next_if(|c| *c != '.') {
+                part.extend(c.to_lowercase());
+            }
+        }
+        if part.is_empty() {
+            return Err(bad());
+        }
+        parts.push(part);
+        match chars.next() {
+            None => return Ok(parts),
+            Some('.') => {}
+            Some(_) => return Err(bad()),
+        }
+    }
+}
+
+fn input_name(base: BaseType, text: &str, context: &InputContext<'_>) -> Result<i64> {
+    if text == "-" {
+        return Ok(0);
+    }
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return parse_oid(text);
+    }
+    let missing = |message: String, sqlstate| Err(SqlError::new(sqlstate, message));
+    match base {
+        BaseType::Regtype => match crate::types::type_named(text) {
+            Some(ty) => Ok(i64::from(ty.oid())),
+            None => missing(format!("type \"{text}\" does not exist"), state::UNDEFINED_OBJECT),
+        },
+        BaseType::Regproc => missing(format!("function \"{text}\" does not exist"), state::UNDEFINED_FUNCTION),
+        _ => {
+            let catalog = context.catalog.ok_or_else(|| SqlError::unsupported("looking up a name here"))?;
+            let parts = split_name(text)?;
+            if base == BaseType::Regnamespace {
+                let name = parts.concat();
+                return match catalog.schema(&name) {
+                    Some(schema) => Ok(i64::from(schema.oid)),
+                    None => missing(format!("schema \"{name}\" does not exist"), state::INVALID_SCHEMA_NAME),
+                };
+            }
+            let (schema, name) = match parts.as_slice() {
+                [name] => (None, name),
+                [schema, name] | [_, schema, name] => (Some(schema.as_str()), name),
+                _ => return missing(format!("invalid name syntax: \"{text}\""), state::INVALID_NAME),
+            };
+            if let Some(relation) = catalog.relation(schema, name, context.search_path) {
+                return Ok(i64::from(relation.oid));
+            }
+            if let Some((table, position)) = catalog.index_named(schema, name, context.search_path) {
+                if let Some(index) = table.indexes.get(position) {
+                    return Ok(i64::from(index.oid));
+                }
+            }
+            missing(format!("relation \"{}\" does not exist", parts.join(".")), state::UNDEFINED_TABLE)
+        }
+    }
+}

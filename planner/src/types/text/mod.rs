@@ -1,0 +1,66 @@
+//! Text form of every value, in and out, exactly PostgreSQL's: what casts, COPY and the wire's text format use.
+//!
+//! Must not know plans. Names of relations (regclass) are looked up in the catalog that the contexts carry.
+
+mod array;
+mod input;
+mod output;
+
+pub use array::split_array;
+pub use input::{input, parse_bool, parse_bytea, parse_float4, parse_float8, parse_integer, parse_uuid};
+pub use output::{output, output_datum, output_string, write_bytea, write_float4, write_float8, write_uuid};
+
+use crate::catalog::Catalog;
+use crate::execution::StatementContext;
+use crate::session::settings::Settings;
+use chrono_tz::Tz;
+
+/// What the text input of some types depends on.
+#[derive(Clone, Copy)]
+pub struct InputContext<'a> {
+    /// The session's TimeZone.
+    pub time_zone: Tz,
+    /// Start of the transaction, microseconds since the Unix epoch: `'now'`, `'today'`.
+    pub now: i64,
+    /// Where regclass and its kin look names up.
+    pub catalog: Option<&'a Catalog>,
+    /// Schemas searched.
+    pub search_path: &'a [String],
+}
+
+impl<'a> InputContext<'a> {
+    /// UTC, no catalog.
+    pub const PLAIN: InputContext<'static> = InputContext { time_zone: Tz::UTC, now: 0, catalog: None, search_path: &[] };
+    /// From the settings of a session.
+    pub fn new(settings: &'a Settings, catalog: &'a Catalog, now: i64) -> Self {
+        InputContext { time_zone: settings.time_zone(), now, catalog: Some(catalog), search_path: settings.search_path() }
+    }
+    /// From the statement under way.
+    pub fn of_statement(context: &'a StatementContext) -> Self {
+        Self::new(&context.settings, &context.catalog, context.transaction_time)
+    }
+}
+
+/// What the text output of some types depends on.
+#[derive(Clone, Copy)]
+pub struct OutputContext<'a> {
+    /// The session's TimeZone.
+    pub time_zone: Tz,
+    /// Where regclass and its kin look names up; without one they print numbers.
+    pub catalog: Option<&'a Catalog>,
+    /// Schemas searched: what is found by its bare name prints so.
+    pub search_path: &'a [String],
+}
+
+impl<'a> OutputContext<'a> {
+    /// UTC, no catalog.
+    pub const PLAIN: OutputContext<'static> = OutputContext { time_zone: Tz::UTC, catalog: None, search_path: &[] };
+    /// From the settings of a session.
+    pub fn new(settings: &'a Settings, catalog: &'a Catalog) -> Self {
+        OutputContext { time_zone: settings.time_zone(), catalog: Some(catalog), search_path: settings.search_path() }
+    }
+    /// From the statement under way.
+    pub fn of_statement(context: &'a StatementContext) -> Self {
+        Self::new(&context.settings, &context.catalog)
+    }
+}

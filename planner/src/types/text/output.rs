@@ -1,0 +1,299 @@
+//! Values to text.
+
+use super::OutputContext;
+use super::array::write_element;
+use crate::error::{Result, SqlError};
+use crate::types::numeric::Numeric;
+use crate::types::{BaseType, Datum, SqlType, datetime};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray};
+use datafusion::arrow::datatypes::{
+    Date32Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+};
+use std::io::Write;
+
+/// The shortest digits that read back as the same value, in PostgreSQL's layout.
+fn write_float(scientific: &str, fixed_below: i32, out: &mut Vec<u8>) {
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let (sign, mantissa) = match mantissa.strip_prefix('-') {
+        Some(mantissa) => ("-", mantissa),
+        None => ("", mantissa),
+    };
+    out.extend_from_slice(sign.as_bytes());
+    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
+    if (-4..fixed_below).contains(&exponent) {
+        if exponent < 0 {
+            out.extend_from_slice(b"0.");
+            out.resize(out.len() + (-exponent - 1) as usize, b'0');
+            out.extend_from_slice(digits.as_bytes());
+        } else {
+            let whole = exponent as usize + 1;
+            match digits.split_at_checked(whole) {
+                Some((digits, "")) => out.extend_from_slice(digits.as_bytes()),
+                Some((digits, fraction)) => {
+                    out.extend_from_slice(digits.as_bytes());
+                    out.push(b'.');
+                    out.extend_from_slice(fraction.as_bytes());
+                }
+                None => {
+                    out.extend_from_slice(digits.as_bytes());
+                    out.resize(out.len() + whole - digits.len(), b'0');
+                }
+            }
+        }
+        return;
+    }
+    out.extend_from_slice(mantissa.as_bytes());
+    let (sign, exponent) = if exponent < 0 { ('-', -exponent) } else { ('+', exponent) };
+    let _ = write!(out, "e{sign}{exponent:02}");
+}
+
+/// `1.5`, `1e+20`, `Infinity`, `NaN`.
+pub fn write_float8(value: f64, out: &mut Vec<u8>) {
+    match value {
+        v if v.is_nan() => out.extend_from_slice(b"NaN"),
+        f64::INFINITY => out.extend_from_slice(b"Infinity"),
+        f64::NEG_INFINITY => out.extend_from_slice(b"-Infinity"),
+        v => write_float(&format!("{v:e}"), 15, out),
+    }
+}
+
+/// As [`write_float8`], with the digits of a float4.
+pub fn write_float4(value: f32, out: &mut Vec<u8>) {
+    match value {
+        v if v.is_nan() => out.extend_from_slice(b"NaN"),
+        f32::INFINITY => out.extend_from_slice(b"Infinity"),
+        f32::NEG_INFINITY => out.extend_from_slice(b"-Infinity"),
+        v => write_float(&format!("{v:e}"), 6, out),
+    }
+}
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 15] {
+            out.push(HEX.get(usize::from(digit)).copied().unwrap_or(b'0'));
+        }
+    }
+}
+
+/// `\x01ff`.
+pub fn write_bytea(bytes: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\\x");
+    write_hex(bytes, out);
+}
+
+/// `a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11`.
+pub fn write_uuid(bytes: &[u8], out: &mut Vec<u8>) {
+    for (at, byte) in bytes.iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            out.push(b'-');
+        }
+        write_hex(std::slice::from_ref(byte), out);
+    }
+}
+
+fn mismatch(ty: SqlType, array: &dyn Array) -> SqlError {
+    SqlError::internal(format!("a value of type {} stands as {}", ty.name(), array.data_type()))
+}
+
+/// Appends the text of the value at `row`, which must not be NULL.
+/// Errors: XX000 when the array is not of the type's Arrow form.
+pub fn output(ty: SqlType, array: &dyn Array, row: usize, context: &OutputContext<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let wrong = || mismatch(ty, array);
+    if ty.array {
+        let values: ArrayRef = array.as_list_opt::<i32>().ok_or_else(wrong)?.value(row);
+        out.push(b'{');
+        let mut element = Vec::new();
+        for at in 0..values.len() {
+            if at > 0 {
+                out.push(b',');
+            }
+            if values.is_null(at) {
+                out.extend_from_slice(b"NULL");
+                continue;
+            }
+            element.clear();
+            output(ty.element(), values.as_ref(), at, context, &mut element)?;
+            write_element(&element, out);
+        }
+        out.push(b'}');
+        return Ok(());
+    }
+    match ty.base {
+        BaseType::Bool => out.push(if array.as_boolean_opt().ok_or_else(wrong)?.value(row) { b't' } else { b'f' }),
+        BaseType::Int2 => {
+            let _ = write!(out, "{}", array.as_primitive_opt::<Int16Type>().ok_or_else(wrong)?.value(row));
+        }
+        BaseType::Int4 => {
+            let _ = write!(out, "{}", array.as_primitive_opt::<Int32Type>().ok_or_else(wrong)?.value(row));
+        }
+        BaseType::Int8 | BaseType::Oid => {
+            let _ = write!(out, "{}", array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row));
+        }
+        BaseType::Float4 => write_float4(array.as_primitive_opt::<Float32Type>().ok_or_else(wrong)?.value(row), out),
+        BaseType::Float8 => write_float8(array.as_primitive_opt::<Float64Type>().ok_or_else(wrong)?.value(row), out),
+        BaseType::Numeric => {
+            let value = Numeric::from_bytes(array.as_binary_opt::<i32>().ok_or_else(wrong)?.value(row))?;
+            let _ = write!(out, "{value}");
+        }
+        BaseType::Text
+        | BaseType::Varchar
+        | BaseType::Char
+        | BaseType::Name
+        | BaseType::SingleChar
+        | BaseType::Unknown => out.extend_from_slice(array.as_string_opt::<i32>().ok_or_else(wrong)?.value(row).as_bytes()),
+        BaseType::Bytea => write_bytea(array.as_binary_opt::<i64>().ok_or_else(wrong)?.value(row), out),
+        BaseType::Date => {
+            datetime::write_date(array.as_primitive_opt::<Date32Type>().ok_or_else(wrong)?.value(row), out);
+        }
+        BaseType::Timestamp => {
+            let value = array.as_primitive_opt::<TimestampMicrosecondType>().ok_or_else(wrong)?.value(row);
+            datetime::write_timestamp(value, out);
+        }
+        BaseType::Timestamptz => {
+            let value = array.as_primitive_opt::<TimestampMicrosecondType>().ok_or_else(wrong)?.value(row);
+            datetime::write_timestamptz(value, context.time_zone, out);
+        }
+        BaseType::Uuid => write_uuid(array.as_fixed_size_binary_opt().ok_or_else(wrong)?.value(row), out),
+        BaseType::Regclass | BaseType::Regtype | BaseType::Regproc | BaseType::Regnamespace => {
+            let oid = array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row);
+            out.extend_from_slice(name_of(ty.base, oid, context).as_bytes());
+        }
+        BaseType::Void => {}
+    }
+    Ok(())
+}
+
+fn name_of(base: BaseType, oid: i64, context: &OutputContext<'_>) -> String {
+    let number = u32::try_from(oid).unwrap_or(0);
+    if number == 0 {
+        return "-".to_string();
+    }
+    let found = match base {
+        BaseType::Regtype => SqlType::from_oid(number).map(|ty| ty.name()),
+        BaseType::Regclass => context.catalog.and_then(|catalog| {
+            let qualify = |schema: &str, name: &str, visible: bool| {
+                if visible { quote_identifier(name) } else { format!("{}.{}", quote_identifier(schema), quote_identifier(name)) }
+            };
+            if let Some(table) = catalog.relation_by_oid(number) {
+                let visible = catalog
+                    .relation(None, &table.name, context.search_path)
+                    .is_some_and(|found| found.oid == table.oid);
+                return Some(qualify(&table.schema, &table.name, visible));
+            }
+            let (table, position) = catalog.index(number)?;
+            let index = table.indexes.get(position)?;
+            let visible = catalog
+                .index_named(None, &index.name, context.search_path)
+                .is_some_and(|(found, at)| found.indexes.get(at).is_some_and(|found| found.oid == number));
+            Some(qualify(&table.schema, &index.name, visible))
+        }),
+        BaseType::Regnamespace => context
+            .catalog
+            .and_then(|catalog| catalog.schemas().into_iter().find(|schema| schema.oid == number))
+            .map(|schema| quote_identifier(&schema.name)),
+        _ => None,
+    };
+    found.unwrap_or_else(|| number.to_string())
+}
+
+/// A name as SQL text: in double quotes unless it is lower case letters, digits and underscores (keywords are not known
+/// here).
+pub(crate) fn quote_identifier(name: &str) -> String {
+    let plain = name.bytes().enumerate().all(|(at, byte)| {
+        byte.is_ascii_lowercase() || byte == b'_' || (at > 0 && (byte.is_ascii_digit() || byte == b'$'))
+    });
+    if plain && !name.is_empty() { name.to_string() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
+/// The text of a datum; `None` for NULL.
+pub fn output_datum(ty: SqlType, datum: &Datum, context: &OutputContext<'_>) -> Result<Option<String>> {
+    if datum.is_null() {
+        return Ok(None);
+    }
+    let array = datum.to_array()?;
+    output_string(ty, array.as_ref(), 0, context).map(Some)
+}
+
+/// The text of the value at `row`, which must not be NULL.
+pub fn output_string(ty: SqlType, array: &dyn Array, row: usize, context: &OutputContext<'_>) -> Result<String> {
+    let mut out = Vec::new();
+    output(ty, array, row, context, &mut out)?;
+    String::from_utf8(out).map_err(SqlError::internal)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::{InputContext, input};
+    use super::*;
+    use crate::error::state;
+    use crate::types::make_numeric_modifier;
+
+    fn round(ty: SqlType, text: &str) -> String {
+        let datum = input(ty, text, &InputContext::PLAIN).unwrap();
+        assert_eq!(datum.data_type(), ty.arrow(), "{text}");
+        output_datum(ty, &datum, &OutputContext::PLAIN).unwrap().unwrap()
+    }
+    fn fails(ty: SqlType, text: &str) -> (String, &'static str) {
+        let error = input(ty, text, &InputContext::PLAIN).unwrap_err();
+        (error.fields().message.clone(), error.state())
+    }
+
+    #[test]
+    fn values_print_as_in_postgresql() {
+        for (ty, text, printed) in [
+            (SqlType::BOOL, " yes ", "t"),
+            (SqlType::BOOL, "of", "f"),
+            (SqlType::INT4, " -12 ", "-12"),
+            (SqlType::INT8, "9223372036854775807", "9223372036854775807"),
+            (SqlType::FLOAT8, "1e20", "1e+20"),
+            (SqlType::FLOAT8, "123456789012345", "123456789012345"),
+            (SqlType::FLOAT8, "1e15", "1e+15"),
+            (SqlType::FLOAT8, "0.0001", "0.0001"),
+            (SqlType::FLOAT8, "0.00001", "1e-05"),
+            (SqlType::FLOAT8, "-1.5", "-1.5"),
+            (SqlType::FLOAT8, "inf", "Infinity"),
+            (SqlType::FLOAT8, "-0", "-0"),
+            (SqlType::FLOAT8, "100", "100"),
+            (SqlType::FLOAT8, "0.1", "0.1"),
+            (SqlType::FLOAT4, "1000000", "1e+06"),
+            (SqlType::FLOAT4, "1.1", "1.1"),
+            (SqlType::FLOAT4, "123456", "123456"),
+            (SqlType::NUMERIC.with_modifier(make_numeric_modifier(10, 2)), "1.005", "1.01"),
+            (SqlType::CHAR.with_modifier(9), "ab", "ab   "),
+            (SqlType::VARCHAR.with_modifier(6), "ab  ", "ab"),
+            (SqlType::BYTEA, "\\x01FF", "\\x01ff"),
+            (SqlType::BYTEA, "a\\\\b\\001", "\\x615c6201"),
+            (SqlType::UUID, "{A0EEBC99-9C0B4EF8-BB6D6BB9-BD380A11}", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"),
+            (SqlType::INT4.array_of(), "{1,NULL, 3}", "{1,NULL,3}"),
+            (SqlType::TEXT.array_of(), r#"{a,"b c","",null,"NULL","q\"x"}"#, r#"{a,"b c","",NULL,"NULL","q\"x"}"#),
+            (SqlType::TIMESTAMPTZ, "2024-01-01 00:00+01", "2023-12-31 23:00:00+00"),
+            (SqlType::OID, "-1", "4294967295"),
+        ] {
+            assert_eq!(round(ty, text), printed, "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_have_postgresqls_words() {
+        let syntax = state::INVALID_TEXT_REPRESENTATION;
+        let range = state::NUMERIC_VALUE_OUT_OF_RANGE;
+        assert_eq!(fails(SqlType::INT4, "x"), ("invalid input syntax for type integer: \"x\"".into(), syntax));
+        assert_eq!(fails(SqlType::INT4, ""), ("invalid input syntax for type integer: \"\"".into(), syntax));
+        assert_eq!(
+            fails(SqlType::INT2, "40000"),
+            ("value \"40000\" is out of range for type smallint".into(), range)
+        );
+        assert_eq!(fails(SqlType::FLOAT8, "1e400"), ("\"1e400\" is out of range for type double precision".into(), range));
+        assert_eq!(fails(SqlType::BOOL, "o"), ("invalid input syntax for type boolean: \"o\"".into(), syntax));
+        assert_eq!(
+            fails(SqlType::VARCHAR.with_modifier(9), "abcdef"),
+            ("value too long for type character varying(5)".into(), state::STRING_DATA_RIGHT_TRUNCATION)
+        );
+        assert_eq!(fails(SqlType::UUID, "x").1, syntax);
+        assert_eq!(fails(SqlType::BYTEA, "\\x0").1, state::INVALID_PARAMETER_VALUE);
+    }
+}

@@ -1,0 +1,87 @@
+//! [`ValueRef`]: one value of an array or datum, borrowed, whatever its type.
+
+use crate::error::{Result, SqlError};
+use crate::types::Datum;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray};
+use datafusion::arrow::datatypes::{
+    DataType, Date32Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType,
+};
+use datafusion::scalar::ScalarValue;
+
+/// A borrowed value in its Arrow form.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum ValueRef<'a> {
+    Null,
+    Bool(bool),
+    Int2(i16),
+    Int4(i32),
+    /// int8, oid, timestamps.
+    Int8(i64),
+    Float4(f32),
+    Float8(f64),
+    Date(i32),
+    Text(&'a str),
+    /// numeric, bytea, uuid.
+    Bytes(&'a [u8]),
+    List(ArrayRef),
+}
+
+fn foreign(data_type: &DataType) -> SqlError {
+    SqlError::internal(format!("no SQL value stands as {data_type}"))
+}
+
+/// The value of `array` at `row`. Errors: XX000 for an Arrow type that no SQL type uses, or a row that is not there.
+pub fn value_at(array: &dyn Array, row: usize) -> Result<ValueRef<'_>> {
+    if row >= array.len() {
+        return Err(SqlError::internal("a row beyond the end of its array"));
+    }
+    if array.is_null(row) {
+        return Ok(ValueRef::Null);
+    }
+    Ok(match array.data_type() {
+        DataType::Boolean => ValueRef::Bool(array.as_boolean().value(row)),
+        DataType::Int16 => ValueRef::Int2(array.as_primitive::<Int16Type>().value(row)),
+        DataType::Int32 => ValueRef::Int4(array.as_primitive::<Int32Type>().value(row)),
+        DataType::Int64 => ValueRef::Int8(array.as_primitive::<Int64Type>().value(row)),
+        DataType::Float32 => ValueRef::Float4(array.as_primitive::<Float32Type>().value(row)),
+        DataType::Float64 => ValueRef::Float8(array.as_primitive::<Float64Type>().value(row)),
+        DataType::Date32 => ValueRef::Date(array.as_primitive::<Date32Type>().value(row)),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            ValueRef::Int8(array.as_primitive::<TimestampMicrosecondType>().value(row))
+        }
+        DataType::Utf8 => ValueRef::Text(array.as_string::<i32>().value(row)),
+        DataType::Utf8View => ValueRef::Text(array.as_string_view().value(row)),
+        DataType::LargeUtf8 => ValueRef::Text(array.as_string::<i64>().value(row)),
+        DataType::Binary => ValueRef::Bytes(array.as_binary::<i32>().value(row)),
+        DataType::LargeBinary => ValueRef::Bytes(array.as_binary::<i64>().value(row)),
+        DataType::FixedSizeBinary(_) => ValueRef::Bytes(array.as_fixed_size_binary().value(row)),
+        DataType::List(_) => ValueRef::List(array.as_list::<i32>().value(row)),
+        DataType::Null => ValueRef::Null,
+        other => return Err(foreign(other)),
+    })
+}
+
+/// The value of a datum.
+pub fn value_of(datum: &Datum) -> Result<ValueRef<'_>> {
+    if datum.is_null() {
+        return Ok(ValueRef::Null);
+    }
+    Ok(match datum {
+        ScalarValue::Boolean(Some(value)) => ValueRef::Bool(*value),
+        ScalarValue::Int16(Some(value)) => ValueRef::Int2(*value),
+        ScalarValue::Int32(Some(value)) => ValueRef::Int4(*value),
+        ScalarValue::Int64(Some(value)) | ScalarValue::TimestampMicrosecond(Some(value), _) => ValueRef::Int8(*value),
+        ScalarValue::Float32(Some(value)) => ValueRef::Float4(*value),
+        ScalarValue::Float64(Some(value)) => ValueRef::Float8(*value),
+        ScalarValue::Date32(Some(value)) => ValueRef::Date(*value),
+        ScalarValue::Utf8(Some(value)) | ScalarValue::Utf8View(Some(value)) | ScalarValue::LargeUtf8(Some(value)) => {
+            ValueRef::Text(value)
+        }
+        ScalarValue::Binary(Some(value))
+        | ScalarValue::LargeBinary(Some(value))
+        | ScalarValue::FixedSizeBinary(_, Some(value)) => ValueRef::Bytes(value),
+        ScalarValue::List(list) => ValueRef::List(list.value(0)),
+        other => return Err(foreign(&other.data_type())),
+    })
+}
