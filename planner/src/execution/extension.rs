@@ -1,19 +1,21 @@
 //! [`ExtensionNodes`]: plans the logical nodes of `execution` that are not DataFusion's.
 
 use super::limit::{LimitExec, LimitNode};
+use super::table::Table;
 use super::values::{ValuesExec, ValuesNode};
 use async_trait::async_trait;
 use datafusion::catalog::Session;
 use datafusion::common::{DFSchema, Result};
 use datafusion::error::DataFusionError;
+use datafusion::logical_expr::expr_rewriter::unnormalize_cols;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
-use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNode};
+use datafusion::logical_expr::{Expr, LogicalPlan, TableScan, UserDefinedLogicalNode};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
 use std::sync::Arc;
 
-/// The planner of VALUES and of LIMIT with run-time counts.
+/// The planner of tables, of VALUES and of LIMIT with run-time counts.
 pub struct ExtensionNodes;
 
 #[async_trait]
@@ -45,5 +47,21 @@ impl ExtensionPlanner for ExtensionNodes {
             return Ok(Some(Arc::new(LimitExec::new(Arc::clone(input), skip, fetch))));
         }
         Ok(None)
+    }
+
+    async fn plan_table_scan(
+        &self,
+        planner: &dyn PhysicalPlanner,
+        scan: &TableScan,
+        session: &dyn Session,
+        context: &PhysicalPlanningContext,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let Some(table) = scan.source.downcast_ref::<Table>() else { return Ok(None) };
+        let filters = unnormalize_cols(scan.filters.iter().cloned());
+        let physical = |expression: &Expr, schema: &DFSchema| -> crate::Result<Arc<dyn PhysicalExpr>> {
+            Ok(planner.create_physical_expr(expression, schema, session, context)?)
+        };
+        let partitions = session.config_options().execution.target_partitions;
+        Ok(Some(table.scan(scan.projection.as_deref(), &filters, scan.fetch, partitions, &physical).await?))
     }
 }

@@ -5,11 +5,16 @@ use crate::error::{Result, SqlError};
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use datafusion::physical_expr::equivalence::AcrossPartitions;
+use datafusion::common::Statistics;
+use datafusion::common::stats::Precision;
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::{ConstExpr, EquivalenceProperties, Partitioning, PhysicalSortExpr};
-use datafusion::physical_plan::PlanProperties;
+use datafusion::physical_expr::{AcrossPartitions, ConstExpr, EquivalenceProperties, Partitioning, PhysicalSortExpr};
+use datafusion::physical_plan::coop::make_cooperative;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
+use datafusion::physical_plan::metrics::Count;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{PlanProperties, SendableRecordBatchStream};
+use futures::{Stream, StreamExt};
 use std::sync::Arc;
 
 /// Properties of a leaf: its partitions, the order in which rows leave each, and the columns
@@ -54,4 +59,74 @@ pub fn one_row() -> RecordBatch {
     static ONE: std::sync::LazyLock<Option<RecordBatch>> =
         std::sync::LazyLock::new(|| batch(&Arc::new(Schema::empty()), vec![], 1).ok());
     ONE.clone().unwrap_or_else(|| RecordBatch::new_empty(Arc::new(Schema::empty())))
+}
+
+/// The methods of `ExecutionPlan` that are alike in every leaf: `$name` is its name, its field
+/// `properties` holds its properties, its field `metrics` an `ExecutionPlanMetricsSet`. A leaf that
+/// runs again is a clone that forgot (`fn forget(&mut self)`) what belongs to one execution.
+macro_rules! leaf_methods {
+    ($name:literal) => {
+        fn name(&self) -> &str {
+            $name
+        }
+        fn properties(&self) -> &std::sync::Arc<datafusion::physical_plan::PlanProperties> {
+            &self.properties
+        }
+        fn children(&self) -> Vec<&std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>> {
+            vec![]
+        }
+        fn replace_children(
+            self: std::sync::Arc<Self>,
+            _children: Vec<std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>>,
+            _options: datafusion::physical_plan::ReplaceChildrenOptions,
+        ) -> datafusion::error::Result<std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>> {
+            Ok(self)
+        }
+        fn with_new_children(
+            self: std::sync::Arc<Self>,
+            _children: Vec<std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>>,
+        ) -> datafusion::error::Result<std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>> {
+            Ok(self)
+        }
+        fn apply_expressions(
+            &self,
+            _f: &mut dyn FnMut(
+                &std::sync::Arc<dyn datafusion::physical_expr::PhysicalExpr>,
+            ) -> datafusion::error::Result<datafusion::common::tree_node::TreeNodeRecursion>,
+        ) -> datafusion::error::Result<datafusion::common::tree_node::TreeNodeRecursion> {
+            Ok(datafusion::common::tree_node::TreeNodeRecursion::Continue)
+        }
+        fn reset_state(
+            self: std::sync::Arc<Self>,
+        ) -> datafusion::error::Result<std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>> {
+            let mut fresh = self.as_ref().clone();
+            fresh.forget();
+            Ok(std::sync::Arc::new(fresh))
+        }
+        fn metrics(&self) -> Option<datafusion::physical_plan::metrics::MetricsSet> {
+            Some(self.metrics.clone_inner())
+        }
+    };
+}
+pub(crate) use leaf_methods;
+
+/// Statistics of a leaf that returns about `rows` rows.
+pub fn estimate(schema: &SchemaRef, rows: usize) -> Arc<Statistics> {
+    let mut statistics = Statistics::new_unknown(schema);
+    statistics.num_rows = Precision::Inexact(rows);
+    Arc::new(statistics)
+}
+
+/// A stream of batches, counted, and yielding to others now and then.
+pub fn stream(
+    schema: &SchemaRef,
+    batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
+    rows: Count,
+) -> SendableRecordBatchStream {
+    let counted = batches.map(move |batch| {
+        let batch = batch?;
+        rows.add(batch.num_rows());
+        Ok(batch)
+    });
+    make_cooperative(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(schema), counted)))
 }

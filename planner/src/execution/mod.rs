@@ -1,11 +1,29 @@
 //! Running plans: DataFusion's operators, and our own leaves and writers.
 
+pub mod access_path;
+pub mod bounds;
+pub mod condition;
 pub mod dml;
 pub mod extension;
+pub mod index_scan;
+pub mod key_tap;
 pub mod leaf;
 pub mod limit;
+pub mod lookup_scan;
+pub mod output;
+pub mod point_get;
+pub mod range_reader;
 pub mod slot_function;
 pub mod slots;
+pub mod system_view;
+pub mod table;
+pub mod table_scan;
+#[cfg(test)]
+#[allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+pub mod testing;
+pub mod value;
 pub mod values;
 
+pub use output::KEY_COLUMN;
 pub use slots::{Slots, StatementContext};
+pub use table::{table_source, view_source};

@@ -61,7 +61,7 @@ impl SlotKey {
             })?,
             SlotKey::Now => time(context.transaction_time),
             SlotKey::StatementTimestamp => time(context.statement_time),
-            SlotKey::CurrentUser | SlotKey::SessionUser => return Err(SqlError::unsupported("current_user")),
+            SlotKey::CurrentUser | SlotKey::SessionUser => Datum::Utf8(Some(context.session.user.clone())),
             SlotKey::CurrentDatabase => Datum::Utf8(Some(context.catalog.database().name.clone())),
             SlotKey::CurrentSchema => Datum::Utf8(
                 context.settings.search_path().iter().find(|name| context.catalog.schema(name).is_some()).cloned(),

@@ -2,7 +2,9 @@
 //!
 //! Must not know statements or sessions.
 
-use super::slotting::fill_placeholders;
+use super::key_order::KeyOrder;
+use super::lookup_join::LookupJoin;
+use super::slotting::{fill_placeholders, filters_to_scans};
 use crate::error::Result;
 use crate::execution::extension::ExtensionNodes;
 use crate::execution::slots::Slots;
@@ -49,11 +51,17 @@ impl Default for EngineOptions {
     }
 }
 
+/// A planner of logical nodes.
+pub type NodePlanner = Arc<dyn ExtensionPlanner + Send + Sync>;
+
+/// Makes a planner of logical nodes for the plan instance that owns the slots.
+pub type NodePlannerFactory = Box<dyn Fn(&Arc<Slots>) -> NodePlanner + Send + Sync>;
+
 /// Plans and runs. One for each database; shared by its sessions.
 pub struct Engine {
     state: SessionState,
     task: Arc<TaskContext>,
-    planners: Vec<Arc<dyn ExtensionPlanner + Send + Sync>>,
+    planners: Vec<NodePlannerFactory>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -63,9 +71,9 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// An engine that plans our own nodes and, with `planners`, those of others.
-    /// Errors: the spill directory cannot be made.
-    pub fn new(options: EngineOptions, planners: Vec<Arc<dyn ExtensionPlanner + Send + Sync>>) -> Result<Arc<Engine>> {
+    /// An engine that plans the nodes of `execution` and, with what `planners` make, those of others
+    /// (`execution::dml`). Errors: the spill directory cannot be made.
+    pub fn new(options: EngineOptions, planners: Vec<NodePlannerFactory>) -> Result<Arc<Engine>> {
         let runtime = runtime(&options)?;
         let state = SessionStateBuilder::new()
             .with_config(config(&options))
@@ -74,9 +82,7 @@ impl Engine {
             .with_expr_planners(SessionStateDefaults::default_expr_planners())
             .build();
         let task = state.task_ctx();
-        let mut all: Vec<Arc<dyn ExtensionPlanner + Send + Sync>> = vec![Arc::new(ExtensionNodes)];
-        all.extend(planners);
-        Ok(Arc::new(Engine { state, task, planners: all }))
+        Ok(Arc::new(Engine { state, task, planners }))
     }
 
     /// Optimises a logical plan; its placeholders stay.
@@ -87,8 +93,10 @@ impl Engine {
     /// The whole way from a bound plan to one that can run, again and again, with `slots`.
     pub async fn plan(&self, plan: &LogicalPlan, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
         let optimized = self.optimize(plan)?;
-        let filled = fill_placeholders(optimized, slots)?;
-        let planner = DefaultPhysicalPlanner::with_extension_planners(self.planners.clone());
+        let filled = filters_to_scans(fill_placeholders(optimized, slots)?)?;
+        let mut planners: Vec<NodePlanner> = vec![Arc::new(ExtensionNodes)];
+        planners.extend(self.planners.iter().map(|make| make(slots)));
+        let planner = DefaultPhysicalPlanner::with_extension_planners(planners);
         Ok(planner.create_physical_plan(&filled, &self.state).await?)
     }
 
@@ -138,5 +146,8 @@ fn config(options: &EngineOptions) -> SessionConfig {
 }
 
 fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
-    PhysicalOptimizer::new().rules
+    let mut rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> = vec![Arc::new(KeyOrder)];
+    rules.extend(PhysicalOptimizer::new().rules);
+    rules.push(Arc::new(LookupJoin));
+    rules
 }

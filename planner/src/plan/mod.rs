@@ -7,9 +7,15 @@
 
 pub mod engine;
 pub mod instance;
+pub mod key_order;
+pub mod lookup_join;
 pub mod prepared;
 pub mod slotting;
 
-pub use engine::{Engine, EngineOptions};
+pub use engine::{Engine, EngineOptions, NodePlanner, NodePlannerFactory};
 pub use instance::PlanInstance;
 pub use prepared::{Lease, PlanBuilder, PreparedPlan};
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests;

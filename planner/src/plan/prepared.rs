@@ -138,7 +138,7 @@ impl RecordBatchStream for LeasedStream {
 }
 
 /// Gives errors of DataFusion that PostgreSQL has too PostgreSQL's SQLSTATE and words.
-fn plain(error: DataFusionError) -> DataFusionError {
+pub(crate) fn plain(error: DataFusionError) -> DataFusionError {
     let root = error.find_root().to_string();
     if root.contains("Scalar subquery returned more than one row") {
         return SqlError::new(

@@ -5,10 +5,12 @@
 use crate::error::Result;
 use crate::execution::slot_function::SlotFunction;
 use crate::execution::slots::Slots;
+use crate::execution::table::Table;
 use crate::execution::values::ValuesNode;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::error::DataFusionError;
-use datafusion::logical_expr::{Expr, Extension, LogicalPlan};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{Expr, Extension, Filter, LogicalPlan};
 use std::sync::Arc;
 
 /// The plan with every placeholder replaced, in subqueries and extension nodes too.
@@ -20,6 +22,11 @@ pub fn fill_placeholders(plan: LogicalPlan, slots: &Arc<Slots>) -> Result<Logica
     Ok(filled.data)
 }
 
+/// The expression with every placeholder replaced: for expressions that nodes of ours keep to themselves.
+pub fn fill_expression(expression: Expr, slots: &Arc<Slots>) -> Result<Expr> {
+    Ok(replace(expression, slots)?.data)
+}
+
 fn replace(expression: Expr, slots: &Arc<Slots>) -> std::result::Result<Transformed<Expr>, DataFusionError> {
     expression.transform_up(|expression| match &expression {
         Expr::Placeholder(placeholder) => {
@@ -27,6 +34,43 @@ fn replace(expression: Expr, slots: &Arc<Slots>) -> std::result::Result<Transfor
         }
         _ => Ok(Transformed::no(expression)),
     })
+}
+
+/// Moves what DataFusion leaves above scans into them: filters with uncorrelated subqueries and with
+/// functions that read the session, whose values are known when a scan of ours starts.
+pub fn filters_to_scans(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let moved = plan.transform_up_with_subqueries(|node| {
+        let LogicalPlan::Filter(filter) = node else { return Ok(Transformed::no(node)) };
+        let LogicalPlan::TableScan(scan) = filter.input.as_ref() else {
+            return Ok(Transformed::no(LogicalPlan::Filter(filter)));
+        };
+        if !scan.source.is::<Table>() || scan.fetch.is_some() {
+            return Ok(Transformed::no(LogicalPlan::Filter(filter)));
+        }
+        let (stay, go): (Vec<Expr>, Vec<Expr>) =
+            split_conjunction_owned(filter.predicate).into_iter().partition(depends_on_outside);
+        let mut scan = scan.clone();
+        scan.filters.extend(go);
+        let scan = LogicalPlan::TableScan(scan);
+        Ok(Transformed::yes(match conjunction(stay) {
+            Some(predicate) => LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(scan))?),
+            None => scan,
+        }))
+    })?;
+    Ok(moved.data)
+}
+
+/// Whether an expression needs more than its row and values known beforehand.
+fn depends_on_outside(expression: &Expr) -> bool {
+    expression
+        .exists(|inner| {
+            Ok(match inner {
+                Expr::Exists(_) | Expr::InSubquery(_) | Expr::SetComparison(_) | Expr::OuterReferenceColumn(..) => true,
+                Expr::ScalarSubquery(subquery) => !subquery.outer_ref_columns.is_empty(),
+                _ => false,
+            })
+        })
+        .unwrap_or(true)
 }
 
 fn run_values_later(node: LogicalPlan) -> std::result::Result<Transformed<LogicalPlan>, DataFusionError> {

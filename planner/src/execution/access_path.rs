@@ -1,0 +1,198 @@
+//! [`AccessPath`]: which index answers a scan's filters, chosen from what they say of its key columns.
+//!
+//! point of the primary key > points of the primary key > points of a unique index > longest
+//! prefix of equalities > range > everything. Must not read anything: choices are made while planning.
+
+use super::bounds::{Equality, KeyBounds, Limit};
+use super::condition::{Condition, Test, conditions};
+use super::value::Value;
+use crate::catalog::{ColumnId, IndexDescriptor, IndexState, TableDescriptor};
+use crate::encoding::KeyColumn;
+use crate::error::Result;
+use datafusion::logical_expr::Expr;
+use datafusion::physical_expr::PhysicalExpr;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// How a table's rows are found.
+#[derive(Debug)]
+pub struct AccessPath {
+    /// Position in the table's `indexes` of the index read; `None` for the rows of a table
+    /// without primary key.
+    pub index: Option<usize>,
+    /// The keys read.
+    pub bounds: KeyBounds,
+    /// Positions of the filters that the bounds do not decide: to be applied to the rows.
+    pub remaining: Vec<usize>,
+    /// Columns that have one value in all rows read.
+    pub constants: Vec<ColumnId>,
+}
+
+/// The columns that an index entry gives without reading the row: key columns, INCLUDE, and the
+/// primary key's columns.
+pub fn covered_columns(table: &TableDescriptor, index: &IndexDescriptor) -> BTreeSet<ColumnId> {
+    let primary = table.primary_key().into_iter().flat_map(|key| key.columns.iter().map(|column| column.column));
+    index.columns.iter().map(|column| column.column).chain(index.include.iter().copied()).chain(primary).collect()
+}
+
+/// The key columns of an index, with their names.
+pub fn key_columns(table: &TableDescriptor, index: &IndexDescriptor) -> Vec<(String, KeyColumn)> {
+    index
+        .columns
+        .iter()
+        .filter_map(|key| {
+            let column = table.column(key.column)?;
+            let key = KeyColumn { ty: column.ty, descending: key.descending, nulls_first: key.nulls_first };
+            Some((column.name.clone(), key))
+        })
+        .collect()
+}
+
+/// What of a scan's filters one index can use.
+struct Candidate<'a> {
+    index: Option<usize>,
+    equalities: Vec<(usize, &'a Condition)>,
+    limits: Vec<(usize, &'a Condition)>,
+    score: (u8, usize, usize, bool, bool),
+}
+
+/// Chooses for `filters` (a conjunction) of a scan that needs the columns `needed`, the filters'
+/// own included. `physical` turns an expression without columns into a physical one.
+pub fn choose(
+    table: &TableDescriptor,
+    filters: &[Expr],
+    needed: &BTreeSet<ColumnId>,
+    needs_key: bool,
+    physical: &dyn Fn(&Expr) -> Result<Arc<dyn PhysicalExpr>>,
+) -> Result<AccessPath> {
+    let found: Vec<Option<Vec<Condition>>> = filters.iter().map(|filter| conditions(filter, table)).collect();
+    let flat: Vec<(usize, &Condition)> = found
+        .iter()
+        .enumerate()
+        .flat_map(|(filter, conditions)| conditions.iter().flatten().map(move |condition| (filter, condition)))
+        .collect();
+    let best = table
+        .indexes
+        .iter()
+        .enumerate()
+        .filter(|(_, index)| index.primary || index.state == IndexState::Public)
+        .map(|(position, index)| candidate(table, position, index, &flat, needed, needs_key))
+        .max_by_key(|candidate| candidate.score);
+    // A full read of an index is worth it only for its order, which is decided elsewhere.
+    let best = best.filter(|best| !best.equalities.is_empty() || !best.limits.is_empty());
+    let primary = table.indexes.iter().position(|index| index.primary);
+    let (index, equalities, limits) = match best {
+        Some(best) => (best.index, best.equalities, best.limits),
+        None => (primary, vec![], vec![]),
+    };
+    build(table, index, &equalities, &limits, &found, physical)
+}
+
+fn candidate<'a>(
+    table: &TableDescriptor,
+    position: usize,
+    index: &IndexDescriptor,
+    conditions: &[(usize, &'a Condition)],
+    needed: &BTreeSet<ColumnId>,
+    needs_key: bool,
+) -> Candidate<'a> {
+    let mut equalities = Vec::new();
+    let mut limits = Vec::new();
+    let mut single = true;
+    for key in &index.columns {
+        let of_column = || conditions.iter().filter(|(_, condition)| condition.column == key.column);
+        let rank = |test: &Test| match test {
+            Test::Equal(_) | Test::IsNull => 2,
+            Test::OneOf(_) | Test::AnyOf(_) => 1,
+            _ => 0,
+        };
+        match of_column().filter(|(_, c)| rank(&c.test) > 0).max_by_key(|(_, c)| rank(&c.test)) {
+            Some((filter, condition)) => {
+                single &= rank(&condition.test) == 2;
+                equalities.push((*filter, *condition));
+            }
+            None => {
+                limits.extend(of_column().copied());
+                break;
+            }
+        }
+    }
+    let nulls = equalities.iter().any(|(_, condition)| condition.test == Test::IsNull);
+    let points = !index.columns.is_empty() && equalities.len() == index.columns.len() && !nulls;
+    let covering = index.primary || (!needs_key && covered_columns(table, index).is_superset(needed));
+    let class = match (points, index.primary, index.unique) {
+        (true, true, _) if single => 5,
+        (true, false, true) if single => 4,
+        (true, true, _) => 4,
+        (true, false, true) => 3,
+        _ if !equalities.is_empty() => 2,
+        _ if !limits.is_empty() => 1,
+        _ => 0,
+    };
+    let score = (class, equalities.len(), limits.len().min(2), covering, index.primary);
+    Candidate { index: Some(position), equalities, limits, score }
+}
+
+fn build(
+    table: &TableDescriptor,
+    index: Option<usize>,
+    equalities: &[(usize, &Condition)],
+    limits: &[(usize, &Condition)],
+    found: &[Option<Vec<Condition>>],
+    physical: &dyn Fn(&Expr) -> Result<Arc<dyn PhysicalExpr>>,
+) -> Result<AccessPath> {
+    let descriptor = index.and_then(|index| table.indexes.get(index));
+    let (storage_id, columns) = match descriptor {
+        Some(index) => (index.storage_id, key_columns(table, index)),
+        None => (table.storage_id, vec![]),
+    };
+    let value = |expression: &Expr, condition: &Condition| {
+        let target = table.column(condition.column).map(|column| column.ty.arrow());
+        Value::new(
+            expression,
+            target.unwrap_or(datafusion::arrow::datatypes::DataType::Null),
+            condition.conversion,
+            physical,
+        )
+    };
+    let fixed = equalities
+        .iter()
+        .map(|(_, condition)| {
+            Ok(match &condition.test {
+                Test::Equal(expression) => Equality::Value(value(expression, condition)?),
+                Test::OneOf(expressions) => Equality::OneOf(
+                    expressions.iter().map(|expression| value(expression, condition)).collect::<Result<_>>()?,
+                ),
+                Test::AnyOf(expression) => Equality::AnyOf(value(expression, condition)?),
+                _ => Equality::Null,
+            })
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let ranged = limits
+        .iter()
+        .filter_map(|(_, condition)| match &condition.test {
+            Test::Above { value: bound, inclusive } => Some((bound, true, *inclusive, condition)),
+            Test::Below { value: bound, inclusive } => Some((bound, false, *inclusive, condition)),
+            _ => None,
+        })
+        .map(|(bound, lower, inclusive, condition)| Ok(Limit { value: value(bound, condition)?, lower, inclusive }))
+        .collect::<Result<Vec<_>>>()?;
+    // A filter is decided when each of its conditions became a bound.
+    let used: Vec<*const Condition> =
+        equalities.iter().chain(limits).map(|(_, condition)| std::ptr::from_ref(*condition)).collect();
+    let remaining = found
+        .iter()
+        .enumerate()
+        .filter(|(_, conditions)| match conditions {
+            Some(conditions) => !conditions.iter().all(|condition| used.contains(&std::ptr::from_ref(condition))),
+            None => true,
+        })
+        .map(|(position, _)| position)
+        .collect();
+    let constants = equalities
+        .iter()
+        .filter(|(_, condition)| matches!(condition.test, Test::Equal(_) | Test::IsNull))
+        .map(|(_, condition)| condition.column)
+        .collect();
+    Ok(AccessPath { index, bounds: KeyBounds::new(storage_id, columns, fixed, ranged), remaining, constants })
+}

@@ -1,0 +1,186 @@
+//! [`Condition`]: what a filter says about one column, in a form that bounds a key.
+//!
+//! Reads DataFusion's expressions; must not know indexes.
+
+use super::value::{Conversion, is_slot};
+use crate::catalog::{ColumnId, TableDescriptor};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator, Volatility};
+use datafusion::scalar::ScalarValue;
+
+/// What a filter says about a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Test {
+    /// `column = value`.
+    Equal(Expr),
+    /// `column IN (values)`.
+    OneOf(Vec<Expr>),
+    /// `column = ANY (array)`.
+    AnyOf(Expr),
+    /// `column IS NULL`.
+    IsNull,
+    /// `column > value`, or `>=`.
+    Above {
+        /// The value.
+        value: Expr,
+        /// `>=`.
+        inclusive: bool,
+    },
+    /// `column < value`, or `<=`.
+    Below {
+        /// The value.
+        value: Expr,
+        /// `<=`.
+        inclusive: bool,
+    },
+}
+
+/// A test of one column; the whole filter is the conjunction of its conditions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The column.
+    pub column: ColumnId,
+    /// The test.
+    pub test: Test,
+    /// How the values relate to the column's type.
+    pub conversion: Conversion,
+}
+
+/// The conditions that a filter is the conjunction of. None when it is anything else.
+pub fn conditions(filter: &Expr, table: &TableDescriptor) -> Option<Vec<Condition>> {
+    let one =
+        |column: (ColumnId, Conversion), test| Some(vec![Condition { column: column.0, conversion: column.1, test }]);
+    match filter {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => {
+            let mut all = conditions(left, table)?;
+            all.extend(conditions(right, table)?);
+            Some(all)
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
+            let (left, right) = (alternatives(left, table)?, alternatives(right, table)?);
+            if left.0 != right.0 {
+                return None;
+            }
+            one(left.0, Test::OneOf(left.1.into_iter().chain(right.1).collect()))
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            let (column, op, value) = match (column_of(left, table), column_of(right, table)) {
+                (Some(column), None) => (column, *op, right.as_ref()),
+                (None, Some(column)) => (column, op.swap()?, left.as_ref()),
+                _ => return None,
+            };
+            if !is_value(value) {
+                return None;
+            }
+            let value = value.clone();
+            let test = match op {
+                Operator::Eq => Test::Equal(value),
+                Operator::Gt => Test::Above { value, inclusive: false },
+                Operator::GtEq => Test::Above { value, inclusive: true },
+                Operator::Lt => Test::Below { value, inclusive: false },
+                Operator::LtEq => Test::Below { value, inclusive: true },
+                _ => return None,
+            };
+            one(column, test)
+        }
+        Expr::Between(Between { expr, negated: false, low, high }) => {
+            let column = column_of(expr, table)?;
+            if !is_value(low) || !is_value(high) {
+                return None;
+            }
+            let mut both = one(column, Test::Above { value: low.as_ref().clone(), inclusive: true })?;
+            both.extend(one(column, Test::Below { value: high.as_ref().clone(), inclusive: true })?);
+            Some(both)
+        }
+        Expr::InList(InList { expr, list, negated: false }) => {
+            let column = column_of(expr, table)?;
+            list.iter().all(is_value).then_some(())?;
+            one(column, Test::OneOf(list.clone()))
+        }
+        Expr::IsNull(inner) => {
+            let column = column_of(inner, table)?;
+            (column.1 == Conversion::None).then_some(())?;
+            one(column, Test::IsNull)
+        }
+        // A bare boolean column, or its negation.
+        Expr::Column(_) => {
+            let column = column_of(filter, table)?;
+            (table.column(column.0)?.ty.arrow() == DataType::Boolean).then_some(())?;
+            one(column, Test::Equal(boolean(true)))
+        }
+        Expr::Not(inner) => {
+            let column = column_of(inner, table)?;
+            one(column, Test::Equal(boolean(false)))
+        }
+        Expr::ScalarFunction(call) if call.name() == "array_has" => {
+            let [array, element] = call.args.as_slice() else { return None };
+            let column = column_of(element, table)?;
+            is_value(array).then_some(())?;
+            one(column, Test::AnyOf(array.clone()))
+        }
+        _ => None,
+    }
+}
+
+fn boolean(value: bool) -> Expr {
+    Expr::Literal(ScalarValue::Boolean(Some(value)), None)
+}
+
+/// `column = a OR column IN (b, c)`: the column and the values.
+fn alternatives(expression: &Expr, table: &TableDescriptor) -> Option<((ColumnId, Conversion), Vec<Expr>)> {
+    let mut found = conditions(expression, table)?.into_iter();
+    let (condition, None) = (found.next()?, found.next()) else { return None };
+    let values = match condition.test {
+        Test::Equal(value) => vec![value],
+        Test::OneOf(values) => values,
+        _ => return None,
+    };
+    Some(((condition.column, condition.conversion), values))
+}
+
+/// The column that an operand is, perhaps widened or stripped of its scale to compare.
+fn column_of(expression: &Expr, table: &TableDescriptor) -> Option<(ColumnId, Conversion)> {
+    match expression {
+        Expr::Column(column) => Some((table.column_named(&column.name)?.id, Conversion::None)),
+        Expr::Cast(cast) => {
+            let (id, Conversion::None) = column_of(&cast.expr, table)? else { return None };
+            let widened = integer_width(cast.field.data_type())? > integer_width(&table.column(id)?.ty.arrow())?;
+            widened.then_some((id, Conversion::Integer))
+        }
+        Expr::ScalarFunction(call) if call.name() == "numeric_key" => {
+            let (id, Conversion::None) = column_of(call.args.first()?, table)? else { return None };
+            Some((id, Conversion::NumericKey))
+        }
+        _ => None,
+    }
+}
+
+fn integer_width(data_type: &DataType) -> Option<u8> {
+    match data_type {
+        DataType::Int16 => Some(2),
+        DataType::Int32 => Some(4),
+        DataType::Int64 => Some(8),
+        _ => None,
+    }
+}
+
+/// Whether an expression has one value for the whole statement: no columns, nothing volatile but
+/// slots, and no subquery that depends on a row.
+fn is_value(expression: &Expr) -> bool {
+    let mut constant = true;
+    let walked = expression.apply(|inner| {
+        constant = match inner {
+            Expr::Column(_) | Expr::OuterReferenceColumn(..) | Expr::Exists(_) | Expr::InSubquery(_) => false,
+            Expr::AggregateFunction(_) | Expr::WindowFunction(_) | Expr::SetComparison(_) | Expr::Unnest(_) => false,
+            Expr::ScalarSubquery(subquery) => subquery.outer_ref_columns.is_empty(),
+            Expr::ScalarFunction(call) => {
+                call.func.signature().volatility != Volatility::Volatile || is_slot(&call.func)
+            }
+            _ => true,
+        };
+        Ok(if constant { TreeNodeRecursion::Continue } else { TreeNodeRecursion::Stop })
+    });
+    walked.is_ok() && constant
+}

@@ -1,0 +1,223 @@
+//! [`IndexScanExec`]: reads ranges of a secondary index, in its order, and the rows it points at,
+//! unless the entries hold every column that is needed.
+
+use super::bounds::KeyBounds;
+use super::leaf::{self, leaf_methods};
+use super::output::ScanOutput;
+use super::range_reader::{ReadOptions, read_ranges};
+use super::slots::Slots;
+use crate::catalog::{ColumnId, IndexDescriptor};
+use crate::encoding::IndexDecoder;
+use crate::error::{Result, SqlError};
+use crate::state;
+use bytes::Bytes;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::{Result as DataFusionResult, Statistics};
+use datafusion::execution::TaskContext;
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder};
+use datafusion::physical_plan::statistics::StatisticsArgs;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
+};
+use futures::StreamExt;
+use std::fmt;
+use std::sync::Arc;
+use txn::{KeyValue, OwnWrites, Transaction};
+
+/// Reads rows by a secondary index.
+#[derive(Clone, Debug)]
+pub struct IndexScanExec {
+    output: ScanOutput,
+    index: Arc<IndexDescriptor>,
+    bounds: Arc<KeyBounds>,
+    constants: Vec<ColumnId>,
+    reverse: bool,
+    index_only: bool,
+    fetch: Option<usize>,
+    estimate: usize,
+    slots: Arc<Slots>,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl IndexScanExec {
+    /// Reads the entries in `bounds`. About `estimate` rows are expected.
+    pub fn new(
+        output: ScanOutput,
+        index: Arc<IndexDescriptor>,
+        bounds: Arc<KeyBounds>,
+        constants: Vec<ColumnId>,
+        slots: Arc<Slots>,
+        estimate: usize,
+    ) -> Self {
+        let index_only = covers(&output, &index);
+        let properties = Self::properties(&output, &index, &constants, false);
+        IndexScanExec {
+            output,
+            index,
+            bounds,
+            constants,
+            reverse: false,
+            index_only,
+            fetch: None,
+            estimate,
+            slots,
+            properties,
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
+    }
+
+    fn properties(
+        output: &ScanOutput,
+        index: &IndexDescriptor,
+        constants: &[ColumnId],
+        reverse: bool,
+    ) -> Arc<PlanProperties> {
+        let ordering = output.ordering(index, constants, reverse);
+        leaf::properties(&output.schema, ordering, &output.positions(constants), 1)
+    }
+
+    /// The same rows, last entry first.
+    pub fn reversed(&self) -> Self {
+        let mut reversed = self.clone();
+        reversed.reverse = !self.reverse;
+        reversed.properties = Self::properties(&self.output, &self.index, &self.constants, reversed.reverse);
+        reversed
+    }
+
+    fn forget(&mut self) {
+        self.metrics = ExecutionPlanMetricsSet::new();
+    }
+
+    /// Name of the table.
+    pub fn table_name(&self) -> &str {
+        &self.output.table.name
+    }
+
+    /// The keys read.
+    pub fn bounds(&self) -> &Arc<KeyBounds> {
+        &self.bounds
+    }
+
+    /// Whether the last key comes first.
+    pub fn is_reverse(&self) -> bool {
+        self.reverse
+    }
+
+    /// Name of the index.
+    pub fn index_name(&self) -> &str {
+        &self.index.name
+    }
+
+    /// Whether no row is read, only entries.
+    pub fn is_index_only(&self) -> bool {
+        self.index_only
+    }
+}
+
+/// Whether an index's entries hold every column of an output.
+pub fn covers(output: &ScanOutput, index: &IndexDescriptor) -> bool {
+    output.columns.iter().all(|column| IndexDecoder::covers(&output.table, index, *column))
+}
+
+/// The rows of a batch of entries: from the entries alone when they hold every column.
+pub(super) async fn read(
+    output: &ScanOutput,
+    index: &IndexDescriptor,
+    index_only: bool,
+    transaction: &Transaction,
+    own: OwnWrites,
+    entries: Vec<KeyValue>,
+) -> Result<RecordBatch> {
+    if index_only {
+        entries_of(output, index, &entries)
+    } else {
+        rows_of(output, index, transaction, own, entries).await
+    }
+}
+
+/// The rows that a batch of entries points at.
+async fn rows_of(
+    output: &ScanOutput,
+    index: &IndexDescriptor,
+    transaction: &Transaction,
+    own: OwnWrites,
+    entries: Vec<KeyValue>,
+) -> Result<RecordBatch> {
+    let mut decoder = IndexDecoder::new(&output.table, index, &[], false)?;
+    let keys: Vec<Bytes> = entries.iter().map(|(key, value)| decoder.row_key(key, value)).collect::<Result<_>>()?;
+    let values = transaction.get_many(&keys, own).await?;
+    if values.len() != keys.len() || values.iter().any(Option::is_none) {
+        return Err(SqlError::new(
+            state::DATA_CORRUPTED,
+            format!("index \"{}\" of table \"{}\" points at a row that is not there", index.name, output.table.name),
+        )
+        .hint(format!("CHECK INDEX {} lists what is wrong.", index.name)));
+    }
+    output.decode(keys.iter().zip(&values).filter_map(|(key, value)| Some((key, value.as_ref()?))))
+}
+
+fn entries_of(output: &ScanOutput, index: &IndexDescriptor, entries: &[KeyValue]) -> Result<RecordBatch> {
+    let mut decoder = IndexDecoder::new(&output.table, index, &output.columns, output.key_position.is_some())?;
+    for (key, value) in entries {
+        decoder.push(key, value)?;
+    }
+    let columns = decoder.finish()?;
+    output.batch(columns, entries.len())
+}
+
+impl DisplayAs for IndexScanExec {
+    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        let only = if self.index_only { " only" } else { "" };
+        write!(f, "IndexScanExec:{only} {} on {} {}", self.index.name, self.output.table.name, self.bounds)?;
+        if self.reverse {
+            f.write_str(" reverse")?;
+        }
+        if let Some(fetch) = self.fetch {
+            write!(f, " fetch={fetch}")?;
+        }
+        Ok(())
+    }
+}
+
+impl ExecutionPlan for IndexScanExec {
+    leaf_methods!("IndexScanExec");
+
+    fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
+        let mut limited = self.clone();
+        limited.fetch = fetch;
+        Some(Arc::new(limited))
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        self.fetch
+    }
+
+    fn supports_limit_pushdown(&self) -> bool {
+        true
+    }
+
+    fn statistics_from_inputs(
+        &self,
+        _inputs: &[Arc<Statistics>],
+        _args: &StatisticsArgs,
+    ) -> DataFusionResult<Arc<Statistics>> {
+        let rows = self.fetch.map_or(self.estimate, |fetch| fetch.min(self.estimate));
+        Ok(leaf::estimate(&self.output.schema, rows))
+    }
+
+    fn execute(&self, partition: usize, _context: Arc<TaskContext>) -> DataFusionResult<SendableRecordBatchStream> {
+        let context = self.slots.get()?;
+        let own = OwnWrites::Before(context.command);
+        let options = ReadOptions { reverse: self.reverse, fetch: self.fetch, own };
+        let transaction = Arc::clone(&context.transaction);
+        let pairs = read_ranges(Arc::clone(&transaction), self.bounds.ranges(&context)?, options);
+        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+        let (output, index, index_only) = (self.output.clone(), Arc::clone(&self.index), self.index_only);
+        let batches = pairs.then(move |entries| {
+            let (output, index, transaction) = (output.clone(), Arc::clone(&index), Arc::clone(&transaction));
+            async move { read(&output, &index, index_only, &transaction, own, entries?).await }
+        });
+        Ok(leaf::stream(&self.output.schema, batches, rows))
+    }
+}

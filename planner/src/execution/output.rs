@@ -1,0 +1,101 @@
+//! [`ScanOutput`]: which columns a leaf returns, and the batches it makes of keys and values.
+
+use super::leaf;
+use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};
+use crate::encoding::RowDecoder;
+use crate::error::{Result, SqlError};
+use bytes::Bytes;
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::compute::SortOptions;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::physical_expr::PhysicalSortExpr;
+use datafusion::physical_expr::expressions::Column;
+use std::sync::Arc;
+
+/// Name of the hidden last column of a table's scan schema: the raw storage key of the row.
+pub const KEY_COLUMN: &str = "\u{1}key";
+
+/// The columns of a table as a scan exposes them: the live columns, then the row key.
+pub fn scan_schema(table: &TableDescriptor) -> SchemaRef {
+    let mut fields: Vec<Field> =
+        table.live_columns().map(|column| Field::new(&column.name, column.ty.arrow(), !column.not_null)).collect();
+    fields.push(Field::new(KEY_COLUMN, DataType::Binary, false));
+    Arc::new(Schema::new(fields))
+}
+
+/// What a leaf returns of a table's rows.
+#[derive(Clone, Debug)]
+pub struct ScanOutput {
+    /// The table.
+    pub table: Arc<TableDescriptor>,
+    /// The columns returned, the row key not counted, in the order in which they are.
+    pub columns: Vec<ColumnId>,
+    /// Where in the output the row key stands, when it is returned.
+    pub key_position: Option<usize>,
+    /// The output's schema.
+    pub schema: SchemaRef,
+}
+
+impl ScanOutput {
+    /// The output made of these positions of the table's scan schema.
+    pub fn new(table: Arc<TableDescriptor>, positions: &[usize]) -> Result<ScanOutput> {
+        let all = scan_schema(&table);
+        let schema = Arc::new(all.project(positions)?);
+        let live: Vec<ColumnId> = table.live_columns().map(|column| column.id).collect();
+        let key_position = positions.iter().position(|position| *position == live.len());
+        let columns = positions.iter().filter_map(|position| live.get(*position).copied()).collect();
+        Ok(ScanOutput { table, columns, key_position, schema })
+    }
+
+    /// Position in the output of a column.
+    pub fn position(&self, column: ColumnId) -> Option<usize> {
+        let name = &self.table.column(column)?.name;
+        self.schema.fields().iter().position(|field| field.name() == name)
+    }
+
+    /// The positions in the output of these columns, those left out that it does not have.
+    pub fn positions(&self, columns: &[ColumnId]) -> Vec<usize> {
+        columns.iter().filter_map(|column| self.position(*column)).collect()
+    }
+
+    /// The order in which rows leave a scan of an index (the primary key's included), as far as the
+    /// output shows it. `constants` have one value in all rows, so they are left out.
+    pub fn ordering(&self, index: &IndexDescriptor, constants: &[ColumnId], reverse: bool) -> Vec<PhysicalSortExpr> {
+        let mut ordering = Vec::new();
+        for key in &index.columns {
+            if constants.contains(&key.column) {
+                continue;
+            }
+            let Some(position) = self.position(key.column) else { break };
+            let Some(column) = self.table.column(key.column) else { break };
+            // A numeric of any scale is sorted by its numeric_key, not by its bytes.
+            if column.ty.base == crate::types::BaseType::Numeric && column.ty.modifier == -1 {
+                break;
+            }
+            let options =
+                SortOptions { descending: key.descending != reverse, nulls_first: key.nulls_first != reverse };
+            ordering.push(PhysicalSortExpr::new(Arc::new(Column::new(&column.name, position)), options));
+        }
+        ordering
+    }
+
+    /// A batch of rows as they are stored: key and value of each.
+    pub fn decode<'a>(&self, rows: impl Iterator<Item = (&'a Bytes, &'a Bytes)>) -> Result<RecordBatch> {
+        let mut decoder = RowDecoder::new(&self.table, &self.columns, self.key_position.is_some())?;
+        for (key, value) in rows {
+            decoder.push(key, value)?;
+        }
+        let count = decoder.len();
+        self.batch(decoder.finish()?, count)
+    }
+
+    /// A batch of decoded columns; the row key, if returned, is the last of them.
+    pub fn batch(&self, mut columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+        if let Some(position) = self.key_position {
+            let key = columns.pop().ok_or_else(|| SqlError::internal("a row without its key"))?;
+            columns.insert(position.min(columns.len()), key);
+        }
+        leaf::batch(&self.schema, columns, rows)
+    }
+}

@@ -1,0 +1,119 @@
+//! [`PointGetExec`]: reads rows by their primary key: one, or the few that IN lists name.
+
+use super::bounds::KeyBounds;
+use super::leaf::{self, leaf_methods};
+use super::output::ScanOutput;
+use super::slots::Slots;
+use crate::error::Result;
+use bytes::Bytes;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::{Result as DataFusionResult, Statistics};
+use datafusion::execution::TaskContext;
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder};
+use datafusion::physical_plan::statistics::StatisticsArgs;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
+};
+use futures::{StreamExt, TryStreamExt, stream};
+use std::fmt;
+use std::sync::Arc;
+use txn::OwnWrites;
+
+/// Rows read in one call to the store, at most.
+const KEYS_AT_ONCE: usize = 1024;
+
+/// Reads the rows whose whole primary key is given.
+#[derive(Clone, Debug)]
+pub struct PointGetExec {
+    output: ScanOutput,
+    index: usize,
+    bounds: Arc<KeyBounds>,
+    slots: Arc<Slots>,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl PointGetExec {
+    /// Reads the keys that `bounds` give of the primary key, which is the table's index number `index`.
+    pub fn new(
+        output: ScanOutput,
+        index: usize,
+        bounds: Arc<KeyBounds>,
+        constants: &[crate::catalog::ColumnId],
+        slots: Arc<Slots>,
+    ) -> Self {
+        let ordering = output.table.indexes.get(index).map(|key| output.ordering(key, constants, false));
+        let positions = output.positions(constants);
+        let properties = leaf::properties(&output.schema, ordering.unwrap_or_default(), &positions, 1);
+        PointGetExec { output, index, bounds, slots, properties, metrics: ExecutionPlanMetricsSet::new() }
+    }
+
+    fn forget(&mut self) {
+        self.metrics = ExecutionPlanMetricsSet::new();
+    }
+
+    /// Name of the table.
+    pub fn table_name(&self) -> &str {
+        &self.output.table.name
+    }
+
+    /// The keys read.
+    pub fn bounds(&self) -> &Arc<KeyBounds> {
+        &self.bounds
+    }
+
+    /// Name of the primary key read.
+    pub fn index_name(&self) -> &str {
+        self.output.table.indexes.get(self.index).map_or("", |index| &index.name)
+    }
+}
+
+/// Reads and decodes rows by key; absent rows are left out.
+pub(super) async fn read(
+    output: &ScanOutput,
+    transaction: &txn::Transaction,
+    own: OwnWrites,
+    keys: &[Bytes],
+) -> Result<RecordBatch> {
+    if let [key] = keys {
+        let value = transaction.get(key, own).await?;
+        return output.decode(value.iter().map(|value| (key, value)));
+    }
+    let values = transaction.get_many(keys, own).await?;
+    output.decode(keys.iter().zip(&values).filter_map(|(key, value)| Some((key, value.as_ref()?))))
+}
+
+impl DisplayAs for PointGetExec {
+    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "PointGetExec: {} using {} {}", self.output.table.name, self.index_name(), self.bounds)
+    }
+}
+
+impl ExecutionPlan for PointGetExec {
+    leaf_methods!("PointGetExec");
+
+    fn statistics_from_inputs(
+        &self,
+        _inputs: &[Arc<Statistics>],
+        _args: &StatisticsArgs,
+    ) -> DataFusionResult<Arc<Statistics>> {
+        let single = self.bounds.single_values() == self.bounds.equalities();
+        Ok(leaf::estimate(&self.output.schema, if single { 1 } else { 10 }))
+    }
+
+    fn execute(&self, partition: usize, _context: Arc<TaskContext>) -> DataFusionResult<SendableRecordBatchStream> {
+        let context = self.slots.get()?;
+        let keys = self.bounds.points(&context)?;
+        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+        let output = self.output.clone();
+        let own = OwnWrites::Before(context.command);
+        let transaction = Arc::clone(&context.transaction);
+        let chunks: Vec<Vec<Bytes>> = keys.chunks(KEYS_AT_ONCE).map(<[Bytes]>::to_vec).collect();
+        let batches = stream::iter(chunks).then(move |keys| {
+            let (output, transaction) = (output.clone(), Arc::clone(&transaction));
+            async move { read(&output, &transaction, own, &keys).await }
+        });
+        let batches = batches.try_filter(|batch| futures::future::ready(batch.num_rows() > 0));
+        Ok(leaf::stream(&self.output.schema, batches, rows))
+    }
+}

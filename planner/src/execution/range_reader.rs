@@ -1,0 +1,74 @@
+//! Reads key ranges one after another, up to a limit, and shares them out between partitions by tablet.
+
+use crate::error::Result;
+use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
+use std::sync::Arc;
+use storage::RowRange;
+use txn::{KeyValue, OwnWrites, Transaction, TxnScanOptions};
+
+/// Pairs in one batch, at most.
+pub const BATCH_ROWS: usize = 2048;
+
+/// How ranges are read.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadOptions {
+    /// From the last key to the first.
+    pub reverse: bool,
+    /// Pairs in all, at most.
+    pub fetch: Option<usize>,
+    /// Which own writes are seen.
+    pub own: OwnWrites,
+}
+
+/// Streams the pairs of `ranges` (in key order, disjoint).
+pub fn read_ranges(
+    transaction: Arc<Transaction>,
+    mut ranges: Vec<RowRange>,
+    options: ReadOptions,
+) -> BoxStream<'static, Result<Vec<KeyValue>>> {
+    if options.reverse {
+        ranges.reverse();
+    }
+    let batch_rows = options.fetch.map_or(BATCH_ROWS, |fetch| fetch.clamp(1, BATCH_ROWS));
+    let scan = TxnScanOptions { reverse: options.reverse, batch_rows, limit: options.fetch };
+    let batches = stream::iter(ranges)
+        .flat_map(move |range| transaction.scan(range, scan, options.own))
+        .map_err(crate::error::SqlError::from);
+    match options.fetch {
+        None => batches.boxed(),
+        Some(fetch) => batches
+            .scan(fetch, |left, batch| {
+                let batch = batch.map(|mut pairs| {
+                    pairs.truncate(*left);
+                    *left -= pairs.len();
+                    pairs
+                });
+                futures::future::ready(Some((batch, *left == 0)))
+            })
+            // The batch that reaches the limit still counts; nothing is read after it.
+            .scan(false, |done, (batch, last)| {
+                let item = (!*done).then_some(batch);
+                *done = last;
+                futures::future::ready(item)
+            })
+            .boxed(),
+    }
+}
+
+/// Cuts `ranges` at the boundaries of tablets and shares the pieces out: whole tablets, neighbours
+/// together, so that each partition is in key order.
+pub async fn share_out(
+    transaction: &Transaction,
+    ranges: &[RowRange],
+    partitions: usize,
+) -> Result<Vec<Vec<RowRange>>> {
+    let mut pieces = Vec::new();
+    for range in ranges {
+        let tablets = transaction.tablets(range).await?;
+        pieces.extend(tablets.iter().map(|tablet| tablet.range.intersect(range)).filter(|piece| !piece.is_empty()));
+    }
+    let share = pieces.len().div_ceil(partitions.max(1)).max(1);
+    let mut shares: Vec<Vec<RowRange>> = pieces.chunks(share).map(<[RowRange]>::to_vec).collect();
+    shares.resize(partitions.max(1), vec![]);
+    Ok(shares)
+}

@@ -1,0 +1,204 @@
+//! [`table_source`]: a table or system view as DataFusion sees it, and the leaf that a scan of it becomes.
+
+use super::access_path::{self, AccessPath};
+use super::index_scan::IndexScanExec;
+use super::output::{ScanOutput, scan_schema};
+use super::point_get::PointGetExec;
+use super::slots::Slots;
+use super::system_view::SystemViewExec;
+use super::table_scan::TableScanExec;
+use crate::catalog::{ColumnId, RelationKind, TableDescriptor};
+use crate::error::Result;
+use crate::pg_catalog::{SystemView, view_by_oid};
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::common::{Column, DFSchema, Result as DataFusionResult};
+use datafusion::logical_expr::utils::{conjunction, expr_to_columns};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableSource};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::filter::FilterExecBuilder;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+/// Rows that a scan without bounds is taken to return when nothing is known of the table.
+const UNKNOWN_ROWS: usize = 10_000;
+/// Bytes from which a table is scanned in parallel.
+const PARALLEL_BYTES: u64 = 64 << 20;
+/// Bytes that a row is taken to have on the medium.
+const ROW_BYTES: u64 = 100;
+
+/// A relation as a plan's leaf; `slots` are those of the plan instance that will read it.
+pub fn table_source(table: Arc<TableDescriptor>, slots: Arc<Slots>) -> Arc<dyn TableSource> {
+    if table.kind == RelationKind::SystemView
+        && let Some(view) = view_by_oid(table.oid)
+    {
+        return view_source(Arc::clone(view), slots);
+    }
+    Arc::new(Table { schema: scan_schema(&table), table, view: None, slots })
+}
+
+/// A system view as a plan's leaf. Its schema has no row key.
+pub fn view_source(view: Arc<dyn SystemView>, slots: Arc<Slots>) -> Arc<dyn TableSource> {
+    let table = Arc::clone(view.descriptor());
+    let all = scan_schema(&table);
+    let columns = all.fields().len().saturating_sub(1);
+    let schema = Arc::new(Schema::new(all.fields().iter().take(columns).cloned().collect::<Vec<_>>()));
+    Arc::new(Table { schema, table, view: Some(view), slots })
+}
+
+/// A table or system view bound to the slots of a plan instance.
+pub struct Table {
+    table: Arc<TableDescriptor>,
+    view: Option<Arc<dyn SystemView>>,
+    slots: Arc<Slots>,
+    schema: SchemaRef,
+}
+
+impl TableSource for Table {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DataFusionResult<Vec<TableProviderFilterPushDown>> {
+        // What the bounds do not decide, a filter right above the leaf does.
+        Ok(vec![TableProviderFilterPushDown::Exact; filters.len()])
+    }
+}
+
+/// Turns an expression over a schema into a physical one.
+pub type ToPhysical<'a> = &'a (dyn Fn(&Expr, &DFSchema) -> Result<Arc<dyn PhysicalExpr>> + Sync);
+
+impl Table {
+    /// The descriptor.
+    pub fn descriptor(&self) -> &Arc<TableDescriptor> {
+        &self.table
+    }
+
+    /// The leaf, and the filter above it if any, for a scan of the columns at `projection` (all when
+    /// none is given) with `filters` (a conjunction, columns unqualified), `fetch` rows at most.
+    pub async fn scan(
+        &self,
+        projection: Option<&[usize]>,
+        filters: &[Expr],
+        fetch: Option<usize>,
+        partitions: usize,
+        physical: ToPhysical<'_>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let mut positions: Vec<usize> = match projection {
+            Some(projection) => projection.to_vec(),
+            None => (0..self.schema.fields().len()).collect(),
+        };
+        let width = positions.len();
+        let (remaining, path) = if self.view.is_some() {
+            (filters.to_vec(), None)
+        } else {
+            let (needed, needs_key) = self.needed(&positions, filters)?;
+            let empty = DFSchema::empty();
+            let path = access_path::choose(&self.table, filters, &needed, needs_key, &|expression: &Expr| {
+                physical(expression, &empty)
+            })?;
+            let remaining = path.remaining.iter().filter_map(|position| filters.get(*position).cloned()).collect();
+            (remaining, Some(path))
+        };
+        for column in columns_of(&remaining)? {
+            let position = self.schema.index_of(&column.name)?;
+            if !positions.contains(&position) {
+                positions.push(position);
+            }
+        }
+        let fetch_below = fetch.filter(|_| remaining.is_empty());
+        let leaf = match path {
+            None => self.view_leaf(positions),
+            Some(path) => self.table_leaf(path, &positions, fetch_below, partitions).await,
+        }?;
+        let Some(predicate) = conjunction(remaining) else { return Ok(leaf) };
+        let schema = DFSchema::try_from(leaf.schema())?;
+        let predicate = physical(&predicate, &schema)?;
+        let narrow = (positions_differ(width, leaf.schema().fields().len())).then(|| (0..width).collect());
+        let filter = FilterExecBuilder::new(predicate, leaf).apply_projection(narrow)?.with_fetch(fetch).build()?;
+        Ok(Arc::new(filter))
+    }
+
+    fn view_leaf(&self, positions: Vec<usize>) -> Result<Arc<dyn ExecutionPlan>> {
+        let schema = Arc::new(self.schema.project(&positions)?);
+        let view = self.view.clone().ok_or_else(|| crate::SqlError::internal("a table without access path"))?;
+        Ok(Arc::new(SystemViewExec::new(view, positions, schema, Arc::clone(&self.slots))))
+    }
+
+    async fn table_leaf(
+        &self,
+        path: AccessPath,
+        positions: &[usize],
+        fetch: Option<usize>,
+        partitions: usize,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let output = ScanOutput::new(Arc::clone(&self.table), positions)?;
+        let AccessPath { index, bounds, constants, .. } = path;
+        let bounds = Arc::new(bounds);
+        let slots = Arc::clone(&self.slots);
+        let descriptor = index.and_then(|index| self.table.indexes.get(index));
+        let leaf: Arc<dyn ExecutionPlan> = match (index, descriptor) {
+            (Some(position), Some(index)) if index.primary && bounds.is_points() => {
+                Arc::new(PointGetExec::new(output, position, bounds, &constants, slots))
+            }
+            (_, Some(index)) if !index.primary => {
+                let expected =
+                    if index.unique && bounds.is_points() { 1 } else { expected_rows(&bounds, UNKNOWN_ROWS) };
+                Arc::new(IndexScanExec::new(output, Arc::new(index.clone()), bounds, constants, slots, expected))
+            }
+            _ => {
+                let bytes = self.bytes().await;
+                let rows =
+                    bytes.map_or(UNKNOWN_ROWS, |bytes| usize::try_from(bytes / ROW_BYTES).unwrap_or(UNKNOWN_ROWS));
+                let large = bytes.is_some_and(|bytes| bytes >= PARALLEL_BYTES) && fetch.is_none();
+                let partitions = if large && bounds.equalities() == 0 { partitions.max(1) } else { 1 };
+                let expected = expected_rows(&bounds, rows.max(1));
+                Arc::new(TableScanExec::new(output, bounds, constants, slots, partitions, expected))
+            }
+        };
+        Ok(match fetch {
+            Some(_) => leaf.with_fetch(fetch).unwrap_or(leaf),
+            None => leaf,
+        })
+    }
+
+    /// Bytes of the table's tablets, when the plan is made for a transaction at hand.
+    async fn bytes(&self) -> Option<u64> {
+        let context = self.slots.get().ok()?;
+        let range = storage::RowRange::prefix(crate::encoding::table_prefix(self.table.storage_id));
+        let tablets = context.transaction.tablets(&range).await.ok()?;
+        Some(tablets.iter().map(|tablet| tablet.bytes).sum())
+    }
+
+    /// The columns that the output and the filters need, and whether the row key is among them.
+    fn needed(&self, positions: &[usize], filters: &[Expr]) -> Result<(BTreeSet<ColumnId>, bool)> {
+        let live: Vec<ColumnId> = self.table.live_columns().map(|column| column.id).collect();
+        let mut needed: BTreeSet<ColumnId> =
+            positions.iter().filter_map(|position| live.get(*position).copied()).collect();
+        let needs_key = positions.contains(&live.len());
+        for column in columns_of(filters)? {
+            needed.extend(self.table.column_named(&column.name).map(|column| column.id));
+        }
+        Ok((needed, needs_key))
+    }
+}
+
+fn positions_differ(wanted: usize, read: usize) -> bool {
+    wanted != read
+}
+
+fn expected_rows(bounds: &super::bounds::KeyBounds, all: usize) -> usize {
+    match bounds.equalities() {
+        0 if bounds.is_full() => all,
+        0 => (all / 4).max(1),
+        _ => (all / 100).clamp(1, 1000),
+    }
+}
+
+fn columns_of(filters: &[Expr]) -> Result<HashSet<Column>> {
+    let mut columns = HashSet::new();
+    for filter in filters {
+        expr_to_columns(filter, &mut columns)?;
+    }
+    Ok(columns)
+}

@@ -1,0 +1,224 @@
+//! [`TableScanExec`]: reads a table's rows in the order of their keys: all, or ranges of the primary key.
+
+use super::access_path::key_columns;
+use super::bounds::KeyBounds;
+use super::index_scan::{self, IndexScanExec};
+use super::leaf::{self, leaf_methods};
+use super::output::ScanOutput;
+use super::range_reader::{ReadOptions, read_ranges, share_out};
+use super::slots::Slots;
+use crate::catalog::{ColumnId, IndexState};
+use crate::error::{Result, SqlError};
+use datafusion::common::{Result as DataFusionResult, Statistics};
+use datafusion::execution::TaskContext;
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder};
+use datafusion::physical_plan::statistics::StatisticsArgs;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
+};
+use futures::{StreamExt, TryStreamExt};
+use std::fmt;
+use std::sync::Arc;
+use storage::RowRange;
+use tokio::sync::OnceCell;
+use txn::OwnWrites;
+
+/// The ranges of each partition, looked up once for an execution.
+type Shares = Arc<OnceCell<Vec<Vec<RowRange>>>>;
+
+/// Reads rows in key order.
+#[derive(Clone, Debug)]
+pub struct TableScanExec {
+    output: ScanOutput,
+    bounds: Arc<KeyBounds>,
+    constants: Vec<ColumnId>,
+    reverse: bool,
+    fetch: Option<usize>,
+    partitions: usize,
+    estimate: usize,
+    slots: Arc<Slots>,
+    shares: Shares,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl TableScanExec {
+    /// Reads the keys in `bounds`, in `partitions` parts that are groups of tablets. About
+    /// `estimate` rows are expected.
+    pub fn new(
+        output: ScanOutput,
+        bounds: Arc<KeyBounds>,
+        constants: Vec<ColumnId>,
+        slots: Arc<Slots>,
+        partitions: usize,
+        estimate: usize,
+    ) -> Self {
+        let properties = Self::properties(&output, &constants, false, partitions);
+        TableScanExec {
+            output,
+            bounds,
+            constants,
+            reverse: false,
+            fetch: None,
+            partitions,
+            estimate,
+            slots,
+            shares: Arc::default(),
+            properties,
+            metrics: ExecutionPlanMetricsSet::new(),
+        }
+    }
+
+    fn properties(
+        output: &ScanOutput,
+        constants: &[ColumnId],
+        reverse: bool,
+        partitions: usize,
+    ) -> Arc<PlanProperties> {
+        let ordering = output.table.primary_key().map(|key| output.ordering(key, constants, reverse));
+        leaf::properties(&output.schema, ordering.unwrap_or_default(), &output.positions(constants), partitions)
+    }
+
+    /// The same rows, last key first.
+    pub fn reversed(&self) -> Self {
+        let mut reversed = self.clone();
+        reversed.reverse = !self.reverse;
+        // An order is wanted over all rows: one partition.
+        reversed.partitions = 1;
+        reversed.properties = Self::properties(&self.output, &self.constants, reversed.reverse, 1);
+        reversed
+    }
+
+    /// Full scans of indexes that return the same rows in other orders: those that hold every column
+    /// needed, and, when only the first few rows are wanted, those that do not. None when the bounds
+    /// use the primary key.
+    pub fn index_alternatives(&self, first_rows: bool) -> Vec<IndexScanExec> {
+        let table = &self.output.table;
+        if !self.bounds.is_full() {
+            return vec![];
+        }
+        table
+            .secondary_indexes()
+            .filter(|index| index.state == IndexState::Public)
+            .filter(|index| first_rows || index_scan::covers(&self.output, index))
+            .map(|index| {
+                let bounds = KeyBounds::new(index.storage_id, key_columns(table, index), vec![], vec![]);
+                let (output, slots) = (self.output.clone(), Arc::clone(&self.slots));
+                IndexScanExec::new(output, Arc::new(index.clone()), Arc::new(bounds), vec![], slots, self.estimate)
+            })
+            .collect()
+    }
+
+    fn forget(&mut self) {
+        self.metrics = ExecutionPlanMetricsSet::new();
+        self.shares = Shares::default();
+    }
+
+    /// Name of the table.
+    pub fn table_name(&self) -> &str {
+        &self.output.table.name
+    }
+
+    /// The keys read.
+    pub fn bounds(&self) -> &Arc<KeyBounds> {
+        &self.bounds
+    }
+
+    /// Whether the last key comes first.
+    pub fn is_reverse(&self) -> bool {
+        self.reverse
+    }
+
+    /// What it returns.
+    pub fn output(&self) -> &ScanOutput {
+        &self.output
+    }
+
+    /// The slots it reads.
+    pub fn slots(&self) -> &Arc<Slots> {
+        &self.slots
+    }
+
+    /// How many rows are expected.
+    pub fn expected_rows(&self) -> usize {
+        self.estimate
+    }
+
+    /// How many partitions it has.
+    pub fn partitions(&self) -> usize {
+        self.partitions
+    }
+
+    /// Name of the primary key, when the bounds use it or there is one.
+    pub fn index_name(&self) -> Option<&str> {
+        self.output.table.primary_key().map(|key| key.name.as_str())
+    }
+}
+
+impl DisplayAs for TableScanExec {
+    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "TableScanExec: {}", self.output.table.name)?;
+        if !self.bounds.is_full() {
+            write!(f, " {}", self.bounds)?;
+        }
+        if self.reverse {
+            f.write_str(" reverse")?;
+        }
+        if let Some(fetch) = self.fetch {
+            write!(f, " fetch={fetch}")?;
+        }
+        Ok(())
+    }
+}
+
+impl ExecutionPlan for TableScanExec {
+    leaf_methods!("TableScanExec");
+
+    fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
+        let mut limited = self.clone();
+        limited.fetch = fetch;
+        Some(Arc::new(limited))
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        self.fetch
+    }
+
+    fn supports_limit_pushdown(&self) -> bool {
+        true
+    }
+
+    fn statistics_from_inputs(
+        &self,
+        _inputs: &[Arc<Statistics>],
+        _args: &StatisticsArgs,
+    ) -> DataFusionResult<Arc<Statistics>> {
+        let rows = self.fetch.map_or(self.estimate, |fetch| fetch.min(self.estimate));
+        Ok(leaf::estimate(&self.output.schema, rows))
+    }
+
+    fn execute(&self, partition: usize, _context: Arc<TaskContext>) -> DataFusionResult<SendableRecordBatchStream> {
+        let context = self.slots.get()?;
+        let ranges = self.bounds.ranges(&context)?;
+        let options = ReadOptions { reverse: self.reverse, fetch: self.fetch, own: OwnWrites::Before(context.command) };
+        let transaction = Arc::clone(&context.transaction);
+        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+        let output = self.output.clone();
+        let pairs = if self.partitions > 1 {
+            let (shares, partitions) = (Arc::clone(&self.shares), self.partitions);
+            let read = async move {
+                let shares = shares.get_or_try_init(|| share_out(&transaction, &ranges, partitions)).await?;
+                let ranges = shares.get(partition).cloned().unwrap_or_default();
+                Ok::<_, SqlError>(read_ranges(Arc::clone(&transaction), ranges, options))
+            };
+            futures::stream::once(read).try_flatten().boxed()
+        } else {
+            read_ranges(transaction, ranges, options)
+        };
+        let batches = pairs.map(move |pairs| -> Result<_> {
+            let pairs = pairs?;
+            output.decode(pairs.iter().map(|(key, value)| (key, value)))
+        });
+        Ok(leaf::stream(&self.output.schema, batches, rows))
+    }
+}

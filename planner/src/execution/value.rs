@@ -1,0 +1,168 @@
+//! [`Value`]: an expression without columns whose value bounds a scan; computed when the scan starts.
+//!
+//! Knows the column's type that it is compared with, and what to do when the value does not fit it.
+
+use super::leaf;
+use super::slot_function::SlotFunction;
+use super::slots::StatementContext;
+use crate::error::{Result, SqlError};
+use crate::types::Datum;
+use datafusion::arrow::array::Array;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::logical_expr::Expr;
+use datafusion::physical_expr::PhysicalExpr;
+use std::sync::Arc;
+
+/// How the value's type relates to the column's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conversion {
+    /// It is the same.
+    None,
+    /// The column was widened to compare: an integer of a wider type, to be narrowed.
+    Integer,
+    /// The comparison is between `numeric_key`s: the value lacks its display scale.
+    NumericKey,
+}
+
+/// What a value is for a column of a narrower type.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fitted {
+    /// The value in the column's type; may be NULL.
+    Is(Datum),
+    /// Smaller than every value of the column.
+    Below,
+    /// Greater than every value of the column.
+    Above,
+}
+
+/// A value known when the scan starts.
+#[derive(Clone, Debug)]
+pub struct Value {
+    source: Source,
+    text: String,
+    target: DataType,
+    conversion: Conversion,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Constant(Datum),
+    /// The common case, read without evaluating an expression.
+    Slot(Arc<datafusion::logical_expr::ScalarUDF>),
+    Expression(Arc<dyn PhysicalExpr>),
+}
+
+impl Value {
+    /// A value for a column of type `target`. `physical` turns an expression into a physical one.
+    pub fn new(
+        expression: &Expr,
+        target: DataType,
+        conversion: Conversion,
+        physical: &dyn Fn(&Expr) -> Result<Arc<dyn PhysicalExpr>>,
+    ) -> Result<Value> {
+        let source = match expression {
+            Expr::Literal(value, _) => Source::Constant(value.clone()),
+            Expr::ScalarFunction(call) if as_slot(&call.func).is_some() => Source::Slot(Arc::clone(&call.func)),
+            other => Source::Expression(physical(other)?),
+        };
+        Ok(Value {
+            source,
+            text: crate::explain::readable(&expression.human_display().to_string()),
+            target,
+            conversion,
+        })
+    }
+
+    fn raw(&self, context: &StatementContext) -> Result<Datum> {
+        match &self.source {
+            Source::Constant(value) => Ok(value.clone()),
+            Source::Slot(function) => match as_slot(function) {
+                Some(slot) => slot.value_in(context),
+                None => Err(SqlError::internal("a slot that is none")),
+            },
+            Source::Expression(expression) => {
+                let array = expression.evaluate(&leaf::one_row())?.into_array(1)?;
+                Ok(Datum::try_from_array(&array, 0)?)
+            }
+        }
+    }
+
+    /// The value, in the column's type.
+    pub fn evaluate(&self, context: &StatementContext) -> Result<Fitted> {
+        self.fit(self.raw(context)?)
+    }
+
+    /// The elements of an array value without its NULLs, in the column's type; those that do not
+    /// fit equal nothing and are left out.
+    pub fn evaluate_elements(&self, context: &StatementContext) -> Result<Vec<Datum>> {
+        let elements = match self.raw(context)? {
+            Datum::List(list) if !list.is_empty() && list.is_valid(0) => list.value(0),
+            _ => return Ok(vec![]),
+        };
+        let mut values = Vec::with_capacity(elements.len());
+        for index in 0..elements.len() {
+            if let Fitted::Is(value) = self.fit(Datum::try_from_array(&elements, index)?)?
+                && !value.is_null()
+            {
+                values.push(value);
+            }
+        }
+        Ok(values)
+    }
+
+    fn fit(&self, value: Datum) -> Result<Fitted> {
+        if value.is_null() {
+            return Ok(Fitted::Is(Datum::try_new_null(&self.target)?));
+        }
+        match self.conversion {
+            Conversion::NumericKey => match value {
+                // The scale does not count in keys; the form that the encoder reads has one.
+                Datum::Binary(Some(mut bytes)) => {
+                    bytes.extend_from_slice(&[0, 0]);
+                    Ok(Fitted::Is(Datum::Binary(Some(bytes))))
+                }
+                other => Err(SqlError::internal(format!("a numeric of type {}", other.data_type()))),
+            },
+            Conversion::Integer => narrow(&value, &self.target),
+            Conversion::None if value.data_type() == self.target => Ok(Fitted::Is(value)),
+            Conversion::None => {
+                Err(SqlError::internal(format!("a bound of type {} for {}", value.data_type(), self.target)))
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn as_slot(function: &datafusion::logical_expr::ScalarUDF) -> Option<&SlotFunction> {
+    (function.inner().as_ref() as &dyn std::any::Any).downcast_ref::<SlotFunction>()
+}
+
+/// Whether a function reads a slot: its value cannot change while a statement runs.
+pub fn is_slot(function: &datafusion::logical_expr::ScalarUDF) -> bool {
+    as_slot(function).is_some()
+}
+
+fn narrow(value: &Datum, target: &DataType) -> Result<Fitted> {
+    let wide = match value {
+        Datum::Int16(Some(value)) => i64::from(*value),
+        Datum::Int32(Some(value)) => i64::from(*value),
+        Datum::Int64(Some(value)) => *value,
+        other => return Err(SqlError::internal(format!("an integer of type {}", other.data_type()))),
+    };
+    let narrowed = match target {
+        DataType::Int16 => i16::try_from(wide).ok().map(|value| Datum::Int16(Some(value))),
+        DataType::Int32 => i32::try_from(wide).ok().map(|value| Datum::Int32(Some(value))),
+        DataType::Int64 => Some(Datum::Int64(Some(wide))),
+        other => return Err(SqlError::internal(format!("an integer column of type {other}"))),
+    };
+    Ok(match narrowed {
+        Some(value) => Fitted::Is(value),
+        None if wide < 0 => Fitted::Below,
+        None => Fitted::Above,
+    })
+}

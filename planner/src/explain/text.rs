@@ -1,0 +1,62 @@
+//! Expressions as a person reads them: DataFusion's text without its positions and internal names.
+
+use datafusion::physical_expr::PhysicalExpr;
+use std::sync::Arc;
+
+/// `a@1 = $1()` becomes `a = $1`.
+pub fn readable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['@', '$', '\'']) {
+        let (head, tail) = rest.split_at(at);
+        out.push_str(head);
+        rest = match tail.as_bytes().first() {
+            // A column's position: letters, at-sign, digits.
+            Some(b'@') if head.ends_with(|c: char| c.is_alphanumeric() || c == '_') => {
+                tail.get(1..).unwrap_or_default().trim_start_matches(|c: char| c.is_ascii_digit())
+            }
+            // A slot: a call without arguments.
+            Some(b'$') => {
+                let end = tail
+                    .char_indices()
+                    .skip(1)
+                    .find(|(_, c)| !(c.is_alphanumeric() || *c == '_' || *c == ':'))
+                    .map_or(tail.len(), |(end, _)| end);
+                let (name, after) = tail.split_at(end);
+                out.push_str(name);
+                after.strip_prefix("()").unwrap_or(after)
+            }
+            // Text is left alone.
+            Some(b'\'') => {
+                let end = tail.get(1..).and_then(|text| text.find('\'')).map_or(tail.len(), |end| end + 2);
+                let (literal, after) = tail.split_at(end);
+                out.push_str(literal);
+                after
+            }
+            _ => {
+                out.push('@');
+                tail.get(1..).unwrap_or_default()
+            }
+        };
+    }
+    out.push_str(rest);
+    out
+}
+
+/// A condition in parentheses.
+pub fn condition(expression: &Arc<dyn PhysicalExpr>) -> String {
+    let text = readable(&expression.to_string());
+    if text.starts_with('(') && text.ends_with(')') { text } else { format!("({text})") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::readable;
+
+    #[test]
+    fn internal_names_disappear_and_text_stays() {
+        assert_eq!(readable("a@1 = $1() AND b@22 < 'x@1 $2()'"), "a = $1 AND b < 'x@1 $2()'");
+        assert_eq!(readable("ts@0 > $:now()"), "ts > $:now");
+        assert_eq!(readable("a @ b"), "a @ b");
+    }
+}

@@ -1,0 +1,106 @@
+//! [`KeyOrder`]: takes orders from keys. A sort over a scan is dropped when the scan, read backwards
+//! or through an index in that order, already delivers it.
+//!
+//! DataFusion itself drops a sort whose input is in order; this rule only turns scans round, or onto
+//! another index, first. Must not change what rows a scan returns.
+
+use crate::execution::index_scan::IndexScanExec;
+use crate::execution::table_scan::TableScanExec;
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::physical_expr::LexOrdering;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::limit::GlobalLimitExec;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use std::sync::Arc;
+
+/// The rule. Runs before the rules that enforce orders.
+#[derive(Debug)]
+pub struct KeyOrder;
+
+impl PhysicalOptimizerRule for KeyOrder {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(|plan| {
+            let Some(sort) = plan.downcast_ref::<SortExec>() else { return Ok(Transformed::no(plan)) };
+            if sort.preserve_partitioning() {
+                return Ok(Transformed::no(plan));
+            }
+            let Some(input) = ordered(sort.input(), sort.expr(), sort.fetch().is_some())? else {
+                return Ok(Transformed::no(plan));
+            };
+            let Some(fetch) = sort.fetch() else { return Ok(Transformed::yes(input)) };
+            let limited = match input.with_fetch(Some(fetch)) {
+                Some(limited) => limited,
+                None => Arc::new(GlobalLimitExec::new(input, 0, Some(fetch))),
+            };
+            Ok(Transformed::yes(limited))
+        })
+        .data()
+    }
+
+    fn name(&self) -> &str {
+        "KeyOrder"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// The plan with its scan turned so that rows come in `order`, when that can be had from a chain
+/// of operators that keep order down to one scan.
+fn ordered(
+    plan: &Arc<dyn ExecutionPlan>,
+    order: &LexOrdering,
+    limited: bool,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    for scan in alternatives(plan, limited)? {
+        if scan.output_partitioning().partition_count() == 1
+            && scan.equivalence_properties().ordering_satisfy(order.clone())?
+        {
+            return Ok(Some(scan));
+        }
+    }
+    Ok(None)
+}
+
+/// The plan with each way of reading its scan.
+fn alternatives(plan: &Arc<dyn ExecutionPlan>, limited: bool) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+    if let Some(scan) = plan.downcast_ref::<TableScanExec>() {
+        let mut all: Vec<Arc<dyn ExecutionPlan>> = vec![Arc::clone(plan)];
+        if scan.fetch().is_none() {
+            all.push(Arc::new(scan.reversed()));
+            for index in scan.index_alternatives(limited) {
+                all.push(Arc::new(index.reversed()));
+                all.push(Arc::new(index));
+            }
+        }
+        return Ok(all);
+    }
+    if let Some(scan) = plan.downcast_ref::<IndexScanExec>() {
+        let mut all: Vec<Arc<dyn ExecutionPlan>> = vec![Arc::clone(plan)];
+        if scan.fetch().is_none() {
+            all.push(Arc::new(scan.reversed()));
+        }
+        return Ok(all);
+    }
+    let filter = plan.downcast_ref::<FilterExec>();
+    let keeps_order = filter.is_some_and(|filter| filter.fetch().is_none())
+        || plan.is::<ProjectionExec>()
+        || plan.is::<CoalescePartitionsExec>() && plan.fetch().is_none();
+    let children = plan.children();
+    let [input] = children.as_slice() else { return Ok(vec![]) };
+    if !keeps_order {
+        return Ok(vec![]);
+    }
+    alternatives(input, limited)?
+        .into_iter()
+        .map(|input| replace_children_if_necessary(Arc::clone(plan), vec![input]))
+        .collect()
+}

@@ -1,0 +1,172 @@
+//! [`LookupJoin`]: makes hash joins look their probe side up by key.
+//!
+//! Where a hash join would scan a whole table to probe, and the join's columns are a key of the table or
+//! the beginning of one, the keys of the build side are noted and only rows with these keys are read. Too many
+//! keys, and the table is scanned after all: that is found out while the join runs, not guessed.
+
+use crate::catalog::{IndexDescriptor, IndexState, TableDescriptor};
+use crate::execution::key_tap::{KeyTap, KeyTapExec};
+use crate::execution::lookup_scan::LookupScanExec;
+use crate::execution::table_scan::TableScanExec;
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::logical_expr::JoinType;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::coop::CooperativeExec;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use std::sync::Arc;
+
+/// Keys looked up in one join, at most.
+const MOST_KEYS: usize = 20_000;
+/// A look-up costs about as much as scanning this many rows.
+const ROWS_PER_LOOKUP: usize = 8;
+/// Keys looked up whatever the size of the table.
+const ALWAYS_KEYS: usize = 64;
+
+/// The rule. Runs after all others: nothing may come between tap and join afterwards.
+#[derive(Debug)]
+pub struct LookupJoin;
+
+impl PhysicalOptimizerRule for LookupJoin {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(|plan| {
+            let Some(join) = plan.downcast_ref::<HashJoinExec>() else { return Ok(Transformed::no(plan)) };
+            match by_lookup(join)? {
+                Some(children) => Ok(Transformed::yes(replace_children_if_necessary(Arc::clone(&plan), children)?)),
+                None => Ok(Transformed::no(plan)),
+            }
+        })
+        .data()
+    }
+
+    fn name(&self) -> &str {
+        "LookupJoin"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// Whether rows of the probe side that match nothing leave the join's result as it is.
+fn drops_unmatched_probe_rows(join_type: JoinType) -> bool {
+    match join_type {
+        JoinType::Inner
+        | JoinType::Left
+        | JoinType::LeftSemi
+        | JoinType::LeftAnti
+        | JoinType::LeftMark
+        | JoinType::RightSemi => true,
+        JoinType::Right | JoinType::Full | JoinType::RightAnti | JoinType::RightMark => false,
+    }
+}
+
+fn by_lookup(join: &HashJoinExec) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>> {
+    let single = join.left().output_partitioning().partition_count() == 1
+        && join.right().output_partitioning().partition_count() == 1;
+    // NOT IN looks at whether the probe side has NULLs or any rows at all.
+    let null_aware = join.null_aware;
+    if !drops_unmatched_probe_rows(*join.join_type())
+        || null_aware
+        || !single
+        || *join.partition_mode() != PartitionMode::CollectLeft
+    {
+        return Ok(None);
+    }
+    let Some((scan, columns)) = probe_scan(join.right()) else { return Ok(None) };
+    let Some(scan) = scan.downcast_ref::<TableScanExec>() else { return Ok(None) };
+    if !scan.bounds().is_full() || scan.fetch().is_some() {
+        return Ok(None);
+    }
+    // Which column of the table each join key is, where it is one of the same type.
+    let build_schema = join.left().schema();
+    let names: Vec<Option<String>> = join
+        .on()
+        .iter()
+        .map(|(left, right)| {
+            let column = right.downcast_ref::<Column>()?;
+            let position = columns.get(column.index()).copied().flatten()?;
+            let schema = scan.schema();
+            let field = schema.fields().get(position)?;
+            (left.data_type(&build_schema).ok()? == *field.data_type()).then(|| field.name().clone())
+        })
+        .collect();
+    let table = &scan.output().table;
+    let Some((index, arrays)) = best_index(table, &names, scan) else { return Ok(None) };
+    let most = (scan.expected_rows() / ROWS_PER_LOOKUP).clamp(ALWAYS_KEYS, MOST_KEYS);
+    let tap = Arc::new(KeyTap::default());
+    let keys: Vec<Arc<dyn PhysicalExpr>> = join.on().iter().map(|(left, _)| Arc::clone(left)).collect();
+    let build = Arc::new(KeyTapExec::new(Arc::clone(join.left()), keys, most, Arc::clone(&tap)));
+    let lookup: Arc<dyn ExecutionPlan> = Arc::new(LookupScanExec::new(scan, index, arrays, tap));
+    Ok(Some(vec![build, replace_scan(join.right(), &lookup)?]))
+}
+
+/// The scan at the bottom of a chain of filters and projections, and for each output column of the
+/// chain its position in the scan's output.
+fn probe_scan(plan: &Arc<dyn ExecutionPlan>) -> Option<(Arc<dyn ExecutionPlan>, Vec<Option<usize>>)> {
+    if plan.is::<TableScanExec>() {
+        return Some((Arc::clone(plan), (0..plan.schema().fields().len()).map(Some).collect()));
+    }
+    if let Some(filter) = plan.downcast_ref::<FilterExec>() {
+        if filter.fetch().is_some() {
+            return None;
+        }
+        let (scan, columns) = probe_scan(filter.input())?;
+        return Some(match filter.projection() {
+            None => (scan, columns),
+            Some(kept) => (scan, kept.iter().map(|position| columns.get(*position).copied().flatten()).collect()),
+        });
+    }
+    if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
+        let (scan, columns) = probe_scan(projection.input())?;
+        let through = projection.expr().iter().map(|item| {
+            let column = item.expr.downcast_ref::<Column>()?;
+            columns.get(column.index()).copied().flatten()
+        });
+        return Some((scan, through.collect()));
+    }
+    plan.downcast_ref::<CooperativeExec>().and_then(|cooperative| probe_scan(cooperative.input()))
+}
+
+fn replace_scan(plan: &Arc<dyn ExecutionPlan>, scan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    match plan.children().first() {
+        None => Ok(Arc::clone(scan)),
+        Some(child) => replace_children_if_necessary(Arc::clone(plan), vec![replace_scan(child, scan)?]),
+    }
+}
+
+/// The index whose leading columns the join's keys are: the primary key or a unique index in full,
+/// else the longest beginning. Answers, for each of these columns, which join key it is.
+fn best_index<'a>(
+    table: &'a TableDescriptor,
+    names: &[Option<String>],
+    scan: &TableScanExec,
+) -> Option<(&'a IndexDescriptor, Vec<usize>)> {
+    table
+        .indexes
+        .iter()
+        .filter(|index| index.primary || index.state == IndexState::Public)
+        .filter_map(|index| {
+            let arrays: Vec<usize> = index
+                .columns
+                .iter()
+                .map_while(|key| {
+                    let column = table.column(key.column)?;
+                    names.iter().position(|name| name.as_ref() == Some(&column.name))
+                })
+                .collect();
+            (!arrays.is_empty()).then_some((index, arrays))
+        })
+        .max_by_key(|(index, arrays)| {
+            let whole = arrays.len() == index.columns.len();
+            let covers = index.primary || crate::execution::index_scan::covers(scan.output(), index);
+            (whole && (index.primary || index.unique), arrays.len(), covers, index.primary)
+        })
+}
