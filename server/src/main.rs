@@ -1,2 +1,5 @@
-//! main
-fn main() {}
+//! The `percosql` command. Chooses nothing and knows nothing: see [`percosql::cli`].
+
+fn main() -> std::process::ExitCode {
+    percosql::cli::main()
+}

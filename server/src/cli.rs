@@ -1,0 +1,60 @@
+//! The command line: reads it, sets up the log, runs what it asks for, and turns failures into exit codes.
+
+use crate::config::{Cli, Command, Config, LogFormat};
+use clap::Parser;
+use std::io::Write;
+use std::process::ExitCode;
+use tracing_subscriber::EnvFilter;
+
+/// The program.
+pub fn main() -> ExitCode {
+    let Command::Start(options) = Cli::parse().command;
+    match Config::resolve(*options).and_then(start) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            let _ = writeln!(std::io::stderr(), "percosql: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(config: Config) -> Result<(), String> {
+    init_log(&config)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("percosql")
+        // Plans of deep queries recurse; two megabytes are soon gone in a debug build.
+        .thread_stack_size(16 * 1024 * 1024)
+        .build()
+        .map_err(|e| format!("cannot start the runtime: {e}"))?;
+    let result = runtime.block_on(crate::server::run(config));
+    // What still blocks (a connection that was dropped in mid-statement) must not keep the process.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    result
+}
+
+fn init_log(config: &Config) -> Result<(), String> {
+    let filter = EnvFilter::try_new(&config.log).map_err(|e| format!("--log {}: {e}", config.log))?;
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let set = match config.log_format {
+        LogFormat::Text => builder.try_init(),
+        LogFormat::Json => builder.json().try_init(),
+    };
+    set.map_err(|e| format!("cannot start the log: {e}"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+        let cli = Cli::try_parse_from(["percosql", "start", "--data-dir", "d", "--listen", "127.0.0.1:1"]).unwrap();
+        let Command::Start(options) = cli.command;
+        assert_eq!(options.data_dir.unwrap().to_str(), Some("d"));
+        assert!(Cli::try_parse_from(["percosql", "stop"]).is_err());
+    }
+}

@@ -1,0 +1,227 @@
+//! [`Config`]: what `percosql start` runs with, from flags, `PERCOSQL_*` variables and a TOML file,
+//! in that order of precedence. Must not open anything but that file.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::Deserialize;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "percosql",
+    version,
+    about = "A PostgreSQL-compatible SQL database with Percolator transactions",
+    long_about = "PercoSQL speaks PostgreSQL's wire protocol and SQL, and keeps its tables in a \
+                  multi-version, tablet-sharded store with Percolator's transactions.\n\n\
+                  Start it:      percosql start\n\
+                  Connect to it: psql -h 127.0.0.1 -U postgres",
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the command does.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Start the server and run it until SIGTERM or Ctrl-C
+    Start(Box<StartOptions>),
+}
+
+/// Options of `percosql start`. `None`: not given here.
+#[derive(Args, Clone, Debug, Default)]
+pub struct StartOptions {
+    /// Folder that holds the data; made when it does not exist [default: ./percosql-data]
+    #[arg(long, value_name = "DIR", env = "PERCOSQL_DATA_DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Address and port to listen on [default: 127.0.0.1:5432]
+    #[arg(long, value_name = "ADDR", env = "PERCOSQL_LISTEN")]
+    pub listen: Option<String>,
+    /// Where tablets are kept: `embedded` is a local folder [default: embedded]
+    #[arg(long, value_name = "STORE", env = "PERCOSQL_STORE")]
+    pub store: Option<String>,
+    /// TOML file with the same settings, `data_dir = "..."`; flags and variables go before it
+    #[arg(long, value_name = "FILE", env = "PERCOSQL_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// Connections served at a time [default: 200]
+    #[arg(long, value_name = "COUNT", env = "PERCOSQL_MAX_CONNECTIONS")]
+    pub max_connections: Option<usize>,
+    /// Certificate chain in PEM; with --tls-key, clients may ask for TLS
+    #[arg(long, value_name = "FILE", env = "PERCOSQL_TLS_CERT")]
+    pub tls_cert: Option<PathBuf>,
+    /// Private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", env = "PERCOSQL_TLS_KEY")]
+    pub tls_key: Option<PathBuf>,
+    /// Seconds that running statements get to finish at shutdown [default: 10]
+    #[arg(long, value_name = "SECONDS", env = "PERCOSQL_SHUTDOWN_TIMEOUT")]
+    pub shutdown_timeout: Option<u64>,
+    /// Form of the log [default: text]
+    #[arg(long, value_name = "FORMAT", env = "PERCOSQL_LOG_FORMAT")]
+    pub log_format: Option<LogFormat>,
+    /// What is logged: error, warn, info, debug, trace, or a `tracing` filter [default: info]
+    #[arg(long, value_name = "FILTER", env = "PERCOSQL_LOG")]
+    pub log: Option<String>,
+}
+
+/// The form of the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// One readable line an event.
+    #[default]
+    Text,
+    /// One JSON object an event.
+    Json,
+}
+
+/// The settings file: the same names, with underscores.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    data_dir: Option<PathBuf>,
+    listen: Option<String>,
+    store: Option<String>,
+    max_connections: Option<usize>,
+    tls_cert: Option<PathBuf>,
+    tls_key: Option<PathBuf>,
+    shutdown_timeout: Option<u64>,
+    log_format: Option<LogFormat>,
+    log: Option<String>,
+}
+
+/// Which engine keeps the tablets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreKind {
+    /// A local folder.
+    Embedded,
+}
+
+/// All settings, complete and checked as far as can be without opening anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Folder of the data.
+    pub data_dir: PathBuf,
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Which engine.
+    pub store: StoreKind,
+    /// Connections at a time.
+    pub max_connections: usize,
+    /// Certificate chain and key.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// How long running statements may go on at shutdown.
+    pub shutdown_timeout: Duration,
+    /// Form of the log.
+    pub log_format: LogFormat,
+    /// Filter of the log.
+    pub log: String,
+}
+
+impl Config {
+    /// Completes the options by the settings file and the defaults. Errors are sentences for a person.
+    pub fn resolve(options: StartOptions) -> Result<Config, String> {
+        let file = match &options.config {
+            Some(path) => read_file(path)?,
+            None => File::default(),
+        };
+        let listen = options.listen.or(file.listen).unwrap_or_else(|| "127.0.0.1:5432".to_string());
+        let store = options.store.or(file.store).unwrap_or_else(|| "embedded".to_string());
+        let tls = match (options.tls_cert.or(file.tls_cert), options.tls_key.or(file.tls_key)) {
+            (Some(cert), Some(key)) => Some((cert, key)),
+            (None, None) => None,
+            (Some(_), None) => return Err("--tls-cert needs --tls-key".to_string()),
+            (None, Some(_)) => return Err("--tls-key needs --tls-cert".to_string()),
+        };
+        Ok(Config {
+            data_dir: options.data_dir.or(file.data_dir).unwrap_or_else(|| PathBuf::from("./percosql-data")),
+            listen: parse_listen(&listen)?,
+            store: parse_store(&store)?,
+            max_connections: options.max_connections.or(file.max_connections).unwrap_or(200).max(1),
+            tls,
+            shutdown_timeout: Duration::from_secs(options.shutdown_timeout.or(file.shutdown_timeout).unwrap_or(10)),
+            log_format: options.log_format.or(file.log_format).unwrap_or_default(),
+            log: options.log.or(file.log).unwrap_or_else(|| "info".to_string()),
+        })
+    }
+}
+
+fn read_file(path: &Path) -> Result<File, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read settings file {}: {e}", path.display()))?;
+    toml::from_str(&text).map_err(|e| format!("settings file {}: {e}", path.display()))
+}
+
+fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    use std::net::ToSocketAddrs;
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    // A bare port, a bare address, a host name with a port.
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    if let Ok(ip) = text.parse::<std::net::IpAddr>() {
+        return Ok(SocketAddr::new(ip, 5432));
+    }
+    match text.to_socket_addrs() {
+        Ok(mut addresses) => addresses.next().ok_or_else(|| format!("--listen {text}: the name has no address")),
+        Err(e) => Err(format!("--listen {text}: {e} (write ADDRESS:PORT, such as 127.0.0.1:5432)")),
+    }
+}
+
+fn parse_store(text: &str) -> Result<StoreKind, String> {
+    match text {
+        "embedded" => Ok(StoreKind::Embedded),
+        other if other.starts_with("bigtable:") => {
+            Err(format!("--store {other}: Bigtable is not supported yet; use --store embedded"))
+        }
+        other => Err(format!("--store {other}: unknown store; use --store embedded")),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_loopback_and_embedded() {
+        let config = Config::resolve(StartOptions::default()).unwrap();
+        assert_eq!(config.listen, "127.0.0.1:5432".parse().unwrap());
+        assert_eq!(config.store, StoreKind::Embedded);
+        assert_eq!(config.data_dir, PathBuf::from("./percosql-data"));
+    }
+
+    #[test]
+    fn a_flag_goes_before_the_file_and_the_file_before_the_default() {
+        let folder = std::env::temp_dir().join(format!("percosql-config-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("percosql.toml");
+        std::fs::write(&path, "listen = \"127.0.0.1:1\"\nmax_connections = 7\n").unwrap();
+        let options = StartOptions {
+            config: Some(path.clone()),
+            listen: Some("127.0.0.1:2".to_string()),
+            ..StartOptions::default()
+        };
+        let config = Config::resolve(options).unwrap();
+        assert_eq!(config.listen.port(), 2);
+        assert_eq!(config.max_connections, 7);
+        std::fs::write(&path, "lisen = \"127.0.0.1:1\"\n").unwrap();
+        let error =
+            Config::resolve(StartOptions { config: Some(path), ..StartOptions::default() }).unwrap_err();
+        assert!(error.contains("lisen"), "{error}");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn half_a_tls_pair_and_unknown_stores_are_refused() {
+        let options = StartOptions { tls_cert: Some("a".into()), ..StartOptions::default() };
+        assert!(Config::resolve(options).is_err());
+        let options = StartOptions { store: Some("bigtable://a/b/c".into()), ..StartOptions::default() };
+        assert!(Config::resolve(options).unwrap_err().contains("not supported yet"));
+    }
+}

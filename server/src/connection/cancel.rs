@@ -1,0 +1,117 @@
+//! [`Backends`]: the connections being served, by process number, so that a cancel request on another
+//! connection finds the one it means.
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use planner::session::CancelToken;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// All connections of a server.
+#[derive(Debug)]
+pub struct Backends {
+    limit: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next: i32,
+    by_process: HashMap<i32, Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    secret: Bytes,
+    cancel: CancelToken,
+}
+
+/// A place among the connections, given back when dropped.
+#[derive(Debug)]
+pub struct Backend {
+    /// Process number told to the client.
+    pub process: i32,
+    /// Stops the connection's statements.
+    pub cancel: CancelToken,
+    backends: Arc<Backends>,
+}
+
+impl Backends {
+    /// Room for `limit` connections.
+    pub fn new(limit: usize) -> Arc<Self> {
+        Arc::new(Backends { limit, state: Mutex::default() })
+    }
+
+    /// Takes a place; `None` when there is no more room.
+    pub fn register(self: &Arc<Self>, secret: Bytes) -> Option<Backend> {
+        let mut state = self.state.lock();
+        if state.by_process.len() >= self.limit {
+            return None;
+        }
+        loop {
+            state.next = if state.next == i32::MAX { 1 } else { state.next + 1 };
+            if !state.by_process.contains_key(&state.next) {
+                break;
+            }
+        }
+        let process = state.next;
+        let cancel = CancelToken::new();
+        state.by_process.insert(process, Entry { secret, cancel: cancel.clone() });
+        Some(Backend { process, cancel, backends: Arc::clone(self) })
+    }
+
+    /// Cancels what connection `process` runs, if `secret` is its own. Nobody is told whether it was.
+    pub fn cancel(&self, process: i32, secret: &[u8]) {
+        let state = self.state.lock();
+        if let Some(entry) = state.by_process.get(&process)
+            && same(&entry.secret, secret)
+        {
+            entry.cancel.cancel();
+        }
+    }
+
+    /// Cancels what every connection runs.
+    pub fn cancel_all(&self) {
+        for entry in self.state.lock().by_process.values() {
+            entry.cancel.cancel();
+        }
+    }
+
+    /// Connections being served.
+    pub fn count(&self) -> usize {
+        self.state.lock().by_process.len()
+    }
+}
+
+impl Drop for Backend {
+    fn drop(&mut self) {
+        self.backends.state.lock().by_process.remove(&self.process);
+    }
+}
+
+/// Equality whose time tells nothing about where the two differ.
+fn same(left: &[u8], right: &[u8]) -> bool {
+    left.len() == right.len() && left.iter().zip(right).fold(0, |all, (l, r)| all | (l ^ r)) == 0
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_right_secret_cancels_and_a_dropped_place_is_free_again() {
+        let backends = Backends::new(1);
+        let backend = backends.register(Bytes::from_static(b"1234")).unwrap();
+        assert!(backends.register(Bytes::from_static(b"1234")).is_none());
+        backends.cancel(backend.process, b"1235");
+        backends.cancel(backend.process, b"123");
+        backends.cancel(backend.process + 1, b"1234");
+        assert!(!backend.cancel.is_cancelled());
+        backends.cancel(backend.process, b"1234");
+        assert!(backend.cancel.is_cancelled());
+        drop(backend);
+        assert_eq!(backends.count(), 0);
+        assert!(backends.register(Bytes::from_static(b"1234")).is_some());
+    }
+}

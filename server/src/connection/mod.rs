@@ -1,0 +1,260 @@
+//! [`Connection`]: one client, from its first byte to its last. Must not know SQL: statements go to
+//! `planner::session`, which answers with rows.
+
+pub mod auth;
+pub mod cancel;
+pub mod reading;
+pub mod startup;
+pub mod stream;
+pub mod tls;
+
+use crate::error::{ConnectionError, Result, Severity, protocol_violation};
+use crate::listener::Shared;
+use crate::protocol::{Frame, Message, Output};
+use crate::query::extended::Batch;
+use crate::query::portal::Portals;
+use crate::query::statements::Statements;
+use bytes::Bytes;
+use cancel::Backend;
+use pgwire::messages::startup::{BackendKeyData, NegotiateProtocolVersion, SecretKey};
+use planner::session::{Session, Startup, TransactionStatus};
+use planner::{SqlError, state};
+use reading::Input;
+use startup::{NEWEST_PROTOCOL, StartupPacket};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use stream::Stream;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+
+/// How long a client may take to authenticate.
+const AUTHENTICATION_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A client that has been authenticated.
+pub struct Connection {
+    pub(crate) stream: Stream,
+    pub(crate) input: Input,
+    pub(crate) out: Output,
+    pub(crate) session: Session,
+    pub(crate) backend: Backend,
+    pub(crate) stopping: watch::Receiver<bool>,
+    pub(crate) statements: Statements,
+    pub(crate) portals: Portals,
+    pub(crate) batch: Batch,
+}
+
+/// Serves one client to its end. Errors that end it are told to the client where there still is one.
+pub async fn serve(socket: TcpStream, peer: SocketAddr, shared: Arc<Shared>) {
+    let _ = socket.set_nodelay(true);
+    let started = tokio::time::timeout(AUTHENTICATION_TIMEOUT, start(socket, peer, &shared)).await;
+    let mut connection = match started {
+        Ok(Some(connection)) => connection,
+        Ok(None) => return,
+        Err(_) => {
+            tracing::info!(%peer, "the client did not authenticate in time");
+            return;
+        }
+    };
+    let process = connection.backend.process;
+    tracing::debug!(%peer, process, "connection opened");
+    let ended = connection.run().await;
+    connection.portals.clear();
+    connection.session.close().await;
+    match ended {
+        Ok(()) => tracing::debug!(%peer, process, "connection closed"),
+        Err(ConnectionError::Io(error)) => tracing::debug!(%peer, process, %error, "connection lost"),
+        Err(ConnectionError::Fatal(error) | ConnectionError::Sql(error)) => {
+            tracing::debug!(%peer, process, %error, "connection ended");
+            connection.out.error(Severity::Fatal, &error);
+            let farewell = async {
+                connection.out.flush(&mut connection.stream).await?;
+                connection.stream.shutdown().await
+            };
+            // A client that does not read must not hold a shutdown up.
+            let _ = tokio::time::timeout(Duration::from_secs(1), farewell).await;
+        }
+    }
+}
+
+/// Everything up to the first ReadyForQuery. `None`: the connection is over.
+async fn start(socket: TcpStream, peer: SocketAddr, shared: &Arc<Shared>) -> Option<Connection> {
+    let (mut stream, packet) = match startup::negotiate(socket, shared.tls.as_ref(), &shared.backends).await {
+        Ok(negotiated) => negotiated?,
+        Err((stream, error)) => {
+            if let Some(mut stream) = stream {
+                refuse(&mut stream, &mut Output::new(), error).await;
+            }
+            return None;
+        }
+    };
+    let mut out = Output::new();
+    let mut input = Input::default();
+    match admit(&mut stream, &mut input, &mut out, packet, peer, shared).await {
+        Ok((session, backend)) => Some(Connection {
+            stream,
+            input,
+            out,
+            session,
+            backend,
+            stopping: shared.stopping.subscribe(),
+            statements: Statements::default(),
+            portals: Portals::default(),
+            batch: Batch::default(),
+        }),
+        Err(error) => {
+            refuse(&mut stream, &mut out, error).await;
+            None
+        }
+    }
+}
+
+async fn refuse(stream: &mut Stream, out: &mut Output, error: ConnectionError) {
+    if let ConnectionError::Fatal(error) | ConnectionError::Sql(error) = error {
+        tracing::info!(%error, "connection refused");
+        out.error(Severity::Fatal, &error);
+        let _ = out.flush(stream).await;
+        let _ = stream.shutdown().await;
+    }
+}
+
+async fn admit(
+    stream: &mut Stream,
+    input: &mut Input,
+    out: &mut Output,
+    packet: StartupPacket,
+    peer: SocketAddr,
+    shared: &Arc<Shared>,
+) -> Result<(Session, Backend)> {
+    if *shared.stopping.borrow() {
+        return Err(ConnectionError::Fatal(SqlError::new(state::CANNOT_CONNECT_NOW, "the database system is shutting down")));
+    }
+    let newest_minor = (NEWEST_PROTOCOL & 0xffff) as u16;
+    if packet.minor > newest_minor || !packet.unknown_options.is_empty() {
+        let version = NEWEST_PROTOCOL & 0xffff_0000 | u32::from(packet.minor.min(newest_minor));
+        out.message(&NegotiateProtocolVersion::new(version as i32, packet.unknown_options));
+    }
+    auth::authenticate(stream, input, out, &shared.database, &packet.user, peer.ip()).await?;
+    // Protocol 3.0 has room for four bytes; 3.2 lets the key be long enough not to be guessed.
+    let secret = match packet.minor {
+        0 | 1 => Bytes::copy_from_slice(&rand::random::<[u8; 4]>()),
+        _ => Bytes::copy_from_slice(&rand::random::<[u8; 32]>()),
+    };
+    let backend = shared.backends.register(secret.clone()).ok_or_else(|| {
+        ConnectionError::Fatal(SqlError::new(state::TOO_MANY_CONNECTIONS, "sorry, too many clients already"))
+    })?;
+    let startup = Startup {
+        user: packet.user,
+        database: packet.database,
+        options: packet.settings,
+        backend_pid: backend.process,
+        cancel: backend.cancel.clone(),
+    };
+    let mut session =
+        Session::start(Arc::clone(&shared.database), startup).await.map_err(ConnectionError::Fatal)?;
+    for (name, value) in session.take_parameter_changes() {
+        out.parameter_status(&name, &value);
+    }
+    out.message(&BackendKeyData::new(backend.process, SecretKey::Bytes(secret)));
+    for notice in session.take_notices() {
+        out.notice(&notice);
+    }
+    out.ready(session.status());
+    out.flush(stream).await?;
+    Ok((session, backend))
+}
+
+impl Connection {
+    /// Messages until the client leaves. `Ok`: it said so, or closed the socket.
+    async fn run(&mut self) -> Result<()> {
+        loop {
+            let Some(frame) = self.next_frame().await? else { return Ok(()) };
+            if !self.handle(frame).await? {
+                return Ok(());
+            }
+            if self.out.is_full() {
+                self.out.flush(&mut self.stream).await?;
+            }
+        }
+    }
+
+    /// The next message, unless the server stops first (57P01).
+    pub(crate) async fn next_frame(&mut self) -> Result<Option<Frame>> {
+        tokio::select! {
+            biased;
+            _ = self.stopping.wait_for(|stopping| *stopping) => Err(ConnectionError::Fatal(SqlError::new(
+                state::ADMIN_SHUTDOWN,
+                "terminating connection due to administrator command",
+            ))),
+            frame = self.input.frame(&mut self.stream) => frame,
+        }
+    }
+
+    /// Handles one message; `false` ends the connection.
+    async fn handle(&mut self, frame: Frame) -> Result<bool> {
+        let kind = frame.kind;
+        match kind {
+            b'X' => return Ok(false),
+            b'S' => match Message::decode(frame) {
+                Ok(_) => self.sync().await?,
+                Err(error) => return Err(ConnectionError::Fatal(error)),
+            },
+            // After an error everything up to Sync is skipped, whatever it is.
+            _ if self.batch.is_skipping() => {}
+            b'Q' => match Message::decode(frame) {
+                Ok(Message::Query { sql }) => self.simple_query(&sql).await?,
+                Ok(_) => {}
+                Err(error) => self.simple_error(error).await?,
+            },
+            b'F' => self.simple_error(SqlError::unsupported("the function call protocol")).await?,
+            b'p' => {
+                return Err(ConnectionError::Fatal(protocol_violation(format!("invalid frontend message type {kind}"))));
+            }
+            // What is left of a COPY that failed.
+            b'd' | b'c' | b'f' => {}
+            _ => self.extended(frame).await?,
+        }
+        Ok(true)
+    }
+
+    /// Ends a batch: what clients wait for before they send more.
+    pub(crate) async fn ready(&mut self) -> Result<()> {
+        if self.session.status() == TransactionStatus::Idle {
+            self.portals.clear();
+        }
+        self.send_notices();
+        for (name, value) in self.session.take_parameter_changes() {
+            self.out.parameter_status(&name, &value);
+        }
+        self.out.ready(self.session.status());
+        self.out.flush(&mut self.stream).await?;
+        Ok(())
+    }
+
+    /// Notices of the statement that has just run.
+    pub(crate) fn send_notices(&mut self) {
+        for notice in self.session.take_notices() {
+            self.out.notice(&notice);
+        }
+    }
+
+    /// Tells the client of an error and undoes what its statement did.
+    pub(crate) async fn report(&mut self, error: &SqlError) {
+        self.send_notices();
+        self.out.error(Severity::Error, error);
+        self.undo().await;
+    }
+
+    /// Undoes what a failed statement did, telling nobody.
+    pub(crate) async fn undo(&mut self) {
+        // Open row streams hold the transaction: they go first.
+        self.portals.clear();
+        self.session.fail().await;
+    }
+
+    async fn simple_error(&mut self, error: SqlError) -> Result<()> {
+        self.report(&error).await;
+        self.ready().await
+    }
+}

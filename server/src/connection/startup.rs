@@ -1,0 +1,238 @@
+//! What comes before the first message: TLS negotiation, cancel requests, the start-up packet.
+
+use super::cancel::Backends;
+use super::stream::Stream;
+use crate::error::{ConnectionError, Result, protocol_violation};
+use crate::protocol::reader::Reader;
+use bytes::{Bytes, BytesMut};
+use planner::{SqlError, state};
+use std::io;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+
+const CANCEL_REQUEST: u32 = 80_877_102;
+const SSL_REQUEST: u32 = 80_877_103;
+const GSS_REQUEST: u32 = 80_877_104;
+/// Longest packet before authentication, as PostgreSQL's MAX_STARTUP_PACKET_LENGTH.
+const MAX_PACKET: usize = 10_000;
+/// Newest protocol spoken: 3.2.
+pub const NEWEST_PROTOCOL: u32 = 3 << 16 | 2;
+
+/// What a client asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct StartupPacket {
+    /// Minor version asked for.
+    pub minor: u16,
+    /// Role.
+    pub user: String,
+    /// Database; the role's name when the client gave none.
+    pub database: String,
+    /// Settings: the packet's own entries, then those of `options`.
+    pub settings: Vec<(String, String)>,
+    /// `_pq_.` options, none of which is known.
+    pub unknown_options: Vec<String>,
+}
+
+/// Negotiates until the start-up packet. `None`: the connection has served its purpose (a cancel request,
+/// or the client left).
+pub async fn negotiate(
+    socket: TcpStream,
+    tls: Option<&TlsAcceptor>,
+    backends: &Backends,
+) -> std::result::Result<Option<(Stream, StartupPacket)>, (Option<Stream>, ConnectionError)> {
+    let mut stream = Stream::Plain(socket);
+    let mut asked = (false, false);
+    loop {
+        let packet = match read_packet(&mut stream).await {
+            Ok(Some(packet)) => packet,
+            Ok(None) => return Ok(None),
+            Err(error) => return Err((Some(stream), error)),
+        };
+        let mut body = Reader::new(packet);
+        let code = match body.u32() {
+            Ok(code) => code,
+            Err(error) => return Err((Some(stream), ConnectionError::Fatal(error))),
+        };
+        match code {
+            SSL_REQUEST if !asked.0 => {
+                asked.0 = true;
+                stream = match (stream, tls) {
+                    (Stream::Plain(socket), Some(acceptor)) => accept_tls(socket, acceptor).await?,
+                    (mut other, _) => {
+                        refuse(&mut other).await.map_err(|e| (None, e))?;
+                        other
+                    }
+                };
+            }
+            GSS_REQUEST if !asked.1 => {
+                asked.1 = true;
+                refuse(&mut stream).await.map_err(|e| (None, e))?;
+            }
+            CANCEL_REQUEST => {
+                if let Ok(process) = body.i32() {
+                    backends.cancel(process, &body.rest());
+                }
+                return Ok(None);
+            }
+            version => {
+                return match parse(version, body) {
+                    Ok(packet) => Ok(Some((stream, packet))),
+                    Err(error) => Err((Some(stream), ConnectionError::Fatal(error))),
+                };
+            }
+        }
+    }
+}
+
+async fn accept_tls(
+    mut socket: TcpStream,
+    acceptor: &TlsAcceptor,
+) -> std::result::Result<Stream, (Option<Stream>, ConnectionError)> {
+    // `read_packet` reads no byte past a packet, so whatever an attacker sent in the clear behind the request
+    // reaches the TLS handshake and fails there.
+    let accepted = async {
+        socket.write_all(b"S").await?;
+        acceptor.accept(socket).await
+    };
+    match accepted.await {
+        Ok(stream) => Ok(Stream::Tls(Box::new(stream))),
+        Err(error) => Err((None, ConnectionError::Io(error))),
+    }
+}
+
+async fn refuse(stream: &mut Stream) -> Result<()> {
+    stream.write_all(b"N").await?;
+    Ok(stream.flush().await?)
+}
+
+/// One packet without a type byte; `None` when the client left before it.
+async fn read_packet(stream: &mut Stream) -> Result<Option<Bytes>> {
+    let mut head = [0u8; 4];
+    match stream.read_exact(&mut head).await {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        Err(error) => return Err(error.into()),
+    }
+    let length = u32::from_be_bytes(head) as usize;
+    if !(8..=MAX_PACKET).contains(&length) {
+        return Err(ConnectionError::Fatal(protocol_violation("invalid length of startup packet")));
+    }
+    let mut body = BytesMut::zeroed(length - 4);
+    stream.read_exact(&mut body).await?;
+    Ok(Some(body.freeze()))
+}
+
+fn parse(version: u32, mut body: Reader) -> std::result::Result<StartupPacket, SqlError> {
+    let (major, minor) = ((version >> 16) as u16, version as u16);
+    if major != 3 {
+        return Err(SqlError::new(
+            state::FEATURE_NOT_SUPPORTED,
+            format!("unsupported frontend protocol {major}.{minor}: server supports 3.0 to 3.2"),
+        ));
+    }
+    let mut packet = StartupPacket { minor, ..StartupPacket::default() };
+    let mut options = String::new();
+    loop {
+        let name = body.string().map_err(|_| invalid_layout())?;
+        if name.is_empty() {
+            break;
+        }
+        let value = body.string()?;
+        match name.as_str() {
+            "user" => packet.user = value,
+            "database" => packet.database = value,
+            "options" => options = value,
+            "replication" => {
+                if !matches!(value.as_str(), "false" | "off" | "no" | "0") {
+                    return Err(SqlError::unsupported("the replication protocol"));
+                }
+            }
+            _ if name.starts_with("_pq_.") => packet.unknown_options.push(name),
+            _ => packet.settings.push((name, value)),
+        }
+    }
+    body.end().map_err(|_| invalid_layout())?;
+    if packet.user.is_empty() {
+        return Err(SqlError::new(
+            state::INVALID_AUTHORIZATION,
+            "no PostgreSQL user name specified in startup packet",
+        ));
+    }
+    if packet.database.is_empty() {
+        packet.database.clone_from(&packet.user);
+    }
+    packet.settings.extend(parse_options(&options)?);
+    Ok(packet)
+}
+
+fn invalid_layout() -> SqlError {
+    protocol_violation("invalid startup packet layout: expected terminator as last byte")
+}
+
+/// The words of `options`, as a postgres command line: `-c name=value`, `-cname=value`, `--name=value`;
+/// a backslash keeps the space after it.
+fn parse_options(text: &str) -> std::result::Result<Vec<(String, String)>, SqlError> {
+    let mut words = vec![String::new()];
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        if character == '\\' {
+            if let (Some(next), Some(word)) = (characters.next(), words.last_mut()) {
+                word.push(next);
+            }
+        } else if character.is_whitespace() {
+            words.push(String::new());
+        } else if let Some(word) = words.last_mut() {
+            word.push(character);
+        }
+    }
+    let mut words = words.into_iter().filter(|word| !word.is_empty());
+    let mut settings = Vec::new();
+    while let Some(word) = words.next() {
+        let setting = if word == "-c" {
+            words.next()
+        } else {
+            word.strip_prefix("-c").or_else(|| word.strip_prefix("--")).map(str::to_string)
+        };
+        match setting.as_deref().and_then(|setting| setting.split_once('=')) {
+            Some((name, value)) => settings.push((name.replace('-', "_"), value.to_string())),
+            None => {
+                return Err(SqlError::new(
+                    state::SYNTAX_ERROR,
+                    format!("invalid command-line argument for server process: {word}"),
+                ));
+            }
+        }
+    }
+    Ok(settings)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn packet(body: &'static [u8]) -> std::result::Result<StartupPacket, SqlError> {
+        parse(NEWEST_PROTOCOL, Reader::new(Bytes::from_static(body)))
+    }
+
+    #[test]
+    fn the_database_defaults_to_the_user_and_options_become_settings() {
+        let packet = packet(b"user\0ann\0application_name\0x\0options\0-c a=1 --b-c=two\\ words\0_pq_.new\0on\0\0").unwrap();
+        assert_eq!((packet.user.as_str(), packet.database.as_str()), ("ann", "ann"));
+        let settings: Vec<_> = packet.settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        assert_eq!(settings, [("application_name", "x"), ("a", "1"), ("b_c", "two words")]);
+        assert_eq!(packet.unknown_options, ["_pq_.new"]);
+    }
+
+    #[test]
+    fn bad_packets_are_refused() {
+        assert_eq!(packet(b"\0").unwrap_err().state(), "28000");
+        assert_eq!(packet(b"user\0ann\0").unwrap_err().state(), "08P01");
+        assert_eq!(packet(b"user\0ann").unwrap_err().state(), "08P01");
+        assert_eq!(packet(b"user\0ann\0\0x").unwrap_err().state(), "08P01");
+        assert_eq!(packet(b"user\0ann\0replication\0database\0\0").unwrap_err().state(), "0A000");
+        assert_eq!(packet(b"user\0ann\0options\0-x\0\0").unwrap_err().state(), "42601");
+        assert_eq!(parse(2 << 16, Reader::new(Bytes::new())).unwrap_err().state(), "0A000");
+    }
+}

@@ -1,0 +1,112 @@
+//! COPY over the wire. Moves bytes; what they mean is `planner::session::copy`'s.
+
+use crate::connection::Connection;
+use crate::error::{ConnectionError, Result, protocol_violation};
+use crate::protocol::Message;
+use crate::query::rows::cancelled;
+use bytes::{BufMut, Bytes};
+use futures::StreamExt;
+use pgwire::messages::copy::{CopyInResponse, CopyOutResponse};
+use planner::SqlError;
+use planner::session::{CopyFormat, CopyIn, CopyOut};
+use std::io;
+
+impl Connection {
+    /// COPY FROM STDIN: takes data until CopyDone or CopyFail. Answers the command tag.
+    pub(crate) async fn copy_in(&mut self, mut copy: CopyIn) -> Result<String> {
+        let columns = copy.columns();
+        self.send_notices();
+        self.out.message(&CopyInResponse::new(0, count(columns)?, vec![0; columns]));
+        self.out.flush(&mut self.stream).await?;
+        loop {
+            let cancel = self.backend.cancel.clone();
+            let frame = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(cancelled().into()),
+                frame = self.next_frame() => frame?,
+            };
+            let Some(frame) = frame else {
+                copy.fail("connection closed by client").await;
+                return Err(ConnectionError::Io(io::ErrorKind::UnexpectedEof.into()));
+            };
+            let kind = frame.kind;
+            match Message::decode(frame)? {
+                Message::CopyData(bytes) => copy.data(bytes).await?,
+                Message::CopyDone => return Ok(copy.finish().await?),
+                Message::CopyFail { message } => return Err(copy.fail(&message).await.into()),
+                // Clients of the extended protocol may send these right behind Execute.
+                Message::Flush | Message::Sync => {}
+                Message::Terminate => {
+                    copy.fail("connection closed by client").await;
+                    return Err(ConnectionError::Io(io::ErrorKind::UnexpectedEof.into()));
+                }
+                _ => {
+                    return Err(protocol_violation(format!(
+                        "unexpected message type 0x{kind:02X} during COPY from stdin"
+                    ))
+                    .into());
+                }
+            }
+        }
+    }
+
+    /// COPY TO STDOUT. Answers the command tag.
+    pub(crate) async fn copy_out(&mut self, mut copy: CopyOut) -> Result<String> {
+        self.out.message(&CopyOutResponse::new(0, count(copy.columns)?, vec![0; copy.columns]));
+        let mut rows = 0;
+        loop {
+            let chunk = tokio::select! {
+                biased;
+                () = self.backend.cancel.cancelled() => return Err(cancelled().into()),
+                chunk = copy.stream.next() => chunk,
+            };
+            let Some(chunk) = chunk.transpose()? else { break };
+            rows += chunk.rows;
+            let mut lines = chunk.bytes;
+            while !lines.is_empty() {
+                let line = lines.split_to(line_end(&lines, copy.format));
+                let length = u32::try_from(line.len() + 4).map_err(|_| SqlError::internal("a COPY row beyond 4 GB"))?;
+                let buffer = self.out.buffer();
+                buffer.put_u8(b'd');
+                buffer.put_u32(length);
+                buffer.put_slice(&line);
+                if self.out.is_full() {
+                    self.out.flush(&mut self.stream).await?;
+                }
+            }
+        }
+        self.out.bare(b'c');
+        Ok(format!("COPY {rows}"))
+    }
+}
+
+/// Drivers take one CopyData message for one row: the length of the first row of `lines`, its newline included.
+fn line_end(lines: &Bytes, format: CopyFormat) -> usize {
+    let mut quoted = false;
+    for (index, byte) in lines.iter().enumerate() {
+        match byte {
+            b'"' if format == CopyFormat::Csv => quoted = !quoted,
+            b'\n' if !quoted => return index + 1,
+            _ => {}
+        }
+    }
+    lines.len()
+}
+
+fn count(columns: usize) -> std::result::Result<i16, SqlError> {
+    i16::try_from(columns).map_err(|_| SqlError::internal("more columns than the protocol can count"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_end_at_newlines_outside_quotes() {
+        let lines = Bytes::from_static(b"a,\"b\nc\"\nd\n");
+        assert_eq!(line_end(&lines, CopyFormat::Csv), 8);
+        assert_eq!(line_end(&lines, CopyFormat::Text), 5);
+        assert_eq!(line_end(&Bytes::from_static(b"abc"), CopyFormat::Text), 3);
+    }
+}

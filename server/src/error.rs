@@ -1,0 +1,128 @@
+//! [`ConnectionError`]: what ends a message, or a connection; and errors as the wire carries them.
+
+use bytes::BytesMut;
+use pgwire::messages::Message;
+use pgwire::messages::response::{ErrorResponse, NoticeResponse};
+use planner::error::Fields;
+use planner::{SqlError, state};
+use std::io;
+
+/// What went wrong while a message was handled.
+#[derive(Debug)]
+pub enum ConnectionError {
+    /// Reported as `ERROR`; the connection goes on.
+    Sql(SqlError),
+    /// Reported as `FATAL`; the connection ends.
+    Fatal(SqlError),
+    /// The socket failed or was closed: nobody to report to.
+    Io(io::Error),
+}
+
+/// A result on a connection.
+pub type Result<T> = std::result::Result<T, ConnectionError>;
+
+impl From<SqlError> for ConnectionError {
+    fn from(error: SqlError) -> Self {
+        ConnectionError::Sql(error)
+    }
+}
+
+impl From<io::Error> for ConnectionError {
+    fn from(error: io::Error) -> Self {
+        ConnectionError::Io(error)
+    }
+}
+
+/// 08P01: the client broke the protocol.
+pub fn protocol_violation(message: impl Into<String>) -> SqlError {
+    SqlError::new(state::PROTOCOL_VIOLATION, message)
+}
+
+/// How grave an error or notice is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The statement failed.
+    Error,
+    /// The connection ends.
+    Fatal,
+}
+
+impl Severity {
+    fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "ERROR",
+            Severity::Fatal => "FATAL",
+        }
+    }
+}
+
+/// Appends an ErrorResponse.
+pub fn write_error(out: &mut BytesMut, severity: Severity, error: &SqlError) {
+    write_message(out, &ErrorResponse::new(fields(severity.name(), error.fields())));
+}
+
+/// Appends a NoticeResponse; `severity` is `NOTICE`, `WARNING`, `INFO`, `LOG` or `DEBUG`.
+pub fn write_notice(out: &mut BytesMut, severity: &str, notice: &Fields) {
+    write_message(out, &NoticeResponse::new(fields(severity, notice)));
+}
+
+/// Appends a message of the codec. The codec only refuses messages beyond its size limits: those
+/// become nothing but a log line.
+pub fn write_message<M: Message>(out: &mut BytesMut, message: &M) {
+    let start = out.len();
+    if let Err(error) = message.encode(out) {
+        out.truncate(start);
+        tracing::error!(%error, "a message could not be encoded");
+    }
+}
+
+fn fields(severity: &str, error: &Fields) -> Vec<(u8, String)> {
+    let mut fields = vec![
+        (b'S', severity.to_string()),
+        (b'V', severity.to_string()),
+        (b'C', error.state.to_string()),
+        (b'M', error.message.clone()),
+    ];
+    let optional = [
+        (b'D', &error.detail),
+        (b'H', &error.hint),
+        (b'W', &error.context),
+        (b's', &error.schema),
+        (b't', &error.table),
+        (b'c', &error.column),
+        (b'd', &error.data_type),
+        (b'n', &error.constraint),
+    ];
+    for (code, value) in optional {
+        if let Some(value) = value {
+            fields.push((code, value.clone()));
+        }
+    }
+    if let Some(position) = error.position {
+        fields.push((b'P', position.to_string()));
+    }
+    // A zero byte would end the field early and shift all that follows.
+    for (_, value) in &mut fields {
+        if value.contains('\0') {
+            *value = value.replace('\0', "\u{fffd}");
+        }
+    }
+    fields
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zero_byte_in_a_message_does_not_break_the_frame() {
+        let mut out = BytesMut::new();
+        write_error(&mut out, Severity::Error, &SqlError::new("XX000", "a\0b").detail("why"));
+        assert_eq!(out[0], b'E');
+        let length = u32::from_be_bytes(out[1..5].try_into().unwrap()) as usize;
+        assert_eq!(length + 1, out.len());
+        let text = String::from_utf8(out[5..].to_vec()).unwrap();
+        assert!(text.contains("Ma\u{fffd}b\0Dwhy\0"), "{text:?}");
+    }
+}

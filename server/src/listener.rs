@@ -1,0 +1,94 @@
+//! [`Listener`]: accepts connections and gives each a task of its own, until the server stops.
+
+use crate::connection;
+use crate::connection::cancel::Backends;
+use planner::session::Database;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+
+/// What all connections share.
+pub struct Shared {
+    /// What their sessions work on.
+    pub database: Arc<Database>,
+    /// The connections, for cancel requests and the limit.
+    pub backends: Arc<Backends>,
+    /// TLS, where it is configured.
+    pub tls: Option<TlsAcceptor>,
+    /// Becomes true when the server stops.
+    pub stopping: watch::Sender<bool>,
+}
+
+/// A bound address.
+pub struct Listener {
+    socket: TcpListener,
+    shared: Arc<Shared>,
+}
+
+impl Listener {
+    /// Takes over a bound socket.
+    pub fn new(socket: TcpListener, shared: Arc<Shared>) -> Self {
+        Listener { socket, shared }
+    }
+
+    /// Accepts connections until the server stops, then lets running statements finish: for `grace` they may go
+    /// on, then they are cancelled, and what is left a second later is dropped.
+    pub async fn run(self, grace: Duration) {
+        let mut connections = JoinSet::new();
+        let mut stopping = self.shared.stopping.subscribe();
+        loop {
+            tokio::select! {
+                _ = stopping.wait_for(|stopping| *stopping) => break,
+                accepted = self.socket.accept() => match accepted {
+                    Ok((socket, peer)) => {
+                        connections.spawn(connection::serve(socket, peer, Arc::clone(&self.shared)));
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "a connection could not be accepted");
+                        // Out of file descriptors: accepting again at once would spin.
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                    }
+                },
+                Some(ended) = connections.join_next() => log_panic(ended),
+            }
+        }
+        drop(self.socket);
+        let drained = async {
+            while let Some(ended) = connections.join_next().await {
+                log_panic(ended);
+            }
+        };
+        tokio::pin!(drained);
+        if tokio::time::timeout(grace, &mut drained).await.is_ok() {
+            return;
+        }
+        tracing::info!("statements still run: they are cancelled");
+        self.shared.backends.cancel_all();
+        if tokio::time::timeout(Duration::from_secs(1), &mut drained).await.is_err() {
+            tracing::warn!("connections that did not end are dropped");
+        }
+    }
+}
+
+fn log_panic(ended: Result<(), tokio::task::JoinError>) {
+    if let Err(error) = ended
+        && error.is_panic()
+    {
+        tracing::error!(%error, "a connection ended by a panic; please report it");
+    }
+}
+
+/// Binds an address. Errors are sentences for a person.
+pub async fn bind(address: SocketAddr) -> Result<TcpListener, String> {
+    TcpListener::bind(address).await.map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            format!("address {address} is in use: another server runs there; choose another with --listen")
+        }
+        _ => format!("cannot listen on {address}: {error}"),
+    })
+}

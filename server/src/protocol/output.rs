@@ -1,0 +1,164 @@
+//! [`Output`]: replies on their way out, coalesced into one buffer that is written at Sync, Flush or 64 KiB.
+//!
+//! It knows whether anything of the current batch has left: only if not may the batch be run again.
+
+use crate::connection::stream::Stream;
+use crate::error::{Severity, write_error, write_message, write_notice};
+use bytes::{BufMut, BytesMut};
+use pgwire::messages::Message;
+use planner::SqlError;
+use planner::session::{Notice, OutputColumn, TransactionStatus};
+use std::io;
+use tokio::io::AsyncWriteExt;
+
+/// Bytes after which replies are written without being asked for.
+pub const FLUSH_BYTES: usize = 64 * 1024;
+/// Capacity that the buffer may keep between batches.
+const KEEP_BYTES: usize = 4 * FLUSH_BYTES;
+
+/// The buffer.
+#[derive(Debug, Default)]
+pub struct Output {
+    buffer: BytesMut,
+    sent: bool,
+}
+
+impl Output {
+    /// An empty one.
+    pub fn new() -> Self {
+        Output { buffer: BytesMut::with_capacity(8 * 1024), sent: false }
+    }
+
+    /// A batch begins: what comes after can be taken back until it is flushed.
+    pub fn begin_batch(&mut self) {
+        self.sent = false;
+    }
+
+    /// Whether something of the batch has been written to the socket.
+    pub fn was_sent(&self) -> bool {
+        self.sent
+    }
+
+    /// Where the buffer ends now, for [`Output::take_back`].
+    pub fn position(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// Drops what was appended since `position`, which must have been asked for in this batch, nothing flushed since.
+    pub fn take_back(&mut self, position: usize) {
+        self.buffer.truncate(position);
+    }
+
+    /// Whether so much waits that it should be written.
+    pub fn is_full(&self) -> bool {
+        self.buffer.len() >= FLUSH_BYTES
+    }
+
+    /// Writes all that waits.
+    pub async fn flush(&mut self, stream: &mut Stream) -> io::Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        self.sent = true;
+        stream.write_all(&self.buffer).await?;
+        stream.flush().await?;
+        if self.buffer.capacity() > KEEP_BYTES {
+            self.buffer = BytesMut::with_capacity(FLUSH_BYTES);
+        } else {
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+
+    /// The buffer itself, for rows and COPY data.
+    pub fn buffer(&mut self) -> &mut BytesMut {
+        &mut self.buffer
+    }
+
+    /// Any message of the codec.
+    pub fn message<M: Message>(&mut self, message: &M) {
+        write_message(&mut self.buffer, message);
+    }
+
+    /// A message without a body.
+    pub fn bare(&mut self, kind: u8) {
+        self.buffer.put_u8(kind);
+        self.buffer.put_u32(4);
+    }
+
+    /// ErrorResponse.
+    pub fn error(&mut self, severity: Severity, error: &SqlError) {
+        write_error(&mut self.buffer, severity, error);
+    }
+
+    /// NoticeResponse.
+    pub fn notice(&mut self, notice: &Notice) {
+        write_notice(&mut self.buffer, notice.severity, &notice.fields);
+    }
+
+    /// ReadyForQuery.
+    pub fn ready(&mut self, status: TransactionStatus) {
+        self.buffer.put_u8(b'Z');
+        self.buffer.put_u32(5);
+        self.buffer.put_u8(match status {
+            TransactionStatus::Idle => b'I',
+            TransactionStatus::InBlock => b'T',
+            TransactionStatus::Failed => b'E',
+        });
+    }
+
+    /// CommandComplete.
+    pub fn complete(&mut self, tag: &str) {
+        self.frame(b'C', |buffer| put_string(buffer, tag));
+    }
+
+    /// ParameterStatus.
+    pub fn parameter_status(&mut self, name: &str, value: &str) {
+        self.frame(b'S', |buffer| {
+            put_string(buffer, name);
+            put_string(buffer, value);
+        });
+    }
+
+    /// RowDescription; `format` tells the format code of each column.
+    pub fn row_description(&mut self, columns: &[OutputColumn], format: impl Fn(usize) -> i16) {
+        self.frame(b'T', |buffer| {
+            buffer.put_u16(u16::try_from(columns.len()).unwrap_or(u16::MAX));
+            for (index, column) in columns.iter().enumerate() {
+                put_string(buffer, &column.name);
+                buffer.put_u32(column.table_oid);
+                buffer.put_i16(column.attnum);
+                buffer.put_u32(column.ty.oid());
+                buffer.put_i16(column.ty.length());
+                buffer.put_i32(column.ty.modifier);
+                buffer.put_i16(format(index));
+            }
+        });
+    }
+
+    /// ParameterDescription.
+    pub fn parameter_description(&mut self, oids: impl ExactSizeIterator<Item = u32>) {
+        self.frame(b't', |buffer| {
+            buffer.put_u16(u16::try_from(oids.len()).unwrap_or(u16::MAX));
+            for oid in oids {
+                buffer.put_u32(oid);
+            }
+        });
+    }
+
+    fn frame(&mut self, kind: u8, body: impl FnOnce(&mut BytesMut)) {
+        self.buffer.put_u8(kind);
+        let start = self.buffer.len();
+        self.buffer.put_u32(0);
+        body(&mut self.buffer);
+        let length = u32::try_from(self.buffer.len() - start).unwrap_or(u32::MAX);
+        if let Some(place) = self.buffer.get_mut(start..start + 4) {
+            place.copy_from_slice(&length.to_be_bytes());
+        }
+    }
+}
+
+fn put_string(buffer: &mut BytesMut, text: &str) {
+    buffer.extend(text.bytes().filter(|byte| *byte != 0));
+    buffer.put_u8(0);
+}

@@ -1,0 +1,129 @@
+//! [`Reader`]: fields of one message body, every length checked against the body's end.
+//!
+//! pgwire's own decoders panic on short bodies and read past them into the next message, hence this.
+
+use crate::error::protocol_violation;
+use bytes::{Buf, Bytes};
+use planner::{SqlError, state};
+
+/// A cursor over a message body.
+pub struct Reader {
+    body: Bytes,
+}
+
+type Result<T> = std::result::Result<T, SqlError>;
+
+fn short() -> SqlError {
+    protocol_violation("insufficient data left in message")
+}
+
+impl Reader {
+    /// At the start of `body`.
+    pub fn new(body: Bytes) -> Self {
+        Reader { body }
+    }
+
+    /// One byte.
+    pub fn u8(&mut self) -> Result<u8> {
+        self.body.try_get_u8().map_err(|_| short())
+    }
+
+    /// Two bytes, signed.
+    pub fn i16(&mut self) -> Result<i16> {
+        self.body.try_get_i16().map_err(|_| short())
+    }
+
+    /// Four bytes, signed.
+    pub fn i32(&mut self) -> Result<i32> {
+        self.body.try_get_i32().map_err(|_| short())
+    }
+
+    /// Four bytes, unsigned.
+    pub fn u32(&mut self) -> Result<u32> {
+        self.body.try_get_u32().map_err(|_| short())
+    }
+
+    /// A count of elements that take at least `element_bytes` each: more than the body holds is refused here,
+    /// before anything is allocated.
+    pub fn count(&mut self, element_bytes: usize) -> Result<usize> {
+        let count = usize::from(self.body.try_get_u16().map_err(|_| short())?);
+        if count.saturating_mul(element_bytes) > self.body.len() {
+            return Err(short());
+        }
+        Ok(count)
+    }
+
+    /// `length` bytes, shared with the message.
+    pub fn bytes(&mut self, length: usize) -> Result<Bytes> {
+        if length > self.body.len() {
+            return Err(short());
+        }
+        Ok(self.body.split_to(length))
+    }
+
+    /// A length of four bytes and that many bytes; `None` for length -1.
+    pub fn value(&mut self) -> Result<Option<Bytes>> {
+        match self.i32()? {
+            -1 => Ok(None),
+            length => {
+                let length =
+                    usize::try_from(length).map_err(|_| protocol_violation(format!("invalid value length {length}")))?;
+                Ok(Some(self.bytes(length)?))
+            }
+        }
+    }
+
+    /// A string up to its zero byte.
+    pub fn string(&mut self) -> Result<String> {
+        let end = self
+            .body
+            .iter()
+            .position(|byte| *byte == 0)
+            .ok_or_else(|| protocol_violation("invalid string in message"))?;
+        let text = self.body.split_to(end);
+        self.body.advance(1);
+        utf8(&text).map(str::to_string)
+    }
+
+    /// All that is left.
+    pub fn rest(self) -> Bytes {
+        self.body
+    }
+
+    /// Refuses bytes that nobody asked for.
+    pub fn end(self) -> Result<()> {
+        if self.body.is_empty() { Ok(()) } else { Err(protocol_violation("invalid message format")) }
+    }
+}
+
+/// The bytes as UTF-8; 22021 with the offending bytes otherwise.
+pub fn utf8(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let bad: Vec<String> =
+            bytes.iter().skip(error.valid_up_to()).take(error.error_len().unwrap_or(1)).map(|b| format!("0x{b:02x}")).collect();
+        SqlError::new(
+            state::CHARACTER_NOT_IN_REPERTOIRE,
+            format!("invalid byte sequence for encoding \"UTF8\": {}", bad.join(" ")),
+        )
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_beyond_the_body_are_refused() {
+        let reader = |bytes: &'static [u8]| Reader::new(Bytes::from_static(bytes));
+        assert!(reader(&[0xff, 0xff]).count(1).is_err());
+        assert!(reader(&[0x7f, 0xff, 0xff, 0xff, 1]).value().is_err());
+        assert!(reader(&[0xff, 0xff, 0xff, 0xfe]).value().is_err());
+        assert_eq!(reader(&[0xff, 0xff, 0xff, 0xff]).value().unwrap(), None);
+        assert!(reader(b"abc").string().is_err());
+        assert!(reader(b"").string().is_err());
+        assert_eq!(reader(b"abc\0").string().unwrap(), "abc");
+        assert_eq!(reader(b"\xff\0").string().unwrap_err().state(), "22021");
+        assert!(reader(b"x").end().is_err());
+    }
+}

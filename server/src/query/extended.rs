@@ -1,0 +1,309 @@
+//! The extended protocol: Parse, Bind, Describe, Execute, Close, Flush and Sync.
+//!
+//! What comes between two Syncs is a batch. Its replies wait in the output buffer and its messages are kept
+//! while they are few, so that a batch that ran outside a block and met a conflict can be run again as a whole.
+
+use super::portal::{Portal, PortalState};
+use super::retry::{Tries, is_transaction_control};
+use super::rows::{Formats, Rows};
+use crate::connection::Connection;
+use crate::error::{ConnectionError, Result, protocol_violation};
+use crate::protocol::frontend::{Bind, Target};
+use crate::protocol::{Frame, Message};
+use crate::types::parameters;
+use planner::session::{Outcome, RowsTag, TransactionStatus};
+use planner::{SqlError, state};
+
+/// Bytes of messages that are kept for running a batch again. A longer batch runs once.
+const KEPT_BYTES: usize = 1024 * 1024;
+
+/// The messages since the last Sync.
+#[derive(Debug, Default)]
+pub struct Batch {
+    open: bool,
+    /// An error was reported: nothing happens until Sync.
+    skipping: bool,
+    /// A conflict that was not reported yet: at Sync everything is run again.
+    conflict: Option<SqlError>,
+    /// Everything since the start, while it can be run again.
+    frames: Option<Vec<Frame>>,
+    kept_bytes: usize,
+    /// Where the output buffer ended before the batch.
+    position: usize,
+}
+
+impl Batch {
+    /// Whether messages wait for their Sync.
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+    /// Whether messages are skipped until Sync.
+    pub fn is_skipping(&self) -> bool {
+        self.skipping
+    }
+    /// Ends the batch.
+    pub fn close(&mut self) {
+        *self = Batch::default();
+    }
+    fn keep(&mut self, frame: &Frame) {
+        self.kept_bytes += frame.body.len() + size_of::<Frame>();
+        if self.kept_bytes > KEPT_BYTES {
+            self.frames = None;
+        } else if let Some(frames) = &mut self.frames {
+            frames.push(frame.clone());
+        }
+    }
+}
+
+impl Connection {
+    /// Handles one message of a batch, other than Sync.
+    pub(crate) async fn extended(&mut self, frame: Frame) -> Result<()> {
+        if !self.batch.open {
+            self.open_batch();
+        }
+        if frame.kind == b'H' {
+            if let Some(error) = self.batch.conflict.take() {
+                self.fail_batch(&error).await;
+            }
+            return Ok(self.out.flush(&mut self.stream).await?);
+        }
+        self.batch.keep(&frame);
+        if self.batch.conflict.is_some() {
+            return Ok(());
+        }
+        match self.run_frame(frame).await {
+            Err(ConnectionError::Sql(error)) => {
+                self.batch_error(error).await;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// Ends the batch: commits its implicit transaction, or runs it again.
+    pub(crate) async fn sync(&mut self) -> Result<()> {
+        let mut tries = Tries::default();
+        while !self.batch.skipping {
+            let error = match self.batch.conflict.take() {
+                Some(error) => error,
+                None => match self.session.end_implicit().await {
+                    Ok(()) => break,
+                    Err(error) => {
+                        self.undo().await;
+                        error
+                    }
+                },
+            };
+            let frames = self.batch.frames.clone().filter(|_| !self.out.was_sent() && error.is_retryable());
+            let Some(frames) = frames else {
+                self.fail_batch(&error).await;
+                break;
+            };
+            if !tries.again(&error, &self.backend.cancel).await {
+                self.fail_batch(&error).await;
+                break;
+            }
+            self.session.take_notices();
+            self.statements.take_back();
+            self.out.take_back(self.batch.position);
+            self.run_again(frames).await?;
+        }
+        self.batch.close();
+        self.statements.end_log();
+        self.ready().await
+    }
+
+    async fn run_again(&mut self, frames: Vec<Frame>) -> Result<()> {
+        for frame in frames {
+            match self.run_frame(frame).await {
+                Ok(()) => {}
+                Err(ConnectionError::Sql(error)) => {
+                    self.batch_error(error).await;
+                    break;
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(())
+    }
+
+    fn open_batch(&mut self) {
+        self.backend.cancel.reset();
+        self.out.begin_batch();
+        self.batch.open = true;
+        self.batch.position = self.out.position();
+        if self.session.status() == TransactionStatus::Idle {
+            self.batch.frames = Some(Vec::new());
+            self.statements.begin_log();
+        }
+    }
+
+    /// A message failed: keeps a conflict for Sync where the batch can be run again, reports all else.
+    async fn batch_error(&mut self, error: SqlError) {
+        if error.is_retryable() && self.batch.frames.is_some() && !self.out.was_sent() {
+            self.undo().await;
+            self.batch.conflict = Some(error);
+        } else {
+            self.fail_batch(&error).await;
+        }
+    }
+
+    async fn fail_batch(&mut self, error: &SqlError) {
+        self.report(error).await;
+        self.batch.skipping = true;
+        self.batch.frames = None;
+    }
+
+    async fn run_frame(&mut self, frame: Frame) -> Result<()> {
+        match Message::decode(frame)? {
+            Message::Parse { name, sql, parameter_oids } => self.parse(name, &sql, &parameter_oids).await,
+            Message::Bind(bind) => self.bind(bind),
+            Message::Describe { target, name } => self.describe(target, &name),
+            Message::Execute { portal, max_rows } => self.execute(portal, max_rows).await,
+            Message::Close { target, name } => {
+                match target {
+                    Target::Statement => self.statements.remove(&name),
+                    Target::Portal => self.portals.remove(&name),
+                }
+                self.out.bare(b'3');
+                Ok(())
+            }
+            other => Err(protocol_violation(format!("unexpected message {other:?}")).into()),
+        }
+    }
+
+    async fn parse(&mut self, name: String, sql: &str, parameter_oids: &[u32]) -> Result<()> {
+        self.statements.check_free(&name)?;
+        let mut statements = self.session.parse(sql)?;
+        if statements.len() > 1 {
+            return Err(SqlError::syntax("cannot insert multiple commands into a prepared statement").into());
+        }
+        let statement = match statements.pop() {
+            Some(statement) => Some(self.session.prepare(statement, parameter_oids).await?),
+            None => None,
+        };
+        self.statements.insert(name, statement);
+        self.out.bare(b'1');
+        Ok(())
+    }
+
+    fn bind(&mut self, bind: Bind) -> Result<()> {
+        let statement = self.statements.get(&bind.statement)?.clone();
+        self.portals.check_free(&bind.portal)?;
+        let types = statement.as_ref().map_or(&[][..], |prepared| prepared.parameter_types());
+        let name = &bind.statement;
+        if bind.parameters.len() != types.len() {
+            return Err(protocol_violation(format!(
+                "bind message supplies {} parameters, but prepared statement \"{name}\" requires {}",
+                bind.parameters.len(),
+                types.len()
+            ))
+            .into());
+        }
+        let settings = self.session.settings();
+        let parameters = parameters::decode(types, &bind.parameter_formats, &bind.parameters, &settings)?;
+        let columns = statement.as_ref().and_then(|prepared| prepared.columns()).map(|columns| columns.len());
+        let formats = Formats::new(bind.result_formats, columns)?;
+        self.portals.insert(bind.portal, Portal { statement, formats, state: PortalState::Bound(parameters) })?;
+        self.out.bare(b'2');
+        Ok(())
+    }
+
+    fn describe(&mut self, target: Target, name: &str) -> Result<()> {
+        let (statement, formats) = match target {
+            Target::Statement => {
+                let statement = self.statements.get(name)?.clone();
+                let types = statement.as_ref().map_or(&[][..], |prepared| prepared.parameter_types());
+                self.out.parameter_description(types.iter().map(|ty| ty.oid()));
+                (statement, Formats::text())
+            }
+            Target::Portal => {
+                let portal = self.portals.get(name)?;
+                (portal.statement.clone(), portal.formats.clone())
+            }
+        };
+        match statement.as_ref().and_then(|prepared| prepared.columns()) {
+            Some(columns) => self.out.row_description(columns, |index| formats.code(index)),
+            None => self.out.bare(b'n'),
+        }
+        Ok(())
+    }
+
+    async fn execute(&mut self, name: String, max_rows: i32) -> Result<()> {
+        // Zero means all; so does a negative number to PostgreSQL.
+        let limit = u64::try_from(max_rows).ok().filter(|rows| *rows > 0);
+        let mut portal = self.portals.take(&name)?;
+        let Some(prepared) = portal.statement.clone() else {
+            self.out.bare(b'I');
+            self.portals.put_back(name, portal);
+            return Ok(());
+        };
+        let mut rows = match std::mem::replace(&mut portal.state, PortalState::Finished) {
+            PortalState::Suspended(rows) => rows,
+            PortalState::Exhausted => {
+                portal.state = PortalState::Exhausted;
+                self.portals.put_back(name, portal);
+                self.out.complete("SELECT 0");
+                return Ok(());
+            }
+            PortalState::Finished => {
+                self.portals.put_back(name.clone(), portal);
+                return Err(SqlError::new(
+                    state::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    format!("portal \"{name}\" cannot be run"),
+                )
+                .into());
+            }
+            PortalState::Bound(parameters) => match self.session.execute(&prepared, parameters).await? {
+                Outcome::Rows { columns, stream, tag } => {
+                    portal.formats.check(columns.len())?;
+                    Box::new(Rows::new(columns, portal.formats.clone(), stream, tag))
+                }
+                other => {
+                    self.finish_command(other).await?;
+                    self.portals.put_back(name, portal);
+                    return Ok(());
+                }
+            },
+        };
+        if self.send_rows(&mut rows, limit).await? {
+            self.send_notices();
+            self.out.complete(&rows.tag());
+            if matches!(rows.kind(), RowsTag::Select) {
+                portal.state = PortalState::Exhausted;
+            }
+        } else {
+            self.out.bare(b's');
+            portal.state = PortalState::Suspended(rows);
+        }
+        self.portals.put_back(name, portal);
+        Ok(())
+    }
+
+    async fn finish_command(&mut self, outcome: Outcome) -> Result<()> {
+        let tag = match outcome {
+            Outcome::Command { tag } => {
+                if is_transaction_control(&tag) {
+                    self.batch.frames = None;
+                }
+                if self.session.status() != TransactionStatus::InBlock {
+                    self.portals.clear();
+                }
+                tag
+            }
+            Outcome::CopyIn(copy) => {
+                self.batch.frames = None;
+                self.copy_in(*copy).await?
+            }
+            Outcome::CopyOut(copy) => self.copy_out(copy).await?,
+            Outcome::Empty => {
+                self.out.bare(b'I');
+                return Ok(());
+            }
+            Outcome::Rows { .. } => return Err(SqlError::internal("rows where a command was expected").into()),
+        };
+        self.send_notices();
+        self.out.complete(&tag);
+        Ok(())
+    }
+}

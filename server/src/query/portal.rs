@@ -1,0 +1,104 @@
+//! [`Portals`]: statements with their parameters bound, ready to run or half way through their rows.
+
+use super::rows::{Formats, Rows};
+use planner::session::Prepared;
+use planner::types::Datum;
+use planner::{SqlError, state};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A bound statement.
+pub struct Portal {
+    /// What it runs; `None` is the empty query.
+    pub statement: Option<Arc<Prepared>>,
+    /// Formats of its result columns.
+    pub formats: Formats,
+    /// How far it is.
+    pub state: PortalState,
+}
+
+/// How far a portal is.
+pub enum PortalState {
+    /// Not run yet; holds the parameters.
+    Bound(Vec<Datum>),
+    /// Rows are left. Boxed: streams are large beside the rest.
+    Suspended(Box<Rows>),
+    /// All rows of a SELECT were sent: running it again gives none.
+    Exhausted,
+    /// It was a command, and has run.
+    Finished,
+}
+
+/// Portals of one connection. The empty name is the unnamed portal. They live until their transaction ends.
+#[derive(Default)]
+pub struct Portals {
+    by_name: HashMap<String, Portal>,
+}
+
+impl Portals {
+    /// Keeps a portal. Errors: 42P03 for a name in use, the unnamed one excepted.
+    pub fn insert(&mut self, name: String, portal: Portal) -> Result<(), SqlError> {
+        self.check_free(&name)?;
+        self.by_name.insert(name, portal);
+        Ok(())
+    }
+
+    /// Refuses a name in use: 42P03.
+    pub fn check_free(&self, name: &str) -> Result<(), SqlError> {
+        if !name.is_empty() && self.by_name.contains_key(name) {
+            return Err(SqlError::new(state::DUPLICATE_CURSOR, format!("cursor \"{name}\" already exists")));
+        }
+        Ok(())
+    }
+
+    /// The portal of a name, or 34000.
+    pub fn get(&self, name: &str) -> Result<&Portal, SqlError> {
+        self.by_name.get(name).ok_or_else(|| missing(name))
+    }
+
+    /// Takes a portal out to run it, or 34000. The runner puts it back.
+    pub fn take(&mut self, name: &str) -> Result<Portal, SqlError> {
+        self.by_name.remove(name).ok_or_else(|| missing(name))
+    }
+
+    /// Puts a portal back that was taken.
+    pub fn put_back(&mut self, name: String, portal: Portal) {
+        self.by_name.insert(name, portal);
+    }
+
+    /// Forgets a name; an unknown one is no error.
+    pub fn remove(&mut self, name: &str) {
+        self.by_name.remove(name);
+    }
+
+    /// Forgets all: their transaction is over.
+    pub fn clear(&mut self) {
+        self.by_name.clear();
+    }
+}
+
+fn missing(name: &str) -> SqlError {
+    SqlError::new(state::INVALID_CURSOR_NAME, format!("portal \"{name}\" does not exist"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn portal() -> Portal {
+        Portal { statement: None, formats: Formats::text(), state: PortalState::Finished }
+    }
+
+    #[test]
+    fn names_are_taken_once_except_the_unnamed() {
+        let mut portals = Portals::default();
+        portals.insert(String::new(), portal()).unwrap();
+        portals.insert(String::new(), portal()).unwrap();
+        portals.insert("c".into(), portal()).unwrap();
+        assert_eq!(portals.insert("c".into(), portal()).unwrap_err().state(), "42P03");
+        assert_eq!(portals.get("d").err().unwrap().state(), "34000");
+        portals.clear();
+        assert!(portals.get("").is_err());
+    }
+}

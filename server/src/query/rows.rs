@@ -1,0 +1,158 @@
+//! [`Rows`]: a result on its way to the client, batch by batch, so that a table larger than memory passes
+//! through in little of it.
+
+use crate::connection::Connection;
+use crate::error::{Result, protocol_violation};
+use crate::types::encode::BatchEncoder;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::execution::SendableRecordBatchStream;
+use futures::StreamExt;
+use planner::session::{OutputColumn, RowsTag};
+use planner::{SqlError, state};
+use std::sync::Arc;
+
+/// Format codes of result columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Formats(Vec<i16>);
+
+impl Formats {
+    /// All text.
+    pub fn text() -> Self {
+        Formats(Vec::new())
+    }
+
+    /// As Bind states them: none, one for all, or one each. A statement without columns takes any.
+    /// Errors: 08P01 for another count, 22023 for an unknown code.
+    pub fn new(codes: Vec<i16>, columns: Option<usize>) -> std::result::Result<Self, SqlError> {
+        let Some(columns) = columns else { return Ok(Formats::text()) };
+        let formats = Formats(codes);
+        formats.check(columns)?;
+        if let Some(code) = formats.0.iter().find(|code| !matches!(code, 0 | 1)) {
+            return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("unsupported format code: {code}")));
+        }
+        Ok(formats)
+    }
+
+    /// Refuses a count that fits neither all columns nor each: 08P01.
+    pub fn check(&self, columns: usize) -> std::result::Result<(), SqlError> {
+        if self.0.len() > 1 && self.0.len() != columns {
+            return Err(protocol_violation(format!(
+                "bind message has {} result formats but query has {columns} columns",
+                self.0.len()
+            )));
+        }
+        Ok(())
+    }
+
+    /// The code of a column.
+    pub fn code(&self, column: usize) -> i16 {
+        match self.0.as_slice() {
+            [] => 0,
+            [all] => *all,
+            each => each.get(column).copied().unwrap_or(0),
+        }
+    }
+}
+
+/// A result under way.
+pub struct Rows {
+    columns: Arc<[OutputColumn]>,
+    formats: Formats,
+    stream: SendableRecordBatchStream,
+    kind: RowsTag,
+    /// The batch being sent, and its next row.
+    current: Option<(RecordBatch, usize)>,
+    sent: u64,
+}
+
+impl Rows {
+    /// At its first row.
+    pub fn new(
+        columns: Arc<[OutputColumn]>,
+        formats: Formats,
+        stream: SendableRecordBatchStream,
+        kind: RowsTag,
+    ) -> Self {
+        Rows { columns, formats, stream, kind, current: None, sent: 0 }
+    }
+
+    /// Which kind of command tag it ends with.
+    pub fn kind(&self) -> &RowsTag {
+        &self.kind
+    }
+
+    /// The command tag. `SELECT n` counts the rows sent since the portal was last resumed.
+    pub fn tag(&self) -> String {
+        match &self.kind {
+            RowsTag::Select => format!("SELECT {}", self.sent),
+            RowsTag::Fixed(tag) => tag.clone(),
+        }
+    }
+}
+
+impl Connection {
+    /// Sends rows, at most `limit`. `true`: there are no more. `false`: `limit` was reached.
+    pub(crate) async fn send_rows(&mut self, rows: &mut Rows, limit: Option<u64>) -> Result<bool> {
+        rows.sent = 0;
+        let settings = self.session.settings();
+        loop {
+            if limit.is_some_and(|limit| rows.sent >= limit) {
+                return Ok(false);
+            }
+            let (batch, mut row) = match rows.current.take() {
+                Some(current) => current,
+                None => {
+                    let next = tokio::select! {
+                        biased;
+                        () = self.backend.cancel.cancelled() => return Err(cancelled().into()),
+                        next = rows.stream.next() => next,
+                    };
+                    match next {
+                        Some(batch) => (batch.map_err(SqlError::from)?, 0),
+                        None => return Ok(true),
+                    }
+                }
+            };
+            let encoder = BatchEncoder::new(&rows.columns, &rows.formats, &batch, &settings)?;
+            let left = limit.map_or(u64::MAX, |limit| limit - rows.sent);
+            let end = row + usize::try_from(left).unwrap_or(usize::MAX).min(batch.num_rows() - row);
+            while row < end {
+                encoder.encode(row, self.out.buffer())?;
+                row += 1;
+                rows.sent += 1;
+                if self.out.is_full() {
+                    if self.backend.cancel.is_cancelled() {
+                        return Err(cancelled().into());
+                    }
+                    self.out.flush(&mut self.stream).await?;
+                }
+            }
+            if row < batch.num_rows() {
+                drop(encoder);
+                rows.current = Some((batch, row));
+            }
+        }
+    }
+}
+
+/// 57014: the client asked.
+pub fn cancelled() -> SqlError {
+    SqlError::new(state::QUERY_CANCELED, "canceling statement due to user request")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_none_one_or_each() {
+        assert_eq!(Formats::new(vec![], Some(3)).unwrap().code(2), 0);
+        assert_eq!(Formats::new(vec![1], Some(3)).unwrap().code(2), 1);
+        assert_eq!(Formats::new(vec![0, 1, 0], Some(3)).unwrap().code(1), 1);
+        assert_eq!(Formats::new(vec![0, 1], Some(3)).unwrap_err().state(), "08P01");
+        assert_eq!(Formats::new(vec![0, 1, 0, 1], Some(3)).unwrap_err().state(), "08P01");
+        assert_eq!(Formats::new(vec![2], Some(3)).unwrap_err().state(), "22023");
+        assert!(Formats::new(vec![0, 1], None).is_ok());
+    }
+}

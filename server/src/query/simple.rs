@@ -1,0 +1,93 @@
+//! The simple protocol: one string, any number of statements, one implicit transaction.
+
+use super::retry::{Tries, is_transaction_control};
+use super::rows::{Formats, Rows};
+use crate::connection::Connection;
+use crate::error::{ConnectionError, Result};
+use planner::session::{Outcome, Statement, TransactionStatus};
+use planner::{SqlError, state};
+use std::sync::Arc;
+
+impl Connection {
+    /// Runs a query string and answers up to ReadyForQuery.
+    pub(crate) async fn simple_query(&mut self, sql: &str) -> Result<()> {
+        self.statements.remove("");
+        self.portals.remove("");
+        let alone = !self.batch.is_open();
+        self.batch.close();
+        self.statements.end_log();
+        if alone {
+            self.backend.cancel.reset();
+        }
+        self.out.begin_batch();
+        let position = self.out.position();
+        let mut repeatable = alone && self.session.status() == TransactionStatus::Idle;
+        let mut tries = Tries::default();
+        loop {
+            match self.run_string(sql, &mut repeatable).await {
+                Ok(()) => break,
+                Err(ConnectionError::Sql(error)) => {
+                    if repeatable && !self.out.was_sent() && error.is_retryable() {
+                        self.undo().await;
+                        if tries.again(&error, &self.backend.cancel).await {
+                            self.session.take_notices();
+                            self.out.take_back(position);
+                            continue;
+                        }
+                    }
+                    self.report(&error).await;
+                    break;
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        self.ready().await
+    }
+
+    async fn run_string(&mut self, sql: &str, repeatable: &mut bool) -> Result<()> {
+        let statements = self.session.parse(sql)?;
+        if statements.is_empty() {
+            self.out.bare(b'I');
+        }
+        let count = statements.len();
+        for (index, statement) in statements.into_iter().enumerate() {
+            self.run_statement(statement, index + 1 == count, repeatable).await?;
+        }
+        Ok(self.session.end_implicit().await?)
+    }
+
+    async fn run_statement(&mut self, statement: Arc<Statement>, last: bool, repeatable: &mut bool) -> Result<()> {
+        let prepared = self.session.prepare(statement, &[]).await?;
+        if !prepared.parameter_types().is_empty() {
+            return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1").into());
+        }
+        let tag = match self.session.execute(&prepared, Vec::new()).await? {
+            Outcome::Command { tag } => {
+                *repeatable &= !is_transaction_control(&tag);
+                tag
+            }
+            Outcome::Rows { columns, stream, tag } => {
+                self.out.row_description(&columns, |_| 0);
+                let mut rows = Rows::new(columns, Formats::text(), stream, tag);
+                self.send_rows(&mut rows, None).await?;
+                rows.tag()
+            }
+            Outcome::CopyIn(copy) => {
+                *repeatable = false;
+                self.copy_in(*copy).await?
+            }
+            Outcome::CopyOut(copy) => self.copy_out(copy).await?,
+            Outcome::Empty => {
+                self.out.bare(b'I');
+                return Ok(());
+            }
+        };
+        // The completion of the last statement says that the transaction is committed.
+        if last {
+            self.session.end_implicit().await?;
+        }
+        self.send_notices();
+        self.out.complete(&tag);
+        Ok(())
+    }
+}

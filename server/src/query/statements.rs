@@ -1,0 +1,100 @@
+//! [`Statements`]: prepared statements by name, with a log that takes the changes of a batch back.
+
+use planner::session::Prepared;
+use planner::{SqlError, state};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A prepared statement; `None` inside is the empty query.
+pub type Statement = Option<Arc<Prepared>>;
+
+/// Prepared statements of one connection. The empty name is the unnamed statement.
+#[derive(Default)]
+pub struct Statements {
+    by_name: HashMap<String, Statement>,
+    log: Option<Vec<(String, Option<Statement>)>>,
+}
+
+impl Statements {
+    /// From here on changes can be taken back.
+    pub fn begin_log(&mut self) {
+        self.log = Some(Vec::new());
+    }
+
+    /// Changes stay.
+    pub fn end_log(&mut self) {
+        self.log = None;
+    }
+
+    /// Takes back all changes since [`Statements::begin_log`], and goes on logging.
+    pub fn take_back(&mut self) {
+        let Some(log) = self.log.replace(Vec::new()) else { return };
+        for (name, before) in log.into_iter().rev() {
+            match before {
+                Some(statement) => self.by_name.insert(name, statement),
+                None => self.by_name.remove(&name),
+            };
+        }
+    }
+
+    /// Refuses a name in use: 42P05. The unnamed statement is always free.
+    pub fn check_free(&self, name: &str) -> Result<(), SqlError> {
+        if !name.is_empty() && self.by_name.contains_key(name) {
+            return Err(SqlError::new(
+                state::DUPLICATE_PREPARED_STATEMENT,
+                format!("prepared statement \"{name}\" already exists"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Keeps a statement under a name.
+    pub fn insert(&mut self, name: String, statement: Statement) {
+        let before = self.by_name.insert(name.clone(), statement);
+        if let Some(log) = &mut self.log {
+            log.push((name, before));
+        }
+    }
+
+    /// Forgets a name; an unknown one is no error.
+    pub fn remove(&mut self, name: &str) {
+        if let Some((name, before)) = self.by_name.remove_entry(name)
+            && let Some(log) = &mut self.log
+        {
+            log.push((name, Some(before)));
+        }
+    }
+
+    /// The statement of a name, or 26000.
+    pub fn get(&self, name: &str) -> Result<&Statement, SqlError> {
+        self.by_name.get(name).ok_or_else(|| {
+            let message = if name.is_empty() {
+                "unnamed prepared statement does not exist".to_string()
+            } else {
+                format!("prepared statement \"{name}\" does not exist")
+            };
+            SqlError::new(state::INVALID_SQL_STATEMENT_NAME, message)
+        })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_can_be_taken_back() {
+        let mut statements = Statements::default();
+        statements.insert("kept".into(), None);
+        statements.begin_log();
+        statements.insert("new".into(), None);
+        statements.remove("kept");
+        assert!(statements.get("kept").is_err());
+        statements.take_back();
+        assert!(statements.get("kept").is_ok());
+        assert_eq!(statements.get("new").err().unwrap().state(), "26000");
+        assert_eq!(statements.check_free("kept").unwrap_err().state(), "42P05");
+        assert!(statements.check_free("").is_ok());
+    }
+}

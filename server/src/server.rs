@@ -1,0 +1,87 @@
+//! Start and stop: opens the store and the database, binds the address, prints the banner, waits for the end.
+//! It alone chooses the engine.
+
+use crate::config::{Config, StoreKind};
+use crate::connection::cancel::Backends;
+use crate::connection::tls;
+use crate::listener::{self, Listener, Shared};
+use planner::session::Database;
+use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+/// Runs a server until it is told to stop. Errors are sentences for a person; nothing was started, or what
+/// was started has been stopped.
+pub async fn run(config: Config) -> Result<(), String> {
+    // Before the store is opened: a signal during a long recovery must not be lost.
+    let mut terminate = signal(SignalKind::terminate()).map_err(|e| format!("cannot wait for SIGTERM: {e}"))?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(|e| format!("cannot wait for SIGINT: {e}"))?;
+    let tls = match &config.tls {
+        Some((certificate, key)) => Some(tls::acceptor(certificate, key)?),
+        None => None,
+    };
+    let store = crate::store::open(&config)?;
+    let database = Database::open(Arc::clone(&store.transactions), Arc::clone(&store.env))
+        .await
+        .map_err(|error| format!("cannot open the database in {}: {error}", config.data_dir.display()))?;
+    let any_password = database.any_password().await.map_err(|error| format!("cannot read the roles: {error}"))?;
+    if !any_password && !config.listen.ip().is_loopback() {
+        return Err(format!(
+            "refusing to listen on {}: no role has a password, so anybody could connect as superuser. Start with \
+             --listen 127.0.0.1:{port}, set one (ALTER ROLE postgres PASSWORD '...'), and start again.",
+            config.listen,
+            port = config.listen.port()
+        ));
+    }
+    // Bound last: who can connect gets an answer.
+    let socket = listener::bind(config.listen).await?;
+    let address = socket.local_addr().map_err(|e| format!("cannot tell the address listened on: {e}"))?;
+    let shared = Arc::new(Shared {
+        database,
+        backends: Backends::new(config.max_connections),
+        tls,
+        stopping: watch::Sender::new(false),
+    });
+    banner(&config, address, any_password);
+
+    let running = tokio::spawn(Listener::new(socket, Arc::clone(&shared)).run(config.shutdown_timeout));
+    let failure = tokio::select! {
+        _ = terminate.recv() => { tracing::info!("SIGTERM: stopping"); None }
+        _ = interrupt.recv() => { tracing::info!("SIGINT: stopping"); None }
+        reason = store.failed() => { tracing::error!(%reason, "the store failed: stopping"); Some(reason) }
+    };
+    shared.stopping.send_replace(true);
+    let _ = running.await;
+    drop(shared);
+    store.close().await;
+    match failure {
+        Some(reason) => Err(format!("the store failed and the server stopped: {reason}")),
+        None => {
+            tracing::info!("stopped");
+            Ok(())
+        }
+    }
+}
+
+/// What a person sees when the server is ready. On standard output, whatever the log is set to.
+fn banner(config: &Config, address: SocketAddr, any_password: bool) {
+    let StoreKind::Embedded = config.store;
+    let host = if address.ip().is_unspecified() { "127.0.0.1".to_string() } else { address.ip().to_string() };
+    let mut text = format!(
+        "PercoSQL {version} is ready\n  address  {address}\n  data     {data}\n  connect  psql -h {host} -p {port} -U postgres\n",
+        version = env!("CARGO_PKG_VERSION"),
+        data = config.data_dir.display(),
+        port = address.port(),
+    );
+    if !any_password {
+        text.push_str(
+            "  trust    no role has a password yet: every connection from this machine is trusted.\n           \
+             Set one with: ALTER ROLE postgres PASSWORD '...';\n",
+        );
+    }
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes());
+    let _ = out.flush();
+}

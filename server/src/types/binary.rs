@@ -1,0 +1,303 @@
+//! PostgreSQL's binary format of every type, out (`write`) and in (`read`).
+//!
+//! Integers and floats are big-endian; dates and timestamps count from 2000-01-01; numerics are base-10000
+//! digits; arrays carry their dimensions and the OID of their element type.
+
+use crate::protocol::reader::utf8;
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use datafusion::arrow::array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, FixedSizeBinaryArray, Float32Array, Float64Array,
+    Int16Array, Int32Array, Int64Array, LargeBinaryArray, ListArray, StringArray, TimestampMicrosecondArray,
+};
+use datafusion::scalar::ScalarValue;
+use planner::types::numeric::Numeric;
+use planner::types::{BaseType, Datum, SqlType};
+use planner::{SqlError, state};
+
+/// Days from 1970-01-01 to 2000-01-01.
+const EPOCH_DAYS: i32 = 10_957;
+/// Microseconds from 1970-01-01 to 2000-01-01.
+const EPOCH_MICROS: i64 = EPOCH_DAYS as i64 * 86_400_000_000;
+/// Most elements of an array, as PostgreSQL's MaxArraySize in spirit: beyond it no message is honest.
+const MAX_ELEMENTS: usize = 64 * 1024 * 1024;
+
+type Result<T> = std::result::Result<T, SqlError>;
+
+/// An array as the Arrow form of its SQL type; an internal error when a plan gave another.
+pub fn cast<T: 'static>(array: &dyn Array, ty: SqlType) -> Result<&T> {
+    array
+        .as_any()
+        .downcast_ref::<T>()
+        .ok_or_else(|| SqlError::internal(format!("a column of type {} holds {}", ty.format(), array.data_type())))
+}
+
+/// Appends the binary form of a value that is not NULL, without its length.
+pub fn write(ty: SqlType, array: &dyn Array, row: usize, out: &mut BytesMut) -> Result<()> {
+    if ty.array {
+        return write_array(ty, cast::<ListArray>(array, ty)?.value(row), out);
+    }
+    match ty.base {
+        BaseType::Bool => out.put_u8(u8::from(cast::<BooleanArray>(array, ty)?.value(row))),
+        BaseType::Int2 => out.put_i16(cast::<Int16Array>(array, ty)?.value(row)),
+        BaseType::Int4 => out.put_i32(cast::<Int32Array>(array, ty)?.value(row)),
+        BaseType::Int8 => out.put_i64(cast::<Int64Array>(array, ty)?.value(row)),
+        BaseType::Oid | BaseType::Regclass | BaseType::Regtype | BaseType::Regproc | BaseType::Regnamespace => {
+            let oid = cast::<Int64Array>(array, ty)?.value(row);
+            out.put_u32(u32::try_from(oid).map_err(|_| SqlError::internal(format!("OID {oid} out of range")))?);
+        }
+        BaseType::Float4 => out.put_f32(cast::<Float32Array>(array, ty)?.value(row)),
+        BaseType::Float8 => out.put_f64(cast::<Float64Array>(array, ty)?.value(row)),
+        BaseType::Numeric => {
+            let mut wire = Vec::with_capacity(24);
+            Numeric::from_bytes(cast::<BinaryArray>(array, ty)?.value(row))?.write_wire(&mut wire);
+            out.put_slice(&wire);
+        }
+        BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name | BaseType::Unknown => {
+            out.put_slice(cast::<StringArray>(array, ty)?.value(row).as_bytes());
+        }
+        BaseType::SingleChar => {
+            out.put_u8(cast::<StringArray>(array, ty)?.value(row).bytes().next().unwrap_or(0));
+        }
+        BaseType::Bytea => out.put_slice(cast::<LargeBinaryArray>(array, ty)?.value(row)),
+        BaseType::Date => out.put_i32(match cast::<Date32Array>(array, ty)?.value(row) {
+            infinite @ (i32::MIN | i32::MAX) => infinite,
+            days => days.saturating_sub(EPOCH_DAYS),
+        }),
+        BaseType::Timestamp | BaseType::Timestamptz => {
+            out.put_i64(match cast::<TimestampMicrosecondArray>(array, ty)?.value(row) {
+                infinite @ (i64::MIN | i64::MAX) => infinite,
+                micros => micros.saturating_sub(EPOCH_MICROS),
+            });
+        }
+        BaseType::Uuid => out.put_slice(cast::<FixedSizeBinaryArray>(array, ty)?.value(row)),
+        BaseType::Void => {}
+    }
+    Ok(())
+}
+
+fn write_array(ty: SqlType, elements: ArrayRef, out: &mut BytesMut) -> Result<()> {
+    let element = ty.element();
+    let too_long = || SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "array too long");
+    out.put_i32(i32::from(!elements.is_empty()));
+    out.put_i32(i32::from(elements.null_count() > 0));
+    out.put_u32(element.oid());
+    if elements.is_empty() {
+        return Ok(());
+    }
+    out.put_i32(i32::try_from(elements.len()).map_err(|_| too_long())?);
+    out.put_i32(1);
+    for row in 0..elements.len() {
+        if elements.is_null(row) {
+            out.put_i32(-1);
+            continue;
+        }
+        let start = out.len();
+        out.put_i32(0);
+        write(element, &elements, row, out)?;
+        let length = i32::try_from(out.len() - start - 4).map_err(|_| too_long())?;
+        if let Some(place) = out.get_mut(start..start + 4) {
+            place.copy_from_slice(&length.to_be_bytes());
+        }
+    }
+    Ok(())
+}
+
+/// Reads a value that is not NULL. Errors: 22P03 for a wrong length or content, 22021, 22008, 22003.
+pub fn read(ty: SqlType, bytes: &Bytes) -> Result<Datum> {
+    if ty.array {
+        return read_array(ty, bytes.clone());
+    }
+    let mut value = bytes.clone();
+    Ok(match ty.base {
+        BaseType::Bool => match fixed::<1>(bytes)? {
+            [0] => Datum::Boolean(Some(false)),
+            _ => Datum::Boolean(Some(true)),
+        },
+        BaseType::Int2 => Datum::Int16(Some(i16::from_be_bytes(fixed(bytes)?))),
+        BaseType::Int4 => Datum::Int32(Some(i32::from_be_bytes(fixed(bytes)?))),
+        BaseType::Int8 => Datum::Int64(Some(i64::from_be_bytes(fixed(bytes)?))),
+        BaseType::Oid | BaseType::Regclass | BaseType::Regtype | BaseType::Regproc | BaseType::Regnamespace => {
+            Datum::Int64(Some(i64::from(u32::from_be_bytes(fixed(bytes)?))))
+        }
+        BaseType::Float4 => Datum::Float32(Some(f32::from_be_bytes(fixed(bytes)?))),
+        BaseType::Float8 => Datum::Float64(Some(f64::from_be_bytes(fixed(bytes)?))),
+        BaseType::Numeric => {
+            Datum::Binary(Some(Numeric::from_wire(bytes)?.apply_modifier(ty.modifier)?.to_bytes()))
+        }
+        BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name | BaseType::Unknown => {
+            Datum::Utf8(Some(text(bytes)?.to_string()))
+        }
+        BaseType::SingleChar => {
+            let [byte] = fixed::<1>(bytes)?;
+            Datum::Utf8(Some(if byte == 0 { String::new() } else { char::from(byte).to_string() }))
+        }
+        BaseType::Bytea => Datum::LargeBinary(Some(bytes.to_vec())),
+        BaseType::Date => Datum::Date32(Some(match i32::from_be_bytes(fixed(bytes)?) {
+            infinite @ (i32::MIN | i32::MAX) => infinite,
+            days => days
+                .checked_add(EPOCH_DAYS)
+                .filter(|days| *days != i32::MAX)
+                .ok_or_else(|| SqlError::new(state::DATETIME_FIELD_OVERFLOW, "date out of range"))?,
+        })),
+        BaseType::Timestamp | BaseType::Timestamptz => {
+            let micros = match i64::from_be_bytes(fixed(bytes)?) {
+                infinite @ (i64::MIN | i64::MAX) => infinite,
+                micros => micros
+                    .checked_add(EPOCH_MICROS)
+                    .filter(|micros| *micros != i64::MAX)
+                    .ok_or_else(|| SqlError::new(state::DATETIME_FIELD_OVERFLOW, "timestamp out of range"))?,
+            };
+            let zone = (ty.base == BaseType::Timestamptz).then(|| "+00:00".into());
+            Datum::TimestampMicrosecond(Some(micros), zone)
+        }
+        BaseType::Uuid => Datum::FixedSizeBinary(16, Some(fixed::<16>(bytes)?.to_vec())),
+        BaseType::Void => {
+            value.advance(value.len());
+            Datum::Null
+        }
+    })
+}
+
+fn read_array(ty: SqlType, mut bytes: Bytes) -> Result<Datum> {
+    let short = |_| invalid("insufficient data left in message");
+    let element = ty.element();
+    let dimensions = bytes.try_get_i32().map_err(short)?;
+    let flags = bytes.try_get_i32().map_err(short)?;
+    let oid = bytes.try_get_u32().map_err(short)?;
+    if !matches!(flags, 0 | 1) {
+        return Err(invalid(format!("invalid array flags {flags}")));
+    }
+    if oid != element.oid() {
+        return Err(SqlError::new(
+            state::DATATYPE_MISMATCH,
+            format!("binary data has array element type {oid} instead of expected {}", element.oid()),
+        ));
+    }
+    let count = match dimensions {
+        0 => 0,
+        1 => {
+            let count = bytes.try_get_i32().map_err(short)?;
+            let lower = bytes.try_get_i32().map_err(short)?;
+            if lower != 1 {
+                return Err(SqlError::unsupported("an array whose lower bound is not 1"));
+            }
+            usize::try_from(count).map_err(|_| invalid(format!("invalid array length {count}")))?
+        }
+        2..=6 => return Err(SqlError::unsupported("an array of several dimensions")),
+        other => return Err(invalid(format!("invalid number of dimensions: {other}"))),
+    };
+    // Each element has at least its length.
+    if count > MAX_ELEMENTS || count.saturating_mul(4) > bytes.len() {
+        return Err(invalid("insufficient data left in message"));
+    }
+    let mut elements = Vec::with_capacity(count);
+    for _ in 0..count {
+        let length = bytes.try_get_i32().map_err(short)?;
+        elements.push(match usize::try_from(length) {
+            Ok(length) if length <= bytes.len() => read(element, &bytes.split_to(length))?,
+            Err(_) if length == -1 => ScalarValue::try_from(&element.arrow()).map_err(SqlError::from)?,
+            _ => return Err(invalid("insufficient data left in message")),
+        });
+    }
+    if !bytes.is_empty() {
+        return Err(invalid("incorrect binary data format"));
+    }
+    Ok(Datum::List(ScalarValue::new_list_nullable(&elements, &element.arrow())))
+}
+
+/// 22P03.
+fn invalid(message: impl Into<String>) -> SqlError {
+    SqlError::new(state::INVALID_BINARY_REPRESENTATION, message)
+}
+
+fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
+    bytes.try_into().map_err(|_| invalid("incorrect binary data format"))
+}
+
+/// Text as a client sends it: UTF-8 without zero bytes.
+pub fn text(bytes: &[u8]) -> Result<&str> {
+    let text = utf8(bytes)?;
+    if text.contains('\0') {
+        return Err(SqlError::new(
+            state::CHARACTER_NOT_IN_REPERTOIRE,
+            "invalid byte sequence for encoding \"UTF8\": 0x00",
+        ));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn written(ty: SqlType, datum: &Datum) -> Bytes {
+        let mut out = BytesMut::new();
+        write(ty, &datum.to_array().unwrap(), 0, &mut out).unwrap();
+        out.freeze()
+    }
+
+    fn round_trip(ty: SqlType, datum: Datum) {
+        let bytes = written(ty, &datum);
+        assert_eq!(read(ty, &bytes).unwrap(), datum, "{}", ty.name());
+        // No cut and no longer form may pass as a value of fixed length, and none may panic.
+        for end in 0..bytes.len() {
+            let cut = read(ty, &bytes.slice(..end));
+            assert!(cut.is_err() || ty.length() < 0 || ty.length() == 64, "{} cut at {end}", ty.name());
+        }
+    }
+
+    #[test]
+    fn every_type_comes_back() {
+        round_trip(SqlType::BOOL, Datum::Boolean(Some(true)));
+        round_trip(SqlType::INT2, Datum::Int16(Some(-7)));
+        round_trip(SqlType::INT4, Datum::Int32(Some(i32::MIN)));
+        round_trip(SqlType::INT8, Datum::Int64(Some(i64::MAX)));
+        round_trip(SqlType::OID, Datum::Int64(Some(4_294_967_295)));
+        round_trip(SqlType::FLOAT4, Datum::Float32(Some(1.5)));
+        round_trip(SqlType::FLOAT8, Datum::Float64(Some(f64::NEG_INFINITY)));
+        round_trip(SqlType::TEXT, Datum::Utf8(Some("grüß".into())));
+        round_trip(SqlType::SINGLE_CHAR, Datum::Utf8(Some("r".into())));
+        round_trip(SqlType::BYTEA, Datum::LargeBinary(Some(vec![0, 255])));
+        round_trip(SqlType::DATE, Datum::Date32(Some(i32::MAX)));
+        round_trip(SqlType::DATE, Datum::Date32(Some(-1)));
+        round_trip(SqlType::TIMESTAMP, Datum::TimestampMicrosecond(Some(1), None));
+        round_trip(SqlType::TIMESTAMPTZ, Datum::TimestampMicrosecond(Some(i64::MIN), Some("+00:00".into())));
+        round_trip(SqlType::UUID, Datum::FixedSizeBinary(16, Some((0..16).collect())));
+        for text in ["0", "-12.340", "123456789012345678901234567890.001", "NaN", "1e-20"] {
+            round_trip(SqlType::NUMERIC, Datum::Binary(Some(Numeric::parse(text).unwrap().to_bytes())));
+        }
+    }
+
+    #[test]
+    fn arrays_come_back_with_their_nulls() {
+        let ints = [Datum::Int32(Some(1)), Datum::Int32(None), Datum::Int32(Some(3))];
+        for elements in [&ints[..], &[]] {
+            let list = Datum::List(ScalarValue::new_list_nullable(elements, &SqlType::INT4.arrow()));
+            let ty = SqlType::INT4.array_of();
+            let bytes = written(ty, &list);
+            assert_eq!(read(ty, &bytes).unwrap(), list);
+            for end in 0..bytes.len() {
+                assert!(read(ty, &bytes.slice(..end)).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn timestamps_count_from_2000() {
+        assert_eq!(written(SqlType::DATE, &Datum::Date32(Some(10_957))).as_ref(), [0; 4]);
+        let midnight = Datum::TimestampMicrosecond(Some(946_684_800_000_000), None);
+        assert_eq!(written(SqlType::TIMESTAMP, &midnight).as_ref(), [0; 8]);
+    }
+
+    #[test]
+    fn absurd_values_are_errors() {
+        let read = |ty, bytes: &'static [u8]| read(ty, &Bytes::from_static(bytes)).map_err(|error| error.state());
+        assert_eq!(read(SqlType::INT4, b"abc"), Err("22P03"));
+        assert_eq!(read(SqlType::TEXT, b"a\0b"), Err("22021"));
+        assert_eq!(read(SqlType::TEXT, b"\xc3\x28"), Err("22021"));
+        assert_eq!(read(SqlType::DATE, &[0x7f, 0xff, 0xff, 0xf0]), Err("22008"));
+        let huge = b"\0\0\0\x01\0\0\0\0\0\0\0\x17\x7f\xff\xff\xff\0\0\0\x01";
+        assert_eq!(read(SqlType::INT4.array_of(), huge), Err("22P03"));
+    }
+}

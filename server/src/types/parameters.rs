@@ -1,0 +1,53 @@
+//! The values of Bind: each as text or binary, into the form of its parameter's type.
+
+use super::binary;
+use crate::error::protocol_violation;
+use bytes::Bytes;
+use datafusion::scalar::ScalarValue;
+use planner::session::settings::Settings;
+use planner::types::{Datum, SqlType, text};
+use planner::{SqlError, state};
+
+/// Decodes parameters. `formats`: none (all text), one for all, or one each.
+/// Errors: 08P01 for another count of formats, 22023 for an unknown format, and what the types say.
+pub fn decode(
+    types: &[SqlType],
+    formats: &[i16],
+    values: &[Option<Bytes>],
+    settings: &Settings,
+) -> Result<Vec<Datum>, SqlError> {
+    if formats.len() > 1 && formats.len() != values.len() {
+        return Err(protocol_violation(format!(
+            "bind message has {} parameter formats but {} parameters",
+            formats.len(),
+            values.len()
+        )));
+    }
+    let format = |index: usize| match formats {
+        [] => 0,
+        [all] => *all,
+        each => each.get(index).copied().unwrap_or(0),
+    };
+    types
+        .iter()
+        .zip(values)
+        .enumerate()
+        .map(|(index, (ty, value))| {
+            let decoded = match value {
+                None => ScalarValue::try_from(&ty.arrow()).map_err(SqlError::from),
+                Some(bytes) => match format(index) {
+                    0 => binary::text(bytes).and_then(|value| text::input(*ty, value, settings)),
+                    1 => binary::read(*ty, bytes),
+                    code => Err(SqlError::new(
+                        state::INVALID_PARAMETER_VALUE,
+                        format!("unsupported format code: {code}"),
+                    )),
+                },
+            };
+            decoded.map_err(|error| match error.fields().context {
+                None => error.context(format!("unnamed portal parameter ${}", index + 1)),
+                Some(_) => error,
+            })
+        })
+        .collect()
+}
