@@ -21,8 +21,10 @@ pub use prepared::Prepared;
 pub use startup::{RoleLogin, Startup};
 pub use statement::Statement;
 
+use crate::catalog::Catalog;
 use crate::error::Result;
 use crate::types::{Datum, Oid};
+use settings::Settings;
 use std::sync::Arc;
 
 /// One client's conversation. Everything it does to data happens in its transaction: an explicit block, or an implicit
@@ -76,6 +78,18 @@ impl Session {
     }
     /// Settings whose values changed since the last call, for ParameterStatus. The first call answers all that are reported.
     pub fn take_parameter_changes(&mut self) -> Vec<(String, String)> {
+        unimplemented!()
+    }
+    /// Settings as they are now.
+    pub fn settings(&self) -> Arc<Settings> {
+        unimplemented!()
+    }
+    /// The catalog as last seen by a statement (names of regclass values); `None` before the first.
+    pub fn catalog(&self) -> Option<Arc<Catalog>> {
+        unimplemented!()
+    }
+    /// `now()` of the transaction under way, or of the next one: microseconds since the Unix epoch.
+    pub fn transaction_time(&self) -> i64 {
         unimplemented!()
     }
     /// Ends the conversation: rolls back what is open.
