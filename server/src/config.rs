@@ -151,7 +151,8 @@ impl Config {
 }
 
 fn read_file(path: &Path) -> Result<File, String> {
-    let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read settings file {}: {e}", path.display()))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|e| format!("cannot read settings file {}: {e}", path.display()))?;
     toml::from_str(&text).map_err(|e| format!("settings file {}: {e}", path.display()))
 }
 
@@ -211,8 +212,7 @@ mod tests {
         assert_eq!(config.listen.port(), 2);
         assert_eq!(config.max_connections, 7);
         std::fs::write(&path, "lisen = \"127.0.0.1:1\"\n").unwrap();
-        let error =
-            Config::resolve(StartOptions { config: Some(path), ..StartOptions::default() }).unwrap_err();
+        let error = Config::resolve(StartOptions { config: Some(path), ..StartOptions::default() }).unwrap_err();
         assert!(error.contains("lisen"), "{error}");
         std::fs::remove_dir_all(folder).unwrap();
     }

@@ -43,7 +43,7 @@ impl Listener {
         let mut stopping = self.shared.stopping.subscribe();
         loop {
             tokio::select! {
-                _ = stopping.wait_for(|stopping| *stopping) => break,
+                () = stopped(&mut stopping) => break,
                 accepted = self.socket.accept() => match accepted {
                     Ok((socket, peer)) => {
                         connections.spawn(connection::serve(socket, peer, Arc::clone(&self.shared)));
@@ -73,6 +73,12 @@ impl Listener {
             tracing::warn!("connections that did not end are dropped");
         }
     }
+}
+
+/// Resolves when the server stops.
+pub async fn stopped(stopping: &mut watch::Receiver<bool>) {
+    // An error means that the sender is gone, and the server with it.
+    let _ = stopping.wait_for(|stopping| *stopping).await;
 }
 
 fn log_panic(ended: Result<(), tokio::task::JoinError>) {

@@ -22,7 +22,7 @@ pub async fn run(config: Config) -> Result<(), String> {
         Some((certificate, key)) => Some(tls::acceptor(certificate, key)?),
         None => None,
     };
-    let store = crate::store::open(&config)?;
+    let store = crate::store::open(&config).await?;
     let database = Database::open(Arc::clone(&store.transactions), Arc::clone(&store.env))
         .await
         .map_err(|error| format!("cannot open the database in {}: {error}", config.data_dir.display()))?;

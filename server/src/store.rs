@@ -14,7 +14,7 @@ pub struct OpenStore {
 }
 
 /// Opens the store. Errors are sentences for a person.
-pub fn open(config: &Config) -> Result<OpenStore, String> {
+pub async fn open(config: &Config) -> Result<OpenStore, String> {
     let StoreKind::Embedded = config.store;
     Err("the embedded store is not there yet".to_string())
 }

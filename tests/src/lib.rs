@@ -3,6 +3,7 @@
 
 pub mod clients;
 pub mod postgres;
+pub mod raw;
 pub mod server;
 
 pub use clients::{ClientOutput, pgbench, psql};

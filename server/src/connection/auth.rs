@@ -78,7 +78,9 @@ async fn response(stream: &mut Stream, input: &mut Input) -> Result<Bytes> {
     let kind = frame.kind;
     match Message::decode(frame) {
         Ok(Message::Password(body)) => Ok(body),
-        _ => Err(ConnectionError::Fatal(protocol_violation(format!("expected SASL response, got message type {kind}")))),
+        _ => {
+            Err(ConnectionError::Fatal(protocol_violation(format!("expected SASL response, got message type {kind}"))))
+        }
     }
 }
 

@@ -9,7 +9,7 @@ pub mod stream;
 pub mod tls;
 
 use crate::error::{ConnectionError, Result, Severity, protocol_violation};
-use crate::listener::Shared;
+use crate::listener::{Shared, stopped};
 use crate::protocol::{Frame, Message, Output};
 use crate::query::extended::Batch;
 use crate::query::portal::Portals;
@@ -128,7 +128,10 @@ async fn admit(
     shared: &Arc<Shared>,
 ) -> Result<(Session, Backend)> {
     if *shared.stopping.borrow() {
-        return Err(ConnectionError::Fatal(SqlError::new(state::CANNOT_CONNECT_NOW, "the database system is shutting down")));
+        return Err(ConnectionError::Fatal(SqlError::new(
+            state::CANNOT_CONNECT_NOW,
+            "the database system is shutting down",
+        )));
     }
     let newest_minor = (NEWEST_PROTOCOL & 0xffff) as u16;
     if packet.minor > newest_minor || !packet.unknown_options.is_empty() {
@@ -151,8 +154,7 @@ async fn admit(
         backend_pid: backend.process,
         cancel: backend.cancel.clone(),
     };
-    let mut session =
-        Session::start(Arc::clone(&shared.database), startup).await.map_err(ConnectionError::Fatal)?;
+    let mut session = Session::start(Arc::clone(&shared.database), startup).await.map_err(ConnectionError::Fatal)?;
     for (name, value) in session.take_parameter_changes() {
         out.parameter_status(&name, &value);
     }
@@ -183,7 +185,7 @@ impl Connection {
     pub(crate) async fn next_frame(&mut self) -> Result<Option<Frame>> {
         tokio::select! {
             biased;
-            _ = self.stopping.wait_for(|stopping| *stopping) => Err(ConnectionError::Fatal(SqlError::new(
+            () = stopped(&mut self.stopping) => Err(ConnectionError::Fatal(SqlError::new(
                 state::ADMIN_SHUTDOWN,
                 "terminating connection due to administrator command",
             ))),
@@ -209,7 +211,9 @@ impl Connection {
             },
             b'F' => self.simple_error(SqlError::unsupported("the function call protocol")).await?,
             b'p' => {
-                return Err(ConnectionError::Fatal(protocol_violation(format!("invalid frontend message type {kind}"))));
+                return Err(ConnectionError::Fatal(protocol_violation(format!(
+                    "invalid frontend message type {kind}"
+                ))));
             }
             // What is left of a COPY that failed.
             b'd' | b'c' | b'f' => {}

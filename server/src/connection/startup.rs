@@ -154,10 +154,7 @@ fn parse(version: u32, mut body: Reader) -> std::result::Result<StartupPacket, S
     }
     body.end().map_err(|_| invalid_layout())?;
     if packet.user.is_empty() {
-        return Err(SqlError::new(
-            state::INVALID_AUTHORIZATION,
-            "no PostgreSQL user name specified in startup packet",
-        ));
+        return Err(SqlError::new(state::INVALID_AUTHORIZATION, "no PostgreSQL user name specified in startup packet"));
     }
     if packet.database.is_empty() {
         packet.database.clone_from(&packet.user);
@@ -218,7 +215,8 @@ mod tests {
 
     #[test]
     fn the_database_defaults_to_the_user_and_options_become_settings() {
-        let packet = packet(b"user\0ann\0application_name\0x\0options\0-c a=1 --b-c=two\\ words\0_pq_.new\0on\0\0").unwrap();
+        let packet =
+            packet(b"user\0ann\0application_name\0x\0options\0-c a=1 --b-c=two\\ words\0_pq_.new\0on\0\0").unwrap();
         assert_eq!((packet.user.as_str(), packet.database.as_str()), ("ann", "ann"));
         let settings: Vec<_> = packet.settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         assert_eq!(settings, [("application_name", "x"), ("a", "1"), ("b_c", "two words")]);

@@ -66,8 +66,8 @@ impl Reader {
         match self.i32()? {
             -1 => Ok(None),
             length => {
-                let length =
-                    usize::try_from(length).map_err(|_| protocol_violation(format!("invalid value length {length}")))?;
+                let length = usize::try_from(length)
+                    .map_err(|_| protocol_violation(format!("invalid value length {length}")))?;
                 Ok(Some(self.bytes(length)?))
             }
         }
@@ -99,8 +99,12 @@ impl Reader {
 /// The bytes as UTF-8; 22021 with the offending bytes otherwise.
 pub fn utf8(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|error| {
-        let bad: Vec<String> =
-            bytes.iter().skip(error.valid_up_to()).take(error.error_len().unwrap_or(1)).map(|b| format!("0x{b:02x}")).collect();
+        let bad: Vec<String> = bytes
+            .iter()
+            .skip(error.valid_up_to())
+            .take(error.error_len().unwrap_or(1))
+            .map(|b| format!("0x{b:02x}"))
+            .collect();
         SqlError::new(
             state::CHARACTER_NOT_IN_REPERTOIRE,
             format!("invalid byte sequence for encoding \"UTF8\": {}", bad.join(" ")),

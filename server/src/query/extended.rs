@@ -12,6 +12,7 @@ use crate::protocol::frontend::{Bind, Target};
 use crate::protocol::{Frame, Message};
 use crate::types::parameters;
 use planner::session::{Outcome, RowsTag, TransactionStatus};
+use planner::types::text::InputContext;
 use planner::{SqlError, state};
 
 /// Bytes of messages that are kept for running a batch again. A longer batch runs once.
@@ -200,8 +201,14 @@ impl Connection {
             ))
             .into());
         }
-        let settings = self.session.settings();
-        let parameters = parameters::decode(types, &bind.parameter_formats, &bind.parameters, &settings)?;
+        let (settings, catalog) = (self.session.settings(), self.session.catalog());
+        let context = InputContext {
+            time_zone: settings.time_zone(),
+            now: self.session.transaction_time(),
+            catalog: catalog.as_deref(),
+            search_path: settings.search_path(),
+        };
+        let parameters = parameters::decode(types, &bind.parameter_formats, &bind.parameters, &context)?;
         let columns = statement.as_ref().and_then(|prepared| prepared.columns()).map(|columns| columns.len());
         let formats = Formats::new(bind.result_formats, columns)?;
         self.portals.insert(bind.portal, Portal { statement, formats, state: PortalState::Bound(parameters) })?;

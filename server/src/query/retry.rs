@@ -37,8 +37,15 @@ impl Tries {
 pub fn is_transaction_control(tag: &str) -> bool {
     matches!(
         tag,
-        "BEGIN" | "START TRANSACTION" | "COMMIT" | "ROLLBACK" | "SAVEPOINT" | "RELEASE" | "PREPARE TRANSACTION"
-            | "COMMIT PREPARED" | "ROLLBACK PREPARED"
+        "BEGIN"
+            | "START TRANSACTION"
+            | "COMMIT"
+            | "ROLLBACK"
+            | "SAVEPOINT"
+            | "RELEASE"
+            | "PREPARE TRANSACTION"
+            | "COMMIT PREPARED"
+            | "ROLLBACK PREPARED"
     )
 }
 
@@ -47,7 +54,7 @@ pub fn is_transaction_control(tag: &str) -> bool {
 mod tests {
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn conflicts_are_tried_again_a_bounded_number_of_times() {
         let conflict = SqlError::new("40001", "conflict");
         let (mut tries, cancel) = (Tries::default(), CancelToken::new());

@@ -8,6 +8,7 @@ use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
 use planner::session::{OutputColumn, RowsTag};
+use planner::types::text::OutputContext;
 use planner::{SqlError, state};
 use std::sync::Arc;
 
@@ -94,7 +95,12 @@ impl Connection {
     /// Sends rows, at most `limit`. `true`: there are no more. `false`: `limit` was reached.
     pub(crate) async fn send_rows(&mut self, rows: &mut Rows, limit: Option<u64>) -> Result<bool> {
         rows.sent = 0;
-        let settings = self.session.settings();
+        let (settings, catalog) = (self.session.settings(), self.session.catalog());
+        let context = OutputContext {
+            time_zone: settings.time_zone(),
+            catalog: catalog.as_deref(),
+            search_path: settings.search_path(),
+        };
         loop {
             if limit.is_some_and(|limit| rows.sent >= limit) {
                 return Ok(false);
@@ -113,7 +119,7 @@ impl Connection {
                     }
                 }
             };
-            let encoder = BatchEncoder::new(&rows.columns, &rows.formats, &batch, &settings)?;
+            let encoder = BatchEncoder::new(&rows.columns, &rows.formats, &batch, context)?;
             let left = limit.map_or(u64::MAX, |limit| limit - rows.sent);
             let end = row + usize::try_from(left).unwrap_or(usize::MAX).min(batch.num_rows() - row);
             while row < end {

@@ -121,9 +121,7 @@ pub fn read(ty: SqlType, bytes: &Bytes) -> Result<Datum> {
         }
         BaseType::Float4 => Datum::Float32(Some(f32::from_be_bytes(fixed(bytes)?))),
         BaseType::Float8 => Datum::Float64(Some(f64::from_be_bytes(fixed(bytes)?))),
-        BaseType::Numeric => {
-            Datum::Binary(Some(Numeric::from_wire(bytes)?.apply_modifier(ty.modifier)?.to_bytes()))
-        }
+        BaseType::Numeric => Datum::Binary(Some(Numeric::from_wire(bytes)?.apply_modifier(ty.modifier)?.to_bytes())),
         BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name | BaseType::Unknown => {
             Datum::Utf8(Some(text(bytes)?.to_string()))
         }

@@ -6,8 +6,8 @@ use bytes::{BufMut, BytesMut};
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, Int32Array, Int64Array, StringArray};
 use datafusion::arrow::record_batch::RecordBatch;
 use planner::session::OutputColumn;
-use planner::session::settings::Settings;
-use planner::types::{BaseType, SqlType, text};
+use planner::types::text::{self, OutputContext};
+use planner::types::{BaseType, SqlType};
 use planner::{SqlError, state};
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ type Result<T> = std::result::Result<T, SqlError>;
 /// Encodes rows of a batch.
 pub struct BatchEncoder<'a> {
     columns: Vec<Column<'a>>,
-    settings: &'a Settings,
+    context: OutputContext<'a>,
 }
 
 /// One column: what is frequent is told apart once a batch, not once a value.
@@ -44,7 +44,7 @@ impl<'a> BatchEncoder<'a> {
         columns: &[OutputColumn],
         formats: &Formats,
         batch: &'a RecordBatch,
-        settings: &'a Settings,
+        context: OutputContext<'a>,
     ) -> Result<Self> {
         if columns.len() != batch.num_columns() {
             return Err(SqlError::internal(format!(
@@ -59,7 +59,7 @@ impl<'a> BatchEncoder<'a> {
             .enumerate()
             .map(|(index, (column, array))| Column::new(column.ty, array, formats.code(index)))
             .collect::<Result<_>>()?;
-        Ok(BatchEncoder { columns, settings })
+        Ok(BatchEncoder { columns, context })
     }
 
     /// Appends one row. After an error nothing was appended.
@@ -84,7 +84,7 @@ impl<'a> BatchEncoder<'a> {
             }
             let value = out.len();
             out.put_u32(0);
-            column.write(row, self.settings, out)?;
+            column.write(row, &self.context, out)?;
             patch(out, value, out.len() - value - 4)?;
         }
         patch(out, start, out.len() - start)
@@ -106,7 +106,7 @@ impl<'a> Column<'a> {
         Ok(Column { ty, array, form })
     }
 
-    fn write(&self, row: usize, settings: &Settings, out: &mut BytesMut) -> Result<()> {
+    fn write(&self, row: usize, context: &OutputContext<'_>, out: &mut BytesMut) -> Result<()> {
         match &self.form {
             Form::Binary => return binary::write(self.ty, self.array, row, out),
             Form::Int4(array) => {
@@ -119,7 +119,7 @@ impl<'a> Column<'a> {
             Form::Utf8(array) => out.put_slice(array.value(row).as_bytes()),
             Form::Text => {
                 let mut bytes = Vec::with_capacity(32);
-                text::output(self.ty, self.array, row, settings, &mut bytes)?;
+                text::output(self.ty, self.array, row, context, &mut bytes)?;
                 out.put_slice(&bytes);
             }
         }

@@ -4,8 +4,8 @@ use super::binary;
 use crate::error::protocol_violation;
 use bytes::Bytes;
 use datafusion::scalar::ScalarValue;
-use planner::session::settings::Settings;
-use planner::types::{Datum, SqlType, text};
+use planner::types::text::{self, InputContext};
+use planner::types::{Datum, SqlType};
 use planner::{SqlError, state};
 
 /// Decodes parameters. `formats`: none (all text), one for all, or one each.
@@ -14,7 +14,7 @@ pub fn decode(
     types: &[SqlType],
     formats: &[i16],
     values: &[Option<Bytes>],
-    settings: &Settings,
+    context: &InputContext<'_>,
 ) -> Result<Vec<Datum>, SqlError> {
     if formats.len() > 1 && formats.len() != values.len() {
         return Err(protocol_violation(format!(
@@ -36,12 +36,11 @@ pub fn decode(
             let decoded = match value {
                 None => ScalarValue::try_from(&ty.arrow()).map_err(SqlError::from),
                 Some(bytes) => match format(index) {
-                    0 => binary::text(bytes).and_then(|value| text::input(*ty, value, settings)),
+                    0 => binary::text(bytes).and_then(|value| text::input(*ty, value, context)),
                     1 => binary::read(*ty, bytes),
-                    code => Err(SqlError::new(
-                        state::INVALID_PARAMETER_VALUE,
-                        format!("unsupported format code: {code}"),
-                    )),
+                    code => {
+                        Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("unsupported format code: {code}")))
+                    }
                 },
             };
             decoded.map_err(|error| match error.fields().context {

@@ -1,0 +1,377 @@
+//! The wire protocol, right and wrong, over bare sockets.
+
+use percosql_tests::Server;
+use percosql_tests::raw::{Raw, bind, close, column, describe, error_state, execute, kinds, message, parse, status};
+use std::time::{Duration, Instant};
+
+fn batch(raw: &mut Raw, messages: &[Vec<u8>]) -> Vec<percosql_tests::raw::Reply> {
+    raw.bytes(&messages.concat());
+    raw.sync()
+}
+
+#[test]
+fn encryption_is_declined_and_the_connection_goes_on() {
+    let server = Server::start();
+    let mut raw = Raw::open(&server);
+    raw.packet(80_877_104, b"");
+    assert_eq!(raw.byte(), b'N');
+    raw.packet(80_877_103, b"");
+    assert_eq!(raw.byte(), b'N');
+    raw.packet(3 << 16, b"user\0postgres\0\0");
+    let replies = raw.until_ready();
+    assert_eq!(replies[0].kind, b'R');
+    assert_eq!(status(&replies), 'I');
+}
+
+#[test]
+fn start_up_tells_what_clients_need() {
+    let server = Server::start();
+    let raw = Raw::connect(&server);
+    let value = |name: &str| {
+        raw.parameters.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str()).unwrap_or_else(|| panic!("{name}"))
+    };
+    assert!(value("server_version").starts_with("15"), "{}", value("server_version"));
+    assert_eq!(value("server_encoding"), "UTF8");
+    assert_eq!(value("client_encoding"), "UTF8");
+    assert_eq!(value("integer_datetimes"), "on");
+    assert_eq!(value("standard_conforming_strings"), "on");
+    assert_eq!(value("is_superuser"), "on");
+    assert_eq!(value("session_authorization"), "postgres");
+    assert_eq!(value("DateStyle"), "ISO, MDY");
+    for name in ["IntervalStyle", "TimeZone", "application_name", "default_transaction_read_only", "in_hot_standby"] {
+        value(name);
+    }
+    assert_ne!(raw.key.0, 0);
+    assert_eq!(raw.key.1.len(), 4);
+}
+
+#[test]
+fn newer_protocols_and_unknown_options_are_negotiated() {
+    let server = Server::start();
+    let mut raw = Raw::open(&server);
+    raw.packet(3 << 16 | 9999, b"user\0postgres\0_pq_.wishes\0on\0\0");
+    let replies = raw.until_ready();
+    assert_eq!(replies[0].kind, b'v', "{}", kinds(&replies));
+    assert_eq!(replies[0].body, b"\0\x03\0\x02\0\0\0\x01_pq_.wishes\0");
+    let key = replies.iter().find(|reply| reply.kind == b'K').unwrap();
+    assert!(key.body.len() > 8, "a long secret in protocol 3.2");
+}
+
+#[test]
+fn bad_starts_are_refused() {
+    let server = Server::start();
+    let refused = |bytes: &[u8]| {
+        let mut raw = Raw::open(&server);
+        raw.bytes(bytes);
+        let replies = raw.until_ready();
+        let state = error_state(&replies);
+        assert_eq!(replies[0].field(b'S').unwrap(), "FATAL");
+        state
+    };
+    let packet =
+        |version: u32, body: &[u8]| [&(body.len() as u32 + 8).to_be_bytes()[..], &version.to_be_bytes(), body].concat();
+    assert_eq!(refused(&packet(3 << 16, b"user\0nobody\0\0")), "28000");
+    assert_eq!(refused(&packet(3 << 16, b"user\0postgres\0database\0nowhere\0\0")), "3D000");
+    assert_eq!(refused(&packet(3 << 16, b"\0")), "28000");
+    assert_eq!(refused(&packet(3 << 16, b"user\0postgres")), "08P01");
+    assert_eq!(refused(&packet(2 << 16, b"user\0postgres\0\0")), "0A000");
+    assert_eq!(refused(&u32::MAX.to_be_bytes()), "08P01");
+    assert_eq!(refused(&4u32.to_be_bytes()), "08P01");
+    assert_eq!(refused(&100_000u32.to_be_bytes()), "08P01");
+    // An HTTP client.
+    assert_eq!(refused(b"GET / HTTP/1.1\r\n\r\n"), "08P01");
+    assert!(Raw::connect(&server).query("select 1").len() == 4);
+}
+
+#[test]
+fn several_statements_share_one_implicit_transaction() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    assert_eq!(kinds(&raw.query("create table t (a int primary key)")), "CZ");
+    assert_eq!(kinds(&raw.query("")), "IZ");
+    assert_eq!(kinds(&raw.query("select 1; select 2")), "TDCTDCZ");
+    let replies = raw.query("insert into t values (1); select 1/0; insert into t values (2)");
+    assert_eq!(kinds(&replies), "CEZ");
+    assert_eq!(error_state(&replies), "22012");
+    assert_eq!(column(&raw.query("select count(*) from t")), ["0"]);
+}
+
+#[test]
+fn ready_for_query_tells_the_transactions_state() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    assert_eq!(status(&raw.query("begin")), 'T');
+    assert_eq!(status(&raw.query("selec")), 'E');
+    let replies = raw.query("select 1");
+    assert_eq!((error_state(&replies).as_str(), status(&replies)), ("25P02", 'E'));
+    assert_eq!(status(&raw.query("rollback")), 'I');
+}
+
+#[test]
+fn the_extended_protocol_describes_runs_and_closes() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    let replies = batch(
+        &mut raw,
+        &[
+            parse("s", "select 41 + 1 as answer"),
+            describe(b'S', "s"),
+            bind("p", "s"),
+            describe(b'P', "p"),
+            execute("p", 0),
+            close(b'P', "p"),
+            close(b'P', "never there"),
+        ],
+    );
+    assert_eq!(kinds(&replies), "1tT2TDC33Z");
+    assert_eq!(column(&replies), ["42"]);
+    // The statement outlives the batch, the portal's name is free again.
+    assert_eq!(kinds(&batch(&mut raw, &[bind("p", "s"), execute("p", 0)])), "2DCZ");
+    assert_eq!(kinds(&batch(&mut raw, &[parse("", ""), describe(b'S', ""), bind("", ""), execute("", 0)])), "1tn2IZ");
+}
+
+#[test]
+fn after_an_error_everything_is_skipped_until_sync() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    let replies = batch(
+        &mut raw,
+        &[
+            parse("", "selec 1"),
+            bind("", ""),
+            execute("", 0),
+            message(b'Q', b"select 1\0"),
+            message(b'H', b""),
+            parse("x", "select 1"),
+        ],
+    );
+    assert_eq!(kinds(&replies), "EZ");
+    assert_eq!(error_state(&replies), "42601");
+    assert_eq!(error_state(&batch(&mut raw, &[bind("", "x")])), "26000");
+    assert_eq!(kinds(&raw.query("select 1")), "TDCZ");
+}
+
+#[test]
+fn names_in_use_and_names_unknown_have_their_states() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    let state = |raw: &mut Raw, messages: &[Vec<u8>]| error_state(&batch(raw, messages));
+    assert_eq!(kinds(&batch(&mut raw, &[parse("s", "select 1")])), "1Z");
+    assert_eq!(state(&mut raw, &[parse("s", "select 1")]), "42P05");
+    assert_eq!(state(&mut raw, &[bind("p", "s"), bind("p", "s")]), "42P03");
+    assert_eq!(state(&mut raw, &[bind("", "t")]), "26000");
+    assert_eq!(state(&mut raw, &[describe(b'S', "t")]), "26000");
+    assert_eq!(state(&mut raw, &[describe(b'P', "t")]), "34000");
+    assert_eq!(state(&mut raw, &[execute("t", 0)]), "34000");
+    assert_eq!(state(&mut raw, &[parse("", "select 1; select 2")]), "42601");
+    // Portals end with their transaction, here at Sync.
+    assert_eq!(kinds(&batch(&mut raw, &[bind("p", "s")])), "2Z");
+    assert_eq!(state(&mut raw, &[execute("p", 0)]), "34000");
+}
+
+#[test]
+fn portals_stop_at_their_row_limit_and_go_on() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    raw.query("begin");
+    let replies = batch(&mut raw, &[parse("", "select * from generate_series(1, 5)"), bind("p", ""), execute("p", 2)]);
+    assert_eq!((kinds(&replies).as_str(), column(&replies)), ("12DDsZ", vec!["1".to_string(), "2".to_string()]));
+    // In a block the portal survives Sync.
+    let replies = batch(&mut raw, &[execute("p", 2), execute("p", 2), execute("p", 2)]);
+    assert_eq!(kinds(&replies), "DDsDCCZ");
+    assert_eq!(column(&replies), ["3", "4", "5"]);
+    raw.query("commit");
+    assert_eq!(error_state(&batch(&mut raw, &[execute("p", 2)])), "34000");
+}
+
+#[test]
+fn extreme_row_limits_are_safe() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    for limit in [i32::MAX, i32::MIN, -1, 0] {
+        let replies =
+            batch(&mut raw, &[parse("", "select * from generate_series(1, 1000)"), bind("", ""), execute("", limit)]);
+        assert_eq!(column(&replies).len(), 1000, "limit {limit}");
+        assert_eq!(status(&replies), 'I');
+    }
+}
+
+#[test]
+fn malformed_messages_are_errors_and_the_server_lives() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    let bodies: [(u8, &[u8]); 14] = [
+        (b'P', b""),
+        (b'P', b"s"),
+        (b'P', b"s\0select 1\0\0\x05\0"),
+        (b'P', b"s\0select 1\0\xff\xff"),
+        (b'P', b"\0select 1\0\0\0more"),
+        (b'B', b"\0\0\0\x09"),
+        (b'B', b"\0\0\0\0\0\x01\x7f\xff\xff\xff\0\0"),
+        (b'B', b"\0\0\0\0\0\x01\xff\xff\xff\xfe\0\0"),
+        (b'B', b"\0\0\0\0\xff\xff\0\0"),
+        (b'D', b"X\0"),
+        (b'D', b""),
+        (b'E', b"\0\0"),
+        (b'C', b"S"),
+        (b'P', b"\0\xc3\x28\0\0\0"),
+    ];
+    for (kind, body) in bodies {
+        let replies = batch(&mut raw, &[message(kind, body)]);
+        let state = error_state(&replies);
+        assert!(state == "08P01" || state == "22021", "{} {body:?}: {state}", kind as char);
+        assert_eq!(status(&replies), 'I');
+    }
+    assert_eq!(error_state(&raw.query("select \u{1}")), "42601");
+    raw.send(b'Q', b"select 1");
+    assert_eq!(error_state(&raw.until_ready()), "08P01");
+    raw.send(b'F', b"\0\0\0\0");
+    assert_eq!(error_state(&raw.until_ready()), "0A000");
+    // Left over from a COPY that failed: ignored.
+    raw.send(b'd', b"data");
+    raw.send(b'c', b"");
+    raw.send(b'f', b"why\0");
+    assert_eq!(kinds(&raw.query("select 1")), "TDCZ");
+}
+
+#[test]
+fn hopeless_messages_close_the_connection_with_an_error() {
+    let server = Server::start();
+    let hopeless: [&[u8]; 7] = [
+        b"\0\0\0\0\x04",
+        b"?\0\0\0\x04",
+        b"Q\0\0\0\0",
+        b"Q\xff\xff\xff\xff",
+        b"Q\x7f\xff\xff\xff",
+        b"S\0\x01\0\0",
+        b"p\0\0\0\x04",
+    ];
+    for bytes in hopeless {
+        let mut raw = Raw::connect(&server);
+        raw.bytes(bytes);
+        let replies = raw.until_ready();
+        assert_eq!(error_state(&replies), "08P01", "{bytes:?}");
+        assert_eq!(kinds(&replies), "E");
+        assert!(raw.reply().is_none());
+    }
+    // A message that never ends costs nothing and hurts nobody.
+    let mut raw = Raw::connect(&server);
+    raw.bytes(b"Q\x3f\xff\xff\xff");
+    drop(raw);
+    assert_eq!(kinds(&Raw::connect(&server).query("select 1")), "TDCZ");
+}
+
+#[test]
+fn noise_never_stops_the_server() {
+    let server = Server::start();
+    let mut seed = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    for _ in 0..50 {
+        let mut raw = Raw::connect(&server);
+        for _ in 0..20 {
+            let kind = b"QPBDCEHSdcfF"[(next() % 12) as usize];
+            let body: Vec<u8> = (0..next() % 30).map(|_| if next() % 3 == 0 { next() as u8 } else { 0 }).collect();
+            raw.send(kind, &body);
+        }
+        raw.send(b'X', b"");
+        while raw.reply().is_some() {}
+    }
+    assert_eq!(kinds(&Raw::connect(&server).query("select 1")), "TDCZ");
+    assert!(!server.log().contains("panic"), "{}", server.log());
+}
+
+#[test]
+fn formats_must_fit() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    let two = parse("", "select 1, 2");
+    let formats = |codes: &[u8]| {
+        let count = (codes.len() as u16).to_be_bytes();
+        let codes: Vec<u8> = codes.iter().flat_map(|code| [0, *code]).collect();
+        message(b'B', &[b"\0\0\0\0\0\0", &count[..], &codes].concat())
+    };
+    let state = |raw: &mut Raw, bind: Vec<u8>| error_state(&batch(raw, &[two.clone(), bind]));
+    assert_eq!(state(&mut raw, formats(&[0, 1, 0])), "08P01");
+    assert_eq!(state(&mut raw, formats(&[7])), "22023");
+    // A parameter that the statement does not have.
+    assert_eq!(state(&mut raw, message(b'B', b"\0\0\0\0\0\x01\0\0\0\x011\0\0")), "08P01");
+    let replies = batch(&mut raw, &[two.clone(), formats(&[0, 1]), execute("", 0)]);
+    assert_eq!(replies[2].body, b"\0\x02\0\0\0\x011\0\0\0\x04\0\0\0\x02");
+}
+
+#[test]
+fn cancel_stops_rows_that_stream() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    raw.send(b'Q', b"select * from generate_series(1, 1000000000)\0");
+    assert_eq!(raw.reply().unwrap().kind, b'T');
+    let cancel = |secret: &[u8]| {
+        let body = [&raw.key.0.to_be_bytes()[..], secret].concat();
+        Raw::open(&server).packet(80_877_102, &body);
+    };
+    cancel(b"nope");
+    cancel(&raw.key.1.clone());
+    let begin = Instant::now();
+    loop {
+        let reply = raw.reply().unwrap();
+        if reply.kind == b'E' {
+            assert_eq!(reply.field(b'C').unwrap(), "57014");
+            break;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(30), "not cancelled");
+    }
+    assert_eq!(status(&raw.until_ready()), 'I');
+    assert_eq!(kinds(&raw.query("select 1")), "TDCZ");
+}
+
+#[test]
+fn a_copy_that_the_client_gives_up_is_57014() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    raw.query("create table t (a int)");
+    raw.send(b'Q', b"copy t from stdin\0");
+    assert_eq!(raw.reply().unwrap().kind, b'G');
+    raw.send(b'd', b"1\n2\n");
+    raw.send(b'f', b"changed my mind\0");
+    assert_eq!(error_state(&raw.until_ready()), "57014");
+    raw.send(b'Q', b"copy t from stdin\0");
+    assert_eq!(raw.reply().unwrap().kind, b'G');
+    raw.send(b'd', b"1\n2");
+    raw.send(b'd', b"\n");
+    raw.send(b'c', b"");
+    assert_eq!(kinds(&raw.until_ready()), "CZ");
+    let replies = raw.query("copy t to stdout");
+    assert_eq!(kinds(&replies), "HddcCZ");
+    assert_eq!(replies[1].body, b"1\n");
+    raw.send(b'Q', b"copy t from stdin\0");
+    assert_eq!(raw.reply().unwrap().kind, b'G');
+    raw.send(b'Q', b"select 1\0");
+    assert_eq!(error_state(&raw.until_ready()), "08P01");
+    assert_eq!(column(&raw.query("select count(*) from t")), ["2"]);
+}
+
+#[test]
+fn too_many_connections_are_refused() {
+    let server = Server::start_with(&["--max-connections", "2"]);
+    let first = Raw::connect(&server);
+    let _second = Raw::connect(&server);
+    let mut third = Raw::open(&server);
+    third.packet(3 << 16, b"user\0postgres\0\0");
+    assert_eq!(error_state(&third.until_ready()), "53300");
+    drop(first);
+    let begin = Instant::now();
+    loop {
+        let mut raw = Raw::open(&server);
+        raw.packet(3 << 16, b"user\0postgres\0\0");
+        if !raw.until_ready().iter().any(|reply| reply.kind == b'E') {
+            break;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(20), "the place was not given back");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
