@@ -23,6 +23,8 @@ struct State {
     requests: VecDeque<Waiting>,
     closed: bool,
     ended: bool,
+    /// Why the committer takes no more writes.
+    failure: Option<String>,
 }
 
 #[derive(Default)]
@@ -51,6 +53,11 @@ impl CommitterThread {
             }),
         );
         CommitterThread { queue }
+    }
+
+    /// Why no more writes are taken, once a write or sync has failed.
+    pub fn failure(&self) -> Option<String> {
+        self.queue.state.lock().failure.clone()
     }
 
     /// Hands a request over; the answer comes when the request is settled.
@@ -134,6 +141,12 @@ fn run(queue: &Queue, mut committer: Committer<RocksLog>, env: &EnvRef, sync_int
                 let _ = committer.sync();
             }
             (true, Some(_)) => {}
+        }
+        if let Some(why) = committer.stopped() {
+            let mut state = queue.state.lock();
+            if state.failure.is_none() {
+                state.failure = Some(why.to_owned());
+            }
         }
     }
     let _ = committer.sync();

@@ -133,6 +133,11 @@ impl EmbeddedStore {
         Ok(())
     }
 
+    /// Why no more writes are taken until the store is opened again, once a write or sync has failed.
+    pub fn failure(&self) -> Option<String> {
+        self.committer.failure()
+    }
+
     async fn request(&self, request: Request) -> Answer {
         match &request {
             Request::Commit(batch) => {
