@@ -72,9 +72,9 @@ impl ColumnBuilder {
                 BaseType::Float4 => Inner::Float4(Float32Builder::with_capacity(capacity)),
                 BaseType::Float8 => Inner::Float8(Float64Builder::with_capacity(capacity)),
                 BaseType::Date => Inner::Date(Date32Builder::with_capacity(capacity)),
-                BaseType::Timestamp | BaseType::Timestamptz => Inner::Timestamp(
-                    TimestampMicrosecondBuilder::with_capacity(capacity).with_data_type(ty.arrow()),
-                ),
+                BaseType::Timestamp | BaseType::Timestamptz => {
+                    Inner::Timestamp(TimestampMicrosecondBuilder::with_capacity(capacity).with_data_type(ty.arrow()))
+                }
                 BaseType::Text
                 | BaseType::Varchar
                 | BaseType::Char
@@ -136,7 +136,9 @@ impl ColumnBuilder {
                 ends.push(ends.last().copied().unwrap_or(0) + values.len() as i32);
                 valid.push(true);
             }
-            _ => return Err(SqlError::internal(format!("a value that is not of type {}", self.ty.name()))),
+            _ => {
+                return Err(SqlError::internal(format!("a value that is not of type {}", self.ty.name())));
+            }
         }
         Ok(())
     }
@@ -219,7 +221,9 @@ impl ColumnBuilder {
             }
             Inner::Bytea(builder) => builder.append_value(bytes),
             Inner::Uuid(builder) => builder.append_value(bytes)?,
-            Inner::List { .. } => return Err(SqlError::internal("an array is not read from a key")),
+            Inner::List { .. } => {
+                return Err(SqlError::internal("an array is not read from a key"));
+            }
             Inner::Void(count) => *count += 1,
         }
         Ok(())
@@ -282,7 +286,9 @@ pub(super) fn push_value(value: &ValueRef<'_>, out: &mut Vec<u8>) -> Result<()> 
 
 /// Reads what [`push_value`] wrote and advances: the bytes, or `None` inside for NULL. `None` outside: cut off.
 pub(super) fn take_value<'a>(bytes: &mut &'a [u8]) -> Option<Option<&'a [u8]>> {
-    let Some(length) = read_varint(bytes)?.checked_sub(1) else { return Some(None) };
+    let Some(length) = read_varint(bytes)?.checked_sub(1) else {
+        return Some(None);
+    };
     let (value, rest) = bytes.split_at_checked(usize::try_from(length).ok()?)?;
     *bytes = rest;
     Some(Some(value))

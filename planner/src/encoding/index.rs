@@ -118,7 +118,12 @@ pub struct IndexDecoder {
 impl IndexDecoder {
     /// Yields the columns of `projection` in its order (each must be [covered](IndexDecoder::covers)), then, if
     /// `with_key`, the keys of the table's rows.
-    pub fn new(table: &TableDescriptor, index: &IndexDescriptor, projection: &[ColumnId], with_key: bool) -> Result<Self> {
+    pub fn new(
+        table: &TableDescriptor,
+        index: &IndexDescriptor,
+        projection: &[ColumnId],
+        with_key: bool,
+    ) -> Result<Self> {
         let (columns, _) = key_columns(table, index)?;
         let mut key: Vec<(KeyColumn, ColumnId)> =
             columns.iter().copied().zip(index.columns.iter().map(|part| part.column)).collect();
@@ -150,7 +155,8 @@ impl IndexDecoder {
         let mut entries = value;
         let length = read_varint(&mut entries).ok_or_else(bad)?;
         if length > 0 {
-            let (row_key, entries) = entries.split_at_checked(usize::try_from(length).map_err(|_| bad())?).ok_or_else(bad)?;
+            let (row_key, entries) =
+                entries.split_at_checked(usize::try_from(length).map_err(|_| bad())?).ok_or_else(bad)?;
             return Ok((key, row_key, entries));
         }
         let mut rest = key;

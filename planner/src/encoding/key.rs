@@ -126,7 +126,9 @@ fn encode_value(ty: SqlType, value: &ValueRef<'_>, out: &mut Vec<u8>) -> Result<
         ValueRef::Null => return Err(SqlError::internal("NULL has no key form")),
         ValueRef::Bool(value) => out.push(u8::from(*value)),
         ValueRef::Int2(value) => out.extend_from_slice(&(*value as u16 ^ 1 << 15).to_be_bytes()),
-        ValueRef::Int4(value) | ValueRef::Date(value) => out.extend_from_slice(&(*value as u32 ^ 1 << 31).to_be_bytes()),
+        ValueRef::Int4(value) | ValueRef::Date(value) => {
+            out.extend_from_slice(&(*value as u32 ^ 1 << 31).to_be_bytes())
+        }
         ValueRef::Int8(value) => out.extend_from_slice(&(*value as u64 ^ 1 << 63).to_be_bytes()),
         ValueRef::Float4(value) => out.extend_from_slice(&ordered_f32(*value).to_be_bytes()),
         ValueRef::Float8(value) => out.extend_from_slice(&ordered_f64(*value).to_be_bytes()),

@@ -2,13 +2,15 @@
 
 use crate::catalog::ColumnDescriptor;
 use crate::error::{Result, SqlError};
-use crate::types::text::{InputContext, input};
 use crate::types::Datum;
+use crate::types::text::{InputContext, input};
 
 /// Evaluates `ColumnDescriptor::missing`: NULL, a number, a boolean or a quoted text, with an optional `::type`.
 pub(super) fn missing_value(column: &ColumnDescriptor) -> Result<Datum> {
     let null = || Ok(Datum::try_from(&column.ty.arrow())?);
-    let Some(text) = column.missing.as_deref() else { return null() };
+    let Some(text) = column.missing.as_deref() else {
+        return null();
+    };
     let text = text.trim();
     let literal = match text.strip_prefix('\'') {
         Some(body) => {
@@ -19,7 +21,9 @@ pub(super) fn missing_value(column: &ColumnDescriptor) -> Result<Datum> {
                     Some('\'') if chars.next_if_eq(&'\'').is_some() => value.push('\''),
                     Some('\'') => break,
                     Some(c) => value.push(c),
-                    None => return Err(SqlError::internal(format!("the constant {text} of column {}", column.name))),
+                    None => {
+                        return Err(SqlError::internal(format!("the constant {text} of column {}", column.name)));
+                    }
                 }
             }
             value

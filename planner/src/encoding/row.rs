@@ -6,7 +6,9 @@
 use super::columns::{push_value, take_value};
 use super::key::{decode_column, encode_column};
 use super::literal::missing_value;
-use super::{ColumnBuilder, KeyColumn, KeyEncoder, PREFIX_LENGTH, corrupted, exact_in_key, push_prefix, push_varint, read_varint};
+use super::{
+    ColumnBuilder, KeyColumn, KeyEncoder, PREFIX_LENGTH, corrupted, exact_in_key, push_prefix, push_varint, read_varint,
+};
 use crate::catalog::{ColumnId, IndexDescriptor, StorageId, TableDescriptor};
 use crate::error::{Result, SqlError};
 use crate::types::value::value_at;
@@ -171,7 +173,8 @@ impl Outputs {
         let mut outputs = Vec::with_capacity(projection.len());
         let mut by_id = Vec::new();
         for (position, id) in projection.iter().enumerate() {
-            let column = table.column(*id).ok_or_else(|| SqlError::internal(format!("no column {id} in {}", table.name)))?;
+            let column =
+                table.column(*id).ok_or_else(|| SqlError::internal(format!("no column {id} in {}", table.name)))?;
             let at = usize::from(id.unsigned_abs());
             if by_id.len() <= at {
                 by_id.resize(at + 1, 0);
@@ -179,7 +182,11 @@ impl Outputs {
             if let Some(slot) = by_id.get_mut(at) {
                 *slot = position as u16 + 1;
             }
-            outputs.push(Output { builder: ColumnBuilder::new(column.ty, 64), missing: missing_value(column)?, filled: 0 });
+            outputs.push(Output {
+                builder: ColumnBuilder::new(column.ty, 64),
+                missing: missing_value(column)?,
+                filled: 0,
+            });
         }
         let mut from_key: Vec<(KeyColumn, Option<usize>)> = key
             .into_iter()
@@ -216,7 +223,9 @@ impl Outputs {
             let id = read_varint(&mut entries).ok_or_else(bad)?;
             let value = take_value(&mut entries).ok_or_else(bad)?;
             let slot = usize::try_from(id).ok().and_then(|id| self.by_id.get(id)).copied().unwrap_or(0);
-            let Some(output) = usize::from(slot).checked_sub(1).and_then(|slot| self.outputs.get_mut(slot)) else { continue };
+            let Some(output) = usize::from(slot).checked_sub(1).and_then(|slot| self.outputs.get_mut(slot)) else {
+                continue;
+            };
             if output.filled != self.rows {
                 continue;
             }
@@ -274,10 +283,7 @@ impl RowDecoder {
             }
             None => Vec::new(),
         };
-        Ok(RowDecoder {
-            outputs: Outputs::new(table, projection, key)?,
-            keys: with_key.then(BinaryBuilder::new),
-        })
+        Ok(RowDecoder { outputs: Outputs::new(table, projection, key)?, keys: with_key.then(BinaryBuilder::new) })
     }
     /// Decodes one row. After an error the decoder must not be used further.
     pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<()> {

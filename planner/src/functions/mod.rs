@@ -1,7 +1,38 @@
 //! Functions, operators and casts, resolved as in chapter 10 of PostgreSQL's manual.
+//!
+//! [`Resolver`] turns names, symbols and typed arguments into typed DataFusion expressions. Scalar functions are rows of
+//! [`registry`]; what they compute are [`kernel::Kernel`]s over Arrow arrays. Must not know SQL text or plans.
+
+pub mod aggregate;
+mod arithmetic;
+mod array;
+mod cast;
+mod cast_kernel;
+mod comparison;
+pub mod kernel;
+mod math;
+mod operator;
+mod parameters;
+pub mod registry;
+mod resolver;
+mod session;
+mod string;
+mod time;
+pub mod typed;
+mod window;
+
+pub use cast::{CastContext, cast_exists};
+pub use comparison::{NUMERIC_KEY, numeric_key};
+pub use kernel::{Call, Kernel, Stability};
+pub use parameters::ParameterTypes;
+pub use registry::{Param, ResultType, ScalarFunction};
+pub use resolver::Resolver;
+pub use window::WindowCall;
 
 use crate::types::SqlType;
 use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::expr::Sort;
+use datafusion::scalar::ScalarValue;
 
 /// An expression and its SQL type. Its Arrow type is `ty.arrow()`, except that a literal or
 /// placeholder of type unknown is not yet anything.
@@ -11,4 +42,47 @@ pub struct TypedExpr {
     pub expr: Expr,
     /// SQL type.
     pub ty: SqlType,
+}
+
+impl TypedExpr {
+    /// An expression of a type.
+    pub fn new(expr: Expr, ty: SqlType) -> Self {
+        TypedExpr { expr, ty }
+    }
+    /// A constant of a type.
+    pub fn literal(value: ScalarValue, ty: SqlType) -> Self {
+        TypedExpr { expr: Expr::Literal(value, None), ty }
+    }
+    /// A string literal whose type is not resolved yet.
+    pub fn unknown(text: impl Into<String>) -> Self {
+        Self::literal(ScalarValue::Utf8(Some(text.into())), SqlType::UNKNOWN)
+    }
+    /// NULL whose type is not resolved yet.
+    pub fn null() -> Self {
+        Self::literal(ScalarValue::Utf8(None), SqlType::UNKNOWN)
+    }
+    /// Whether the type is not resolved yet.
+    pub fn is_unknown(&self) -> bool {
+        self.ty.base == crate::types::BaseType::Unknown && !self.ty.array
+    }
+    /// The constant, if this is one.
+    pub fn constant(&self) -> Option<&ScalarValue> {
+        match &self.expr {
+            Expr::Literal(value, _) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// A call of an aggregate function.
+#[derive(Clone, Debug, Default)]
+pub struct AggregateCall {
+    /// Arguments; none for `count(*)`.
+    pub args: Vec<TypedExpr>,
+    /// DISTINCT.
+    pub distinct: bool,
+    /// FILTER (WHERE …), boolean.
+    pub filter: Option<Expr>,
+    /// ORDER BY within the call.
+    pub order_by: Vec<Sort>,
 }

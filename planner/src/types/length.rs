@@ -21,7 +21,9 @@ fn cut_at(text: &str, length: usize) -> Option<usize> {
 /// A text as varchar with a modifier. Excess is cut when it is spaces or the cast is explicit.
 /// Errors: 22001.
 pub fn varchar(text: &str, modifier: i32, explicit: bool) -> Result<&str> {
-    let Ok(length) = usize::try_from(modifier - 4) else { return Ok(text) };
+    let Ok(length) = usize::try_from(modifier - 4) else {
+        return Ok(text);
+    };
     match cut_at(text, length) {
         None => Ok(text),
         Some(at) => {
@@ -37,7 +39,9 @@ pub fn varchar(text: &str, modifier: i32, explicit: bool) -> Result<&str> {
 
 /// A text as char(n): cut as [`varchar`], padded with spaces. Errors: 22001.
 pub fn character(text: &str, modifier: i32, explicit: bool) -> Result<Cow<'_, str>> {
-    let Ok(length) = usize::try_from(modifier - 4) else { return Ok(Cow::Borrowed(text)) };
+    let Ok(length) = usize::try_from(modifier - 4) else {
+        return Ok(Cow::Borrowed(text));
+    };
     if let Some(at) = cut_at(text, length) {
         let (kept, excess) = text.split_at(at);
         return if explicit || excess.bytes().all(|byte| byte == b' ') {

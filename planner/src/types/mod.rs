@@ -163,14 +163,22 @@ impl SqlType {
     /// Whether values are character strings.
     pub fn is_string(&self) -> bool {
         !self.array
-            && matches!(self.base, BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name | BaseType::Unknown)
+            && matches!(
+                self.base,
+                BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name | BaseType::Unknown
+            )
     }
     /// Whether values are numbers.
     pub fn is_number(&self) -> bool {
         !self.array
             && matches!(
                 self.base,
-                BaseType::Int2 | BaseType::Int4 | BaseType::Int8 | BaseType::Float4 | BaseType::Float8 | BaseType::Numeric
+                BaseType::Int2
+                    | BaseType::Int4
+                    | BaseType::Int8
+                    | BaseType::Float4
+                    | BaseType::Float8
+                    | BaseType::Numeric
             )
     }
     /// Whether values are int2, int4 or int8.
@@ -209,7 +217,10 @@ impl SqlType {
     }
     /// The type with this OID, if it is one of ours.
     pub fn from_oid(oid: Oid) -> Option<SqlType> {
-        Self::ALL_BASES.iter().flat_map(|base| [SqlType::of(*base), SqlType::of(*base).array_of()]).find(|ty| ty.oid() == oid)
+        Self::ALL_BASES
+            .iter()
+            .flat_map(|base| [SqlType::of(*base), SqlType::of(*base).array_of()])
+            .find(|ty| ty.oid() == oid)
     }
     /// Every base.
     pub const ALL_BASES: [BaseType; 24] = [
@@ -333,7 +344,8 @@ pub fn type_named(name: &str) -> Option<SqlType> {
     let (base, modifier) = match name.split_once('(') {
         Some((base, rest)) => {
             let (inside, after) = rest.split_once(')')?;
-            let numbers = inside.split(',').map(|number| number.trim().parse::<i32>().ok()).collect::<Option<Vec<_>>>()?;
+            let numbers =
+                inside.split(',').map(|number| number.trim().parse::<i32>().ok()).collect::<Option<Vec<_>>>()?;
             (format!("{} {}", base.trim(), after.trim()).trim().to_string(), numbers)
         }
         None => (name, Vec::new()),

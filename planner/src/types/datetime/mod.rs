@@ -127,9 +127,10 @@ pub fn date_to_timestamp(date: i32) -> Result<i64> {
     match date {
         i32::MIN => Ok(i64::MIN),
         i32::MAX => Ok(i64::MAX),
-        _ => i64::from(date).checked_mul(DAY).filter(|micros| (MIN_TIMESTAMP..END_TIMESTAMP).contains(micros)).ok_or_else(|| {
-            SqlError::new(state::DATETIME_FIELD_OVERFLOW, "date out of range for timestamp")
-        }),
+        _ => i64::from(date)
+            .checked_mul(DAY)
+            .filter(|micros| (MIN_TIMESTAMP..END_TIMESTAMP).contains(micros))
+            .ok_or_else(|| SqlError::new(state::DATETIME_FIELD_OVERFLOW, "date out of range for timestamp")),
     }
 }
 

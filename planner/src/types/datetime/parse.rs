@@ -1,7 +1,8 @@
 //! Text to dates and timestamps: ISO 8601 and the forms PostgreSQL's manual lists (8.5.1), DateStyle ISO, MDY.
 
 use super::{
-    DAY, END_DATE, END_TIMESTAMP, MIN_DATE, MIN_TIMESTAMP, SECOND, days_from_civil, days_in_month, to_local, to_utc, zone,
+    DAY, END_DATE, END_TIMESTAMP, MIN_DATE, MIN_TIMESTAMP, SECOND, days_from_civil, days_in_month, to_local, to_utc,
+    zone,
 };
 use crate::error::{Result, SqlError, state};
 use chrono_tz::Tz;
@@ -48,19 +49,39 @@ impl Reader<'_> {
         )
     }
     fn field(&self) -> SqlError {
-        SqlError::new(
-            state::DATETIME_FIELD_OVERFLOW,
-            format!("date/time field value out of range: \"{}\"", self.text),
-        )
+        SqlError::new(state::DATETIME_FIELD_OVERFLOW, format!("date/time field value out of range: \"{}\"", self.text))
     }
 }
 
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const MONTH_NAMES: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
 ];
 const DAY_NAMES: [&str; 14] = [
-    "sun", "mon", "tue", "wed", "thu", "fri", "sat", "sunday", "monday", "tuesday", "wednesday", "thursday", "friday",
+    "sun",
+    "mon",
+    "tue",
+    "wed",
+    "thu",
+    "fri",
+    "sat",
+    "sunday",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
     "saturday",
 ];
 
@@ -95,8 +116,9 @@ pub fn parse(text: &str, type_name: &str, session: Tz, now: i64) -> Result<Parse
     let mut numbers: Vec<&str> = Vec::new();
     // `2024-01-01T00:00` is two words.
     let spaced = match lower.find('t') {
-        Some(at) if lower.get(..at).is_some_and(|head| head.ends_with(|c: char| c.is_ascii_digit()))
-            && lower.get(at + 1..).is_some_and(|tail| tail.starts_with(|c: char| c.is_ascii_digit())) =>
+        Some(at)
+            if lower.get(..at).is_some_and(|head| head.ends_with(|c: char| c.is_ascii_digit()))
+                && lower.get(at + 1..).is_some_and(|tail| tail.starts_with(|c: char| c.is_ascii_digit())) =>
         {
             let mut spaced = lower.clone();
             spaced.replace_range(at..=at, " ");
@@ -156,7 +178,9 @@ pub fn parse(text: &str, type_name: &str, session: Tz, now: i64) -> Result<Parse
     }
     if let Some(found) = month_word {
         // `Jan 8 1999`, `8 Jan 1999`, `1999 Jan 8`.
-        let [a, b] = numbers.as_slice() else { return Err(reader.syntax()) };
+        let [a, b] = numbers.as_slice() else {
+            return Err(reader.syntax());
+        };
         let (day, year) = if a.len() > 2 { (b, a) } else { (a, b) };
         let number = |digits: &str| digits.parse::<i64>().map_err(|_| reader.syntax());
         if days.replace((full_year(year, &reader)?, found, number(day)?)).is_some() {
@@ -165,7 +189,9 @@ pub fn parse(text: &str, type_name: &str, session: Tz, now: i64) -> Result<Parse
     } else if !numbers.is_empty() {
         return Err(reader.syntax());
     }
-    let Some((year, month, day)) = days else { return Err(reader.syntax()) };
+    let Some((year, month, day)) = days else {
+        return Err(reader.syntax());
+    };
     if year == 0 && !before {
         return Err(reader.field());
     }
@@ -219,9 +245,15 @@ fn read_date(word: &str, reader: &Reader<'_>) -> Result<Option<(i64, i64, i64)>>
         Some(at) => word.get(at..=at).unwrap_or("-"),
     };
     let parts: Vec<&str> = word.split(separator).collect();
-    let [a, b, c] = parts.as_slice() else { return Err(reader.syntax()) };
+    let [a, b, c] = parts.as_slice() else {
+        return Err(reader.syntax());
+    };
     if let Some(found) = month(b) {
-        return Ok(Some(if a.len() > 2 { (full_year(a, reader)?, found, number(c)?) } else { (full_year(c, reader)?, found, number(a)?) }));
+        return Ok(Some(if a.len() > 2 {
+            (full_year(a, reader)?, found, number(c)?)
+        } else {
+            (full_year(c, reader)?, found, number(a)?)
+        }));
     }
     Ok(Some(if a.len() > 2 {
         (full_year(a, reader)?, number(b)?, number(c)?)
@@ -315,10 +347,7 @@ fn read_zone(word: &str, reader: &Reader<'_>) -> Result<Zone> {
         _ => return Err(reader.syntax()),
     };
     if hours > 15 || minutes > 59 || seconds > 59 {
-        return Err(SqlError::new(
-            "22009",
-            format!("time zone displacement out of range: \"{}\"", reader.text),
-        ));
+        return Err(SqlError::new("22009", format!("time zone displacement out of range: \"{}\"", reader.text)));
     }
     Ok(Zone::Fixed(sign * (hours * 3600 + minutes * 60 + seconds)))
 }
@@ -400,11 +429,22 @@ mod tests {
     #[test]
     fn dates() {
         for (text, printed) in [
-            ("1999-01-08", "1999-01-08"), ("January 8, 1999", "1999-01-08"), ("1/8/1999", "1999-01-08"),
-            ("1999-Jan-08", "1999-01-08"), ("08-Jan-1999", "1999-01-08"), ("19990108", "1999-01-08"),
-            ("Jan 8 1999", "1999-01-08"), ("8 jan 99", "1999-01-08"), ("44-03-15 BC", "2044-03-15 BC"),
-            ("0044-03-15 BC", "0044-03-15 BC"), ("infinity", "infinity"), ("epoch", "1970-01-01"), ("today", "1971-01-01"),
-            ("4714-11-24 BC", "4714-11-24 BC"), ("5874897-12-31", "5874897-12-31"), ("2024-02-29", "2024-02-29"),
+            ("1999-01-08", "1999-01-08"),
+            ("January 8, 1999", "1999-01-08"),
+            ("1/8/1999", "1999-01-08"),
+            ("1999-Jan-08", "1999-01-08"),
+            ("08-Jan-1999", "1999-01-08"),
+            ("19990108", "1999-01-08"),
+            ("Jan 8 1999", "1999-01-08"),
+            ("8 jan 99", "1999-01-08"),
+            ("44-03-15 BC", "2044-03-15 BC"),
+            ("0044-03-15 BC", "0044-03-15 BC"),
+            ("infinity", "infinity"),
+            ("epoch", "1970-01-01"),
+            ("today", "1971-01-01"),
+            ("4714-11-24 BC", "4714-11-24 BC"),
+            ("5874897-12-31", "5874897-12-31"),
+            ("2024-02-29", "2024-02-29"),
         ] {
             if text.starts_with("44-") {
                 continue;
@@ -412,8 +452,14 @@ mod tests {
             assert_eq!(date(text), printed, "{text}");
         }
         for (text, sqlstate) in [
-            ("x", "22007"), ("2023-02-29", "22008"), ("2024-13-01", "22008"), ("5874898-01-01", "22008"), ("", "22007"),
-            ("2024-01", "22007"), ("0000-01-01", "22008"), ("4715-01-01 BC", "22008"),
+            ("x", "22007"),
+            ("2023-02-29", "22008"),
+            ("2024-13-01", "22008"),
+            ("5874898-01-01", "22008"),
+            ("", "22007"),
+            ("2024-01", "22007"),
+            ("0000-01-01", "22008"),
+            ("4715-01-01 BC", "22008"),
         ] {
             assert_eq!(parse_date(text, Tz::UTC, 0).unwrap_err().state(), sqlstate, "{text}");
         }
@@ -422,10 +468,14 @@ mod tests {
     #[test]
     fn timestamps() {
         for (text, printed) in [
-            ("2024-02-29 12:30", "2024-02-29 12:30:00"), ("2024-02-29T12:30:00.5", "2024-02-29 12:30:00.5"),
-            ("2024-02-29 12:30:00.123456+05", "2024-02-29 12:30:00.123456"), ("2024-02-29", "2024-02-29 00:00:00"),
-            ("2024-02-29 01:02:03 PM", "2024-02-29 13:02:03"), ("2024-02-29 24:00:00", "2024-03-01 00:00:00"),
-            ("294246-12-31 23:59:59.999999", "294246-12-31 23:59:59.999999"), ("0001-01-01 00:00:00 BC", "0001-01-01 00:00:00 BC"),
+            ("2024-02-29 12:30", "2024-02-29 12:30:00"),
+            ("2024-02-29T12:30:00.5", "2024-02-29 12:30:00.5"),
+            ("2024-02-29 12:30:00.123456+05", "2024-02-29 12:30:00.123456"),
+            ("2024-02-29", "2024-02-29 00:00:00"),
+            ("2024-02-29 01:02:03 PM", "2024-02-29 13:02:03"),
+            ("2024-02-29 24:00:00", "2024-03-01 00:00:00"),
+            ("294246-12-31 23:59:59.999999", "294246-12-31 23:59:59.999999"),
+            ("0001-01-01 00:00:00 BC", "0001-01-01 00:00:00 BC"),
             ("20240229 123000", "2024-02-29 12:30:00"),
         ] {
             assert_eq!(stamp(text), printed, "{text}");

@@ -1,6 +1,8 @@
 //! Arithmetic of numerics with PostgreSQL's result scales, rounding half away from zero.
 
-use super::{MAX_DISPLAY_SCALE, MAX_SCALE, MIN_SIGNIFICANT_DIGITS, Numeric, Unscaled, power_of_ten, power_of_ten_small};
+use super::{
+    MAX_DISPLAY_SCALE, MAX_SCALE, MIN_SIGNIFICANT_DIGITS, Numeric, Unscaled, power_of_ten, power_of_ten_small,
+};
 use crate::error::{Result, SqlError, state};
 use num_bigint::{BigInt, Sign};
 
@@ -53,7 +55,9 @@ impl Numeric {
     }
 
     fn cut(&self, places: i64, rounding: Rounding) -> Numeric {
-        let Numeric::Finite { unscaled, scale } = self else { return self.clone() };
+        let Numeric::Finite { unscaled, scale } = self else {
+            return self.clone();
+        };
         let target = places.clamp(0, MAX_SCALE) as u16;
         let drop = i64::from(*scale) - places;
         if drop <= 0 {
@@ -141,7 +145,9 @@ impl Numeric {
                 Numeric::from_big(a.big() + b.big(), scale)
             }
             (Numeric::NaN, _) | (_, Numeric::NaN) => Numeric::NaN,
-            (Numeric::Infinity, Numeric::NegativeInfinity) | (Numeric::NegativeInfinity, Numeric::Infinity) => Numeric::NaN,
+            (Numeric::Infinity, Numeric::NegativeInfinity) | (Numeric::NegativeInfinity, Numeric::Infinity) => {
+                Numeric::NaN
+            }
             (Numeric::Finite { .. }, infinite) | (infinite, _) => infinite.clone(),
         }
     }
@@ -185,7 +191,9 @@ impl Numeric {
     fn division_scale(&self, divisor: &Numeric) -> i64 {
         // Weight in base 10000 and first digit of that base.
         let head = |value: &Numeric| -> (i64, i64) {
-            let Numeric::Finite { unscaled, .. } = value else { return (0, 0) };
+            let Numeric::Finite { unscaled, .. } = value else {
+                return (0, 0);
+            };
             if unscaled.signum() == 0 {
                 return (0, 0);
             }
@@ -224,7 +232,8 @@ impl Numeric {
 
     /// Quotient of two finite values with `scale` places. Errors: 22012.
     pub fn div_at(&self, divisor: &Numeric, scale: i64) -> Result<Numeric> {
-        let (Numeric::Finite { unscaled: a, scale: scale_a }, Numeric::Finite { unscaled: b, scale: scale_b }) = (self, divisor)
+        let (Numeric::Finite { unscaled: a, scale: scale_a }, Numeric::Finite { unscaled: b, scale: scale_b }) =
+            (self, divisor)
         else {
             return self.div(divisor);
         };
@@ -302,9 +311,15 @@ mod tests {
     fn results_have_postgresqls_scales() {
         // Checked against PostgreSQL 15.
         for (a, b, quotient) in [
-            ("1", "3", "0.33333333333333333333"), ("10", "3", "3.3333333333333333"), ("2", "1", "2.0000000000000000"),
-            ("1.0", "3", "0.33333333333333333333"), ("100", "7", "14.2857142857142857"), ("1", "10000", "0.00010000000000000000"),
-            ("123456789", "7", "17636684.142857142857"), ("-1", "3", "-0.33333333333333333333"), ("0", "5", "0.00000000000000000000"),
+            ("1", "3", "0.33333333333333333333"),
+            ("10", "3", "3.3333333333333333"),
+            ("2", "1", "2.0000000000000000"),
+            ("1.0", "3", "0.33333333333333333333"),
+            ("100", "7", "14.2857142857142857"),
+            ("1", "10000", "0.00010000000000000000"),
+            ("123456789", "7", "17636684.142857142857"),
+            ("-1", "3", "-0.33333333333333333333"),
+            ("0", "5", "0.00000000000000000000"),
             ("7.5", "2.5", "3.0000000000000000"),
         ] {
             assert_eq!(n(a).div(&n(b)).unwrap().to_string(), quotient, "{a} / {b}");
@@ -318,9 +333,17 @@ mod tests {
 
     #[test]
     fn rounding() {
-        for (text, places, rounded) in
-            [("2.5", 0, "3"), ("-2.5", 0, "-3"), ("2.45", 1, "2.5"), ("1234.5", -2, "1200"), ("0.5", -1, "0"), ("1", 2, "1.00"), ("55", -2, "100"), ("5", -1, "10"), ("4", -1, "0")]
-        {
+        for (text, places, rounded) in [
+            ("2.5", 0, "3"),
+            ("-2.5", 0, "-3"),
+            ("2.45", 1, "2.5"),
+            ("1234.5", -2, "1200"),
+            ("0.5", -1, "0"),
+            ("1", 2, "1.00"),
+            ("55", -2, "100"),
+            ("5", -1, "10"),
+            ("4", -1, "0"),
+        ] {
             assert_eq!(n(text).round(places).to_string(), rounded, "{text}");
         }
         assert_eq!(n("-1.5").ceil().to_string(), "-1");
@@ -334,6 +357,9 @@ mod tests {
         let big = n("170141183460469231731687303715884105727");
         assert_eq!(big.add(&n("1")).to_string(), "170141183460469231731687303715884105728");
         assert_eq!(big.mul(&n("10")).to_string(), "1701411834604692317316873037158841057270");
-        assert_eq!(n("-170141183460469231731687303715884105728").neg().to_string(), "170141183460469231731687303715884105728");
+        assert_eq!(
+            n("-170141183460469231731687303715884105728").neg().to_string(),
+            "170141183460469231731687303715884105728"
+        );
     }
 }

@@ -16,9 +16,8 @@ const WIRE_NEGATIVE_INFINITY: u16 = 0xF000;
 impl Numeric {
     /// Rounded half away from zero to an integer. Errors: 22003 when it does not fit `i64`, 0A000 for NaN and infinities.
     pub fn to_i64(&self, type_name: &str) -> Result<i64> {
-        let special = |what: &str| {
-            SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("cannot convert {what} to {type_name}"))
-        };
+        let special =
+            |what: &str| SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("cannot convert {what} to {type_name}"));
         match self {
             Numeric::NaN => Err(special("NaN")),
             Numeric::Infinity | Numeric::NegativeInfinity => Err(special("infinity")),
@@ -66,7 +65,8 @@ impl Numeric {
         // `%.15g` drops trailing zeros.
         let text = format!("{value:.digits$e}");
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
+        let mantissa =
+            if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
         Numeric::parse(&format!("{mantissa}e{exponent}")).unwrap_or(Numeric::NaN)
     }
 
@@ -119,7 +119,8 @@ impl Numeric {
         let invalid = |what: &str| {
             SqlError::new(state::INVALID_BINARY_REPRESENTATION, format!("invalid {what} in external \"numeric\" value"))
         };
-        let words: Vec<u16> = bytes.chunks_exact(2).map(|pair| pair.iter().fold(0, |word, byte| word << 8 | u16::from(*byte))).collect();
+        let words: Vec<u16> =
+            bytes.chunks_exact(2).map(|pair| pair.iter().fold(0, |word, byte| word << 8 | u16::from(*byte))).collect();
         let (Some([count, weight, sign, scale]), true) = (words.first_chunk::<4>(), bytes.len() % 2 == 0) else {
             return Err(invalid("length"));
         };
@@ -147,7 +148,8 @@ impl Numeric {
         let value = BigInt::from_biguint(if *sign == 0 { Sign::Plus } else { Sign::Minus }, magnitude);
         // value * 10000^(weight + 1 - count), shown with `scale` places; what lies beyond is truncated.
         let places = 4 * (i64::from(*weight as i16) + 1 - i64::from(*count)) + i64::from(*scale);
-        let value = if places >= 0 { value * power_of_ten(places as u32) } else { value / power_of_ten((-places) as u32) };
+        let value =
+            if places >= 0 { value * power_of_ten(places as u32) } else { value / power_of_ten((-places) as u32) };
         Ok(Numeric::from_big(value, *scale))
     }
 }
@@ -159,7 +161,20 @@ mod tests {
 
     #[test]
     fn the_wire_form_comes_back() {
-        for text in ["0", "0.00", "1", "-1.5", "12345.678", "10000", "0.0001", "0.00001", "-99999999999999999999.123450", "NaN", "Infinity", "-Infinity"] {
+        for text in [
+            "0",
+            "0.00",
+            "1",
+            "-1.5",
+            "12345.678",
+            "10000",
+            "0.0001",
+            "0.00001",
+            "-99999999999999999999.123450",
+            "NaN",
+            "Infinity",
+            "-Infinity",
+        ] {
             let value = Numeric::parse(text).unwrap();
             let mut wire = Vec::new();
             value.write_wire(&mut wire);

@@ -193,10 +193,7 @@ impl Ord for Numeric {
             }
         }
         match (self, other) {
-            (
-                Numeric::Finite { unscaled: a, scale: scale_a },
-                Numeric::Finite { unscaled: b, scale: scale_b },
-            ) => {
+            (Numeric::Finite { unscaled: a, scale: scale_a }, Numeric::Finite { unscaled: b, scale: scale_b }) => {
                 if let (Unscaled::Small(a), Unscaled::Small(b)) = (a, b) {
                     let scale = (*scale_a).max(*scale_b);
                     let widen = |value: i128, from: u16| {

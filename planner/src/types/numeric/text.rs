@@ -105,14 +105,13 @@ impl Numeric {
             return Ok(self);
         }
         let (precision, scale) = crate::types::numeric_modifier(modifier);
-        let overflow = |detail: String| {
-            SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "numeric field overflow").detail(detail)
-        };
+        let overflow =
+            |detail: String| SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "numeric field overflow").detail(detail);
         match self {
             Numeric::NaN => Ok(self),
-            Numeric::Infinity | Numeric::NegativeInfinity => {
-                Err(overflow(format!("A field with precision {precision}, scale {scale} cannot hold an infinite value.")))
-            }
+            Numeric::Infinity | Numeric::NegativeInfinity => Err(overflow(format!(
+                "A field with precision {precision}, scale {scale} cannot hold an infinite value."
+            ))),
             Numeric::Finite { .. } => {
                 let rounded = self.round(i64::from(scale));
                 let limit = precision - scale;
@@ -162,9 +161,23 @@ mod tests {
     #[test]
     fn text_comes_back_in_postgresqls_form() {
         for (text, printed) in [
-            ("0", "0"), ("-0", "0"), ("1.50", "1.50"), (".5", "0.5"), ("5.", "5"), ("-0.001", "-0.001"), ("1e3", "1000"),
-            ("1.5e-3", "0.0015"), (" 7 ", "7"), ("inf", "Infinity"), ("-Infinity", "-Infinity"), ("nan", "NaN"),
-            ("+12", "12"), ("12345678901234567890123456789012345678901234567890.5", "12345678901234567890123456789012345678901234567890.5"),
+            ("0", "0"),
+            ("-0", "0"),
+            ("1.50", "1.50"),
+            (".5", "0.5"),
+            ("5.", "5"),
+            ("-0.001", "-0.001"),
+            ("1e3", "1000"),
+            ("1.5e-3", "0.0015"),
+            (" 7 ", "7"),
+            ("inf", "Infinity"),
+            ("-Infinity", "-Infinity"),
+            ("nan", "NaN"),
+            ("+12", "12"),
+            (
+                "12345678901234567890123456789012345678901234567890.5",
+                "12345678901234567890123456789012345678901234567890.5",
+            ),
         ] {
             assert_eq!(Numeric::parse(text).unwrap().to_string(), printed, "{text}");
         }

@@ -87,9 +87,9 @@ impl Numeric {
             value if value.signum() < 0 => Err(invalid_power("cannot take square root of a negative number")),
             _ => {
                 let weight = self.leading_exponent().div_euclid(4);
-                let result_weight =
-                    if weight >= 0 { weight * 4 / 2 + 1 } else { 1 - (1 - weight * 4) / 2 };
-                let scale = (MIN_SIGNIFICANT_DIGITS - result_weight).max(i64::from(self.scale())).clamp(0, MAX_DISPLAY_SCALE);
+                let result_weight = if weight >= 0 { weight * 4 / 2 + 1 } else { 1 - (1 - weight * 4) / 2 };
+                let scale =
+                    (MIN_SIGNIFICANT_DIGITS - result_weight).max(i64::from(self.scale())).clamp(0, MAX_DISPLAY_SCALE);
                 let wide = fixed(self, 2 * (scale + 2));
                 let root = wide.sqrt();
                 Ok(Numeric::from_big(divide_rounded(&root, &BigInt::from(100)), scale as u16))
@@ -154,7 +154,13 @@ impl Numeric {
         base.check_positive()?;
         self.check_positive()?;
         if !self.is_finite() || !base.is_finite() {
-            return Ok(if self.is_finite() { Numeric::zero() } else if base.is_finite() { Numeric::Infinity } else { Numeric::NaN });
+            return Ok(if self.is_finite() {
+                Numeric::zero()
+            } else if base.is_finite() {
+                Numeric::Infinity
+            } else {
+                Numeric::NaN
+            });
         }
         let result_weight = ln_weight(self) - ln_weight(base);
         let scale = (MIN_SIGNIFICANT_DIGITS - result_weight)
@@ -216,14 +222,20 @@ impl Numeric {
         }
     }
     fn power_whole(&self, count: i64, scale: i64) -> Result<Numeric> {
-        let Numeric::Finite { unscaled, scale: own } = self else { return Ok(Numeric::NaN) };
+        let Numeric::Finite { unscaled, scale: own } = self else {
+            return Ok(Numeric::NaN);
+        };
         let exponent = count.unsigned_abs() as u32;
         let raised = unscaled.big().pow(exponent);
         let places = i64::from(*own) * i64::from(exponent);
         // raised * 10^-places, or its reciprocal, at `scale` places.
         let value = if count >= 0 {
             let shift = scale - places;
-            if shift >= 0 { raised * power_of_ten(shift as u32) } else { divide_rounded(&raised, &power_of_ten((-shift) as u32)) }
+            if shift >= 0 {
+                raised * power_of_ten(shift as u32)
+            } else {
+                divide_rounded(&raised, &power_of_ten((-shift) as u32))
+            }
         } else {
             divide_rounded(&power_of_ten((places + scale) as u32), &raised)
         };

@@ -78,7 +78,9 @@ fn push(elements: &mut Vec<Option<String>>, element: String, quoted: bool) -> Op
 pub(super) fn write_element(element: &[u8], out: &mut Vec<u8>) {
     let quote = element.is_empty()
         || element.eq_ignore_ascii_case(b"null")
-        || element.iter().any(|byte| matches!(byte, b'"' | b'\\' | b'{' | b'}' | b',') || byte.is_ascii_whitespace() || *byte == 0x0b);
+        || element.iter().any(|byte| {
+            matches!(byte, b'"' | b'\\' | b'{' | b'}' | b',') || byte.is_ascii_whitespace() || *byte == 0x0b
+        });
     if !quote {
         out.extend_from_slice(element);
         return;

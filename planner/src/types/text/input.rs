@@ -7,10 +7,7 @@ use crate::types::{BaseType, Datum, SqlType, datetime, length};
 use datafusion::scalar::ScalarValue;
 
 fn invalid(type_name: &str, text: &str) -> SqlError {
-    SqlError::new(
-        state::INVALID_TEXT_REPRESENTATION,
-        format!("invalid input syntax for type {type_name}: \"{text}\""),
-    )
+    SqlError::new(state::INVALID_TEXT_REPRESENTATION, format!("invalid input syntax for type {type_name}: \"{text}\""))
 }
 
 /// Reads an integer of a type. Errors: 22P02, 22003.
@@ -31,7 +28,12 @@ pub fn parse_integer(text: &str, min: i64, max: i64, type_name: &str) -> Result<
 
 /// Reads a float8. Errors: 22P02, 22003 for what overflows or vanishes.
 pub fn parse_float8(text: &str) -> Result<f64> {
-    parse_float(text, "double precision", |digits| digits.parse::<f64>().ok(), |value| (value.is_infinite(), *value == 0.0))
+    parse_float(
+        text,
+        "double precision",
+        |digits| digits.parse::<f64>().ok(),
+        |value| (value.is_infinite(), *value == 0.0),
+    )
 }
 
 /// Reads a float4. Errors as [`parse_float8`].
@@ -87,7 +89,10 @@ pub fn parse_bytea(text: &str) -> Result<Vec<u8>> {
                 if c.is_ascii_whitespace() && high.is_none() {
                     continue;
                 }
-                return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("invalid hexadecimal digit: \"{c}\"")));
+                return Err(SqlError::new(
+                    state::INVALID_PARAMETER_VALUE,
+                    format!("invalid hexadecimal digit: \"{c}\""),
+                ));
             };
             match high.take() {
                 None => high = Some(digit as u8),
@@ -95,7 +100,10 @@ pub fn parse_bytea(text: &str) -> Result<Vec<u8>> {
             }
         }
         if high.is_some() {
-            return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, "invalid hexadecimal data: odd number of digits"));
+            return Err(SqlError::new(
+                state::INVALID_PARAMETER_VALUE,
+                "invalid hexadecimal data: odd number of digits",
+            ));
         }
         return Ok(out);
     }
@@ -116,7 +124,9 @@ pub fn parse_bytea(text: &str) -> Result<Vec<u8>> {
                 out.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
                 rest = tail;
             }
-            _ => return Err(SqlError::new(state::INVALID_TEXT_REPRESENTATION, "invalid input syntax for type bytea")),
+            _ => {
+                return Err(SqlError::new(state::INVALID_TEXT_REPRESENTATION, "invalid input syntax for type bytea"));
+            }
         }
     }
     Ok(out)
@@ -179,9 +189,7 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
         BaseType::Oid => ScalarValue::Int64(Some(parse_oid(text)?)),
         BaseType::Float4 => ScalarValue::Float32(Some(parse_float4(text)?)),
         BaseType::Float8 => ScalarValue::Float64(Some(parse_float8(text)?)),
-        BaseType::Numeric => {
-            ScalarValue::Binary(Some(Numeric::parse(text)?.apply_modifier(ty.modifier)?.to_bytes()))
-        }
+        BaseType::Numeric => ScalarValue::Binary(Some(Numeric::parse(text)?.apply_modifier(ty.modifier)?.to_bytes())),
         BaseType::Text | BaseType::Unknown => ScalarValue::Utf8(Some(text.to_string())),
         BaseType::Varchar => ScalarValue::Utf8(Some(length::varchar(text, ty.modifier, false)?.to_string())),
         BaseType::Char => ScalarValue::Utf8(Some(length::character(text, ty.modifier, false)?.into_owned())),
@@ -270,7 +278,9 @@ fn input_name(base: BaseType, text: &str, context: &InputContext<'_>) -> Result<
             let (schema, name) = match parts.as_slice() {
                 [name] => (None, name),
                 [schema, name] | [_, schema, name] => (Some(schema.as_str()), name),
-                _ => return missing(format!("invalid name syntax: \"{text}\""), state::INVALID_NAME),
+                _ => {
+                    return missing(format!("invalid name syntax: \"{text}\""), state::INVALID_NAME);
+                }
             };
             if let Some(relation) = catalog.relation(schema, name, context.search_path) {
                 return Ok(i64::from(relation.oid));

@@ -30,10 +30,16 @@ pub struct InputContext<'a> {
 
 impl<'a> InputContext<'a> {
     /// UTC, no catalog.
-    pub const PLAIN: InputContext<'static> = InputContext { time_zone: Tz::UTC, now: 0, catalog: None, search_path: &[] };
+    pub const PLAIN: InputContext<'static> =
+        InputContext { time_zone: Tz::UTC, now: 0, catalog: None, search_path: &[] };
     /// From the settings of a session.
     pub fn new(settings: &'a Settings, catalog: &'a Catalog, now: i64) -> Self {
-        InputContext { time_zone: settings.time_zone(), now, catalog: Some(catalog), search_path: settings.search_path() }
+        InputContext {
+            time_zone: settings.time_zone(),
+            now,
+            catalog: Some(catalog),
+            search_path: settings.search_path(),
+        }
     }
     /// From the statement under way.
     pub fn of_statement(context: &'a StatementContext) -> Self {

@@ -100,7 +100,13 @@ fn mismatch(ty: SqlType, array: &dyn Array) -> SqlError {
 
 /// Appends the text of the value at `row`, which must not be NULL.
 /// Errors: XX000 when the array is not of the type's Arrow form.
-pub fn output(ty: SqlType, array: &dyn Array, row: usize, context: &OutputContext<'_>, out: &mut Vec<u8>) -> Result<()> {
+pub fn output(
+    ty: SqlType,
+    array: &dyn Array,
+    row: usize,
+    context: &OutputContext<'_>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     let wrong = || mismatch(ty, array);
     if ty.array {
         let values: ArrayRef = array.as_list_opt::<i32>().ok_or_else(wrong)?.value(row);
@@ -143,7 +149,9 @@ pub fn output(ty: SqlType, array: &dyn Array, row: usize, context: &OutputContex
         | BaseType::Char
         | BaseType::Name
         | BaseType::SingleChar
-        | BaseType::Unknown => out.extend_from_slice(array.as_string_opt::<i32>().ok_or_else(wrong)?.value(row).as_bytes()),
+        | BaseType::Unknown => {
+            out.extend_from_slice(array.as_string_opt::<i32>().ok_or_else(wrong)?.value(row).as_bytes())
+        }
         BaseType::Bytea => write_bytea(array.as_binary_opt::<i64>().ok_or_else(wrong)?.value(row), out),
         BaseType::Date => {
             datetime::write_date(array.as_primitive_opt::<Date32Type>().ok_or_else(wrong)?.value(row), out);
@@ -175,7 +183,11 @@ fn name_of(base: BaseType, oid: i64, context: &OutputContext<'_>) -> String {
         BaseType::Regtype => SqlType::from_oid(number).map(|ty| ty.name()),
         BaseType::Regclass => context.catalog.and_then(|catalog| {
             let qualify = |schema: &str, name: &str, visible: bool| {
-                if visible { quote_identifier(name) } else { format!("{}.{}", quote_identifier(schema), quote_identifier(name)) }
+                if visible {
+                    quote_identifier(name)
+                } else {
+                    format!("{}.{}", quote_identifier(schema), quote_identifier(name))
+                }
             };
             if let Some(table) = catalog.relation_by_oid(number) {
                 let visible = catalog
@@ -283,11 +295,11 @@ mod tests {
         let range = state::NUMERIC_VALUE_OUT_OF_RANGE;
         assert_eq!(fails(SqlType::INT4, "x"), ("invalid input syntax for type integer: \"x\"".into(), syntax));
         assert_eq!(fails(SqlType::INT4, ""), ("invalid input syntax for type integer: \"\"".into(), syntax));
+        assert_eq!(fails(SqlType::INT2, "40000"), ("value \"40000\" is out of range for type smallint".into(), range));
         assert_eq!(
-            fails(SqlType::INT2, "40000"),
-            ("value \"40000\" is out of range for type smallint".into(), range)
+            fails(SqlType::FLOAT8, "1e400"),
+            ("\"1e400\" is out of range for type double precision".into(), range)
         );
-        assert_eq!(fails(SqlType::FLOAT8, "1e400"), ("\"1e400\" is out of range for type double precision".into(), range));
         assert_eq!(fails(SqlType::BOOL, "o"), ("invalid input syntax for type boolean: \"o\"".into(), syntax));
         assert_eq!(
             fails(SqlType::VARCHAR.with_modifier(9), "abcdef"),

@@ -1,0 +1,406 @@
+//! Functions over arrays, and those whose arguments only need a type in common.
+
+use super::kernel::{Call, KernelFunction, Stability};
+use super::operator::no_operator;
+use super::registry::{Param, ResultType, ScalarFunction};
+use super::typed::{Int4, Int8, List, Nullable, SqlWrite, Text, unary};
+use super::{CastContext, Resolver, TypedExpr};
+use crate::encoding::{ColumnBuilder, KeyColumn, KeyEncoder};
+use crate::error::{Result, SqlError, state};
+use crate::types::text::{OutputContext, output_string};
+use crate::types::value::value_at;
+use crate::types::{BaseType, SqlType};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanBuilder};
+use datafusion::common::ScalarValue;
+use datafusion::functions::core::expr_fn;
+use datafusion::logical_expr::expr::Case;
+use datafusion::logical_expr::{Expr, Operator};
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+fn common(resolver: &Resolver<'_>, context: &str, args: Vec<TypedExpr>) -> Result<(Vec<TypedExpr>, SqlType)> {
+    let types: Vec<SqlType> = args.iter().map(|arg| arg.ty).collect();
+    let ty = resolver.common_type(context, &types)?;
+    let args = args.into_iter().map(|arg| resolver.cast(arg, ty, CastContext::Implicit)).collect::<Result<Vec<_>>>()?;
+    Ok((args, ty))
+}
+
+pub(super) fn coalesce(resolver: &Resolver<'_>, args: Vec<TypedExpr>) -> Result<TypedExpr> {
+    if args.is_empty() {
+        return Err(SqlError::syntax("syntax error at or near \")\""));
+    }
+    let (args, ty) = common(resolver, "COALESCE", args)?;
+    let expr = expr_fn::coalesce(args.into_iter().map(|arg| arg.expr).collect());
+    Ok(TypedExpr::new(expr, ty))
+}
+
+pub(super) fn nullif(resolver: &Resolver<'_>, args: Vec<TypedExpr>) -> Result<TypedExpr> {
+    let Ok([left, right]) = <[TypedExpr; 2]>::try_from(args) else {
+        return Err(SqlError::syntax("NULLIF takes two arguments"));
+    };
+    let left = if left.is_unknown() && right.is_unknown() { resolver.resolve_unknown(left)? } else { left };
+    let left = if left.is_unknown() { resolver.cast(left, right.ty.plain(), CastContext::Implicit)? } else { left };
+    let equal = resolver.operator("=", Some(left.clone()), right)?;
+    let null = ScalarValue::try_from(&left.ty.arrow())?;
+    let case = Case {
+        expr: None,
+        when_then_expr: vec![(Box::new(equal.expr), Box::new(Expr::Literal(null, None)))],
+        else_expr: Some(Box::new(left.expr)),
+    };
+    Ok(TypedExpr::new(Expr::Case(case), left.ty))
+}
+
+/// How two values of a type compare: by their key forms.
+fn order(encoder: &KeyEncoder, left: (&ArrayRef, usize), right: (&ArrayRef, usize)) -> Result<Ordering> {
+    let mut keys = (Vec::new(), Vec::new());
+    encoder.encode_row(std::slice::from_ref(left.0), left.1, &mut keys.0)?;
+    encoder.encode_row(std::slice::from_ref(right.0), right.1, &mut keys.1)?;
+    Ok(keys.0.cmp(&keys.1))
+}
+
+pub(super) fn extreme(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
+    if args.is_empty() {
+        return Err(SqlError::syntax("syntax error at or near \")\""));
+    }
+    let (args, ty) = common(resolver, &name.to_uppercase(), args)?;
+    let wanted = if name == "greatest" { Ordering::Greater } else { Ordering::Less };
+    let encoder = KeyEncoder::new(vec![KeyColumn::ascending(ty)]);
+    let kernel = Arc::new(move |call: &Call<'_>| {
+        let mut builder = ColumnBuilder::new(ty, call.rows);
+        for row in 0..call.rows {
+            let mut best: Option<(&ArrayRef, usize)> = None;
+            for array in call.arguments {
+                let at = Call::row_of(array, row);
+                if array.is_null(at) {
+                    continue;
+                }
+                best = match best {
+                    Some(best) if order(&encoder, (array, at), best)? != wanted => Some(best),
+                    _ => Some((array, at)),
+                };
+            }
+            match best {
+                Some((array, at)) => builder.append(&value_at(array.as_ref(), at)?)?,
+                None => builder.append_null(),
+            }
+        }
+        builder.finish()
+    });
+    let types = args.iter().map(|arg| arg.ty).collect();
+    Ok(KernelFunction::new(name, types, ty, Stability::Immutable, kernel, None)
+        .call(args.into_iter().map(|arg| arg.expr).collect()))
+}
+
+/// See [`Resolver::quantified`].
+pub(super) fn quantified(
+    resolver: &Resolver<'_>,
+    symbol: &str,
+    left: TypedExpr,
+    array: TypedExpr,
+    all: bool,
+) -> Result<TypedExpr> {
+    let operator = super::comparison::comparison_operator(symbol)
+        .filter(|operator| !matches!(operator, Operator::IsDistinctFrom | Operator::IsNotDistinctFrom))
+        .ok_or_else(|| SqlError::unsupported(format!("operator {symbol} with ANY or ALL")))?;
+    let (left, array) = match (left.is_unknown(), array.is_unknown()) {
+        (_, true) => {
+            let left = resolver.resolve_unknown(left)?;
+            let array = resolver.cast(array, left.ty.plain().array_of(), CastContext::Implicit)?;
+            (left, array)
+        }
+        (true, false) => (resolver.cast(left, array.ty.element(), CastContext::Implicit)?, array),
+        _ => (left, array),
+    };
+    if !array.ty.array {
+        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, "op ANY/ALL (array) requires array on right side"));
+    }
+    // A constant array is a list of constants, which reaches the indexes.
+    if let (Some(ScalarValue::List(list)), "=" | "<>") = (array.constant(), symbol) {
+        if (symbol == "=") != all && !list.is_null(0) {
+            let elements = list.value(0);
+            let members = (0..elements.len())
+                .map(|at| Ok(TypedExpr::literal(ScalarValue::try_from_array(&elements, at)?, array.ty.element())))
+                .collect::<Result<Vec<_>>>()?;
+            return resolver.in_list(left, members, all);
+        }
+    }
+    let element = if left.ty.base == array.ty.base {
+        left.ty.plain()
+    } else {
+        resolver
+            .common_type("ANY/ALL", &[left.ty.plain(), array.ty.element().plain()])
+            .map_err(|_| no_operator(symbol, Some(left.ty), array.ty.element()))?
+    };
+    let left = resolver.cast(left, element, CastContext::Implicit)?;
+    let array = resolver.cast(array, element.array_of(), CastContext::Implicit)?;
+    let encoder = KeyEncoder::new(vec![KeyColumn::ascending(element)]);
+    let kernel = Arc::new(move |call: &Call<'_>| {
+        let (values, lists) = (call.array(0)?, call.column::<List>(1)?);
+        let mut builder = BooleanBuilder::with_capacity(call.rows);
+        for row in 0..call.rows {
+            let Some(elements) = lists.get(row)? else {
+                builder.append_null();
+                continue;
+            };
+            let at = Call::row_of(values, row);
+            // ANY: true if one is; ALL: false if one is not; NULL if it hangs on a NULL.
+            let mut result = Some(all);
+            for element in 0..elements.len() {
+                if elements.is_null(element) || values.is_null(at) {
+                    if result == Some(all) {
+                        result = None;
+                    }
+                    continue;
+                }
+                let order = order(&encoder, (values, at), (&elements, element))?;
+                let holds = match operator {
+                    Operator::Eq => order == Ordering::Equal,
+                    Operator::NotEq => order != Ordering::Equal,
+                    Operator::Lt => order == Ordering::Less,
+                    Operator::LtEq => order != Ordering::Greater,
+                    Operator::Gt => order == Ordering::Greater,
+                    _ => order != Ordering::Less,
+                };
+                if holds != all {
+                    result = Some(!all);
+                    break;
+                }
+            }
+            builder.append_option(result);
+        }
+        Ok(Arc::new(builder.finish()) as ArrayRef)
+    });
+    let name = format!("{symbol} {}", if all { "all" } else { "any" });
+    Ok(KernelFunction::new(name, vec![left.ty, array.ty], SqlType::BOOL, Stability::Immutable, kernel, None)
+        .call(vec![left.expr, array.expr]))
+}
+
+/// `array || array`, `array || element`, `element || array`.
+pub(super) fn concatenate(resolver: &Resolver<'_>, left: TypedExpr, right: TypedExpr) -> Result<TypedExpr> {
+    let name = match (left.ty.array, right.ty.array) {
+        (true, true) => "array_cat",
+        (true, false) if right.is_unknown() => "array_cat",
+        (false, true) if left.is_unknown() => "array_cat",
+        (true, false) => "array_append",
+        _ => "array_prepend",
+    };
+    let ty = if left.ty.array { left.ty.plain() } else { right.ty.plain() };
+    let (first, second) = match name {
+        "array_cat" => (ty, ty),
+        "array_append" => (ty, ty.element()),
+        _ => (ty.element(), ty),
+    };
+    let left = resolver.cast(left, first, CastContext::Implicit)?;
+    let right = resolver.cast(right, second, CastContext::Implicit)?;
+    join(name, left, right, ty)
+}
+
+fn join(name: &str, left: TypedExpr, right: TypedExpr, ty: SqlType) -> Result<TypedExpr> {
+    let kernel = Arc::new(move |call: &Call<'_>| {
+        let mut builder = ColumnBuilder::new(ty, call.rows);
+        for row in 0..call.rows {
+            let mut parts = ColumnBuilder::new(ty.element(), 4);
+            let mut lists = 0;
+            for (array, argument) in call.arguments.iter().zip(call.types) {
+                let at = Call::row_of(array, row);
+                if !argument.array {
+                    parts.append(&value_at(array.as_ref(), at)?)?;
+                    lists += 1;
+                } else if !array.is_null(at) {
+                    let elements = array.as_list::<i32>().value(at);
+                    for element in 0..elements.len() {
+                        parts.append(&value_at(elements.as_ref(), element)?)?;
+                    }
+                    lists += 1;
+                }
+            }
+            if lists == 0 {
+                builder.append_null();
+            } else {
+                builder.append(&crate::types::value::ValueRef::List(parts.finish()?))?;
+            }
+        }
+        builder.finish()
+    });
+    Ok(KernelFunction::new(name, vec![left.ty, right.ty], ty, Stability::Immutable, kernel, None)
+        .call(vec![left.expr, right.expr]))
+}
+
+/// `ARRAY[a, b, …]` of values brought to one type.
+pub(crate) fn construct(resolver: &Resolver<'_>, elements: Vec<TypedExpr>) -> Result<TypedExpr> {
+    let (elements, element) = common(resolver, "ARRAY", elements)?;
+    let ty = element.plain().array_of();
+    if element.array {
+        return Err(SqlError::unsupported("a multidimensional array"));
+    }
+    let kernel = Arc::new(move |call: &Call<'_>| {
+        let mut builder = ColumnBuilder::new(ty, call.rows);
+        for row in 0..call.rows {
+            let mut parts = ColumnBuilder::new(ty.element(), call.arguments.len());
+            for array in call.arguments {
+                parts.append(&value_at(array.as_ref(), Call::row_of(array, row))?)?;
+            }
+            builder.append(&crate::types::value::ValueRef::List(parts.finish()?))?;
+        }
+        builder.finish()
+    });
+    let types = elements.iter().map(|element| element.ty.plain()).collect();
+    let function = KernelFunction::new("array", types, ty, Stability::Immutable, kernel, None);
+    let constants: Option<Vec<ScalarValue>> = elements.iter().map(|element| element.constant().cloned()).collect();
+    match constants {
+        Some(constants) if !constants.is_empty() => Ok(TypedExpr::literal(function.evaluate(&constants)?, ty)),
+        _ => Ok(function.call(elements.into_iter().map(|element| element.expr).collect())),
+    }
+}
+
+/// The functions of this module.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let immutable = Stability::Immutable;
+    let (int4, text) = (SqlType::INT4, SqlType::TEXT);
+    let is = Param::Is;
+    let length = |name| {
+        ScalarFunction::polymorphic(
+            name,
+            &[Param::AnyArray, is(int4)],
+            false,
+            ResultType::Is(int4),
+            immutable,
+            super::typed::binary::<List, Int4, Int4, _>(|elements: ArrayRef, dimension: i32| {
+                Nullable(Ok((dimension == 1 && !elements.is_empty()).then_some(elements.len() as i32)))
+            }),
+        )
+    };
+    vec![
+        length("array_length"),
+        length("array_upper"),
+        ScalarFunction::polymorphic(
+            "array_lower",
+            &[Param::AnyArray, is(int4)],
+            false,
+            ResultType::Is(int4),
+            immutable,
+            super::typed::binary::<List, Int4, Int4, _>(|elements: ArrayRef, dimension: i32| {
+                Nullable(Ok((dimension == 1 && !elements.is_empty()).then_some(1)))
+            }),
+        ),
+        ScalarFunction::polymorphic(
+            "cardinality",
+            &[Param::AnyArray],
+            false,
+            ResultType::Is(int4),
+            immutable,
+            unary::<List, Int4, _>(|elements: ArrayRef| Ok(elements.len() as i32)),
+        ),
+        ScalarFunction::polymorphic(
+            "array_ndims",
+            &[Param::AnyArray],
+            false,
+            ResultType::Is(int4),
+            immutable,
+            unary::<List, Int4, _>(|elements: ArrayRef| Nullable(Ok((!elements.is_empty()).then_some(1)))),
+        ),
+        to_string(&[Param::AnyArray, is(text)]),
+        to_string(&[Param::AnyArray, is(text), is(text)]),
+        ScalarFunction::polymorphic(
+            "array_position",
+            &[Param::AnyArray, Param::Any],
+            false,
+            ResultType::Is(int4),
+            immutable,
+            Arc::new(|call: &Call<'_>| {
+                let element = call.types.first().copied().unwrap_or(SqlType::TEXT).element();
+                let encoder = KeyEncoder::new(vec![KeyColumn::ascending(element)]);
+                let (lists, values) = (call.column::<List>(0)?, call.array(1)?);
+                let mut builder = Int4::builder(call.rows);
+                for row in 0..call.rows {
+                    let mut found = None;
+                    if let Some(elements) = lists.get(row)? {
+                        let at = Call::row_of(values, row);
+                        for position in 0..elements.len() {
+                            if order(&encoder, (&elements, position), (values, at))? == Ordering::Equal {
+                                found = Some(position as i32 + 1);
+                                break;
+                            }
+                        }
+                    }
+                    Int4::append(&mut builder, found)?;
+                }
+                Ok(Int4::finish(builder))
+            }),
+        ),
+        ScalarFunction::polymorphic(
+            "array_element",
+            &[Param::AnyArray, is(int4)],
+            false,
+            ResultType::Element(0),
+            immutable,
+            Arc::new(|call: &Call<'_>| {
+                let (lists, positions) = (call.column::<List>(0)?, call.column::<Int4>(1)?);
+                let mut builder = ColumnBuilder::new(call.result, call.rows);
+                for row in 0..call.rows {
+                    match (lists.get(row)?, positions.get(row)?) {
+                        (Some(elements), Some(position)) if position >= 1 && (position as usize) <= elements.len() => {
+                            builder.append(&value_at(elements.as_ref(), position as usize - 1)?)?;
+                        }
+                        _ => builder.append_null(),
+                    }
+                }
+                builder.finish()
+            }),
+        ),
+        ScalarFunction::polymorphic(
+            "pg_typeof",
+            &[Param::Any],
+            false,
+            ResultType::Is(SqlType::of(BaseType::Regtype)),
+            immutable,
+            Arc::new(|call: &Call<'_>| {
+                let oid = call.types.first().map_or(0, |ty| i64::from(ty.oid()));
+                let mut builder = Int8::builder(call.rows);
+                for _ in 0..call.rows {
+                    Int8::append(&mut builder, Some(oid))?;
+                }
+                Ok(Int8::finish(builder))
+            }),
+        ),
+    ]
+}
+
+/// `array_to_string(array, delimiter [, text for NULL])`.
+fn to_string(arguments: &[Param]) -> ScalarFunction {
+    ScalarFunction::polymorphic(
+        "array_to_string",
+        arguments,
+        false,
+        ResultType::Is(SqlType::TEXT),
+        Stability::Stable,
+        Arc::new(|call: &Call<'_>| {
+            let context = call.context()?;
+            let context = OutputContext::of_statement(&context);
+            let element = call.types.first().copied().unwrap_or(SqlType::TEXT).element();
+            let (lists, delimiters) = (call.column::<List>(0)?, call.column::<Text>(1)?);
+            let nulls = if call.arguments.len() > 2 { Some(call.column::<Text>(2)?) } else { None };
+            let mut builder = Text::builder(call.rows);
+            for row in 0..call.rows {
+                let (Some(elements), Some(delimiter)) = (lists.get(row)?, delimiters.get(row)?) else {
+                    Text::append(&mut builder, None)?;
+                    continue;
+                };
+                let null = match &nulls {
+                    Some(nulls) => nulls.get(row)?,
+                    None => None,
+                };
+                let mut parts = Vec::with_capacity(elements.len());
+                for at in 0..elements.len() {
+                    if !elements.is_null(at) {
+                        parts.push(output_string(element, elements.as_ref(), at, &context)?);
+                    } else if let Some(null) = null {
+                        parts.push(null.to_string());
+                    }
+                }
+                Text::append(&mut builder, Some(parts.join(delimiter)))?;
+            }
+            Ok(Text::finish(builder))
+        }),
+    )
+}

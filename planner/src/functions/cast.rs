@@ -1,0 +1,247 @@
+//! Casts: which exist in which context (`pg_cast`), and common types (manual, 10.3 to 10.5).
+
+use super::kernel::{KernelFunction, Stability};
+use super::{Resolver, TypedExpr, cast_kernel};
+use crate::error::{Result, SqlError, state};
+use crate::types::text::input;
+use crate::types::{BaseType, SqlType};
+use datafusion::arrow::datatypes::Field;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::expr::Placeholder;
+use std::sync::Arc;
+
+/// Where a cast is asked for, from the most restrictive to the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CastContext {
+    /// An operand or argument.
+    Implicit,
+    /// A value stored in a column.
+    Assignment,
+    /// CAST or `::`.
+    Explicit,
+}
+
+/// The least context in which `from` becomes `to`, modifiers aside; `None` when there is no cast.
+pub(super) fn least_context(from: SqlType, to: SqlType) -> Option<CastContext> {
+    use BaseType as B;
+    use CastContext::{Assignment, Explicit, Implicit};
+    if from.array != to.array {
+        return if from.array {
+            matches!(to.base, B::Text | B::Varchar | B::Char | B::Name).then_some(Assignment)
+        } else {
+            matches!(from.base, B::Text | B::Varchar | B::Char | B::Name).then_some(Explicit)
+        };
+    }
+    if from.base == to.base || from.base == B::Unknown {
+        return Some(Implicit);
+    }
+    let to_string = matches!(to.base, B::Text | B::Varchar | B::Char | B::Name);
+    let from_string = matches!(from.base, B::Text | B::Varchar | B::Char | B::Name);
+    let context = match (from.base, to.base) {
+        (B::Int2, B::Int4 | B::Int8 | B::Float4 | B::Float8 | B::Numeric | B::Oid)
+        | (B::Int4, B::Int8 | B::Float4 | B::Float8 | B::Numeric | B::Oid)
+        | (B::Int8, B::Float4 | B::Float8 | B::Numeric | B::Oid)
+        | (B::Float4, B::Float8)
+        | (B::Numeric, B::Float4 | B::Float8)
+        | (B::Date, B::Timestamp | B::Timestamptz)
+        | (B::Timestamp, B::Timestamptz) => Implicit,
+        (B::Int2 | B::Int4 | B::Int8, B::Regclass | B::Regtype | B::Regproc | B::Regnamespace) => Implicit,
+        (B::Oid, B::Regclass | B::Regtype | B::Regproc | B::Regnamespace)
+        | (B::Regclass | B::Regtype | B::Regproc | B::Regnamespace, B::Oid) => Implicit,
+        (B::Oid | B::Regclass | B::Regtype | B::Regproc | B::Regnamespace, B::Int4 | B::Int8) => Assignment,
+        (B::Int4, B::Int2) | (B::Int8, B::Int2 | B::Int4) => Assignment,
+        (B::Float4, B::Int2 | B::Int4 | B::Int8 | B::Numeric) => Assignment,
+        (B::Float8, B::Int2 | B::Int4 | B::Int8 | B::Numeric | B::Float4) => Assignment,
+        (B::Numeric, B::Int2 | B::Int4 | B::Int8) => Assignment,
+        (B::Timestamp, B::Date) | (B::Timestamptz, B::Date | B::Timestamp) => Assignment,
+        (B::Int4, B::Bool) | (B::Bool, B::Int4) | (B::Int4, B::SingleChar) | (B::SingleChar, B::Int4) => Explicit,
+        (B::Text | B::Varchar | B::Char, B::Text | B::Varchar | B::Char | B::Name) | (B::Name, B::Text) => Implicit,
+        (B::SingleChar, B::Text) => Implicit,
+        (B::Text | B::Varchar, B::Regclass) => Implicit,
+        (B::Text | B::Varchar | B::Char, B::SingleChar) | (B::Name, B::Varchar | B::Char) => Assignment,
+        (B::Void, _) | (_, B::Void) | (_, B::Unknown) => return None,
+        // Anything is written to a string when stored, and read from one when asked.
+        _ if to_string => Assignment,
+        _ if from_string => Explicit,
+        _ => return None,
+    };
+    Some(context)
+}
+
+/// Whether `from` becomes `to` in a context.
+pub fn cast_exists(from: SqlType, to: SqlType, context: CastContext) -> bool {
+    least_context(from, to).is_some_and(|least| least <= context)
+}
+
+fn no_cast(from: SqlType, to: SqlType) -> SqlError {
+    SqlError::new(state::CANNOT_COERCE, format!("cannot cast type {} to {}", from.name(), to.name()))
+}
+
+/// See [`Resolver::cast`].
+pub(super) fn cast(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: CastContext) -> Result<TypedExpr> {
+    if expr.is_unknown() {
+        return cast_unknown(resolver, expr, to, context);
+    }
+    let same_type = expr.ty.base == to.base && expr.ty.array == to.array;
+    if !same_type && !cast_exists(expr.ty, to, context) {
+        return Err(no_cast(expr.ty, to));
+    }
+    let converted = if same_type { expr } else { convert(resolver, expr, to, context)? };
+    enforce_modifier(converted, to, context)
+}
+
+/// A conversion between different types, modifier left aside.
+fn convert(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: CastContext) -> Result<TypedExpr> {
+    let from = expr.ty;
+    let plain = to.plain();
+    // The same bytes: strings among each other, numbers that are oids.
+    if cast_kernel::same_bytes(from, to) {
+        return Ok(TypedExpr::new(expr.expr, plain));
+    }
+    let (kernel, stability) = cast_kernel::kernel(from, plain, context)?;
+    let slots = (stability == Stability::Stable).then(|| Arc::clone(resolver.slots));
+    let name = format!("cast_{}_{}", context_name(context), plain.name());
+    let function = KernelFunction::new(name, vec![from], plain, stability, kernel, slots);
+    match expr.constant() {
+        Some(value) if stability == Stability::Immutable => {
+            Ok(TypedExpr::literal(function.evaluate(std::slice::from_ref(value))?, plain))
+        }
+        _ => Ok(function.call(vec![expr.expr])),
+    }
+}
+
+fn context_name(context: CastContext) -> &'static str {
+    if context == CastContext::Explicit { "explicit" } else { "implicit" }
+}
+
+/// Applies the modifier of `to` to a value of its base type.
+fn enforce_modifier(expr: TypedExpr, to: SqlType, context: CastContext) -> Result<TypedExpr> {
+    if to.modifier < 0 || expr.ty.modifier == to.modifier {
+        return Ok(expr);
+    }
+    // A longer limit needs no check.
+    if to.base == BaseType::Varchar
+        && expr.ty.base == BaseType::Varchar
+        && expr.ty.modifier >= 4
+        && expr.ty.modifier <= to.modifier
+    {
+        return Ok(TypedExpr::new(expr.expr, to));
+    }
+    let explicit = context == CastContext::Explicit;
+    let Some(kernel) = cast_kernel::modifier_kernel(to, explicit) else {
+        return Ok(TypedExpr::new(expr.expr, to));
+    };
+    let name = format!("limit_{}_{}", context_name(context), to.format());
+    let function = KernelFunction::new(name, vec![expr.ty], to, Stability::Immutable, kernel, None);
+    match expr.constant() {
+        Some(value) => Ok(TypedExpr::literal(function.evaluate(std::slice::from_ref(value))?, to)),
+        None => Ok(function.call(vec![expr.expr])),
+    }
+}
+
+fn cast_unknown(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: CastContext) -> Result<TypedExpr> {
+    match &expr.expr {
+        Expr::Literal(value, _) => {
+            let value = match value {
+                ScalarValue::Utf8(Some(text)) => input(to.plain(), text, &resolver.input_context())?,
+                _ => ScalarValue::try_from(&to.arrow())?,
+            };
+            enforce_modifier(TypedExpr::literal(value, to.plain()), to, context)
+        }
+        Expr::Placeholder(placeholder) => match super::parameters::parameter_number(&placeholder.id) {
+            Some(number) => {
+                let target = if to == SqlType::UNKNOWN { SqlType::TEXT } else { to };
+                let ty = resolver.parameters.determine(number, target);
+                let field = Arc::new(Field::new(placeholder.id.clone(), ty.arrow(), true));
+                let typed = TypedExpr::new(
+                    Expr::Placeholder(Placeholder { id: placeholder.id.clone(), field: Some(field) }),
+                    ty.plain(),
+                );
+                if ty.base == to.base && ty.array == to.array {
+                    enforce_modifier(typed, to, context)
+                } else {
+                    cast(resolver, typed, to, context)
+                }
+            }
+            None => Ok(TypedExpr::new(expr.expr, to)),
+        },
+        // A column of type unknown (of a subquery's literal): it stands as text.
+        _ => cast(resolver, TypedExpr::new(expr.expr, SqlType::TEXT), to, CastContext::Explicit),
+    }
+}
+
+/// PostgreSQL's categories, as far as our types go.
+pub(super) fn category(ty: SqlType) -> char {
+    if ty.array {
+        return 'A';
+    }
+    match ty.base {
+        BaseType::Bool => 'B',
+        BaseType::Int2
+        | BaseType::Int4
+        | BaseType::Int8
+        | BaseType::Float4
+        | BaseType::Float8
+        | BaseType::Numeric
+        | BaseType::Oid
+        | BaseType::Regclass
+        | BaseType::Regtype
+        | BaseType::Regproc
+        | BaseType::Regnamespace => 'N',
+        BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name => 'S',
+        BaseType::SingleChar => 'Z',
+        BaseType::Bytea | BaseType::Uuid => 'U',
+        BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz => 'D',
+        BaseType::Unknown => 'X',
+        BaseType::Void => 'P',
+    }
+}
+
+/// Whether a type is preferred within its category.
+pub(super) fn preferred(ty: SqlType) -> bool {
+    !ty.array
+        && matches!(ty.base, BaseType::Bool | BaseType::Float8 | BaseType::Oid | BaseType::Text | BaseType::Timestamptz)
+}
+
+/// See [`Resolver::common_type`].
+pub(super) fn common_type(context: &str, types: &[SqlType]) -> Result<SqlType> {
+    let mut known = types.iter().copied().filter(|ty| *ty != SqlType::UNKNOWN);
+    let Some(first) = known.next() else {
+        return Ok(SqlType::TEXT);
+    };
+    let mut chosen = first;
+    let mut modifier = Some(first.modifier);
+    for ty in known {
+        if ty.modifier != first.modifier || ty.base != first.base {
+            modifier = None;
+        }
+        if ty.base == chosen.base && ty.array == chosen.array {
+            continue;
+        }
+        if category(ty) != category(chosen) {
+            return Err(SqlError::new(
+                state::DATATYPE_MISMATCH,
+                format!("{context} types {} and {} cannot be matched", chosen.name(), ty.name()),
+            ));
+        }
+        if !preferred(chosen)
+            && cast_exists(chosen, ty, CastContext::Implicit)
+            && !cast_exists(ty, chosen, CastContext::Implicit)
+        {
+            chosen = ty;
+        }
+    }
+    // Every type must become the chosen one.
+    for ty in types {
+        if !cast_exists(*ty, chosen, CastContext::Implicit) {
+            return Err(SqlError::new(
+                state::CANNOT_COERCE,
+                format!("{context} could not convert type {} to {}", ty.name(), chosen.name()),
+            ));
+        }
+    }
+    // Of unknown literals nothing is known that a modifier could rest on.
+    let all_known = types.iter().all(|ty| *ty != SqlType::UNKNOWN);
+    Ok(chosen.with_modifier(modifier.filter(|_| all_known).unwrap_or(-1)))
+}

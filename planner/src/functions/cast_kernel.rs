@@ -1,0 +1,290 @@
+//! What casts compute.
+
+use super::CastContext;
+use super::kernel::{Call, Kernel, Stability};
+use super::typed::{
+    Bool, Column, Date, Float4, Float8, Int2, Int4, Int8, Numeric, SqlWrite, Text, Timestamp, Timestamptz, unary,
+};
+use crate::encoding::ColumnBuilder;
+use crate::error::{Result, SqlError, state};
+use crate::types::numeric::Numeric as NumericValue;
+use crate::types::text::{InputContext, OutputContext, input, output_string};
+use crate::types::{BaseType, SqlType, datetime, length};
+use datafusion::arrow::array::Array;
+use std::sync::Arc;
+
+pub(super) fn out_of_range(type_name: &str) -> SqlError {
+    SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, format!("{type_name} out of range"))
+}
+
+/// Whether values of both types are the same in Arrow and nothing is to be computed.
+pub(super) fn same_bytes(from: SqlType, to: SqlType) -> bool {
+    use BaseType as B;
+    if from.array || to.array {
+        return from.array == to.array && same_bytes(from.element(), to.element());
+    }
+    let text = |base| matches!(base, B::Text | B::Varchar | B::Unknown);
+    let oid = |base| matches!(base, B::Oid | B::Regclass | B::Regtype | B::Regproc | B::Regnamespace);
+    from.base == to.base
+        || (text(from.base) || matches!(from.base, B::Name | B::SingleChar)) && text(to.base)
+        || matches!(from.base, B::Text | B::Varchar) && to.base == B::Char
+        || oid(from.base) && (oid(to.base) || to.base == B::Int8)
+}
+
+/// Half to even, as floats are converted.
+fn float_to_integer(value: f64, min: f64, end: f64, type_name: &str) -> Result<i64> {
+    let rounded = value.round_ties_even();
+    if rounded >= min && rounded < end { Ok(rounded as i64) } else { Err(out_of_range(type_name)) }
+}
+
+fn to_int2(value: i64) -> Result<i16> {
+    i16::try_from(value).map_err(|_| out_of_range("smallint"))
+}
+
+fn to_int4(value: i64) -> Result<i32> {
+    i32::try_from(value).map_err(|_| out_of_range("integer"))
+}
+
+fn to_oid(value: i64) -> Result<i64> {
+    if (0..=i64::from(u32::MAX)).contains(&value) {
+        Ok(value)
+    } else {
+        Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "OID out of range"))
+    }
+}
+
+fn float_from_numeric(value: &NumericValue) -> Result<f32> {
+    let wide = value.to_f64()?;
+    let narrow = wide as f32;
+    if narrow.is_infinite() && wide.is_finite() {
+        return Err(SqlError::new(
+            state::NUMERIC_VALUE_OUT_OF_RANGE,
+            format!("\"{value}\" is out of range for type real"),
+        ));
+    }
+    Ok(narrow)
+}
+
+/// The kernel of a cast between different types, and how stable it is.
+/// Errors: 42846 where there is none.
+pub(super) fn kernel(from: SqlType, to: SqlType, context: CastContext) -> Result<(Kernel, Stability)> {
+    use BaseType as B;
+    if from.array && to.array {
+        let (inner, stability) = kernel(from.element(), to.element(), context)?;
+        return Ok((array_kernel(inner, from, to), stability));
+    }
+    if from.array || to.array {
+        return Ok((text_kernel(from, to), Stability::Stable));
+    }
+    const I16: (f64, f64) = (-32_768.0, 32_768.0);
+    const I32: (f64, f64) = (-2_147_483_648.0, 2_147_483_648.0);
+    const I64: (f64, f64) = (-9_223_372_036_854_775_808.0, 9_223_372_036_854_775_808.0);
+    let immutable = match (from.base, to.base) {
+        (B::Int2, B::Int4) => unary::<Int2, Int4, _>(|v| Ok(i32::from(v))),
+        (B::Int2, B::Int8) => unary::<Int2, Int8, _>(|v| Ok(i64::from(v))),
+        (B::Int2, B::Oid) => unary::<Int2, Int8, _>(|v| Ok(i64::from(v as u32))),
+        (B::Int2, B::Float4) => unary::<Int2, Float4, _>(|v| Ok(f32::from(v))),
+        (B::Int2, B::Float8) => unary::<Int2, Float8, _>(|v| Ok(f64::from(v))),
+        (B::Int2, B::Numeric) => unary::<Int2, Numeric, _>(|v| Ok(NumericValue::from(i64::from(v)))),
+        (B::Int4, B::Int2) => unary::<Int4, Int2, _>(|v| to_int2(i64::from(v))),
+        (B::Int4, B::Int8) => unary::<Int4, Int8, _>(|v| Ok(i64::from(v))),
+        (B::Int4, B::Oid | B::Regclass | B::Regtype | B::Regproc | B::Regnamespace) => {
+            unary::<Int4, Int8, _>(|v| Ok(i64::from(v as u32)))
+        }
+        (B::Int4, B::Float4) => unary::<Int4, Float4, _>(|v| Ok(v as f32)),
+        (B::Int4, B::Float8) => unary::<Int4, Float8, _>(|v| Ok(f64::from(v))),
+        (B::Int4, B::Numeric) => unary::<Int4, Numeric, _>(|v| Ok(NumericValue::from(i64::from(v)))),
+        (B::Int4, B::Bool) => unary::<Int4, Bool, _>(|v| Ok(v != 0)),
+        (B::Int4, B::SingleChar) => unary::<Int4, Text, _>(|v| {
+            u8::try_from(v)
+                .map(|byte| if byte == 0 { String::new() } else { char::from(byte).to_string() })
+                .map_err(|_| out_of_range("\"char\""))
+        }),
+        (B::SingleChar, B::Int4) => unary::<Text, Int4, _>(|v: &str| Ok(v.chars().next().map_or(0, |c| c as i32))),
+        (B::Bool, B::Int4) => unary::<Bool, Int4, _>(|v| Ok(i32::from(v))),
+        (B::Int8, B::Int2) => unary::<Int8, Int2, _>(to_int2),
+        (B::Int8, B::Int4) => unary::<Int8, Int4, _>(to_int4),
+        (B::Int8, B::Oid | B::Regclass | B::Regtype | B::Regproc | B::Regnamespace) => unary::<Int8, Int8, _>(to_oid),
+        (B::Int8, B::Float4) => unary::<Int8, Float4, _>(|v| Ok(v as f32)),
+        (B::Int8, B::Float8) => unary::<Int8, Float8, _>(|v| Ok(v as f64)),
+        (B::Int8, B::Numeric) => unary::<Int8, Numeric, _>(|v| Ok(NumericValue::from(v))),
+        (B::Oid | B::Regclass | B::Regtype | B::Regproc | B::Regnamespace, B::Int4) => {
+            unary::<Int8, Int4, _>(|v| Ok(v as u32 as i32))
+        }
+        (B::Float4, B::Int2) => {
+            unary::<Float4, Int2, _>(|v| to_int2(float_to_integer(f64::from(v), I16.0, I16.1, "smallint")?))
+        }
+        (B::Float4, B::Int4) => {
+            unary::<Float4, Int4, _>(|v| to_int4(float_to_integer(f64::from(v), I32.0, I32.1, "integer")?))
+        }
+        (B::Float4, B::Int8) => unary::<Float4, Int8, _>(|v| float_to_integer(f64::from(v), I64.0, I64.1, "bigint")),
+        (B::Float4, B::Float8) => unary::<Float4, Float8, _>(|v| Ok(f64::from(v))),
+        (B::Float4, B::Numeric) => unary::<Float4, Numeric, _>(|v| Ok(NumericValue::from_f32(v))),
+        (B::Float8, B::Int2) => unary::<Float8, Int2, _>(|v| to_int2(float_to_integer(v, I16.0, I16.1, "smallint")?)),
+        (B::Float8, B::Int4) => unary::<Float8, Int4, _>(|v| to_int4(float_to_integer(v, I32.0, I32.1, "integer")?)),
+        (B::Float8, B::Int8) => unary::<Float8, Int8, _>(|v| float_to_integer(v, I64.0, I64.1, "bigint")),
+        (B::Float8, B::Float4) => unary::<Float8, Float4, _>(|v| {
+            let narrow = v as f32;
+            if narrow.is_infinite() && v.is_finite() {
+                return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "value out of range: overflow"));
+            }
+            if narrow == 0.0 && v != 0.0 {
+                return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "value out of range: underflow"));
+            }
+            Ok(narrow)
+        }),
+        (B::Float8, B::Numeric) => unary::<Float8, Numeric, _>(|v| Ok(NumericValue::from_f64(v))),
+        (B::Numeric, B::Int2) => unary::<Numeric, Int2, _>(|v: NumericValue| to_int2(v.to_i64("smallint")?)),
+        (B::Numeric, B::Int4) => unary::<Numeric, Int4, _>(|v: NumericValue| to_int4(v.to_i64("integer")?)),
+        (B::Numeric, B::Int8) => unary::<Numeric, Int8, _>(|v: NumericValue| v.to_i64("bigint")),
+        (B::Numeric, B::Float4) => unary::<Numeric, Float4, _>(|v: NumericValue| float_from_numeric(&v)),
+        (B::Numeric, B::Float8) => unary::<Numeric, Float8, _>(|v: NumericValue| v.to_f64()),
+        (B::Date, B::Timestamp) => unary::<Date, Timestamp, _>(datetime::date_to_timestamp),
+        (B::Timestamp, B::Date) => unary::<Timestamp, Date, _>(|v| Ok(datetime::timestamp_to_date(v))),
+        (B::Char, B::Text | B::Varchar | B::Name | B::SingleChar) => {
+            let single = to.base == B::SingleChar;
+            unary::<Text, Text, _>(move |v: &str| {
+                let v = v.trim_end_matches(' ');
+                Ok(if single { v.chars().take(1).collect() } else { v.to_string() })
+            })
+        }
+        (B::Text | B::Varchar, B::Name) => unary::<Text, Text, _>(|v: &str| Ok(length::name(v).to_string())),
+        (B::Text | B::Varchar | B::Name, B::SingleChar) => {
+            unary::<Text, Text, _>(|v: &str| Ok(v.chars().take(1).collect()))
+        }
+        (B::Name | B::SingleChar, B::Char) => unary::<Text, Text, _>(|v: &str| Ok(v.to_string())),
+        (B::Bool, B::Text | B::Varchar | B::Char) => {
+            unary::<Bool, Text, _>(|v| Ok(if v { "true" } else { "false" }.to_string()))
+        }
+        (B::Date, B::Timestamptz) => return Ok((zoned(from, to), Stability::Stable)),
+        (B::Timestamp, B::Timestamptz) | (B::Timestamptz, B::Timestamp | B::Date) => {
+            return Ok((zoned(from, to), Stability::Stable));
+        }
+        _ => {
+            let depends = [from.base, to.base].iter().any(|base| {
+                matches!(
+                    base,
+                    B::Timestamptz | B::Timestamp | B::Date | B::Regclass | B::Regtype | B::Regproc | B::Regnamespace
+                )
+            });
+            // Reading dates depends on 'now' and the zone; writing them does not, save for timestamptz.
+            let writes_plain = matches!(from.base, B::Date | B::Timestamp);
+            let stability = if depends && !writes_plain { Stability::Stable } else { Stability::Immutable };
+            return Ok((text_kernel(from, to), stability));
+        }
+    };
+    Ok((immutable, Stability::Immutable))
+}
+
+/// Casts that depend on the session's time zone.
+fn zoned(from: SqlType, to: SqlType) -> Kernel {
+    Arc::new(move |call: &Call<'_>| {
+        let zone = call.context()?.settings.time_zone();
+        match (from.base, to.base) {
+            (BaseType::Date, _) => map::<Date, Timestamptz>(call, |date| {
+                let local = datetime::date_to_timestamp(date)?;
+                Ok(datetime::to_utc(local, zone))
+            }),
+            (BaseType::Timestamp, _) => map::<Timestamp, Timestamptz>(call, |local| Ok(datetime::to_utc(local, zone))),
+            (_, BaseType::Date) => {
+                map::<Timestamptz, Date>(call, |utc| Ok(datetime::timestamp_to_date(datetime::to_local(utc, zone))))
+            }
+            _ => map::<Timestamptz, Timestamp>(call, |utc| Ok(datetime::to_local(utc, zone))),
+        }
+    })
+}
+
+/// A strict function of the first argument, within a kernel.
+pub(super) fn map<A: super::typed::SqlRead, R: SqlWrite>(
+    call: &Call<'_>,
+    function: impl for<'a> Fn(A::Item<'a>) -> Result<R::Owned>,
+) -> Result<datafusion::arrow::array::ArrayRef> {
+    let column: Column<'_, A> = call.column(0)?;
+    let mut builder = R::builder(call.rows);
+    for row in 0..call.rows {
+        R::append(&mut builder, column.get(row)?.map(&function).transpose()?)?;
+    }
+    Ok(R::finish(builder))
+}
+
+/// A cast through the text form: of anything to a string, of a string to anything.
+fn text_kernel(from: SqlType, to: SqlType) -> Kernel {
+    let to_string = !to.array && is_text(to);
+    if to_string {
+        return Arc::new(move |call: &Call<'_>| {
+            // Types whose text does not depend on the session are cast while planning too, where there is none.
+            let context = call.context().ok();
+            let context = match &context {
+                Some(context) => OutputContext::of_statement(context),
+                None => OutputContext::PLAIN,
+            };
+            let array = call.array(0)?;
+            let mut builder = Text::builder(call.rows);
+            for row in 0..call.rows {
+                let at = Call::row_of(array, row);
+                let value =
+                    if array.is_null(at) { None } else { Some(output_string(from, array.as_ref(), at, &context)?) };
+                Text::append(&mut builder, value)?;
+            }
+            Ok(Text::finish(builder))
+        });
+    }
+    Arc::new(move |call: &Call<'_>| {
+        let context = call.context().ok();
+        let context = match &context {
+            Some(context) => InputContext::of_statement(context),
+            None => InputContext::PLAIN,
+        };
+        let texts: Column<'_, Text> = call.column(0)?;
+        let mut builder = ColumnBuilder::new(to, call.rows);
+        for row in 0..call.rows {
+            match texts.get(row)? {
+                Some(text) => builder.append_datum(&input(to, text, &context)?)?,
+                None => builder.append_null(),
+            }
+        }
+        builder.finish()
+    })
+}
+
+fn is_text(ty: SqlType) -> bool {
+    matches!(ty.base, BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name)
+}
+
+/// Applies an element's cast to arrays.
+fn array_kernel(inner: Kernel, from: SqlType, to: SqlType) -> Kernel {
+    use datafusion::arrow::array::{AsArray, ListArray};
+    use datafusion::arrow::datatypes::Field;
+    Arc::new(move |call: &Call<'_>| {
+        let lists = call.array(0)?;
+        let lists = lists.as_list_opt::<i32>().ok_or_else(|| SqlError::internal("an array cast got something else"))?;
+        let elements = Arc::clone(lists.values());
+        let types = [from.element()];
+        let arguments = [elements];
+        let inner_call = call.nested(&arguments, &types, to.element());
+        let converted = inner(&inner_call)?;
+        let field = Arc::new(Field::new_list_field(to.element().arrow(), true));
+        let list = ListArray::try_new(field, lists.offsets().clone(), converted, lists.nulls().cloned())?;
+        if lists.len() == 1 && call.rows != 1 {
+            let indices = datafusion::arrow::array::UInt32Array::from(vec![0u32; call.rows]);
+            return Ok(datafusion::arrow::compute::take(&list, &indices, None)?);
+        }
+        Ok(Arc::new(list))
+    })
+}
+
+/// The kernel that applies the modifier of a type; `None` when the type has no use for one.
+pub(super) fn modifier_kernel(to: SqlType, explicit: bool) -> Option<Kernel> {
+    let modifier = to.modifier;
+    let element = match to.base {
+        BaseType::Varchar => {
+            unary::<Text, Text, _>(move |v: &str| length::varchar(v, modifier, explicit).map(str::to_string))
+        }
+        BaseType::Char => {
+            unary::<Text, Text, _>(move |v: &str| length::character(v, modifier, explicit).map(|v| v.into_owned()))
+        }
+        BaseType::Numeric => unary::<Numeric, Numeric, _>(move |v: NumericValue| v.apply_modifier(modifier)),
+        _ => return None,
+    };
+    Some(if to.array { array_kernel(element, to, to) } else { element })
+}

@@ -1,0 +1,304 @@
+//! Comparisons: operands brought to one type, on DataFusion's own operators, so that filters reach the indexes.
+//!
+//! `column = constant` keeps the column's side untouched wherever the constant can be written in the column's type.
+
+use super::cast::cast_exists;
+use super::kernel::{KernelFunction, Stability};
+use super::operator::no_operator;
+use super::typed::{NumericBytes, Text, unary};
+use super::{CastContext, Resolver, TypedExpr};
+use crate::error::Result;
+use crate::types::numeric::Numeric as NumericValue;
+use crate::types::{BaseType, SqlType, length, numeric_modifier};
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+
+/// The name of the function that strips the display scale.
+pub const NUMERIC_KEY: &str = "numeric_key";
+
+/// A numeric in its one form among equals: without trailing zeros. Folded for constants.
+pub fn numeric_key(expr: TypedExpr) -> TypedExpr {
+    // The canonical form is made from the bytes: most values have it already.
+    let kernel = unary::<NumericBytes, NumericBytes, _>(|bytes: &[u8]| {
+        let key = crate::types::numeric::key_of(bytes);
+        Ok(NumericValue::from_key(key, 0)?.0.to_bytes())
+    });
+    fold("numeric_key", kernel, expr, SqlType::NUMERIC)
+}
+
+fn fold(name: &str, kernel: super::Kernel, expr: TypedExpr, result: SqlType) -> TypedExpr {
+    let function = KernelFunction::new(name, vec![expr.ty], result, Stability::Immutable, kernel, None);
+    if let Some(value) = expr.constant() {
+        if let Ok(value) = function.evaluate(std::slice::from_ref(value)) {
+            return TypedExpr::literal(value, result);
+        }
+    }
+    function.call(vec![expr.expr])
+}
+
+fn trimmed(expr: TypedExpr) -> TypedExpr {
+    let kernel = unary::<Text, Text, _>(|text: &str| Ok(text.trim_end_matches(' ').to_string()));
+    fold("char_key", kernel, expr, SqlType::CHAR)
+}
+
+fn padded(expr: TypedExpr, modifier: i32) -> TypedExpr {
+    let kernel = unary::<Text, Text, _>(move |text: &str| {
+        // A longer value stays longer: it equals no value of the column.
+        let text = text.trim_end_matches(' ');
+        Ok(length::character(text, modifier, false).map_or_else(|_| text.to_string(), |text| text.into_owned()))
+    });
+    fold(&format!("char_pad_{modifier}"), kernel, expr, SqlType::CHAR.with_modifier(modifier))
+}
+
+/// By what equal values are equal bytes, of the same type: see [`Resolver::group_key`].
+pub(super) fn canonical(expr: TypedExpr) -> TypedExpr {
+    match expr.ty.base {
+        _ if expr.ty.array => expr,
+        BaseType::Numeric if expr.ty.modifier < 4 => numeric_key(expr),
+        BaseType::Char if expr.ty.modifier < 4 => trimmed(expr),
+        _ => expr,
+    }
+}
+
+/// The type in which two operands are compared. Errors: 42883.
+fn comparison_type(symbol: &str, left: SqlType, right: SqlType) -> Result<SqlType> {
+    use BaseType as B;
+    if left.array || right.array {
+        if left.array && right.array && left.base == right.base {
+            return Ok(left.plain());
+        }
+        return Err(no_operator(symbol, Some(left), right));
+    }
+    if left.base == right.base {
+        return Ok(left.plain());
+    }
+    let pair = |a: &[B], b: &[B]| {
+        (a.contains(&left.base) && b.contains(&right.base)) || (a.contains(&right.base) && b.contains(&left.base))
+    };
+    let integers = [B::Int2, B::Int4, B::Int8];
+    let floats = [B::Float4, B::Float8];
+    let oids = [B::Oid, B::Regclass, B::Regtype, B::Regproc, B::Regnamespace];
+    let texts = [B::Text, B::Varchar, B::Name];
+    let ty = if pair(&integers, &integers) {
+        if left.base > right.base { left } else { right }
+    } else if pair(&integers, &[B::Numeric]) {
+        SqlType::NUMERIC
+    } else if pair(&floats, &[B::Int2, B::Int4, B::Int8, B::Numeric, B::Float4, B::Float8]) {
+        SqlType::FLOAT8
+    } else if pair(&texts, &texts) || pair(&texts, &[B::Char]) || pair(&[B::SingleChar], &[B::Text]) {
+        SqlType::TEXT
+    } else if pair(&oids, &oids) || pair(&oids, &integers) {
+        SqlType::OID
+    } else if pair(&[B::Date], &[B::Timestamp]) {
+        SqlType::TIMESTAMP
+    } else if pair(&[B::Timestamptz], &[B::Date, B::Timestamp]) {
+        SqlType::TIMESTAMPTZ
+    } else {
+        return Err(no_operator(symbol, Some(left), right));
+    };
+    Ok(ty.plain())
+}
+
+/// A constant written in the type of the other side, when that changes no comparison.
+fn narrowed(constant: &TypedExpr, to: SqlType) -> Option<TypedExpr> {
+    use BaseType as B;
+    let value = constant.constant()?;
+    let literal = |value| Some(TypedExpr::literal(value, to.plain()));
+    if value.is_null() {
+        return literal(ScalarValue::try_from(&to.arrow()).ok()?);
+    }
+    if to.array || constant.ty.array {
+        return None;
+    }
+    let whole: i64 = match value {
+        ScalarValue::Int16(Some(value)) => i64::from(*value),
+        ScalarValue::Int32(Some(value)) => i64::from(*value),
+        ScalarValue::Int64(Some(value)) => *value,
+        ScalarValue::Binary(Some(bytes)) if constant.ty.base == B::Numeric => {
+            let number = NumericValue::from_bytes(bytes).ok()?;
+            if !number.is_finite() || number.trunc(0) != number {
+                return None;
+            }
+            number.to_i64("bigint").ok()?
+        }
+        _ => return None,
+    };
+    match to.base {
+        B::Int2 => literal(ScalarValue::Int16(Some(i16::try_from(whole).ok()?))),
+        B::Int4 => literal(ScalarValue::Int32(Some(i32::try_from(whole).ok()?))),
+        B::Int8 => literal(ScalarValue::Int64(Some(whole))),
+        _ => None,
+    }
+}
+
+/// Brings both operands to one type. Errors: 42883 when there is none.
+pub(super) fn balance(
+    resolver: &Resolver<'_>,
+    symbol: &str,
+    left: TypedExpr,
+    right: TypedExpr,
+) -> Result<(TypedExpr, TypedExpr)> {
+    let implicit = CastContext::Implicit;
+    let (left, right) = match (left.is_unknown(), right.is_unknown()) {
+        (true, true) => (resolver.cast(left, SqlType::TEXT, implicit)?, resolver.cast(right, SqlType::TEXT, implicit)?),
+        (true, false) => {
+            let ty = right.ty.plain();
+            (resolver.cast(left, ty, implicit)?, right)
+        }
+        (false, true) => {
+            let ty = left.ty.plain();
+            let right = resolver.cast(right, ty, implicit)?;
+            (left, right)
+        }
+        _ => (left, right),
+    };
+    // A parameter may have had another type before.
+    if left.ty.base != right.ty.base {
+        if left.constant().is_none() {
+            if let Some(right) = narrowed(&right, left.ty) {
+                return Ok((left, right));
+            }
+        }
+        if right.constant().is_none() {
+            if let Some(left) = narrowed(&left, right.ty) {
+                return Ok((left, right));
+            }
+        }
+    }
+    let ty = comparison_type(symbol, left.ty, right.ty)?;
+    let bring = |expr: TypedExpr| -> Result<TypedExpr> {
+        if expr.ty.base == ty.base {
+            return Ok(expr);
+        }
+        let context = if cast_exists(expr.ty, ty, implicit) { implicit } else { CastContext::Explicit };
+        resolver.cast(expr, ty, context)
+    };
+    let (left, right) = (bring(left)?, bring(right)?);
+    Ok(match ty.base {
+        _ if ty.array => (left, right),
+        BaseType::Numeric => balance_numeric(left, right),
+        BaseType::Char => balance_char(left, right),
+        _ => (left, right),
+    })
+}
+
+fn declared(expr: &TypedExpr) -> bool {
+    expr.ty.modifier >= 4
+}
+
+fn balance_numeric(left: TypedExpr, right: TypedExpr) -> (TypedExpr, TypedExpr) {
+    let scale = |expr: &TypedExpr| numeric_modifier(expr.ty.modifier).1.max(0);
+    if declared(&left) && declared(&right) && scale(&left) == scale(&right) {
+        return (left, right);
+    }
+    // A constant is written with the column's scale when it has no more digits than that.
+    let rescaled = |column: &TypedExpr, constant: &TypedExpr| -> Option<TypedExpr> {
+        if !declared(column) {
+            return None;
+        }
+        let ScalarValue::Binary(Some(bytes)) = constant.constant()? else {
+            return None;
+        };
+        let value = NumericValue::from_bytes(bytes).ok()?;
+        let places = i64::from(scale(column));
+        let rounded = value.round(places);
+        (value.is_nan() || value.is_finite() && rounded == value)
+            .then(|| TypedExpr::literal(ScalarValue::Binary(Some(rounded.to_bytes())), column.ty))
+    };
+    if let Some(right) = rescaled(&left, &right) {
+        return (left, right);
+    }
+    if let Some(left) = rescaled(&right, &left) {
+        return (left, right);
+    }
+    (numeric_key(left), numeric_key(right))
+}
+
+fn balance_char(left: TypedExpr, right: TypedExpr) -> (TypedExpr, TypedExpr) {
+    match (declared(&left), declared(&right)) {
+        (true, true) if left.ty.modifier == right.ty.modifier => (left, right),
+        (true, false) => {
+            let right = padded(right, left.ty.modifier);
+            (left, right)
+        }
+        (false, true) => {
+            let left = padded(left, right.ty.modifier);
+            (left, right)
+        }
+        _ => (trimmed(left), trimmed(right)),
+    }
+}
+
+/// DataFusion's operator of a comparison symbol.
+pub(super) fn comparison_operator(symbol: &str) -> Option<Operator> {
+    Some(match symbol {
+        "=" => Operator::Eq,
+        "<>" | "!=" => Operator::NotEq,
+        "<" => Operator::Lt,
+        "<=" => Operator::LtEq,
+        ">" => Operator::Gt,
+        ">=" => Operator::GtEq,
+        "IS DISTINCT FROM" => Operator::IsDistinctFrom,
+        "IS NOT DISTINCT FROM" => Operator::IsNotDistinctFrom,
+        _ => return None,
+    })
+}
+
+/// A comparison.
+pub(super) fn compare(
+    resolver: &Resolver<'_>,
+    symbol: &str,
+    operator: Operator,
+    left: TypedExpr,
+    right: TypedExpr,
+) -> Result<TypedExpr> {
+    let (left, right) = balance(resolver, symbol, left, right)?;
+    Ok(TypedExpr::new(
+        Expr::BinaryExpr(BinaryExpr { left: Box::new(left.expr), op: operator, right: Box::new(right.expr) }),
+        SqlType::BOOL,
+    ))
+}
+
+/// See [`Resolver::in_list`].
+pub(super) fn in_list(
+    resolver: &Resolver<'_>,
+    left: TypedExpr,
+    list: Vec<TypedExpr>,
+    negated: bool,
+) -> Result<TypedExpr> {
+    // When every member takes the left side as it is, one InList; else a chain of comparisons.
+    let mut members = Vec::with_capacity(list.len());
+    let mut shared: Option<TypedExpr> = None;
+    let mut uniform = true;
+    let mut chain: Option<TypedExpr> = None;
+    for member in list {
+        let (balanced, member) = balance(resolver, "=", left.clone(), member)?;
+        uniform &= shared.as_ref().is_none_or(|shared| shared.expr == balanced.expr);
+        let equal = TypedExpr::new(
+            Expr::BinaryExpr(BinaryExpr {
+                left: Box::new(balanced.expr.clone()),
+                op: Operator::Eq,
+                right: Box::new(member.expr.clone()),
+            }),
+            SqlType::BOOL,
+        );
+        chain = Some(match chain {
+            None => equal,
+            Some(chain) => TypedExpr::new(chain.expr.or(equal.expr), SqlType::BOOL),
+        });
+        shared.get_or_insert(balanced);
+        members.push(member.expr);
+    }
+    let (Some(shared), Some(chain)) = (shared, chain) else {
+        return Ok(TypedExpr::literal(ScalarValue::Boolean(Some(negated)), SqlType::BOOL));
+    };
+    let expr = if uniform {
+        Expr::InList(InList { expr: Box::new(shared.expr), list: members, negated })
+    } else if negated {
+        Expr::Not(Box::new(chain.expr))
+    } else {
+        chain.expr
+    };
+    Ok(TypedExpr::new(expr, SqlType::BOOL))
+}

@@ -1,0 +1,190 @@
+//! [`Kernel`]: what a scalar function computes, and its DataFusion wrapping.
+
+use super::TypedExpr;
+use super::typed::{Column, SqlRead};
+use crate::error::{Result, SqlError};
+use crate::execution::{Slots, StatementContext};
+use crate::types::SqlType;
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use datafusion::error::Result as DataFusionResult;
+use datafusion::logical_expr::expr::ScalarFunction as ScalarFunctionExpr;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
+};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// How far a function's result may be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stability {
+    /// Depends on arguments alone: folded while planning.
+    Immutable,
+    /// The same within one statement: never folded, since plans outlive statements; computed once for constant arguments.
+    Stable,
+    /// Computed for every row.
+    Volatile,
+}
+
+/// One evaluation of a function over a batch.
+pub struct Call<'a> {
+    /// Rows to compute.
+    pub rows: usize,
+    /// Arguments: arrays of `rows` values, or of one value that counts for every row.
+    pub arguments: &'a [ArrayRef],
+    /// SQL types of the arguments.
+    pub types: &'a [SqlType],
+    /// SQL type of the result.
+    pub result: SqlType,
+    slots: Option<&'a Arc<Slots>>,
+}
+
+impl Call<'_> {
+    /// What the statement under way depends on. Errors: XX000 outside an execution.
+    pub fn context(&self) -> Result<Arc<StatementContext>> {
+        match self.slots {
+            Some(slots) => slots.get(),
+            None => Err(SqlError::internal("a function that needs its session was made without slots")),
+        }
+    }
+    /// An argument, read as `T`.
+    pub fn column<T: SqlRead>(&self, argument: usize) -> Result<Column<'_, T>> {
+        Column::new(self.array(argument)?)
+    }
+    /// An argument.
+    pub fn array(&self, argument: usize) -> Result<&ArrayRef> {
+        self.arguments.get(argument).ok_or_else(|| SqlError::internal("a function lacks an argument"))
+    }
+    /// The same call over the elements of an array argument.
+    pub fn nested<'b>(&'b self, arguments: &'b [ArrayRef], types: &'b [SqlType], result: SqlType) -> Call<'b> {
+        let rows = arguments.first().map_or(0, |array| array.len());
+        Call { rows, arguments, types, result, slots: self.slots }
+    }
+    /// The row of an argument's array that counts for `row`.
+    pub fn row_of(array: &ArrayRef, row: usize) -> usize {
+        if array.len() == 1 { 0 } else { row }
+    }
+}
+
+/// What a scalar function computes: an array of `rows` values.
+pub type Kernel = Arc<dyn Fn(&Call<'_>) -> Result<ArrayRef> + Send + Sync>;
+
+/// A scalar function of ours.
+#[derive(Clone)]
+pub struct KernelFunction {
+    name: String,
+    types: Vec<SqlType>,
+    result: SqlType,
+    stability: Stability,
+    signature: Signature,
+    kernel: Kernel,
+    slots: Option<Arc<Slots>>,
+}
+
+impl KernelFunction {
+    /// A function; names of different kernels must differ, or their types must.
+    pub fn new(
+        name: impl Into<String>,
+        types: Vec<SqlType>,
+        result: SqlType,
+        stability: Stability,
+        kernel: Kernel,
+        slots: Option<Arc<Slots>>,
+    ) -> Self {
+        let volatility = match stability {
+            Stability::Immutable => Volatility::Immutable,
+            // Stable would be folded while planning.
+            Stability::Stable | Stability::Volatile => Volatility::Volatile,
+        };
+        let signature = if types.is_empty() {
+            TypeSignature::Nullary
+        } else {
+            TypeSignature::Exact(types.iter().map(SqlType::arrow).collect())
+        };
+        KernelFunction {
+            name: name.into(),
+            types,
+            result,
+            stability,
+            signature: Signature::new(signature, volatility),
+            kernel,
+            slots,
+        }
+    }
+    /// The call of this function.
+    pub fn call(self, arguments: Vec<Expr>) -> TypedExpr {
+        let ty = self.result;
+        TypedExpr::new(
+            Expr::ScalarFunction(ScalarFunctionExpr::new_udf(Arc::new(ScalarUDF::new_from_impl(self)), arguments)),
+            ty,
+        )
+    }
+    /// Evaluates the function for constants. Errors: whatever the function says of these values.
+    pub fn evaluate(&self, arguments: &[ScalarValue]) -> Result<ScalarValue> {
+        let arrays = arguments.iter().map(|value| Ok(value.to_array()?)).collect::<Result<Vec<_>>>()?;
+        let array = (self.kernel)(&self.make_call(&arrays, 1))?;
+        Ok(ScalarValue::try_from_array(&array, 0)?)
+    }
+    fn make_call<'a>(&'a self, arguments: &'a [ArrayRef], rows: usize) -> Call<'a> {
+        Call { rows, arguments, types: &self.types, result: self.result, slots: self.slots.as_ref() }
+    }
+}
+
+impl fmt::Debug for KernelFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({:?}) -> {:?}", self.name, self.types, self.result)
+    }
+}
+
+impl PartialEq for KernelFunction {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.types == other.types
+            && self.result == other.result
+            && match (&self.slots, &other.slots) {
+                (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+                (None, None) => true,
+                _ => false,
+            }
+    }
+}
+
+impl Eq for KernelFunction {}
+
+impl Hash for KernelFunction {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+        self.types.hash(state);
+        self.result.hash(state);
+    }
+}
+
+impl ScalarUDFImpl for KernelFunction {
+    fn name(&self) -> &str {
+        &self.name
+    }
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+    fn return_type(&self, _: &[DataType]) -> DataFusionResult<DataType> {
+        Ok(self.result.arrow())
+    }
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DataFusionResult<ColumnarValue> {
+        let constant = args.args.iter().all(|value| matches!(value, ColumnarValue::Scalar(_)));
+        let arrays = args
+            .args
+            .iter()
+            .map(|value| match value {
+                ColumnarValue::Array(array) => Ok(Arc::clone(array)),
+                ColumnarValue::Scalar(value) => value.to_array(),
+            })
+            .collect::<DataFusionResult<Vec<_>>>()?;
+        if constant && self.stability != Stability::Volatile {
+            let array = (self.kernel)(&self.make_call(&arrays, 1))?;
+            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?));
+        }
+        Ok(ColumnarValue::Array((self.kernel)(&self.make_call(&arrays, args.number_rows))?))
+    }
+}

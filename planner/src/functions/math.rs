@@ -1,0 +1,305 @@
+//! Mathematical functions.
+
+use super::cast_kernel::out_of_range;
+use super::kernel::{Call, Kernel, Stability};
+use super::registry::ScalarFunction;
+use super::typed::{Float4, Float8, Int2, Int4, Int8, Numeric, SqlWrite, binary, unary};
+use crate::error::{Result, SqlError, state};
+use crate::types::SqlType;
+use crate::types::numeric::{Numeric as NumericValue, check_float_log, division_by_zero, float_power};
+use std::sync::Arc;
+
+type N = NumericValue;
+
+fn immutable(name: &'static str, arguments: &[SqlType], result: SqlType, kernel: Kernel) -> ScalarFunction {
+    ScalarFunction::new(name, arguments, result, Stability::Immutable, kernel)
+}
+
+fn float(name: &'static str, function: fn(f64) -> Result<f64>) -> ScalarFunction {
+    immutable(name, &[SqlType::FLOAT8], SqlType::FLOAT8, unary::<Float8, Float8, _>(function))
+}
+
+fn numeric(name: &'static str, function: fn(N) -> Result<N>) -> ScalarFunction {
+    immutable(name, &[SqlType::NUMERIC], SqlType::NUMERIC, unary::<Numeric, Numeric, _>(function))
+}
+
+fn range(message: &str) -> SqlError {
+    SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, message)
+}
+
+fn finite(value: f64, argument: f64) -> Result<f64> {
+    if value.is_infinite() && argument.is_finite() { Err(range("value out of range: overflow")) } else { Ok(value) }
+}
+
+fn domain(value: f64) -> Result<f64> {
+    if value.is_nan() { Err(range("input is out of range")) } else { Ok(value) }
+}
+
+fn sign_of(value: f64) -> f64 {
+    if value > 0.0 {
+        1.0
+    } else if value < 0.0 {
+        -1.0
+    } else {
+        value
+    }
+}
+
+fn gcd(mut a: i128, mut b: i128) -> i128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a.abs()
+}
+
+fn sqrt(value: f64) -> Result<f64> {
+    if value < 0.0 {
+        return Err(SqlError::new("2201F", "cannot take square root of a negative number"));
+    }
+    Ok(value.sqrt())
+}
+
+/// `width_bucket(operand, low, high, count)`.
+fn width_bucket(operand: f64, low: f64, high: f64, count: i32) -> Result<i32> {
+    let invalid = |message: &str| Err(SqlError::new("2201G", message));
+    if count <= 0 {
+        return invalid("count must be greater than zero");
+    }
+    if operand.is_nan() || low.is_nan() || high.is_nan() {
+        return invalid("operand, lower bound, and upper bound cannot be NaN");
+    }
+    if low == high {
+        return invalid("lower bound cannot equal upper bound");
+    }
+    let (operand, low, high) = if low < high { (operand, low, high) } else { (-operand, -low, -high) };
+    Ok(if operand < low {
+        0
+    } else if operand >= high {
+        count.checked_add(1).ok_or_else(|| out_of_range("integer"))?
+    } else {
+        ((operand - low) / (high - low) * f64::from(count)) as i32 + 1
+    })
+}
+
+/// The functions of this module.
+#[allow(clippy::too_many_lines)]
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let (int2, int4, int8) = (SqlType::INT2, SqlType::INT4, SqlType::INT8);
+    let (float4, float8, decimal) = (SqlType::FLOAT4, SqlType::FLOAT8, SqlType::NUMERIC);
+    let mut all = vec![
+        immutable(
+            "abs",
+            &[int2],
+            int2,
+            unary::<Int2, Int2, _>(|v: i16| v.checked_abs().ok_or_else(|| out_of_range("smallint"))),
+        ),
+        immutable(
+            "abs",
+            &[int4],
+            int4,
+            unary::<Int4, Int4, _>(|v: i32| v.checked_abs().ok_or_else(|| out_of_range("integer"))),
+        ),
+        immutable(
+            "abs",
+            &[int8],
+            int8,
+            unary::<Int8, Int8, _>(|v: i64| v.checked_abs().ok_or_else(|| out_of_range("bigint"))),
+        ),
+        immutable("abs", &[float4], float4, unary::<Float4, Float4, _>(|v: f32| Ok(v.abs()))),
+        float("abs", |v| Ok(v.abs())),
+        numeric("abs", |v| Ok(v.abs())),
+        float("floor", |v| Ok(v.floor())),
+        numeric("floor", |v| Ok(v.floor())),
+        float("round", |v| Ok(v.round_ties_even())),
+        numeric("round", |v| Ok(v.round(0))),
+        float("trunc", |v| Ok(v.trunc())),
+        numeric("trunc", |v| Ok(v.trunc(0))),
+        float("sign", |v| Ok(sign_of(v))),
+        numeric("sign", |v| Ok(if v.is_nan() { v } else { N::from(i64::from(v.signum())) })),
+        float("sqrt", sqrt),
+        numeric("sqrt", |v| v.sqrt()),
+        float("cbrt", |v| Ok(v.cbrt())),
+        float("exp", |v| finite(v.exp(), v)),
+        numeric("exp", |v| v.exp()),
+        float("ln", |v| Ok(check_float_log(v)?.ln())),
+        numeric("ln", |v| v.ln()),
+        float("degrees", |v| finite(v.to_degrees(), v)),
+        float("radians", |v| Ok(v.to_radians())),
+        float("sin", |v| domain(v.sin())),
+        float("cos", |v| domain(v.cos())),
+        float("tan", |v| domain(v.tan())),
+        float("cot", |v| domain(v.tan().recip())),
+        float("asin", |v| domain(v.asin())),
+        float("acos", |v| domain(v.acos())),
+        float("atan", |v| domain(v.atan())),
+        float("sinh", |v| finite(v.sinh(), v)),
+        float("cosh", |v| finite(v.cosh(), v)),
+        float("tanh", |v| Ok(v.tanh())),
+        immutable(
+            "atan2",
+            &[float8, float8],
+            float8,
+            binary::<Float8, Float8, Float8, _>(|a: f64, b: f64| Ok(a.atan2(b))),
+        ),
+        immutable(
+            "round",
+            &[decimal, int4],
+            decimal,
+            binary::<Numeric, Int4, Numeric, _>(|v: N, places: i32| {
+                Ok(v.round(i64::from(places.clamp(-131_072, 16_383))))
+            }),
+        ),
+        immutable(
+            "trunc",
+            &[decimal, int4],
+            decimal,
+            binary::<Numeric, Int4, Numeric, _>(|v: N, places: i32| {
+                Ok(v.trunc(i64::from(places.clamp(-131_072, 16_383))))
+            }),
+        ),
+        immutable(
+            "log",
+            &[decimal, decimal],
+            decimal,
+            binary::<Numeric, Numeric, Numeric, _>(|base: N, v: N| v.log(&base)),
+        ),
+        immutable(
+            "div",
+            &[decimal, decimal],
+            decimal,
+            binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| a.div_whole(&b)),
+        ),
+        immutable(
+            "mod",
+            &[int2, int2],
+            int2,
+            binary::<Int2, Int2, Int2, _>(
+                |a: i16, b: i16| {
+                    if b == 0 { Err(division_by_zero()) } else { Ok(a.wrapping_rem(b)) }
+                },
+            ),
+        ),
+        immutable(
+            "mod",
+            &[int4, int4],
+            int4,
+            binary::<Int4, Int4, Int4, _>(
+                |a: i32, b: i32| {
+                    if b == 0 { Err(division_by_zero()) } else { Ok(a.wrapping_rem(b)) }
+                },
+            ),
+        ),
+        immutable(
+            "mod",
+            &[int8, int8],
+            int8,
+            binary::<Int8, Int8, Int8, _>(
+                |a: i64, b: i64| {
+                    if b == 0 { Err(division_by_zero()) } else { Ok(a.wrapping_rem(b)) }
+                },
+            ),
+        ),
+        immutable("mod", &[decimal, decimal], decimal, binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| a.rem(&b))),
+        immutable(
+            "gcd",
+            &[int4, int4],
+            int4,
+            binary::<Int4, Int4, Int4, _>(|a: i32, b: i32| {
+                i32::try_from(gcd(i128::from(a), i128::from(b))).map_err(|_| out_of_range("integer"))
+            }),
+        ),
+        immutable(
+            "gcd",
+            &[int8, int8],
+            int8,
+            binary::<Int8, Int8, Int8, _>(|a: i64, b: i64| {
+                i64::try_from(gcd(i128::from(a), i128::from(b))).map_err(|_| out_of_range("bigint"))
+            }),
+        ),
+        immutable(
+            "lcm",
+            &[int4, int4],
+            int4,
+            binary::<Int4, Int4, Int4, _>(|a: i32, b: i32| {
+                let (a, b) = (i128::from(a), i128::from(b));
+                let lcm = if a == 0 || b == 0 { 0 } else { (a / gcd(a, b) * b).abs() };
+                i32::try_from(lcm).map_err(|_| out_of_range("integer"))
+            }),
+        ),
+        immutable(
+            "lcm",
+            &[int8, int8],
+            int8,
+            binary::<Int8, Int8, Int8, _>(|a: i64, b: i64| {
+                let (a, b) = (i128::from(a), i128::from(b));
+                let lcm = if a == 0 || b == 0 { 0 } else { (a / gcd(a, b) * b).abs() };
+                i64::try_from(lcm).map_err(|_| out_of_range("bigint"))
+            }),
+        ),
+        immutable(
+            "factorial",
+            &[int8],
+            decimal,
+            unary::<Int8, Numeric, _>(|v: i64| {
+                if v < 0 {
+                    return Err(range("factorial of a negative number is undefined"));
+                }
+                if v > 10_000 {
+                    return Err(range("value overflows numeric format"));
+                }
+                Ok((2..=v).fold(N::from(1), |product, factor| product.mul(&N::from(factor))))
+            }),
+        ),
+        immutable("scale", &[decimal], int4, unary::<Numeric, Int4, _>(|v: N| Ok(i32::from(v.scale())))),
+        immutable(
+            "pi",
+            &[],
+            float8,
+            Arc::new(|call: &Call<'_>| {
+                let mut builder = Float8::builder(call.rows);
+                for _ in 0..call.rows {
+                    Float8::append(&mut builder, Some(std::f64::consts::PI))?;
+                }
+                Ok(Float8::finish(builder))
+            }),
+        ),
+        immutable(
+            "width_bucket",
+            &[float8, float8, float8, int4],
+            int4,
+            super::typed::quaternary::<Float8, Float8, Float8, Int4, Int4, _>(width_bucket),
+        ),
+    ];
+    for name in ["ceil", "ceiling"] {
+        all.push(float(name, |v| Ok(v.ceil())));
+        all.push(numeric(name, |v| Ok(v.ceil())));
+    }
+    for name in ["log", "log10"] {
+        all.push(float(name, |v| Ok(check_float_log(v)?.log10())));
+        all.push(numeric(name, |v| v.log(&N::from(10))));
+    }
+    for name in ["power", "pow"] {
+        all.push(immutable(name, &[float8, float8], float8, binary::<Float8, Float8, Float8, _>(float_power)));
+        all.push(immutable(
+            name,
+            &[decimal, decimal],
+            decimal,
+            binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| a.power(&b)),
+        ));
+    }
+    all.push(ScalarFunction::new(
+        "random",
+        &[],
+        float8,
+        Stability::Volatile,
+        Arc::new(|call: &Call<'_>| {
+            let mut builder = Float8::builder(call.rows);
+            for _ in 0..call.rows {
+                let bits = uuid::Uuid::new_v4().as_u128() as u64 >> 11;
+                Float8::append(&mut builder, Some(bits as f64 / (1u64 << 53) as f64))?;
+            }
+            Ok(Float8::finish(builder))
+        }),
+    ));
+    all
+}

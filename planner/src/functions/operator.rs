@@ -1,0 +1,189 @@
+//! Operators by symbol and operand types (manual, 10.2).
+
+use super::comparison::{compare, comparison_operator};
+use super::{CastContext, Resolver, TypedExpr, arithmetic, time};
+use crate::error::{Result, SqlError, state};
+use crate::types::{BaseType, SqlType};
+use datafusion::logical_expr::expr::Like;
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+
+/// 42883 for an operator.
+pub(super) fn no_operator(symbol: &str, left: Option<SqlType>, right: SqlType) -> SqlError {
+    let text = match left {
+        Some(left) => format!("{} {symbol} {}", left.name(), right.name()),
+        None => format!("{symbol} {}", right.name()),
+    };
+    SqlError::new(state::UNDEFINED_FUNCTION, format!("operator does not exist: {text}"))
+        .hint("No operator matches the given name and argument types. You might need to add explicit type casts.")
+}
+
+fn binary(left: TypedExpr, operator: Operator, right: TypedExpr, ty: SqlType) -> TypedExpr {
+    TypedExpr::new(
+        Expr::BinaryExpr(BinaryExpr { left: Box::new(left.expr), op: operator, right: Box::new(right.expr) }),
+        ty,
+    )
+}
+
+/// See [`Resolver::operator`].
+pub(super) fn resolve(
+    resolver: &Resolver<'_>,
+    symbol: &str,
+    left: Option<TypedExpr>,
+    right: TypedExpr,
+) -> Result<TypedExpr> {
+    let symbol = match symbol {
+        "LIKE" => "~~",
+        "NOT LIKE" => "!~~",
+        "ILIKE" => "~~*",
+        "NOT ILIKE" => "!~~*",
+        "!=" => "<>",
+        other => other,
+    };
+    let Some(left) = left else {
+        return prefix(resolver, symbol, right);
+    };
+    if let Some(operator) = comparison_operator(symbol) {
+        return compare(resolver, symbol, operator, left, right);
+    }
+    match symbol {
+        "AND" | "OR" => {
+            let operator = if symbol == "AND" { Operator::And } else { Operator::Or };
+            let (left, right) = (resolver.boolean(left, symbol)?, resolver.boolean(right, symbol)?);
+            Ok(binary(
+                TypedExpr::new(left, SqlType::BOOL),
+                operator,
+                TypedExpr::new(right, SqlType::BOOL),
+                SqlType::BOOL,
+            ))
+        }
+        "~~" | "!~~" | "~~*" | "!~~*" => like(resolver, symbol, left, right),
+        "~" | "!~" | "~*" | "!~*" => {
+            let (left, right) = strings(resolver, symbol, left, right)?;
+            let negated = symbol.starts_with('!');
+            let insensitive = symbol.ends_with('*');
+            let matched =
+                resolver.function(if insensitive { "texticregexeq" } else { "textregexeq" }, vec![left, right])?;
+            Ok(if negated { TypedExpr::new(Expr::Not(Box::new(matched.expr)), SqlType::BOOL) } else { matched })
+        }
+        "^@" => resolver.function("starts_with", vec![left, right]),
+        "||" => concatenate(resolver, left, right),
+        "+" | "-" | "*" | "/" | "%" | "^" | "|" | "&" | "#" | "<<" | ">>" => {
+            arithmetic_operator(resolver, symbol, left, right)
+        }
+        _ => Err(no_operator(symbol, Some(left.ty), right.ty)),
+    }
+}
+
+fn prefix(resolver: &Resolver<'_>, symbol: &str, operand: TypedExpr) -> Result<TypedExpr> {
+    match symbol {
+        "NOT" => {
+            let operand = resolver.boolean(operand, "NOT")?;
+            Ok(TypedExpr::new(Expr::Not(Box::new(operand)), SqlType::BOOL))
+        }
+        "-" | "+" => {
+            let operand = if operand.is_unknown() {
+                resolver.cast(operand, SqlType::FLOAT8, CastContext::Implicit)?
+            } else {
+                operand
+            };
+            if !operand.ty.is_number() {
+                return Err(no_operator(symbol, None, operand.ty));
+            }
+            if symbol == "+" { Ok(operand) } else { arithmetic::negate(operand) }
+        }
+        "@" => resolver.function("abs", vec![operand]),
+        "|/" => resolver.function("sqrt", vec![operand]),
+        "~" if operand.ty.is_integer() => arithmetic::complement(operand),
+        _ => Err(no_operator(symbol, None, operand.ty)),
+    }
+}
+
+/// Both operands as text.
+fn strings(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, right: TypedExpr) -> Result<(TypedExpr, TypedExpr)> {
+    for operand in [&left, &right] {
+        if !Resolver::stringlike(operand.ty) {
+            return Err(no_operator(symbol, Some(left.ty), right.ty));
+        }
+    }
+    Ok((
+        resolver.cast(left, SqlType::TEXT, CastContext::Implicit)?,
+        resolver.cast(right, SqlType::TEXT, CastContext::Implicit)?,
+    ))
+}
+
+fn like(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, right: TypedExpr) -> Result<TypedExpr> {
+    // A char(n) matches with its padding, as in PostgreSQL.
+    let left =
+        if left.ty.base == BaseType::Char && !left.ty.array { TypedExpr::new(left.expr, SqlType::TEXT) } else { left };
+    let (left, right) = strings(resolver, symbol, left, right)?;
+    Ok(TypedExpr::new(
+        Expr::Like(Like {
+            negated: symbol.starts_with('!'),
+            expr: Box::new(left.expr),
+            pattern: Box::new(right.expr),
+            escape_char: None,
+            case_insensitive: symbol.ends_with('*'),
+        }),
+        SqlType::BOOL,
+    ))
+}
+
+fn concatenate(resolver: &Resolver<'_>, left: TypedExpr, right: TypedExpr) -> Result<TypedExpr> {
+    if left.ty.array || right.ty.array {
+        return super::array::concatenate(resolver, left, right);
+    }
+    if left.ty == SqlType::BYTEA || right.ty == SqlType::BYTEA {
+        let left = resolver.cast(left, SqlType::BYTEA, CastContext::Implicit)?;
+        let right = resolver.cast(right, SqlType::BYTEA, CastContext::Implicit)?;
+        return resolver.function("byteacat", vec![left, right]);
+    }
+    if !Resolver::stringlike(left.ty) && !Resolver::stringlike(right.ty) {
+        return Err(no_operator("||", Some(left.ty), right.ty));
+    }
+    // What is not text is written as text: anynonarray || text.
+    let left = resolver.cast(left, SqlType::TEXT, CastContext::Assignment)?;
+    let right = resolver.cast(right, SqlType::TEXT, CastContext::Assignment)?;
+    Ok(binary(left, Operator::StringConcat, right, SqlType::TEXT))
+}
+
+fn arithmetic_operator(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, right: TypedExpr) -> Result<TypedExpr> {
+    let is_time =
+        |ty: SqlType| !ty.array && matches!(ty.base, BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz);
+    if is_time(left.ty) || is_time(right.ty) {
+        return time::operator(resolver, symbol, left, right);
+    }
+    let implicit = CastContext::Implicit;
+    let (left, right) = match (left.is_unknown(), right.is_unknown()) {
+        (true, true) => {
+            return Err(SqlError::new(
+                state::AMBIGUOUS_FUNCTION,
+                format!("operator is not unique: {} {symbol} {}", left.ty.name(), right.ty.name()),
+            )
+            .hint("Could not choose a best candidate operator. You might need to add explicit type casts."));
+        }
+        (true, false) => {
+            let ty = if matches!(symbol, "<<" | ">>") { right.ty } else { right.ty.plain() };
+            (resolver.cast(left, ty, implicit)?, right)
+        }
+        (false, true) => {
+            let ty = if matches!(symbol, "<<" | ">>") { SqlType::INT4 } else { left.ty.plain() };
+            let right = resolver.cast(right, ty, implicit)?;
+            (left, right)
+        }
+        _ => (left, right),
+    };
+    let missing = || no_operator(symbol, Some(left.ty), right.ty);
+    if !left.ty.is_number() || !right.ty.is_number() {
+        return Err(missing());
+    }
+    if matches!(symbol, "<<" | ">>") {
+        if !left.ty.is_integer() || !right.ty.is_integer() {
+            return Err(missing());
+        }
+        let right = resolver.cast(right, SqlType::INT4, implicit)?;
+        return arithmetic::shift(symbol, left, right);
+    }
+    let ty = arithmetic::operand_type(symbol, left.ty, right.ty).ok_or_else(missing)?;
+    let (left, right) = (resolver.cast(left, ty, implicit)?, resolver.cast(right, ty, implicit)?);
+    arithmetic::binary_operator(symbol, left, right, ty)
+}

@@ -1,0 +1,58 @@
+//! [`ParameterTypes`]: the types of `$1`, `$2`, … as one binding finds them out.
+
+use crate::error::{Result, SqlError, state};
+use crate::types::SqlType;
+use std::cell::RefCell;
+
+/// Types of the parameters of one statement. The first determination sticks.
+#[derive(Debug, Default)]
+pub struct ParameterTypes(RefCell<Vec<Option<SqlType>>>);
+
+impl ParameterTypes {
+    /// With the types that the client gave; `None` where it left one open.
+    pub fn new(types: Vec<Option<SqlType>>) -> Self {
+        ParameterTypes(RefCell::new(types))
+    }
+    /// Notes that `$number` is used.
+    pub fn mention(&self, number: usize) {
+        let mut types = self.0.borrow_mut();
+        if types.len() < number {
+            types.resize(number, None);
+        }
+    }
+    /// The type of `$number`, if it is known.
+    pub fn get(&self, number: usize) -> Option<SqlType> {
+        number.checked_sub(1).and_then(|at| self.0.borrow().get(at).copied().flatten())
+    }
+    /// Determines the type of `$number` unless it is known, and answers it.
+    pub fn determine(&self, number: usize, ty: SqlType) -> SqlType {
+        self.mention(number);
+        let mut types = self.0.borrow_mut();
+        match number.checked_sub(1).and_then(|at| types.get_mut(at)) {
+            Some(slot) => *slot.get_or_insert(ty.plain()),
+            None => ty,
+        }
+    }
+    /// The types of all parameters. What stayed open in a statement that mentions it is text, as far as `lenient`.
+    /// Errors: 42P18 otherwise.
+    pub fn finish(&self, lenient: bool) -> Result<Vec<SqlType>> {
+        self.0
+            .borrow()
+            .iter()
+            .enumerate()
+            .map(|(at, ty)| match ty {
+                Some(ty) => Ok(*ty),
+                None if lenient => Ok(SqlType::TEXT),
+                None => Err(SqlError::new(
+                    state::INDETERMINATE_DATATYPE,
+                    format!("could not determine data type of parameter ${}", at + 1),
+                )),
+            })
+            .collect()
+    }
+}
+
+/// The number of a parameter's placeholder: 2 for `$2`; nothing for `$:now`.
+pub(crate) fn parameter_number(id: &str) -> Option<usize> {
+    id.strip_prefix('$')?.parse().ok()
+}

@@ -1,0 +1,277 @@
+//! Scalar functions by name, and the choice among those of one name (manual, 10.3).
+//!
+//! Other modules add theirs through [`tables`]: a [`ScalarFunction`] is plain data with a kernel.
+
+use super::cast::{cast_exists, category, preferred};
+use super::kernel::{Kernel, KernelFunction, Stability};
+use super::{CastContext, Resolver, TypedExpr};
+use crate::error::{Result, SqlError, state};
+use crate::types::{BaseType, SqlType};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+/// A parameter of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Param {
+    /// This type, or what becomes it implicitly.
+    Is(SqlType),
+    /// Any type (`"any"`); unknown becomes text.
+    Any,
+    /// Any array.
+    AnyArray,
+}
+
+/// The type of a function's result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultType {
+    /// This type.
+    Is(SqlType),
+    /// The type of an argument.
+    Argument(usize),
+    /// The element type of an array argument.
+    Element(usize),
+}
+
+/// A scalar function.
+#[derive(Clone)]
+pub struct ScalarFunction {
+    /// Name, without schema.
+    pub name: &'static str,
+    /// Parameters; with `variadic`, the last counts any number of times (one at least, unless it is `Any`).
+    pub arguments: Vec<Param>,
+    /// Whether the last parameter repeats.
+    pub variadic: bool,
+    /// Type of the result.
+    pub result: ResultType,
+    /// How far the result may be kept.
+    pub stability: Stability,
+    /// What it computes.
+    pub kernel: Kernel,
+}
+
+impl ScalarFunction {
+    /// A function of fixed types.
+    pub fn new(
+        name: &'static str,
+        arguments: &[SqlType],
+        result: SqlType,
+        stability: Stability,
+        kernel: Kernel,
+    ) -> Self {
+        ScalarFunction {
+            name,
+            arguments: arguments.iter().map(|ty| Param::Is(*ty)).collect(),
+            variadic: false,
+            result: ResultType::Is(result),
+            stability,
+            kernel,
+        }
+    }
+    /// A function with polymorphic parameters.
+    pub fn polymorphic(
+        name: &'static str,
+        arguments: &[Param],
+        variadic: bool,
+        result: ResultType,
+        stability: Stability,
+        kernel: Kernel,
+    ) -> Self {
+        ScalarFunction { name, arguments: arguments.to_vec(), variadic, result, stability, kernel }
+    }
+
+    fn parameter(&self, at: usize) -> Option<Param> {
+        match self.arguments.get(at) {
+            Some(parameter) => Some(*parameter),
+            None if self.variadic => self.arguments.last().copied(),
+            None => None,
+        }
+    }
+
+    fn takes(&self, count: usize) -> bool {
+        if self.variadic { count >= self.arguments.len() } else { count == self.arguments.len() }
+    }
+}
+
+/// The tables of functions. A module that has functions of its own adds a line here.
+fn tables() -> Vec<Vec<ScalarFunction>> {
+    vec![
+        super::math::functions(),
+        super::string::functions(),
+        super::time::functions(),
+        super::array::functions(),
+        super::session::functions(),
+    ]
+}
+
+static REGISTRY: LazyLock<HashMap<&'static str, Vec<ScalarFunction>>> = LazyLock::new(|| {
+    let mut by_name: HashMap<&'static str, Vec<ScalarFunction>> = HashMap::new();
+    for function in tables().into_iter().flatten() {
+        by_name.entry(function.name).or_default().push(function);
+    }
+    by_name
+});
+
+/// Functions that are resolved by rules of their own.
+const SPECIAL: [&str; 5] = ["coalesce", "nullif", "greatest", "least", "numeric_key"];
+
+/// Whether a function with this name exists.
+pub fn exists(name: &str) -> bool {
+    REGISTRY.contains_key(name) || SPECIAL.contains(&name)
+}
+
+/// Every function, for pg_proc.
+pub fn all() -> impl Iterator<Item = &'static ScalarFunction> {
+    REGISTRY.values().flatten()
+}
+
+/// See [`Resolver::function`].
+pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
+    match name {
+        "coalesce" => return super::array::coalesce(resolver, args),
+        "nullif" => return super::array::nullif(resolver, args),
+        "greatest" | "least" => return super::array::extreme(resolver, name, args),
+        "numeric_key" if args.len() == 1 => {
+            return Ok(args.into_iter().next().map_or_else(TypedExpr::null, super::comparison::numeric_key));
+        }
+        _ => {}
+    }
+    let Some(candidates) = REGISTRY.get(name) else {
+        // `text(x)`, `int4(x)`: a type's name is a function that casts.
+        return match (crate::types::type_named(name), args.as_slice()) {
+            (Some(ty), [arg]) => resolver.cast(arg.clone(), ty.plain(), CastContext::Explicit),
+            _ => Err(resolver.no_function(name, &args)),
+        };
+    };
+    let function = choose(resolver, name, candidates, &args)?;
+    call(resolver, function, args)
+}
+
+/// Brings the arguments to a function's parameters and makes the call.
+fn call(resolver: &Resolver<'_>, function: &ScalarFunction, args: Vec<TypedExpr>) -> Result<TypedExpr> {
+    let mut arguments = Vec::with_capacity(args.len());
+    let mut types = Vec::with_capacity(args.len());
+    for (at, arg) in args.into_iter().enumerate() {
+        let arg = match function.parameter(at) {
+            Some(Param::Is(ty)) => resolver.cast(arg, ty, CastContext::Implicit)?,
+            _ => resolver.resolve_unknown(arg)?,
+        };
+        types.push(arg.ty.plain());
+        arguments.push(arg.expr);
+    }
+    let of = |at: usize| types.get(at).copied().unwrap_or(SqlType::TEXT);
+    let result = match function.result {
+        ResultType::Is(ty) => ty,
+        ResultType::Argument(at) => of(at),
+        ResultType::Element(at) => of(at).element(),
+    };
+    let slots = (function.stability != Stability::Immutable).then(|| Arc::clone(resolver.slots));
+    Ok(KernelFunction::new(function.name, types, result, function.stability, Arc::clone(&function.kernel), slots)
+        .call(arguments))
+}
+
+/// Whether an argument of this type fits a parameter.
+fn fits(arg: SqlType, parameter: Param) -> bool {
+    match parameter {
+        Param::Is(ty) => (arg.base == ty.base && arg.array == ty.array) || cast_exists(arg, ty, CastContext::Implicit),
+        Param::Any => true,
+        Param::AnyArray => arg.array || arg == SqlType::UNKNOWN,
+    }
+}
+
+fn choose<'c>(
+    resolver: &Resolver<'_>,
+    name: &str,
+    candidates: &'c [ScalarFunction],
+    args: &[TypedExpr],
+) -> Result<&'c ScalarFunction> {
+    let types: Vec<SqlType> = args.iter().map(|arg| arg.ty.plain()).collect();
+    let mut left: Vec<&ScalarFunction> = candidates
+        .iter()
+        .filter(|function| {
+            function.takes(types.len())
+                && types
+                    .iter()
+                    .enumerate()
+                    .all(|(at, ty)| function.parameter(at).is_some_and(|parameter| fits(*ty, parameter)))
+        })
+        .collect();
+    let exact = |function: &ScalarFunction, assume_unknown: bool| {
+        types
+            .iter()
+            .enumerate()
+            .all(|(at, ty)| function.parameter(at) == Some(Param::Is(*ty)) || assume_unknown && *ty == SqlType::UNKNOWN)
+    };
+    if let Some(function) = left.iter().find(|function| exact(function, false)) {
+        return Ok(function);
+    }
+    if left.len() <= 1 {
+        return left.pop().ok_or_else(|| resolver.no_function(name, args));
+    }
+    // Most exact matches, then most preferred types where a conversion is needed.
+    let keep_best = |left: &mut Vec<&'c ScalarFunction>, score: &dyn Fn(&ScalarFunction) -> usize| {
+        let best = left.iter().map(|function| score(function)).max().unwrap_or(0);
+        left.retain(|function| score(function) == best);
+    };
+    let base = |ty: SqlType| {
+        if ty.base == BaseType::Varchar { SqlType::TEXT } else { ty }
+    };
+    keep_best(&mut left, &|function| {
+        types.iter().enumerate().filter(|(at, ty)| function.parameter(*at) == Some(Param::Is(base(**ty)))).count()
+    });
+    keep_best(&mut left, &|function| {
+        types
+            .iter()
+            .enumerate()
+            .filter(|(at, ty)| match function.parameter(*at) {
+                Some(Param::Is(parameter)) => {
+                    parameter == base(**ty)
+                        || (**ty != SqlType::UNKNOWN && preferred(parameter) && category(parameter) == category(**ty))
+                }
+                _ => false,
+            })
+            .count()
+    });
+    if left.len() > 1 {
+        // Unknown arguments: string if any candidate takes one, else a category all agree on, preferred types first.
+        for (at, ty) in types.iter().enumerate() {
+            if *ty != SqlType::UNKNOWN {
+                continue;
+            }
+            let takes = |function: &ScalarFunction, wanted: char| match function.parameter(at) {
+                Some(Param::Is(ty)) => category(ty) == wanted,
+                _ => false,
+            };
+            if left.iter().any(|function| takes(function, 'S')) {
+                left.retain(|function| takes(function, 'S'));
+            }
+            let prefers =
+                |function: &ScalarFunction| matches!(function.parameter(at), Some(Param::Is(ty)) if preferred(ty));
+            if left.iter().any(|function| prefers(function)) {
+                left.retain(|function| prefers(function));
+            }
+        }
+    }
+    if left.len() > 1 {
+        // Unknown arguments are taken to be of the type of the known ones, if these agree.
+        let mut known = types.iter().filter(|ty| **ty != SqlType::UNKNOWN);
+        if let Some(first) = known.next() {
+            if known.all(|ty| ty == first) {
+                if let Some(function) = left.iter().find(|function| exact(function, true)) {
+                    return Ok(function);
+                }
+            }
+        }
+    }
+    match left.as_slice() {
+        [function] => Ok(function),
+        [] => Err(resolver.no_function(name, args)),
+        _ => {
+            let types: Vec<String> = types.iter().map(SqlType::name).collect();
+            Err(SqlError::new(
+                state::AMBIGUOUS_FUNCTION,
+                format!("function {name}({}) is not unique", types.join(", ")),
+            )
+            .hint("Could not choose a best candidate function. You might need to add explicit type casts."))
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! [`Resolver`]: from names, symbols and typed arguments to typed expressions.
+
+use super::parameters::parameter_number;
+use super::{AggregateCall, CastContext, ParameterTypes, TypedExpr, WindowCall};
+use crate::catalog::Catalog;
+use crate::error::{Result, SqlError, state};
+use crate::execution::Slots;
+use crate::session::settings::Settings;
+use crate::types::text::InputContext;
+use crate::types::{BaseType, SqlType};
+use datafusion::arrow::datatypes::Field;
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::expr::Placeholder;
+use std::sync::Arc;
+
+/// Resolves functions, operators and casts for one statement.
+#[derive(Clone, Copy)]
+pub struct Resolver<'a> {
+    /// Types of the statement's parameters.
+    pub parameters: &'a ParameterTypes,
+    /// Slots of the plan under construction: session functions read them when they run.
+    pub slots: &'a Arc<Slots>,
+    /// Settings while binding: constants of timestamptz are read in its time zone.
+    pub settings: &'a Settings,
+    /// The catalog while binding: constants of regclass are looked up in it.
+    pub catalog: &'a Arc<Catalog>,
+    /// Start of the transaction, microseconds since the Unix epoch: `'now'::timestamptz`, `'today'::date`.
+    pub now: i64,
+}
+
+impl<'a> Resolver<'a> {
+    /// A resolver.
+    pub fn new(
+        parameters: &'a ParameterTypes,
+        slots: &'a Arc<Slots>,
+        settings: &'a Settings,
+        catalog: &'a Arc<Catalog>,
+        now: i64,
+    ) -> Self {
+        Resolver { parameters, slots, settings, catalog, now }
+    }
+
+    /// The expression `$number`, with its type as far as it is known.
+    pub fn parameter(&self, number: usize) -> TypedExpr {
+        self.parameters.mention(number);
+        let ty = self.parameters.get(number);
+        let field = ty.map(|ty| Arc::new(Field::new(format!("${number}"), ty.arrow(), true)));
+        TypedExpr::new(
+            Expr::Placeholder(Placeholder { id: format!("${number}"), field }),
+            ty.unwrap_or(SqlType::UNKNOWN),
+        )
+    }
+
+    /// The type of a parameter that was open when its expression was made and has been determined since.
+    pub(super) fn settle(&self, expr: TypedExpr) -> TypedExpr {
+        if !expr.is_unknown() {
+            return expr;
+        }
+        match &expr.expr {
+            Expr::Placeholder(placeholder) => match parameter_number(&placeholder.id) {
+                Some(number) if self.parameters.get(number).is_some() => self.parameter(number),
+                _ => expr,
+            },
+            _ => expr,
+        }
+    }
+
+    pub(super) fn settle_all(&self, exprs: Vec<TypedExpr>) -> Vec<TypedExpr> {
+        exprs.into_iter().map(|expr| self.settle(expr)).collect()
+    }
+
+    /// What text input depends on while binding.
+    pub fn input_context(&self) -> InputContext<'_> {
+        InputContext::new(self.settings, self.catalog, self.now)
+    }
+
+    /// An operator: `left` is absent for prefix operators. Symbols as PostgreSQL's (`~~` for LIKE, …), or the keywords
+    /// `LIKE`, `ILIKE`, `NOT LIKE`, `NOT ILIKE`, `AND`, `OR`, `NOT`, `IS DISTINCT FROM`, `IS NOT DISTINCT FROM`.
+    /// Errors: 42883 when there is none for these types.
+    pub fn operator(&self, symbol: &str, left: Option<TypedExpr>, right: TypedExpr) -> Result<TypedExpr> {
+        super::operator::resolve(self, symbol, left.map(|left| self.settle(left)), self.settle(right))
+    }
+
+    /// `left symbol ANY (array)`, or `ALL`. `array` is an array, or an unknown literal of one.
+    pub fn quantified(&self, symbol: &str, left: TypedExpr, array: TypedExpr, all: bool) -> Result<TypedExpr> {
+        super::array::quantified(self, symbol, self.settle(left), self.settle(array), all)
+    }
+
+    /// `expr LIKE pattern ESCAPE escape` and its kin: combine with [`Resolver::operator`].
+    pub fn like_escape(&self, pattern: TypedExpr, escape: TypedExpr) -> Result<TypedExpr> {
+        self.function("like_escape", vec![pattern, escape])
+    }
+
+    /// `left IN (list)`, with operands brought to one type. Errors: 42883.
+    pub fn in_list(&self, left: TypedExpr, list: Vec<TypedExpr>, negated: bool) -> Result<TypedExpr> {
+        super::comparison::in_list(self, self.settle(left), self.settle_all(list), negated)
+    }
+
+    /// A scalar function. Errors: 42883 when there is none, 42725 when several fit equally.
+    pub fn function(&self, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
+        super::registry::resolve(self, name, self.settle_all(args))
+    }
+
+    /// `ARRAY[a, b, …]`. Errors: 42804 when the elements have no type in common.
+    pub fn array(&self, elements: Vec<TypedExpr>) -> Result<TypedExpr> {
+        super::array::construct(self, self.settle_all(elements))
+    }
+
+    /// Whether a scalar function with this name exists.
+    pub fn is_function(&self, name: &str) -> bool {
+        super::registry::exists(name)
+    }
+
+    /// An aggregate function. Errors: 42883.
+    pub fn aggregate(&self, name: &str, call: AggregateCall) -> Result<TypedExpr> {
+        let call = AggregateCall { args: self.settle_all(call.args), ..call };
+        super::aggregate::resolve(self, name, call)
+    }
+
+    /// Whether an aggregate function with this name exists.
+    pub fn is_aggregate(&self, name: &str) -> bool {
+        super::aggregate::exists(name)
+    }
+
+    /// A window function, or an aggregate over a window. The result may wrap the `Expr::WindowFunction` in a cast.
+    pub fn window_function(&self, name: &str, args: Vec<TypedExpr>, call: WindowCall) -> Result<TypedExpr> {
+        super::window::resolve(self, name, self.settle_all(args), call)
+    }
+
+    /// Whether a function with this name exists for windows alone (`row_number`, …).
+    pub fn is_window(&self, name: &str) -> bool {
+        super::window::exists(name)
+    }
+
+    /// Brings an expression to a type with its modifier.
+    /// Errors: 42846 or 42804 where PostgreSQL has no such cast in this context; of constants also what their value violates.
+    pub fn cast(&self, expr: TypedExpr, to: SqlType, context: CastContext) -> Result<TypedExpr> {
+        super::cast::cast(self, self.settle(expr), to, context)
+    }
+
+    /// Gives what is still unknown the type text, as a SELECT list does.
+    pub fn resolve_unknown(&self, expr: TypedExpr) -> Result<TypedExpr> {
+        let expr = self.settle(expr);
+        if expr.is_unknown() { self.cast(expr, SqlType::TEXT, CastContext::Implicit) } else { Ok(expr) }
+    }
+
+    /// A boolean, for WHERE, HAVING, AND and so on. Errors: 42804 naming `what`.
+    pub fn boolean(&self, expr: TypedExpr, what: &str) -> Result<Expr> {
+        let expr = self.settle(expr);
+        if expr.ty != SqlType::BOOL && !expr.is_unknown() {
+            return Err(SqlError::new(
+                state::DATATYPE_MISMATCH,
+                format!("argument of {what} must be type boolean, not type {}", expr.ty.name()),
+            ));
+        }
+        Ok(self.cast(expr, SqlType::BOOL, CastContext::Implicit)?.expr)
+    }
+
+    /// The type that the branches of `context` (`CASE`, `UNION`, `VALUES`, `ARRAY`, `COALESCE`…) have in common.
+    /// Errors: 42804.
+    pub fn common_type(&self, context: &str, types: &[SqlType]) -> Result<SqlType> {
+        super::cast::common_type(context, types)
+    }
+
+    /// By what an expression is sorted: what compares as PostgreSQL orders.
+    pub fn sort_key(&self, expr: TypedExpr) -> Expr {
+        super::comparison::canonical(self.settle(expr)).expr
+    }
+
+    /// By what an expression is grouped or made distinct: equal values are equal bytes. The type is unchanged.
+    pub fn group_key(&self, expr: TypedExpr) -> Expr {
+        super::comparison::canonical(self.settle(expr)).expr
+    }
+
+    /// 42883 for a function.
+    pub(super) fn no_function(&self, name: &str, args: &[TypedExpr]) -> SqlError {
+        let types: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
+        SqlError::new(state::UNDEFINED_FUNCTION, format!("function {name}({}) does not exist", types.join(", ")))
+            .hint("No function matches the given name and argument types. You might need to add explicit type casts.")
+    }
+
+    /// Whether a type is a character string or not known to be anything else.
+    pub(super) fn stringlike(ty: SqlType) -> bool {
+        ty.is_string() || (!ty.array && ty.base == BaseType::SingleChar)
+    }
+}

@@ -1,0 +1,294 @@
+//! Typed access to Arrow arrays, so that a kernel is written as a Rust function over plain values.
+//!
+//! `unary::<Text, Int4>(|text| Ok(text.len() as i32))` is a strict kernel: NULL for NULL.
+
+use super::kernel::{Call, Kernel};
+use crate::error::{Result, SqlError};
+use crate::types::numeric::Numeric as NumericValue;
+use datafusion::arrow::array::{
+    Array, ArrayRef, BinaryArray, BinaryBuilder, BooleanArray, BooleanBuilder, Date32Array, Date32Builder,
+    FixedSizeBinaryArray, FixedSizeBinaryBuilder, Float32Array, Float32Builder, Float64Array, Float64Builder,
+    Int16Array, Int16Builder, Int32Array, Int32Builder, Int64Array, Int64Builder, LargeBinaryArray, LargeBinaryBuilder,
+    ListArray, StringArray, StringBuilder, TimestampMicrosecondArray, TimestampMicrosecondBuilder,
+};
+use std::sync::Arc;
+
+/// A type that kernels read.
+pub trait SqlRead: 'static {
+    /// Its Arrow array.
+    type Array: Array + 'static;
+    /// Its value in Rust.
+    type Item<'a>;
+    /// The value at a row, which is not NULL.
+    fn item(array: &Self::Array, row: usize) -> Result<Self::Item<'_>>;
+}
+
+/// A type that kernels write.
+pub trait SqlWrite: 'static {
+    /// Its value in Rust.
+    type Owned;
+    /// Its Arrow builder.
+    type Builder;
+    /// An empty builder.
+    fn builder(rows: usize) -> Self::Builder;
+    /// Appends a value or NULL.
+    fn append(builder: &mut Self::Builder, value: Option<Self::Owned>) -> Result<()>;
+    /// The array.
+    fn finish(builder: Self::Builder) -> ArrayRef;
+}
+
+/// A column of arguments: one value a row, or one for all.
+pub struct Column<'a, T: SqlRead> {
+    array: &'a T::Array,
+    broadcast: bool,
+}
+
+impl<'a, T: SqlRead> Column<'a, T> {
+    /// Errors: XX000 when the array is of another type.
+    pub fn new(array: &'a ArrayRef) -> Result<Self> {
+        let typed = array
+            .as_any()
+            .downcast_ref::<T::Array>()
+            .ok_or_else(|| SqlError::internal(format!("a function got {}", array.data_type())))?;
+        Ok(Column { array: typed, broadcast: array.len() == 1 })
+    }
+    /// The value for a row; `None` for NULL.
+    pub fn get(&self, row: usize) -> Result<Option<T::Item<'a>>> {
+        let row = if self.broadcast { 0 } else { row };
+        if self.array.is_null(row) { Ok(None) } else { T::item(self.array, row).map(Some) }
+    }
+}
+
+macro_rules! copied {
+    ($($(#[$doc:meta])* $name:ident: $value:ty, $array:ty, $builder:ty;)*) => {$(
+        $(#[$doc])*
+        pub struct $name;
+        impl SqlRead for $name {
+            type Array = $array;
+            type Item<'a> = $value;
+            fn item(array: &$array, row: usize) -> Result<$value> {
+                Ok(array.value(row))
+            }
+        }
+        impl SqlWrite for $name {
+            type Owned = $value;
+            type Builder = $builder;
+            fn builder(rows: usize) -> $builder {
+                <$builder>::with_capacity(rows)
+            }
+            fn append(builder: &mut $builder, value: Option<$value>) -> Result<()> {
+                builder.append_option(value);
+                Ok(())
+            }
+            fn finish(mut builder: $builder) -> ArrayRef {
+                Arc::new(builder.finish())
+            }
+        }
+    )*};
+}
+
+copied! {
+    /// bool
+    Bool: bool, BooleanArray, BooleanBuilder;
+    /// int2
+    Int2: i16, Int16Array, Int16Builder;
+    /// int4
+    Int4: i32, Int32Array, Int32Builder;
+    /// int8, oid
+    Int8: i64, Int64Array, Int64Builder;
+    /// float4
+    Float4: f32, Float32Array, Float32Builder;
+    /// float8
+    Float8: f64, Float64Array, Float64Builder;
+    /// date
+    Date: i32, Date32Array, Date32Builder;
+    /// timestamp
+    Timestamp: i64, TimestampMicrosecondArray, TimestampMicrosecondBuilder;
+}
+
+/// timestamptz
+pub struct Timestamptz;
+impl SqlRead for Timestamptz {
+    type Array = TimestampMicrosecondArray;
+    type Item<'a> = i64;
+    fn item(array: &TimestampMicrosecondArray, row: usize) -> Result<i64> {
+        Ok(array.value(row))
+    }
+}
+impl SqlWrite for Timestamptz {
+    type Owned = i64;
+    type Builder = TimestampMicrosecondBuilder;
+    fn builder(rows: usize) -> TimestampMicrosecondBuilder {
+        TimestampMicrosecondBuilder::with_capacity(rows).with_data_type(crate::types::SqlType::TIMESTAMPTZ.arrow())
+    }
+    fn append(builder: &mut TimestampMicrosecondBuilder, value: Option<i64>) -> Result<()> {
+        builder.append_option(value);
+        Ok(())
+    }
+    fn finish(mut builder: TimestampMicrosecondBuilder) -> ArrayRef {
+        Arc::new(builder.finish())
+    }
+}
+
+macro_rules! borrowed {
+    ($($(#[$doc:meta])* $name:ident: $item:ty, $owned:ty, $array:ty, $builder:ty, $new:expr;)*) => {$(
+        $(#[$doc])*
+        pub struct $name;
+        impl SqlRead for $name {
+            type Array = $array;
+            type Item<'a> = &'a $item;
+            fn item(array: &$array, row: usize) -> Result<&$item> {
+                Ok(array.value(row))
+            }
+        }
+        impl SqlWrite for $name {
+            type Owned = $owned;
+            type Builder = $builder;
+            fn builder(rows: usize) -> $builder {
+                $new(rows)
+            }
+            fn append(builder: &mut $builder, value: Option<$owned>) -> Result<()> {
+                match value {
+                    Some(value) => builder.append_value(value),
+                    None => builder.append_null(),
+                }
+                Ok(())
+            }
+            fn finish(mut builder: $builder) -> ArrayRef {
+                Arc::new(builder.finish())
+            }
+        }
+    )*};
+}
+
+borrowed! {
+    /// text and its kin
+    Text: str, String, StringArray, StringBuilder, |rows| StringBuilder::with_capacity(rows, rows * 16);
+    /// bytea
+    Bytea: [u8], Vec<u8>, LargeBinaryArray, LargeBinaryBuilder, |rows| LargeBinaryBuilder::with_capacity(rows, rows * 16);
+    /// numeric as its bytes
+    NumericBytes: [u8], Vec<u8>, BinaryArray, BinaryBuilder, |rows| BinaryBuilder::with_capacity(rows, rows * 12);
+}
+
+/// numeric
+pub struct Numeric;
+impl SqlRead for Numeric {
+    type Array = BinaryArray;
+    type Item<'a> = NumericValue;
+    fn item(array: &BinaryArray, row: usize) -> Result<NumericValue> {
+        NumericValue::from_bytes(array.value(row))
+    }
+}
+impl SqlWrite for Numeric {
+    type Owned = NumericValue;
+    type Builder = (BinaryBuilder, Vec<u8>);
+    fn builder(rows: usize) -> Self::Builder {
+        (BinaryBuilder::with_capacity(rows, rows * 12), Vec::new())
+    }
+    fn append((builder, scratch): &mut Self::Builder, value: Option<NumericValue>) -> Result<()> {
+        match value {
+            Some(value) => {
+                scratch.clear();
+                value.write_bytes(scratch);
+                builder.append_value(scratch);
+            }
+            None => builder.append_null(),
+        }
+        Ok(())
+    }
+    fn finish((mut builder, _): Self::Builder) -> ArrayRef {
+        Arc::new(builder.finish())
+    }
+}
+
+/// uuid
+pub struct Uuid;
+impl SqlRead for Uuid {
+    type Array = FixedSizeBinaryArray;
+    type Item<'a> = &'a [u8];
+    fn item(array: &FixedSizeBinaryArray, row: usize) -> Result<&[u8]> {
+        Ok(array.value(row))
+    }
+}
+impl SqlWrite for Uuid {
+    type Owned = [u8; 16];
+    type Builder = FixedSizeBinaryBuilder;
+    fn builder(rows: usize) -> FixedSizeBinaryBuilder {
+        FixedSizeBinaryBuilder::with_capacity(rows, 16)
+    }
+    fn append(builder: &mut FixedSizeBinaryBuilder, value: Option<[u8; 16]>) -> Result<()> {
+        match value {
+            Some(value) => builder.append_value(value)?,
+            None => builder.append_null(),
+        }
+        Ok(())
+    }
+    fn finish(mut builder: FixedSizeBinaryBuilder) -> ArrayRef {
+        Arc::new(builder.finish())
+    }
+}
+
+/// An array of anything, as the Arrow array of its elements.
+pub struct List;
+impl SqlRead for List {
+    type Array = ListArray;
+    type Item<'a> = ArrayRef;
+    fn item(array: &ListArray, row: usize) -> Result<ArrayRef> {
+        Ok(array.value(row))
+    }
+}
+
+/// What a kernel's function returns: a value, or perhaps NULL.
+pub trait Outcome<T> {
+    /// As an option.
+    fn outcome(self) -> Result<Option<T>>;
+}
+
+impl<T> Outcome<T> for Result<T> {
+    fn outcome(self) -> Result<Option<T>> {
+        self.map(Some)
+    }
+}
+
+/// NULL or a value, where a function may return NULL for arguments that are not.
+pub struct Nullable<T>(pub Result<Option<T>>);
+
+impl<T> Outcome<T> for Nullable<T> {
+    fn outcome(self) -> Result<Option<T>> {
+        self.0
+    }
+}
+
+macro_rules! strict {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident $index:tt),*);)*) => {$(
+        $(#[$doc])*
+        #[allow(non_snake_case)]
+        pub fn $name<$($argument: SqlRead,)* R: SqlWrite, O: Outcome<R::Owned>>(
+            function: impl for<'a> Fn($($argument::Item<'a>),*) -> O + Send + Sync + 'static,
+        ) -> Kernel {
+            Arc::new(move |call: &Call<'_>| {
+                $(let $argument = call.column::<$argument>($index)?;)*
+                let mut builder = R::builder(call.rows);
+                for row in 0..call.rows {
+                    let value = match ($($argument.get(row)?,)*) {
+                        ($(Some($argument),)*) => function($($argument),*).outcome()?,
+                        _ => None,
+                    };
+                    R::append(&mut builder, value)?;
+                }
+                Ok(R::finish(builder))
+            })
+        }
+    )*};
+}
+
+strict! {
+    /// A strict function of one argument.
+    unary(A 0);
+    /// A strict function of two arguments.
+    binary(A 0, B 1);
+    /// A strict function of three arguments.
+    ternary(A 0, B 1, C 2);
+    /// A strict function of four arguments.
+    quaternary(A 0, B 1, C 2, D 3);
+}

@@ -1,0 +1,166 @@
+//! Window functions, with PostgreSQL's result types.
+
+use super::{AggregateCall, CastContext, Resolver, TypedExpr};
+use crate::error::{Result, SqlError, state};
+use crate::types::SqlType;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use datafusion::functions_window::cume_dist::cume_dist_udwf;
+use datafusion::functions_window::lead_lag::{lag_udwf, lead_udwf};
+use datafusion::functions_window::nth_value::{first_value_udwf, last_value_udwf, nth_value_udwf};
+use datafusion::functions_window::ntile::ntile_udwf;
+use datafusion::functions_window::rank::{dense_rank_udwf, percent_rank_udwf, rank_udwf};
+use datafusion::functions_window::row_number::row_number_udwf;
+use datafusion::logical_expr::expr::{Sort, WindowFunction, WindowFunctionParams};
+use datafusion::logical_expr::{Expr, WindowFrame, WindowFunctionDefinition, WindowUDF, cast};
+use std::sync::Arc;
+
+/// What follows OVER, resolved.
+#[derive(Clone, Debug)]
+pub struct WindowCall {
+    /// PARTITION BY, as group keys.
+    pub partition_by: Vec<Expr>,
+    /// ORDER BY, as sort keys.
+    pub order_by: Vec<Sort>,
+    /// The frame; PostgreSQL's default: RANGE UNBOUNDED PRECEDING to CURRENT ROW (the whole partition without ORDER BY).
+    pub frame: WindowFrame,
+    /// FILTER, of aggregates alone.
+    pub filter: Option<Expr>,
+    /// DISTINCT, refused as in PostgreSQL.
+    pub distinct: bool,
+}
+
+const NAMES: [&str; 11] = [
+    "row_number",
+    "rank",
+    "dense_rank",
+    "percent_rank",
+    "cume_dist",
+    "ntile",
+    "lag",
+    "lead",
+    "first_value",
+    "last_value",
+    "nth_value",
+];
+
+pub(super) fn exists(name: &str) -> bool {
+    NAMES.contains(&name)
+}
+
+pub(super) fn resolve(
+    resolver: &Resolver<'_>,
+    name: &str,
+    args: Vec<TypedExpr>,
+    call: WindowCall,
+) -> Result<TypedExpr> {
+    if call.distinct {
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "DISTINCT is not implemented for window functions"));
+    }
+    if !exists(name) {
+        return aggregate(resolver, name, args, call);
+    }
+    if call.filter.is_some() {
+        return Err(SqlError::new(
+            state::FEATURE_NOT_SUPPORTED,
+            "FILTER is not implemented for non-aggregate window functions",
+        ));
+    }
+    let int8 = SqlType::INT8;
+    let whole = |expr: TypedExpr| resolver.cast(expr, SqlType::INT4, CastContext::Implicit);
+    let known = |expr: TypedExpr| resolver.resolve_unknown(expr);
+    let (function, args, ty): (Arc<WindowUDF>, Vec<Expr>, SqlType) = match (name, args.as_slice()) {
+        ("row_number", []) => (row_number_udwf(), vec![], int8),
+        ("rank", []) => (rank_udwf(), vec![], int8),
+        ("dense_rank", []) => (dense_rank_udwf(), vec![], int8),
+        ("percent_rank", []) => (percent_rank_udwf(), vec![], SqlType::FLOAT8),
+        ("cume_dist", []) => (cume_dist_udwf(), vec![], SqlType::FLOAT8),
+        ("ntile", [buckets]) => {
+            let buckets = resolver.cast(buckets.clone(), int8, CastContext::Implicit)?;
+            (ntile_udwf(), vec![buckets.expr], SqlType::INT4)
+        }
+        ("first_value", [value]) => {
+            let value = known(value.clone())?;
+            (first_value_udwf(), vec![value.expr], value.ty.plain())
+        }
+        ("last_value", [value]) => {
+            let value = known(value.clone())?;
+            (last_value_udwf(), vec![value.expr], value.ty.plain())
+        }
+        ("nth_value", [value, at]) => {
+            let value = known(value.clone())?;
+            let at = resolver.cast(whole(at.clone())?, int8, CastContext::Implicit)?;
+            (nth_value_udwf(), vec![value.expr, at.expr], value.ty.plain())
+        }
+        ("lag" | "lead", [value, rest @ ..]) if rest.len() <= 2 => {
+            let value = known(value.clone())?;
+            let mut args = vec![value.expr.clone()];
+            if let Some(offset) = rest.first() {
+                args.push(resolver.cast(whole(offset.clone())?, int8, CastContext::Implicit)?.expr);
+            }
+            if let Some(default) = rest.get(1) {
+                args.push(resolver.cast(default.clone(), value.ty, CastContext::Implicit)?.expr);
+            }
+            (if name == "lag" { lag_udwf() } else { lead_udwf() }, args, value.ty.plain())
+        }
+        _ => return Err(resolver.no_function(name, &args)),
+    };
+    let constant = |at: usize| match args.get(at) {
+        None | Some(Expr::Literal(ScalarValue::Int64(Some(_)), _)) => true,
+        Some(_) => false,
+    };
+    match name {
+        "ntile" if !constant(0) => {
+            return Err(SqlError::unsupported("ntile of an argument that is not a constant"));
+        }
+        "nth_value" | "lag" | "lead" if !constant(1) => {
+            return Err(SqlError::unsupported(format!("{name} with an offset that is not a constant")));
+        }
+        _ => {}
+    }
+    let expr = window(WindowFunctionDefinition::WindowUDF(function), args, call, None);
+    // DataFusion counts in unsigned integers.
+    let expr = if ty == int8 || ty == SqlType::INT4 && name == "ntile" { cast(expr, ty.arrow()) } else { expr };
+    Ok(TypedExpr::new(expr, ty))
+}
+
+fn window(fun: WindowFunctionDefinition, args: Vec<Expr>, call: WindowCall, filter: Option<Box<Expr>>) -> Expr {
+    Expr::WindowFunction(Box::new(WindowFunction {
+        fun,
+        params: WindowFunctionParams {
+            args,
+            partition_by: call.partition_by,
+            order_by: call.order_by,
+            window_frame: call.frame,
+            filter,
+            null_treatment: None,
+            distinct: false,
+        },
+    }))
+}
+
+fn aggregate(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>, call: WindowCall) -> Result<TypedExpr> {
+    let resolved = resolver.aggregate(name, AggregateCall { args, ..AggregateCall::default() })?;
+    replace_aggregate(resolved, call)
+}
+
+/// Turns the aggregate call within an expression (it may be wrapped in a cast) into one over a window.
+fn replace_aggregate(resolved: TypedExpr, call: WindowCall) -> Result<TypedExpr> {
+    use datafusion::common::tree_node::{Transformed, TreeNode};
+    let ty = resolved.ty;
+    let expr = resolved
+        .expr
+        .transform_up(|expr| {
+            Ok(match expr {
+                Expr::AggregateFunction(function) => {
+                    let filter = call.filter.clone().map(Box::new);
+                    let definition = WindowFunctionDefinition::AggregateUDF(function.func);
+                    Transformed::yes(window(definition, function.params.args, call.clone(), filter))
+                }
+                other => Transformed::no(other),
+            })
+        })?
+        .data;
+    debug_assert!(matches!(ty.arrow(), DataType::Null) || !matches!(expr, Expr::AggregateFunction(_)));
+    Ok(TypedExpr::new(expr, ty))
+}
