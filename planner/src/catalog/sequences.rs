@@ -126,7 +126,7 @@ impl Sequences {
         let entry = self.entry(table.storage_id);
         wait(async {
             let _one = entry.reserving.lock().await;
-            self.change(&context.transaction, &table, |stored| {
+            self.change(&context.transaction, &table, |stored, _| {
                 let epoch = stored.epoch + 1;
                 Ok(((), SequenceValue { last_value: value, is_called, epoch }))
             })
@@ -191,8 +191,9 @@ impl Sequences {
         let size = entry.reserved.lock().size;
         let size = if size == 0 { FIRST_RESERVED } else { (size * 2).min(MOST_RESERVED) }.max(sequence.cache);
         let (found, shared) = self
-            .change(transaction, table, |stored| {
-                let (first, count, last) = range_after(&stored, sequence, size, &table.name)?;
+            .change(transaction, table, |stored, shared| {
+                let wanted = if shared { size } else { 1 };
+                let (first, count, last) = range_after(&stored, sequence, wanted, &table.name)?;
                 Ok(((first, count), SequenceValue { last_value: last, is_called: true, epoch: stored.epoch }))
             })
             .await?;
@@ -214,7 +215,7 @@ impl Sequences {
         &self,
         transaction: &Arc<Transaction>,
         table: &TableDescriptor,
-        change: impl Fn(SequenceValue) -> Result<(T, SequenceValue)> + Send,
+        change: impl Fn(SequenceValue, bool) -> Result<(T, SequenceValue)> + Send,
     ) -> Result<(T, bool)> {
         let key = keys::sequence(table.storage_id);
         loop {
@@ -224,11 +225,11 @@ impl Sequences {
                 let Some(stored) = transaction.get(&key, OwnWrites::All).await? else {
                     return Err(missing(table));
                 };
-                let (answer, value) = change(parse(&stored)?)?;
+                let (answer, value) = change(parse(&stored)?, false)?;
                 transaction.write(vec![put(&key, &value)?]).await?;
                 return Ok((answer, false));
             };
-            let (answer, value) = change(parse(&stored)?)?;
+            let (answer, value) = change(parse(&stored)?, true)?;
             own.write(vec![put(&key, &value)?]).await?;
             match own.commit().await {
                 Ok(_) => return Ok((answer, true)),

@@ -16,6 +16,17 @@ pub(super) async fn execute(context: &DdlContext, alter: &AlterTable) -> Result<
     if alter.location.is_some() || alter.on_cluster.is_some() || alter.table_type.is_some() {
         return Err(SqlError::syntax("syntax error in ALTER TABLE"));
     }
+    let renames = |operation: &AlterTableOperation| {
+        matches!(
+            operation,
+            AlterTableOperation::RenameTable { .. }
+                | AlterTableOperation::RenameColumn { .. }
+                | AlterTableOperation::RenameConstraint { .. }
+        )
+    };
+    if alter.operations.len() > 1 && alter.operations.iter().any(renames) {
+        return Err(SqlError::syntax("RENAME stands alone in ALTER TABLE"));
+    }
     let Some(found) = context.find(&alter.name)? else {
         if alter.if_exists {
             let name = fold_name(&alter.name)?.1;

@@ -13,6 +13,8 @@ mod role;
 mod schema;
 pub mod scram;
 mod sequence;
+#[cfg(test)]
+pub(crate) mod tests;
 mod truncate;
 pub mod type_name;
 
