@@ -15,7 +15,7 @@ pub mod recent;
 pub mod snapshots;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::contract::{
     ClassRange, CommitBatch, Condition, FailedCondition, Family, Mutation, RowMutation, RowRange, Stamp, TimestampRange,

@@ -91,7 +91,7 @@ fn commits() -> impl Strategy<Value = Request> {
     })
 }
 
-fn requests() -> impl Strategy<Value = Request> {
+pub fn requests() -> impl Strategy<Value = Request> {
     let rows = (
         prop::collection::vec(conditions(), 0..2),
         prop::collection::vec((keys(), prop::collection::vec(mutations(), 1..3)), 1..3),

@@ -1,8 +1,7 @@
 //! [`CommitterThread`]: the queue before the committer and the one thread that drains it. While a group is
 //! written and synced, the next one fills the queue.
 
-use super::log::RocksLog;
-use crate::committer::{Answer, Committer, Request};
+use crate::committer::{Answer, CommitLog, Committer, Request};
 use crate::env::EnvRef;
 use crate::error::StoreError;
 use futures::channel::oneshot;
@@ -41,7 +40,11 @@ pub struct CommitterThread {
 
 impl CommitterThread {
     /// Starts the thread. What is not synced at once is synced within `sync_interval`.
-    pub fn start(committer: Committer<RocksLog>, env: &EnvRef, sync_interval: Duration) -> CommitterThread {
+    pub fn start<L: CommitLog + Send + 'static>(
+        committer: Committer<L>,
+        env: &EnvRef,
+        sync_interval: Duration,
+    ) -> CommitterThread {
         let queue = Arc::new(Queue::default());
         let end = EndGuard(queue.clone());
         let clock = env.clone();
@@ -99,7 +102,7 @@ impl Drop for EndGuard {
     }
 }
 
-fn run(queue: &Queue, mut committer: Committer<RocksLog>, env: &EnvRef, sync_interval: Duration) {
+fn run<L: CommitLog>(queue: &Queue, mut committer: Committer<L>, env: &EnvRef, sync_interval: Duration) {
     let mut sync_at: Option<Duration> = None;
     loop {
         let mut group: Vec<Waiting> = Vec::new();
@@ -150,4 +153,137 @@ fn run(queue: &Queue, mut committer: Committer<RocksLog>, env: &EnvRef, sync_int
         }
     }
     let _ = committer.sync();
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use crate::committer::snapshots::SnapshotRegistry;
+    use crate::committer::{LogRecord, Recovered};
+    use crate::contract::{CommitBatch, Family, TimestampRange};
+    use crate::embedded::tests::env;
+    use crate::error::Result;
+    use crate::testing::{CountingTimestamps, contract};
+    use crate::timestamp::Timestamp;
+    use futures::executor::block_on;
+    use futures::future::join_all;
+    use std::sync::mpsc;
+
+    /// What reached the log: the number of changes and whether they were synced, or a sync.
+    #[derive(Debug, PartialEq, Eq)]
+    enum Event {
+        Write(usize, bool),
+        Sync,
+    }
+
+    struct Recorder {
+        events: mpsc::Sender<Event>,
+        /// Each write waits for one of these, which says whether it succeeds.
+        permits: mpsc::Receiver<bool>,
+    }
+
+    impl CommitLog for Recorder {
+        fn versions(
+            &self,
+            _: &[u8],
+            _: Family,
+            _: TimestampRange,
+            _: &mut dyn FnMut(Timestamp, &[u8]) -> bool,
+        ) -> Result<()> {
+            Ok(())
+        }
+        fn reserve(&self, _: u64) -> Result<()> {
+            Ok(())
+        }
+        fn write(&mut self, record: &LogRecord<'_>, sync: bool) -> Result<()> {
+            let success = self.permits.recv().unwrap();
+            self.events.send(Event::Write(record.changes.len(), sync)).unwrap();
+            success.then_some(()).ok_or_else(|| StoreError::Io("broken".to_owned()))
+        }
+        fn sync(&mut self) -> Result<()> {
+            self.events.send(Event::Sync).unwrap();
+            Ok(())
+        }
+    }
+
+    struct Harness {
+        thread: CommitterThread,
+        permits: mpsc::Sender<bool>,
+        events: mpsc::Receiver<Event>,
+        snapshots: Arc<SnapshotRegistry>,
+    }
+
+    fn start() -> Harness {
+        let ((events, seen), (permits, waiting)) = (mpsc::channel(), mpsc::channel());
+        let snapshots = SnapshotRegistry::new(Timestamp::ZERO);
+        let source = Arc::new(CountingTimestamps::after(Timestamp(10)));
+        let log = Recorder { events, permits: waiting };
+        let committer = Committer::new(log, source, snapshots.clone(), Recovered::default(), 1 << 20);
+        let thread = CommitterThread::start(committer, &env(), Duration::from_millis(50));
+        Harness { thread, permits, events: seen, snapshots }
+    }
+
+    fn batch(key: &str, durable: bool) -> Request {
+        Request::Commit(CommitBatch { durable, ..contract::batch(&[key], Timestamp::MAX, "v") })
+    }
+
+    #[test]
+    fn a_group_fills_while_the_one_before_is_written() {
+        let harness = start();
+        let asked = ["a", "b", "c", "d"].map(|key| harness.thread.request(batch(key, key != "d")));
+        let mut asked = join_all(asked);
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(std::pin::Pin::new(&mut asked).poll(&mut context).is_pending());
+        harness.permits.send(true).unwrap();
+        let Event::Write(first, true) = harness.events.recv().unwrap() else { panic!() };
+        if first < 4 {
+            harness.permits.send(true).unwrap();
+            // Everything that came meanwhile, with one sync.
+            assert_eq!(harness.events.recv().unwrap(), Event::Write(4 - first, true));
+        }
+        let answers = block_on(asked);
+        assert_eq!(
+            answers.iter().map(|answer| answer.clone().unwrap().unwrap().0).collect::<Vec<_>>(),
+            [11, 12, 13, 14]
+        );
+        assert!(harness.events.try_recv().is_err());
+    }
+
+    #[test]
+    fn what_did_not_wait_is_synced_soon() {
+        let harness = start();
+        let began = env();
+        let before = began.monotonic();
+        harness.permits.send(true).unwrap();
+        let answer = block_on(harness.thread.request(batch("a", false)));
+        assert_eq!(answer, Ok(Ok(Timestamp(11))));
+        assert_eq!(harness.snapshots.published(), Timestamp(11));
+        assert_eq!(harness.events.recv().unwrap(), Event::Write(1, false));
+        assert_eq!(harness.events.recv_timeout(Duration::from_secs(5)).unwrap(), Event::Sync);
+        assert!(began.monotonic() - before >= Duration::from_millis(50));
+        assert!(harness.events.recv_timeout(Duration::from_millis(100)).is_err(), "nothing more to sync");
+    }
+
+    #[test]
+    fn nobody_sees_a_write_that_failed() {
+        let harness = start();
+        harness.permits.send(false).unwrap();
+        let answer = block_on(harness.thread.request(batch("a", true)));
+        assert!(matches!(answer, Err(StoreError::Undetermined(_))));
+        assert_eq!(harness.snapshots.published(), Timestamp::ZERO);
+        let answer = block_on(harness.thread.request(batch("b", true)));
+        assert!(matches!(answer, Err(StoreError::ReadOnly(_))));
+    }
+
+    #[test]
+    fn a_thread_that_dies_answers_everybody() {
+        let harness = start();
+        // The log panics when it cannot wait for permits any more.
+        drop(harness.permits);
+        let answer = block_on(harness.thread.request(batch("a", true)));
+        assert!(matches!(answer, Err(StoreError::Undetermined(_))));
+        let answer = block_on(harness.thread.request(batch("b", true)));
+        assert!(matches!(answer, Err(StoreError::Unavailable(_) | StoreError::Undetermined(_))));
+    }
 }

@@ -192,6 +192,34 @@ pub(crate) fn approximate_family_bytes(database: &Database, family: Family, boun
     Ok(database.rocks().get_approximate_sizes_cf(database.family(family)?, &[range]).iter().sum())
 }
 
+/// Cells that are counted rather than estimated.
+const COUNTED_CELLS: usize = 2048;
+
+/// Bytes of a range of rows, memtables included, roughly. RocksDB tells the sizes of ranges in SSTables only:
+/// few cells are counted; of many it is known that they have at least the bytes of those counted, and at most
+/// those of the memtables.
+fn estimated_bytes(database: &Database, range: &RowRange) -> Result<u64> {
+    let mut total = 0;
+    for family in Family::ALL {
+        let handle = database.family(family)?;
+        let in_memory = database.rocks().property_int_value_cf(handle, "rocksdb.cur-size-all-mem-tables");
+        let in_memory = in_memory.map_err(database_error)?.unwrap_or(0);
+        let bounds = maintenance::bounds(range);
+        let on_disk = approximate_family_bytes(database, family, &bounds)?;
+        let (mut cells, mut counted) = (0, 0);
+        reader::sizes(database, family, bounds, &mut |_, bytes| {
+            cells += 1;
+            counted += bytes as u64;
+            cells < COUNTED_CELLS
+        })?;
+        total += match cells < COUNTED_CELLS {
+            true => counted,
+            false => on_disk.max(counted) + ((counted as f64 * in_memory as f64).sqrt() as u64).min(in_memory),
+        };
+    }
+    Ok(total)
+}
+
 /// Bytes of SSTables of a range of rows.
 pub(crate) fn approximate_bytes(database: &Database, range: &RowRange) -> Result<u64> {
     let bounds = maintenance::bounds(range);
@@ -281,7 +309,7 @@ impl Store for EmbeddedStore {
     }
 
     fn approximate_bytes<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<u64>> {
-        async move { approximate_bytes(&self.database, range) }.boxed()
+        async move { estimated_bytes(&self.database, range) }.boxed()
     }
 }
 

@@ -150,6 +150,44 @@ impl Cursor<'_> {
         self.ensure_valid_or_end()
     }
 
+    /// [`Cursor::collect`] from the end of the row the cursor stands at, and on to the end of the row before.
+    fn collect_reverse(
+        &mut self,
+        prefix: &[u8],
+        scratch: &mut Vec<u8>,
+        arena: &mut Arena,
+        cells: &mut Vec<Cell>,
+    ) -> Result<()> {
+        let begin = cells.len();
+        for _ in 0..STEPS_BEFORE_SEEK {
+            match self.iterator.item().and_then(|(found, value)| Some((key::split(found)?, value))) {
+                Some(((of, timestamp), value)) if of == prefix => {
+                    if self.wanted.range.contains(timestamp) {
+                        cells.push(Cell { family: self.wanted.family, timestamp, value: arena.copy(value) });
+                    }
+                }
+                _ => {
+                    // All of the row was seen, oldest first.
+                    if let Some(row) = cells.get_mut(begin..) {
+                        row.reverse();
+                    }
+                    cells.truncate(begin.saturating_add(self.wanted.cells));
+                    return self.ensure_valid_or_end();
+                }
+            }
+            self.iterator.prev();
+        }
+        // Many versions: begin with the newest wanted.
+        cells.truncate(begin);
+        scratch.clear();
+        scratch.extend_from_slice(prefix);
+        key::push_timestamp(self.wanted.range.to, scratch);
+        self.iterator.seek(&scratch);
+        self.collect(prefix, scratch, arena, cells)?;
+        self.iterator.seek_for_prev(prefix);
+        self.ensure_valid_or_end()
+    }
+
     /// Moves behind the row with this prefix.
     fn leave(&mut self, prefix: &[u8], scratch: &mut Vec<u8>) -> Result<()> {
         for _ in 0..STEPS_BEFORE_SEEK {
@@ -242,13 +280,7 @@ pub fn scan(
         let mut cells = Vec::new();
         for cursor in cursors.iter_mut().filter(|cursor| cursor.prefix() == Some(&prefix)) {
             if reverse {
-                scratch.clear();
-                scratch.extend_from_slice(&prefix);
-                key::push_timestamp(cursor.wanted.range.to, &mut scratch);
-                cursor.iterator.seek(&scratch);
-                cursor.collect(&prefix, &mut scratch, &mut arena, &mut cells)?;
-                cursor.iterator.seek_for_prev(&prefix);
-                cursor.ensure_valid_or_end()?;
+                cursor.collect_reverse(&prefix, &mut scratch, &mut arena, &mut cells)?;
             } else {
                 cursor.collect(&prefix, &mut scratch, &mut arena, &mut cells)?;
                 cursor.leave(&prefix, &mut scratch)?;

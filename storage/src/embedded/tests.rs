@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::env::SystemEnv;
+use crate::testing::MemoryStore;
 use crate::testing::{CountingTimestamps, contract};
 use futures::executor::block_on;
+use proptest::prelude::*;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -187,4 +189,49 @@ fn a_full_memtable_is_reopened_quickly() {
     let taken = clock.monotonic() - began;
     assert!(taken < Duration::from_secs(5), "{taken:?}");
     assert_eq!(reopened.published(), store.published());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Both engines hold the same cells after the same requests, reopened or not, and scan them alike.
+    #[test]
+    fn the_engines_agree(
+        requests in prop::collection::vec(crate::committer::tests::requests(), 1..40),
+        reopen in 0..40usize,
+        cells in 1..4usize,
+        to in 0..12u64,
+        batch_rows in 1..4usize,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let timestamps = || Arc::new(CountingTimestamps::after(Timestamp(5)));
+        let memory = MemoryStore::new(timestamps());
+        let source = timestamps();
+        let open = || EmbeddedStore::open(folder.path(), source.clone(), env(), small()).unwrap();
+        let mut store = open();
+        for (number, request) in requests.into_iter().enumerate() {
+            if number == reopen {
+                drop(store);
+                store = open();
+            }
+            let expected = block_on(memory.request(request.clone()));
+            let found = block_on(store.request(request));
+            match (&expected, &found) {
+                // Which of several newer cells is found may differ.
+                (Ok(Err(FailedCondition::Newer { index: a, .. })), Ok(Err(FailedCondition::Newer { index: b, .. }))) => {
+                    prop_assert_eq!(a, b);
+                }
+                _ => prop_assert_eq!(&expected, &found),
+            }
+        }
+        let some = |filter: ReadFilter, family| filter.with(family, crate::TimestampRange::up_to(Timestamp(to)), cells);
+        let filter = Family::ALL.into_iter().fold(ReadFilter::new(), some);
+        for filter in [filter, contract::everything()] {
+            for reverse in [false, true] {
+                let options = ScanOptions { reverse, batch_rows, limit: None };
+                let expected = contract::scan(&*memory, RowRange::all(), filter.clone(), options);
+                prop_assert_eq!(contract::scan(&*store, RowRange::all(), filter.clone(), options), expected);
+            }
+        }
+    }
 }
