@@ -1,0 +1,236 @@
+//! [`Binder`]: what one binding shares: context, resolver, unique names, relations seen.
+
+use super::with::CommonTables;
+use super::{BindContext, Bound, BoundKind};
+use crate::catalog::TableDescriptor;
+use crate::error::{Result, SqlError, state};
+use crate::functions::{CastContext, ParameterTypes, Resolver, TypedExpr};
+use crate::parse::source::Source;
+use crate::parse::{Extras, Statement, StatementKind, fold_name};
+use crate::types::SqlType;
+use datafusion::arrow::datatypes::Field;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, TableReference};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use sqlparser::ast;
+use sqlparser::tokenizer::Span;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Binds a SELECT, VALUES, INSERT, UPDATE or DELETE.
+pub fn bind(statement: &Statement, context: &BindContext<'_>) -> Result<Bound> {
+    let StatementKind::Sql(tree) = &statement.kind else {
+        return Err(SqlError::internal("only queries and writes are bound"));
+    };
+    let parameters = ParameterTypes::new(context.parameters.to_vec());
+    let binder = Binder::new(*context, &statement.source, &statement.extras, &parameters);
+    let kind = match tree.as_ref() {
+        ast::Statement::Query(query) => binder.query_statement(query)?,
+        ast::Statement::Insert(insert) => binder.insert(insert)?,
+        ast::Statement::Update(update) => binder.update(update)?,
+        ast::Statement::Delete(delete) => binder.delete(delete)?,
+        _ => return Err(SqlError::internal("only queries and writes are bound")),
+    };
+    binder.finish(kind)
+}
+
+/// Binds the arguments of EXECUTE: constants of the parameters' types, to be evaluated by a plan of one row.
+pub fn bind_parameter_values(
+    statement: &Statement,
+    values: &[ast::Expr],
+    types: &[SqlType],
+    context: &BindContext<'_>,
+) -> Result<Bound> {
+    if values.len() != types.len() {
+        return Err(SqlError::syntax("wrong number of parameters for the prepared statement").detail(format!(
+            "Expected {} parameters but got {}.",
+            types.len(),
+            values.len()
+        )));
+    }
+    let parameters = ParameterTypes::new(context.parameters.to_vec());
+    let binder = Binder::new(*context, &statement.source, &statement.extras, &parameters);
+    let mut exprs = Vec::new();
+    for (at, (value, ty)) in values.iter().zip(types).enumerate() {
+        let typed = binder.constant(value, "EXECUTE parameters")?;
+        let from = typed.ty;
+        let cast = binder.resolver.cast(typed, *ty, CastContext::Assignment).map_err(|error| {
+            if error.state() != state::CANNOT_COERCE && error.state() != state::DATATYPE_MISMATCH {
+                return error;
+            }
+            let message = format!(
+                "parameter ${} of type {} cannot be coerced to the expected type {}",
+                at + 1,
+                from.name(),
+                ty.name()
+            );
+            SqlError::new(state::DATATYPE_MISMATCH, message)
+        })?;
+        exprs.push(cast.expr.alias(binder.unique("p")));
+    }
+    let plan = LogicalPlanBuilder::empty(true).project(exprs)?.build()?;
+    binder.finish(BoundKind::Query { plan, columns: Vec::new(), locks: false })
+}
+
+/// One binding.
+pub struct Binder<'a> {
+    /// What it is bound against.
+    pub context: BindContext<'a>,
+    /// Where spans are positions.
+    pub source: &'a Source,
+    /// What the tree has no place for.
+    pub extras: &'a Extras,
+    /// PostgreSQL's rules for functions, operators and casts.
+    pub resolver: Resolver<'a>,
+    parameters: &'a ParameterTypes,
+    /// WITH queries in sight.
+    pub with: RefCell<CommonTables>,
+    next: Cell<usize>,
+    qualifiers: RefCell<HashMap<String, usize>>,
+    relations: RefCell<Vec<Arc<TableDescriptor>>>,
+    untyped: Cell<bool>,
+}
+
+impl<'a> Binder<'a> {
+    /// Begins a binding.
+    pub fn new(
+        context: BindContext<'a>,
+        source: &'a Source,
+        extras: &'a Extras,
+        parameters: &'a ParameterTypes,
+    ) -> Self {
+        Binder {
+            context,
+            source,
+            extras,
+            resolver: Resolver::new(parameters, context.slots, context.settings, context.catalog, context.now),
+            parameters,
+            with: RefCell::default(),
+            next: Cell::new(0),
+            qualifiers: RefCell::default(),
+            relations: RefCell::default(),
+            untyped: Cell::new(false),
+        }
+    }
+
+    /// A name that is unique in this binding.
+    pub fn unique(&self, letter: &str) -> String {
+        let number = self.next.get();
+        self.next.set(number + 1);
+        format!("{letter}{number}")
+    }
+
+    /// A qualifier that is unique in this binding: the name, with a number from the second use on.
+    pub fn qualifier(&self, name: &str) -> TableReference {
+        let mut qualifiers = self.qualifiers.borrow_mut();
+        let uses = qualifiers.entry(name.to_string()).or_insert(0);
+        *uses += 1;
+        let unique = if *uses == 1 { name.to_string() } else { format!("{name}_{}", *uses - 1) };
+        if *uses > 1 {
+            qualifiers.entry(unique.clone()).or_insert(1);
+        }
+        TableReference::bare(unique)
+    }
+
+    /// Notes a relation as read or written.
+    pub fn note(&self, table: &Arc<TableDescriptor>) {
+        let mut relations = self.relations.borrow_mut();
+        if !relations.iter().any(|known| known.oid == table.oid) {
+            relations.push(table.clone());
+        }
+    }
+
+    /// Notes that a parameter is used without its type being asked for.
+    pub fn note_untyped(&self, typed: &TypedExpr) {
+        if typed.ty == SqlType::UNKNOWN && matches!(typed.expr, Expr::Placeholder(_)) {
+            self.untyped.set(true);
+        }
+    }
+
+    /// A relation of the catalog. 42P01 when there is none.
+    pub fn table(&self, name: &ast::ObjectName) -> Result<Arc<TableDescriptor>> {
+        let (schema, relation) = fold_name(name)?;
+        let found = self.context.catalog.relation(schema.as_deref(), &relation, self.context.settings.search_path());
+        let Some(table) = found else {
+            let shown = schema.map_or(relation.clone(), |schema| format!("{schema}.{relation}"));
+            let error = SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{shown}\" does not exist"));
+            return Err(self.at(error, span_of(name)));
+        };
+        self.note(&table);
+        Ok(table)
+    }
+
+    /// Puts a position into an error that has none.
+    pub fn at(&self, error: SqlError, span: Span) -> SqlError {
+        self.source.error(error, span)
+    }
+
+    /// Casts implicitly.
+    pub fn coerce(&self, typed: TypedExpr, to: SqlType) -> Result<TypedExpr> {
+        if typed.ty == to {
+            return Ok(typed);
+        }
+        self.resolver.cast(typed, to, CastContext::Implicit)
+    }
+
+    /// Makes what is still unknown text, as PostgreSQL does in a select list.
+    pub fn settle(&self, typed: TypedExpr) -> Result<TypedExpr> {
+        self.resolver.resolve_unknown(typed)
+    }
+
+    /// A condition: of type boolean, or 42804.
+    pub fn condition(&self, typed: TypedExpr, clause: &str, span: Span) -> Result<Expr> {
+        self.resolver.boolean(typed, clause).map_err(|error| self.at(error, span))
+    }
+
+    /// Ends a binding: parameter types must be known by now.
+    pub fn finish(self, kind: BoundKind) -> Result<Bound> {
+        let parameters = self.parameters.finish(false)?;
+        let kind = if self.untyped.get() {
+            match kind {
+                BoundKind::Query { plan, columns, locks } => {
+                    BoundKind::Query { plan: type_placeholders(plan, &parameters)?, columns, locks }
+                }
+                BoundKind::Dml { plan, columns, verb, table } => {
+                    BoundKind::Dml { plan: type_placeholders(plan, &parameters)?, columns, verb, table }
+                }
+            }
+        } else {
+            kind
+        };
+        Ok(Bound { kind, parameters, relations: self.relations.into_inner() })
+    }
+}
+
+/// Gives placeholders that were made before their type was known their type.
+fn type_placeholders(plan: LogicalPlan, types: &[SqlType]) -> Result<LogicalPlan> {
+    let transformed = plan.transform_up_with_subqueries(|plan| {
+        plan.map_expressions(|expr| {
+            expr.transform_up(|expr| match expr {
+                Expr::Placeholder(mut placeholder) if placeholder.field.is_none() => {
+                    let number = placeholder.id.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok());
+                    if let Some(ty) = number.and_then(|number| types.get(number.wrapping_sub(1))) {
+                        placeholder.field = Some(Arc::new(Field::new(&placeholder.id, ty.arrow(), true)));
+                    }
+                    Ok(Transformed::yes(Expr::Placeholder(placeholder)))
+                }
+                other => Ok(Transformed::no(other)),
+            })
+        })
+    })?;
+    Ok(transformed.data)
+}
+
+/// Where a name stands.
+pub fn span_of(name: &ast::ObjectName) -> Span {
+    match name.0.first() {
+        Some(ast::ObjectNamePart::Identifier(ident)) => ident.span,
+        _ => Span::empty(),
+    }
+}
+
+/// A column of a plan whose name is unique there.
+pub fn column(name: impl Into<String>) -> Expr {
+    Expr::Column(Column::from_name(name))
+}

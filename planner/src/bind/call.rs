@@ -1,0 +1,209 @@
+//! Function calls: scalar functions, aggregates; window functions go on to `window`.
+
+use super::binder::Binder;
+use super::expression::{Clause, Env};
+use super::type_name::sql_type;
+use crate::error::{Result, SqlError, state};
+use crate::functions::{AggregateCall, CastContext, TypedExpr};
+use crate::parse::fold_name;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::expr::Sort;
+use sqlparser::ast::{
+    self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Spanned,
+};
+
+/// The arguments of a call.
+pub struct Arguments {
+    /// The values.
+    pub values: Vec<TypedExpr>,
+    /// `*`.
+    pub star: bool,
+    /// DISTINCT.
+    pub distinct: bool,
+    /// ORDER BY.
+    pub order_by: Vec<Sort>,
+}
+
+impl Binder<'_> {
+    /// A function call of any kind.
+    pub fn call(&self, function: &ast::Function, env: Env<'_>) -> Result<TypedExpr> {
+        if !function.within_group.is_empty() {
+            return Err(SqlError::unsupported("WITHIN GROUP"));
+        }
+        if function.null_treatment.is_some() {
+            return Err(SqlError::unsupported("RESPECT NULLS and IGNORE NULLS"));
+        }
+        if function.uses_odbc_syntax || !matches!(function.parameters, FunctionArguments::None) {
+            return Err(SqlError::unsupported(format!("the expression {function}")));
+        }
+        let (schema, name) = fold_name(&function.name)?;
+        if let FunctionArguments::Subquery(query) = &function.args {
+            if name == "array" && schema.is_none() {
+                return self.array_subquery(query, env);
+            }
+            return Err(SqlError::unsupported(format!("a subquery as the argument of {name}")));
+        }
+        let builtin = schema.as_deref().is_none_or(|schema| schema == "pg_catalog" || schema == "information_schema");
+        let aggregate = builtin && self.resolver.is_aggregate(&name);
+        if let Some(over) = &function.over {
+            return self.window_call(function, &name, over, env);
+        }
+        if builtin && self.resolver.is_window(&name) && !aggregate {
+            let message = format!("window function {name} requires an OVER clause");
+            return Err(SqlError::new(state::WINDOWING_ERROR, message));
+        }
+        if aggregate {
+            return self.aggregate_call(function, &name, env);
+        }
+        let arguments = self.arguments(function, env)?;
+        if function.filter.is_some() {
+            let message = format!("FILTER specified, but {name} is not an aggregate function");
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+        }
+        if arguments.distinct {
+            let message = format!("DISTINCT specified, but {name} is not an aggregate function");
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+        }
+        if !arguments.order_by.is_empty() {
+            let message = format!("ORDER BY specified, but {name} is not an aggregate function");
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+        }
+        if arguments.star {
+            let message = format!("{name}(*) specified, but {name} is not an aggregate function");
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+        }
+        if !builtin {
+            return Err(self.no_function(&function.name.to_string(), &arguments.values));
+        }
+        if matches!(name.as_str(), "generate_series" | "unnest") {
+            return Err(SqlError::unsupported(format!("the set-returning function {name} outside FROM")));
+        }
+        if schema.is_none()
+            && matches!(name.as_str(), "coalesce" | "nullif" | "greatest" | "least")
+            && let Some(typed) = self.conditional(&name, arguments.values.clone())?
+        {
+            return Ok(typed);
+        }
+        let single = arguments.values.first().cloned().filter(|_| arguments.values.len() == 1);
+        self.resolver.function(&name, arguments.values).or_else(|error| {
+            // A type's name called like a function is a cast: `int8(x)`, `text(x)`.
+            let ty = ast::DataType::Custom(function.name.clone(), Vec::new());
+            match (single, sql_type(&ty)) {
+                (Some(value), Ok(ty)) if error.state() == state::UNDEFINED_FUNCTION => {
+                    self.resolver.cast(value, ty, CastContext::Explicit)
+                }
+                _ => Err(error),
+            }
+        })
+    }
+
+    fn no_function(&self, name: &str, args: &[TypedExpr]) -> SqlError {
+        let types: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
+        let message = format!("function {name}({}) does not exist", types.join(", "));
+        SqlError::new(state::UNDEFINED_FUNCTION, message).hint(
+            "No function matches the given name and argument types. You might need to add explicit type casts.",
+        )
+    }
+
+    /// Arguments of a call.
+    pub fn arguments(&self, function: &ast::Function, env: Env<'_>) -> Result<Arguments> {
+        let mut arguments = Arguments { values: Vec::new(), star: false, distinct: false, order_by: Vec::new() };
+        let list = match &function.args {
+            FunctionArguments::None => return Ok(arguments),
+            FunctionArguments::Subquery(_) => return Err(SqlError::unsupported("a subquery as an argument")),
+            FunctionArguments::List(list) => list,
+        };
+        arguments.distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
+        for arg in &list.args {
+            match arg {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => arguments.values.push(self.expr(expr, env)?),
+                FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => arguments.star = true,
+                FunctionArg::Unnamed(_) => return Err(SqlError::unsupported("a whole row as a value")),
+                FunctionArg::Named { .. } | FunctionArg::ExprNamed { .. } => {
+                    return Err(SqlError::unsupported("named arguments"));
+                }
+            }
+        }
+        for clause in &list.clauses {
+            match clause {
+                FunctionArgumentClause::OrderBy(order) => {
+                    for item in order {
+                        arguments.order_by.push(self.sort_item(item, env)?);
+                    }
+                }
+                other => return Err(SqlError::unsupported(format!("{other} in a function call"))),
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// An aggregate, without OVER.
+    fn aggregate_call(&self, function: &ast::Function, name: &str, env: Env<'_>) -> Result<TypedExpr> {
+        let allowed = matches!(env.clause, Clause::Select | Clause::Having | Clause::OrderBy | Clause::Window);
+        if env.clause == Clause::Aggregate {
+            return Err(SqlError::new(state::GROUPING_ERROR, "aggregate function calls cannot be nested"));
+        }
+        if !allowed {
+            let message = match env.clause {
+                Clause::JoinOn => "aggregate functions are not allowed in JOIN conditions".to_string(),
+                clause => format!("aggregate functions are not allowed in {}", clause.name()),
+            };
+            return Err(SqlError::new(state::GROUPING_ERROR, message));
+        }
+        self.bound_aggregate(function, name, env.within(Clause::Aggregate))
+    }
+
+    /// An aggregate with its arguments bound in `inner`.
+    pub fn bound_aggregate(&self, function: &ast::Function, name: &str, inner: Env<'_>) -> Result<TypedExpr> {
+        let arguments = self.arguments(function, inner)?;
+        let filter = match &function.filter {
+            Some(filter) => {
+                let typed = self.expr(filter, Env { clause: Clause::Filter, ..inner })?;
+                Some(self.condition(typed, "FILTER", filter.span())?)
+            }
+            None => None,
+        };
+        if arguments.star && name != "count" {
+            return Err(self.no_function(name, &[]));
+        }
+        if name == "count" && arguments.values.is_empty() && !arguments.star {
+            return Err(SqlError::new(
+                state::WRONG_OBJECT_TYPE,
+                "count(*) must be used to call a parameterless aggregate function",
+            ));
+        }
+        self.resolver.aggregate(
+            name,
+            AggregateCall {
+                args: arguments.values,
+                distinct: arguments.distinct,
+                filter,
+                order_by: arguments.order_by,
+            },
+        )
+    }
+}
+
+/// Whether an expression contains an aggregate that is not a window function.
+pub fn has_aggregate(expr: &Expr) -> bool {
+    contains(expr, |expr| matches!(expr, Expr::AggregateFunction(_)))
+}
+
+/// Whether an expression contains a window function.
+pub fn has_window(expr: &Expr) -> bool {
+    contains(expr, |expr| matches!(expr, Expr::WindowFunction(_)))
+}
+
+fn contains(expr: &Expr, test: fn(&Expr) -> bool) -> bool {
+    let mut found = false;
+    // The visitor cannot fail.
+    let _ = expr.apply(|inner| {
+        if test(inner) {
+            found = true;
+            return Ok(TreeNodeRecursion::Stop);
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    found
+}

@@ -1,0 +1,85 @@
+//! Names of output columns, as PostgreSQL's FigureColname makes them.
+
+use super::type_name::sql_type;
+use crate::parse::{fold, fold_name};
+use crate::types::{BaseType, SqlType};
+use sqlparser::ast::{self, AccessExpr, Expr, SelectItem, SetExpr, TrimWhereField};
+
+/// The name of an unnamed select item.
+pub fn column_name(expr: &Expr) -> String {
+    figure(expr).map_or_else(|| "?column?".to_string(), |(name, _)| name)
+}
+
+/// A name, and whether it is strong: a cast does not replace a strong one.
+fn figure(expr: &Expr) -> Option<(String, bool)> {
+    let strong = |name: &str| Some((name.to_string(), true));
+    match expr {
+        Expr::Identifier(ident) => Some((fold(ident), true)),
+        Expr::CompoundIdentifier(parts) => parts.last().map(|ident| (fold(ident), true)),
+        Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => figure(inner),
+        Expr::CompoundFieldAccess { root, access_chain } => match access_chain.last() {
+            Some(AccessExpr::Dot(Expr::Identifier(ident))) => Some((fold(ident), true)),
+            _ => figure(root),
+        },
+        Expr::Function(function) => fold_name(&function.name).ok().map(|(_, name)| (name, true)),
+        Expr::Cast { expr, data_type, .. } => match figure(expr) {
+            Some((name, true)) => Some((name, true)),
+            weak => cast_name(data_type).map(|name| (name, false)).or(weak),
+        },
+        Expr::TypedString(typed) => cast_name(&typed.data_type).map(|name| (name, false)),
+        Expr::Value(value) if matches!(value.value, ast::Value::Boolean(_)) => Some(("bool".into(), false)),
+        Expr::Interval(_) => Some(("interval".into(), false)),
+        Expr::Case { else_result, .. } => match else_result.as_deref().and_then(figure) {
+            Some((name, true)) => Some((name, true)),
+            _ => Some(("case".into(), false)),
+        },
+        Expr::Exists { negated: false, .. } => strong("exists"),
+        Expr::Array(_) => strong("array"),
+        Expr::Tuple(_) => strong("row"),
+        Expr::Subquery(query) => match query.body.as_ref() {
+            SetExpr::Select(select) => match select.projection.first() {
+                Some(SelectItem::ExprWithAlias { alias, .. }) => Some((fold(alias), true)),
+                Some(SelectItem::UnnamedExpr(inner)) => figure(inner),
+                _ => None,
+            },
+            SetExpr::Values(_) => strong("column1"),
+            _ => None,
+        },
+        Expr::Extract { .. } => strong("extract"),
+        Expr::Position { .. } => strong("position"),
+        Expr::Substring { .. } => strong("substring"),
+        Expr::Overlay { .. } => strong("overlay"),
+        Expr::Ceil { .. } => strong("ceil"),
+        Expr::Floor { .. } => strong("floor"),
+        Expr::Trim { trim_where, .. } => match trim_where {
+            None | Some(TrimWhereField::Both) => strong("btrim"),
+            Some(TrimWhereField::Leading) => strong("ltrim"),
+            Some(TrimWhereField::Trailing) => strong("rtrim"),
+        },
+        Expr::AtTimeZone { .. } => strong("timezone"),
+        _ => None,
+    }
+}
+
+fn cast_name(data_type: &ast::DataType) -> Option<String> {
+    sql_type(data_type).ok().map(internal_name)
+}
+
+/// The name of a type in `pg_type`, without the underscore of arrays, as FigureColname has it.
+pub fn internal_name(ty: SqlType) -> String {
+    let name = match ty.base {
+        BaseType::Bool => "bool",
+        BaseType::Int2 => "int2",
+        BaseType::Int4 => "int4",
+        BaseType::Int8 => "int8",
+        BaseType::Float4 => "float4",
+        BaseType::Float8 => "float8",
+        BaseType::Varchar => "varchar",
+        BaseType::Char => "bpchar",
+        BaseType::SingleChar => "char",
+        BaseType::Timestamp => "timestamp",
+        BaseType::Timestamptz => "timestamptz",
+        _ => return ty.element().name(),
+    };
+    name.to_string()
+}

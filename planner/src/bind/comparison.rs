@@ -1,0 +1,200 @@
+//! Operators: chains of them, AND and OR, rows, lists, BETWEEN, quantified comparisons.
+
+use super::binder::Binder;
+use super::expression::Env;
+use super::literal::boolean;
+use crate::error::{Result, SqlError};
+use crate::functions::TypedExpr;
+use crate::types::SqlType;
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use sqlparser::ast::{self, BinaryOperator, Spanned};
+
+impl Binder<'_> {
+    /// `a + b + c …`: the tree leans to the left and may be long, so it is walked in a loop.
+    pub fn binary_chain(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
+        if let ast::Expr::BinaryOp { op: op @ (BinaryOperator::And | BinaryOperator::Or), .. } = expr {
+            return self.junction(expr, op, env);
+        }
+        let mut pending = Vec::new();
+        let mut leftmost = expr;
+        while let ast::Expr::BinaryOp { left, op, right } = leftmost {
+            if matches!(op, BinaryOperator::And | BinaryOperator::Or) {
+                break;
+            }
+            pending.push((op, right.as_ref(), leftmost));
+            leftmost = left;
+        }
+        if let (ast::Expr::Tuple(left), [(op, ast::Expr::Tuple(right), _)]) = (leftmost, pending.as_slice()) {
+            return self.row_comparison(left, op, right, env);
+        }
+        let mut result = self.expr(leftmost, env)?;
+        for (op, right, node) in pending.into_iter().rev() {
+            let symbol = self.operator_symbol(op)?;
+            let right = self.expr(right, env)?;
+            result = self.resolver.operator(&symbol, Some(result), right).map_err(|e| self.at(e, node.span()))?;
+        }
+        Ok(result)
+    }
+
+    /// A chain of AND or of OR, as a balanced tree.
+    fn junction(&self, expr: &ast::Expr, op: &BinaryOperator, env: Env<'_>) -> Result<TypedExpr> {
+        let mut operands = Vec::new();
+        let mut rest = expr;
+        while let ast::Expr::BinaryOp { left, op: other, right } = rest {
+            if other != op {
+                break;
+            }
+            operands.push(right.as_ref());
+            rest = left;
+        }
+        operands.push(rest);
+        let name = if *op == BinaryOperator::And { "AND" } else { "OR" };
+        let mut bound = Vec::with_capacity(operands.len());
+        for operand in operands.into_iter().rev() {
+            let typed = self.expr(operand, env)?;
+            bound.push(self.condition(typed, name, operand.span())?);
+        }
+        let operator = if *op == BinaryOperator::And { Operator::And } else { Operator::Or };
+        Ok(TypedExpr { expr: balanced(bound, operator), ty: SqlType::BOOL })
+    }
+
+    fn row_comparison(
+        &self,
+        left: &[ast::Expr],
+        op: &BinaryOperator,
+        right: &[ast::Expr],
+        env: Env<'_>,
+    ) -> Result<TypedExpr> {
+        if left.len() != right.len() {
+            return Err(SqlError::syntax("unequal number of entries in row expressions"));
+        }
+        let left: Vec<TypedExpr> = left.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
+        let right: Vec<TypedExpr> = right.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
+        let compare = |symbol: &str, at: usize| -> Result<Expr> {
+            match (left.get(at), right.get(at)) {
+                (Some(left), Some(right)) => {
+                    Ok(self.resolver.operator(symbol, Some(left.clone()), right.clone())?.expr)
+                }
+                _ => Err(SqlError::internal("rows of different lengths")),
+            }
+        };
+        let all = |symbol: &str| -> Result<Vec<Expr>> { (0..left.len()).map(|at| compare(symbol, at)).collect() };
+        let expr = match op {
+            BinaryOperator::Eq => balanced(all("=")?, Operator::And),
+            BinaryOperator::NotEq => balanced(all("<>")?, Operator::Or),
+            BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::Gt | BinaryOperator::GtEq => {
+                let strict = if matches!(op, BinaryOperator::Lt | BinaryOperator::LtEq) { "<" } else { ">" };
+                let last = left.len() - 1;
+                let mut result = compare(&op.to_string(), last)?;
+                for at in (0..last).rev() {
+                    result = compare(strict, at)?.or(compare("=", at)?.and(result));
+                }
+                result
+            }
+            other => return Err(SqlError::unsupported(format!("the operator {other} of rows"))),
+        };
+        Ok(TypedExpr { expr, ty: SqlType::BOOL })
+    }
+
+    /// `IS [NOT] DISTINCT FROM`.
+    pub fn distinct_from(
+        &self,
+        left: &ast::Expr,
+        right: &ast::Expr,
+        env: Env<'_>,
+        distinct: bool,
+    ) -> Result<TypedExpr> {
+        let left = self.expr(left, env)?;
+        let right = self.expr(right, env)?;
+        let symbol = if distinct { "IS DISTINCT FROM" } else { "IS NOT DISTINCT FROM" };
+        self.resolver.operator(symbol, Some(left), right)
+    }
+
+    /// `IN (list)`.
+    pub fn in_list(&self, expr: &ast::Expr, list: &[ast::Expr], negated: bool, env: Env<'_>) -> Result<TypedExpr> {
+        if let ast::Expr::Tuple(left) = expr {
+            let mut any = Vec::new();
+            for item in list {
+                let ast::Expr::Tuple(right) = item else {
+                    return Err(SqlError::syntax("unequal number of entries in row expressions"));
+                };
+                any.push(self.row_comparison(left, &BinaryOperator::Eq, right, env)?.expr);
+            }
+            let expr = balanced(any, Operator::Or);
+            let expr = if negated { Expr::Not(Box::new(expr)) } else { expr };
+            return Ok(TypedExpr { expr, ty: SqlType::BOOL });
+        }
+        let left = self.expr(expr, env)?;
+        let items: Vec<TypedExpr> = list.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
+        self.resolver.in_list(left, items, negated)
+    }
+
+    /// `BETWEEN`.
+    pub fn between(
+        &self,
+        expr: &ast::Expr,
+        negated: bool,
+        low: &ast::Expr,
+        high: &ast::Expr,
+        env: Env<'_>,
+    ) -> Result<TypedExpr> {
+        let value = self.expr(expr, env)?;
+        let low = self.expr(low, env)?;
+        let high = self.expr(high, env)?;
+        let (first, second) = if negated { ("<", ">") } else { (">=", "<=") };
+        let low = self.resolver.operator(first, Some(value.clone()), low)?.expr;
+        let high = self.resolver.operator(second, Some(value), high)?.expr;
+        let expr = if negated { low.or(high) } else { low.and(high) };
+        Ok(TypedExpr { expr, ty: SqlType::BOOL })
+    }
+
+    /// `left op ANY|ALL (right)`: a subquery or an array.
+    pub fn quantified(
+        &self,
+        left: &ast::Expr,
+        op: &BinaryOperator,
+        right: &ast::Expr,
+        all: bool,
+        env: Env<'_>,
+    ) -> Result<TypedExpr> {
+        let mut inner = right;
+        while let ast::Expr::Nested(nested) = inner {
+            inner = nested;
+        }
+        if let ast::Expr::Subquery(query) = inner {
+            return self.quantified_subquery(left, op, query, all, env);
+        }
+        let symbol = self.operator_symbol(op)?;
+        let left = self.expr(left, env)?;
+        // A written-out array is a list.
+        if let ast::Expr::Array(array) = inner
+            && !array.elem.is_empty()
+            && ((symbol == "=" && !all) || (symbol == "<>" && all))
+        {
+            let items: Vec<TypedExpr> = array.elem.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
+            return self.resolver.in_list(left, items, all);
+        }
+        let right = self.expr(inner, env)?;
+        self.resolver.quantified(&symbol, left, right, all)
+    }
+}
+
+/// Operands joined by AND or OR as a tree of least depth.
+pub fn balanced(mut operands: Vec<Expr>, operator: Operator) -> Expr {
+    if operands.is_empty() {
+        return boolean(operator == Operator::And).expr;
+    }
+    while operands.len() > 1 {
+        let mut next = Vec::with_capacity(operands.len().div_ceil(2));
+        let mut iter = operands.into_iter();
+        while let Some(left) = iter.next() {
+            next.push(match iter.next() {
+                Some(right) => Expr::BinaryExpr(BinaryExpr::new(Box::new(left), operator, Box::new(right))),
+                None => left,
+            });
+        }
+        operands = next;
+    }
+    operands.pop().unwrap_or_else(|| boolean(true).expr)
+}
+

@@ -1,0 +1,373 @@
+//! Scalar expressions.
+
+use super::binder::Binder;
+use super::literal::{boolean, is_unknown_constant, null, text};
+use super::scope::Scope;
+use super::type_name::sql_type;
+use crate::error::{Result, SqlError, state};
+use crate::functions::{CastContext, TypedExpr};
+use crate::parse::{fold, fold_name};
+use crate::types::SqlType;
+use datafusion::logical_expr::{Case, Expr};
+use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
+
+/// Where an expression stands: what it may see and contain.
+#[derive(Clone, Copy)]
+pub struct Env<'s> {
+    /// Names.
+    pub scope: &'s Scope<'s>,
+    /// The clause.
+    pub clause: Clause,
+    /// Windows by name.
+    pub windows: &'s [ast::NamedWindowDefinition],
+}
+
+/// The clause an expression stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Clause {
+    Select,
+    Where,
+    GroupBy,
+    Having,
+    OrderBy,
+    JoinOn,
+    Limit,
+    Offset,
+    Values,
+    Check,
+    Default,
+    Returning,
+    Update,
+    Filter,
+    Aggregate,
+    Window,
+    FromFunction,
+    Execute,
+}
+
+impl Clause {
+    /// As messages name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Clause::Select => "SELECT",
+            Clause::Where => "WHERE",
+            Clause::GroupBy => "GROUP BY",
+            Clause::Having => "HAVING",
+            Clause::OrderBy => "ORDER BY",
+            Clause::JoinOn => "JOIN/ON",
+            Clause::Limit => "LIMIT",
+            Clause::Offset => "OFFSET",
+            Clause::Values => "VALUES",
+            Clause::Check => "check constraints",
+            Clause::Default => "DEFAULT expressions",
+            Clause::Returning => "RETURNING",
+            Clause::Update => "UPDATE",
+            Clause::Filter => "FILTER",
+            Clause::Aggregate => "aggregate function calls",
+            Clause::Window => "window definitions",
+            Clause::FromFunction => "functions in FROM",
+            Clause::Execute => "EXECUTE parameters",
+        }
+    }
+}
+
+impl<'s> Env<'s> {
+    /// An expression of a clause without named windows.
+    pub fn new(scope: &'s Scope<'s>, clause: Clause) -> Self {
+        Env { scope, clause, windows: &[] }
+    }
+    /// The same in another clause.
+    pub fn within(self, clause: Clause) -> Self {
+        Env { clause, ..self }
+    }
+}
+
+impl Binder<'_> {
+    /// An expression without columns.
+    pub fn constant(&self, expr: &ast::Expr, _what: &str) -> Result<TypedExpr> {
+        let scope = Scope::empty(None);
+        self.expr(expr, Env::new(&scope, Clause::Execute))
+    }
+
+    /// A condition of a clause.
+    pub fn predicate(&self, expr: &ast::Expr, env: Env<'_>) -> Result<Expr> {
+        let typed = self.expr(expr, env)?;
+        self.condition(typed, env.clause.name(), expr.span())
+    }
+
+    /// An expression; errors get its position unless a part of it gave one.
+    pub fn expr(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
+        self.expr_inner(expr, env).map_err(|error| {
+            if error.fields().position.is_some() { error } else { self.at(error, anchor(expr)) }
+        })
+    }
+
+    fn expr_inner(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
+        use ast::Expr as E;
+        match expr {
+            E::Identifier(ident) => {
+                let name = fold(ident);
+                env.scope.column(&name).map_err(|error| match env.scope.find_relation(None, &name) {
+                    Ok(_) if error.state() == state::UNDEFINED_COLUMN => SqlError::unsupported("a whole row as a value"),
+                    _ => error,
+                })
+            }
+            E::CompoundIdentifier(parts) => self.compound(parts, env),
+            E::Value(value) => self.value(&value.value),
+            E::Nested(inner) => self.expr(inner, env),
+            E::BinaryOp { .. } => self.binary_chain(expr, env),
+            E::UnaryOp { op, expr } => self.unary(op, expr, env),
+            E::IsNull(inner) => Ok(self.null_test(inner, env, false)?),
+            E::IsNotNull(inner) => Ok(self.null_test(inner, env, true)?),
+            E::IsTrue(inner) => self.truth_test(inner, env, Expr::IsTrue, "IS TRUE"),
+            E::IsNotTrue(inner) => self.truth_test(inner, env, Expr::IsNotTrue, "IS NOT TRUE"),
+            E::IsFalse(inner) => self.truth_test(inner, env, Expr::IsFalse, "IS FALSE"),
+            E::IsNotFalse(inner) => self.truth_test(inner, env, Expr::IsNotFalse, "IS NOT FALSE"),
+            E::IsUnknown(inner) => self.truth_test(inner, env, Expr::IsUnknown, "IS UNKNOWN"),
+            E::IsNotUnknown(inner) => self.truth_test(inner, env, Expr::IsNotUnknown, "IS NOT UNKNOWN"),
+            E::IsDistinctFrom(left, right) => self.distinct_from(left, right, env, true),
+            E::IsNotDistinctFrom(left, right) => self.distinct_from(left, right, env, false),
+            E::InList { expr, list, negated } => self.in_list(expr, list, *negated, env),
+            E::InSubquery { expr, subquery, negated } => self.in_subquery(expr, subquery, *negated, env),
+            E::Between { expr, negated, low, high } => self.between(expr, *negated, low, high, env),
+            E::Like { negated, any: false, expr, pattern, escape_char } => {
+                self.like(expr, pattern, escape_char.as_deref(), if *negated { "!~~" } else { "~~" }, env)
+            }
+            E::ILike { negated, any: false, expr, pattern, escape_char } => {
+                self.like(expr, pattern, escape_char.as_deref(), if *negated { "!~~*" } else { "~~*" }, env)
+            }
+            E::SimilarTo { .. } => Err(SqlError::unsupported("SIMILAR TO")),
+            E::AnyOp { left, compare_op, right, .. } => self.quantified(left, compare_op, right, false, env),
+            E::AllOp { left, compare_op, right } => self.quantified(left, compare_op, right, true, env),
+            E::Cast { kind: ast::CastKind::Cast | ast::CastKind::DoubleColon, expr, data_type, format: None } => {
+                let to = sql_type(data_type)?;
+                // ARRAY[]::int[] takes its type from the cast.
+                if let E::Array(array) = expr.as_ref()
+                    && array.elem.is_empty()
+                    && to.array
+                {
+                    return self.empty_array(to);
+                }
+                let inner = self.expr(expr, env)?;
+                self.resolver.cast(inner, to, CastContext::Explicit)
+            }
+            E::TypedString(typed) => {
+                let to = sql_type(&typed.data_type)?;
+                let value = self.value(&typed.value.value)?;
+                self.resolver.cast(value, to, CastContext::Explicit)
+            }
+            E::AtTimeZone { timestamp, time_zone } => {
+                let zone = self.expr(time_zone, env)?;
+                let timestamp = self.expr(timestamp, env)?;
+                self.resolver.function("timezone", vec![zone, timestamp])
+            }
+            E::Extract { .. }
+            | E::Ceil { .. }
+            | E::Floor { .. }
+            | E::Position { .. }
+            | E::Substring { .. }
+            | E::Trim { .. }
+            | E::Overlay { .. } => self.special_syntax(expr, env),
+            E::Collate { expr, collation } => {
+                self.collation(collation)?;
+                self.expr(expr, env)
+            }
+            E::Function(function) => self.call(function, env),
+            E::Case { operand, conditions, else_result, .. } => {
+                self.case(operand.as_deref(), conditions, else_result.as_deref(), env)
+            }
+            E::Exists { subquery, negated } => self.exists(subquery, *negated, env),
+            E::Subquery(query) => self.scalar_subquery(query, env),
+            E::Array(array) => self.array(&array.elem, env),
+            E::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain, env),
+            E::Tuple(_) => Err(SqlError::unsupported("a row as a value")),
+            E::Interval(_) => Err(SqlError::unsupported("the type interval")),
+            E::GroupingSets(_) | E::Cube(_) | E::Rollup(_) => Err(SqlError::unsupported("GROUPING SETS")),
+            other => Err(SqlError::unsupported(format!("the expression {other}"))),
+        }
+    }
+
+    fn compound(&self, parts: &[ast::Ident], env: Env<'_>) -> Result<TypedExpr> {
+        let names: Vec<String> = parts.iter().map(fold).collect();
+        match names.as_slice() {
+            [relation, column] => env.scope.qualified(None, relation, column),
+            [schema, relation, column] | [_, schema, relation, column] => {
+                env.scope.qualified(Some(schema), relation, column)
+            }
+            _ => Err(SqlError::syntax("improper qualified name (too many dotted names)")),
+        }
+    }
+
+    fn unary(&self, op: &UnaryOperator, operand: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
+        match op {
+            UnaryOperator::Not => {
+                let typed = self.expr(operand, env)?;
+                let inner = self.condition(typed, "NOT", operand.span())?;
+                Ok(TypedExpr { expr: Expr::Not(Box::new(inner)), ty: SqlType::BOOL })
+            }
+            UnaryOperator::Minus if number(operand).is_some() => {
+                let digits = number(operand).unwrap_or_default();
+                self.number(&format!("-{digits}"))
+            }
+            other => {
+                let typed = self.expr(operand, env)?;
+                self.resolver.operator(&other.to_string(), None, typed)
+            }
+        }
+    }
+
+    fn null_test(&self, operand: &ast::Expr, env: Env<'_>, negated: bool) -> Result<TypedExpr> {
+        if let ast::Expr::Tuple(items) = operand {
+            // Of a row: every field is (not) null.
+            let mut all = boolean(true).expr;
+            for (at, item) in items.iter().enumerate() {
+                let test = self.null_test(item, env, negated)?.expr;
+                all = if at == 0 { test } else { all.and(test) };
+            }
+            return Ok(TypedExpr { expr: all, ty: SqlType::BOOL });
+        }
+        let typed = self.expr(operand, env)?;
+        self.note_untyped(&typed);
+        let inner = Box::new(typed.expr);
+        let expr = if negated { Expr::IsNotNull(inner) } else { Expr::IsNull(inner) };
+        Ok(TypedExpr { expr, ty: SqlType::BOOL })
+    }
+
+    fn truth_test(
+        &self,
+        operand: &ast::Expr,
+        env: Env<'_>,
+        make: fn(Box<Expr>) -> Expr,
+        name: &str,
+    ) -> Result<TypedExpr> {
+        let typed = self.expr(operand, env)?;
+        let inner = self.condition(typed, name, operand.span())?;
+        Ok(TypedExpr { expr: make(Box::new(inner)), ty: SqlType::BOOL })
+    }
+
+    fn case(
+        &self,
+        operand: Option<&ast::Expr>,
+        conditions: &[ast::CaseWhen],
+        otherwise: Option<&ast::Expr>,
+        env: Env<'_>,
+    ) -> Result<TypedExpr> {
+        let operand = operand.map(|operand| self.expr(operand, env)).transpose()?;
+        let mut whens = Vec::new();
+        let mut results = Vec::new();
+        for when in conditions {
+            let condition = match &operand {
+                None => {
+                    let typed = self.expr(&when.condition, env)?;
+                    self.condition(typed, "CASE/WHEN", when.condition.span())?
+                }
+                Some(operand) => {
+                    let value = self.expr(&when.condition, env)?;
+                    self.resolver.operator("=", Some(operand.clone()), value)?.expr
+                }
+            };
+            whens.push(condition);
+            results.push(self.expr(&when.result, env)?);
+        }
+        let otherwise = match otherwise {
+            Some(expr) => self.expr(expr, env)?,
+            None => null(),
+        };
+        // PostgreSQL looks at ELSE first.
+        let mut types = vec![otherwise.ty];
+        types.extend(results.iter().map(|result| result.ty));
+        let ty = self.resolver.common_type("CASE", &types)?;
+        let mut branches = Vec::new();
+        for (when, result) in whens.into_iter().zip(results) {
+            branches.push((Box::new(when), Box::new(self.coerce(result, ty)?.expr)));
+        }
+        let otherwise = self.coerce(otherwise, ty)?.expr;
+        let case = Case { expr: None, when_then_expr: branches, else_expr: Some(Box::new(otherwise)) };
+        Ok(TypedExpr { expr: Expr::Case(case), ty })
+    }
+
+    fn collation(&self, name: &ast::ObjectName) -> Result<()> {
+        let (schema, name) = fold_name(name)?;
+        let known = matches!(name.as_str(), "default" | "C" | "POSIX" | "c" | "posix" | "ucs_basic" | "C.UTF-8" | "C.utf8");
+        if known && schema.is_none_or(|schema| schema == "pg_catalog") {
+            return Ok(());
+        }
+        Err(SqlError::unsupported(format!("the collation \"{name}\"")))
+    }
+
+    /// Expressions brought to the type they have in common.
+    pub fn unify(&self, context: &str, items: Vec<TypedExpr>) -> Result<(Vec<Expr>, SqlType)> {
+        let types: Vec<SqlType> = items.iter().map(|item| item.ty).collect();
+        let mut ty = self.resolver.common_type(context, &types)?;
+        if ty == SqlType::UNKNOWN {
+            ty = SqlType::TEXT;
+        }
+        let items: Result<Vec<Expr>> = items.into_iter().map(|item| Ok(self.coerce(item, ty)?.expr)).collect();
+        Ok((items?, ty))
+    }
+
+    fn like(
+        &self,
+        expr: &ast::Expr,
+        pattern: &ast::Expr,
+        escape: Option<&ast::Expr>,
+        operator: &str,
+        env: Env<'_>,
+    ) -> Result<TypedExpr> {
+        let left = self.expr(expr, env)?;
+        let mut right = self.expr(pattern, env)?;
+        if let Some(escape) = escape {
+            let escape = self.expr(escape, env)?;
+            right = self.resolver.like_escape(right, escape)?;
+        }
+        self.resolver.operator(operator, Some(left), right)
+    }
+
+    /// `a OPERATOR b` by PostgreSQL's symbol.
+    pub fn operator_symbol(&self, op: &BinaryOperator) -> Result<String> {
+        let symbol = match op {
+            BinaryOperator::PGCustomBinaryOperator(parts) => match parts.as_slice() {
+                [symbol] => symbol.clone(),
+                [schema, symbol] if schema.eq_ignore_ascii_case("pg_catalog") => symbol.clone(),
+                _ => {
+                    let message = format!("operator does not exist: {}", parts.join("."));
+                    return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
+                }
+            },
+            BinaryOperator::Custom(symbol) => symbol.clone(),
+            BinaryOperator::NotEq => "<>".into(),
+            BinaryOperator::Overlaps => return Err(SqlError::unsupported("OVERLAPS")),
+            other => other.to_string(),
+        };
+        Ok(symbol)
+    }
+
+    /// A text constant for a function's argument.
+    pub fn word(&self, value: &str) -> TypedExpr {
+        text(value)
+    }
+
+    /// Whether an expression is a constant of unknown type.
+    pub fn is_open(&self, typed: &TypedExpr) -> bool {
+        is_unknown_constant(typed)
+    }
+}
+
+fn number(expr: &ast::Expr) -> Option<String> {
+    match expr {
+        ast::Expr::Value(value) => match &value.value {
+            ast::Value::Number(digits, _) => Some(digits.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The place PostgreSQL names: of an operator the operator itself, which the tree does not keep, so the start.
+fn anchor(expr: &ast::Expr) -> sqlparser::tokenizer::Span {
+    match expr {
+        ast::Expr::Function(function) => super::binder::span_of(&function.name),
+        other => other.span(),
+    }
+}

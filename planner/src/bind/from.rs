@@ -1,0 +1,380 @@
+//! FROM: tables, subqueries, functions, each with its alias. Joins are `join`'s, LATERAL is `lateral`'s.
+
+use super::binder::{Binder, column};
+use super::expression::{Clause, Env};
+use super::query::BoundQuery;
+use super::scope::{Scope, ScopeColumn, ScopeRelation};
+use super::{KEY_COLUMN, column_name};
+use crate::catalog::{RelationKind, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::functions::TypedExpr;
+use crate::parse::{fold, fold_name};
+use crate::types::{Oid, SqlType};
+use datafusion::common::{Column, UnnestOptions};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, TableFactor};
+use std::sync::Arc;
+
+/// A plan and what of it can be named.
+pub struct Source<'p> {
+    /// The plan.
+    pub plan: LogicalPlan,
+    /// The names.
+    pub scope: Scope<'p>,
+}
+
+impl<'p> Source<'p> {
+    /// A source of one relation.
+    pub fn of(plan: LogicalPlan, relation: ScopeRelation, parent: Option<&'p Scope<'p>>) -> Self {
+        let schema = plan.schema().clone();
+        Source { plan, scope: Scope::of(relation, schema, parent) }
+    }
+}
+
+/// A function of a FROM clause.
+pub struct TableFunction<'t> {
+    /// Name, folded.
+    pub name: String,
+    /// Arguments.
+    pub args: Vec<&'t ast::Expr>,
+    /// Alias.
+    pub alias: Option<&'t ast::TableAlias>,
+}
+
+/// A bound function of a FROM clause.
+pub enum BoundFunction {
+    /// A list whose items are the rows.
+    Rows(TypedExpr),
+    /// One value: one row.
+    Value(TypedExpr),
+}
+
+impl Binder<'_> {
+    /// A whole FROM clause. Without one: one row without columns.
+    pub fn from<'p>(&self, from: &[ast::TableWithJoins], parent: Option<&'p Scope<'p>>) -> Result<Source<'p>> {
+        let mut whole: Option<Source<'p>> = None;
+        for item in from {
+            let lateral = is_lateral(&item.relation) || item.joins.iter().any(|join| is_lateral(&join.relation));
+            let mut source = match whole.take() {
+                Some(left) if lateral => self.comma(left, &item.relation, parent)?,
+                Some(left) if item.joins.is_empty() => self.comma(left, &item.relation, parent)?,
+                left => {
+                    let mut source = self.factor(&item.relation, parent)?;
+                    for join in &item.joins {
+                        source = self.join(source, join, parent)?;
+                    }
+                    whole = Some(match left {
+                        Some(left) => self.cross(left, source)?,
+                        None => source,
+                    });
+                    continue;
+                }
+            };
+            for join in &item.joins {
+                source = self.join(source, join, parent)?;
+            }
+            whole = Some(source);
+        }
+        match whole {
+            Some(source) => Ok(source),
+            None => {
+                let plan = LogicalPlanBuilder::empty(true).build()?;
+                let mut scope = Scope::empty(parent);
+                scope.schema = Some(plan.schema().clone());
+                Ok(Source { plan, scope })
+            }
+        }
+    }
+
+    fn comma<'p>(
+        &self,
+        left: Source<'p>,
+        factor: &TableFactor,
+        parent: Option<&'p Scope<'p>>,
+    ) -> Result<Source<'p>> {
+        if is_lateral(factor) {
+            return self.lateral(left, factor, parent);
+        }
+        let right = self.factor(factor, parent)?;
+        self.cross(left, right)
+    }
+
+    /// One item of FROM that sees nothing to its left.
+    pub fn factor<'p>(&self, factor: &TableFactor, parent: Option<&'p Scope<'p>>) -> Result<Source<'p>> {
+        match factor {
+            TableFactor::Table {
+                name,
+                alias,
+                args: None,
+                with_hints,
+                version: None,
+                with_ordinality: false,
+                partitions,
+                json_path: None,
+                sample,
+                index_hints,
+            } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
+                if sample.is_some() {
+                    return Err(SqlError::unsupported("TABLESAMPLE"));
+                }
+                if let [ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice()
+                    && let Some(query) = self.common_table(&fold(ident))?
+                {
+                    return self.derived(query, &fold(ident), alias.as_ref(), parent);
+                }
+                let table = self.table(name)?;
+                self.scan(&table, alias.as_ref(), parent)
+            }
+            TableFactor::Derived { lateral: _, subquery, alias, sample: None } => {
+                let Some(alias) = alias else {
+                    return Err(SqlError::syntax("subquery in FROM must have an alias")
+                        .hint("For example, FROM (SELECT ...) [AS] foo."));
+                };
+                let bound = self.query(subquery, parent)?;
+                self.derived(bound, &fold(&alias.name), Some(alias), parent)
+            }
+            TableFactor::NestedJoin { table_with_joins, alias: None } => {
+                self.from(std::slice::from_ref(table_with_joins), parent)
+            }
+            other => match table_function(other)? {
+                Some(function) => {
+                    let scope = Scope::empty(parent);
+                    let bound = self.table_function(&function, Env::new(&scope, Clause::FromFunction))?;
+                    let plan = LogicalPlanBuilder::empty(true).build()?;
+                    self.function_rows(plan, Vec::new(), &function, bound, parent)
+                }
+                None => Err(SqlError::unsupported(format!("the FROM item {other}"))),
+            },
+        }
+    }
+
+    /// A table's rows.
+    pub fn scan<'p>(
+        &self,
+        table: &Arc<TableDescriptor>,
+        alias: Option<&ast::TableAlias>,
+        parent: Option<&'p Scope<'p>>,
+    ) -> Result<Source<'p>> {
+        if table.kind == RelationKind::Sequence {
+            return Err(SqlError::unsupported("reading a sequence as a table"));
+        }
+        let name = alias.map_or_else(|| table.name.clone(), |alias| fold(&alias.name));
+        let qualifier = self.qualifier(&name);
+        let source = (self.context.table_source)(table.clone());
+        let has_key = source.schema().field_with_name(KEY_COLUMN).is_ok();
+        let plan = LogicalPlanBuilder::scan(qualifier.clone(), source, None)?.build()?;
+        let mut columns: Vec<ScopeColumn> = table
+            .live_columns()
+            .map(|column| ScopeColumn {
+                name: column.name.clone(),
+                expr: Expr::Column(Column::new(Some(qualifier.clone()), &column.name)),
+                ty: column.ty,
+                table_oid: table.oid,
+                attnum: column.id,
+            })
+            .collect();
+        rename(&name, &mut columns, alias)?;
+        let relation = ScopeRelation {
+            name,
+            schema: alias.is_none().then(|| table.schema.clone()),
+            columns,
+            table: Some(table.clone()),
+            key: has_key.then(|| Column::new(Some(qualifier), KEY_COLUMN)),
+        };
+        Ok(Source::of(plan, relation, parent))
+    }
+
+    /// A subquery's rows.
+    pub fn derived<'p>(
+        &self,
+        bound: BoundQuery,
+        name: &str,
+        alias: Option<&ast::TableAlias>,
+        parent: Option<&'p Scope<'p>>,
+    ) -> Result<Source<'p>> {
+        let name = alias.map_or_else(|| name.to_string(), |alias| fold(&alias.name));
+        let mut columns = bound.columns;
+        rename(&name, &mut columns, alias)?;
+        let relation = ScopeRelation { name, schema: None, columns, table: None, key: None };
+        Ok(Source::of(bound.plan, relation, parent))
+    }
+
+    /// Binds the function and its arguments.
+    pub fn table_function(&self, function: &TableFunction<'_>, env: Env<'_>) -> Result<BoundFunction> {
+        let args: Vec<TypedExpr> = function.args.iter().map(|arg| self.expr(arg, env)).collect::<Result<_>>()?;
+        match function.name.as_str() {
+            "generate_series" => Ok(BoundFunction::Rows(self.generate_series(args)?)),
+            "unnest" => {
+                let [array] = args.as_slice() else {
+                    return Err(SqlError::unsupported("unnest with several arguments"));
+                };
+                if !array.ty.array {
+                    let message = format!("function unnest({}) does not exist", array.ty.name());
+                    return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
+                }
+                Ok(BoundFunction::Rows(array.clone()))
+            }
+            name => Ok(BoundFunction::Value(match self.conditional(name, args.clone())? {
+                Some(typed) => typed,
+                None => self.resolver.function(name, args)?,
+            })),
+        }
+    }
+
+    /// `generate_series` of integers as a list.
+    fn generate_series(&self, args: Vec<TypedExpr>) -> Result<TypedExpr> {
+        if !(2..=3).contains(&args.len()) {
+            let types: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
+            let message = format!("function generate_series({}) does not exist", types.join(", "));
+            return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
+        }
+        let types: Vec<SqlType> = args.iter().map(|arg| arg.ty).collect();
+        let common = self.resolver.common_type("generate_series", &types)?.plain();
+        let ty = match common {
+            SqlType::INT2 | SqlType::INT4 | SqlType::UNKNOWN => SqlType::INT4,
+            SqlType::INT8 => SqlType::INT8,
+            other => return Err(SqlError::unsupported(format!("generate_series of type {}", other.name()))),
+        };
+        let mut values = Vec::new();
+        for arg in args {
+            let arg = self.coerce(arg, ty)?;
+            values.push(self.coerce(arg, SqlType::INT8)?.expr);
+        }
+        let list = datafusion::functions_nested::range::gen_series_udf().call(values);
+        Ok(TypedExpr { expr: list, ty: ty.array_of() })
+    }
+
+    /// Puts the rows of a function beside those of `input`, of which `carried` columns are kept.
+    pub fn function_rows<'p>(
+        &self,
+        input: LogicalPlan,
+        carried: Vec<Expr>,
+        function: &TableFunction<'_>,
+        bound: BoundFunction,
+        parent: Option<&'p Scope<'p>>,
+    ) -> Result<Source<'p>> {
+        let name = self.unique("f");
+        let mut exprs = carried;
+        let (plan, expr, ty) = match bound {
+            BoundFunction::Value(typed) => {
+                let typed = self.settle(typed)?;
+                exprs.push(typed.expr.alias(&name));
+                (LogicalPlanBuilder::from(input).project(exprs)?.build()?, column(&name), typed.ty)
+            }
+            BoundFunction::Rows(list) => {
+                exprs.push(list.expr.alias(&name));
+                let options = UnnestOptions { preserve_nulls: false, ..UnnestOptions::default() };
+                let plan = LogicalPlanBuilder::from(input)
+                    .project(exprs)?
+                    .unnest_column_with_options(Column::from_name(&name), options)?
+                    .build()?;
+                let ty = list.ty.element();
+                // A series is made of int8.
+                let wide = plan.schema().field_with_unqualified_name(&name)?.data_type().clone();
+                let item = column(&name);
+                let expr = if wide == ty.arrow() {
+                    item
+                } else {
+                    self.resolver
+                        .cast(TypedExpr { expr: item, ty: SqlType::INT8 }, ty, crate::functions::CastContext::Explicit)?
+                        .expr
+                };
+                (plan, expr, ty)
+            }
+        };
+        let shown = function.alias.map_or_else(|| function.name.clone(), |alias| fold(&alias.name));
+        let mut columns = vec![ScopeColumn { name: shown.clone(), expr, ty, table_oid: 0, attnum: 0 }];
+        rename(&shown, &mut columns, function.alias)?;
+        let relation = ScopeRelation { name: shown, schema: None, columns, table: None, key: None };
+        Ok(Source::of(plan, relation, parent))
+    }
+
+    /// Columns for an output that is made a relation.
+    pub fn scope_columns(&self, columns: &[(String, String, SqlType)]) -> Vec<ScopeColumn> {
+        columns
+            .iter()
+            .map(|(name, internal, ty)| ScopeColumn {
+                name: name.clone(),
+                expr: column(internal),
+                ty: *ty,
+                table_oid: Oid::default(),
+                attnum: 0,
+            })
+            .collect()
+    }
+}
+
+/// Whether an item of FROM may see what is on its left.
+pub fn is_lateral(factor: &TableFactor) -> bool {
+    matches!(
+        factor,
+        TableFactor::Derived { lateral: true, .. }
+            | TableFactor::Function { .. }
+            | TableFactor::UNNEST { .. }
+            | TableFactor::TableFunction { .. }
+            | TableFactor::Table { args: Some(_), .. }
+    )
+}
+
+/// The function that an item of FROM calls; None when it is something else.
+pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>> {
+    let ordinality = || SqlError::unsupported("WITH ORDINALITY");
+    let function = match factor {
+        TableFactor::Table { name, alias, args: Some(args), with_ordinality, .. } => {
+            if *with_ordinality {
+                return Err(ordinality());
+            }
+            let (_, name) = fold_name(name)?;
+            TableFunction { name, args: plain_arguments(&args.args)?, alias: alias.as_ref() }
+        }
+        TableFactor::Function { name, args, alias, with_ordinality, .. } => {
+            if *with_ordinality {
+                return Err(ordinality());
+            }
+            let (_, name) = fold_name(name)?;
+            TableFunction { name, args: plain_arguments(args)?, alias: alias.as_ref() }
+        }
+        TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_ordinality, .. } => {
+            if *with_ordinality {
+                return Err(ordinality());
+            }
+            TableFunction { name: "unnest".into(), args: array_exprs.iter().collect(), alias: alias.as_ref() }
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(function))
+}
+
+fn plain_arguments(args: &[FunctionArg]) -> Result<Vec<&ast::Expr>> {
+    args.iter()
+        .map(|arg| match arg {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Ok(expr),
+            other => Err(SqlError::unsupported(format!("the argument {other}"))),
+        })
+        .collect()
+}
+
+/// Gives columns the names of an alias' list.
+pub fn rename(relation: &str, columns: &mut [ScopeColumn], alias: Option<&ast::TableAlias>) -> Result<()> {
+    let Some(alias) = alias else { return Ok(()) };
+    if alias.columns.len() > columns.len() {
+        let message = format!(
+            "table \"{relation}\" has {} columns available but {} columns specified",
+            columns.len(),
+            alias.columns.len()
+        );
+        return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
+    }
+    for (column, name) in columns.iter_mut().zip(&alias.columns) {
+        if name.data_type.is_some() {
+            return Err(SqlError::unsupported("a column definition list"));
+        }
+        column.name = fold(&name.name);
+    }
+    Ok(())
+}
+
+/// The name PostgreSQL gives an expression's column.
+pub fn named(expr: &ast::Expr) -> String {
+    column_name::column_name(expr)
+}

@@ -1,0 +1,193 @@
+//! JOIN: conditions, USING, NATURAL.
+
+use super::binder::Binder;
+use super::expression::{Clause, Env};
+use super::from::{Source, is_lateral, table_function};
+use super::scope::{Scope, ScopeColumn};
+use crate::error::{Result, SqlError, state};
+use crate::parse::fold_name;
+use datafusion::common::JoinType;
+use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
+use sqlparser::ast::{self, JoinConstraint, JoinOperator};
+
+impl Binder<'_> {
+    /// Every row of the left with every row of the right.
+    pub fn cross<'p>(&self, left: Source<'p>, right: Source<'p>) -> Result<Source<'p>> {
+        let lateral = matches!(right.plan, datafusion::logical_expr::LogicalPlan::Subquery(_));
+        let scope = self.joined_scope(left.scope, right.scope)?;
+        let builder = LogicalPlanBuilder::from(left.plan);
+        let builder = if lateral {
+            // The rule that decorrelates wants a join with a condition.
+            let on = Expr::Literal(crate::types::Datum::Boolean(Some(true)), None);
+            builder.join_on(right.plan, JoinType::Inner, Some(on))?
+        } else {
+            builder.cross_join(right.plan)?
+        };
+        finish(builder, scope)
+    }
+
+    fn joined_scope<'p>(&self, left: Scope<'p>, right: Scope<'p>) -> Result<Scope<'p>> {
+        for relation in &right.relations {
+            let clash = left.relations.iter().any(|other| {
+                other.name == relation.name
+                    && (other.schema == relation.schema || other.schema.is_none() || relation.schema.is_none())
+            });
+            if clash {
+                let message = format!("table name \"{}\" specified more than once", relation.name);
+                return Err(SqlError::new(state::DUPLICATE_ALIAS, message));
+            }
+        }
+        let mut scope = left;
+        scope.relations.extend(right.relations);
+        scope.visible.extend(right.visible);
+        Ok(scope)
+    }
+
+    /// One join.
+    pub fn join<'p>(
+        &self,
+        left: Source<'p>,
+        join: &ast::Join,
+        parent: Option<&'p Scope<'p>>,
+    ) -> Result<Source<'p>> {
+        let (kind, constraint) = match &join.join_operator {
+            JoinOperator::Join(constraint) | JoinOperator::Inner(constraint) => (JoinType::Inner, constraint),
+            JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => (JoinType::Left, constraint),
+            JoinOperator::Right(constraint) | JoinOperator::RightOuter(constraint) => (JoinType::Right, constraint),
+            JoinOperator::FullOuter(constraint) => (JoinType::Full, constraint),
+            JoinOperator::CrossJoin(JoinConstraint::None) => (JoinType::Inner, &JoinConstraint::None),
+            other => return Err(SqlError::unsupported(format!("{other:?}").split('(').next().unwrap_or("this join"))),
+        };
+        let crossed = matches!(join.join_operator, JoinOperator::CrossJoin(_));
+        if !crossed && matches!(constraint, JoinConstraint::None) {
+            return Err(SqlError::syntax("syntax error: a join needs ON or USING"));
+        }
+        if join.global {
+            return Err(SqlError::unsupported("GLOBAL JOIN"));
+        }
+        let right = if is_lateral(&join.relation) {
+            if matches!(kind, JoinType::Right | JoinType::Full) && table_function(&join.relation)?.is_none() {
+                return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, "invalid reference to FROM-clause entry")
+                    .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference."));
+            }
+            if table_function(&join.relation)?.is_some() {
+                if crossed {
+                    return self.lateral(left, &join.relation, parent);
+                }
+                match self.factor(&join.relation, parent) {
+                    // It sees nothing of the left.
+                    Ok(source) => source,
+                    Err(error) if kind == JoinType::Inner => {
+                        let source = self.lateral(left, &join.relation, parent).map_err(|_| error)?;
+                        return self.filtered(source, constraint);
+                    }
+                    Err(_) => return Err(SqlError::unsupported("an outer join with a LATERAL function")),
+                }
+            } else {
+                self.lateral_subquery(&left, &join.relation, parent)?
+            }
+        } else {
+            self.factor(&join.relation, parent)?
+        };
+        if crossed {
+            return self.cross(left, right);
+        }
+        match constraint {
+            JoinConstraint::On(condition) => {
+                let left_plan = left.plan;
+                let right_plan = right.plan;
+                let mut scope = self.joined_scope(left.scope, right.scope)?;
+                let schema = left_plan.schema().join(right_plan.schema())?;
+                scope.schema = Some(std::sync::Arc::new(schema));
+                let on = self.predicate(condition, Env::new(&scope, Clause::JoinOn))?;
+                finish(LogicalPlanBuilder::from(left_plan).join_on(right_plan, kind, Some(on))?, scope)
+            }
+            JoinConstraint::Using(names) => {
+                let names: Vec<String> =
+                    names.iter().map(|name| Ok(fold_name(name)?.1)).collect::<Result<_>>()?;
+                self.using(left, right, kind, &names)
+            }
+            JoinConstraint::Natural => {
+                let mut names = Vec::new();
+                for column in &left.scope.visible {
+                    if right.scope.visible.iter().any(|other| other.name == column.name)
+                        && !names.contains(&column.name)
+                    {
+                        names.push(column.name.clone());
+                    }
+                }
+                self.using(left, right, kind, &names)
+            }
+            JoinConstraint::None => self.cross(left, right),
+        }
+    }
+
+    fn filtered<'p>(&self, source: Source<'p>, constraint: &JoinConstraint) -> Result<Source<'p>> {
+        match constraint {
+            JoinConstraint::On(condition) => {
+                let on = self.predicate(condition, Env::new(&source.scope, Clause::JoinOn))?;
+                finish(LogicalPlanBuilder::from(source.plan).filter(on)?, source.scope)
+            }
+            _ => Err(SqlError::unsupported("USING with a LATERAL function")),
+        }
+    }
+
+    /// USING: the named columns are compared and then seen once.
+    fn using<'p>(&self, left: Source<'p>, right: Source<'p>, kind: JoinType, names: &[String]) -> Result<Source<'p>> {
+        let mut merged = Vec::new();
+        let mut conditions = Vec::new();
+        for name in names {
+            let of_left = only(&left.scope, name, "left")?;
+            let of_right = only(&right.scope, name, "right")?;
+            let equal = self.resolver.operator("=", Some(of_left.typed()), of_right.typed())?;
+            conditions.push(equal.expr);
+            let mut column = match kind {
+                JoinType::Right => of_right,
+                JoinType::Full => {
+                    let (both, ty) = self.unify("JOIN/USING", vec![of_left.typed(), of_right.typed()])?;
+                    let expr = datafusion::functions::core::expr_fn::coalesce(both);
+                    ScopeColumn { name: name.clone(), expr, ty, table_oid: 0, attnum: 0 }
+                }
+                _ => of_left,
+            };
+            column.name.clone_from(name);
+            merged.push(column);
+        }
+        let rest = |scope: &Scope<'p>| -> Vec<ScopeColumn> {
+            scope.visible.iter().filter(|column| !names.contains(&column.name)).cloned().collect()
+        };
+        let mut visible = merged;
+        visible.extend(rest(&left.scope));
+        visible.extend(rest(&right.scope));
+        let left_plan = left.plan;
+        let right_plan = right.plan;
+        let mut scope = self.joined_scope(left.scope, right.scope)?;
+        scope.visible = visible;
+        if conditions.is_empty() {
+            let on = Expr::Literal(crate::types::Datum::Boolean(Some(true)), None);
+            conditions.push(on);
+        }
+        finish(LogicalPlanBuilder::from(left_plan).join_on(right_plan, kind, conditions)?, scope)
+    }
+}
+
+fn only(scope: &Scope<'_>, name: &str, side: &str) -> Result<ScopeColumn> {
+    let mut found = scope.visible.iter().filter(|column| column.name == name);
+    match (found.next(), found.next()) {
+        (Some(column), None) => Ok(column.clone()),
+        (Some(_), Some(_)) => {
+            let message = format!("common column name \"{name}\" appears more than once in {side} table");
+            Err(SqlError::new(state::AMBIGUOUS_COLUMN, message))
+        }
+        (None, _) => {
+            let message = format!("column \"{name}\" specified in USING clause does not exist in {side} table");
+            Err(SqlError::new(state::UNDEFINED_COLUMN, message))
+        }
+    }
+}
+
+fn finish(builder: LogicalPlanBuilder, mut scope: Scope<'_>) -> Result<Source<'_>> {
+    let plan = builder.build()?;
+    scope.schema = Some(plan.schema().clone());
+    Ok(Source { plan, scope })
+}

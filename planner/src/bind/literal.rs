@@ -1,0 +1,78 @@
+//! Constants and parameters as PostgreSQL types them: `1` is int4, `1.5` numeric, a string unknown.
+
+use super::binder::Binder;
+use crate::error::{Result, SqlError, state};
+use crate::functions::{CastContext, TypedExpr};
+use crate::types::{Datum, SqlType};
+use datafusion::logical_expr::Expr;
+use sqlparser::ast::Value;
+
+/// A literal of a type.
+pub fn literal(value: Datum, ty: SqlType) -> TypedExpr {
+    TypedExpr { expr: Expr::Literal(value, None), ty }
+}
+
+/// A string literal: its type is not known yet.
+pub fn unknown(text: &str) -> TypedExpr {
+    literal(Datum::Utf8(Some(text.to_string())), SqlType::UNKNOWN)
+}
+
+/// A text constant.
+pub fn text(value: &str) -> TypedExpr {
+    literal(Datum::Utf8(Some(value.to_string())), SqlType::TEXT)
+}
+
+/// NULL: its type is not known yet.
+pub fn null() -> TypedExpr {
+    literal(Datum::Utf8(None), SqlType::UNKNOWN)
+}
+
+/// A boolean constant.
+pub fn boolean(value: bool) -> TypedExpr {
+    literal(Datum::Boolean(Some(value)), SqlType::BOOL)
+}
+
+/// Whether an expression is a constant whose type is not known yet.
+pub fn is_unknown_constant(typed: &TypedExpr) -> bool {
+    typed.ty == SqlType::UNKNOWN && matches!(typed.expr, Expr::Literal(..))
+}
+
+impl Binder<'_> {
+    /// A constant or parameter.
+    pub fn value(&self, value: &Value) -> Result<TypedExpr> {
+        match value {
+            Value::Number(digits, _) => self.number(digits),
+            Value::SingleQuotedString(text)
+            | Value::EscapedStringLiteral(text)
+            | Value::UnicodeStringLiteral(text)
+            | Value::NationalStringLiteral(text) => Ok(unknown(text)),
+            Value::DollarQuotedString(quoted) => Ok(unknown(&quoted.value)),
+            Value::Boolean(value) => Ok(boolean(*value)),
+            Value::Null => Ok(null()),
+            Value::Placeholder(name) => self.parameter(name),
+            Value::HexStringLiteral(_) => Err(SqlError::unsupported("the type bit")),
+            other => Err(SqlError::unsupported(format!("the literal {other}"))),
+        }
+    }
+
+    /// A number, with its sign when it has one.
+    pub fn number(&self, digits: &str) -> Result<TypedExpr> {
+        let digits = digits.replace('_', "");
+        if let Ok(value) = digits.parse::<i32>() {
+            return Ok(literal(Datum::Int32(Some(value)), SqlType::INT4));
+        }
+        if let Ok(value) = digits.parse::<i64>() {
+            return Ok(literal(Datum::Int64(Some(value)), SqlType::INT8));
+        }
+        self.resolver.cast(unknown(&digits), SqlType::NUMERIC, CastContext::Explicit)
+    }
+
+    /// `$n`.
+    fn parameter(&self, name: &str) -> Result<TypedExpr> {
+        let number = name.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok());
+        match number {
+            Some(number @ 1..=65_535) => Ok(self.resolver.parameter(number)),
+            _ => Err(SqlError::new(state::UNDEFINED_PARAMETER, format!("there is no parameter {name}"))),
+        }
+    }
+}

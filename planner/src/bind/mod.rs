@@ -1,0 +1,136 @@
+//! From syntax trees to typed logical plans, by PostgreSQL's rules.
+//!
+//! Names are looked up in the catalog and in scopes, types resolved by `functions::Resolver`, and DataFusion's
+//! `LogicalPlan` is what comes out. Every relation gets a qualifier and every computed column a name that is unique in
+//! the statement; the names a client sees stand beside the plan. Must not know sessions, transactions or rows.
+
+mod aggregate;
+mod assignment;
+mod binder;
+mod call;
+mod column_name;
+mod comparison;
+mod conflict;
+mod delete;
+mod distinct;
+mod expression;
+mod from;
+mod insert;
+mod join;
+mod lateral;
+mod literal;
+mod lock;
+mod order;
+mod query;
+mod returning;
+mod scope;
+mod select;
+mod set_operation;
+mod special;
+mod subquery;
+pub mod table_expression;
+pub mod type_name;
+mod update;
+mod values;
+mod window;
+mod with;
+
+pub use binder::{bind, bind_parameter_values};
+pub use table_expression::{TableExpression, bind_constant, bind_table_expression, canonical_text};
+pub use type_name::sql_type;
+
+use crate::catalog::{Catalog, TableDescriptor};
+use crate::execution::Slots;
+use crate::session::OutputColumn;
+use crate::session::settings::Settings;
+use crate::types::SqlType;
+use datafusion::logical_expr::{LogicalPlan, TableSource};
+use std::sync::Arc;
+
+/// What a statement is bound against.
+#[derive(Clone, Copy)]
+pub struct BindContext<'a> {
+    /// The catalog as the transaction sees it.
+    pub catalog: &'a Arc<Catalog>,
+    /// Settings: search_path, TimeZone.
+    pub settings: &'a Settings,
+    /// Slots of the plan instance that is being made: functions keep them.
+    pub slots: &'a Arc<Slots>,
+    /// Parameter types that the client gave; None or missing ones are inferred.
+    pub parameters: &'a [Option<SqlType>],
+    /// Start of the transaction, microseconds since the Unix epoch: the meaning of `'now'` as a constant.
+    pub now: i64,
+    /// The source of a table: live columns by name, then the row key.
+    pub table_source: &'a dyn Fn(Arc<TableDescriptor>) -> Arc<dyn TableSource>,
+}
+
+/// A bound statement.
+#[derive(Debug)]
+pub struct Bound {
+    /// What it does.
+    pub kind: BoundKind,
+    /// Types of `$1`, `$2`, ….
+    pub parameters: Vec<SqlType>,
+    /// The relations it reads or writes, each once.
+    pub relations: Vec<Arc<TableDescriptor>>,
+}
+
+/// What a bound statement does.
+#[derive(Debug)]
+pub enum BoundKind {
+    /// Returns rows.
+    Query {
+        /// The plan; its columns are `columns`, in order.
+        plan: LogicalPlan,
+        /// What the client sees.
+        columns: Vec<OutputColumn>,
+        /// Whether it locks rows (FOR UPDATE and its kin): not in a READ ONLY transaction.
+        locks: bool,
+    },
+    /// Writes rows of a table.
+    Dml {
+        /// The plan: one row `count`, or the rows of RETURNING.
+        plan: LogicalPlan,
+        /// RETURNING.
+        columns: Option<Vec<OutputColumn>>,
+        /// Which statement.
+        verb: Verb,
+        /// The table written.
+        table: Arc<TableDescriptor>,
+    },
+}
+
+/// A writing statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Verb {
+    Insert,
+    Update,
+    Delete,
+}
+
+impl Verb {
+    /// The command tag for so many rows.
+    pub fn tag(self, count: u64) -> String {
+        match self {
+            Verb::Insert => format!("INSERT 0 {count}"),
+            Verb::Update => format!("UPDATE {count}"),
+            Verb::Delete => format!("DELETE {count}"),
+        }
+    }
+    /// The first word of the tag.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verb::Insert => "INSERT",
+            Verb::Update => "UPDATE",
+            Verb::Delete => "DELETE",
+        }
+    }
+}
+
+/// Name of the hidden last column of a table's scan: the row key.
+pub const KEY_COLUMN: &str = "\u{1}key";
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests;

@@ -1,0 +1,108 @@
+//! ORDER BY.
+
+use super::binder::Binder;
+use super::expression::Env;
+use super::query::BoundQuery;
+use super::scope::ScopeColumn;
+use crate::error::{Result, SqlError, state};
+use crate::parse::fold;
+use datafusion::logical_expr::LogicalPlanBuilder;
+use datafusion::logical_expr::expr::Sort;
+use sqlparser::ast::{self, OrderBySort, Spanned};
+
+/// What an item of ORDER BY stands for.
+pub enum OrderTarget {
+    /// An output column, by place.
+    Output(usize),
+    /// An expression over what the query reads.
+    Expression,
+}
+
+impl Binder<'_> {
+    /// Direction and place of NULLs: last when ascending, first when descending, unless said.
+    pub fn direction(&self, item: &ast::OrderByExpr) -> Result<(bool, bool)> {
+        if item.with_fill.is_some() {
+            return Err(SqlError::unsupported("WITH FILL"));
+        }
+        let ascending = match &item.options.sort {
+            None | Some(OrderBySort::Asc) => true,
+            Some(OrderBySort::Desc) => false,
+            Some(_) => return Err(SqlError::unsupported("ORDER BY USING")),
+        };
+        Ok((ascending, item.options.nulls_first.unwrap_or(!ascending)))
+    }
+
+    /// An item of an ORDER BY that sees expressions alone: of aggregates and windows.
+    pub fn sort_item(&self, item: &ast::OrderByExpr, env: Env<'_>) -> Result<Sort> {
+        let (asc, nulls_first) = self.direction(item)?;
+        let typed = self.settled_expr(&item.expr, env)?;
+        Ok(Sort { expr: self.resolver.sort_key(typed), asc, nulls_first })
+    }
+
+    /// What an item of a query's ORDER BY (or GROUP BY) stands for: a number, an output name, or an expression.
+    pub fn order_target(&self, expr: &ast::Expr, outputs: &[String], clause: &str) -> Result<OrderTarget> {
+        if let Some(place) = ordinal(expr, clause)? {
+            if place == 0 || place > outputs.len() {
+                let message = format!("{clause} position {place} is not in select list");
+                return Err(self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), expr.span()));
+            }
+            return Ok(OrderTarget::Output(place - 1));
+        }
+        Ok(OrderTarget::Expression)
+    }
+
+    /// ORDER BY of a set operation or VALUES: numbers and names of the output only.
+    pub fn order_output(&self, bound: BoundQuery, order_by: &[ast::OrderByExpr]) -> Result<BoundQuery> {
+        if order_by.is_empty() {
+            return Ok(bound);
+        }
+        let bound = self.settled(bound)?;
+        let names: Vec<String> = bound.columns.iter().map(|column| column.name.clone()).collect();
+        let mut sorts = Vec::new();
+        for item in order_by {
+            let column = match self.order_target(&item.expr, &names, "ORDER BY")? {
+                OrderTarget::Output(place) => bound.columns.get(place),
+                OrderTarget::Expression => match &item.expr {
+                    ast::Expr::Identifier(ident) => {
+                        let name = fold(ident);
+                        let column = self.output_named(&bound.columns, &name)?;
+                        if column.is_none() {
+                            let message = format!("column \"{name}\" does not exist");
+                            return Err(self.at(SqlError::new(state::UNDEFINED_COLUMN, message), ident.span));
+                        }
+                        column
+                    }
+                    _ => return Err(self.invalid_set_order()),
+                },
+            };
+            let Some(column) = column else { return Err(SqlError::internal("an output column is missing")) };
+            let (asc, nulls_first) = self.direction(item)?;
+            sorts.push(Sort { expr: self.resolver.sort_key(column.typed()), asc, nulls_first });
+        }
+        let plan = LogicalPlanBuilder::from(bound.plan).sort(sorts)?.build()?;
+        Ok(BoundQuery { plan, columns: bound.columns })
+    }
+
+    /// The output column with a name; 42702 when there are several that differ.
+    pub fn output_named<'c>(&self, columns: &'c [ScopeColumn], name: &str) -> Result<Option<&'c ScopeColumn>> {
+        let mut found = columns.iter().filter(|column| column.name == name);
+        let first = found.next();
+        if first.is_some() && found.any(|other| Some(&other.expr) != first.map(|column| &column.expr)) {
+            return Err(SqlError::new(state::AMBIGUOUS_COLUMN, format!("ORDER BY \"{name}\" is ambiguous")));
+        }
+        Ok(first)
+    }
+}
+
+/// The number an item is, if it is an integer constant. Other constants are refused as PostgreSQL does.
+fn ordinal(expr: &ast::Expr, clause: &str) -> Result<Option<usize>> {
+    let ast::Expr::Value(value) = expr else { return Ok(None) };
+    match &value.value {
+        ast::Value::Number(digits, _) => match digits.parse::<usize>() {
+            Ok(place) => Ok(Some(place)),
+            Err(_) => Err(SqlError::syntax(format!("non-integer constant in {clause}"))),
+        },
+        ast::Value::Placeholder(_) | ast::Value::Null => Ok(None),
+        _ => Err(SqlError::syntax(format!("non-integer constant in {clause}"))),
+    }
+}

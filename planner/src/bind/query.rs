@@ -1,0 +1,290 @@
+//! Whole queries: WITH, the body, ORDER BY, LIMIT, FOR UPDATE.
+
+use super::binder::{Binder, column};
+use super::expression::{Clause, Env};
+use super::scope::{Scope, ScopeColumn};
+use super::BoundKind;
+use crate::error::{Result, SqlError, state};
+use crate::functions::TypedExpr;
+use crate::session::OutputColumn;
+use crate::types::SqlType;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use sqlparser::ast::{self, LimitClause, SetExpr, Spanned};
+
+/// A bound query: a plan, and its columns in order with the names a client or an outer query sees.
+#[derive(Clone, Debug)]
+pub struct BoundQuery {
+    /// The plan; every column's name is unique in the statement.
+    pub plan: LogicalPlan,
+    /// Its columns.
+    pub columns: Vec<ScopeColumn>,
+}
+
+impl BoundQuery {
+    /// The columns as a client sees them.
+    pub fn output(&self) -> Vec<OutputColumn> {
+        self.columns
+            .iter()
+            .map(|column| OutputColumn {
+                name: column.name.clone(),
+                ty: column.ty,
+                table_oid: column.table_oid,
+                attnum: column.attnum,
+            })
+            .collect()
+    }
+}
+
+/// ORDER BY, LIMIT and locks: what follows the body of a query.
+#[derive(Clone, Copy)]
+pub struct Tail<'q> {
+    /// ORDER BY.
+    pub order_by: &'q [ast::OrderByExpr],
+    /// FOR UPDATE and its kin.
+    pub locks: &'q [ast::LockClause],
+}
+
+impl Binder<'_> {
+    /// A statement that is a query.
+    pub fn query_statement(&self, query: &ast::Query) -> Result<BoundKind> {
+        let locks = query.locks.len();
+        if locks < self.extras.locks.len() {
+            return Err(SqlError::unsupported("FOR UPDATE or FOR SHARE in a subquery"));
+        }
+        let bound = self.query_with_locks(query, None, true)?;
+        let bound = self.settled(bound)?;
+        let bound = self.exact(bound)?;
+        let columns = bound.output();
+        Ok(BoundKind::Query { plan: bound.plan, columns, locks: locks > 0 })
+    }
+
+    /// A query inside another, or whole.
+    pub fn query(&self, query: &ast::Query, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+        if !query.locks.is_empty() {
+            return Err(SqlError::unsupported("FOR UPDATE or FOR SHARE in a subquery"));
+        }
+        let bound = self.query_with_locks(query, parent, false)?;
+        self.settled(bound)
+    }
+
+    /// A query whose columns may still be unknown: the source of INSERT.
+    pub fn open_query(&self, query: &ast::Query) -> Result<BoundQuery> {
+        if !query.locks.is_empty() {
+            return Err(SqlError::unsupported("FOR UPDATE or FOR SHARE in INSERT"));
+        }
+        self.query_with_locks(query, None, false)
+    }
+
+    fn query_with_locks(&self, query: &ast::Query, parent: Option<&Scope<'_>>, top: bool) -> Result<BoundQuery> {
+        if query.for_clause.is_some() || query.settings.is_some() || query.format_clause.is_some() {
+            return Err(SqlError::unsupported("FOR XML, FOR JSON, SETTINGS or FORMAT"));
+        }
+        if !query.pipe_operators.is_empty() {
+            return Err(SqlError::unsupported("pipe syntax"));
+        }
+        let depth = self.enter_with(query.with.as_ref(), parent)?;
+        let bound = self.query_body(query, parent, top);
+        self.leave_with(depth);
+        bound
+    }
+
+    fn query_body(&self, query: &ast::Query, parent: Option<&Scope<'_>>, top: bool) -> Result<BoundQuery> {
+        let order_by: &[ast::OrderByExpr] = match &query.order_by {
+            None => &[],
+            Some(ast::OrderBy { kind: ast::OrderByKind::Expressions(exprs), interpolate: None }) => exprs,
+            Some(_) => return Err(SqlError::unsupported("ORDER BY ALL")),
+        };
+        let tail = Tail { order_by, locks: if top { &query.locks } else { &[] } };
+        let bound = match query.body.as_ref() {
+            SetExpr::Select(select) => self.select(select, tail, parent)?,
+            other => {
+                if !tail.locks.is_empty() {
+                    let what = if matches!(other, SetExpr::Values(_)) { "VALUES" } else { "UNION/INTERSECT/EXCEPT" };
+                    let message = format!("FOR UPDATE is not allowed with {what}");
+                    return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+                }
+                let bound = self.set_expr(other, parent)?;
+                self.order_output(bound, order_by)?
+            }
+        };
+        self.limited(bound, query, parent)
+    }
+
+    /// A query's body without what follows it.
+    pub fn set_expr(&self, body: &SetExpr, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+        match body {
+            SetExpr::Select(select) => self.select(select, Tail { order_by: &[], locks: &[] }, parent),
+            SetExpr::Query(query) => {
+                if !query.locks.is_empty() {
+                    return Err(SqlError::unsupported("FOR UPDATE or FOR SHARE in a subquery"));
+                }
+                self.query_with_locks(query, parent, false)
+            }
+            SetExpr::SetOperation { left, op, set_quantifier, right } => {
+                self.set_operation(left, op, set_quantifier, right, parent)
+            }
+            SetExpr::Values(values) => self.values(values, parent),
+            SetExpr::Table(table) => {
+                let mut parts = Vec::new();
+                if let Some(schema) = &table.schema_name {
+                    parts.push(ast::Ident::new(schema));
+                }
+                if let Some(name) = &table.table_name {
+                    parts.push(ast::Ident::new(name));
+                }
+                let table = self.table(&ast::ObjectName::from(parts))?;
+                let source = self.scan(&table, None, parent)?;
+                self.all_columns(source.plan, source.scope.visible)
+            }
+            SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => {
+                Err(SqlError::unsupported("a data-modifying statement in WITH"))
+            }
+        }
+    }
+
+    /// Columns whose type is still unknown become text.
+    pub fn settled(&self, bound: BoundQuery) -> Result<BoundQuery> {
+        if bound.columns.iter().all(|column| column.ty != SqlType::UNKNOWN) {
+            return Ok(bound);
+        }
+        let types: Vec<SqlType> = bound
+            .columns
+            .iter()
+            .map(|column| if column.ty == SqlType::UNKNOWN { SqlType::TEXT } else { column.ty })
+            .collect();
+        self.cast_columns(bound, &types)
+    }
+
+    /// Makes the columns of a query the given types. The constants and parameters of its own select list are cast where
+    /// they stand.
+    pub fn cast_columns(&self, bound: BoundQuery, types: &[SqlType]) -> Result<BoundQuery> {
+        if bound.columns.iter().zip(types).all(|(column, ty)| column.ty == *ty) {
+            return Ok(bound);
+        }
+        let BoundQuery { plan, columns } = bound;
+        // What a column of the topmost projection is, as long as nothing stands between it and the names.
+        let (input, known) = match plan {
+            LogicalPlan::Projection(projection)
+                if columns.iter().any(|column| column.ty == SqlType::UNKNOWN) =>
+            {
+                (projection.input.as_ref().clone(), Some(projection.expr))
+            }
+            plan => (plan, None),
+        };
+        let mut exprs = Vec::new();
+        let mut cast = Vec::new();
+        for (at, (old, ty)) in columns.into_iter().zip(types).enumerate() {
+            let expr = match &known {
+                Some(exprs) => exprs.get(at).cloned().map(Expr::unalias).unwrap_or_else(|| old.expr.clone()),
+                None => old.expr.clone(),
+            };
+            let typed = self.coerce(TypedExpr { expr, ty: old.ty }, *ty)?;
+            let name = self.unique("c");
+            exprs.push(typed.expr.alias(&name));
+            let kept = old.ty == *ty;
+            cast.push(ScopeColumn {
+                expr: column(name),
+                ty: *ty,
+                table_oid: if kept { old.table_oid } else { 0 },
+                attnum: if kept { old.attnum } else { 0 },
+                name: old.name,
+            });
+        }
+        let plan = LogicalPlanBuilder::from(input).project(exprs)?.build()?;
+        Ok(BoundQuery { plan, columns: cast })
+    }
+
+    /// Makes the plan's columns exactly those of the query, in order.
+    pub fn exact(&self, bound: BoundQuery) -> Result<BoundQuery> {
+        let same = bound.plan.schema().columns().len() == bound.columns.len()
+            && bound
+                .plan
+                .schema()
+                .columns()
+                .into_iter()
+                .zip(&bound.columns)
+                .all(|(have, want)| Expr::Column(have) == want.expr);
+        if same {
+            return Ok(bound);
+        }
+        let BoundQuery { plan, columns } = bound;
+        self.all_columns(plan, columns)
+    }
+
+    /// A projection of columns under new names.
+    pub fn all_columns(&self, plan: LogicalPlan, columns: Vec<ScopeColumn>) -> Result<BoundQuery> {
+        let mut exprs = Vec::new();
+        let mut renamed = Vec::new();
+        for old in columns {
+            let name = self.unique("c");
+            exprs.push(old.expr.clone().alias(&name));
+            renamed.push(ScopeColumn { expr: column(name), ..old });
+        }
+        Ok(BoundQuery { plan: LogicalPlanBuilder::from(plan).project(exprs)?.build()?, columns: renamed })
+    }
+
+    fn limited(&self, bound: BoundQuery, query: &ast::Query, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+        let (mut limit, mut offset) = (None, None);
+        match &query.limit_clause {
+            None => {}
+            Some(LimitClause::LimitOffset { limit: count, offset: skip, limit_by }) => {
+                if !limit_by.is_empty() {
+                    return Err(SqlError::unsupported("LIMIT BY"));
+                }
+                limit = count.as_ref();
+                offset = skip.as_ref().map(|skip| &skip.value);
+            }
+            Some(LimitClause::OffsetCommaLimit { .. }) => {
+                return Err(SqlError::syntax("LIMIT #,# syntax is not supported")
+                    .hint("Use separate LIMIT and OFFSET clauses."));
+            }
+        }
+        let one = ast::Expr::value(ast::Value::Number("1".into(), false));
+        if let Some(fetch) = &query.fetch {
+            if fetch.with_ties || fetch.percent {
+                return Err(SqlError::unsupported("FETCH … WITH TIES"));
+            }
+            if limit.is_some() {
+                return Err(SqlError::syntax("multiple LIMIT clauses not allowed"));
+            }
+            limit = Some(fetch.quantity.as_ref().unwrap_or(&one));
+        }
+        let _ = parent;
+        let limit = limit.map(|expr| self.count(expr, Clause::Limit)).transpose()?.flatten();
+        let offset = offset.map(|expr| self.count(expr, Clause::Offset)).transpose()?.flatten();
+        if limit.is_none() && offset.is_none() {
+            return Ok(bound);
+        }
+        let plan = crate::execution::limit::limit(bound.plan, offset, limit)?;
+        Ok(BoundQuery { plan, columns: bound.columns })
+    }
+
+    /// The number of LIMIT or OFFSET; None for NULL and ALL.
+    fn count(&self, expr: &ast::Expr, clause: Clause) -> Result<Option<Expr>> {
+        if let ast::Expr::Identifier(ident) = expr
+            && ident.value.eq_ignore_ascii_case("all")
+        {
+            return Ok(None);
+        }
+        let scope = Scope::empty(None);
+        let typed = self.expr(expr, Env::new(&scope, clause)).map_err(|error| {
+            if error.state() == state::UNDEFINED_COLUMN {
+                let message = format!("argument of {} must not contain variables", clause.name());
+                return self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), expr.span());
+            }
+            error
+        })?;
+        let name = typed.ty.name();
+        let number = self.resolver.cast(typed, SqlType::INT8, crate::functions::CastContext::Assignment).map_err(|e| {
+            if e.state() == state::DATATYPE_MISMATCH || e.state() == state::CANNOT_COERCE {
+                let message = format!("argument of {} must be type bigint, not type {name}", clause.name());
+                return self.at(SqlError::new(state::DATATYPE_MISMATCH, message), expr.span());
+            }
+            e
+        })?;
+        Ok(match number.expr {
+            Expr::Literal(value, _) if value.is_null() => None,
+            expr => Some(expr),
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! [`Scope`]: the names that an expression can see. Must not know types' rules or plans beyond columns.
+
+use crate::catalog::TableDescriptor;
+use crate::error::{Result, SqlError, state};
+use crate::functions::TypedExpr;
+use crate::types::{Oid, SqlType};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, DFSchema, DFSchemaRef};
+use datafusion::logical_expr::Expr;
+use std::sync::Arc;
+
+/// A column that a name can stand for.
+#[derive(Clone, Debug)]
+pub struct ScopeColumn {
+    /// Name.
+    pub name: String,
+    /// What it is in the plan.
+    pub expr: Expr,
+    /// Type.
+    pub ty: SqlType,
+    /// The table it comes from unchanged, else 0.
+    pub table_oid: Oid,
+    /// Its number there, else 0.
+    pub attnum: i16,
+}
+
+impl ScopeColumn {
+    /// The column as an expression.
+    pub fn typed(&self) -> TypedExpr {
+        TypedExpr { expr: self.expr.clone(), ty: self.ty }
+    }
+}
+
+/// A relation of a FROM clause.
+#[derive(Clone, Debug)]
+pub struct ScopeRelation {
+    /// Alias, or name.
+    pub name: String,
+    /// Schema, for a table without alias.
+    pub schema: Option<String>,
+    /// Its columns.
+    pub columns: Vec<ScopeColumn>,
+    /// The table, when it is one.
+    pub table: Option<Arc<TableDescriptor>>,
+    /// The column of the plan that is the row key.
+    pub key: Option<Column>,
+}
+
+/// What can be seen.
+#[derive(Clone, Debug, Default)]
+pub struct Scope<'p> {
+    /// Relations: for qualified names.
+    pub relations: Vec<ScopeRelation>,
+    /// Columns in order: for `*` and unqualified names; those merged by USING once.
+    pub visible: Vec<ScopeColumn>,
+    /// Schema of the plan the columns are of.
+    pub schema: Option<DFSchemaRef>,
+    /// The query around.
+    pub parent: Option<&'p Scope<'p>>,
+    /// A name that may not be used here, with the reason: the target of UPDATE in its own FROM.
+    pub barred: Option<String>,
+}
+
+impl<'p> Scope<'p> {
+    /// Nothing but what the query around sees.
+    pub fn empty(parent: Option<&'p Scope<'p>>) -> Self {
+        Scope { parent, ..Scope::default() }
+    }
+
+    /// A scope of one relation.
+    pub fn of(relation: ScopeRelation, schema: DFSchemaRef, parent: Option<&'p Scope<'p>>) -> Self {
+        let visible = relation.columns.clone();
+        Scope { relations: vec![relation], visible, schema: Some(schema), parent, barred: None }
+    }
+
+    /// The column with this name, here or in a query around.
+    pub fn column(&self, name: &str) -> Result<TypedExpr> {
+        let mut scope = self;
+        let mut depth = 0;
+        loop {
+            let mut found = scope.visible.iter().filter(|column| column.name == name);
+            if let Some(column) = found.next() {
+                if found.next().is_some() {
+                    return Err(ambiguous(name));
+                }
+                return scope.from_depth(column, depth);
+            }
+            match scope.parent {
+                Some(parent) => {
+                    scope = parent;
+                    depth += 1;
+                }
+                None => return Err(undefined(&format!("column \"{name}\" does not exist"))),
+            }
+        }
+    }
+
+    /// The column of a relation, here or in a query around.
+    pub fn qualified(&self, schema: Option<&str>, relation: &str, name: &str) -> Result<TypedExpr> {
+        let (found, scope, depth) = self.find_relation(schema, relation)?;
+        let mut columns = found.columns.iter().filter(|column| column.name == name);
+        let Some(column) = columns.next() else {
+            return Err(undefined(&format!("column {relation}.{name} does not exist")));
+        };
+        if columns.next().is_some() {
+            return Err(ambiguous(name));
+        }
+        scope.from_depth(column, depth)
+    }
+
+    /// The relation with this name in this scope alone.
+    pub fn relation(&self, schema: Option<&str>, name: &str) -> Option<&ScopeRelation> {
+        self.relations.iter().find(|relation| matches(relation, schema, name))
+    }
+
+    /// The relation with this name, here or around, its scope and how far out that is.
+    pub fn find_relation(&self, schema: Option<&str>, name: &str) -> Result<(&ScopeRelation, &Scope<'p>, usize)> {
+        let mut scope = self;
+        let mut depth = 0;
+        loop {
+            let mut found = scope.relations.iter().filter(|relation| matches(relation, schema, name));
+            if let Some(relation) = found.next() {
+                if found.next().is_some() {
+                    let message = format!("table reference \"{name}\" is ambiguous");
+                    return Err(SqlError::new(state::DUPLICATE_ALIAS, message));
+                }
+                return Ok((relation, scope, depth));
+            }
+            if scope.barred.as_deref() == Some(name) {
+                let message = format!("invalid reference to FROM-clause entry for table \"{name}\"");
+                return Err(SqlError::new(state::UNDEFINED_TABLE, message).hint(format!(
+                    "There is an entry for table \"{name}\", but it cannot be referenced from this part of the query."
+                )));
+            }
+            match scope.parent {
+                Some(parent) => {
+                    scope = parent;
+                    depth += 1;
+                }
+                None => {
+                    let shown = schema.map_or(name.to_string(), |schema| format!("{schema}.{name}"));
+                    let message = format!("missing FROM-clause entry for table \"{shown}\"");
+                    return Err(SqlError::new(state::UNDEFINED_TABLE, message));
+                }
+            }
+        }
+    }
+
+    fn from_depth(&self, column: &ScopeColumn, depth: usize) -> Result<TypedExpr> {
+        if depth == 0 {
+            return Ok(column.typed());
+        }
+        let schema = self.schema.as_deref();
+        let expr = outer_references(column.expr.clone(), schema)?;
+        Ok(TypedExpr { expr, ty: column.ty })
+    }
+}
+
+/// Makes every column of an expression a reference to the query around.
+pub fn outer_references(expr: Expr, schema: Option<&DFSchema>) -> Result<Expr> {
+    let transformed = expr.transform_up(|expr| match expr {
+        Expr::Column(column) => {
+            let field = match schema {
+                Some(schema) => schema.field_from_column(&column)?.clone(),
+                None => return Err(SqlError::internal("a scope with columns has no schema").into()),
+            };
+            Ok(Transformed::yes(Expr::OuterReferenceColumn(field, column)))
+        }
+        other => Ok(Transformed::no(other)),
+    })?;
+    Ok(transformed.data)
+}
+
+fn matches(relation: &ScopeRelation, schema: Option<&str>, name: &str) -> bool {
+    relation.name == name && (schema.is_none() || relation.schema.as_deref() == schema)
+}
+
+fn ambiguous(name: &str) -> SqlError {
+    SqlError::new(state::AMBIGUOUS_COLUMN, format!("column reference \"{name}\" is ambiguous"))
+}
+
+fn undefined(message: &str) -> SqlError {
+    SqlError::new(state::UNDEFINED_COLUMN, message)
+}

@@ -1,0 +1,444 @@
+//! SELECT: its clauses in PostgreSQL's order of evaluation.
+
+use super::binder::{Binder, column};
+use super::call::{has_aggregate, has_window};
+use super::column_name::column_name;
+use super::expression::{Clause, Env};
+use super::from::Source;
+use super::order::OrderTarget;
+use super::query::{BoundQuery, Tail};
+use super::scope::{Scope, ScopeColumn};
+use crate::error::{Result, SqlError, state};
+use crate::functions::TypedExpr;
+use crate::parse::{fold, fold_name};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::expr::Sort;
+use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
+use sqlparser::ast::{self, Distinct, GroupByExpr, SelectItem, SelectItemQualifiedWildcardKind, Spanned};
+
+/// An item of a select list, stars expanded.
+pub struct Item {
+    /// Name.
+    pub name: String,
+    /// Value.
+    pub typed: TypedExpr,
+    /// The table it comes from unchanged, else 0.
+    pub table_oid: u32,
+    /// Its number there, else 0.
+    pub attnum: i16,
+}
+
+/// An ORDER BY item: an output column or an expression.
+struct OrderItem {
+    output: Option<usize>,
+    typed: Option<TypedExpr>,
+    asc: bool,
+    nulls_first: bool,
+}
+
+impl Binder<'_> {
+    /// A SELECT with what follows it.
+    pub fn select(&self, select: &ast::Select, tail: Tail<'_>, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+        refuse(select)?;
+        let Source { mut plan, scope } = self.from(&select.from, parent)?;
+        let env = Env { scope: &scope, clause: Clause::Select, windows: &select.named_window };
+        if let Some(selection) = &select.selection {
+            let filter = self.predicate(selection, env.within(Clause::Where))?;
+            plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
+        }
+        let mut items = self.items(&select.projection, env)?;
+        let names: Vec<String> = items.iter().map(|item| item.name.clone()).collect();
+        let group_by = self.group_by(&select.group_by, &items, env)?;
+        let mut having = select.having.as_ref().map(|having| self.predicate(having, env.within(Clause::Having))).transpose()?;
+        let mut order = self.order_items(tail.order_by, &items, &names, env.within(Clause::OrderBy))?;
+        let mut distinct_on = match &select.distinct {
+            Some(Distinct::On(exprs)) => {
+                let mut keys = Vec::new();
+                for expr in exprs {
+                    keys.push(self.target_or_expr(expr, &items, &names, env.within(Clause::OrderBy), "SELECT DISTINCT ON")?);
+                }
+                keys
+            }
+            _ => Vec::new(),
+        };
+
+        // Aggregates.
+        let grouped = group_by.is_some()
+            || having.is_some()
+            || items.iter().any(|item| has_aggregate(&item.typed.expr))
+            || order.iter().filter_map(|item| item.typed.as_ref()).any(|typed| has_aggregate(&typed.expr));
+        if grouped {
+            if !tail.locks.is_empty() {
+                let message = "FOR UPDATE is not allowed with GROUP BY clause";
+                return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+            }
+            let mut used: Vec<&Expr> = items.iter().map(|item| &item.typed.expr).collect();
+            used.extend(having.as_ref());
+            used.extend(order.iter().filter_map(|item| item.typed.as_ref().map(|typed| &typed.expr)));
+            used.extend(distinct_on.iter().map(|typed| &typed.expr));
+            let (groups, grouping) = self.group(plan, &scope, &group_by.unwrap_or_default(), &used)?;
+            let rebase = |expr: Expr, span| -> Result<Expr> {
+                grouping.rebase(expr)?.map_err(|column| self.at(self.ungrouped(&scope, &column), span))
+            };
+            let whole = select.span();
+            for item in &mut items {
+                item.typed.expr = rebase(item.typed.expr.clone(), whole)?;
+            }
+            having = having.map(|expr| rebase(expr, whole)).transpose()?;
+            for typed in order.iter_mut().filter_map(|item| item.typed.as_mut()).chain(&mut distinct_on) {
+                typed.expr = rebase(typed.expr.clone(), whole)?;
+            }
+            plan = groups;
+            if let Some(having) = having {
+                plan = LogicalPlanBuilder::from(plan).filter(having)?.build()?;
+            }
+        }
+
+        // Windows.
+        let windowed = items.iter().any(|item| has_window(&item.typed.expr))
+            || order.iter().filter_map(|item| item.typed.as_ref()).any(|typed| has_window(&typed.expr));
+        if windowed {
+            let mut calls = Vec::new();
+            let typed = items.iter_mut().map(|item| &mut item.typed);
+            for typed in typed.chain(order.iter_mut().filter_map(|item| item.typed.as_mut())) {
+                typed.expr = self.take_windows(typed.expr.clone(), &mut calls)?;
+            }
+            let calls: Vec<Expr> = calls.into_iter().map(|(call, name)| call.alias(name)).collect();
+            plan = LogicalPlanBuilder::window_plan(plan, calls)?;
+        }
+
+        plan = self.lock_rows(plan, &scope, tail.locks)?;
+        if select.distinct.is_some() && !tail.locks.is_empty() && !matches!(select.distinct, Some(Distinct::All)) {
+            let message = "FOR UPDATE is not allowed with DISTINCT clause";
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+        }
+
+        // The select list, and what is sorted by beside it.
+        let distinct = matches!(select.distinct, Some(Distinct::Distinct));
+        let mut exprs = Vec::new();
+        let mut columns = Vec::new();
+        for item in items {
+            let name = self.unique("c");
+            let typed = if tail_needs_types(distinct, &order) { self.settle(item.typed)? } else { item.typed };
+            exprs.push(typed.expr.alias(&name));
+            columns.push(ScopeColumn {
+                name: item.name,
+                expr: column(name),
+                ty: typed.ty,
+                table_oid: item.table_oid,
+                attnum: item.attnum,
+            });
+        }
+        let mut sorts = Vec::new();
+        for item in order {
+            let expr = match (item.output.and_then(|place| columns.get(place)), item.typed) {
+                (Some(output), _) => self.resolver.sort_key(output.typed()),
+                (None, Some(typed)) => {
+                    let place = exprs.iter().position(|expr| expr.clone().unalias() == typed.expr);
+                    match place.and_then(|place| columns.get(place)) {
+                        Some(output) => self.resolver.sort_key(output.typed()),
+                        None if distinct => {
+                            let message = "for SELECT DISTINCT, ORDER BY expressions must appear in select list";
+                            return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
+                        }
+                        None => {
+                            let name = self.unique("s");
+                            let typed = self.settle(typed)?;
+                            exprs.push(self.resolver.sort_key(typed).alias(&name));
+                            column(name)
+                        }
+                    }
+                }
+                (None, None) => return Err(SqlError::internal("an ORDER BY item stands for nothing")),
+            };
+            sorts.push(Sort { expr, asc: item.asc, nulls_first: item.nulls_first });
+        }
+        let mut keys = Vec::new();
+        for typed in distinct_on {
+            let name = self.unique("k");
+            let typed = self.settle(typed)?;
+            exprs.push(self.resolver.group_key(typed).alias(&name));
+            keys.push(column(name));
+        }
+        plan = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
+        if distinct {
+            let bound = self.distinct(BoundQuery { plan, columns })?;
+            // The columns have new names: sort by those.
+            let sorts = self.distinct_sorts(&bound, tail, &names)?;
+            return self.sorted(bound, sorts);
+        }
+        if !keys.is_empty() {
+            return self.distinct_on(BoundQuery { plan, columns }, keys, sorts);
+        }
+        self.sorted(BoundQuery { plan, columns }, sorts)
+    }
+
+    fn sorted(&self, bound: BoundQuery, sorts: Vec<Sort>) -> Result<BoundQuery> {
+        if sorts.is_empty() {
+            return Ok(bound);
+        }
+        let plan = LogicalPlanBuilder::from(bound.plan).sort(sorts)?.build()?;
+        Ok(BoundQuery { plan, columns: bound.columns })
+    }
+
+    /// ORDER BY of SELECT DISTINCT, over the distinct rows: every item is one of their columns.
+    fn distinct_sorts(&self, bound: &BoundQuery, tail: Tail<'_>, names: &[String]) -> Result<Vec<Sort>> {
+        let mut sorts = Vec::new();
+        for item in tail.order_by {
+            let place = match self.order_target(&item.expr, names, "ORDER BY")? {
+                OrderTarget::Output(place) => Some(place),
+                OrderTarget::Expression => {
+                    let name = match &item.expr {
+                        ast::Expr::Identifier(ident) => Some(fold(ident)),
+                        ast::Expr::CompoundIdentifier(parts) => parts.last().map(fold),
+                        other => Some(column_name(other)),
+                    };
+                    let mut found = names.iter().enumerate().filter(|(_, known)| Some(*known) == name.as_ref());
+                    found.next().map(|(place, _)| place)
+                }
+            };
+            let Some(column) = place.and_then(|place| bound.columns.get(place)) else {
+                return Err(SqlError::unsupported("this ORDER BY expression with SELECT DISTINCT"));
+            };
+            let (asc, nulls_first) = self.direction(item)?;
+            sorts.push(Sort { expr: self.resolver.sort_key(column.typed()), asc, nulls_first });
+        }
+        Ok(sorts)
+    }
+
+    /// DISTINCT ON: the first row of each group in the order of ORDER BY.
+    fn distinct_on(&self, bound: BoundQuery, keys: Vec<Expr>, sorts: Vec<Sort>) -> Result<BoundQuery> {
+        use datafusion::functions_window::row_number::row_number_udwf;
+        use datafusion::logical_expr::expr::{WindowFunction, WindowFunctionParams};
+        use datafusion::logical_expr::{WindowFrame, WindowFunctionDefinition};
+        let name = self.unique("w");
+        let number = Expr::WindowFunction(Box::new(WindowFunction {
+            fun: WindowFunctionDefinition::WindowUDF(row_number_udwf()),
+            params: WindowFunctionParams {
+                args: Vec::new(),
+                partition_by: keys,
+                order_by: sorts.clone(),
+                window_frame: WindowFrame::new(if sorts.is_empty() { None } else { Some(true) }),
+                filter: None,
+                null_treatment: None,
+                distinct: false,
+            },
+        }));
+        let one = Expr::Literal(crate::types::Datum::UInt64(Some(1)), None);
+        let plan = LogicalPlanBuilder::window_plan(bound.plan, vec![number.alias(&name)])?;
+        let plan = LogicalPlanBuilder::from(plan).filter(column(name).eq(one))?.build()?;
+        self.sorted(BoundQuery { plan, columns: bound.columns }, sorts)
+    }
+
+    /// A select list with its stars expanded.
+    pub fn items(&self, projection: &[SelectItem], env: Env<'_>) -> Result<Vec<Item>> {
+        let mut items = Vec::new();
+        for item in projection {
+            match item {
+                SelectItem::UnnamedExpr(expr) => items.push(self.item(expr, column_name(expr), env)?),
+                SelectItem::ExprWithAlias { expr, alias } => items.push(self.item(expr, fold(alias), env)?),
+                SelectItem::Wildcard(options) => {
+                    plain_star(options)?;
+                    if env.scope.relations.is_empty() {
+                        return Err(SqlError::syntax("SELECT * with no tables specified is not valid"));
+                    }
+                    items.extend(env.scope.visible.iter().map(star_item));
+                }
+                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
+                    plain_star(options)?;
+                    let (schema, relation) = fold_name(name)?;
+                    let (found, scope, depth) = env
+                        .scope
+                        .find_relation(schema.as_deref(), &relation)
+                        .map_err(|error| self.at(error, super::binder::span_of(name)))?;
+                    if depth > 0 {
+                        let _ = scope;
+                        return Err(SqlError::unsupported("the columns of an outer relation by *"));
+                    }
+                    items.extend(found.columns.iter().map(star_item));
+                }
+                other => return Err(SqlError::unsupported(format!("the select item {other}"))),
+            }
+        }
+        Ok(items)
+    }
+
+    fn item(&self, expr: &ast::Expr, name: String, env: Env<'_>) -> Result<Item> {
+        let typed = self.expr(expr, env)?;
+        let from = env.scope.relations.iter().flat_map(|relation| &relation.columns);
+        let source = from.into_iter().find(|column| column.expr == typed.expr && matches!(typed.expr, Expr::Column(_)));
+        let (table_oid, attnum) = source.map_or((0, 0), |column| (column.table_oid, column.attnum));
+        Ok(Item { name, typed, table_oid, attnum })
+    }
+
+    fn group_by(&self, group_by: &GroupByExpr, items: &[Item], env: Env<'_>) -> Result<Option<Vec<TypedExpr>>> {
+        let exprs = match group_by {
+            GroupByExpr::Expressions(exprs, modifiers) if modifiers.is_empty() => exprs,
+            _ => return Err(SqlError::unsupported("GROUP BY ALL")),
+        };
+        if exprs.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<String> = items.iter().map(|item| item.name.clone()).collect();
+        let mut keys = Vec::new();
+        for expr in exprs {
+            if matches!(expr, ast::Expr::Tuple(parts) if parts.is_empty()) {
+                continue;
+            }
+            if let ast::Expr::GroupingSets(_) | ast::Expr::Cube(_) | ast::Expr::Rollup(_) = expr {
+                return Err(SqlError::unsupported("GROUPING SETS, CUBE and ROLLUP"));
+            }
+            let key = match self.order_target(expr, &names, "GROUP BY")? {
+                OrderTarget::Output(place) => items.get(place).map(|item| item.typed.clone()),
+                OrderTarget::Expression => match expr {
+                    // A name is first one of FROM's columns, then one of the output.
+                    ast::Expr::Identifier(ident) => {
+                        let name = fold(ident);
+                        match env.scope.visible.iter().any(|column| column.name == name) {
+                            true => Some(self.expr(expr, env.within(Clause::GroupBy))?),
+                            false => match items.iter().find(|item| item.name == name) {
+                                Some(item) => Some(item.typed.clone()),
+                                None => Some(self.expr(expr, env.within(Clause::GroupBy))?),
+                            },
+                        }
+                    }
+                    _ => Some(self.expr(expr, env.within(Clause::GroupBy))?),
+                },
+            };
+            let Some(key) = key else { return Err(SqlError::internal("a GROUP BY item stands for nothing")) };
+            if has_aggregate(&key.expr) {
+                let error = SqlError::new(state::GROUPING_ERROR, "aggregate functions are not allowed in GROUP BY");
+                return Err(self.at(error, expr.span()));
+            }
+            if has_window(&key.expr) {
+                let error = SqlError::new(state::WINDOWING_ERROR, "window functions are not allowed in GROUP BY");
+                return Err(self.at(error, expr.span()));
+            }
+            keys.push(self.settle(key)?);
+        }
+        Ok(Some(keys))
+    }
+
+    fn order_items(
+        &self,
+        order_by: &[ast::OrderByExpr],
+        items: &[Item],
+        names: &[String],
+        env: Env<'_>,
+    ) -> Result<Vec<OrderItem>> {
+        let mut order = Vec::new();
+        for item in order_by {
+            let (asc, nulls_first) = self.direction(item)?;
+            let mut output = match self.order_target(&item.expr, names, "ORDER BY")? {
+                OrderTarget::Output(place) => Some(place),
+                OrderTarget::Expression => None,
+            };
+            // A bare name is first one of the output.
+            if let (None, ast::Expr::Identifier(ident)) = (output, &item.expr) {
+                output = self.output_place(&fold(ident), items).map_err(|error| self.at(error, ident.span))?;
+            }
+            let typed = match output {
+                Some(_) => None,
+                None => Some(self.expr(&item.expr, env)?),
+            };
+            order.push(OrderItem { output, typed, asc, nulls_first });
+        }
+        Ok(order)
+    }
+
+    fn output_place(&self, name: &str, items: &[Item]) -> Result<Option<usize>> {
+        let mut found = items.iter().enumerate().filter(|(_, item)| item.name == name);
+        let Some((place, first)) = found.next() else { return Ok(None) };
+        if found.any(|(_, other)| other.typed.expr != first.typed.expr) {
+            return Err(SqlError::new(state::AMBIGUOUS_COLUMN, format!("ORDER BY \"{name}\" is ambiguous")));
+        }
+        Ok(Some(place))
+    }
+
+    fn target_or_expr(
+        &self,
+        expr: &ast::Expr,
+        items: &[Item],
+        names: &[String],
+        env: Env<'_>,
+        clause: &str,
+    ) -> Result<TypedExpr> {
+        let place = match self.order_target(expr, names, clause)? {
+            OrderTarget::Output(place) => Some(place),
+            OrderTarget::Expression => match expr {
+                ast::Expr::Identifier(ident) => self.output_place(&fold(ident), items)?,
+                _ => None,
+            },
+        };
+        match place.and_then(|place| items.get(place)) {
+            Some(item) => Ok(item.typed.clone()),
+            None => self.expr(expr, env),
+        }
+    }
+
+    /// Replaces window functions by the columns that will hold them.
+    fn take_windows(&self, expr: Expr, calls: &mut Vec<(Expr, String)>) -> Result<Expr> {
+        let taken = expr.transform_down(|expr| {
+            if !matches!(expr, Expr::WindowFunction(_)) {
+                return Ok(Transformed::no(expr));
+            }
+            let name = match calls.iter().find(|(call, _)| *call == expr) {
+                Some((_, name)) => name.clone(),
+                None => {
+                    let name = self.unique("w");
+                    calls.push((expr, name.clone()));
+                    name
+                }
+            };
+            Ok(Transformed::new(column(name), true, TreeNodeRecursion::Jump))
+        })?;
+        Ok(taken.data)
+    }
+}
+
+/// A column of `*`.
+fn star_item(column: &ScopeColumn) -> Item {
+    Item {
+        name: column.name.clone(),
+        typed: column.typed(),
+        table_oid: column.table_oid,
+        attnum: column.attnum,
+    }
+}
+
+/// Whether the types of the select list must be known at once: it is compared or sorted.
+fn tail_needs_types(distinct: bool, order: &[OrderItem]) -> bool {
+    distinct || !order.is_empty()
+}
+
+fn plain_star(options: &ast::WildcardAdditionalOptions) -> Result<()> {
+    let plain = options.opt_ilike.is_none()
+        && options.opt_exclude.is_none()
+        && options.opt_except.is_none()
+        && options.opt_replace.is_none()
+        && options.opt_rename.is_none()
+        && options.opt_alias.is_none();
+    if plain { Ok(()) } else { Err(SqlError::syntax("syntax error after \"*\"")) }
+}
+
+fn refuse(select: &ast::Select) -> Result<()> {
+    let refused = [
+        (select.top.is_some(), "TOP"),
+        (select.into.is_some(), "SELECT INTO"),
+        (!select.lateral_views.is_empty(), "LATERAL VIEW"),
+        (select.prewhere.is_some(), "PREWHERE"),
+        (!select.connect_by.is_empty(), "CONNECT BY"),
+        (!select.cluster_by.is_empty(), "CLUSTER BY"),
+        (!select.distribute_by.is_empty(), "DISTRIBUTE BY"),
+        (!select.sort_by.is_empty(), "SORT BY"),
+        (select.qualify.is_some(), "QUALIFY"),
+        (select.value_table_mode.is_some(), "AS VALUE"),
+        (select.exclude.is_some(), "EXCLUDE"),
+        (select.select_modifiers.is_some(), "a SELECT modifier"),
+        (!matches!(select.flavor, ast::SelectFlavor::Standard), "FROM before SELECT"),
+    ];
+    match refused.iter().find(|(present, _)| *present) {
+        Some((_, what)) => Err(SqlError::unsupported(what)),
+        None => Ok(()),
+    }
+}

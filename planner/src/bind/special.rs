@@ -1,0 +1,157 @@
+//! Functions with a syntax of their own: EXTRACT, POSITION, SUBSTRING, TRIM, OVERLAY; COALESCE and its kin; arrays.
+
+use super::binder::Binder;
+use super::expression::Env;
+use super::literal::null;
+use crate::error::{Result, SqlError, state};
+use crate::functions::TypedExpr;
+use crate::types::{Datum, SqlType};
+use datafusion::logical_expr::{Case, Expr};
+use sqlparser::ast::{self, AccessExpr, CeilFloorKind, DateTimeField, Subscript, TrimWhereField};
+
+impl Binder<'_> {
+    /// EXTRACT, CEIL, FLOOR, POSITION, SUBSTRING, TRIM and OVERLAY as calls.
+    pub fn special_syntax(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
+        use ast::Expr as E;
+        let bind = |expr: &ast::Expr| self.expr(expr, env);
+        match expr {
+            E::Extract { field, expr, .. } => {
+                let field = field_name(field);
+                let source = bind(expr)?;
+                self.resolver.function("extract", vec![self.word(&field), source])
+            }
+            E::Ceil { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
+                self.resolver.function("ceil", vec![bind(expr)?])
+            }
+            E::Floor { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
+                self.resolver.function("floor", vec![bind(expr)?])
+            }
+            E::Position { expr, r#in } => {
+                let whole = bind(r#in)?;
+                self.resolver.function("position", vec![whole, bind(expr)?])
+            }
+            E::Substring { expr, substring_from, substring_for, .. } => {
+                let text = bind(expr)?;
+                let mut args = vec![text];
+                match (substring_from, substring_for) {
+                    (Some(from), Some(length)) => args.extend([bind(from)?, bind(length)?]),
+                    (Some(from), None) => args.push(bind(from)?),
+                    (None, Some(length)) => args.extend([self.number("1")?, bind(length)?]),
+                    (None, None) => {}
+                }
+                self.resolver.function("substring", args)
+            }
+            E::Trim { trim_where, trim_what, expr, trim_characters } => {
+                let name = match trim_where {
+                    None | Some(TrimWhereField::Both) => "btrim",
+                    Some(TrimWhereField::Leading) => "ltrim",
+                    Some(TrimWhereField::Trailing) => "rtrim",
+                };
+                let mut args = vec![bind(expr)?];
+                if let Some(what) = trim_what {
+                    args.push(bind(what)?);
+                }
+                for characters in trim_characters.iter().flatten() {
+                    args.push(bind(characters)?);
+                }
+                self.resolver.function(name, args)
+            }
+            E::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
+                let mut args = vec![bind(expr)?, bind(overlay_what)?, bind(overlay_from)?];
+                if let Some(length) = overlay_for {
+                    args.push(bind(length)?);
+                }
+                self.resolver.function("overlay", args)
+            }
+            other => Err(SqlError::unsupported(format!("the expression {other}"))),
+        }
+    }
+
+    /// COALESCE, NULLIF, GREATEST, LEAST; None for other names.
+    pub fn conditional(&self, name: &str, mut args: Vec<TypedExpr>) -> Result<Option<TypedExpr>> {
+        let upper = name.to_uppercase();
+        let typed = match name {
+            "coalesce" => {
+                let (args, ty) = self.unify(&upper, args)?;
+                TypedExpr { expr: datafusion::functions::core::expr_fn::coalesce(args), ty }
+            }
+            "greatest" | "least" => {
+                let (args, ty) = self.unify(&upper, args)?;
+                let make = if name == "greatest" {
+                    datafusion::functions::core::expr_fn::greatest
+                } else {
+                    datafusion::functions::core::expr_fn::least
+                };
+                TypedExpr { expr: make(args), ty }
+            }
+            "nullif" => {
+                let (Some(right), Some(left), true) = (args.pop(), args.pop(), args.is_empty()) else {
+                    return Err(SqlError::syntax("syntax error at or near \"nullif\""));
+                };
+                let equal = self.resolver.operator("=", Some(left.clone()), right)?.expr;
+                let left = self.settle(left)?;
+                let nothing = self.coerce(null(), left.ty)?.expr;
+                let case = Case {
+                    expr: None,
+                    when_then_expr: vec![(Box::new(equal), Box::new(nothing))],
+                    else_expr: Some(Box::new(left.expr)),
+                };
+                TypedExpr { expr: Expr::Case(case), ty: left.ty }
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(typed))
+    }
+
+    /// `ARRAY[…]`.
+    pub fn array(&self, items: &[ast::Expr], env: Env<'_>) -> Result<TypedExpr> {
+        if items.is_empty() {
+            return Err(SqlError::new(state::INDETERMINATE_DATATYPE, "cannot determine type of empty array")
+                .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[]."));
+        }
+        let items: Vec<TypedExpr> = items.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
+        let (items, element) = self.unify("ARRAY", items)?;
+        if element.array {
+            return Err(SqlError::unsupported("an array of several dimensions"));
+        }
+        let expr = datafusion::functions_nested::expr_fn::make_array(items);
+        Ok(TypedExpr { expr, ty: element.plain().array_of() })
+    }
+
+    /// `ARRAY[]::type[]`.
+    pub fn empty_array(&self, ty: SqlType) -> Result<TypedExpr> {
+        let list = Datum::new_list_nullable(&[], &ty.element().arrow());
+        Ok(TypedExpr { expr: Expr::Literal(Datum::List(list), None), ty })
+    }
+
+    /// `a[i]`.
+    pub fn access(&self, root: &ast::Expr, chain: &[AccessExpr], env: Env<'_>) -> Result<TypedExpr> {
+        let root = self.expr(root, env)?;
+        let [AccessExpr::Subscript(Subscript::Index { index })] = chain else {
+            return Err(SqlError::unsupported("a slice of an array, or a field of a row"));
+        };
+        if !root.ty.array {
+            let message = format!("cannot subscript type {} because it does not support subscripting", root.ty.name());
+            return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+        }
+        let index = self.expr(index, env)?;
+        let index = self.coerce(index, SqlType::INT4)?;
+        let index = self.coerce(index, SqlType::INT8)?.expr;
+        let zero = Expr::Literal(Datum::Int64(Some(0)), None);
+        let element = datafusion::functions_nested::expr_fn::array_element(root.expr, index.clone());
+        // DataFusion counts negative subscripts from the end; here they are out of range.
+        let case = Case {
+            expr: None,
+            when_then_expr: vec![(Box::new(index.gt(zero)), Box::new(element))],
+            else_expr: None,
+        };
+        Ok(TypedExpr { expr: Expr::Case(case), ty: root.ty.element() })
+    }
+}
+
+fn field_name(field: &DateTimeField) -> String {
+    match field {
+        DateTimeField::Custom(ident) => ident.value.to_ascii_lowercase(),
+        other => other.to_string().to_ascii_lowercase(),
+    }
+}

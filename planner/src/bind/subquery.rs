@@ -1,0 +1,232 @@
+//! Subqueries in expressions: scalar, EXISTS, IN, ANY, ALL, ARRAY.
+
+use super::binder::{Binder, column};
+use super::expression::{Clause, Env};
+use super::query::BoundQuery;
+use super::scope::outer_references;
+use crate::error::{Result, SqlError, state};
+use crate::functions::{AggregateCall, TypedExpr};
+use crate::types::{Datum, SqlType};
+use datafusion::common::Spans;
+use datafusion::functions_aggregate::count::count_udaf;
+use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier};
+use datafusion::logical_expr::{Case, Expr, LogicalPlan, LogicalPlanBuilder, Operator, Subquery};
+use sqlparser::ast::{self, BinaryOperator};
+use std::sync::Arc;
+
+impl Binder<'_> {
+    /// `(SELECT …)` as a value.
+    pub fn scalar_subquery(&self, query: &ast::Query, env: Env<'_>) -> Result<TypedExpr> {
+        let bound = self.query(query, Some(env.scope))?;
+        let (plan, ty) = self.single_column(bound)?;
+        let plan = self.at_most_one_row(plan)?;
+        Ok(TypedExpr { expr: Expr::ScalarSubquery(subquery(plan)), ty })
+    }
+
+    fn single_column(&self, bound: BoundQuery) -> Result<(LogicalPlan, SqlType)> {
+        let [only] = bound.columns.as_slice() else {
+            return Err(SqlError::syntax("subquery must return only one column"));
+        };
+        let ty = only.ty;
+        Ok((bound.plan, ty))
+    }
+
+    /// Rows beyond the first are 21000. Made an aggregate, which DataFusion also needs to decorrelate.
+    fn at_most_one_row(&self, plan: LogicalPlan) -> Result<LogicalPlan> {
+        if plan.max_rows().is_some_and(|rows| rows <= 1) && plan.all_out_ref_exprs().is_empty() {
+            return Ok(plan);
+        }
+        if is_ungrouped_aggregate(&plan) {
+            return Ok(plan);
+        }
+        let Some((qualifier, field)) = plan.schema().iter().next() else {
+            return Err(SqlError::internal("a subquery without columns"));
+        };
+        let value = Expr::Column(datafusion::common::Column::new(qualifier.cloned(), field.name()));
+        let single = super::distinct::single_value(value).alias(self.unique("s"));
+        Ok(LogicalPlanBuilder::from(plan).aggregate(Vec::<Expr>::new(), vec![single])?.build()?)
+    }
+
+    /// How many rows a plan has, as a value.
+    fn count_of(&self, plan: LogicalPlan) -> Result<Expr> {
+        let one = Expr::Literal(Datum::Int64(Some(1)), None);
+        let count = count_udaf().call(vec![one]).alias(self.unique("n"));
+        let plan = LogicalPlanBuilder::from(plan).aggregate(Vec::<Expr>::new(), vec![count])?.build()?;
+        Ok(Expr::ScalarSubquery(subquery(plan)))
+    }
+
+    /// EXISTS.
+    pub fn exists(&self, query: &ast::Query, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
+        let bound = self.query(query, Some(env.scope))?;
+        self.exists_plan(bound.plan, negated, env)
+    }
+
+    fn exists_plan(&self, plan: LogicalPlan, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
+        let expr = if env.clause == Clause::Where || env.clause == Clause::Having {
+            Expr::Exists(Exists { subquery: subquery(plan), negated })
+        } else {
+            // DataFusion has no plan for EXISTS outside filters.
+            let zero = Expr::Literal(Datum::Int64(Some(0)), None);
+            let count = self.count_of(plan)?;
+            if negated { count.eq(zero) } else { count.gt(zero) }
+        };
+        Ok(TypedExpr { expr, ty: SqlType::BOOL })
+    }
+
+    /// `IN (SELECT …)`.
+    pub fn in_subquery(&self, left: &ast::Expr, query: &ast::Query, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
+        if let ast::Expr::Tuple(items) = left {
+            return self.row_in(items, query, negated, env);
+        }
+        let left = self.expr(left, env)?;
+        let bound = self.query(query, Some(env.scope))?;
+        let (left, plan) = self.matched(left, bound, "IN")?;
+        self.in_plan(left, plan, negated, env)
+    }
+
+    /// Brings a value and the single column of a subquery to one type, in the form in which bytes are equal when
+    /// values are.
+    fn matched(&self, left: TypedExpr, bound: BoundQuery, context: &str) -> Result<(Expr, LogicalPlan)> {
+        let [only] = bound.columns.as_slice() else {
+            return Err(SqlError::syntax("subquery has too many columns"));
+        };
+        let right = only.typed();
+        let types = [left.ty, right.ty];
+        let Ok(common) = self.resolver.common_type(context, &types) else {
+            // Worded as the missing operator.
+            self.resolver.operator("=", Some(left), right)?;
+            return Err(SqlError::unsupported("a comparison of these types with a subquery"));
+        };
+        let left = self.resolver.group_key(self.coerce(left, common.plain())?);
+        let right = self.resolver.group_key(self.coerce(right, common.plain())?);
+        let plan = if right == only.expr {
+            bound.plan
+        } else {
+            LogicalPlanBuilder::from(bound.plan).project(vec![right.alias(self.unique("c"))])?.build()?
+        };
+        Ok((left, plan))
+    }
+
+    fn in_plan(&self, left: Expr, plan: LogicalPlan, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
+        if env.clause == Clause::Where || env.clause == Clause::Having {
+            let expr = Expr::InSubquery(InSubquery { expr: Box::new(left), subquery: subquery(plan), negated });
+            return Ok(TypedExpr { expr, ty: SqlType::BOOL });
+        }
+        // Elsewhere: by counting. True if a row is equal; else unknown if a row or the value is NULL; else false.
+        let Some(name) = plan.schema().fields().first().map(|field| field.name().clone()) else {
+            return Err(SqlError::internal("a subquery without columns"));
+        };
+        let item = column(name);
+        let outer = outer_references(left.clone(), env.scope.schema.as_deref())?;
+        let zero = || Expr::Literal(Datum::Int64(Some(0)), None);
+        let equal = LogicalPlanBuilder::from(plan.clone()).filter(item.clone().eq(outer))?.build()?;
+        let nulls = LogicalPlanBuilder::from(plan.clone()).filter(item.is_null())?.build()?;
+        let found = self.count_of(equal)?.gt(zero());
+        let open = self.count_of(nulls)?.gt(zero()).or(left.is_null().and(self.count_of(plan)?.gt(zero())));
+        let answer = |value: Option<bool>| Box::new(Expr::Literal(Datum::Boolean(value), None));
+        let case = Case {
+            expr: None,
+            when_then_expr: vec![
+                (Box::new(found), answer(Some(!negated))),
+                (Box::new(open), answer(None)),
+            ],
+            else_expr: Some(answer(Some(negated))),
+        };
+        Ok(TypedExpr { expr: Expr::Case(case), ty: SqlType::BOOL })
+    }
+
+    /// `(a, b) IN (SELECT …)`: a row that is equal exists.
+    fn row_in(&self, items: &[ast::Expr], query: &ast::Query, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
+        if negated {
+            return Err(SqlError::unsupported("NOT IN of a row and a subquery"));
+        }
+        let bound = self.query(query, Some(env.scope))?;
+        if bound.columns.len() != items.len() {
+            let few = if bound.columns.len() < items.len() { "few" } else { "many" };
+            return Err(SqlError::syntax(format!("subquery has too {few} columns")));
+        }
+        let mut plan = LogicalPlanBuilder::from(bound.plan);
+        for (item, right) in items.iter().zip(&bound.columns) {
+            let left = self.expr(item, env)?;
+            let left = TypedExpr { expr: outer_references(left.expr, env.scope.schema.as_deref())?, ty: left.ty };
+            plan = plan.filter(self.resolver.operator("=", Some(right.typed()), left)?.expr)?;
+        }
+        self.exists_plan(plan.build()?, false, env)
+    }
+
+    /// `left op ANY|ALL (SELECT …)`.
+    pub fn quantified_subquery(
+        &self,
+        left: &ast::Expr,
+        op: &BinaryOperator,
+        query: &ast::Query,
+        all: bool,
+        env: Env<'_>,
+    ) -> Result<TypedExpr> {
+        match (op, all) {
+            (BinaryOperator::Eq, false) => return self.in_subquery(left, query, false, env),
+            (BinaryOperator::NotEq, true) => return self.in_subquery(left, query, true, env),
+            _ => {}
+        }
+        let operator = match op {
+            BinaryOperator::Eq => Operator::Eq,
+            BinaryOperator::NotEq => Operator::NotEq,
+            BinaryOperator::Lt => Operator::Lt,
+            BinaryOperator::LtEq => Operator::LtEq,
+            BinaryOperator::Gt => Operator::Gt,
+            BinaryOperator::GtEq => Operator::GtEq,
+            other => return Err(SqlError::unsupported(format!("{other} ANY or ALL of a subquery"))),
+        };
+        if env.clause != Clause::Where && env.clause != Clause::Having {
+            return Err(SqlError::unsupported("ANY or ALL of a subquery outside WHERE"));
+        }
+        let left = self.expr(left, env)?;
+        let bound = self.query(query, Some(env.scope))?;
+        let (left, plan) = self.matched(left, bound, "ANY")?;
+        let expr = Expr::SetComparison(SetComparison {
+            expr: Box::new(left),
+            subquery: subquery(plan),
+            op: operator,
+            quantifier: if all { SetQuantifier::All } else { SetQuantifier::Any },
+        });
+        Ok(TypedExpr { expr, ty: SqlType::BOOL })
+    }
+
+    /// `ARRAY(SELECT …)`.
+    pub fn array_subquery(&self, query: &ast::Query, env: Env<'_>) -> Result<TypedExpr> {
+        let bound = self.query(query, Some(env.scope))?;
+        let [only] = bound.columns.as_slice() else {
+            return Err(SqlError::syntax("subquery must return only one column"));
+        };
+        let call = AggregateCall { args: vec![only.typed()], distinct: false, filter: None, order_by: Vec::new() };
+        let collected = self.resolver.aggregate("array_agg", call)?;
+        let ty = collected.ty;
+        let plan = LogicalPlanBuilder::from(bound.plan)
+            .aggregate(Vec::<Expr>::new(), vec![collected.expr.alias(self.unique("a"))])?
+            .build()?;
+        let value = Expr::ScalarSubquery(subquery(plan));
+        let empty = self.empty_array(ty)?.expr;
+        Ok(TypedExpr { expr: datafusion::functions::core::expr_fn::coalesce(vec![value, empty]), ty })
+    }
+
+    /// 0A000 where a subquery may not stand.
+    pub fn no_subquery(&self, what: &str) -> SqlError {
+        SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("cannot use subquery in {what}"))
+    }
+}
+
+/// A plan as a subquery of an expression.
+pub fn subquery(plan: LogicalPlan) -> Subquery {
+    let outer_ref_columns = plan.all_out_ref_exprs();
+    Subquery { subquery: Arc::new(plan), outer_ref_columns, spans: Spans::new() }
+}
+
+/// Whether a plan is an aggregate without GROUP BY, perhaps under a projection: always one row.
+fn is_ungrouped_aggregate(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(projection) => is_ungrouped_aggregate(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => is_ungrouped_aggregate(&alias.input),
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        _ => false,
+    }
+}

@@ -1,0 +1,165 @@
+//! Type names of the syntax tree as [`SqlType`]s.
+
+use crate::error::{Result, SqlError, state};
+use crate::parse::fold_name;
+use crate::types::{BaseType, SqlType, make_numeric_modifier};
+use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, TimezoneInfo};
+
+/// The type that a name of the syntax tree means. Errors: 42704 for an unknown one, 0A000 for one that is not there
+/// yet, 22023 for a modifier out of range.
+pub fn sql_type(name: &DataType) -> Result<SqlType> {
+    use DataType as D;
+    let ty = match name {
+        D::Bool | D::Boolean => SqlType::BOOL,
+        D::SmallInt(None) | D::Int2(None) => SqlType::INT2,
+        D::Int(None) | D::Integer(None) | D::Int4(None) => SqlType::INT4,
+        D::BigInt(None) | D::Int8(None) => SqlType::INT8,
+        D::Real | D::Float4 => SqlType::FLOAT4,
+        D::Float(ExactNumberInfo::None) | D::Float8 | D::DoublePrecision | D::Double(ExactNumberInfo::None) => {
+            SqlType::FLOAT8
+        }
+        D::Float(ExactNumberInfo::Precision(bits)) => match bits {
+            1..=24 => SqlType::FLOAT4,
+            25..=53 => SqlType::FLOAT8,
+            0 => return Err(invalid("precision for type float must be at least 1 bit")),
+            _ => return Err(invalid("precision for type float must be less than 54 bits")),
+        },
+        D::Numeric(info) | D::Decimal(info) | D::Dec(info) => numeric(info)?,
+        D::Text => SqlType::TEXT,
+        D::CharacterVarying(length) | D::CharVarying(length) | D::Varchar(length) | D::Nvarchar(length) => {
+            match self::length(length, "varchar")? {
+                Some(length) => SqlType::VARCHAR.with_modifier(length + 4),
+                None => SqlType::VARCHAR,
+            }
+        }
+        D::Character(length) | D::Char(length) => {
+            SqlType::CHAR.with_modifier(self::length(length, "char")?.unwrap_or(1) + 4)
+        }
+        D::Bytea => SqlType::BYTEA,
+        D::Date => SqlType::DATE,
+        D::Timestamp(precision, zone) => {
+            timestamp_precision(*precision)?;
+            match zone {
+                TimezoneInfo::None | TimezoneInfo::WithoutTimeZone => SqlType::TIMESTAMP,
+                TimezoneInfo::WithTimeZone | TimezoneInfo::Tz => SqlType::TIMESTAMPTZ,
+            }
+        }
+        D::Uuid => SqlType::UUID,
+        D::Regclass => SqlType::REGCLASS,
+        D::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {
+            let element = sql_type(element)?;
+            // Dimensions are not part of a type: int[][] is int[].
+            if element.array { element } else { element.array_of() }
+        }
+        D::Custom(name, modifiers) => named(&fold_name(name)?, modifiers)?,
+        other => return Err(SqlError::unsupported(format!("the type {}", other.to_string().to_lowercase()))),
+    };
+    Ok(ty)
+}
+
+fn invalid(message: impl Into<String>) -> SqlError {
+    SqlError::new(state::INVALID_PARAMETER_VALUE, message)
+}
+
+fn numeric(info: &ExactNumberInfo) -> Result<SqlType> {
+    let (precision, scale) = match info {
+        ExactNumberInfo::None => return Ok(SqlType::NUMERIC),
+        ExactNumberInfo::Precision(precision) => (*precision, 0),
+        ExactNumberInfo::PrecisionAndScale(precision, scale) => (*precision, *scale),
+    };
+    let Some(precision) = i32::try_from(precision).ok().filter(|precision| (1..=1000).contains(precision)) else {
+        return Err(invalid(format!("NUMERIC precision {precision} must be between 1 and 1000")));
+    };
+    let Some(scale) = i32::try_from(scale).ok().filter(|scale| (-1000..=1000).contains(scale)) else {
+        return Err(invalid(format!("NUMERIC scale {scale} must be between -1000 and 1000")));
+    };
+    Ok(SqlType::NUMERIC.with_modifier(make_numeric_modifier(precision, scale)))
+}
+
+fn length(length: &Option<CharacterLength>, name: &str) -> Result<Option<i32>> {
+    match length {
+        None => Ok(None),
+        Some(CharacterLength::IntegerLength { length, .. }) => match i32::try_from(*length) {
+            Ok(0) => Err(invalid(format!("length for type {name} must be at least 1"))),
+            Ok(length) if length <= 10_485_760 => Ok(Some(length)),
+            _ => Err(invalid(format!("length for type {name} cannot exceed 10485760"))),
+        },
+        Some(CharacterLength::Max) => Err(SqlError::syntax("syntax error at or near \"max\"")),
+    }
+}
+
+fn timestamp_precision(precision: Option<u64>) -> Result<()> {
+    match precision {
+        None | Some(6) => Ok(()),
+        Some(digits) => Err(SqlError::unsupported(format!("timestamp({digits})"))),
+    }
+}
+
+/// Types that sqlparser has no word for.
+fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Result<SqlType> {
+    if schema.as_deref().is_some_and(|schema| schema != "pg_catalog") {
+        return Err(unknown(schema.as_deref(), name));
+    }
+    let modifier = |at: usize| modifiers.get(at).and_then(|text| text.trim().parse::<u64>().ok());
+    let lengthy = || modifier(0).map(|length| CharacterLength::IntegerLength { length, unit: None });
+    let ty = match name.as_str() {
+        "bool" | "boolean" => SqlType::BOOL,
+        "int2" | "smallint" => SqlType::INT2,
+        "int4" | "integer" | "int" => SqlType::INT4,
+        "int8" | "bigint" => SqlType::INT8,
+        "float4" | "real" => SqlType::FLOAT4,
+        "float8" => SqlType::FLOAT8,
+        "numeric" | "decimal" => {
+            let scale = modifiers.get(1).and_then(|text| text.trim().parse::<i64>().ok());
+            return numeric(&match (modifier(0), scale) {
+                (None, _) => ExactNumberInfo::None,
+                (Some(precision), None) => ExactNumberInfo::Precision(precision),
+                (Some(precision), Some(scale)) => ExactNumberInfo::PrecisionAndScale(precision, scale),
+            });
+        }
+        "text" => SqlType::TEXT,
+        "varchar" => {
+            return Ok(match length(&lengthy(), "varchar")? {
+                Some(length) => SqlType::VARCHAR.with_modifier(length + 4),
+                None => SqlType::VARCHAR,
+            });
+        }
+        "bpchar" => {
+            return Ok(match length(&lengthy(), "char")? {
+                Some(length) => SqlType::CHAR.with_modifier(length + 4),
+                None => SqlType::CHAR,
+            });
+        }
+        "name" => SqlType::NAME,
+        "char" => SqlType::SINGLE_CHAR,
+        "bytea" => SqlType::BYTEA,
+        "date" => SqlType::DATE,
+        "timestamp" => SqlType::TIMESTAMP,
+        "timestamptz" => SqlType::TIMESTAMPTZ,
+        "uuid" => SqlType::UUID,
+        "oid" => SqlType::OID,
+        "regclass" => SqlType::REGCLASS,
+        "regtype" => SqlType::of(BaseType::Regtype),
+        "regproc" => SqlType::of(BaseType::Regproc),
+        "regnamespace" => SqlType::of(BaseType::Regnamespace),
+        "unknown" => SqlType::UNKNOWN,
+        "void" => SqlType::VOID,
+        "interval" | "time" | "timetz" | "json" | "jsonb" | "xml" | "inet" | "cidr" | "macaddr" | "money" | "bit"
+        | "varbit" | "point" | "line" | "lseg" | "box" | "path" | "polygon" | "circle" | "tsvector" | "tsquery" | "xid"
+        | "cid" | "tid" | "xid8" | "pg_lsn" | "int4range" | "int8range" | "numrange" | "tsrange" | "tstzrange"
+        | "daterange" | "regoper" | "regoperator" | "regprocedure" | "regrole" | "regconfig" | "regdictionary"
+        | "int2vector" | "oidvector" | "pg_node_tree" | "record" | "anyarray" | "anyelement" | "cstring" => {
+            return Err(SqlError::unsupported(format!("the type {name}")));
+        }
+        _ => return Err(unknown(schema.as_deref(), name)),
+    };
+    if !modifiers.is_empty() {
+        return Err(SqlError::syntax(format!("type modifier is not allowed for type \"{name}\"")));
+    }
+    Ok(ty)
+}
+
+fn unknown(schema: Option<&str>, name: &str) -> SqlError {
+    let shown = schema.map_or(name.to_string(), |schema| format!("{schema}.{name}"));
+    SqlError::new(state::UNDEFINED_OBJECT, format!("type \"{shown}\" does not exist"))
+}

@@ -1,0 +1,90 @@
+//! VALUES.
+
+use super::binder::{Binder, column};
+use super::expression::{Clause, Env};
+use super::query::BoundQuery;
+use super::scope::{Scope, ScopeColumn};
+use crate::error::{Result, SqlError};
+use crate::functions::TypedExpr;
+use crate::types::SqlType;
+use datafusion::arrow::datatypes::Field;
+use datafusion::common::DFSchema;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Values};
+use sqlparser::ast;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+impl Binder<'_> {
+    /// VALUES as a query: columns `column1`, `column2`, ….
+    pub fn values(&self, values: &ast::Values, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+        let scope = Scope::empty(parent);
+        let env = Env::new(&scope, Clause::Values);
+        let width = values.rows.first().map_or(0, |row| row.content.len());
+        let mut columns: Vec<Vec<TypedExpr>> = vec![Vec::new(); width];
+        for row in &values.rows {
+            if row.content.len() != width {
+                return Err(SqlError::syntax("VALUES lists must all be the same length"));
+            }
+            for (expr, column) in row.content.iter().zip(&mut columns) {
+                column.push(self.expr(expr, env)?);
+            }
+        }
+        let mut types = Vec::new();
+        let mut unified = Vec::new();
+        let single = values.rows.len() == 1;
+        for column in columns {
+            if single {
+                // A single row keeps open types: the target of an INSERT may settle them.
+                types.push(column.first().map_or(SqlType::UNKNOWN, |typed| typed.ty));
+                unified.push(column.into_iter().map(|typed| typed.expr).collect::<Vec<_>>());
+                continue;
+            }
+            let (exprs, ty) = self.unify("VALUES", column)?;
+            types.push(ty);
+            unified.push(exprs);
+        }
+        let rows = transpose(unified, values.rows.len());
+        let (plan, names) = self.rows(rows, &types)?;
+        let columns = names
+            .into_iter()
+            .zip(types)
+            .enumerate()
+            .map(|(at, (internal, ty))| ScopeColumn {
+                name: format!("column{}", at + 1),
+                expr: column(internal),
+                ty,
+                table_oid: 0,
+                attnum: 0,
+            })
+            .collect();
+        Ok(BoundQuery { plan, columns })
+    }
+
+    /// Rows of expressions as a plan with new column names.
+    pub fn rows(&self, mut rows: Vec<Vec<Expr>>, types: &[SqlType]) -> Result<(LogicalPlan, Vec<String>)> {
+        let names: Vec<String> = types.iter().map(|_| self.unique("v")).collect();
+        if rows.len() == 1 {
+            let row = rows.pop().unwrap_or_default();
+            let exprs: Vec<Expr> = row.into_iter().zip(&names).map(|(expr, name)| expr.alias(name)).collect();
+            let plan = LogicalPlanBuilder::empty(true).project(exprs)?.build()?;
+            return Ok((plan, names));
+        }
+        let fields = names
+            .iter()
+            .zip(types)
+            .map(|(name, ty)| (None, Arc::new(Field::new(name, ty.arrow(), true))))
+            .collect();
+        let schema = Arc::new(DFSchema::new_with_metadata(fields, HashMap::new())?);
+        Ok((LogicalPlan::Values(Values { schema, values: rows }), names))
+    }
+}
+
+fn transpose(columns: Vec<Vec<Expr>>, height: usize) -> Vec<Vec<Expr>> {
+    let mut rows: Vec<Vec<Expr>> = (0..height).map(|_| Vec::with_capacity(columns.len())).collect();
+    for column in columns {
+        for (row, expr) in rows.iter_mut().zip(column) {
+            row.push(expr);
+        }
+    }
+    rows
+}

@@ -1,0 +1,157 @@
+//! WITH: common table expressions.
+
+use super::binder::{Binder, column};
+use super::query::BoundQuery;
+use super::scope::{Scope, ScopeColumn};
+use crate::error::{Result, SqlError, state};
+use crate::parse::fold;
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+use sqlparser::ast::{self, SetExpr};
+
+/// The WITH queries in sight, innermost last.
+#[derive(Default)]
+pub struct CommonTables {
+    tables: Vec<CommonTable>,
+}
+
+struct CommonTable {
+    name: String,
+    plan: LogicalPlan,
+    columns: Vec<ScopeColumn>,
+}
+
+impl Binder<'_> {
+    /// Brings WITH queries in sight; the answer is for [`Binder::leave_with`].
+    pub fn enter_with(&self, with: Option<&ast::With>, parent: Option<&Scope<'_>>) -> Result<usize> {
+        let depth = self.with.borrow().tables.len();
+        let Some(with) = with else { return Ok(depth) };
+        let bound = self.bind_with(with, parent, depth);
+        if bound.is_err() {
+            self.leave_with(depth);
+        }
+        bound.map(|()| depth)
+    }
+
+    fn bind_with(&self, with: &ast::With, parent: Option<&Scope<'_>>, depth: usize) -> Result<()> {
+        for table in &with.cte_tables {
+            let name = fold(&table.alias.name);
+            let twice = self.with.borrow().tables.iter().skip(depth).any(|other| other.name == name);
+            if twice {
+                let message = format!("WITH query name \"{name}\" specified more than once");
+                return Err(SqlError::new(state::DUPLICATE_ALIAS, message));
+            }
+            if table.from.is_some() {
+                return Err(SqlError::unsupported("WITH … FROM"));
+            }
+            if matches!(table.query.body.as_ref(), SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_)) {
+                return Err(SqlError::unsupported("a data-modifying statement in WITH"));
+            }
+            let mut bound = if with.recursive && mentions(&table.query, &name) {
+                self.recursive(&name, table, parent)?
+            } else {
+                self.query(&table.query, parent)?
+            };
+            super::from::rename(&name, &mut bound.columns, Some(&table.alias))?;
+            self.with.borrow_mut().tables.push(CommonTable { name, plan: bound.plan, columns: bound.columns });
+        }
+        Ok(())
+    }
+
+    /// Puts WITH queries out of sight again.
+    pub fn leave_with(&self, depth: usize) {
+        self.with.borrow_mut().tables.truncate(depth);
+    }
+
+    /// The WITH query with this name: its plan, with column names of its own, so that it can stand in several places.
+    pub fn common_table(&self, name: &str) -> Result<Option<BoundQuery>> {
+        let with = self.with.borrow();
+        let Some(table) = with.tables.iter().rev().find(|table| table.name == name) else { return Ok(None) };
+        let mut exprs = Vec::new();
+        let mut columns = Vec::new();
+        for old in &table.columns {
+            let new = self.unique("c");
+            exprs.push(old.expr.clone().alias(&new));
+            columns.push(ScopeColumn { expr: column(new), ..old.clone() });
+        }
+        let plan = LogicalPlanBuilder::from(table.plan.clone()).project(exprs)?.build()?;
+        Ok(Some(BoundQuery { plan, columns }))
+    }
+
+    /// WITH RECURSIVE: the first branch, then the second over what the last round gave, until nothing new comes.
+    fn recursive(&self, name: &str, table: &ast::Cte, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+        let shape = || {
+            let message = format!(
+                "recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term"
+            );
+            SqlError::new("42P19", message)
+        };
+        let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = table.query.body.as_ref()
+        else {
+            return Err(shape());
+        };
+        if table.query.order_by.is_some() || table.query.limit_clause.is_some() {
+            return Err(SqlError::unsupported("ORDER BY or LIMIT in a recursive query"));
+        }
+        let all = *set_quantifier == ast::SetQuantifier::All;
+        let first = self.set_expr(left, parent)?;
+        let first = self.settled(first)?;
+        // Both branches get the names under which the working table is read.
+        let names: Vec<String> = first.columns.iter().map(|_| self.unique("r")).collect();
+        let exprs: Vec<_> =
+            first.columns.iter().zip(&names).map(|(column, name)| column.expr.clone().alias(name)).collect();
+        let start = LogicalPlanBuilder::from(first.plan).project(exprs)?.build()?;
+        let working = self.unique("recursive_");
+        let mut columns: Vec<ScopeColumn> = first
+            .columns
+            .iter()
+            .zip(&names)
+            .map(|(old, name)| ScopeColumn { expr: column(name), table_oid: 0, attnum: 0, ..old.clone() })
+            .collect();
+        super::from::rename(name, &mut columns, Some(&table.alias))?;
+        let schema = std::sync::Arc::new(start.schema().as_arrow().clone());
+        let provider = datafusion::datasource::cte_worktable::CteWorkTable::new(&working, schema);
+        let source = datafusion::datasource::provider_as_source(std::sync::Arc::new(provider));
+        let scan = LogicalPlanBuilder::scan(working.as_str(), source, None)?;
+        let exprs: Vec<_> = names
+            .iter()
+            .map(|name| {
+                let column = datafusion::common::Column::new(Some(working.as_str()), name);
+                datafusion::logical_expr::Expr::Column(column).alias(name)
+            })
+            .collect();
+        let scan = scan.project(exprs)?.build()?;
+        let depth = self.with.borrow().tables.len();
+        self.with.borrow_mut().tables.push(CommonTable { name: name.into(), plan: scan, columns: columns.clone() });
+        let second = self.set_expr(right, parent);
+        self.leave_with(depth);
+        let second = second?;
+        if second.columns.len() != columns.len() {
+            return Err(SqlError::syntax("each UNION query must have the same number of columns"));
+        }
+        let mut exprs = Vec::new();
+        for ((of_second, of_first), internal) in second.columns.iter().zip(&columns).zip(&names) {
+            let cast = self.coerce(of_second.typed(), of_first.ty).map_err(|_| {
+                let message = format!(
+                    "recursive query \"{name}\" column \"{}\" has type {} in non-recursive term but type {} overall",
+                    of_first.name,
+                    of_first.ty.name(),
+                    of_second.ty.name()
+                );
+                SqlError::new(state::DATATYPE_MISMATCH, message)
+            })?;
+            exprs.push(cast.expr.alias(internal));
+        }
+        let step = LogicalPlanBuilder::from(second.plan).project(exprs)?.build()?;
+        let plan = LogicalPlanBuilder::from(start).to_recursive_query(working, step, !all)?.build()?;
+        Ok(BoundQuery { plan, columns })
+    }
+}
+
+/// Whether a query names a table.
+fn mentions(query: &ast::Query, name: &str) -> bool {
+    let flow = ast::visit_relations(query, |relation| match relation.0.as_slice() {
+        [ast::ObjectNamePart::Identifier(ident)] if fold(ident) == name => std::ops::ControlFlow::Break(()),
+        _ => std::ops::ControlFlow::Continue(()),
+    });
+    flow.is_break()
+}
