@@ -1,5 +1,6 @@
 //! SQL: PostgreSQL's meaning, DataFusion's execution. Knows no sockets and no lock records.
 
+pub mod bind;
 pub mod catalog;
 pub mod ddl;
 pub mod encoding;

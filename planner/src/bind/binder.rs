@@ -90,6 +90,8 @@ pub struct Binder<'a> {
     qualifiers: RefCell<HashMap<String, usize>>,
     relations: RefCell<Vec<Arc<TableDescriptor>>>,
     untyped: Cell<bool>,
+    /// Row locks of the query, until they are put on its plan.
+    pub locks: RefCell<Vec<super::lock::PendingLock>>,
 }
 
 impl<'a> Binder<'a> {
@@ -111,6 +113,7 @@ impl<'a> Binder<'a> {
             qualifiers: RefCell::default(),
             relations: RefCell::default(),
             untyped: Cell::new(false),
+            locks: RefCell::default(),
         }
     }
 

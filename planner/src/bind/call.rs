@@ -101,9 +101,8 @@ impl Binder<'_> {
     fn no_function(&self, name: &str, args: &[TypedExpr]) -> SqlError {
         let types: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
         let message = format!("function {name}({}) does not exist", types.join(", "));
-        SqlError::new(state::UNDEFINED_FUNCTION, message).hint(
-            "No function matches the given name and argument types. You might need to add explicit type casts.",
-        )
+        SqlError::new(state::UNDEFINED_FUNCTION, message)
+            .hint("No function matches the given name and argument types. You might need to add explicit type casts.")
     }
 
     /// Arguments of a call.

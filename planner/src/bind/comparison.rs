@@ -197,4 +197,3 @@ pub fn balanced(mut operands: Vec<Expr>, operator: Operator) -> Expr {
     }
     operands.pop().unwrap_or_else(|| boolean(true).expr)
 }
-

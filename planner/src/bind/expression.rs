@@ -1,7 +1,7 @@
 //! Scalar expressions.
 
 use super::binder::Binder;
-use super::literal::{boolean, is_unknown_constant, null, text};
+use super::literal::{boolean, null, text};
 use super::scope::Scope;
 use super::type_name::sql_type;
 use crate::error::{Result, SqlError, state};
@@ -98,9 +98,8 @@ impl Binder<'_> {
 
     /// An expression; errors get its position unless a part of it gave one.
     pub fn expr(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
-        self.expr_inner(expr, env).map_err(|error| {
-            if error.fields().position.is_some() { error } else { self.at(error, anchor(expr)) }
-        })
+        self.expr_inner(expr, env)
+            .map_err(|error| if error.fields().position.is_some() { error } else { self.at(error, anchor(expr)) })
     }
 
     fn expr_inner(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
@@ -109,7 +108,9 @@ impl Binder<'_> {
             E::Identifier(ident) => {
                 let name = fold(ident);
                 env.scope.column(&name).map_err(|error| match env.scope.find_relation(None, &name) {
-                    Ok(_) if error.state() == state::UNDEFINED_COLUMN => SqlError::unsupported("a whole row as a value"),
+                    Ok(_) if error.state() == state::UNDEFINED_COLUMN => {
+                        SqlError::unsupported("a whole row as a value")
+                    }
                     _ => error,
                 })
             }
@@ -289,7 +290,8 @@ impl Binder<'_> {
 
     fn collation(&self, name: &ast::ObjectName) -> Result<()> {
         let (schema, name) = fold_name(name)?;
-        let known = matches!(name.as_str(), "default" | "C" | "POSIX" | "c" | "posix" | "ucs_basic" | "C.UTF-8" | "C.utf8");
+        let known =
+            matches!(name.as_str(), "default" | "C" | "POSIX" | "c" | "posix" | "ucs_basic" | "C.UTF-8" | "C.utf8");
         if known && schema.is_none_or(|schema| schema == "pg_catalog") {
             return Ok(());
         }
@@ -346,11 +348,6 @@ impl Binder<'_> {
     /// A text constant for a function's argument.
     pub fn word(&self, value: &str) -> TypedExpr {
         text(value)
-    }
-
-    /// Whether an expression is a constant of unknown type.
-    pub fn is_open(&self, typed: &TypedExpr) -> bool {
-        is_unknown_constant(typed)
     }
 }
 

@@ -1,15 +1,15 @@
 //! FROM: tables, subqueries, functions, each with its alias. Joins are `join`'s, LATERAL is `lateral`'s.
 
+use super::KEY_COLUMN;
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
 use super::query::BoundQuery;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
-use super::{KEY_COLUMN, column_name};
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
 use crate::parse::{fold, fold_name};
-use crate::types::{Oid, SqlType};
+use crate::types::SqlType;
 use datafusion::common::{Column, UnnestOptions};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, TableFactor};
@@ -86,12 +86,7 @@ impl Binder<'_> {
         }
     }
 
-    fn comma<'p>(
-        &self,
-        left: Source<'p>,
-        factor: &TableFactor,
-        parent: Option<&'p Scope<'p>>,
-    ) -> Result<Source<'p>> {
+    fn comma<'p>(&self, left: Source<'p>, factor: &TableFactor, parent: Option<&'p Scope<'p>>) -> Result<Source<'p>> {
         if is_lateral(factor) {
             return self.lateral(left, factor, parent);
         }
@@ -263,7 +258,7 @@ impl Binder<'_> {
             }
             BoundFunction::Rows(list) => {
                 exprs.push(list.expr.alias(&name));
-                let options = UnnestOptions { preserve_nulls: false, ..UnnestOptions::default() };
+                let options = UnnestOptions::new().with_preserve_nulls(false);
                 let plan = LogicalPlanBuilder::from(input)
                     .project(exprs)?
                     .unnest_column_with_options(Column::from_name(&name), options)?
@@ -287,20 +282,6 @@ impl Binder<'_> {
         rename(&shown, &mut columns, function.alias)?;
         let relation = ScopeRelation { name: shown, schema: None, columns, table: None, key: None };
         Ok(Source::of(plan, relation, parent))
-    }
-
-    /// Columns for an output that is made a relation.
-    pub fn scope_columns(&self, columns: &[(String, String, SqlType)]) -> Vec<ScopeColumn> {
-        columns
-            .iter()
-            .map(|(name, internal, ty)| ScopeColumn {
-                name: name.clone(),
-                expr: column(internal),
-                ty: *ty,
-                table_oid: Oid::default(),
-                attnum: 0,
-            })
-            .collect()
     }
 }
 
@@ -372,9 +353,4 @@ pub fn rename(relation: &str, columns: &mut [ScopeColumn], alias: Option<&ast::T
         column.name = fold(&name.name);
     }
     Ok(())
-}
-
-/// The name PostgreSQL gives an expression's column.
-pub fn named(expr: &ast::Expr) -> String {
-    column_name::column_name(expr)
 }

@@ -44,12 +44,7 @@ impl Binder<'_> {
     }
 
     /// One join.
-    pub fn join<'p>(
-        &self,
-        left: Source<'p>,
-        join: &ast::Join,
-        parent: Option<&'p Scope<'p>>,
-    ) -> Result<Source<'p>> {
+    pub fn join<'p>(&self, left: Source<'p>, join: &ast::Join, parent: Option<&'p Scope<'p>>) -> Result<Source<'p>> {
         let (kind, constraint) = match &join.join_operator {
             JoinOperator::Join(constraint) | JoinOperator::Inner(constraint) => (JoinType::Inner, constraint),
             JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => (JoinType::Left, constraint),
@@ -103,8 +98,7 @@ impl Binder<'_> {
                 finish(LogicalPlanBuilder::from(left_plan).join_on(right_plan, kind, Some(on))?, scope)
             }
             JoinConstraint::Using(names) => {
-                let names: Vec<String> =
-                    names.iter().map(|name| Ok(fold_name(name)?.1)).collect::<Result<_>>()?;
+                let names: Vec<String> = names.iter().map(|name| Ok(fold_name(name)?.1)).collect::<Result<_>>()?;
                 self.using(left, right, kind, &names)
             }
             JoinConstraint::Natural => {

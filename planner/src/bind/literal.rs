@@ -32,11 +32,6 @@ pub fn boolean(value: bool) -> TypedExpr {
     literal(Datum::Boolean(Some(value)), SqlType::BOOL)
 }
 
-/// Whether an expression is a constant whose type is not known yet.
-pub fn is_unknown_constant(typed: &TypedExpr) -> bool {
-    typed.ty == SqlType::UNKNOWN && matches!(typed.expr, Expr::Literal(..))
-}
-
 impl Binder<'_> {
     /// A constant or parameter.
     pub fn value(&self, value: &Value) -> Result<TypedExpr> {

@@ -1,9 +1,9 @@
 //! Whole queries: WITH, the body, ORDER BY, LIMIT, FOR UPDATE.
 
+use super::BoundKind;
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
 use super::scope::{Scope, ScopeColumn};
-use super::BoundKind;
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
 use crate::session::OutputColumn;
@@ -107,7 +107,8 @@ impl Binder<'_> {
                 self.order_output(bound, order_by)?
             }
         };
-        self.limited(bound, query, parent)
+        let bound = self.limited(bound, query)?;
+        if top { self.apply_locks(bound) } else { Ok(bound) }
     }
 
     /// A query's body without what follows it.
@@ -164,9 +165,7 @@ impl Binder<'_> {
         let BoundQuery { plan, columns } = bound;
         // What a column of the topmost projection is, as long as nothing stands between it and the names.
         let (input, known) = match plan {
-            LogicalPlan::Projection(projection)
-                if columns.iter().any(|column| column.ty == SqlType::UNKNOWN) =>
-            {
+            LogicalPlan::Projection(projection) if columns.iter().any(|column| column.ty == SqlType::UNKNOWN) => {
                 (projection.input.as_ref().clone(), Some(projection.expr))
             }
             plan => (plan, None),
@@ -223,7 +222,7 @@ impl Binder<'_> {
         Ok(BoundQuery { plan: LogicalPlanBuilder::from(plan).project(exprs)?.build()?, columns: renamed })
     }
 
-    fn limited(&self, bound: BoundQuery, query: &ast::Query, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+    fn limited(&self, bound: BoundQuery, query: &ast::Query) -> Result<BoundQuery> {
         let (mut limit, mut offset) = (None, None);
         match &query.limit_clause {
             None => {}
@@ -249,7 +248,6 @@ impl Binder<'_> {
             }
             limit = Some(fetch.quantity.as_ref().unwrap_or(&one));
         }
-        let _ = parent;
         let limit = limit.map(|expr| self.count(expr, Clause::Limit)).transpose()?.flatten();
         let offset = offset.map(|expr| self.count(expr, Clause::Offset)).transpose()?.flatten();
         if limit.is_none() && offset.is_none() {
@@ -275,13 +273,14 @@ impl Binder<'_> {
             error
         })?;
         let name = typed.ty.name();
-        let number = self.resolver.cast(typed, SqlType::INT8, crate::functions::CastContext::Assignment).map_err(|e| {
-            if e.state() == state::DATATYPE_MISMATCH || e.state() == state::CANNOT_COERCE {
-                let message = format!("argument of {} must be type bigint, not type {name}", clause.name());
-                return self.at(SqlError::new(state::DATATYPE_MISMATCH, message), expr.span());
-            }
-            e
-        })?;
+        let number =
+            self.resolver.cast(typed, SqlType::INT8, crate::functions::CastContext::Assignment).map_err(|e| {
+                if e.state() == state::DATATYPE_MISMATCH || e.state() == state::CANNOT_COERCE {
+                    let message = format!("argument of {} must be type bigint, not type {name}", clause.name());
+                    return self.at(SqlError::new(state::DATATYPE_MISMATCH, message), expr.span());
+                }
+                e
+            })?;
         Ok(match number.expr {
             Expr::Literal(value, _) if value.is_null() => None,
             expr => Some(expr),

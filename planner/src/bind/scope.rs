@@ -5,7 +5,7 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
 use crate::types::{Oid, SqlType};
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Column, DFSchema, DFSchemaRef};
+use datafusion::common::{Column, DFSchema, DFSchemaRef, ExprSchema};
 use datafusion::logical_expr::Expr;
 use std::sync::Arc;
 

@@ -49,13 +49,20 @@ impl Binder<'_> {
         let mut items = self.items(&select.projection, env)?;
         let names: Vec<String> = items.iter().map(|item| item.name.clone()).collect();
         let group_by = self.group_by(&select.group_by, &items, env)?;
-        let mut having = select.having.as_ref().map(|having| self.predicate(having, env.within(Clause::Having))).transpose()?;
+        let mut having =
+            select.having.as_ref().map(|having| self.predicate(having, env.within(Clause::Having))).transpose()?;
         let mut order = self.order_items(tail.order_by, &items, &names, env.within(Clause::OrderBy))?;
         let mut distinct_on = match &select.distinct {
             Some(Distinct::On(exprs)) => {
                 let mut keys = Vec::new();
                 for expr in exprs {
-                    keys.push(self.target_or_expr(expr, &items, &names, env.within(Clause::OrderBy), "SELECT DISTINCT ON")?);
+                    keys.push(self.target_or_expr(
+                        expr,
+                        &items,
+                        &names,
+                        env.within(Clause::OrderBy),
+                        "SELECT DISTINCT ON",
+                    )?);
                 }
                 keys
             }
@@ -107,7 +114,6 @@ impl Binder<'_> {
             plan = LogicalPlanBuilder::window_plan(plan, calls)?;
         }
 
-        plan = self.lock_rows(plan, &scope, tail.locks)?;
         if select.distinct.is_some() && !tail.locks.is_empty() && !matches!(select.distinct, Some(Distinct::All)) {
             let message = "FOR UPDATE is not allowed with DISTINCT clause";
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
@@ -153,6 +159,7 @@ impl Binder<'_> {
             };
             sorts.push(Sort { expr, asc: item.asc, nulls_first: item.nulls_first });
         }
+        exprs.extend(self.lock_columns(&scope, tail.locks)?);
         let mut keys = Vec::new();
         for typed in distinct_on {
             let name = self.unique("k");
@@ -398,12 +405,7 @@ impl Binder<'_> {
 
 /// A column of `*`.
 fn star_item(column: &ScopeColumn) -> Item {
-    Item {
-        name: column.name.clone(),
-        typed: column.typed(),
-        table_oid: column.table_oid,
-        attnum: column.attnum,
-    }
+    Item { name: column.name.clone(), typed: column.typed(), table_oid: column.table_oid, attnum: column.attnum }
 }
 
 /// Whether the types of the select list must be known at once: it is compared or sorted.

@@ -51,9 +51,7 @@ impl Binder<'_> {
         let right = self.exact(self.cast_columns(right, &types)?)?;
         let columns = left.columns.clone();
         let plan = match op {
-            SetOperator::Union => {
-                LogicalPlanBuilder::from(left.plan).union(right.plan)?.build()?
-            }
+            SetOperator::Union => LogicalPlanBuilder::from(left.plan).union(right.plan)?.build()?,
             SetOperator::Intersect => self.matching(left, right, JoinType::LeftSemi, all)?,
             _ => self.matching(left, right, JoinType::LeftAnti, all)?,
         };
@@ -75,9 +73,8 @@ impl Binder<'_> {
         let names: Vec<String> = left.plan.schema().columns().into_iter().map(|column| column.name).collect();
         let (left, left_keys) = self.keyed(left, all)?;
         let (right, right_keys) = self.keyed(right, all)?;
-        let right = LogicalPlanBuilder::from(right)
-            .project(right_keys.iter().map(|key| Expr::Column(key.clone())))?
-            .build()?;
+        let right =
+            LogicalPlanBuilder::from(right).project(right_keys.iter().map(|key| Expr::Column(key.clone())))?.build()?;
         let plan = LogicalPlanBuilder::from(left)
             .join_detailed(right, kind, (left_keys, right_keys), None, NullEquality::NullEqualsNull)?
             .project(names.into_iter().take(count).map(column))?
@@ -97,14 +94,12 @@ impl Binder<'_> {
         let mut plan = LogicalPlanBuilder::from(bound.plan).project(exprs)?;
         if all {
             let name = self.unique("w");
-            let number = Expr::from(WindowFunction::new(
-                WindowFunctionDefinition::WindowUDF(row_number_udwf()),
-                Vec::new(),
-            ))
-            .partition_by(keys.iter().map(|key| Expr::Column(key.clone())).collect())
-            .window_frame(WindowFrame::new(None))
-            .build()?
-            .alias(&name);
+            let number =
+                Expr::from(WindowFunction::new(WindowFunctionDefinition::WindowUDF(row_number_udwf()), Vec::new()))
+                    .partition_by(keys.iter().map(|key| Expr::Column(key.clone())).collect())
+                    .window_frame(WindowFrame::new(None))
+                    .build()?
+                    .alias(&name);
             plan = plan.window(vec![number])?;
             keys.push(Column::from_name(name));
         }

@@ -140,11 +140,8 @@ impl Binder<'_> {
         let zero = Expr::Literal(Datum::Int64(Some(0)), None);
         let element = datafusion::functions_nested::expr_fn::array_element(root.expr, index.clone());
         // DataFusion counts negative subscripts from the end; here they are out of range.
-        let case = Case {
-            expr: None,
-            when_then_expr: vec![(Box::new(index.gt(zero)), Box::new(element))],
-            else_expr: None,
-        };
+        let case =
+            Case { expr: None, when_then_expr: vec![(Box::new(index.gt(zero)), Box::new(element))], else_expr: None };
         Ok(TypedExpr { expr: Expr::Case(case), ty: root.ty.element() })
     }
 }

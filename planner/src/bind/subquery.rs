@@ -4,7 +4,7 @@ use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
 use super::query::BoundQuery;
 use super::scope::outer_references;
-use crate::error::{Result, SqlError, state};
+use crate::error::{Result, SqlError};
 use crate::functions::{AggregateCall, TypedExpr};
 use crate::types::{Datum, SqlType};
 use datafusion::common::Spans;
@@ -126,10 +126,7 @@ impl Binder<'_> {
         let answer = |value: Option<bool>| Box::new(Expr::Literal(Datum::Boolean(value), None));
         let case = Case {
             expr: None,
-            when_then_expr: vec![
-                (Box::new(found), answer(Some(!negated))),
-                (Box::new(open), answer(None)),
-            ],
+            when_then_expr: vec![(Box::new(found), answer(Some(!negated))), (Box::new(open), answer(None))],
             else_expr: Some(answer(Some(negated))),
         };
         Ok(TypedExpr { expr: Expr::Case(case), ty: SqlType::BOOL })
@@ -207,11 +204,6 @@ impl Binder<'_> {
         let value = Expr::ScalarSubquery(subquery(plan));
         let empty = self.empty_array(ty)?.expr;
         Ok(TypedExpr { expr: datafusion::functions::core::expr_fn::coalesce(vec![value, empty]), ty })
-    }
-
-    /// 0A000 where a subquery may not stand.
-    pub fn no_subquery(&self, what: &str) -> SqlError {
-        SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("cannot use subquery in {what}"))
     }
 }
 

@@ -145,10 +145,11 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
         "unknown" => SqlType::UNKNOWN,
         "void" => SqlType::VOID,
         "interval" | "time" | "timetz" | "json" | "jsonb" | "xml" | "inet" | "cidr" | "macaddr" | "money" | "bit"
-        | "varbit" | "point" | "line" | "lseg" | "box" | "path" | "polygon" | "circle" | "tsvector" | "tsquery" | "xid"
-        | "cid" | "tid" | "xid8" | "pg_lsn" | "int4range" | "int8range" | "numrange" | "tsrange" | "tstzrange"
-        | "daterange" | "regoper" | "regoperator" | "regprocedure" | "regrole" | "regconfig" | "regdictionary"
-        | "int2vector" | "oidvector" | "pg_node_tree" | "record" | "anyarray" | "anyelement" | "cstring" => {
+        | "varbit" | "point" | "line" | "lseg" | "box" | "path" | "polygon" | "circle" | "tsvector" | "tsquery"
+        | "xid" | "cid" | "tid" | "xid8" | "pg_lsn" | "int4range" | "int8range" | "numrange" | "tsrange"
+        | "tstzrange" | "daterange" | "regoper" | "regoperator" | "regprocedure" | "regrole" | "regconfig"
+        | "regdictionary" | "int2vector" | "oidvector" | "pg_node_tree" | "record" | "anyarray" | "anyelement"
+        | "cstring" => {
             return Err(SqlError::unsupported(format!("the type {name}")));
         }
         _ => return Err(unknown(schema.as_deref(), name)),

@@ -69,11 +69,8 @@ impl Binder<'_> {
             let plan = LogicalPlanBuilder::empty(true).project(exprs)?.build()?;
             return Ok((plan, names));
         }
-        let fields = names
-            .iter()
-            .zip(types)
-            .map(|(name, ty)| (None, Arc::new(Field::new(name, ty.arrow(), true))))
-            .collect();
+        let fields =
+            names.iter().zip(types).map(|(name, ty)| (None, Arc::new(Field::new(name, ty.arrow(), true)))).collect();
         let schema = Arc::new(DFSchema::new_with_metadata(fields, HashMap::new())?);
         Ok((LogicalPlan::Values(Values { schema, values: rows }), names))
     }

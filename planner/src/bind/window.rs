@@ -61,7 +61,8 @@ impl Binder<'_> {
             let typed = self.settled_expr(expr, inner)?;
             partition_by.push(self.resolver.group_key(typed));
         }
-        let order_by: Vec<Sort> = window.order_by.iter().map(|item| self.sort_item(item, inner)).collect::<Result<_>>()?;
+        let order_by: Vec<Sort> =
+            window.order_by.iter().map(|item| self.sort_item(item, inner)).collect::<Result<_>>()?;
         let frame = self.frame(window.frame, &order_by)?;
         let call = WindowCall { partition_by, order_by, frame, filter, distinct: arguments.distinct };
         self.resolver.window_function(name, arguments.values, call)

@@ -85,7 +85,8 @@ impl Binder<'_> {
             );
             SqlError::new("42P19", message)
         };
-        let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = table.query.body.as_ref()
+        let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } =
+            table.query.body.as_ref()
         else {
             return Err(shape());
         };

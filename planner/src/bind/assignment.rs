@@ -1,0 +1,74 @@
+//! Values for columns: what INSERT and UPDATE assign, by PostgreSQL's assignment casts.
+
+use super::binder::Binder;
+use crate::catalog::{ColumnDescriptor, RelationKind, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::functions::{CastContext, TypedExpr};
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNode};
+use sqlparser::ast;
+use sqlparser::tokenizer::Span;
+use std::sync::Arc;
+
+impl Binder<'_> {
+    /// A value made the type of a column.
+    pub fn assign(&self, typed: TypedExpr, column: &ColumnDescriptor, span: Span) -> Result<Expr> {
+        let from = typed.ty;
+        match self.resolver.cast(typed, column.ty, CastContext::Assignment) {
+            Ok(cast) => Ok(cast.expr),
+            Err(error)
+                if error.fields().position.is_none()
+                    && (error.state() == state::CANNOT_COERCE || error.state() == state::DATATYPE_MISMATCH) =>
+            {
+                let message = format!(
+                    "column \"{}\" is of type {} but expression is of type {}",
+                    column.name,
+                    column.ty.name(),
+                    from.name()
+                );
+                let error = SqlError::new(state::DATATYPE_MISMATCH, message)
+                    .hint("You will need to rewrite or cast the expression.");
+                Err(self.at(error, span))
+            }
+            Err(error) => Err(self.at(error, span)),
+        }
+    }
+
+    /// The column of a table that a statement writes.
+    pub fn target_column<'t>(
+        &self,
+        table: &'t TableDescriptor,
+        name: &str,
+        span: Span,
+    ) -> Result<&'t ColumnDescriptor> {
+        table.column_named(name).ok_or_else(|| {
+            let message = format!("column \"{name}\" of relation \"{}\" does not exist", table.name);
+            self.at(SqlError::new(state::UNDEFINED_COLUMN, message), span)
+        })
+    }
+
+    /// A table that may be written.
+    pub fn writable(&self, name: &ast::ObjectName, verb: &str) -> Result<Arc<TableDescriptor>> {
+        let table = self.table(name)?;
+        match table.kind {
+            RelationKind::Table => Ok(table),
+            RelationKind::Sequence => {
+                let message = format!("cannot change sequence \"{}\"", table.name);
+                Err(SqlError::new(state::WRONG_OBJECT_TYPE, message))
+            }
+            RelationKind::SystemView => {
+                let message = format!("permission denied: \"{}\" is a system catalog ({verb})", table.name);
+                Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
+            }
+        }
+    }
+}
+
+/// Whether an expression is the word DEFAULT.
+pub fn is_default(expr: &ast::Expr) -> bool {
+    matches!(expr, ast::Expr::Identifier(ident) if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default"))
+}
+
+/// A node of ours as a plan.
+pub fn extension(node: impl UserDefinedLogicalNode + 'static) -> LogicalPlan {
+    LogicalPlan::Extension(Extension { node: Arc::new(node) })
+}

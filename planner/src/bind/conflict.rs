@@ -1,0 +1,151 @@
+//! ON CONFLICT: which index decides, and what happens then.
+
+use super::assignment::is_default;
+use super::binder::Binder;
+use super::expression::{Clause, Env};
+use super::scope::Scope;
+use super::table_expression::{has_subquery, table_relation};
+use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::execution::dml::{OnConflict, conflict_schema};
+use crate::parse::{fold, fold_name};
+use crate::types::Oid;
+use datafusion::common::TableReference;
+use datafusion::logical_expr::Expr;
+use sqlparser::ast::{self, AssignmentTarget, ConflictTarget, OnConflictAction, OnInsert, Spanned};
+use std::sync::Arc;
+
+impl Binder<'_> {
+    /// The ON CONFLICT clause of an INSERT.
+    pub fn on_conflict(
+        &self,
+        table: &Arc<TableDescriptor>,
+        shown: &str,
+        qualifier: &TableReference,
+        on: Option<&OnInsert>,
+    ) -> Result<Option<OnConflict>> {
+        let clause = match on {
+            None => return Ok(None),
+            Some(OnInsert::OnConflict(clause)) => clause,
+            Some(_) => return Err(SqlError::unsupported("ON DUPLICATE KEY UPDATE")),
+        };
+        let arbiter = clause.conflict_target.as_ref().map(|target| self.arbiter(table, target)).transpose()?;
+        let update = match &clause.action {
+            OnConflictAction::DoNothing => return Ok(Some(OnConflict::DoNothing { arbiter })),
+            OnConflictAction::DoUpdate(update) => update,
+        };
+        let Some(arbiter) = arbiter else {
+            return Err(SqlError::syntax("ON CONFLICT DO UPDATE requires inference specification or constraint name")
+                .hint("For example, ON CONFLICT (column_name)."));
+        };
+        let excluded = TableReference::bare("excluded");
+        let target = table_relation(table, shown, qualifier);
+        let proposed = table_relation(table, "excluded", &excluded);
+        let scope = Scope {
+            visible: target.columns.clone(),
+            relations: vec![target, proposed],
+            schema: Some(Arc::new(conflict_schema(table, qualifier)?)),
+            parent: None,
+            barred: None,
+        };
+        let set = self.assignments(table, &update.assignments, Env::new(&scope, Clause::Update))?;
+        let filter = match &update.selection {
+            Some(selection) => Some(self.predicate(selection, Env::new(&scope, Clause::Where))?),
+            None => None,
+        };
+        if set.iter().map(|(_, expr)| expr).chain(&filter).any(has_subquery) {
+            return Err(SqlError::unsupported("a subquery in ON CONFLICT DO UPDATE"));
+        }
+        Ok(Some(OnConflict::DoUpdate { arbiter, set, filter }))
+    }
+
+    /// The unique index that a conflict target means.
+    fn arbiter(&self, table: &TableDescriptor, target: &ConflictTarget) -> Result<Oid> {
+        match target {
+            ConflictTarget::OnConstraint(name) => {
+                let (_, name) = fold_name(name)?;
+                let found = table.indexes.iter().find(|index| index.constraint.is_some() && index.name == name);
+                found.map(|index| index.oid).ok_or_else(|| {
+                    let message = format!("constraint \"{name}\" for table \"{}\" does not exist", table.name);
+                    SqlError::new(state::UNDEFINED_OBJECT, message)
+                })
+            }
+            ConflictTarget::Columns(names) => {
+                let mut wanted: Vec<ColumnId> = Vec::new();
+                for ident in names {
+                    let name = fold(ident);
+                    let column = table.column_named(&name).ok_or_else(|| {
+                        let message = format!("column \"{name}\" does not exist");
+                        self.at(SqlError::new(state::UNDEFINED_COLUMN, message), ident.span)
+                    })?;
+                    if !wanted.contains(&column.id) {
+                        wanted.push(column.id);
+                    }
+                }
+                let fits = |index: &&IndexDescriptor| {
+                    index.unique
+                        && index.columns.len() == wanted.len()
+                        && index.columns.iter().all(|column| wanted.contains(&column.column))
+                };
+                table.indexes.iter().find(fits).map(|index| index.oid).ok_or_else(|| {
+                    SqlError::new(
+                        state::INVALID_COLUMN_REFERENCE,
+                        "there is no unique or exclusion constraint matching the ON CONFLICT specification",
+                    )
+                })
+            }
+        }
+    }
+
+    /// `SET` as columns and their new values.
+    pub fn assignments(
+        &self,
+        table: &TableDescriptor,
+        assignments: &[ast::Assignment],
+        env: Env<'_>,
+    ) -> Result<Vec<(ColumnId, Expr)>> {
+        let mut set: Vec<(ColumnId, Expr)> = Vec::new();
+        for assignment in assignments {
+            let pairs: Vec<(&ast::ObjectName, &ast::Expr)> = match (&assignment.target, &assignment.value) {
+                (AssignmentTarget::ColumnName(name), value) => vec![(name, value)],
+                (AssignmentTarget::Tuple(names), ast::Expr::Tuple(values)) => {
+                    if names.len() != values.len() {
+                        return Err(SqlError::syntax("number of columns does not match number of values"));
+                    }
+                    names.iter().zip(values).collect()
+                }
+                (AssignmentTarget::Tuple(names), value) => match (names.as_slice(), value) {
+                    ([name], ast::Expr::Nested(value)) => vec![(name, value)],
+                    _ => return Err(SqlError::unsupported("SET of several columns to one subquery")),
+                },
+            };
+            for (name, value) in pairs {
+                let span = super::binder::span_of(name);
+                let (first, last) = fold_name(name)?;
+                let column = self.target_column(table, first.as_deref().unwrap_or(&last), span)?;
+                if first.is_some() {
+                    return Err(SqlError::unsupported("SET of a field of a composite column"));
+                }
+                if set.iter().any(|(id, _)| *id == column.id) {
+                    let message = format!("multiple assignments to same column \"{}\"", column.name);
+                    return Err(self.at(SqlError::syntax(message), span));
+                }
+                let expr = if is_default(value) {
+                    self.default_of(table, column)?
+                } else {
+                    if column.identity == Some(crate::catalog::Identity::Always) {
+                        let message = format!("column \"{}\" can only be updated to DEFAULT", column.name);
+                        return Err(SqlError::new("428C9", message).detail(format!(
+                            "Column \"{}\" is an identity column defined as GENERATED ALWAYS.",
+                            column.name
+                        )));
+                    }
+                    let typed = self.expr(value, env)?;
+                    self.assign(typed, column, value.span())?
+                };
+                set.push((column.id, expr));
+            }
+        }
+        Ok(set)
+    }
+}

@@ -1,0 +1,49 @@
+//! RETURNING.
+
+use super::binder::{Binder, column};
+use super::call::{has_aggregate, has_window};
+use super::expression::{Clause, Env};
+use super::scope::{Scope, ScopeColumn};
+use crate::error::{Result, SqlError, state};
+use crate::session::OutputColumn;
+use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+use sqlparser::ast::SelectItem;
+
+impl Binder<'_> {
+    /// Puts RETURNING on a writing node: the plan, and what the client sees.
+    pub fn returning(
+        &self,
+        plan: LogicalPlan,
+        returning: Option<&[SelectItem]>,
+        scope: &Scope<'_>,
+    ) -> Result<(LogicalPlan, Option<Vec<OutputColumn>>)> {
+        let Some(projection) = returning else { return Ok((plan, None)) };
+        let scope = Scope { schema: Some(plan.schema().clone()), ..scope.clone() };
+        let items = self.items(projection, Env::new(&scope, Clause::Returning))?;
+        let mut exprs = Vec::new();
+        let mut columns = Vec::new();
+        for item in items {
+            if has_aggregate(&item.typed.expr) {
+                let message = "aggregate functions are not allowed in RETURNING";
+                return Err(SqlError::new(state::GROUPING_ERROR, message));
+            }
+            if has_window(&item.typed.expr) {
+                let message = "window functions are not allowed in RETURNING";
+                return Err(SqlError::new(state::WINDOWING_ERROR, message));
+            }
+            let typed = self.settle(item.typed)?;
+            let name = self.unique("c");
+            exprs.push(typed.expr.alias(&name));
+            columns.push(ScopeColumn {
+                name: item.name,
+                expr: column(name),
+                ty: typed.ty,
+                table_oid: item.table_oid,
+                attnum: item.attnum,
+            });
+        }
+        let plan = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
+        let output = super::query::BoundQuery { plan: plan.clone(), columns }.output();
+        Ok((plan, Some(output)))
+    }
+}

@@ -1,0 +1,187 @@
+//! Expressions that the catalog keeps as text: DEFAULT and CHECK.
+
+use super::BindContext;
+use super::binder::Binder;
+use super::call::{has_aggregate, has_window};
+use super::expression::{Clause, Env};
+use super::scope::{Scope, ScopeColumn, ScopeRelation};
+use crate::catalog::{ColumnDescriptor, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::functions::{CastContext, ParameterTypes, TypedExpr};
+use crate::parse::parse_expression;
+use crate::parse::source::Source;
+use crate::types::{BaseType, Datum, SqlType};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchema, TableReference};
+use datafusion::logical_expr::Expr;
+use sqlparser::ast;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A bound expression of a table.
+pub type TableExpression = TypedExpr;
+
+/// Binds an expression over a table's live columns, qualified by its name: a CHECK constraint. Errors: as in a
+/// statement; 0A000 for subqueries, 42803 for aggregates, 42P02 for parameters.
+pub fn bind_table_expression(
+    expr: &ast::Expr,
+    source: &Source,
+    table: &TableDescriptor,
+    context: &BindContext<'_>,
+) -> Result<TableExpression> {
+    let qualifier = TableReference::bare(table.name.as_str());
+    standalone(context, source, |binder| {
+        let scope = table_scope(table, &table.name, &qualifier)?;
+        let typed = binder.expr(expr, Env::new(&scope, Clause::Check))?;
+        refuse(&typed.expr, "check constraint")?;
+        Ok(typed)
+    })
+}
+
+/// Binds an expression without columns and makes it the given type by assignment: a DEFAULT. Errors: 42804 when the
+/// type does not fit, 0A000 for columns and subqueries.
+pub fn bind_constant(
+    expr: &ast::Expr,
+    source: &Source,
+    column: &str,
+    ty: SqlType,
+    context: &BindContext<'_>,
+) -> Result<TableExpression> {
+    standalone(context, source, |binder| {
+        let scope = Scope::empty(None);
+        let typed = binder.expr(expr, Env::new(&scope, Clause::Default)).map_err(|error| {
+            if error.state() == state::UNDEFINED_COLUMN {
+                return SqlError::new(
+                    state::FEATURE_NOT_SUPPORTED,
+                    "cannot use column reference in DEFAULT expression",
+                );
+            }
+            error
+        })?;
+        refuse(&typed.expr, "DEFAULT expression")?;
+        let from = typed.ty;
+        binder.resolver.cast(typed, ty, CastContext::Assignment).map_err(|error| {
+            if error.state() == state::CANNOT_COERCE || error.state() == state::DATATYPE_MISMATCH {
+                let message = format!(
+                    "column \"{column}\" is of type {} but default expression is of type {}",
+                    ty.format(),
+                    from.name()
+                );
+                return SqlError::new(state::DATATYPE_MISMATCH, message)
+                    .hint("You will need to rewrite or cast the expression.");
+            }
+            error
+        })
+    })
+}
+
+/// The text of an expression in the form the catalog keeps and shows it.
+pub fn canonical_text(expr: &ast::Expr) -> String {
+    match expr {
+        ast::Expr::Nested(inner) => canonical_text(inner),
+        other => other.to_string(),
+    }
+}
+
+fn standalone<T>(context: &BindContext<'_>, source: &Source, bind: impl FnOnce(&Binder<'_>) -> Result<T>) -> Result<T> {
+    let parameters = ParameterTypes::new(Vec::new());
+    let extras = crate::parse::Extras::default();
+    let binder = Binder::new(*context, source, &extras, &parameters);
+    let bound = bind(&binder)?;
+    if !parameters.finish(true)?.is_empty() {
+        return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1"));
+    }
+    Ok(bound)
+}
+
+fn refuse(expr: &Expr, what: &str) -> Result<()> {
+    if has_aggregate(expr) {
+        let message = format!("aggregate functions are not allowed in {what}s");
+        return Err(SqlError::new(state::GROUPING_ERROR, message));
+    }
+    if has_window(expr) {
+        let message = format!("window functions are not allowed in {what}s");
+        return Err(SqlError::new(state::WINDOWING_ERROR, message));
+    }
+    if has_subquery(expr) {
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("cannot use subquery in {what}")));
+    }
+    Ok(())
+}
+
+/// Whether an expression contains a subquery.
+pub fn has_subquery(expr: &Expr) -> bool {
+    let mut found = false;
+    // The visitor cannot fail.
+    let _ = expr.apply(|inner| {
+        found |=
+            matches!(inner, Expr::ScalarSubquery(_) | Expr::Exists(_) | Expr::InSubquery(_) | Expr::SetComparison(_));
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    });
+    found
+}
+
+/// A scope of a table's live columns under a qualifier, without a plan.
+pub fn table_scope(table: &TableDescriptor, name: &str, qualifier: &TableReference) -> Result<Scope<'static>> {
+    let schema = crate::execution::dml::table_schema(table, qualifier)?;
+    Ok(Scope::of(table_relation(table, name, qualifier), Arc::new(schema), None))
+}
+
+/// A table as a relation of a scope.
+pub fn table_relation(table: &TableDescriptor, name: &str, qualifier: &TableReference) -> ScopeRelation {
+    let columns = table
+        .live_columns()
+        .map(|column| ScopeColumn {
+            name: column.name.clone(),
+            expr: Expr::Column(Column::new(Some(qualifier.clone()), &column.name)),
+            ty: column.ty,
+            table_oid: table.oid,
+            attnum: column.id,
+        })
+        .collect();
+    let schema = (name == table.name).then(|| table.schema.clone());
+    ScopeRelation { name: name.into(), schema, columns, table: None, key: None }
+}
+
+/// Two qualified schemas one after the other.
+pub fn both(left: &DFSchema, right: &DFSchema) -> Result<DFSchema> {
+    let fields =
+        left.iter().chain(right.iter()).map(|(qualifier, field)| (qualifier.cloned(), field.clone())).collect();
+    Ok(DFSchema::new_with_metadata(fields, HashMap::new())?)
+}
+
+impl Binder<'_> {
+    /// The CHECK constraints of a table.
+    pub fn checks(&self, table: &TableDescriptor) -> Result<Vec<(String, Expr)>> {
+        let mut checks = Vec::new();
+        for check in &table.checks {
+            let (expr, source) = parse_expression(&check.expression)?;
+            let typed = bind_table_expression(&expr, &source, table, &self.context)?;
+            checks.push((check.name.clone(), self.condition(typed, "CHECK", sqlparser::tokenizer::Span::empty())?));
+        }
+        Ok(checks)
+    }
+
+    /// What a column gets when nothing is said of it.
+    pub fn default_of(&self, table: &TableDescriptor, column: &ColumnDescriptor) -> Result<Expr> {
+        if let Some(text) = &column.default {
+            let (expr, source) = parse_expression(text)?;
+            return Ok(bind_constant(&expr, &source, &column.name, column.ty, &self.context)?.expr);
+        }
+        if column.identity.is_some() {
+            let sequence = self.context.catalog.relations().into_iter().find(|relation| {
+                relation.sequence.as_ref().is_some_and(|sequence| sequence.owned_by == Some((table.oid, column.id)))
+            });
+            let Some(sequence) = sequence else {
+                return Err(SqlError::internal(format!("identity column \"{}\" has no sequence", column.name)));
+            };
+            let oid = TypedExpr {
+                expr: Expr::Literal(Datum::Int64(Some(i64::from(sequence.oid))), None),
+                ty: SqlType::of(BaseType::Regclass),
+            };
+            let next = self.resolver.function("nextval", vec![oid])?;
+            return Ok(self.resolver.cast(next, column.ty, CastContext::Assignment)?.expr);
+        }
+        Ok(Expr::Literal(Datum::try_from(&column.ty.arrow())?, None))
+    }
+}

@@ -1,0 +1,78 @@
+//! UPDATE.
+
+use super::assignment::extension;
+use super::binder::Binder;
+use super::expression::{Clause, Env};
+use super::scope::Scope;
+use super::{BoundKind, KEY_COLUMN, Verb};
+use crate::error::{Result, SqlError};
+use crate::execution::dml::UpdateNode;
+use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
+use sqlparser::ast::{self, TableFactor, UpdateTableFromKind};
+
+impl Binder<'_> {
+    /// UPDATE.
+    pub fn update(&self, update: &ast::Update) -> Result<BoundKind> {
+        if update.or.is_some() || update.output.is_some() || !update.order_by.is_empty() || update.limit.is_some() {
+            return Err(SqlError::unsupported("UPDATE with OR, OUTPUT, ORDER BY or LIMIT"));
+        }
+        let TableFactor::Table { name, alias, .. } = &update.table.relation else {
+            return Err(SqlError::unsupported("UPDATE of something that is not a table"));
+        };
+        if !update.table.joins.is_empty() {
+            return Err(SqlError::syntax("syntax error at or near \"JOIN\""));
+        }
+        let table = self.writable(name, "UPDATE")?;
+        let mut source = self.scan(&table, alias.as_ref(), None)?;
+        let from: &[ast::TableWithJoins] = match &update.from {
+            None => &[],
+            Some(UpdateTableFromKind::AfterSet(from)) => from,
+            Some(UpdateTableFromKind::BeforeSet(_)) => {
+                return Err(SqlError::syntax("syntax error at or near \"FROM\""));
+            }
+        };
+        let Some(target) = source.scope.relations.first().cloned() else {
+            return Err(SqlError::internal("a scan without a relation"));
+        };
+        if !from.is_empty() {
+            let others = self.from(from, None)?;
+            source = self.cross(source, others)?;
+        }
+        let mut plan = source.plan;
+        let scope = source.scope;
+        if let Some(selection) = &update.selection {
+            let filter = self.predicate(selection, Env::new(&scope, Clause::Where))?;
+            plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
+        }
+        let set = self.assignments(&table, &update.assignments, Env::new(&scope, Clause::Update))?;
+        let Some(key) = target.key.clone() else {
+            return Err(SqlError::internal(format!("table \"{}\" has no row key", table.name)));
+        };
+        let mut exprs = vec![Expr::Column(key).alias(format!("{KEY_COLUMN}{}", self.unique("")))];
+        exprs.extend(target.columns.iter().map(|column| column.expr.clone()));
+        let mut assigned = Vec::new();
+        for (column, value) in set {
+            assigned.push(column);
+            exprs.push(value.alias(self.unique("n")));
+        }
+        if update.returning.is_some() {
+            exprs.extend(others(&scope));
+        }
+        let input = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
+        let checks = self.checks(&table)?;
+        let node = UpdateNode::new(table.clone(), input, assigned, checks, update.returning.is_some())?;
+        let (plan, columns) = self.returning(extension(node), update.returning.as_deref(), &scope)?;
+        Ok(BoundKind::Dml { plan, columns, verb: Verb::Update, table })
+    }
+}
+
+/// The columns of all relations but the first: what RETURNING may ask for beside the written row.
+pub fn others(scope: &Scope<'_>) -> Vec<Expr> {
+    let mut exprs: Vec<Expr> = Vec::new();
+    for column in scope.relations.iter().skip(1).flat_map(|relation| &relation.columns) {
+        if matches!(column.expr, Expr::Column(_)) && !exprs.contains(&column.expr) {
+            exprs.push(column.expr.clone());
+        }
+    }
+    exprs
+}
