@@ -42,6 +42,18 @@ pub struct ExplainOptions {
     pub summary: bool,
 }
 
+impl From<&crate::parse::Explain> for ExplainOptions {
+    fn from(explain: &crate::parse::Explain) -> Self {
+        ExplainOptions {
+            analyze: explain.analyze,
+            verbose: explain.verbose,
+            costs: explain.costs,
+            timing: explain.timing,
+            summary: explain.summary.unwrap_or(explain.analyze),
+        }
+    }
+}
+
 /// The lines of the plan of a statement, which runs when `analyze` is set: its writes stay, its
 /// rows go nowhere.
 pub async fn explain(

@@ -1,5 +1,6 @@
 //! [`ExtensionNodes`]: plans the logical nodes of `execution` that are not DataFusion's.
 
+use super::apply::{ApplyExec, ApplyNode};
 use super::limit::{LimitExec, LimitNode};
 use super::table::Table;
 use super::values::{ValuesExec, ValuesNode};
@@ -45,6 +46,17 @@ impl ExtensionPlanner for ExtensionNodes {
             let skip = limit.skip.as_ref().map(physical).transpose()?;
             let fetch = limit.fetch.as_ref().map(physical).transpose()?;
             return Ok(Some(Arc::new(LimitExec::new(Arc::clone(input), skip, fetch))));
+        }
+        if let Some(apply) = node.as_any().downcast_ref::<ApplyNode>() {
+            let [input, subquery] = physical_inputs else {
+                return Err(DataFusionError::Internal("apply takes two inputs".into()));
+            };
+            let over_input =
+                |expression: &Expr| planner.create_physical_expr(expression, apply.input.schema(), session, context);
+            let columns = apply.columns.iter().map(over_input).collect::<Result<Vec<_>>>()?;
+            let operand = apply.operand.as_ref().map(over_input).transpose()?;
+            let (input, subquery) = (Arc::clone(input), Arc::clone(subquery));
+            return Ok(Some(Arc::new(ApplyExec::new(apply, input, subquery, columns, operand))));
         }
         Ok(None)
     }

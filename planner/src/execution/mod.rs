@@ -1,6 +1,7 @@
 //! Running plans: DataFusion's operators, and our own leaves and writers.
 
 pub mod access_path;
+pub mod apply;
 pub mod bounds;
 pub mod condition;
 pub mod dml;
@@ -10,6 +11,7 @@ pub mod key_tap;
 pub mod leaf;
 pub mod limit;
 pub mod lookup_scan;
+pub mod outer;
 pub mod output;
 pub mod point_get;
 pub mod range_reader;

@@ -4,6 +4,7 @@
 //! optimisation is over. Volatile, so that nothing folds it; named like the placeholder, so that
 //! schemas and `GROUP BY id + $1` stay as they were. Must not know SQL text or how plans are pooled.
 
+use super::outer::OuterValues;
 use super::slots::{Slots, StatementContext};
 use crate::error::{Result, SqlError};
 use crate::types::Datum;
@@ -76,8 +77,17 @@ pub struct SlotFunction {
     name: String,
     key: SlotKey,
     data_type: DataType,
-    slots: Arc<Slots>,
+    source: SlotSource,
     signature: Signature,
+}
+
+/// Where a slot is.
+#[derive(Clone, Debug)]
+pub enum SlotSource {
+    /// In the statement's context.
+    Statement(Arc<Slots>),
+    /// In the row for which a correlated subquery runs, at a position.
+    Outer(Arc<OuterValues>, usize),
 }
 
 impl SlotFunction {
@@ -85,6 +95,15 @@ impl SlotFunction {
     /// Errors: an id that names no slot, or a placeholder whose type was never determined.
     pub fn expression(id: &str, field: Option<&FieldRef>, slots: &Arc<Slots>) -> Result<Expr> {
         let key = SlotKey::parse(id).ok_or_else(|| SqlError::internal(format!("unknown placeholder {id}")))?;
+        Self::reading(id, field, key, SlotSource::Statement(Arc::clone(slots)))
+    }
+
+    /// The expression that reads the column at `position` of an outer row.
+    pub fn outer(id: &str, field: Option<&FieldRef>, row: &Arc<OuterValues>, position: usize) -> Result<Expr> {
+        Self::reading(id, field, SlotKey::Parameter(position), SlotSource::Outer(Arc::clone(row), position))
+    }
+
+    fn reading(id: &str, field: Option<&FieldRef>, key: SlotKey, source: SlotSource) -> Result<Expr> {
         let data_type = field.map(|field| field.data_type().clone()).ok_or_else(|| {
             SqlError::new(
                 crate::state::INDETERMINATE_DATATYPE,
@@ -95,7 +114,7 @@ impl SlotFunction {
             name: id.to_string(),
             key,
             data_type,
-            slots: Arc::clone(slots),
+            source,
             signature: Signature::nullary(Volatility::Volatile),
         };
         Ok(ScalarUDF::from(function).call(vec![]))
@@ -103,13 +122,21 @@ impl SlotFunction {
 
     /// The slot's value in the execution under way, in the type of the placeholder.
     pub fn value(&self) -> Result<Datum> {
-        let context = self.slots.get()?;
-        self.value_in(&context)
+        match &self.source {
+            SlotSource::Statement(slots) => self.typed(self.key.read(slots.get()?.as_ref())?),
+            SlotSource::Outer(row, position) => self.typed(row.get(*position)?),
+        }
     }
 
     /// The slot's value in `context`, in the type of the placeholder.
     pub fn value_in(&self, context: &StatementContext) -> Result<Datum> {
-        let value = self.key.read(context)?;
+        match &self.source {
+            SlotSource::Statement(_) => self.typed(self.key.read(context)?),
+            SlotSource::Outer(row, position) => self.typed(row.get(*position)?),
+        }
+    }
+
+    fn typed(&self, value: Datum) -> Result<Datum> {
         if value.data_type() == self.data_type {
             Ok(value)
         } else if value.is_null() {
@@ -122,7 +149,12 @@ impl SlotFunction {
 
 impl PartialEq for SlotFunction {
     fn eq(&self, other: &Self) -> bool {
-        self.key == other.key && self.data_type == other.data_type && Arc::ptr_eq(&self.slots, &other.slots)
+        let same_place = match (&self.source, &other.source) {
+            (SlotSource::Statement(a), SlotSource::Statement(b)) => Arc::ptr_eq(a, b),
+            (SlotSource::Outer(a, i), SlotSource::Outer(b, j)) => Arc::ptr_eq(a, b) && i == j,
+            _ => false,
+        };
+        same_place && self.key == other.key && self.data_type == other.data_type
     }
 }
 
@@ -131,7 +163,10 @@ impl Eq for SlotFunction {}
 impl Hash for SlotFunction {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.key.hash(state);
-        Arc::as_ptr(&self.slots).hash(state);
+        match &self.source {
+            SlotSource::Statement(slots) => Arc::as_ptr(slots).hash(state),
+            SlotSource::Outer(row, position) => (Arc::as_ptr(row), position).hash(state),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::catalog::{ColumnId, RelationKind, TableDescriptor};
 use crate::error::Result;
 use crate::pg_catalog::{SystemView, view_by_oid};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, DFSchema, Result as DataFusionResult};
 use datafusion::logical_expr::utils::{conjunction, expr_to_columns};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableSource};
@@ -60,8 +61,18 @@ impl TableSource for Table {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DataFusionResult<Vec<TableProviderFilterPushDown>> {
-        // What the bounds do not decide, a filter right above the leaf does.
-        Ok(vec![TableProviderFilterPushDown::Exact; filters.len()])
+        // What the bounds do not decide, a filter right above the leaf does. Filters that belong to a row further
+        // out stay where they can become a join.
+        let outer = |filter: &&Expr| filter.exists(|inner| Ok(matches!(inner, Expr::OuterReferenceColumn(..))));
+        filters
+            .iter()
+            .map(|filter| {
+                Ok(match outer(filter)? {
+                    true => TableProviderFilterPushDown::Unsupported,
+                    false => TableProviderFilterPushDown::Exact,
+                })
+            })
+            .collect()
     }
 }
 

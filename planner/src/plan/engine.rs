@@ -2,6 +2,7 @@
 //!
 //! Must not know statements or sessions.
 
+use super::correlated::{apply_subqueries, has_correlated};
 use super::key_order::KeyOrder;
 use super::lookup_join::LookupJoin;
 use super::slotting::{fill_placeholders, filters_to_scans};
@@ -85,9 +86,18 @@ impl Engine {
         Ok(Arc::new(Engine { state, task, planners }))
     }
 
-    /// Optimises a logical plan; its placeholders stay.
+    /// Optimises a logical plan; its placeholders stay. Correlated subqueries become joins where
+    /// DataFusion can, and are run row by row where it cannot.
     pub fn optimize(&self, plan: &LogicalPlan) -> Result<LogicalPlan> {
-        Ok(self.state.optimize(plan)?)
+        let applied = apply_subqueries(plan.clone(), false)?;
+        match self.state.optimize(&applied) {
+            Ok(optimized) if !has_correlated(&optimized)? => Ok(optimized),
+            first => {
+                let applied = apply_subqueries(plan.clone(), true)?;
+                // The first error is the telling one when both fail.
+                Ok(self.state.optimize(&applied).or(first)?)
+            }
+        }
     }
 
     /// The whole way from a bound plan to one that can run, again and again, with `slots`.

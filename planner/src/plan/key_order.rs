@@ -5,10 +5,10 @@
 //! another index, first. Must not change what rows a scan returns.
 
 use crate::execution::index_scan::IndexScanExec;
+use crate::execution::limit::LimitExec;
 use crate::execution::table_scan::TableScanExec;
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::physical_expr::LexOrdering;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
@@ -26,22 +26,7 @@ pub struct KeyOrder;
 
 impl PhysicalOptimizerRule for KeyOrder {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        plan.transform_up(|plan| {
-            let Some(sort) = plan.downcast_ref::<SortExec>() else { return Ok(Transformed::no(plan)) };
-            if sort.preserve_partitioning() {
-                return Ok(Transformed::no(plan));
-            }
-            let Some(input) = ordered(sort.input(), sort.expr(), sort.fetch().is_some())? else {
-                return Ok(Transformed::no(plan));
-            };
-            let Some(fetch) = sort.fetch() else { return Ok(Transformed::yes(input)) };
-            let limited = match input.with_fetch(Some(fetch)) {
-                Some(limited) => limited,
-                None => Arc::new(GlobalLimitExec::new(input, 0, Some(fetch))),
-            };
-            Ok(Transformed::yes(limited))
-        })
-        .data()
+        rewrite(plan, false)
     }
 
     fn name(&self) -> &str {
@@ -51,6 +36,25 @@ impl PhysicalOptimizerRule for KeyOrder {
     fn schema_check(&self) -> bool {
         true
     }
+}
+
+/// Rewrites a plan of which only the first rows are wanted when `limited`.
+fn rewrite(plan: Arc<dyn ExecutionPlan>, limited: bool) -> Result<Arc<dyn ExecutionPlan>> {
+    let below = plan.is::<LimitExec>() || limited && plan.is::<ProjectionExec>();
+    let children =
+        plan.children().into_iter().map(|child| rewrite(Arc::clone(child), below)).collect::<Result<Vec<_>>>()?;
+    let plan = if children.is_empty() { plan } else { replace_children_if_necessary(plan, children)? };
+    let Some(sort) = plan.downcast_ref::<SortExec>() else { return Ok(plan) };
+    if sort.preserve_partitioning() {
+        return Ok(plan);
+    }
+    let limited = limited || sort.fetch().is_some();
+    let Some(input) = ordered(sort.input(), sort.expr(), limited)? else { return Ok(plan) };
+    let Some(fetch) = sort.fetch() else { return Ok(input) };
+    Ok(match input.with_fetch(Some(fetch)) {
+        Some(limited) => limited,
+        None => Arc::new(GlobalLimitExec::new(input, 0, Some(fetch))),
+    })
 }
 
 /// The plan with its scan turned so that rows come in `order`, when that can be had from a chain
@@ -99,7 +103,8 @@ fn alternatives(plan: &Arc<dyn ExecutionPlan>, limited: bool) -> Result<Vec<Arc<
     if !keeps_order {
         return Ok(vec![]);
     }
-    alternatives(input, limited)?
+    // Looking rows up one by one through an index pays for the first few rows, not when a filter may drop most.
+    alternatives(input, limited && filter.is_none())?
         .into_iter()
         .map(|input| replace_children_if_necessary(Arc::clone(plan), vec![input]))
         .collect()

@@ -5,6 +5,7 @@
 //! physical plan, once -> [`PlanInstance`] -> pooled in a [`PreparedPlan`], which fills the slots,
 //! runs, and clears them. Must not know SQL text or sessions.
 
+pub mod correlated;
 pub mod engine;
 pub mod instance;
 pub mod key_order;
@@ -19,3 +20,7 @@ pub use prepared::{Lease, PlanBuilder, PreparedPlan};
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod correlated_tests;

@@ -3,20 +3,24 @@
 //! operator of ours, because DataFusion evaluates VALUES while it plans.
 
 use crate::error::Result;
+use crate::execution::apply::ApplyNode;
+use crate::execution::outer::OuterValues;
 use crate::execution::slot_function::SlotFunction;
 use crate::execution::slots::Slots;
 use crate::execution::table::Table;
 use crate::execution::values::ValuesNode;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, Extension, Filter, LogicalPlan};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The plan with every placeholder replaced, in subqueries and extension nodes too.
 pub fn fill_placeholders(plan: LogicalPlan, slots: &Arc<Slots>) -> Result<LogicalPlan> {
+    let outer = outer_slots(&plan)?;
     let filled = plan.transform_up_with_subqueries(|node| {
-        let node = node.map_expressions(|expression| replace(expression, slots))?;
+        let node = node.map_expressions(|expression| replace(expression, slots, &outer))?;
         node.transform_data(run_values_later)
     })?;
     Ok(filled.data)
@@ -24,13 +28,40 @@ pub fn fill_placeholders(plan: LogicalPlan, slots: &Arc<Slots>) -> Result<Logica
 
 /// The expression with every placeholder replaced: for expressions that nodes of ours keep to themselves.
 pub fn fill_expression(expression: Expr, slots: &Arc<Slots>) -> Result<Expr> {
-    Ok(replace(expression, slots)?.data)
+    Ok(replace(expression, slots, &OuterSlots::new())?.data)
 }
 
-fn replace(expression: Expr, slots: &Arc<Slots>) -> std::result::Result<Transformed<Expr>, DataFusionError> {
+/// By placeholder: the row and the position in it.
+type OuterSlots = HashMap<String, (Arc<OuterValues>, usize)>;
+
+/// The placeholders of outer columns that the plan's Apply nodes define.
+fn outer_slots(plan: &LogicalPlan) -> Result<OuterSlots> {
+    let mut found = OuterSlots::new();
+    plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::Extension(extension) = node
+            && let Some(apply) = extension.node.as_any().downcast_ref::<ApplyNode>()
+        {
+            for (position, id) in apply.placeholders.iter().enumerate() {
+                found.insert(id.clone(), (Arc::clone(&apply.outer), position));
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(found)
+}
+
+fn replace(
+    expression: Expr,
+    slots: &Arc<Slots>,
+    outer: &OuterSlots,
+) -> std::result::Result<Transformed<Expr>, DataFusionError> {
     expression.transform_up(|expression| match &expression {
         Expr::Placeholder(placeholder) => {
-            Ok(Transformed::yes(SlotFunction::expression(&placeholder.id, placeholder.field.as_ref(), slots)?))
+            let field = placeholder.field.as_ref();
+            Ok(Transformed::yes(match outer.get(&placeholder.id) {
+                Some((row, position)) => SlotFunction::outer(&placeholder.id, field, row, *position)?,
+                None => SlotFunction::expression(&placeholder.id, field, slots)?,
+            }))
         }
         _ => Ok(Transformed::no(expression)),
     })

@@ -1,0 +1,365 @@
+//! Correlated subqueries that cannot become joins: [`ApplyNode`] adds a subquery's result to each row,
+//! [`ApplyExec`] runs the subquery once for each row, with the row's columns as slots.
+
+use super::outer::OuterValues;
+use crate::error::{Result as SqlResult, SqlError};
+use crate::state;
+use crate::types::Datum;
+use datafusion::arrow::array::{Array, ArrayRef, BooleanArray};
+use datafusion::arrow::compute::concat;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DFSchema, DFSchemaRef, Result};
+use datafusion::error::DataFusionError;
+use datafusion::execution::TaskContext;
+use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
+use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, apply_expression_roots, reset_plan_states};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, InputDistributionRequirements, PlanProperties,
+    ReplaceChildrenOptions, SendableRecordBatchStream,
+};
+use futures::{StreamExt, TryStreamExt};
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// What is made of the subquery's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ApplyKind {
+    /// Its one value; NULL when it has no row, 21000 when it has more than one.
+    Scalar,
+    /// Whether it has rows.
+    Exists {
+        /// NOT EXISTS.
+        negated: bool,
+    },
+    /// Whether the operand is among its values.
+    In {
+        /// NOT IN.
+        negated: bool,
+    },
+}
+
+/// Adds to each row of `input` a column made of the rows of `subquery`.
+#[derive(Clone, Debug)]
+pub struct ApplyNode {
+    /// The rows.
+    pub input: LogicalPlan,
+    /// What runs for each; placeholders stand for columns of the row.
+    pub subquery: LogicalPlan,
+    /// What is made of its rows.
+    pub kind: ApplyKind,
+    /// The columns of the row that the subquery sees.
+    pub columns: Vec<Expr>,
+    /// The left side of IN.
+    pub operand: Option<Expr>,
+    /// Ids of the placeholders that stand for `columns`.
+    pub placeholders: Vec<String>,
+    /// Where the row's values are put.
+    pub outer: Arc<OuterValues>,
+    /// The input's columns and the new one.
+    pub schema: DFSchemaRef,
+}
+
+impl PartialEq for ApplyNode {
+    fn eq(&self, other: &Self) -> bool {
+        self.placeholders == other.placeholders
+            && self.kind == other.kind
+            && self.input == other.input
+            && self.subquery == other.subquery
+            && Arc::ptr_eq(&self.outer, &other.outer)
+    }
+}
+
+impl Eq for ApplyNode {}
+
+impl Hash for ApplyNode {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.kind.hash(state);
+        self.placeholders.hash(state);
+        self.input.hash(state);
+    }
+}
+
+impl PartialOrd for ApplyNode {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.input.partial_cmp(&other.input)
+    }
+}
+
+impl UserDefinedLogicalNodeCore for ApplyNode {
+    fn name(&self) -> &str {
+        "Apply"
+    }
+    fn inputs(&self) -> Vec<&LogicalPlan> {
+        vec![&self.input, &self.subquery]
+    }
+    fn schema(&self) -> &DFSchemaRef {
+        &self.schema
+    }
+    fn expressions(&self) -> Vec<Expr> {
+        self.columns.iter().chain(&self.operand).cloned().collect()
+    }
+    fn fmt_for_explain(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "Apply: {:?}", self.kind)
+    }
+    fn with_exprs_and_inputs(&self, mut expressions: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
+        let operand = if self.operand.is_some() { expressions.pop() } else { None };
+        let mut inputs = inputs.into_iter();
+        let (Some(input), Some(subquery)) = (inputs.next(), inputs.next()) else {
+            return Err(DataFusionError::Internal("apply takes two inputs".into()));
+        };
+        let added = self.schema.iter().last().map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field)));
+        let mut fields: Vec<_> =
+            input.schema().iter().map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field))).collect();
+        fields.extend(added);
+        let schema = Arc::new(DFSchema::new_with_metadata(fields, input.schema().metadata().clone())?);
+        Ok(ApplyNode { input, subquery, columns: expressions, operand, schema, ..self.clone() })
+    }
+}
+
+/// Runs a subquery for each row.
+#[derive(Debug)]
+pub struct ApplyExec {
+    input: Arc<dyn ExecutionPlan>,
+    subquery: Arc<dyn ExecutionPlan>,
+    kind: ApplyKind,
+    columns: Vec<Arc<dyn PhysicalExpr>>,
+    operand: Option<Arc<dyn PhysicalExpr>>,
+    outer: Arc<OuterValues>,
+    schema: SchemaRef,
+    properties: Arc<PlanProperties>,
+}
+
+impl ApplyExec {
+    /// An operator for a node, whose inputs and expressions are planned.
+    pub fn new(
+        node: &ApplyNode,
+        input: Arc<dyn ExecutionPlan>,
+        subquery: Arc<dyn ExecutionPlan>,
+        columns: Vec<Arc<dyn PhysicalExpr>>,
+        operand: Option<Arc<dyn PhysicalExpr>>,
+    ) -> Self {
+        let schema = Arc::clone(node.schema.inner());
+        Self::with_parts(input, subquery, node.kind, columns, operand, Arc::clone(&node.outer), schema)
+    }
+
+    fn with_parts(
+        input: Arc<dyn ExecutionPlan>,
+        subquery: Arc<dyn ExecutionPlan>,
+        kind: ApplyKind,
+        columns: Vec<Arc<dyn PhysicalExpr>>,
+        operand: Option<Arc<dyn PhysicalExpr>>,
+        outer: Arc<OuterValues>,
+        schema: SchemaRef,
+    ) -> Self {
+        let mut equivalences = EquivalenceProperties::new(Arc::clone(&schema));
+        // The input's columns keep their positions, so its order holds.
+        if let Some(order) = input.properties().equivalence_properties().output_ordering() {
+            equivalences.add_ordering(order);
+        }
+        let properties = Arc::new(PlanProperties::new(
+            equivalences,
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        ));
+        ApplyExec { input, subquery, kind, columns, operand, outer, schema, properties }
+    }
+
+    fn with_inputs(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        let mut children = children.into_iter();
+        let (Some(input), Some(subquery)) = (children.next(), children.next()) else {
+            return Err(DataFusionError::Internal("apply takes two inputs".into()));
+        };
+        let (kind, columns, operand) = (self.kind, self.columns.clone(), self.operand.clone());
+        let (outer, schema) = (Arc::clone(&self.outer), Arc::clone(&self.schema));
+        Ok(Arc::new(Self::with_parts(input, subquery, kind, columns, operand, outer, schema)))
+    }
+
+    fn runner(&self, task: Arc<TaskContext>) -> Runner {
+        Runner {
+            subquery: Arc::clone(&self.subquery),
+            kind: self.kind,
+            columns: self.columns.clone(),
+            operand: self.operand.clone(),
+            outer: Arc::clone(&self.outer),
+            schema: Arc::clone(&self.schema),
+            task,
+            last: None,
+        }
+    }
+}
+
+/// The subquery of one execution.
+struct Runner {
+    subquery: Arc<dyn ExecutionPlan>,
+    kind: ApplyKind,
+    columns: Vec<Arc<dyn PhysicalExpr>>,
+    operand: Option<Arc<dyn PhysicalExpr>>,
+    outer: Arc<OuterValues>,
+    schema: SchemaRef,
+    task: Arc<TaskContext>,
+    /// The outer values of the last run and what it returned: an uncorrelated subquery runs once.
+    last: Option<(Vec<Datum>, Found)>,
+}
+
+/// What a run of the subquery found.
+#[derive(Clone)]
+enum Found {
+    Value(Datum),
+    Rows(bool),
+    Values(Option<ArrayRef>),
+}
+
+impl Runner {
+    async fn extend(&mut self, batch: RecordBatch) -> Result<RecordBatch> {
+        let rows = batch.num_rows();
+        let arrays = |expressions: &[Arc<dyn PhysicalExpr>]| -> Result<Vec<ArrayRef>> {
+            expressions.iter().map(|expression| expression.evaluate(&batch)?.into_array(rows)).collect()
+        };
+        let columns = arrays(&self.columns)?;
+        let operand = arrays(self.operand.as_slice())?;
+        let mut results = Vec::with_capacity(rows);
+        for row in 0..rows {
+            let outer = columns.iter().map(|column| Datum::try_from_array(column, row)).collect::<Result<Vec<_>>>()?;
+            let found = self.run(outer).await?;
+            results.push(match found {
+                Found::Value(value) => value,
+                Found::Rows(any) => Datum::Boolean(Some(any)),
+                Found::Values(values) => {
+                    let operand = operand.first().map(|operand| Datum::try_from_array(operand, row)).transpose()?;
+                    Datum::Boolean(is_in(operand, values.as_ref())?)
+                }
+            });
+        }
+        let negated = matches!(self.kind, ApplyKind::Exists { negated: true } | ApplyKind::In { negated: true });
+        let mut result = Datum::iter_to_array(results)?;
+        if negated && let Some(truth) = result.as_any().downcast_ref::<BooleanArray>() {
+            result = Arc::new(datafusion::arrow::compute::not(truth)?);
+        }
+        let mut all = batch.columns().to_vec();
+        all.push(result);
+        Ok(super::leaf::batch(&self.schema, all, rows)?)
+    }
+
+    async fn run(&mut self, outer: Vec<Datum>) -> Result<Found> {
+        if let Some((values, found)) = &self.last
+            && *values == outer
+        {
+            return Ok(found.clone());
+        }
+        self.outer.set(outer.clone());
+        self.subquery = reset_plan_states(Arc::clone(&self.subquery))?;
+        let mut stream = self.subquery.execute(0, Arc::clone(&self.task))?;
+        let found = match self.kind {
+            ApplyKind::Scalar => {
+                let mut value = None;
+                while let Some(batch) = stream.try_next().await? {
+                    for row in 0..batch.num_rows() {
+                        if value.is_some() {
+                            return Err(too_many().into());
+                        }
+                        value = Some(Datum::try_from_array(batch.column(0), row)?);
+                    }
+                }
+                let null = || Datum::try_new_null(self.schema.field(self.schema.fields().len() - 1).data_type());
+                Found::Value(value.map_or_else(null, Ok)?)
+            }
+            ApplyKind::Exists { .. } => {
+                let mut any = false;
+                while let Some(batch) = stream.try_next().await? {
+                    any = batch.num_rows() > 0;
+                    if any {
+                        break;
+                    }
+                }
+                Found::Rows(any)
+            }
+            ApplyKind::In { .. } => {
+                let batches: Vec<RecordBatch> = stream.try_collect().await?;
+                let columns: Vec<&dyn Array> = batches.iter().map(|batch| batch.column(0).as_ref()).collect();
+                Found::Values(if columns.is_empty() { None } else { Some(concat(&columns)?) })
+            }
+        };
+        self.last = Some((outer, found.clone()));
+        Ok(found)
+    }
+}
+
+fn too_many() -> SqlError {
+    SqlError::new(state::CARDINALITY_VIOLATION, "more than one row returned by a subquery used as an expression")
+}
+
+/// `operand IN (values)` in SQL's three-valued logic.
+fn is_in(operand: Option<Datum>, values: Option<&ArrayRef>) -> SqlResult<Option<bool>> {
+    let Some(values) = values.filter(|values| !values.is_empty()) else { return Ok(Some(false)) };
+    let Some(operand) = operand.filter(|operand| !operand.is_null()) else { return Ok(None) };
+    for row in 0..values.len() {
+        if values.is_valid(row) && Datum::try_from_array(values, row)? == operand {
+            return Ok(Some(true));
+        }
+    }
+    Ok(if values.null_count() > 0 { None } else { Some(false) })
+}
+
+impl DisplayAs for ApplyExec {
+    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "ApplyExec: {:?}", self.kind)
+    }
+}
+
+impl ExecutionPlan for ApplyExec {
+    fn name(&self) -> &str {
+        "ApplyExec"
+    }
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input, &self.subquery]
+    }
+    fn input_distribution_requirements(&self) -> InputDistributionRequirements {
+        InputDistributionRequirements::new(vec![Distribution::SinglePartition, Distribution::SinglePartition])
+    }
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true, false]
+    }
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false, false]
+    }
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _options: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.with_inputs(children)
+    }
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.with_inputs(children)
+    }
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        apply_expression_roots(self.columns.iter().chain(&self.operand), f)
+    }
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let input = self.input.execute(partition, Arc::clone(&context))?;
+        let runner = self.runner(context);
+        let extended = futures::stream::try_unfold((input, runner), |(mut input, mut runner)| async move {
+            match input.next().await {
+                None => Ok(None),
+                Some(batch) => {
+                    let batch = runner.extend(batch?).await?;
+                    Ok(Some((batch, (input, runner))))
+                }
+            }
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), extended)))
+    }
+}

@@ -1,0 +1,287 @@
+//! Turns correlated subqueries that DataFusion cannot make joins of into [`ApplyNode`]s, before it
+//! optimises: their outer columns become placeholders, so that inside them filters reach keys.
+
+use crate::error::Result;
+use crate::execution::apply::{ApplyKind, ApplyNode};
+use crate::execution::outer::{OuterValues, next_number};
+use datafusion::arrow::datatypes::{DataType, Field};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchema, DFSchemaRef, Result as DataFusionResult};
+use datafusion::error::DataFusionError;
+use datafusion::logical_expr::expr::{Exists, InSubquery, Placeholder};
+use datafusion::logical_expr::logical_plan::Subquery;
+use datafusion::logical_expr::utils::{conjunction, split_conjunction};
+use datafusion::logical_expr::{
+    BinaryExpr, Distinct, Expr, Extension, JoinType, LogicalPlan, LogicalPlanBuilder, Operator,
+};
+use std::sync::Arc;
+
+/// The plan with its correlated subqueries as [`ApplyNode`]s: those that DataFusion would refuse, or
+/// `all`.
+pub fn apply_subqueries(plan: LogicalPlan, all: bool) -> Result<LogicalPlan> {
+    if !has_subqueries(&plan)? {
+        return Ok(plan);
+    }
+    Ok(plan.transform_down_with_subqueries(|node| rewrite(node, all))?.data)
+}
+
+fn has_subqueries(plan: &LogicalPlan) -> Result<bool> {
+    let mut found = false;
+    plan.apply(|node| {
+        node.apply_expressions(|expression| {
+            found |= expression.exists(|inner| Ok(is_subquery(inner)))?;
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(found)
+}
+
+/// Whether correlated subqueries are left that only an operator of ours can run.
+pub fn has_correlated(plan: &LogicalPlan) -> Result<bool> {
+    let mut found = false;
+    plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expression| {
+            found |= expression.exists(|inner| {
+                Ok(matches!(inner, Expr::OuterReferenceColumn(..) | Expr::Exists(_) | Expr::InSubquery(_)))
+            })?;
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(found)
+}
+
+fn is_subquery(expression: &Expr) -> bool {
+    matches!(expression, Expr::ScalarSubquery(_) | Expr::Exists(_) | Expr::InSubquery(_))
+}
+
+fn rewrite(node: LogicalPlan, all: bool) -> DataFusionResult<Transformed<LogicalPlan>> {
+    let in_filter = matches!(node, LogicalPlan::Filter(_));
+    let supported = in_filter
+        || matches!(
+            node,
+            LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_) | LogicalPlan::Sort(_) | LogicalPlan::Window(_)
+        );
+    let expressions = node.expressions();
+    let applies = |expression: &Expr| expression.exists(|inner| Ok(needs_apply(inner, in_filter, all)));
+    let mut any = false;
+    for expression in &expressions {
+        any |= applies(expression)?;
+    }
+    let inputs = node.inputs();
+    let ([input], true, true) = (inputs.as_slice(), supported, any) else { return Ok(Transformed::no(node)) };
+    let mut input: LogicalPlan = LogicalPlan::clone(input);
+    let schema = Arc::clone(node.schema());
+    if let LogicalPlan::Filter(filter) = &node {
+        // What needs no subquery is filtered first.
+        let (mut plain, mut rest) = (vec![], vec![]);
+        for conjunct in split_conjunction(&filter.predicate) {
+            if applies(conjunct)? { rest.push(conjunct.clone()) } else { plain.push(conjunct.clone()) }
+        }
+        if let Some(predicate) = conjunction(plain) {
+            input = LogicalPlanBuilder::from(input).filter(predicate)?.build()?;
+        }
+        let rest =
+            rest.into_iter().map(|e| replace(e, &mut input, in_filter, all)).collect::<DataFusionResult<Vec<_>>>()?;
+        let Some(predicate) = conjunction(rest) else { return Ok(Transformed::yes(input)) };
+        let filtered = LogicalPlanBuilder::from(input).filter(predicate)?.build()?;
+        return Ok(Transformed::yes(restore(filtered, &schema)?));
+    }
+    let is_projection = matches!(node, LogicalPlan::Projection(_));
+    let mut replaced = Vec::with_capacity(expressions.len());
+    for expression in expressions {
+        let name = expression.schema_name().to_string();
+        let new = replace(expression, &mut input, in_filter, all)?;
+        let renamed = is_projection && new.schema_name().to_string() != name;
+        replaced.push(if renamed { new.alias(name) } else { new });
+    }
+    let node = node.with_new_exprs(replaced, vec![input])?;
+    let node = node.recompute_schema()?;
+    Ok(Transformed::yes(restore(node, &schema)?))
+}
+
+/// The plan with the columns, names and qualifiers of `schema`: its own first ones.
+fn restore(plan: LogicalPlan, schema: &DFSchemaRef) -> DataFusionResult<LogicalPlan> {
+    if plan.schema() == schema {
+        return Ok(plan);
+    }
+    let columns = plan.schema().columns();
+    let restored = schema.iter().zip(columns).map(|((qualifier, field), column)| {
+        let same = column.relation.as_ref() == qualifier && column.name == *field.name();
+        let expression = Expr::Column(column);
+        if same { expression } else { expression.alias_qualified(qualifier.cloned(), field.name()) }
+    });
+    LogicalPlanBuilder::from(plan).project(restored.collect::<Vec<_>>())?.build()
+}
+
+fn needs_apply(expression: &Expr, in_filter: bool, all: bool) -> bool {
+    match expression {
+        Expr::ScalarSubquery(subquery) => {
+            !subquery.outer_ref_columns.is_empty() && (all || !becomes_join(&subquery.subquery, true))
+        }
+        Expr::Exists(Exists { subquery, .. }) | Expr::InSubquery(InSubquery { subquery, .. }) => {
+            !in_filter || !subquery.outer_ref_columns.is_empty() && (all || !becomes_join(&subquery.subquery, false))
+        }
+        _ => false,
+    }
+}
+
+/// Whether DataFusion makes a join of a correlated subquery: its outer columns stand in filters only (for a
+/// scalar one in equalities, below one aggregate without groups), and nothing limits its rows.
+fn becomes_join(plan: &LogicalPlan, scalar: bool) -> bool {
+    let has_outer =
+        |expression: &Expr| expression.exists(|e| Ok(matches!(e, Expr::OuterReferenceColumn(..)))).unwrap_or(true);
+    let nested = |expression: &Expr| expression.exists(|e| Ok(is_subquery(e))).unwrap_or(true);
+    let (mut aggregates, mut fits, mut correlated_above) = (0, true, false);
+    let walked = plan.apply(|node| {
+        let expressions = node.expressions();
+        fits &= !expressions.iter().any(nested);
+        let outer_here = expressions.iter().any(has_outer);
+        match node {
+            LogicalPlan::Filter(filter) => {
+                for conjunct in split_conjunction(&filter.predicate) {
+                    if has_outer(conjunct) {
+                        correlated_above |= aggregates == 0;
+                        fits &= !scalar || is_equality(conjunct, &has_outer);
+                    }
+                }
+            }
+            LogicalPlan::Aggregate(aggregate) => {
+                aggregates += 1;
+                fits &=
+                    scalar && aggregates == 1 && aggregate.group_expr.is_empty() && !outer_here && !correlated_above;
+            }
+            LogicalPlan::Projection(_) | LogicalPlan::SubqueryAlias(_) | LogicalPlan::TableScan(_) => {
+                fits &= !outer_here
+            }
+            LogicalPlan::Distinct(Distinct::All(_)) => fits &= !scalar,
+            LogicalPlan::Join(join) => fits &= !outer_here && join.join_type == JoinType::Inner,
+            _ => fits = false,
+        }
+        Ok(if fits { TreeNodeRecursion::Continue } else { TreeNodeRecursion::Stop })
+    });
+    walked.is_ok() && fits && (!scalar || aggregates == 1)
+}
+
+fn is_equality(expression: &Expr, has_outer: &dyn Fn(&Expr) -> bool) -> bool {
+    match expression {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
+            let sides = (left.as_ref(), right.as_ref());
+            match sides {
+                (Expr::OuterReferenceColumn(..), inner) | (inner, Expr::OuterReferenceColumn(..)) => {
+                    !has_outer(inner) && !inner.column_refs().is_empty()
+                }
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
+/// Puts an Apply on `input` for each subquery in an expression, which then reads the added columns.
+fn replace(expression: Expr, input: &mut LogicalPlan, in_filter: bool, all: bool) -> DataFusionResult<Expr> {
+    let replaced = expression.transform_down(|inner| {
+        if !needs_apply(&inner, in_filter, all) {
+            return Ok(Transformed::no(inner));
+        }
+        let (kind, subquery, operand) = match inner {
+            Expr::ScalarSubquery(subquery) => (ApplyKind::Scalar, subquery, None),
+            Expr::Exists(Exists { subquery, negated }) => (ApplyKind::Exists { negated }, subquery, None),
+            Expr::InSubquery(InSubquery { expr, subquery, negated }) => {
+                (ApplyKind::In { negated }, subquery, Some(*expr))
+            }
+            other => return Ok(Transformed::no(other)),
+        };
+        let column = apply(input, &subquery, kind, operand)?;
+        Ok(Transformed::new(Expr::Column(column), true, TreeNodeRecursion::Jump))
+    })?;
+    Ok(replaced.data)
+}
+
+fn apply(
+    input: &mut LogicalPlan,
+    subquery: &Subquery,
+    kind: ApplyKind,
+    operand: Option<Expr>,
+) -> DataFusionResult<Column> {
+    let mut columns: Vec<Column> = vec![];
+    let mut placeholders = vec![];
+    let schema = Arc::clone(input.schema());
+    let plan = outer_to_placeholders(subquery.subquery.as_ref().clone(), &schema, &mut columns, &mut placeholders)?;
+    let data_type = match kind {
+        ApplyKind::Scalar => plan.schema().fields().first().map_or(DataType::Null, |field| field.data_type().clone()),
+        _ => DataType::Boolean,
+    };
+    let name = format!("__apply_{}", next_number());
+    let mut fields: Vec<_> = schema.iter().map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field))).collect();
+    fields.push((None, Arc::new(Field::new(&name, data_type, true))));
+    let node = ApplyNode {
+        input: input.clone(),
+        subquery: plan,
+        kind,
+        columns: columns.into_iter().map(Expr::Column).collect(),
+        operand,
+        placeholders,
+        outer: OuterValues::new(),
+        schema: Arc::new(DFSchema::new_with_metadata(fields, schema.metadata().clone())?),
+    };
+    *input = LogicalPlan::Extension(Extension { node: Arc::new(node) });
+    Ok(Column::new_unqualified(name))
+}
+
+/// The plan with the outer columns that `schema` has as placeholders; those of rows further out stay.
+fn outer_to_placeholders(
+    plan: LogicalPlan,
+    schema: &DFSchema,
+    columns: &mut Vec<Column>,
+    placeholders: &mut Vec<String>,
+) -> DataFusionResult<LogicalPlan> {
+    let replaced = plan.transform_up_with_subqueries(|node| {
+        node.map_expressions(|expression| {
+            expression.transform_up(|inner| match inner {
+                Expr::OuterReferenceColumn(field, column) if schema.has_column(&column) => {
+                    let position = match columns.iter().position(|known| *known == column) {
+                        Some(position) => position,
+                        None => {
+                            columns.push(column);
+                            placeholders.push(format!("$@{}", next_number()));
+                            columns.len() - 1
+                        }
+                    };
+                    let id = placeholders
+                        .get(position)
+                        .cloned()
+                        .ok_or_else(|| DataFusionError::Internal("an outer column without placeholder".into()))?;
+                    Ok(Transformed::yes(Expr::Placeholder(Placeholder::new_with_field(id, Some(field)))))
+                }
+                // Nested subqueries depend on fewer columns now.
+                Expr::ScalarSubquery(subquery) => Ok(Transformed::yes(Expr::ScalarSubquery(refreshed(subquery)?))),
+                Expr::Exists(Exists { subquery, negated }) => {
+                    Ok(Transformed::yes(Expr::Exists(Exists { subquery: refreshed(subquery)?, negated })))
+                }
+                Expr::InSubquery(InSubquery { expr, subquery, negated }) => {
+                    Ok(Transformed::yes(Expr::InSubquery(InSubquery { expr, subquery: refreshed(subquery)?, negated })))
+                }
+                other => Ok(Transformed::no(other)),
+            })
+        })
+    })?;
+    Ok(replaced.data)
+}
+
+fn refreshed(subquery: Subquery) -> DataFusionResult<Subquery> {
+    let mut outer = vec![];
+    subquery.subquery.apply_with_subqueries(|node| {
+        node.apply_expressions(|expression| {
+            expression.apply(|inner| {
+                if matches!(inner, Expr::OuterReferenceColumn(..)) && subquery.outer_ref_columns.contains(inner) {
+                    outer.push(inner.clone());
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    })?;
+    outer.dedup();
+    Ok(Subquery { outer_ref_columns: outer, ..subquery })
+}
