@@ -21,9 +21,7 @@ const SEQUENCES: StorageId = 3;
 const DROPPED: StorageId = 4;
 
 fn prefix(space: StorageId) -> Vec<u8> {
-    let mut prefix = vec![b't'];
-    prefix.extend_from_slice(&space.to_be_bytes());
-    prefix
+    crate::encoding::table_prefix(space).to_vec()
 }
 
 fn key(space: StorageId, rest: &[&[u8]]) -> Bytes {
@@ -89,11 +87,4 @@ pub fn all_dropped() -> RowRange {
 /// The rows of a storage id.
 pub fn rows_of(storage_id: StorageId) -> RowRange {
     RowRange::prefix(prefix(storage_id))
-}
-
-/// The storage id that a key belongs to.
-pub fn storage_id_of(key: &[u8]) -> Option<StorageId> {
-    let (space, rest) = key.split_first()?;
-    let id = rest.first_chunk::<8>()?;
-    (*space == b't').then(|| StorageId::from_be_bytes(*id))
 }

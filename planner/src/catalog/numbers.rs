@@ -17,6 +17,8 @@ pub enum Counter {
     Storage,
     /// Versions of the catalog.
     Version,
+    /// Hidden row numbers, of all tables without primary key.
+    Row,
 }
 
 impl Counter {
@@ -25,19 +27,22 @@ impl Counter {
             Counter::Oid => "oid",
             Counter::Storage => "storage",
             Counter::Version => "version",
+            Counter::Row => "row",
         }
     }
     fn first(self) -> u64 {
         match self {
             Counter::Oid => u64::from(keys::FIRST_USER_OID),
             Counter::Storage => keys::FIRST_USER_STORAGE_ID,
-            Counter::Version => 1,
+            Counter::Version | Counter::Row => 1,
         }
     }
 }
 
 /// How many numbers one transaction reserves. What a stopped server had left is never used.
 const RESERVED_AT_ONCE: u64 = 64;
+/// The same of row numbers, of which a load takes many.
+const ROWS_RESERVED_AT_ONCE: u64 = 1 << 20;
 
 /// Gives numbers out.
 pub struct Numbers {
@@ -45,12 +50,19 @@ pub struct Numbers {
     oid: Mutex<std::ops::Range<u64>>,
     storage: Mutex<std::ops::Range<u64>>,
     version: Mutex<std::ops::Range<u64>>,
+    row: Mutex<std::ops::Range<u64>>,
 }
 
 impl Numbers {
     /// Over this store. Reserves nothing yet.
     pub fn new(transactions: Arc<TransactionStore>) -> Self {
-        Numbers { transactions, oid: Mutex::new(0..0), storage: Mutex::new(0..0), version: Mutex::new(0..0) }
+        Numbers {
+            transactions,
+            oid: Mutex::new(0..0),
+            storage: Mutex::new(0..0),
+            version: Mutex::new(0..0),
+            row: Mutex::new(0..0),
+        }
     }
     /// The next number. Errors of the store.
     pub async fn next(&self, counter: Counter) -> Result<u64> {
@@ -58,13 +70,14 @@ impl Numbers {
             Counter::Oid => &self.oid,
             Counter::Storage => &self.storage,
             Counter::Version => &self.version,
+            Counter::Row => &self.row,
         }
         .lock()
         .await;
         if let Some(number) = range.next() {
             return Ok(number);
         }
-        *range = self.reserve(counter).await?;
+        *range = self.reserve(counter, RESERVED_AT_ONCE).await?;
         range.next().ok_or_else(|| SqlError::internal("an empty range of numbers was reserved"))
     }
     /// The next OID.
@@ -76,7 +89,18 @@ impl Numbers {
         self.next(Counter::Storage).await
     }
 
-    async fn reserve(&self, counter: Counter) -> Result<std::ops::Range<u64>> {
+    /// At least one and at most `count` consecutive row numbers.
+    pub async fn rows(&self, count: u64) -> Result<std::ops::Range<u64>> {
+        let mut range = self.row.lock().await;
+        if range.is_empty() {
+            *range = self.reserve(Counter::Row, ROWS_RESERVED_AT_ONCE).await?;
+        }
+        let taken = range.start..range.end.min(range.start.saturating_add(count.max(1)));
+        range.start = taken.end;
+        Ok(taken)
+    }
+
+    async fn reserve(&self, counter: Counter, count: u64) -> Result<std::ops::Range<u64>> {
         let key = keys::counter(counter.name());
         loop {
             let transaction = self.transactions.begin(TransactionOptions::default());
@@ -84,7 +108,7 @@ impl Numbers {
                 Some(value) => number(&value)?,
                 None => counter.first(),
             };
-            let to = from + RESERVED_AT_ONCE;
+            let to = from + count;
             let value = to.to_be_bytes().to_vec().into();
             transaction
                 .write(vec![Write { key: key.clone(), kind: WriteKind::Put(value), strength: LockStrength::Update }])

@@ -163,6 +163,11 @@ impl Sequences {
         }
         Ok(value)
     }
+    /// Bytes that the rows of a storage id take on the medium, roughly.
+    pub fn bytes_of(&self, storage_id: StorageId) -> Result<u64> {
+        let range = keys::rows_of(storage_id);
+        Ok(wait(self.transactions.store().approximate_bytes(&range))?)
+    }
 
     fn entry(&self, storage_id: StorageId) -> Arc<Entry> {
         Arc::clone(self.entries.lock().entry(storage_id).or_default())

@@ -177,9 +177,7 @@ impl Making<'_> {
                 Constraint::Primary { .. } => {
                     let before = self.table.clone();
                     self.add_constraints(std::slice::from_ref(constraint)).await?;
-                    if backfill::has_rows(self.context, before.storage_id).await? {
-                        backfill::rewrite(self, &before).await?;
-                    }
+                    backfill::rewrite(self, &before).await?;
                 }
                 Constraint::Unique { name, columns, include } => {
                     let index = self.constraint_index(*name, columns, include, false).await?;
@@ -188,7 +186,12 @@ impl Making<'_> {
                 }
                 Constraint::Check { name, expr, column } => {
                     let check = self.check(*name, expr, column.as_deref()).await?;
-                    backfill::validate_check(self.context, &self.table, &check).await?;
+                    if backfill::has_rows(self.context, self.table.storage_id).await? {
+                        return Err(SqlError::unsupported(format!(
+                            "adding CHECK {} to a table that has rows",
+                            check.name
+                        )));
+                    }
                     self.table.checks.push(check);
                 }
             }
@@ -214,12 +217,13 @@ impl Making<'_> {
         {
             match column.default.clone() {
                 Some(default) if canonical::is_constant(&default) => column.missing = Some(default),
-                Some(_) => backfill::rewrite(self, &before).await?,
+                Some(_) => {
+                    return Err(SqlError::unsupported(
+                        "adding a column whose default is not constant to a table with rows",
+                    ));
+                }
                 None if column.not_null => {
-                    let message = format!("column \"{name}\" of relation \"{}\" contains null values", before.name);
-                    return Err(SqlError::new(state::NOT_NULL_VIOLATION, message)
-                        .table(&before.schema, &before.name)
-                        .column(&name));
+                    return Err(backfill::contains_null(&before, &name));
                 }
                 None => {}
             }

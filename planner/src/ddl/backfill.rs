@@ -1,14 +1,20 @@
 //! Filling indexes and rewriting rows: streams a table, in bounded memory, from a snapshot that
-//! is newer than the metadata lock.
+//! is newer than the metadata lock. Writes go through the statement's transaction.
 
 use super::DdlContext;
 use super::create_table::Making;
-use crate::catalog::{CheckDescriptor, ColumnId, IndexDescriptor, StorageId, TableDescriptor, keys};
+use crate::catalog::{ColumnId, IndexDescriptor, StorageId, TableDescriptor, keys};
+use crate::encoding::{IndexEncoder, RowDecoder, RowEncoder, TableKey};
 use crate::error::{Result, SqlError, state};
-use futures::TryStreamExt;
+use crate::types::text::{OutputContext, output_string};
+use bytes::Bytes;
+use datafusion::arrow::array::{Array, ArrayRef};
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
+use std::collections::HashSet;
 use std::sync::Arc;
 use storage::{Family, ReadFilter, RowRange, ScanOptions, TimestampRange};
-use txn::{OwnWrites, Transaction, TransactionOptions, TxnScanOptions};
+use txn::{KeyValue, LockStrength, OwnWrites, Transaction, TransactionOptions, TxnScanOptions, Write, WriteKind};
 
 /// The transaction to read a locked table with. A snapshot taken before the lock may miss what
 /// others have committed until then: when this transaction wrote nothing yet, a fresh one sees
@@ -22,7 +28,7 @@ pub(super) async fn reader(context: &DdlContext, storage_id: StorageId) -> Resul
     let snapshot = own.snapshot_ts().await?;
     let filter = ReadFilter::new().with(Family::Write, TimestampRange::after(snapshot), 1);
     let options = ScanOptions { limit: Some(1), ..ScanOptions::default() };
-    let store = Arc::clone(own_store(context));
+    let store = context.store.transactions().store();
     let newer = store.scan(keys::rows_of(storage_id), filter, options).try_next().await?;
     if newer.is_some_and(|rows| rows.iter().any(|row| !row.cells.is_empty())) {
         return Err(SqlError::new(
@@ -34,49 +40,225 @@ pub(super) async fn reader(context: &DdlContext, storage_id: StorageId) -> Resul
     Ok(Arc::clone(own))
 }
 
-fn own_store(context: &DdlContext) -> &storage::StoreRef {
-    context.store.transactions().store()
+/// The rows of a table, a batch at a time.
+pub(super) struct Rows {
+    stream: BoxStream<'static, txn::Result<Vec<KeyValue>>>,
+    decoder: RowDecoder,
+}
+
+impl Rows {
+    /// Every row that `transaction` sees.
+    pub(super) fn new(transaction: &Arc<Transaction>, table: &TableDescriptor) -> Result<Self> {
+        let columns: Vec<ColumnId> = table.live_columns().map(|column| column.id).collect();
+        let range: RowRange = keys::rows_of(table.storage_id);
+        let options = TxnScanOptions::default();
+        let stream = transaction.scan(range, options, OwnWrites::All).boxed();
+        Ok(Rows { stream, decoder: RowDecoder::new(table, &columns, false)? })
+    }
+    /// The next rows: live columns in order, and row keys.
+    pub(super) async fn next(&mut self) -> Result<Option<(Vec<ArrayRef>, Vec<Bytes>)>> {
+        let Some(pairs) = self.stream.try_next().await? else { return Ok(None) };
+        let mut row_keys = Vec::with_capacity(pairs.len());
+        for (key, value) in pairs {
+            self.decoder.push(&key, &value)?;
+            row_keys.push(key);
+        }
+        Ok(Some((self.decoder.finish()?, row_keys)))
+    }
 }
 
 /// Whether a table has rows, as this statement must see them.
 pub(super) async fn has_rows(context: &DdlContext, storage_id: StorageId) -> Result<bool> {
     let reader = reader(context, storage_id).await?;
     let options = TxnScanOptions { limit: Some(1), ..TxnScanOptions::default() };
-    let range: RowRange = keys::rows_of(storage_id);
-    let first = reader.scan(range, options, OwnWrites::All).try_next().await?;
+    let first = reader.scan(keys::rows_of(storage_id), options, OwnWrites::All).try_next().await?;
     Ok(first.is_some_and(|rows| !rows.is_empty()))
 }
 
-/// Writes the entries of a new index.
-pub(super) async fn fill_index(context: &DdlContext, table: &TableDescriptor, index: &IndexDescriptor) -> Result<()> {
-    if has_rows(context, table.storage_id).await? {
-        return Err(SqlError::unsupported(format!("an index on \"{}\", which has rows: {}", table.name, index.name)));
+/// Writes what is put under keys that nobody else knows yet; those that must be unique are
+/// looked up first.
+struct Sink<'a> {
+    context: &'a DdlContext,
+    writes: Vec<Write>,
+}
+
+impl<'a> Sink<'a> {
+    fn new(context: &'a DdlContext) -> Self {
+        Sink { context, writes: Vec::new() }
     }
-    Ok(())
+    fn put(&mut self, key: Bytes, value: Bytes) {
+        self.writes.push(Write { key, kind: WriteKind::Put(value), strength: LockStrength::Update });
+    }
+    /// The first of these keys, by position, that was written before or comes twice.
+    async fn duplicate(&self, unique: &[(usize, Bytes)]) -> Result<Option<usize>> {
+        let mut seen = HashSet::with_capacity(unique.len());
+        if let Some((row, _)) = unique.iter().find(|(_, key)| !seen.insert(key.clone())) {
+            return Ok(Some(*row));
+        }
+        let wanted: Vec<Bytes> = unique.iter().map(|(_, key)| key.clone()).collect();
+        let found = self.context.transaction.get_many(&wanted, OwnWrites::All).await?;
+        let first = unique.iter().zip(found).find(|(_, value)| value.is_some());
+        Ok(first.map(|((row, _), _)| *row))
+    }
+    async fn flush(&mut self) -> Result<()> {
+        if !self.writes.is_empty() {
+            self.context.transaction.write(std::mem::take(&mut self.writes)).await?;
+        }
+        Ok(())
+    }
 }
 
-/// Rewrites the rows of a table under new storage ids, from the form `before`.
-pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor) -> Result<()> {
-    let _ = making;
-    Err(SqlError::unsupported(format!("rewriting \"{}\", which has rows", before.name)))
+/// `(a, b)=(1, x)`.
+fn key_text(table: &TableDescriptor, index: &IndexDescriptor, columns: &[ArrayRef], row: usize) -> String {
+    let (mut names, mut values) = (Vec::new(), Vec::new());
+    for key in &index.columns {
+        let found = table.live_columns().zip(columns).find(|(column, _)| column.id == key.column);
+        let Some((column, array)) = found else { continue };
+        names.push(column.name.clone());
+        values.push(if array.is_null(row) {
+            "null".to_string()
+        } else {
+            output_string(column.ty, array.as_ref(), row, &OutputContext::PLAIN).unwrap_or_else(|_| "?".to_string())
+        });
+    }
+    format!("({})=({})", names.join(", "), values.join(", "))
 }
 
-/// Checks that every row satisfies a CHECK. Errors: 23514.
-pub(super) async fn validate_check(
-    context: &DdlContext,
+fn duplicated(table: &TableDescriptor, index: &IndexDescriptor, columns: &[ArrayRef], row: usize) -> SqlError {
+    SqlError::new(state::UNIQUE_VIOLATION, format!("could not create unique index \"{}\"", index.name))
+        .detail(format!("Key {} is duplicated.", key_text(table, index, columns, row)))
+        .table(&table.schema, &table.name)
+        .constraint(&index.name)
+}
+
+/// Adds the entries of one index for a batch of rows. Errors: 23505.
+async fn add_entries(
+    sink: &mut Sink<'_>,
     table: &TableDescriptor,
-    check: &CheckDescriptor,
+    index: &IndexDescriptor,
+    encoder: &IndexEncoder,
+    columns: &[ArrayRef],
+    row_keys: &[Bytes],
 ) -> Result<()> {
-    if has_rows(context, table.storage_id).await? {
-        return Err(SqlError::unsupported(format!("adding CHECK {} to a table that has rows", check.name)));
+    let mut unique = Vec::new();
+    let mut entries = Vec::with_capacity(row_keys.len());
+    for (row, row_key) in row_keys.iter().enumerate() {
+        let entry = encoder.encode(columns, row, row_key)?;
+        let key = Bytes::from(entry.key);
+        if entry.unique {
+            unique.push((row, key.clone()));
+        }
+        entries.push((key, Bytes::from(entry.value)));
+    }
+    if let Some(row) = sink.duplicate(&unique).await? {
+        return Err(duplicated(table, index, columns, row));
+    }
+    for (key, value) in entries {
+        sink.put(key, value);
     }
     Ok(())
+}
+
+/// Writes the entries of a new index. Errors: 23505 for duplicates under a unique one.
+pub(super) async fn fill_index(context: &DdlContext, table: &TableDescriptor, index: &IndexDescriptor) -> Result<()> {
+    let reader = reader(context, table.storage_id).await?;
+    let mut rows = Rows::new(&reader, table)?;
+    let encoder = IndexEncoder::new(table, index)?;
+    let mut sink = Sink::new(context);
+    while let Some((columns, row_keys)) = rows.next().await? {
+        add_entries(&mut sink, table, index, &encoder, &columns, &row_keys).await?;
+        sink.flush().await?;
+    }
+    Ok(())
+}
+
+/// Rewrites the rows of a table under new storage ids, from the form `before` to the form in the
+/// making, whose live columns are the same; its indexes as well. The old rows are removed later.
+/// Errors: 23502 and 23505 for rows that cannot have the new primary key.
+pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor) -> Result<()> {
+    let context = making.context;
+    let numbers = context.store.numbers();
+    making.writer.drop_storage(before.storage_id)?;
+    making.table.storage_id = numbers.storage_id().await?;
+    let storage_id = making.table.storage_id;
+    for index in &mut making.table.indexes {
+        if index.primary {
+            index.storage_id = storage_id;
+        } else {
+            making.writer.drop_storage(index.storage_id)?;
+            index.storage_id = numbers.storage_id().await?;
+        }
+    }
+    let table = &making.table;
+    let (row_key, encoder) = (TableKey::new(table)?, RowEncoder::new(table));
+    let indexes = table
+        .secondary_indexes()
+        .map(|index| Ok((index, IndexEncoder::new(table, index)?)))
+        .collect::<Result<Vec<_>>>()?;
+    let reader = reader(context, before.storage_id).await?;
+    let mut rows = Rows::new(&reader, before)?;
+    let mut sink = Sink::new(context);
+    while let Some((columns, old_keys)) = rows.next().await? {
+        let count = old_keys.len();
+        let mut new_keys = Vec::with_capacity(count);
+        if let Some(primary) = table.primary_key() {
+            no_nulls(table, primary, &columns)?;
+            for row in 0..count {
+                let mut key = Vec::new();
+                row_key.encode(&columns, row, &mut key)?;
+                new_keys.push(Bytes::from(key));
+            }
+            let unique: Vec<(usize, Bytes)> = new_keys.iter().cloned().enumerate().collect();
+            if let Some(row) = sink.duplicate(&unique).await? {
+                return Err(duplicated(table, primary, &columns, row));
+            }
+        } else {
+            while new_keys.len() < count {
+                for number in numbers.rows((count - new_keys.len()) as u64).await? {
+                    let mut key = Vec::new();
+                    row_key.encode_number(number, &mut key);
+                    new_keys.push(Bytes::from(key));
+                }
+            }
+        }
+        for (row, key) in new_keys.iter().enumerate() {
+            let mut value = Vec::new();
+            encoder.encode(&columns, row, &mut value)?;
+            sink.put(key.clone(), value.into());
+        }
+        for (index, encoder) in &indexes {
+            add_entries(&mut sink, table, index, encoder, &columns, &new_keys).await?;
+        }
+        sink.flush().await?;
+    }
+    Ok(())
+}
+
+fn no_nulls(table: &TableDescriptor, index: &IndexDescriptor, columns: &[ArrayRef]) -> Result<()> {
+    for (column, array) in table.live_columns().zip(columns) {
+        if array.null_count() > 0 && index.columns.iter().any(|key| key.column == column.id) {
+            return Err(contains_null(table, &column.name));
+        }
+    }
+    Ok(())
+}
+
+/// 23502.
+pub(super) fn contains_null(table: &TableDescriptor, column: &str) -> SqlError {
+    let message = format!("column \"{column}\" of relation \"{}\" contains null values", table.name);
+    SqlError::new(state::NOT_NULL_VIOLATION, message).table(&table.schema, &table.name).column(column)
 }
 
 /// Checks that a column has no NULL. Errors: 23502.
-pub(super) async fn validate_not_null(context: &DdlContext, table: &TableDescriptor, _column: ColumnId) -> Result<()> {
-    if has_rows(context, table.storage_id).await? {
-        return Err(SqlError::unsupported("SET NOT NULL on a table that has rows"));
+pub(super) async fn validate_not_null(context: &DdlContext, table: &TableDescriptor, column: ColumnId) -> Result<()> {
+    let reader = reader(context, table.storage_id).await?;
+    let mut rows = Rows::new(&reader, table)?;
+    while let Some((columns, _)) = rows.next().await? {
+        for (live, array) in table.live_columns().zip(&columns) {
+            if live.id == column && array.null_count() > 0 {
+                return Err(contains_null(table, &live.name));
+            }
+        }
     }
     Ok(())
 }

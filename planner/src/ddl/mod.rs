@@ -3,7 +3,10 @@
 
 mod alter_table;
 mod backfill;
+#[cfg(test)]
+mod backfill_tests;
 pub(crate) mod canonical;
+pub mod check;
 mod create_index;
 mod create_table;
 mod database;

@@ -87,6 +87,9 @@ impl Client {
         }
         Ok(tag)
     }
+    pub(crate) fn locks(&self) -> &Arc<HeldLocks> {
+        &self.locks
+    }
     pub(crate) async fn commit(self) -> Result<()> {
         self.transaction.commit().await?;
         Ok(())

@@ -7,6 +7,7 @@
 mod definition;
 pub mod describe;
 mod empty;
+pub mod functions;
 mod percosql_tablets;
 mod pg_am;
 mod pg_attrdef;

@@ -26,7 +26,7 @@ fn hexadecimal(key: &[u8]) -> String {
 
 /// The table or index whose rows begin at a key.
 fn relation(catalog: &Catalog, key: &[u8]) -> Option<String> {
-    let storage_id = crate::catalog::keys::storage_id_of(key)?;
+    let storage_id = crate::encoding::storage_id_of(key)?;
     let (table, position) = catalog.by_storage_id(storage_id)?;
     let index = table.indexes.get(position).filter(|index| !index.primary && index.storage_id == storage_id);
     Some(format!("{}.{}", table.schema, index.map_or(&table.name, |index| &index.name)))

@@ -1,0 +1,142 @@
+//! CHECK INDEX and CHECK TABLE: compares an index with its table, both ways, in bounded memory
+//! and at the statement's snapshot.
+
+use super::backfill::Rows;
+use super::names::no_relation;
+use crate::catalog::{IndexDescriptor, RelationKind, TableDescriptor, keys};
+use crate::encoding::{IndexDecoder, IndexEncoder, RowDecoder};
+use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
+use crate::parse::fold_name;
+use bytes::Bytes;
+use futures::TryStreamExt;
+use sqlparser::ast::ObjectName;
+use std::fmt::Write;
+use txn::{OwnWrites, TxnScanOptions};
+
+/// Something wrong with an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Name of the index.
+    pub index: String,
+    /// What is wrong.
+    pub problem: &'static str,
+    /// The key of the entry or row in question, in hexadecimal.
+    pub key: String,
+}
+
+/// Problems reported of one index, at most.
+const MOST: usize = 1000;
+
+/// CHECK INDEX name. No problems means that the index and its table agree. Errors: 42P01.
+pub async fn check_index(context: &StatementContext, name: &ObjectName) -> Result<Vec<Problem>> {
+    let (schema, index_name) = fold_name(name)?;
+    let path = context.settings.search_path();
+    let Some((table, position)) = context.catalog.index_named(schema.as_deref(), &index_name, path) else {
+        return Err(SqlError::new(state::UNDEFINED_OBJECT, format!("index \"{name}\" does not exist")));
+    };
+    let mut problems = Vec::new();
+    if let Some(index) = table.indexes.get(position) {
+        check(context, &table, index, &mut problems).await?;
+    }
+    Ok(problems)
+}
+
+/// CHECK TABLE name: its rows, and all its indexes.
+pub async fn check_table(context: &StatementContext, name: &ObjectName) -> Result<Vec<Problem>> {
+    let (schema, table_name) = fold_name(name)?;
+    let path = context.settings.search_path();
+    let Some(table) = context.catalog.relation(schema.as_deref(), &table_name, path) else {
+        return Err(no_relation(name));
+    };
+    super::names::expect_kind(&table, RelationKind::Table)?;
+    let mut problems = Vec::new();
+    // Every row can be read.
+    let mut rows = Rows::new(&context.transaction, &table)?;
+    while rows.next().await?.is_some() {}
+    for index in &table.indexes {
+        check(context, &table, index, &mut problems).await?;
+    }
+    Ok(problems)
+}
+
+fn hexadecimal(key: &[u8]) -> String {
+    key.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+async fn check(
+    context: &StatementContext,
+    table: &TableDescriptor,
+    index: &IndexDescriptor,
+    problems: &mut Vec<Problem>,
+) -> Result<()> {
+    let transaction = &context.transaction;
+    let (mut rows, most) = (Rows::new(transaction, table)?, problems.len() + MOST);
+    let mut report = |problem, key: &[u8]| {
+        problems.push(Problem { index: index.name.clone(), problem, key: hexadecimal(key) });
+        problems.len() >= most
+    };
+    if index.primary {
+        // The rows are the index: each must lie under the key that its columns make.
+        let key = crate::encoding::TableKey::new(table)?;
+        while let Some((columns, row_keys)) = rows.next().await? {
+            for (row, row_key) in row_keys.iter().enumerate() {
+                let mut made = Vec::new();
+                key.encode(&columns, row, &mut made)?;
+                if made != row_key[..] && report("a row lies under another key than its own", row_key) {
+                    return Ok(());
+                }
+            }
+        }
+        return Ok(());
+    }
+    let encoder = IndexEncoder::new(table, index)?;
+    while let Some((columns, row_keys)) = rows.next().await? {
+        let entries = row_keys
+            .iter()
+            .enumerate()
+            .map(|(row, row_key)| encoder.encode(&columns, row, row_key))
+            .collect::<Result<Vec<_>>>()?;
+        let entry_keys: Vec<Bytes> = entries.iter().map(|entry| Bytes::copy_from_slice(&entry.key)).collect();
+        let found = transaction.get_many(&entry_keys, OwnWrites::All).await?;
+        for ((entry, found), row_key) in entries.iter().zip(found).zip(&row_keys) {
+            let problem = match found {
+                None => "a row has no entry in the index",
+                Some(value) if value[..] != entry.value[..] => "a row's entry in the index holds other values",
+                Some(_) => continue,
+            };
+            if report(problem, row_key) {
+                return Ok(());
+            }
+        }
+    }
+    // The other way: every entry belongs to a row.
+    let mut decoder = IndexDecoder::new(table, index, &[], true)?;
+    let ids: Vec<_> = table.live_columns().map(|column| column.id).collect();
+    let mut row_decoder = RowDecoder::new(table, &ids, false)?;
+    let mut entries = transaction.scan(keys::rows_of(index.storage_id), TxnScanOptions::default(), OwnWrites::All);
+    while let Some(batch) = entries.try_next().await? {
+        let row_keys = batch.iter().map(|(key, value)| decoder.row_key(key, value)).collect::<Result<Vec<Bytes>>>()?;
+        let found = transaction.get_many(&row_keys, OwnWrites::All).await?;
+        for (((entry_key, _), row_key), row) in batch.iter().zip(&row_keys).zip(found) {
+            let problem = match row {
+                None => "an entry of the index points at no row",
+                Some(row) => {
+                    row_decoder.push(row_key, &row)?;
+                    let columns = row_decoder.finish()?;
+                    if encoder.encode(&columns, 0, row_key)?.key[..] == entry_key[..] {
+                        continue;
+                    }
+                    "an entry of the index is not that of the row it points at"
+                }
+            };
+            if report(problem, entry_key) {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}

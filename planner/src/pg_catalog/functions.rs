@@ -1,0 +1,542 @@
+//! The functions that clients ask the catalog with: `format_type`, `pg_get_indexdef`,
+//! `pg_table_is_visible`, `has_table_privilege` and the like. They read the catalog of the
+//! statement under way. What they answer is computed in `describe`.
+
+use super::describe;
+use crate::catalog::{RelationKind, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
+use crate::functions::{Call, Kernel, Param, ResultType, ScalarFunction, Stability};
+use crate::parse::{names::fold_text, parse_type};
+use crate::types::{BaseType, Datum, Oid, SqlType};
+use datafusion::arrow::array::{ArrayRef, new_empty_array, new_null_array};
+use datafusion::scalar::ScalarValue;
+use std::sync::Arc;
+
+const REGTYPE: SqlType = SqlType::of(BaseType::Regtype);
+const REGNAMESPACE: SqlType = SqlType::of(BaseType::Regnamespace);
+
+/// The arguments of one row.
+struct Arguments(Vec<Datum>);
+
+impl Arguments {
+    fn oid(&self, at: usize) -> Option<Oid> {
+        match self.0.get(at) {
+            Some(Datum::Int64(Some(value))) => Oid::try_from(*value).ok(),
+            _ => None,
+        }
+    }
+    fn integer(&self, at: usize) -> Option<i64> {
+        match self.0.get(at) {
+            Some(Datum::Int16(Some(value))) => Some(i64::from(*value)),
+            Some(Datum::Int32(Some(value))) => Some(i64::from(*value)),
+            Some(Datum::Int64(Some(value))) => Some(*value),
+            _ => None,
+        }
+    }
+    fn text(&self, at: usize) -> Option<&str> {
+        match self.0.get(at) {
+            Some(Datum::Utf8(Some(value))) => Some(value),
+            _ => None,
+        }
+    }
+    fn boolean(&self, at: usize) -> bool {
+        matches!(self.0.get(at), Some(Datum::Boolean(Some(true))))
+    }
+}
+
+/// What a function computes of one row.
+type Compute = fn(&StatementContext, &Arguments) -> Result<Option<Datum>>;
+
+fn kernel(compute: Compute, strict: bool) -> Kernel {
+    Arc::new(move |call: &Call<'_>| -> Result<ArrayRef> {
+        let context = call.context()?;
+        let ty = call.result.arrow();
+        let null = ScalarValue::try_from(&ty)?;
+        let mut values = Vec::with_capacity(call.rows);
+        for row in 0..call.rows {
+            let arguments = call
+                .arguments
+                .iter()
+                .map(|array| Ok(ScalarValue::try_from_array(array, Call::row_of(array, row))?))
+                .collect::<Result<Vec<_>>>()?;
+            let value = if strict && arguments.iter().any(ScalarValue::is_null) {
+                None
+            } else {
+                compute(&context, &Arguments(arguments))?
+            };
+            values.push(value.unwrap_or_else(|| null.clone()));
+        }
+        if values.is_empty() {
+            return Ok(new_empty_array(&ty));
+        }
+        Ok(ScalarValue::iter_to_array(values)?)
+    })
+}
+
+fn function(name: &'static str, arguments: &[SqlType], result: SqlType, compute: Compute) -> ScalarFunction {
+    ScalarFunction::new(name, arguments, result, Stability::Stable, kernel(compute, true))
+}
+
+/// A function that answers NULL: what it describes does not exist here.
+fn null(name: &'static str, arguments: &[SqlType], result: SqlType) -> ScalarFunction {
+    let kernel: Kernel = Arc::new(|call: &Call<'_>| Ok(new_null_array(&call.result.arrow(), call.rows)));
+    ScalarFunction::new(name, arguments, result, Stability::Immutable, kernel)
+}
+
+fn some_text(text: impl Into<String>) -> Result<Option<Datum>> {
+    Ok(Some(Datum::Utf8(Some(text.into()))))
+}
+
+fn some_bool(value: bool) -> Result<Option<Datum>> {
+    Ok(Some(Datum::Boolean(Some(value))))
+}
+
+fn some_oid(oid: Oid) -> Result<Option<Datum>> {
+    Ok(Some(Datum::Int64(Some(i64::from(oid)))))
+}
+
+/// Every function of this module.
+pub fn functions() -> Vec<ScalarFunction> {
+    let mut all = definitions();
+    all.extend(visibility());
+    all.extend(descriptions());
+    all.extend(privileges());
+    all.extend(sizes());
+    all.extend(lookups());
+    all.extend(facts());
+    all
+}
+
+/// Definitions as SQL text.
+fn definitions() -> Vec<ScalarFunction> {
+    fn expression(context: &StatementContext, stored: &str, pretty: bool) -> String {
+        let shown = describe::shown_default(stored, &context.catalog, context.settings.search_path());
+        if pretty && stored.starts_with('(') { describe::pretty_expression(&shown) } else { shown }
+    }
+    fn index(
+        context: &StatementContext,
+        arguments: &Arguments,
+        column: i64,
+        with_schema: bool,
+    ) -> Result<Option<Datum>> {
+        let Some((table, position)) = arguments.oid(0).and_then(|oid| context.catalog.index(oid)) else {
+            return Ok(None);
+        };
+        let Some(index) = table.indexes.get(position) else { return Ok(None) };
+        if column == 0 {
+            return some_text(describe::index_definition(&table, index, with_schema));
+        }
+        let column = i32::try_from(column).unwrap_or(i32::MAX);
+        some_text(describe::index_column(&table, index, column).unwrap_or_default())
+    }
+    fn index_schema_shown(context: &StatementContext, arguments: &Arguments) -> bool {
+        // Pretty printing leaves the schema out where the table is visible.
+        let table = arguments.oid(0).and_then(|oid| context.catalog.index(oid)).map(|(table, _)| table.oid);
+        let path = context.settings.search_path();
+        table.and_then(|oid| describe::relation_is_visible(&context.catalog, oid, path)) != Some(true)
+    }
+    fn constraint(context: &StatementContext, arguments: &Arguments, pretty: bool) -> Result<Option<Datum>> {
+        let text = arguments.oid(0).and_then(|oid| describe::constraint_definition(&context.catalog, oid, pretty));
+        Ok(text.map(|text| Datum::Utf8(Some(text))))
+    }
+    let mut format_type = function("format_type", &[SqlType::OID, SqlType::INT4], SqlType::TEXT, |_, _| Ok(None));
+    format_type.kernel = kernel(
+        |_, arguments| match arguments.oid(0) {
+            Some(oid) => {
+                let modifier = arguments.integer(1).and_then(|modifier| i32::try_from(modifier).ok());
+                some_text(describe::format_type(oid, modifier))
+            }
+            None => Ok(None),
+        },
+        false,
+    );
+    let (text, oid, int4, boolean) = (SqlType::TEXT, SqlType::OID, SqlType::INT4, SqlType::BOOL);
+    vec![
+        format_type,
+        function("pg_get_expr", &[text, oid], text, |context, arguments| {
+            some_text(expression(context, arguments.text(0).unwrap_or_default(), false))
+        }),
+        function("pg_get_expr", &[text, oid, boolean], text, |context, arguments| {
+            some_text(expression(context, arguments.text(0).unwrap_or_default(), arguments.boolean(2)))
+        }),
+        function("pg_get_constraintdef", &[oid], text, |context, arguments| constraint(context, arguments, false)),
+        function("pg_get_constraintdef", &[oid, boolean], text, |context, arguments| {
+            constraint(context, arguments, arguments.boolean(1))
+        }),
+        function("pg_get_indexdef", &[oid], text, |context, arguments| index(context, arguments, 0, true)),
+        function("pg_get_indexdef", &[oid, int4, boolean], text, |context, arguments| {
+            let with_schema = !arguments.boolean(2) || index_schema_shown(context, arguments);
+            index(context, arguments, arguments.integer(1).unwrap_or(0), with_schema)
+        }),
+        null("pg_get_viewdef", &[oid], text),
+        null("pg_get_viewdef", &[oid, boolean], text),
+        null("pg_get_ruledef", &[oid], text),
+        null("pg_get_ruledef", &[oid, boolean], text),
+        null("pg_get_triggerdef", &[oid], text),
+        null("pg_get_triggerdef", &[oid, boolean], text),
+        null("pg_get_partkeydef", &[oid], text),
+        null("pg_get_statisticsobjdef_columns", &[oid], text),
+        null("pg_get_functiondef", &[oid], text),
+        function("pg_get_function_result", &[oid], text, |_, _| Ok(None)),
+        function("pg_get_function_arguments", &[oid], text, |_, _| Ok(None)),
+        function("pg_get_function_identity_arguments", &[oid], text, |_, _| Ok(None)),
+    ]
+}
+
+/// Whether a name without its schema finds a thing.
+fn visibility() -> Vec<ScalarFunction> {
+    let mut all = vec![function("pg_table_is_visible", &[SqlType::OID], SqlType::BOOL, |context, arguments| {
+        let path = context.settings.search_path();
+        let visible = arguments.oid(0).and_then(|oid| describe::relation_is_visible(&context.catalog, oid, path));
+        Ok(visible.map(|visible| Datum::Boolean(Some(visible))))
+    })];
+    // All of these are in pg_catalog, which is always searched.
+    for name in [
+        "pg_type_is_visible",
+        "pg_function_is_visible",
+        "pg_operator_is_visible",
+        "pg_collation_is_visible",
+        "pg_opclass_is_visible",
+        "pg_opfamily_is_visible",
+        "pg_conversion_is_visible",
+        "pg_statistics_obj_is_visible",
+        "pg_ts_config_is_visible",
+        "pg_ts_dict_is_visible",
+        "pg_ts_parser_is_visible",
+        "pg_ts_template_is_visible",
+    ] {
+        all.push(function(name, &[SqlType::OID], SqlType::BOOL, |_, _| some_bool(true)));
+    }
+    all
+}
+
+/// COMMENT ON: there are no comments.
+fn descriptions() -> Vec<ScalarFunction> {
+    let (text, oid, name) = (SqlType::TEXT, SqlType::OID, SqlType::NAME);
+    vec![
+        null("obj_description", &[oid], text),
+        null("obj_description", &[oid, name], text),
+        null("col_description", &[oid, SqlType::INT4], text),
+        null("shobj_description", &[oid, name], text),
+    ]
+}
+
+/// A role by OID or name.
+fn role(context: &StatementContext, arguments: &Arguments, at: usize) -> Result<Oid> {
+    if let Some(oid) = arguments.oid(at) {
+        return Ok(oid);
+    }
+    let name = arguments.text(at).unwrap_or_default();
+    context
+        .catalog
+        .role(name)
+        .map(|role| role.oid)
+        .ok_or_else(|| SqlError::new(state::UNDEFINED_OBJECT, format!("role \"{name}\" does not exist")))
+}
+
+/// A relation by OID or name. Errors: 42P01.
+fn relation(context: &StatementContext, arguments: &Arguments, at: usize) -> Result<Option<Arc<TableDescriptor>>> {
+    let oid = match arguments.oid(at) {
+        Some(oid) => oid,
+        None => {
+            let name = arguments.text(at).unwrap_or_default();
+            find_relation(context, name)?
+                .ok_or_else(|| SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist")))?
+        }
+    };
+    Ok(context.catalog.relation_by_oid(oid).or_else(|| context.catalog.index(oid).map(|(table, _)| table)))
+}
+
+/// The parts of a name as people write it: folded, unless quoted.
+fn name_parts(text: &str) -> Result<Vec<String>> {
+    let mut parts = Vec::new();
+    let mut rest = text.trim();
+    loop {
+        let (part, after) = if let Some(quoted) = rest.strip_prefix('"') {
+            let end = quoted.find('"').ok_or_else(|| SqlError::new(state::INVALID_NAME, "invalid name syntax"))?;
+            let (name, after) = quoted.split_at(end);
+            (fold_text(name, true), after.get(1..).unwrap_or_default())
+        } else {
+            let end = rest.find('.').unwrap_or(rest.len());
+            let (name, after) = rest.split_at(end);
+            (fold_text(name.trim(), false), after)
+        };
+        if part.is_empty() {
+            return Err(SqlError::new(state::INVALID_NAME, "invalid name syntax"));
+        }
+        parts.push(part);
+        match after.trim_start().strip_prefix('.') {
+            Some(next) => rest = next.trim_start(),
+            None => return Ok(parts),
+        }
+    }
+}
+
+fn find_relation(context: &StatementContext, text: &str) -> Result<Option<Oid>> {
+    let mut parts = name_parts(text)?;
+    let name = parts.pop().unwrap_or_default();
+    let path = context.settings.search_path();
+    Ok(describe::relation_oid(&context.catalog, parts.pop().as_deref(), &name, path))
+}
+
+/// has_…_privilege: owners and superusers have every privilege, everybody may read the catalog.
+/// GRANT does not exist yet.
+fn privileges() -> Vec<ScalarFunction> {
+    fn holds(context: &StatementContext, user: Oid, owner: Oid, system: bool) -> bool {
+        system || user == owner || context.catalog.role_by_oid(user).is_some_and(|role| role.superuser)
+    }
+    fn on_relation(context: &StatementContext, arguments: &Arguments, user: Oid, at: usize) -> Result<Option<Datum>> {
+        let Some(table) = relation(context, arguments, at)? else { return Ok(None) };
+        some_bool(holds(context, user, table.owner, table.kind == RelationKind::SystemView))
+    }
+    fn on_schema(context: &StatementContext, arguments: &Arguments, user: Oid, at: usize) -> Result<Option<Datum>> {
+        let schema = match (arguments.oid(at), arguments.text(at)) {
+            (Some(oid), _) => context.catalog.schema_by_oid(oid),
+            (None, name) => context.catalog.schema(name.unwrap_or_default()),
+        };
+        let Some(schema) = schema else {
+            return match arguments.text(at) {
+                Some(name) => {
+                    Err(SqlError::new(state::INVALID_SCHEMA_NAME, format!("schema \"{name}\" does not exist")))
+                }
+                None => Ok(None),
+            };
+        };
+        some_bool(describe::may_use_schema(&context.catalog, user, &schema))
+    }
+    fn on_database(context: &StatementContext, _: &Arguments, user: Oid, _: usize) -> Result<Option<Datum>> {
+        // Everybody may connect; only what CREATE DATABASE's owner may is kept from others.
+        let _ = user;
+        let _ = context;
+        some_bool(true)
+    }
+    type On = fn(&StatementContext, &Arguments, Oid, usize) -> Result<Option<Datum>>;
+    fn with_user(on: On, user_first: bool) -> Kernel {
+        Arc::new(move |call: &Call<'_>| -> Result<ArrayRef> {
+            let context = call.context()?;
+            let mut values = Vec::with_capacity(call.rows);
+            for row in 0..call.rows {
+                let arguments = call
+                    .arguments
+                    .iter()
+                    .map(|array| Ok(ScalarValue::try_from_array(array, Call::row_of(array, row))?))
+                    .collect::<Result<Vec<_>>>()?;
+                if arguments.iter().any(ScalarValue::is_null) {
+                    values.push(Datum::Boolean(None));
+                    continue;
+                }
+                let arguments = Arguments(arguments);
+                let user = if user_first { role(&context, &arguments, 0)? } else { context.session.user_oid };
+                let value = on(&context, &arguments, user, usize::from(user_first))?;
+                values.push(value.unwrap_or(Datum::Boolean(None)));
+            }
+            if values.is_empty() {
+                return Ok(new_empty_array(&SqlType::BOOL.arrow()));
+            }
+            Ok(ScalarValue::iter_to_array(values)?)
+        })
+    }
+    let mut all = Vec::new();
+    let (text, oid, name, int2) = (SqlType::TEXT, SqlType::OID, SqlType::NAME, SqlType::INT2);
+    let kinds: [(&'static str, On, bool); 7] = [
+        ("has_table_privilege", on_relation, false),
+        ("has_any_column_privilege", on_relation, false),
+        ("has_sequence_privilege", on_relation, false),
+        ("has_column_privilege", on_relation, true),
+        ("has_schema_privilege", on_schema, false),
+        ("has_database_privilege", on_database, false),
+        ("has_tablespace_privilege", on_database, false),
+    ];
+    for (function_name, on, column) in kinds {
+        for object in [text, oid] {
+            let columns: &[Option<SqlType>] = if column { &[Some(text), Some(int2)] } else { &[None] };
+            for column in columns {
+                let mut arguments = vec![object];
+                arguments.extend(column);
+                arguments.push(text);
+                for user in [None, Some(name), Some(oid)] {
+                    let mut arguments = arguments.clone();
+                    if let Some(user) = user {
+                        arguments.insert(0, user);
+                    }
+                    let kernel = with_user(on, user.is_some());
+                    all.push(ScalarFunction::new(function_name, &arguments, SqlType::BOOL, Stability::Stable, kernel));
+                }
+            }
+        }
+    }
+    fn same_role(context: &StatementContext, user: Oid, role: Oid) -> bool {
+        user == role || context.catalog.role_by_oid(user).is_some_and(|role| role.superuser)
+    }
+    for object in [name, oid] {
+        all.push(function("pg_has_role", &[object, text], SqlType::BOOL, |context, arguments| {
+            some_bool(same_role(context, context.session.user_oid, role(context, arguments, 0)?))
+        }));
+        all.push(function("pg_has_role", &[object, object, text], SqlType::BOOL, |context, arguments| {
+            some_bool(same_role(context, role(context, arguments, 0)?, role(context, arguments, 1)?))
+        }));
+    }
+    all
+}
+
+/// Sizes on the medium, roughly.
+fn sizes() -> Vec<ScalarFunction> {
+    fn bytes(context: &StatementContext, storage_id: u64) -> Result<i64> {
+        let sequences = context.catalog.sequences()?;
+        let bytes = sequences.bytes_of(storage_id)?;
+        Ok(i64::try_from(bytes).unwrap_or(i64::MAX))
+    }
+    fn relation_size(context: &StatementContext, oid: Oid, indexes: bool, rows: bool) -> Result<Option<Datum>> {
+        let mut sum = 0_i64;
+        if let Some(table) = context.catalog.relation_by_oid(oid) {
+            if table.kind == RelationKind::Table {
+                if rows {
+                    sum = bytes(context, table.storage_id)?;
+                }
+                if indexes {
+                    for index in table.secondary_indexes() {
+                        sum = sum.saturating_add(bytes(context, index.storage_id)?);
+                    }
+                }
+            }
+        } else if let Some((table, position)) = context.catalog.index(oid) {
+            match table.indexes.get(position) {
+                Some(index) if !index.primary && rows => sum = bytes(context, index.storage_id)?,
+                _ => {}
+            }
+        } else {
+            return Ok(None);
+        }
+        Ok(Some(Datum::Int64(Some(sum))))
+    }
+    fn database_size(context: &StatementContext) -> Result<Option<Datum>> {
+        let mut sum = 0_i64;
+        for table in context.catalog.user_relations() {
+            if let Some(Datum::Int64(Some(size))) = relation_size(context, table.oid, true, true)? {
+                sum = sum.saturating_add(size);
+            }
+        }
+        Ok(Some(Datum::Int64(Some(sum))))
+    }
+    fn pretty(size: i64) -> String {
+        // As PostgreSQL: up to 10240 of a unit, then the next one, rounded half away from zero.
+        const UNITS: [&str; 6] = ["bytes", "kB", "MB", "GB", "TB", "PB"];
+        let mut value = i128::from(size) * 2;
+        for (step, unit) in UNITS.iter().enumerate() {
+            let rounded = if value >= 0 { (value + 1) / 2 } else { (value - 1) / 2 };
+            let shown = if step == 0 { i128::from(size) } else { rounded };
+            if shown.abs() < 10 * 1024 || step == UNITS.len() - 1 {
+                return format!("{shown} {unit}");
+            }
+            value /= 1024;
+        }
+        size.to_string()
+    }
+    let (regclass, int8, text) = (SqlType::REGCLASS, SqlType::INT8, SqlType::TEXT);
+    vec![
+        function("pg_relation_size", &[regclass], int8, |context, arguments| {
+            relation_size(context, arguments.oid(0).unwrap_or(0), false, true)
+        }),
+        function("pg_relation_size", &[regclass, text], int8, |context, arguments| {
+            let main = arguments.text(1) == Some("main");
+            relation_size(context, arguments.oid(0).unwrap_or(0), false, main)
+        }),
+        function("pg_table_size", &[regclass], int8, |context, arguments| {
+            relation_size(context, arguments.oid(0).unwrap_or(0), false, true)
+        }),
+        function("pg_indexes_size", &[regclass], int8, |context, arguments| {
+            relation_size(context, arguments.oid(0).unwrap_or(0), true, false)
+        }),
+        function("pg_total_relation_size", &[regclass], int8, |context, arguments| {
+            relation_size(context, arguments.oid(0).unwrap_or(0), true, true)
+        }),
+        function("pg_database_size", &[SqlType::OID], int8, |context, _| database_size(context)),
+        function("pg_database_size", &[SqlType::NAME], int8, |context, _| database_size(context)),
+        function("pg_size_pretty", &[int8], text, |_, arguments| some_text(pretty(arguments.integer(0).unwrap_or(0)))),
+    ]
+}
+
+/// Things by their names.
+fn lookups() -> Vec<ScalarFunction> {
+    let text = SqlType::TEXT;
+    vec![
+        function("to_regclass", &[text], SqlType::REGCLASS, |context, arguments| {
+            match find_relation(context, arguments.text(0).unwrap_or_default())? {
+                Some(oid) => some_oid(oid),
+                None => Ok(None),
+            }
+        }),
+        function("to_regtype", &[text], REGTYPE, |_, arguments| {
+            let ty = parse_type(arguments.text(0).unwrap_or_default());
+            match ty.and_then(|ty| crate::ddl::type_name::sql_type(&ty)) {
+                Ok(ty) => some_oid(ty.oid()),
+                Err(_) => Ok(None),
+            }
+        }),
+        function("to_regnamespace", &[text], REGNAMESPACE, |context, arguments| {
+            let parts = name_parts(arguments.text(0).unwrap_or_default())?;
+            match parts.first().and_then(|name| context.catalog.schema(name)) {
+                Some(schema) => some_oid(schema.oid),
+                None => Ok(None),
+            }
+        }),
+        function("pg_get_serial_sequence", &[text, text], text, |context, arguments| {
+            let Some(table) = relation(context, arguments, 0)? else { return Ok(None) };
+            let name = arguments.text(1).unwrap_or_default();
+            let column = table.column_named(name).ok_or_else(|| {
+                let message = format!("column \"{name}\" of relation \"{}\" does not exist", table.name);
+                SqlError::new(state::UNDEFINED_COLUMN, message)
+            })?;
+            let sequence = describe::serial_sequence(&context.catalog, table.oid, column.id);
+            Ok(sequence.map(|text| Datum::Utf8(Some(text))))
+        }),
+        function("pg_get_userbyid", &[SqlType::OID], SqlType::NAME, |context, arguments| {
+            some_text(describe::role_name(&context.catalog, arguments.oid(0).unwrap_or(0)))
+        }),
+        function("current_schemas", &[SqlType::BOOL], SqlType::NAME.array_of(), |context, arguments| {
+            let path = context.settings.search_path();
+            let names = describe::current_schemas(&context.catalog, path, arguments.boolean(0));
+            let names: Vec<ScalarValue> = names.into_iter().map(ScalarValue::from).collect();
+            Ok(Some(Datum::List(ScalarValue::new_list_nullable(&names, &SqlType::NAME.arrow()))))
+        }),
+    ]
+}
+
+/// What is the same everywhere here.
+fn facts() -> Vec<ScalarFunction> {
+    let (oid, boolean) = (SqlType::OID, SqlType::BOOL);
+    vec![
+        function("pg_encoding_to_char", &[SqlType::INT4], SqlType::NAME, |_, arguments| {
+            some_text(match arguments.integer(0) {
+                Some(0) => "SQL_ASCII",
+                Some(6) => "UTF8",
+                _ => "",
+            })
+        }),
+        function("pg_char_to_encoding", &[SqlType::NAME], SqlType::INT4, |_, arguments| {
+            let name = arguments.text(0).unwrap_or_default().to_ascii_lowercase().replace(['-', '_'], "");
+            Ok(Some(Datum::Int32(Some(match name.as_str() {
+                "utf8" | "unicode" => describe::UTF8,
+                "sqlascii" => 0,
+                _ => -1,
+            }))))
+        }),
+        function("pg_my_temp_schema", &[], oid, |_, _| some_oid(0)),
+        function("pg_is_other_temp_schema", &[oid], boolean, |_, _| some_bool(false)),
+        function("pg_is_in_recovery", &[], boolean, |_, _| some_bool(false)),
+        function("pg_tablespace_location", &[oid], SqlType::TEXT, |_, _| some_text("")),
+        function("pg_relation_is_publishable", &[SqlType::REGCLASS], boolean, |context, arguments| {
+            let table = arguments.oid(0).and_then(|oid| context.catalog.relation_by_oid(oid));
+            some_bool(table.is_some_and(|table| table.kind == RelationKind::Table))
+        }),
+        ScalarFunction::polymorphic(
+            "pg_relation_filenode",
+            &[Param::Is(SqlType::REGCLASS)],
+            false,
+            ResultType::Is(oid),
+            Stability::Stable,
+            kernel(|_, arguments| some_oid(arguments.oid(0).unwrap_or(0)), true),
+        ),
+    ]
+}
