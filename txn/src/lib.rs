@@ -1,4 +1,84 @@
 //! Percolator transactions over the storage contract. Knows no SQL and no types.
+//!
+//! The paper is Peng and Dabek, "Large-scale Incremental Processing Using Distributed Transactions
+//! and Notifications" (OSDI 2010). What each part of it became:
+//!
+//! | paper | here |
+//! |---|---|
+//! | section 2.2, Figure 6, `Set`: buffer until commit | [`Transaction`], `buffer`, `sorted_run` |
+//! | section 2.2, `Get`: look for locks, read the newest write | `snapshot`, `scan` |
+//! | section 2.2, `Prewrite`, the primary first | `prewrite` |
+//! | section 2.2, `Commit`, the primary decides | `commit`, `rollback` |
+//! | section 2.2, cleaning up after a failed client | `resolver`, `intents` |
+//! | section 2.3, timestamps | [`Oracle`] |
+//! | section 2.4, notifications | not built yet |
+//!
+//! # Columns
+//!
+//! A row has four families of cells (Figure 5 of the paper; `r` is split off from `w`):
+//!
+//! | cell | written by | says |
+//! |---|---|---|
+//! | `l@start_ts` | prewrite | [`lock::Lock`]: strength, kind, primary, the value when short |
+//! | `d@start_ts` | prewrite | a long value |
+//! | `w@commit_ts` | commit | [`write::WriteRecord`]: strength, kind, start_ts, the value when short |
+//! | `r@commit_ts` | commit | the same for a key that was only locked or checked |
+//! | `r@start_ts` | rollback | this transaction will never commit |
+//!
+//! The first byte of a lock or record is its [`LockStrength`], so that "does anything here exclude
+//! me" is a range of classes, which every engine can test by itself.
+//!
+//! # Two timestamps
+//!
+//! `snapshot_ts` is what a transaction reads; `start_ts` is its identity, unique, the key of its `l`,
+//! `d` and `r` cells. Over rows they are equal. On one log the snapshot is what has been published,
+//! shared by many, and start_ts is taken at the first prewrite; so start_ts > snapshot_ts.
+//!
+//! # The three paths of COMMIT
+//!
+//! | path | when | how |
+//! |---|---|---|
+//! | nothing | no writes | the snapshot's timestamp |
+//! | one phase | the engine commits across rows, and the transaction is small | one batch: conditions, then `w`, `r` stamped by the committer. No lock is ever written. |
+//! | two phases | large or spilled transactions; engines that only change one row at a time | below |
+//!
+//! # A timeline in two phases
+//!
+//! Bob has 10 and Joe has 2; T moves 7. Alice reads meanwhile, at 7.
+//!
+//! ```text
+//!            T: snapshot_ts 5                     Bob                              Joe
+//!            (a commit at 4 left)                 w@4 10                           w@4 2
+//!  1  enter  start_ts 6; intent row (one log)     w@4 10                           w@4 2
+//!  2  prewrite the primary                        w@4 10   l@6 3, primary=Bob      w@4 2
+//!  3  prewrite the secondary                      w@4 10   l@6 3, primary=Bob      w@4 2   l@6 9, primary=Bob
+//!     Alice at 7 meets l@6: pushes min_commit_ts to 8, or asks the intents; reads w@4
+//!  4  commit_ts 9, after ALL locks
+//!  5  commit the primary: this is the commit      w@9 3    (w@4 10)                w@4 2   l@6 9, primary=Bob
+//!     acknowledged. A reader at 9 meets Joe's l@6, finds Bob's w@9 -> 6: sees 9, rolls Joe forward
+//!  6  commit the secondary                        w@9 3                            w@9 9   (w@4 2)
+//!  7  leave: the intent row goes
+//! ```
+//!
+//! # Where it may crash
+//!
+//! | after step | what is left | who finishes it, how |
+//! |---|---|---|
+//! | 1 | an intent | the restart: removes it |
+//! | 2, 3 | locks, no `w` at the primary | rolled back. One log: at restart, by the intent. Over rows: by whoever meets a lock past its time to live, at the primary first |
+//! | 4 | the same | the same; the timestamp is lost, harmlessly |
+//! | 5 | locks, and `w` at the primary | committed. Rolled forward at restart, or by whoever meets a lock |
+//! | 6 | an intent without locks | the restart: removes it |
+//!
+//! In one phase there is nothing to finish: the batch is in the log, or it is not.
+//!
+//! # Why it is right, in five sentences
+//!
+//! commit_ts is taken when every lock is in place, so whoever reads at or above it meets a lock or the
+//! write. The primary's row changes atomically, so a transaction has one fate, whoever asks. A writer
+//! is refused by any excluding write newer than its snapshot, so no update is lost. On one log the
+//! committer validates, stamps and publishes in one order, so a snapshot of what is published misses
+//! nothing. `tests::explorer` runs this code in every order of its steps, with crashes.
 
 pub(crate) mod backoff;
 pub(crate) mod buffer;

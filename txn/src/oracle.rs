@@ -13,7 +13,7 @@ use crate::system;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Wake, Waker};
 use storage::{BoxFuture, EnvRef, StoreRef, Timestamp, TimestampSource};
 
 /// Timestamps are never further ahead of the oracle's clock than this: microseconds.
@@ -78,6 +78,11 @@ impl Oracle {
     pub(crate) async fn attach(&self, store: &StoreRef, recovered: Timestamp) -> Result<()> {
         let mark = system::load(store, system::HIGH_WATER).await?;
         let floor = mark.max(recovered);
+        let wait = floor.0.saturating_sub(self.physical_now() + MAX_AHEAD_MICROS / 2);
+        if wait <= MAX_AHEAD_MICROS / 2 {
+            // Restarted at once: begin with room for a burst, not at the limit.
+            self.env.sleep(std::time::Duration::from_micros(wait)).await;
+        }
         {
             let mut state = self.state.lock();
             let now = self.physical(&mut state);
@@ -221,7 +226,7 @@ fn block_on(mut future: BoxFuture<'static, ()>) {
     }
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);
-    while let Poll::Pending = future.as_mut().poll(&mut context) {
+    while future.as_mut().poll(&mut context).is_pending() {
         std::thread::park();
     }
 }

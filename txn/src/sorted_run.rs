@@ -106,18 +106,15 @@ impl SortedRun {
         let range = range.clone();
         let order: Box<dyn Iterator<Item = &'a Block>> =
             if reverse { Box::new(blocks.iter().rev()) } else { Box::new(blocks.iter()) };
-        order.flat_map(move |block| {
-            let entries = match self.read(block) {
-                Ok(mut entries) => {
-                    entries.retain(|(key, _)| range.contains(key));
-                    if reverse {
-                        entries.reverse();
-                    }
-                    entries.into_iter().map(Ok).collect::<Vec<_>>()
+        order.flat_map(move |block| match self.read(block) {
+            Ok(mut entries) => {
+                entries.retain(|(key, _)| range.contains(key));
+                if reverse {
+                    entries.reverse();
                 }
-                Err(error) => vec![Err(error)],
-            };
-            entries
+                entries.into_iter().map(Ok).collect::<Vec<_>>()
+            }
+            Err(error) => vec![Err(error)],
         })
     }
 

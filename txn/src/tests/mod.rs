@@ -4,3 +4,6 @@
 mod basic;
 mod explorer;
 pub(crate) mod harness;
+mod oracle;
+mod pitfalls;
+mod scripts;
