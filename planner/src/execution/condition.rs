@@ -4,10 +4,13 @@
 
 use super::value::{Conversion, is_slot};
 use crate::catalog::{ColumnId, TableDescriptor};
+use crate::functions::NUMERIC_KEY;
+use crate::functions::kernel::{KernelFunction, Stability};
 use datafusion::arrow::datatypes::DataType;
+use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator, Volatility};
+use datafusion::logical_expr::{Between, BinaryExpr, Expr, ExprSchemable, Operator, ScalarUDF, Volatility};
 use datafusion::scalar::ScalarValue;
 
 /// What a filter says about a column.
@@ -35,6 +38,27 @@ pub enum Test {
         /// `<=`.
         inclusive: bool,
     },
+}
+
+impl Test {
+    /// Whether its values can be compared with keys of a column of this type.
+    fn fits(&self, column: &DataType, conversion: Conversion) -> bool {
+        let schema = DFSchema::empty();
+        let comparable = |value: &DataType| match conversion {
+            Conversion::None | Conversion::NumericKey => value == column,
+            Conversion::Integer => integer_width(value).is_some(),
+        };
+        let fits = |value: &Expr| value.get_type(&schema).is_ok_and(|ty| comparable(&ty));
+        match self {
+            Test::Equal(value) | Test::Above { value, .. } | Test::Below { value, .. } => fits(value),
+            Test::OneOf(values) => values.iter().all(fits),
+            Test::AnyOf(array) => match array.get_type(&schema) {
+                Ok(DataType::List(element)) => comparable(element.data_type()),
+                _ => false,
+            },
+            Test::IsNull => true,
+        }
+    }
 }
 
 /// A test of one column; the whole filter is the conjunction of its conditions.
@@ -114,8 +138,8 @@ pub fn conditions(filter: &Expr, table: &TableDescriptor) -> Option<Vec<Conditio
             let column = column_of(inner, table)?;
             one(column, Test::Equal(boolean(false)))
         }
-        Expr::ScalarFunction(call) if call.name() == "array_has" => {
-            let [array, element] = call.args.as_slice() else { return None };
+        Expr::ScalarFunction(call) if call.name() == "= any" => {
+            let [element, array] = call.args.as_slice() else { return None };
             let column = column_of(element, table)?;
             is_value(array).then_some(())?;
             one(column, Test::AnyOf(array.clone()))
@@ -149,9 +173,20 @@ fn column_of(expression: &Expr, table: &TableDescriptor) -> Option<(ColumnId, Co
             let widened = integer_width(cast.field.data_type())? > integer_width(&table.column(id)?.ty.arrow())?;
             widened.then_some((id, Conversion::Integer))
         }
-        Expr::ScalarFunction(call) if call.name() == "numeric_key" => {
+        Expr::ScalarFunction(call) if call.name() == NUMERIC_KEY => {
             let (id, Conversion::None) = column_of(call.args.first()?, table)? else { return None };
             Some((id, Conversion::NumericKey))
+        }
+        // Casts are functions of ours; those to a wider integer lose nothing.
+        Expr::ScalarFunction(call) => {
+            let [argument] = call.args.as_slice() else { return None };
+            let width = match call.name() {
+                "cast_implicit_bigint" | "cast_explicit_bigint" => 8,
+                "cast_implicit_integer" | "cast_explicit_integer" => 4,
+                _ => return None,
+            };
+            let (id, Conversion::None) = column_of(argument, table)? else { return None };
+            (width > integer_width(&table.column(id)?.ty.arrow())?).then_some((id, Conversion::Integer))
         }
         _ => None,
     }
@@ -166,6 +201,12 @@ fn integer_width(data_type: &DataType) -> Option<u8> {
     }
 }
 
+/// Whether a function, volatile to DataFusion, has one result within a statement.
+fn is_stable(function: &ScalarUDF) -> bool {
+    let kernel = (function.inner().as_ref() as &dyn std::any::Any).downcast_ref::<KernelFunction>();
+    kernel.is_some_and(|kernel| kernel.stability() == Stability::Stable)
+}
+
 /// Whether an expression has one value for the whole statement: no columns, nothing volatile but
 /// slots, and no subquery that depends on a row.
 fn is_value(expression: &Expr) -> bool {
@@ -176,7 +217,7 @@ fn is_value(expression: &Expr) -> bool {
             Expr::AggregateFunction(_) | Expr::WindowFunction(_) | Expr::SetComparison(_) | Expr::Unnest(_) => false,
             Expr::ScalarSubquery(subquery) => subquery.outer_ref_columns.is_empty(),
             Expr::ScalarFunction(call) => {
-                call.func.signature().volatility != Volatility::Volatile || is_slot(&call.func)
+                call.func.signature().volatility != Volatility::Volatile || is_slot(&call.func) || is_stable(&call.func)
             }
             _ => true,
         };

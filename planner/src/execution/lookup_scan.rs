@@ -14,8 +14,10 @@ use crate::error::Result;
 use bytes::Bytes;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::Statistics;
 use datafusion::execution::TaskContext;
 use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
+use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
 };
@@ -39,6 +41,7 @@ pub struct LookupScanExec {
     arrays: Vec<usize>,
     tap: Arc<KeyTap>,
     whole: Arc<dyn ExecutionPlan>,
+    estimate: usize,
     slots: Arc<Slots>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
@@ -51,13 +54,16 @@ impl LookupScanExec {
         let output = whole.output().clone();
         let columns = super::access_path::key_columns(&output.table, index);
         let encoder = KeyEncoder::new(columns.into_iter().map(|(_, column)| column).collect());
+        // By the primary key, rows come in the order of the scan of the whole table, which may take its place.
+        let ordering = if index.primary { output.ordering(index, &[], false) } else { vec![] };
         LookupScanExec {
-            properties: leaf::properties(&output.schema, vec![], &[], 1),
+            properties: leaf::properties(&output.schema, ordering, &[], 1),
             output,
             index: Arc::new(index.clone()),
             encoder: Arc::new(encoder),
             arrays,
             tap,
+            estimate: whole.expected_rows(),
             whole: Arc::new(whole.clone()),
             slots: Arc::clone(whole.slots()),
             metrics: ExecutionPlanMetricsSet::new(),
@@ -170,6 +176,14 @@ impl DisplayAs for LookupScanExec {
 
 impl ExecutionPlan for LookupScanExec {
     leaf_methods!("LookupScanExec");
+
+    fn statistics_from_inputs(
+        &self,
+        _inputs: &[Arc<Statistics>],
+        _args: &StatisticsArgs,
+    ) -> datafusion::error::Result<Arc<Statistics>> {
+        Ok(leaf::estimate(&self.output.schema, self.estimate))
+    }
 
     fn execute(
         &self,

@@ -20,7 +20,7 @@ pub enum Conversion {
     None,
     /// The column was widened to compare: an integer of a wider type, to be narrowed.
     Integer,
-    /// The comparison is between `numeric_key`s: the value lacks its display scale.
+    /// The comparison is between `numeric_key`s: equal whatever the display scales, as keys are.
     NumericKey,
 }
 
@@ -115,19 +115,9 @@ impl Value {
             return Ok(Fitted::Is(Datum::try_new_null(&self.target)?));
         }
         match self.conversion {
-            Conversion::NumericKey => match value {
-                // The scale does not count in keys; the form that the encoder reads has one.
-                Datum::Binary(Some(mut bytes)) => {
-                    bytes.extend_from_slice(&[0, 0]);
-                    Ok(Fitted::Is(Datum::Binary(Some(bytes))))
-                }
-                other => Err(SqlError::internal(format!("a numeric of type {}", other.data_type()))),
-            },
             Conversion::Integer => narrow(&value, &self.target),
-            Conversion::None if value.data_type() == self.target => Ok(Fitted::Is(value)),
-            Conversion::None => {
-                Err(SqlError::internal(format!("a bound of type {} for {}", value.data_type(), self.target)))
-            }
+            _ if value.data_type() == self.target => Ok(Fitted::Is(value)),
+            _ => Err(SqlError::internal(format!("a bound of type {} for {}", value.data_type(), self.target))),
         }
     }
 }

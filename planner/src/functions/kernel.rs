@@ -113,6 +113,10 @@ impl KernelFunction {
             slots,
         }
     }
+    /// How far its result may be kept.
+    pub fn stability(&self) -> Stability {
+        self.stability
+    }
     /// The call of this function.
     pub fn call(self, arguments: Vec<Expr>) -> TypedExpr {
         let ty = self.result;

@@ -16,6 +16,7 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SessionStateDefaults, TaskContext};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::join_selection::JoinSelection;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
@@ -157,7 +158,12 @@ fn config(options: &EngineOptions) -> SessionConfig {
 
 fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> = vec![Arc::new(KeyOrder)];
-    rules.extend(PhysicalOptimizer::new().rules);
-    rules.push(Arc::new(LookupJoin));
+    for rule in PhysicalOptimizer::new().rules {
+        let joins_are_chosen = rule.name() == JoinSelection::new().name();
+        rules.push(rule);
+        if joins_are_chosen {
+            rules.push(Arc::new(LookupJoin));
+        }
+    }
     rules
 }

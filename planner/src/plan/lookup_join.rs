@@ -15,6 +15,7 @@ use datafusion::logical_expr::JoinType;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
@@ -30,7 +31,8 @@ const ROWS_PER_LOOKUP: usize = 8;
 /// Keys looked up whatever the size of the table.
 const ALWAYS_KEYS: usize = 64;
 
-/// The rule. Runs after all others: nothing may come between tap and join afterwards.
+/// The rule. Runs once it is known which side is built, and before orders are enforced: a look-up may have
+/// another order than the scan that it stands for.
 #[derive(Debug)]
 pub struct LookupJoin;
 
@@ -108,7 +110,7 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>>
     Ok(Some(vec![build, replace_scan(join.right(), &lookup)?]))
 }
 
-/// The scan at the bottom of a chain of filters and projections, and for each output column of the
+/// The scan at the bottom of a chain of filters, projections and groupings, and for each output column of the
 /// chain its position in the scan's output.
 fn probe_scan(plan: &Arc<dyn ExecutionPlan>) -> Option<(Arc<dyn ExecutionPlan>, Vec<Option<usize>>)> {
     if plan.is::<TableScanExec>() {
@@ -129,6 +131,19 @@ fn probe_scan(plan: &Arc<dyn ExecutionPlan>) -> Option<(Arc<dyn ExecutionPlan>, 
         let through = projection.expr().iter().map(|item| {
             let column = item.expr.downcast_ref::<Column>()?;
             columns.get(column.index()).copied().flatten()
+        });
+        return Some((scan, through.collect()));
+    }
+    // A group has all rows of its key or none, so that keys may be chosen before grouping.
+    if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {
+        let groups = aggregate.group_expr();
+        if groups.has_grouping_set() || groups.expr().is_empty() || aggregate.limit_options().is_some() {
+            return None;
+        }
+        let (scan, columns) = probe_scan(aggregate.input())?;
+        let through = (0..plan.schema().fields().len()).map(|position| {
+            let (expression, _) = groups.expr().get(position)?;
+            columns.get(expression.downcast_ref::<Column>()?.index()).copied().flatten()
         });
         return Some((scan, through.collect()));
     }

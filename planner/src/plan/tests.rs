@@ -292,6 +292,52 @@ async fn joins_look_their_probe_side_up() {
 }
 
 #[tokio::test]
+async fn look_ups_keep_the_order_that_is_asked_for() {
+    let world = World::new(3000).await;
+    let table = world.table.clone();
+    let plan = PreparedPlan::new(
+        Arc::clone(&world.engine),
+        Box::new(move |slots| -> crate::Result<LogicalPlan> {
+            let scan = |alias: &str| LogicalPlanBuilder::scan(alias, table_source(table.clone(), slots.clone()), None);
+            let left = scan("l")?.filter(col("l.id").lt(parameter(1, DataType::Int32)))?;
+            let right = scan("r")?.build()?;
+            let join = left.join_on(right, datafusion::logical_expr::JoinType::Inner, [col("l.id").eq(col("r.a"))])?;
+            Ok(join.sort([col("r.id").sort(true, false)])?.project([col("r.id"), col("r.b")])?.build()?)
+        }),
+    );
+    // Few keys are looked up by the index on a, whose order is not that of id.
+    for least in [3, 10] {
+        let rows = run(&plan, world.context(&world.begin(), vec![int(least)])).await;
+        let expected: Vec<_> = (0..3000).filter(|i| i % 7 != 0 && i % 10 < least).map(Some).collect();
+        assert_eq!(ints(&rows, 0), expected);
+    }
+}
+
+#[tokio::test]
+async fn groups_are_looked_up_by_key() {
+    let world = World::new(5000).await;
+    let table = world.table.clone();
+    let plan = PreparedPlan::new(
+        Arc::clone(&world.engine),
+        Box::new(move |slots| -> crate::Result<LogicalPlan> {
+            let scan = |alias: &str| LogicalPlanBuilder::scan(alias, table_source(table.clone(), slots.clone()), None);
+            let left = scan("l")?.filter(col("l.id").eq(parameter(1, DataType::Int32)))?;
+            let least = datafusion::functions_aggregate::expr_fn::max(col("s.b"));
+            let right = scan("s")?.aggregate([col("s.id")], [least.alias("c0")])?.build()?;
+            let join = left.join_on(right, datafusion::logical_expr::JoinType::Left, [col("l.a").eq(col("s.id"))])?;
+            Ok(join.project([col("l.id"), col("s.id"), col("c0")])?.build()?)
+        }),
+    );
+    for id in [15, 14, 4999] {
+        let transaction = world.begin();
+        let rows = run(&plan, world.context(&transaction, vec![int(id)])).await;
+        assert_eq!(ints(&rows, 0), vec![Some(id)]);
+        assert_eq!(ints(&rows, 1), vec![(id % 7 != 0).then_some(id % 10)]);
+        assert!(transaction.stats().keys_read <= 3, "{} keys were read", transaction.stats().keys_read);
+    }
+}
+
+#[tokio::test]
 async fn a_join_of_many_keys_scans() {
     let world = World::new(30_000).await;
     let table = world.table.clone();
