@@ -1,37 +1,79 @@
 //! [`Database`]: what all sessions of a server share: the transactional store, the catalog's store, finished plans.
 
+use super::query::StatementCache;
 use super::startup::RoleLogin;
+use crate::catalog::{CatalogStore, RoleDescriptor};
 use crate::error::Result;
+use crate::execution::dml::DmlPlanner;
+use crate::plan::{Engine, EngineOptions};
+use std::fmt;
 use std::sync::Arc;
 use storage::env::EnvRef;
-use txn::TransactionStore;
+use txn::{TransactionOptions, TransactionStore};
 
 /// One per server.
 pub struct Database {
     transactions: Arc<TransactionStore>,
+    catalog: Arc<CatalogStore>,
+    engine: Arc<Engine>,
+    statements: StatementCache,
     env: EnvRef,
 }
 
-#[allow(unused_variables, clippy::unimplemented)]
 impl Database {
     /// Opens the catalog, creating it in an empty store.
     pub async fn open(transactions: Arc<TransactionStore>, env: EnvRef) -> Result<Arc<Database>> {
-        unimplemented!()
+        Self::open_with(transactions, env, EngineOptions::default()).await
+    }
+    /// The same, with the limits of the execution engine.
+    pub async fn open_with(
+        transactions: Arc<TransactionStore>,
+        env: EnvRef,
+        options: EngineOptions,
+    ) -> Result<Arc<Database>> {
+        let catalog = CatalogStore::open(transactions.clone(), env.clone()).await?;
+        let engine = Engine::new(options, vec![Box::new(|slots| Arc::new(DmlPlanner::new(Arc::clone(slots))))])?;
+        Ok(Arc::new(Database { transactions, catalog, engine, statements: StatementCache::default(), env }))
+    }
+    async fn roles(&self) -> Result<Vec<RoleDescriptor>> {
+        let transaction = self.transactions.begin(TransactionOptions { read_only: true, ..Default::default() });
+        let roles = self.catalog.roles(&transaction).await;
+        transaction.rollback().await;
+        roles
     }
     /// How `user` logs in; `None` when there is no such role.
     pub async fn authentication(&self, user: &str) -> Result<Option<RoleLogin>> {
-        unimplemented!()
+        let role = self.roles().await?.into_iter().find(|role| role.name == user);
+        Ok(role.map(|role| RoleLogin { verifier: role.password, login: role.login }))
     }
     /// Whether any role has a password: then nobody is trusted.
     pub async fn any_password(&self) -> Result<bool> {
-        unimplemented!()
+        Ok(self.roles().await?.iter().any(|role| role.password.is_some()))
     }
     /// The transactional store.
     pub fn transactions(&self) -> &Arc<TransactionStore> {
         &self.transactions
     }
+    /// The stored catalog.
+    pub fn catalog(&self) -> &Arc<CatalogStore> {
+        &self.catalog
+    }
+    /// What plans run on.
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+    /// Statements planned before.
+    pub(super) fn statements(&self) -> &StatementCache {
+        &self.statements
+    }
     /// Time and randomness.
     pub fn env(&self) -> &EnvRef {
         &self.env
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Database")
     }
 }

@@ -4,14 +4,22 @@
 //! batches in the form of `types`, parameters come in as [`Datum`](crate::types::Datum).
 
 pub mod cancel;
+mod conflict;
 pub mod copy;
 pub mod database;
+mod dispatch;
 pub mod outcome;
 pub mod prepared;
+mod query;
+mod run;
+mod set;
 pub mod settings;
 pub mod shared;
 pub mod startup;
 pub mod statement;
+mod stream;
+mod transaction;
+mod utility;
 
 pub use cancel::CancelToken;
 pub use copy::{CopyChunk, CopyFormat, CopyIn, CopyOut};
@@ -22,23 +30,75 @@ pub use startup::{RoleLogin, Startup};
 pub use statement::Statement;
 
 use crate::catalog::Catalog;
-use crate::error::Result;
-use crate::types::{Datum, Oid};
+use crate::error::{Result, SqlError, state};
+use crate::types::{Datum, Oid, SqlType};
 use settings::Settings;
+use settings::registry::DEFINITIONS;
+use settings::stack::SettingsStack;
+use shared::SessionShared;
+use std::collections::HashMap;
 use std::sync::Arc;
+use stream::Limits;
+use transaction::TransactionBlock;
+use txn::TransactionOptions;
 
 /// One client's conversation. Everything it does to data happens in its transaction: an explicit block, or an implicit
 /// one that the server ends with [`Session::end_implicit`].
 pub struct Session {
     database: Arc<Database>,
+    shared: Arc<SessionShared>,
+    block: TransactionBlock,
+    /// Statements of PREPARE.
+    statements: HashMap<String, Arc<Prepared>>,
+    /// Names that DEALLOCATE and DISCARD forgot; `None`: all.
+    deallocated: Vec<Option<String>>,
+    /// What the client was last told of settings.
+    reported: HashMap<&'static str, String>,
+    /// The catalog as the last statement saw it.
+    catalog: Option<Arc<Catalog>>,
 }
 
-#[allow(unused_variables, clippy::unimplemented)]
 impl Session {
     /// Begins a conversation. Errors: 3D000 for an unknown database, 28000 for an unknown role or one that may not log
     /// in, 22023 and the like for bad start-up options.
     pub async fn start(database: Arc<Database>, startup: Startup) -> Result<Session> {
-        unimplemented!()
+        let reader = database.transactions().begin(TransactionOptions { read_only: true, ..Default::default() });
+        let roles = database.catalog().roles(&reader).await;
+        let descriptor = database.catalog().database_named(&reader, &startup.database).await;
+        reader.rollback().await;
+        let role = roles?.into_iter().find(|role| role.name == startup.user).ok_or_else(|| {
+            SqlError::new(state::INVALID_AUTHORIZATION, format!("role \"{}\" does not exist", startup.user))
+        })?;
+        if !role.login {
+            return Err(SqlError::new(
+                state::INVALID_AUTHORIZATION,
+                format!("role \"{}\" is not permitted to log in", role.name),
+            ));
+        }
+        let descriptor = descriptor?;
+        let mut settings = Settings::new(&role.name)
+            .with_fixed("is_superuser", if role.superuser { "on" } else { "off" })?
+            .with_fixed("session_authorization", &role.name)?;
+        for (name, value) in &startup.options {
+            settings = settings.with(name, value)?;
+        }
+        let shared = Arc::new(SessionShared::new(
+            database.clone(),
+            (role.name, role.oid, role.superuser),
+            (descriptor.name.clone(), descriptor.oid),
+            startup.backend_pid,
+            startup.cancel,
+            SettingsStack::new(settings),
+        ));
+        Ok(Session {
+            block: TransactionBlock::new(database.clone(), shared.clone()),
+            database,
+            shared,
+            statements: HashMap::new(),
+            deallocated: Vec::new(),
+            reported: HashMap::new(),
+            catalog: None,
+        })
     }
     /// The server's database set.
     pub fn database(&self) -> &Arc<Database> {
@@ -46,54 +106,116 @@ impl Session {
     }
     /// Splits and parses a query string. Empty for an empty query.
     pub fn parse(&self, sql: &str) -> Result<Vec<Arc<Statement>>> {
-        unimplemented!()
+        Ok(crate::parse::parse(sql)?.into_iter().map(Arc::new).collect())
     }
     /// Determines a statement's parameters and columns. `parameter_oids` are the types the client gave; 0 or a missing
     /// one is inferred. May begin an implicit transaction: it reads the catalog.
     pub async fn prepare(&mut self, statement: Arc<Statement>, parameter_oids: &[Oid]) -> Result<Arc<Prepared>> {
-        unimplemented!()
+        let given = parameter_oids
+            .iter()
+            .map(|oid| match oid {
+                0 => Ok(None),
+                oid => SqlType::from_oid(*oid).map(Some).ok_or_else(|| {
+                    SqlError::new(state::UNDEFINED_OBJECT, format!("type with OID {oid} does not exist"))
+                }),
+            })
+            // Types that are not known yet are given as `unknown`.
+            .map(|ty| ty.map(|ty| ty.filter(|ty| *ty != SqlType::UNKNOWN)))
+            .collect::<Result<Vec<_>>>()?;
+        self.refuse_in_failed_block(&statement)?;
+        self.prepare_statement(statement, given).await
     }
     /// Runs a statement up to its first row. Rows stream out of the outcome, which borrows nothing from the session, so
     /// several portals can be open. After an error call [`Session::fail`].
     pub async fn execute(&mut self, prepared: &Arc<Prepared>, parameters: Vec<Datum>) -> Result<Outcome> {
-        unimplemented!()
+        self.refuse_in_failed_block(&prepared.statement)?;
+        // A commit under way is not to be left half way.
+        if let Some(outcome) = self.transaction_control(&prepared.statement).await? {
+            return Ok(outcome);
+        }
+        let timeout = self.shared.settings().statement_timeout();
+        let limits = Limits::new(self.shared.cancel.clone(), self.database.env().clone(), timeout);
+        let statement_limits = limits.clone();
+        limits.run(self.dispatch(prepared, parameters, &statement_limits)).await
     }
     /// What ReadyForQuery says.
     pub fn status(&self) -> TransactionStatus {
-        unimplemented!()
+        self.block.status()
     }
     /// Commits the implicit transaction, when there is one: at Sync, and at the end of a simple query. An error (40001)
     /// means that nothing was kept.
     pub async fn end_implicit(&mut self) -> Result<()> {
-        unimplemented!()
+        self.shared.cancel.reset();
+        self.block.end_implicit().await
     }
     /// To be called after an error was reported, also one that came out of a row stream: rolls an implicit transaction
     /// back, marks a block failed.
     pub async fn fail(&mut self) {
-        unimplemented!()
+        self.shared.cancel.reset();
+        self.block.fail().await;
     }
-    /// Notices since the last call, to be sent before the command's completion.
+    /// Notices since the last call that client_min_messages lets through, to be sent before the command's completion.
     pub fn take_notices(&mut self) -> Vec<Notice> {
-        unimplemented!()
+        let settings = self.shared.settings();
+        let least = severity_rank(&settings.get("client_min_messages").unwrap_or_default());
+        let mut notices = self.shared.take_notices();
+        notices.retain(|notice| severity_rank(notice.severity) >= least);
+        notices
     }
     /// Settings whose values changed since the last call, for ParameterStatus. The first call answers all that are reported.
     pub fn take_parameter_changes(&mut self) -> Vec<(String, String)> {
-        unimplemented!()
+        let settings = self.shared.settings();
+        let mut changes = Vec::new();
+        for definition in DEFINITIONS.iter().filter(|definition| definition.reported) {
+            let value = settings.get(definition.name).unwrap_or_default();
+            if self.reported.get(definition.name) != Some(&value) {
+                changes.push((definition.name.to_string(), value.clone()));
+                self.reported.insert(definition.name, value);
+            }
+        }
+        changes
+    }
+    /// Prepared statements that DEALLOCATE and DISCARD ALL forgot since the last call, for those that the server keeps
+    /// itself: names, or `None` for all.
+    pub fn take_deallocated(&mut self) -> Vec<Option<String>> {
+        std::mem::take(&mut self.deallocated)
     }
     /// Settings as they are now.
     pub fn settings(&self) -> Arc<Settings> {
-        unimplemented!()
+        self.shared.settings()
     }
     /// The catalog as last seen by a statement (names of regclass values); `None` before the first.
     pub fn catalog(&self) -> Option<Arc<Catalog>> {
-        unimplemented!()
+        self.block.catalog().or(self.catalog.as_ref()).cloned()
     }
     /// `now()` of the transaction under way, or of the next one: microseconds since the Unix epoch.
     pub fn transaction_time(&self) -> i64 {
-        unimplemented!()
+        self.block.started()
     }
     /// Ends the conversation: rolls back what is open.
     pub async fn close(&mut self) {
-        unimplemented!()
+        self.block.abort().await;
+        self.statements.clear();
     }
 }
+
+/// Severities in order of client_min_messages, which does not hold errors back.
+fn severity_rank(severity: &str) -> u8 {
+    match severity.to_ascii_lowercase().as_str() {
+        "debug5" => 0,
+        "debug4" => 1,
+        "debug3" => 2,
+        "debug2" | "debug" => 3,
+        "debug1" => 4,
+        "log" => 5,
+        "notice" => 6,
+        "warning" => 7,
+        "error" => 8,
+        // INFO always passes.
+        _ => 9,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests;

@@ -1,18 +1,29 @@
 //! [`Prepared`]: a statement whose parameters and columns are known.
 
 use super::outcome::OutputColumn;
+use super::query::PlannedQuery;
 use super::statement::Statement;
 use crate::types::SqlType;
+use parking_lot::Mutex;
+use std::fmt;
 use std::sync::Arc;
 
 /// A statement with its parameter and column types. Shared by the portals made of it.
 pub struct Prepared {
-    statement: Arc<Statement>,
-    parameters: Vec<SqlType>,
-    columns: Option<Arc<[OutputColumn]>>,
+    pub(super) statement: Arc<Statement>,
+    pub(super) parameters: Vec<SqlType>,
+    pub(super) columns: Option<Arc<[OutputColumn]>>,
+    /// Types that the client gave.
+    pub(super) given: Vec<Option<SqlType>>,
+    /// The plan of a query or write, as of the catalog it was last planned with.
+    pub(super) planned: Mutex<Option<Arc<PlannedQuery>>>,
 }
 
 impl Prepared {
+    /// A statement without parameters that is not planned.
+    pub(super) fn utility(statement: Arc<Statement>, columns: Option<Arc<[OutputColumn]>>) -> Self {
+        Prepared { statement, parameters: Vec::new(), columns, given: Vec::new(), planned: Mutex::new(None) }
+    }
     /// The statement.
     pub fn statement(&self) -> &Arc<Statement> {
         &self.statement
@@ -24,5 +35,11 @@ impl Prepared {
     /// Columns of the rows (RowDescription), or `None` when it returns none (NoData).
     pub fn columns(&self) -> Option<&Arc<[OutputColumn]>> {
         self.columns.as_ref()
+    }
+}
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared").field("text", &self.statement.text).finish()
     }
 }

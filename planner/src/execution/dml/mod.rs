@@ -1,5 +1,20 @@
 //! Writing: the logical nodes that the binder builds and the operators behind them. Must not know SQL text.
+//!
+//! A batch of rows is checked and encoded column by column and buffered with one call; nothing reaches the store before
+//! COMMIT. Uniqueness is that of the statement's end: rows may trade keys within one UPDATE.
 
+mod check;
+mod claims;
+mod codec;
+mod conflict;
+mod feed;
+mod lock_rows;
 pub mod node;
+mod operator;
+mod planner;
+mod run;
+mod update;
 
+pub use feed::FeedNode;
 pub use node::{DeleteNode, InsertNode, LockRowsNode, OnConflict, UpdateNode, conflict_schema, table_schema};
+pub use planner::DmlPlanner;

@@ -106,7 +106,7 @@ const fn cost() -> Kind {
 const MESSAGE_LEVELS: Kind =
     Kind::Enum(&["debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "notice", "warning", "error"]);
 const ISOLATION_LEVELS: Kind =
-    Kind::Partial(&["repeatable read", "read committed"], &["serializable", "read uncommitted"]);
+    Kind::Partial(&["repeatable read", "read committed", "read uncommitted"], &["serializable"]);
 
 /// The version we speak as (`server_version`).
 pub const SERVER_VERSION: &str = "15.0 (PercoSQL)";

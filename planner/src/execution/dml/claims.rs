@@ -1,0 +1,136 @@
+//! [`Claims`]: uniqueness as of the end of a statement.
+//!
+//! A row that takes a key which another row still holds has *claimed it early*. When the holder gives the key up later in
+//! the same statement, all is well, and the holder must not delete what the claimant wrote; a claim that nobody clears
+//! until the statement's end is a violation. Must not know tables.
+
+use crate::error::{Result, SqlError};
+use bytes::Bytes;
+use std::collections::{HashMap, HashSet};
+
+/// Keys claimed early by the statement so far, with the violation that each would be.
+#[derive(Debug, Default)]
+pub struct Claims {
+    early: HashMap<Bytes, (u64, SqlError)>,
+    next: u64,
+}
+
+/// What one batch does to the keys of one index (or of the table).
+#[derive(Debug, Default)]
+pub struct KeyChanges {
+    /// Keys given up.
+    pub vacated: HashSet<Bytes>,
+    /// Keys taken.
+    pub claimed: HashSet<Bytes>,
+}
+
+impl KeyChanges {
+    /// A row gives up `key`.
+    pub fn vacate(&mut self, key: Bytes) {
+        self.vacated.insert(key);
+    }
+    /// A row takes `key`. False when a row of this batch has taken it already: a violation.
+    pub fn claim(&mut self, key: Bytes) -> bool {
+        self.claimed.insert(key)
+    }
+    /// Keys taken that nobody in this batch gives up: those to look up.
+    pub fn to_look_up(&self) -> Vec<Bytes> {
+        self.claimed.difference(&self.vacated).cloned().collect()
+    }
+}
+
+impl Claims {
+    /// Settles a batch: answers the keys to delete. `exists` are the looked-up keys that exist; `violation` words the
+    /// violation of a key. Errors: a key taken twice for certain.
+    pub fn settle(
+        &mut self,
+        changes: &KeyChanges,
+        exists: &[Bytes],
+        violation: impl Fn(&Bytes) -> SqlError,
+    ) -> Result<Vec<Bytes>> {
+        let mut deletes = Vec::new();
+        for key in &changes.vacated {
+            let claimed_before = self.early.remove(key).is_some();
+            let claimed_now = changes.claimed.contains(key);
+            match (claimed_before, claimed_now) {
+                (true, true) => return Err(violation(key)),
+                (false, false) => deletes.push(key.clone()),
+                // Overwritten by who took it.
+                (true, false) | (false, true) => {}
+            }
+        }
+        for key in exists {
+            if self.early.contains_key(key) {
+                return Err(violation(key));
+            }
+            self.early.insert(key.clone(), (self.next, violation(key)));
+            self.next += 1;
+        }
+        Ok(deletes)
+    }
+    /// The statement is over. Errors: the first claim that nobody cleared.
+    pub fn finish(&mut self) -> Result<()> {
+        match self.early.drain().map(|(_, claim)| claim).min_by_key(|(order, _)| *order) {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Moves rows between keys in batches, as UPDATE does, and answers whether it is allowed, and the keys left.
+    fn update(start: &[&str], batches: &[&[(&str, &str)]]) -> Option<BTreeSet<String>> {
+        let mut store: BTreeSet<String> = start.iter().map(|key| (*key).to_string()).collect();
+        let mut claims = Claims::default();
+        let key = |text: &str| Bytes::copy_from_slice(text.as_bytes());
+        let violation = |_: &Bytes| SqlError::internal("twice");
+        for batch in batches {
+            let mut changes = KeyChanges::default();
+            for (from, to) in *batch {
+                changes.vacate(key(from));
+                if !changes.claim(key(to)) {
+                    return None;
+                }
+            }
+            let exists: Vec<Bytes> = changes
+                .to_look_up()
+                .into_iter()
+                .filter(|key| store.contains(std::str::from_utf8(key).unwrap()))
+                .collect();
+            for deleted in claims.settle(&changes, &exists, violation).ok()? {
+                store.remove(std::str::from_utf8(&deleted).unwrap());
+            }
+            store.extend(batch.iter().map(|(_, to)| (*to).to_string()));
+        }
+        claims.finish().ok()?;
+        Some(store)
+    }
+
+    fn keys(text: &str) -> Option<BTreeSet<String>> {
+        Some(text.split(' ').map(str::to_string).collect())
+    }
+
+    #[test]
+    fn rows_may_trade_keys_within_and_across_batches() {
+        assert_eq!(update(&["1", "2"], &[&[("1", "2"), ("2", "1")]]), keys("1 2"));
+        assert_eq!(update(&["1", "2"], &[&[("1", "2")], &[("2", "1")]]), keys("1 2"));
+        assert_eq!(update(&["1", "2", "3"], &[&[("1", "2")], &[("2", "3")], &[("3", "4")]]), keys("2 3 4"));
+        assert_eq!(update(&["1", "2", "3"], &[&[("3", "4")], &[("2", "3"), ("1", "2")]]), keys("2 3 4"));
+    }
+
+    #[test]
+    fn two_rows_with_one_key_are_refused_in_any_order() {
+        assert_eq!(update(&["1", "2"], &[&[("1", "2")]]), None);
+        assert_eq!(update(&["1", "2"], &[&[("1", "3"), ("2", "3")]]), None);
+        assert_eq!(update(&["1", "2"], &[&[("1", "3")], &[("2", "3")]]), None);
+        assert_eq!(update(&["1", "2", "3"], &[&[("1", "3")], &[("2", "3")], &[("3", "4")]]), None);
+        assert_eq!(update(&["1", "2", "3"], &[&[("1", "3")], &[("3", "4")], &[("2", "3")]]), None);
+        assert_eq!(update(&["1", "2", "3"], &[&[("1", "3")], &[("3", "4"), ("2", "3")]]), None);
+        assert_eq!(update(&["1", "2", "3"], &[&[("3", "4")], &[("1", "3")], &[("2", "3")]]), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! [`TableCodec`]: everything that turns a table's columns into keys, values and index entries, made once a plan.
+
+use crate::catalog::{IndexDescriptor, IndexState, TableDescriptor};
+use crate::encoding::{IndexEncoder, IndexEntry, RowEncoder, TableKey};
+use crate::error::{Result, SqlError};
+use bytes::Bytes;
+use datafusion::arrow::array::ArrayRef;
+use std::sync::Arc;
+
+/// A secondary index and how it is written.
+#[derive(Clone, Debug)]
+pub struct IndexCodec {
+    /// The index.
+    pub index: IndexDescriptor,
+    /// Makes its entries.
+    pub encoder: IndexEncoder,
+    /// Positions among the live columns of every column in its entries, apart from the primary key's.
+    pub positions: Vec<usize>,
+}
+
+impl IndexCodec {
+    /// Whether entries are added; otherwise they are only removed.
+    pub fn maintained(&self) -> bool {
+        self.index.state != IndexState::DeleteOnly
+    }
+}
+
+/// How a table's rows are written.
+#[derive(Clone, Debug)]
+pub struct TableCodec {
+    /// The table.
+    pub table: Arc<TableDescriptor>,
+    /// Makes row keys.
+    pub key: TableKey,
+    /// Makes row values.
+    pub row: RowEncoder,
+    /// The secondary indexes, in the table's order.
+    pub indexes: Vec<IndexCodec>,
+}
+
+impl TableCodec {
+    /// For a table.
+    pub fn new(table: Arc<TableDescriptor>) -> Result<Self> {
+        let position = |id| {
+            table
+                .live_columns()
+                .position(|column| column.id == id)
+                .ok_or_else(|| SqlError::internal(format!("an index of {} has an unknown column", table.name)))
+        };
+        let indexes = table
+            .secondary_indexes()
+            .map(|index| {
+                let ids = index.columns.iter().map(|key| key.column).chain(index.include.iter().copied());
+                Ok(IndexCodec {
+                    index: index.clone(),
+                    encoder: IndexEncoder::new(&table, index)?,
+                    positions: ids.map(position).collect::<Result<_>>()?,
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        Ok(TableCodec { key: TableKey::new(&table)?, row: RowEncoder::new(&table), indexes, table })
+    }
+    /// The index whose rows are the table's own.
+    pub fn primary(&self) -> Option<&IndexDescriptor> {
+        self.table.primary_key()
+    }
+    /// Keys of rows by the primary key.
+    pub fn row_keys(&self, columns: &[ArrayRef], rows: usize) -> Result<Vec<Bytes>> {
+        let mut arena = Arena::default();
+        for row in 0..rows {
+            self.key.encode(columns, row, &mut arena.bytes)?;
+            arena.end();
+        }
+        Ok(arena.into_parts())
+    }
+    /// Values of rows.
+    pub fn row_values(&self, columns: &[ArrayRef], rows: usize) -> Result<Vec<Bytes>> {
+        let mut arena = Arena::default();
+        for row in 0..rows {
+            self.row.encode(columns, row, &mut arena.bytes)?;
+            arena.end();
+        }
+        Ok(arena.into_parts())
+    }
+    /// Entries of rows in one index.
+    pub fn entries(&self, index: &IndexCodec, columns: &[ArrayRef], keys: &[Bytes]) -> Result<Vec<IndexEntry>> {
+        keys.iter().enumerate().map(|(row, key)| index.encoder.encode(columns, row, key)).collect()
+    }
+}
+
+/// Many short byte strings in one allocation.
+#[derive(Default)]
+pub struct Arena {
+    /// What is being appended to.
+    pub bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Arena {
+    /// Ends the string that was appended.
+    pub fn end(&mut self) {
+        self.ends.push(self.bytes.len());
+    }
+    /// The strings, sharing the allocation.
+    pub fn into_parts(self) -> Vec<Bytes> {
+        let all = Bytes::from(self.bytes);
+        let mut start = 0;
+        self.ends
+            .into_iter()
+            .map(|end| {
+                let part = all.slice(start..end);
+                start = end;
+                part
+            })
+            .collect()
+    }
+}

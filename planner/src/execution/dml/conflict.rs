@@ -1,0 +1,283 @@
+//! ON CONFLICT: rows whose keys exist are skipped, or update what is there.
+
+use super::check::{batch_of, check_rows, unique_violation};
+use super::codec::TableCodec;
+use super::run::{Run, pick, put_entry};
+use crate::catalog::IndexDescriptor;
+use crate::encoding::{IndexDecoder, IndexEntry, RowDecoder};
+use crate::error::{Result, SqlError, state};
+use crate::types::Oid;
+use bytes::Bytes;
+use datafusion::arrow::array::{ArrayRef, AsArray};
+use datafusion::arrow::compute::{concat, take};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::physical_expr::PhysicalExpr;
+use std::collections::HashSet;
+use std::sync::Arc;
+use txn::{LockStrength, OwnWrites, Write, WriteKind};
+
+/// Where keys are unique: 0 is the table itself, then its secondary indexes in order.
+pub type Space = usize;
+
+/// ON CONFLICT, ready to run.
+#[derive(Debug)]
+pub struct Conflict {
+    /// The index that decides, or `None` for any.
+    pub arbiter: Option<Space>,
+    /// DO UPDATE; `None` is DO NOTHING.
+    pub update: Option<ConflictUpdate>,
+}
+
+/// DO UPDATE.
+#[derive(Debug)]
+pub struct ConflictUpdate {
+    /// Positions among the live columns, and their new values.
+    pub set: Vec<(usize, Arc<dyn PhysicalExpr>)>,
+    /// WHERE.
+    pub filter: Option<Arc<dyn PhysicalExpr>>,
+    /// Schema of the expressions: the live columns, then the excluded ones.
+    pub schema: SchemaRef,
+}
+
+/// The space of a unique index of a table.
+pub fn space_of(codec: &TableCodec, index: Oid) -> Result<Space> {
+    if codec.primary().is_some_and(|primary| primary.oid == index) {
+        return Ok(0);
+    }
+    codec
+        .indexes
+        .iter()
+        .position(|candidate| candidate.index.oid == index)
+        .map(|position| position + 1)
+        .ok_or_else(|| SqlError::internal("ON CONFLICT names an unknown index"))
+}
+
+/// The keys of a batch in one space; `None` where NULLs make the row distinct from all.
+struct Keys<'a> {
+    space: Space,
+    index: &'a IndexDescriptor,
+    keys: Vec<Option<Bytes>>,
+    existing: Vec<Option<Bytes>>,
+    taken: HashSet<Bytes>,
+}
+
+impl Keys<'_> {
+    /// Whether the row's key exists (Some(true)), is taken by an earlier row of the batch (Some(false)), or is free.
+    fn conflict(&self, row: usize) -> Option<bool> {
+        let key = self.keys.get(row)?.as_ref()?;
+        if self.existing.get(row).is_some_and(Option::is_some) {
+            return Some(true);
+        }
+        self.taken.contains(key).then_some(false)
+    }
+    fn take(&mut self, row: usize) {
+        if let Some(Some(key)) = self.keys.get(row) {
+            self.taken.insert(key.clone());
+        }
+    }
+}
+
+impl Run {
+    /// Inserts what does not conflict, and does to the rest what ON CONFLICT says. Answers the affected rows, in the
+    /// order of the input. Errors: 21000 when a row would be affected twice, 23505 by an index that is not the arbiter.
+    pub async fn insert_or(
+        &mut self,
+        conflict: &Conflict,
+        columns: &[ArrayRef],
+        rows: usize,
+    ) -> Result<(Vec<ArrayRef>, usize)> {
+        let target = self.target.clone();
+        let codec = &target.codec;
+        check_rows(codec, &target.checks, &target.schema, columns, rows)?;
+        let row_keys = self.new_keys(columns, rows).await?;
+        let mut entries: Vec<Vec<IndexEntry>> = Vec::new();
+        for index in &codec.indexes {
+            entries.push(if index.maintained() { codec.entries(index, columns, &row_keys)? } else { Vec::new() });
+        }
+        let mut spaces = self.unique_keys(codec, &row_keys, &entries).await?;
+
+        let mut writes = Vec::new();
+        let (mut inserted, mut updated) = (Vec::new(), Vec::new());
+        let mut updated_keys = Vec::new();
+        'rows: for row in 0..rows {
+            for keys in &spaces {
+                let Some(exists) = keys.conflict(row) else { continue };
+                if conflict.arbiter.is_some_and(|arbiter| arbiter != keys.space) {
+                    continue;
+                }
+                if conflict.update.is_none() {
+                    // The decision to skip the row holds only while the other row stays.
+                    if let (true, Some(Some(key))) = (exists, keys.keys.get(row)) {
+                        let kind = WriteKind::Lock;
+                        writes.push(Write { key: key.clone(), kind, strength: LockStrength::KeyShare });
+                    }
+                    continue 'rows;
+                }
+                let row_key = match (exists, keys.existing.get(row)) {
+                    (true, Some(Some(value))) => existing_row_key(codec, keys, row, value)?,
+                    _ => return Err(affected_twice()),
+                };
+                if !self.touched.insert(row_key.clone()) {
+                    return Err(affected_twice());
+                }
+                updated.push(position(row)?);
+                updated_keys.push(row_key);
+                continue 'rows;
+            }
+            // The arbiter is content; the other indexes must be too.
+            if let Some(keys) = spaces.iter().find(|keys| keys.conflict(row).is_some()) {
+                return Err(unique_violation(&codec.table, keys.index, columns, row));
+            }
+            for keys in &mut spaces {
+                keys.take(row);
+            }
+            if conflict.update.is_some()
+                && let Some(key) = row_keys.get(row)
+            {
+                self.touched.insert(key.clone());
+            }
+            inserted.push(position(row)?);
+        }
+
+        let new_rows = pick(columns, &inserted)?;
+        let values = codec.row_values(&new_rows, inserted.len())?;
+        for (row, value) in inserted.iter().zip(values) {
+            if let Some(key) = row_keys.get(*row as usize) {
+                writes.push(Write { key: key.clone(), kind: WriteKind::Put(value), strength: LockStrength::Update });
+            }
+            for entries in &entries {
+                writes.extend(entries.get(*row as usize).cloned().map(put_entry));
+            }
+        }
+        if !writes.is_empty() {
+            self.context.transaction.write(writes).await?;
+        }
+        let Some(update) = &conflict.update else { return Ok((new_rows, inserted.len())) };
+        if updated.is_empty() {
+            return Ok((new_rows, inserted.len()));
+        }
+        let excluded = pick(columns, &updated)?;
+        let (changed_rows, kept) = self.update_existing(update, &updated_keys, &excluded).await?;
+        let updated: Vec<u32> = kept.iter().filter_map(|row| updated.get(*row as usize).copied()).collect();
+        Ok((in_order(&new_rows, &inserted, &changed_rows, &updated)?, inserted.len() + updated.len()))
+    }
+
+    async fn unique_keys<'a>(
+        &self,
+        codec: &'a TableCodec,
+        row_keys: &[Bytes],
+        entries: &[Vec<IndexEntry>],
+    ) -> Result<Vec<Keys<'a>>> {
+        let mut spaces = Vec::new();
+        if let Some(primary) = codec.primary() {
+            let keys = row_keys.iter().cloned().map(Some).collect();
+            spaces.push(Keys { space: 0, index: primary, keys, existing: Vec::new(), taken: HashSet::new() });
+        }
+        for (position, (index, entries)) in codec.indexes.iter().zip(entries).enumerate() {
+            if index.index.unique && index.maintained() {
+                let keys = entries.iter().map(|entry| entry.unique.then(|| entry.key.clone().into())).collect();
+                let (space, index) = (position + 1, &index.index);
+                spaces.push(Keys { space, index, keys, existing: Vec::new(), taken: HashSet::new() });
+            }
+        }
+        for keys in &mut spaces {
+            let wanted: Vec<Bytes> = keys.keys.iter().flatten().cloned().collect();
+            let mut found = self.existing(&wanted).await?.into_iter();
+            keys.existing = keys.keys.iter().map(|key| key.as_ref().and_then(|_| found.next().flatten())).collect();
+        }
+        Ok(spaces)
+    }
+
+    /// Updates the rows at `keys`; answers the new rows and which of them WHERE kept.
+    async fn update_existing(
+        &mut self,
+        update: &ConflictUpdate,
+        keys: &[Bytes],
+        excluded: &[ArrayRef],
+    ) -> Result<(Vec<ArrayRef>, Vec<u32>)> {
+        let table = self.target.codec.table.clone();
+        let ids: Vec<_> = table.live_columns().map(|column| column.id).collect();
+        let mut decoder = RowDecoder::new(&table, &ids, false)?;
+        let values = self.context.transaction.get_many(keys, OwnWrites::All).await?;
+        for (key, value) in keys.iter().zip(values) {
+            let value = value.ok_or_else(|| {
+                SqlError::new(state::DATA_CORRUPTED, format!("an index of \"{}\" has an entry without row", table.name))
+            })?;
+            decoder.push(key, &value)?;
+        }
+        let mut old = decoder.finish()?;
+        let mut excluded = excluded.to_vec();
+        let mut keys = keys.to_vec();
+        let mut kept: Vec<u32> = (0..position(keys.len())?).collect();
+        if let Some(filter) = &update.filter {
+            let batch = both(&update.schema, &old, &excluded, keys.len())?;
+            let result = filter.evaluate(&batch)?.into_array(keys.len())?;
+            let result = result.as_boolean_opt().ok_or_else(|| SqlError::internal("WHERE is not boolean"))?;
+            kept = (0u32..).zip(result.iter()).filter(|(_, keep)| *keep == Some(true)).map(|(row, _)| row).collect();
+            if kept.len() < keys.len() {
+                let kept_rows: HashSet<u32> = kept.iter().copied().collect();
+                let left_alone: Vec<Write> = (0u32..)
+                    .zip(&keys)
+                    .filter(|(row, _)| !kept_rows.contains(row))
+                    .map(|(_, key)| Write {
+                        key: key.clone(),
+                        kind: WriteKind::Lock,
+                        strength: LockStrength::NoKeyUpdate,
+                    })
+                    .collect();
+                self.context.transaction.write(left_alone).await?;
+                old = pick(&old, &kept)?;
+                excluded = pick(&excluded, &kept)?;
+                keys = kept.iter().filter_map(|row| keys.get(*row as usize).cloned()).collect();
+            }
+        }
+        let batch = both(&update.schema, &old, &excluded, keys.len())?;
+        let mut new = old.clone();
+        let mut assigned = Vec::new();
+        for (position, value) in &update.set {
+            let array = value.evaluate(&batch)?.into_array(keys.len())?;
+            *new.get_mut(*position).ok_or_else(|| SqlError::internal("an unknown assigned column"))? = array;
+            assigned.push(*position);
+        }
+        if !keys.is_empty() {
+            self.update(&keys, &old, &new, &assigned).await?;
+        }
+        Ok((new, kept))
+    }
+}
+
+/// The key of the row that stands in the way.
+fn existing_row_key(codec: &TableCodec, keys: &Keys<'_>, row: usize, value: &Bytes) -> Result<Bytes> {
+    let key = keys.keys.get(row).cloned().flatten().ok_or_else(|| SqlError::internal("a conflict without a key"))?;
+    if keys.space == 0 {
+        return Ok(key);
+    }
+    IndexDecoder::new(&codec.table, keys.index, &[], true)?.row_key(&key, value)
+}
+
+fn affected_twice() -> SqlError {
+    SqlError::new(state::CARDINALITY_VIOLATION, "ON CONFLICT DO UPDATE command cannot affect row a second time")
+        .hint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
+}
+
+fn position(row: usize) -> Result<u32> {
+    u32::try_from(row).map_err(|_| SqlError::internal("a batch is too large"))
+}
+
+fn both(
+    schema: &SchemaRef,
+    target: &[ArrayRef],
+    excluded: &[ArrayRef],
+    rows: usize,
+) -> Result<datafusion::arrow::record_batch::RecordBatch> {
+    let columns: Vec<ArrayRef> = target.iter().chain(excluded).cloned().collect();
+    batch_of(schema, &columns, rows)
+}
+
+/// Puts inserted and updated rows together in the order of the input.
+fn in_order(a: &[ArrayRef], a_rows: &[u32], b: &[ArrayRef], b_rows: &[u32]) -> Result<Vec<ArrayRef>> {
+    let mut order: Vec<(u32, u32)> = (0u32..).zip(a_rows.iter().chain(b_rows)).map(|(at, row)| (*row, at)).collect();
+    order.sort_unstable();
+    let order = datafusion::arrow::array::UInt32Array::from_iter_values(order.into_iter().map(|(_, at)| at));
+    a.iter().zip(b).map(|(a, b)| Ok(take(concat(&[a.as_ref(), b.as_ref()])?.as_ref(), &order, None)?)).collect()
+}

@@ -1,0 +1,134 @@
+//! [`WriteExec`]: the physical operator of INSERT, UPDATE and DELETE. Consumes all its input before its first row.
+
+use super::run::Run;
+use super::run::Target;
+use crate::execution::Slots;
+use datafusion::arrow::array::{ArrayRef, Int64Array};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use datafusion::common::Result;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::DataFusionError;
+use datafusion::execution::TaskContext;
+use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, InputDistributionRequirements, PlanProperties,
+    ReplaceChildrenOptions, SendableRecordBatchStream,
+};
+use futures::{StreamExt, TryStreamExt};
+use std::fmt;
+use std::sync::Arc;
+
+/// Writes what its input says.
+#[derive(Debug)]
+pub struct WriteExec {
+    target: Arc<Target>,
+    input: Arc<dyn ExecutionPlan>,
+    slots: Arc<Slots>,
+    schema: SchemaRef,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl WriteExec {
+    /// `schema` is that of the logical node.
+    pub fn new(target: Arc<Target>, input: Arc<dyn ExecutionPlan>, slots: Arc<Slots>, schema: SchemaRef) -> Self {
+        let properties = Arc::new(PlanProperties::new(
+            EquivalenceProperties::new(schema.clone()),
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Final,
+            Boundedness::Bounded,
+        ));
+        WriteExec { target, input, slots, schema, properties, metrics: ExecutionPlanMetricsSet::new() }
+    }
+
+    fn with_input(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        let input =
+            children.into_iter().next().ok_or_else(|| DataFusionError::Internal("a write has one input".into()))?;
+        Ok(Arc::new(WriteExec::new(self.target.clone(), input, self.slots.clone(), self.schema.clone())))
+    }
+}
+
+/// Whether no row of the plan can come twice from one row of a table: there is no join in it.
+fn is_linear(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    let children = plan.children();
+    children.len() <= 1 && children.into_iter().all(is_linear)
+}
+
+impl DisplayAs for WriteExec {
+    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name(), self.target.codec.table.name)
+    }
+}
+
+impl ExecutionPlan for WriteExec {
+    fn name(&self) -> &str {
+        self.target.operation.name()
+    }
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+    fn input_distribution_requirements(&self) -> InputDistributionRequirements {
+        InputDistributionRequirements::new(vec![Distribution::SinglePartition])
+    }
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _options: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.with_input(children)
+    }
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.with_input(children)
+    }
+    fn apply_expressions(
+        &self,
+        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+    fn execute(&self, partition: usize, task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let mut input = self.input.execute(0, task)?;
+        let context = self.slots.get()?;
+        let (target, schema) = (self.target.clone(), self.schema.clone());
+        let linear = is_linear(&self.input);
+        let written = MetricBuilder::new(&self.metrics).counter("rows_written", partition);
+        let output = async move {
+            let mut run = Run::begin(target, context, linear).await?;
+            while let Some(batch) = input.try_next().await? {
+                if batch.num_rows() > 0 {
+                    run.batch(&batch, &schema).await?;
+                }
+            }
+            let (count, returned) = run.finish().await?;
+            written.add(usize::try_from(count).unwrap_or(usize::MAX));
+            let batches = match returned {
+                Some(batches) => batches,
+                None => vec![count_batch(&schema, count)?],
+            };
+            Ok::<_, DataFusionError>(futures::stream::iter(batches.into_iter().map(Ok)))
+        };
+        let stream = futures::stream::once(output).try_flatten().boxed();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema.clone(), stream)))
+    }
+}
+
+fn count_batch(schema: &SchemaRef, count: u64) -> Result<RecordBatch> {
+    let count: ArrayRef = Arc::new(Int64Array::from(vec![i64::try_from(count).unwrap_or(i64::MAX)]));
+    // A plan that wants no column still wants one row.
+    let columns = if schema.fields().is_empty() { Vec::new() } else { vec![count] };
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
+}

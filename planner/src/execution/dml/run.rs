@@ -1,0 +1,323 @@
+//! [`Run`]: one execution of an INSERT, UPDATE or DELETE: takes batches, buffers writes.
+
+use super::check::{Check, batch_of, check_rows, unique_violation};
+use super::claims::Claims;
+use super::codec::TableCodec;
+use super::conflict::Conflict;
+use crate::catalog::{CatalogStore, TableDescriptor};
+use crate::encoding::IndexEntry;
+use crate::error::{Result, SqlError};
+use crate::execution::StatementContext;
+use bytes::Bytes;
+use datafusion::arrow::array::{ArrayRef, AsArray, UInt32Array};
+use datafusion::arrow::compute::take;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
+use futures::TryStreamExt;
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+use storage::RowRange;
+use txn::{LockStrength, OwnWrites, TxnScanOptions, Write, WriteKind};
+
+/// What is written, where to, and under which rules: the part that does not change between runs.
+#[derive(Debug)]
+pub struct Target {
+    /// How the table's rows are written.
+    pub codec: TableCodec,
+    /// Which statement.
+    pub operation: Operation,
+    /// CHECK constraints.
+    pub checks: Vec<Check>,
+    /// Schema of the live columns.
+    pub schema: SchemaRef,
+    /// Whether affected rows are returned.
+    pub returning: bool,
+}
+
+/// Which statement.
+#[derive(Debug)]
+pub enum Operation {
+    /// INSERT.
+    Insert {
+        /// ON CONFLICT.
+        on_conflict: Option<Conflict>,
+    },
+    /// UPDATE.
+    Update {
+        /// Positions of the assigned columns among the live ones.
+        assigned: Vec<usize>,
+    },
+    /// DELETE.
+    Delete,
+}
+
+impl Operation {
+    /// Name as EXPLAIN shows it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Operation::Insert { .. } => "Insert",
+            Operation::Update { .. } => "Update",
+            Operation::Delete => "Delete",
+        }
+    }
+}
+
+/// Shares a table with its other writers until the transaction ends, and requires that it keeps its shape till COMMIT.
+pub async fn hold_table(context: &StatementContext, table: &TableDescriptor) -> Result<()> {
+    if let Some(locks) = context.session.locks() {
+        locks.shared(table.oid, context.settings.lock_timeout()).await?;
+    }
+    context.transaction.require_unchanged(CatalogStore::descriptor_key(context.catalog.database().oid, table.oid));
+    Ok(())
+}
+
+/// One execution.
+pub struct Run {
+    /// What is written.
+    pub target: Arc<Target>,
+    /// What it runs in.
+    pub context: Arc<StatementContext>,
+    /// Keys claimed early: of the table, then of each secondary index.
+    pub claims: Vec<Claims>,
+    /// Row keys updated or deleted so far; `None` when none can come twice.
+    seen: Option<HashSet<Bytes>>,
+    /// Row keys that ON CONFLICT DO UPDATE has written.
+    pub touched: HashSet<Bytes>,
+    /// Row numbers reserved for tables without primary key.
+    numbers: Range<u64>,
+    count: u64,
+    returned: Option<Vec<RecordBatch>>,
+}
+
+impl Run {
+    /// Begins. `linear`: no row of the table comes twice.
+    pub async fn begin(target: Arc<Target>, context: Arc<StatementContext>, linear: bool) -> Result<Run> {
+        hold_table(&context, &target.codec.table).await?;
+        let spaces = target.codec.indexes.len() + 1;
+        Ok(Run {
+            claims: std::iter::repeat_with(Claims::default).take(spaces).collect(),
+            seen: (!linear).then(HashSet::new),
+            touched: HashSet::new(),
+            numbers: 0..0,
+            count: 0,
+            returned: target.returning.then(Vec::new),
+            target,
+            context,
+        })
+    }
+
+    /// Takes one batch of input. `output`: schema of what RETURNING returns.
+    pub async fn batch(&mut self, batch: &RecordBatch, output: &SchemaRef) -> Result<()> {
+        let target = self.target.clone();
+        let live = target.schema.fields().len();
+        let returned = match &target.operation {
+            Operation::Insert { on_conflict: None } => {
+                let columns = batch.columns().to_vec();
+                self.insert(&columns, batch.num_rows()).await?;
+                (columns, batch.num_rows())
+            }
+            Operation::Insert { on_conflict: Some(conflict) } => {
+                self.insert_or(conflict, batch.columns(), batch.num_rows()).await?
+            }
+            Operation::Update { assigned } => {
+                let (batch, keys) = self.distinct(batch)?;
+                let old: Vec<ArrayRef> = columns(&batch, 1..live + 1)?;
+                let mut new = old.clone();
+                for (value, position) in assigned.iter().enumerate() {
+                    let array = column(&batch, 1 + live + value)?;
+                    *new.get_mut(*position).ok_or_else(|| SqlError::internal("an unknown assigned column"))? = array;
+                }
+                self.update(&keys, &old, &new, assigned).await?;
+                new.extend(columns(&batch, 1 + live + assigned.len()..batch.num_columns())?);
+                (new, batch.num_rows())
+            }
+            Operation::Delete => {
+                let (batch, keys) = self.distinct(batch)?;
+                let old = columns(&batch, 1..live + 1)?;
+                self.delete(&keys, &old).await?;
+                (columns(&batch, 1..batch.num_columns())?, batch.num_rows())
+            }
+        };
+        self.count += returned.1 as u64;
+        if let Some(batches) = &mut self.returned
+            && returned.1 > 0
+        {
+            batches.push(batch_of(output, &returned.0, returned.1)?);
+        }
+        Ok(())
+    }
+
+    /// Ends: the number of rows, and the rows themselves with RETURNING. Errors: 23505 that only the end can tell.
+    pub async fn finish(mut self) -> Result<(u64, Option<Vec<RecordBatch>>)> {
+        for claims in &mut self.claims {
+            claims.finish()?;
+        }
+        Ok((self.count, self.returned))
+    }
+
+    /// Leaves out rows that the statement has written already, as PostgreSQL does when a join finds a row twice.
+    fn distinct(&mut self, batch: &RecordBatch) -> Result<(RecordBatch, Vec<Bytes>)> {
+        let keys = column(batch, 0)?;
+        let keys = keys.as_binary_opt::<i32>().ok_or_else(|| SqlError::internal("a row key that is not binary"))?;
+        // One copy of all keys, shared by the writes.
+        let (values, offsets) = (Bytes::copy_from_slice(keys.value_data()), keys.value_offsets());
+        let key = |row: usize| -> Result<Bytes> {
+            let bounds = offsets.get(row).zip(offsets.get(row + 1));
+            let (start, end) = bounds.ok_or_else(|| SqlError::internal("a row key out of bounds"))?;
+            Ok(values.slice(*start as usize..*end as usize))
+        };
+        let keys = (0..batch.num_rows()).map(key).collect::<Result<Vec<_>>>()?;
+        let Some(seen) = &mut self.seen else { return Ok((batch.clone(), keys)) };
+        let mut kept = Vec::with_capacity(keys.len());
+        for (row, key) in (0u32..).zip(&keys) {
+            if seen.insert(key.clone()) {
+                kept.push(row);
+            }
+        }
+        if kept.len() == keys.len() {
+            return Ok((batch.clone(), keys));
+        }
+        let distinct = kept.iter().filter_map(|row| keys.get(*row as usize).cloned()).collect();
+        let arrays = pick(batch.columns(), &kept)?;
+        Ok((batch_of(&batch.schema(), &arrays, kept.len())?, distinct))
+    }
+
+    /// Keys for new rows.
+    pub async fn new_keys(&mut self, columns: &[ArrayRef], rows: usize) -> Result<Vec<Bytes>> {
+        let codec = &self.target.codec;
+        if codec.key.has_primary_key() {
+            return codec.row_keys(columns, rows);
+        }
+        let mut keys = Vec::with_capacity(rows);
+        for _ in 0..rows {
+            let number = match self.numbers.next() {
+                Some(number) => number,
+                None => {
+                    let store = self.context.session.database()?.catalog();
+                    let missing = (rows - keys.len()) as u64;
+                    self.numbers = store.numbers().rows(missing).await?;
+                    self.numbers.next().ok_or_else(|| SqlError::internal("no row numbers were reserved"))?
+                }
+            };
+            let mut key = Vec::with_capacity(17);
+            codec.key.encode_number(number, &mut key);
+            keys.push(key.into());
+        }
+        Ok(keys)
+    }
+
+    async fn insert(&mut self, columns: &[ArrayRef], rows: usize) -> Result<()> {
+        let target = self.target.clone();
+        let codec = &target.codec;
+        check_rows(codec, &target.checks, &target.schema, columns, rows)?;
+        let keys = self.new_keys(columns, rows).await?;
+        if let Some(primary) = codec.primary() {
+            let violation = |row| unique_violation(&codec.table, primary, columns, row);
+            self.refuse_existing(keys.iter().cloned().enumerate(), violation).await?;
+        }
+        let mut writes = Vec::with_capacity(rows * (1 + codec.indexes.len()));
+        let values = codec.row_values(columns, rows)?;
+        for index in &codec.indexes {
+            if !index.maintained() {
+                continue;
+            }
+            let entries = codec.entries(index, columns, &keys)?;
+            let mut unique = Vec::new();
+            for (row, entry) in entries.into_iter().enumerate() {
+                let is_unique = entry.unique;
+                let write = put_entry(entry);
+                if is_unique {
+                    unique.push((row, write.key.clone()));
+                }
+                writes.push(write);
+            }
+            let violation = |row| unique_violation(&codec.table, &index.index, columns, row);
+            self.refuse_existing(unique.into_iter(), violation).await?;
+        }
+        for (key, value) in keys.into_iter().zip(values) {
+            writes.push(Write { key, kind: WriteKind::Put(value), strength: LockStrength::Update });
+        }
+        self.context.transaction.write(writes).await?;
+        Ok(())
+    }
+
+    /// Errors for the first row whose key exists in the store or comes twice.
+    async fn refuse_existing(
+        &self,
+        keys: impl Iterator<Item = (usize, Bytes)>,
+        violation: impl Fn(usize) -> SqlError,
+    ) -> Result<()> {
+        let (rows, keys): (Vec<usize>, Vec<Bytes>) = keys.unzip();
+        let existing = self.existing(&keys).await?;
+        let mut taken = HashSet::with_capacity(keys.len());
+        for ((row, key), existing) in rows.into_iter().zip(&keys).zip(existing) {
+            if existing.is_some() || !taken.insert(key) {
+                return Err(violation(row));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is stored at keys, all own writes included.
+    pub async fn existing(&self, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
+        /// Fewer keys are looked up one by one.
+        const WORTH_A_SCAN: usize = 64;
+        let transaction = &self.context.transaction;
+        if let ([first, .., last], true) = (keys, keys.len() >= WORTH_A_SCAN)
+            && keys.is_sorted_by(|a, b| a < b)
+        {
+            // Rows that arrive in key order mostly go where nothing is: one look at the whole stretch tells.
+            let mut end = last.to_vec();
+            end.push(0);
+            let range = RowRange { start: first.clone(), end: Some(end.into()) };
+            let options = TxnScanOptions { batch_rows: 1, limit: Some(1), ..TxnScanOptions::default() };
+            let mut found = transaction.scan(range, options, OwnWrites::All);
+            let mut empty = true;
+            while let Some(pairs) = found.try_next().await? {
+                if !pairs.is_empty() {
+                    empty = false;
+                    break;
+                }
+            }
+            if empty {
+                return Ok(vec![None; keys.len()]);
+            }
+        }
+        Ok(transaction.get_many(keys, OwnWrites::All).await?)
+    }
+
+    async fn delete(&mut self, keys: &[Bytes], old: &[ArrayRef]) -> Result<()> {
+        let codec = &self.target.codec;
+        let mut writes: Vec<Write> = keys.iter().cloned().map(delete_key).collect();
+        for index in &codec.indexes {
+            writes.extend(codec.entries(index, old, keys)?.into_iter().map(|entry| delete_key(entry.key.into())));
+        }
+        self.context.transaction.write(writes).await?;
+        Ok(())
+    }
+}
+
+/// Removes a key.
+pub fn delete_key(key: Bytes) -> Write {
+    Write { key, kind: WriteKind::Delete, strength: LockStrength::Update }
+}
+
+/// Adds an index entry.
+pub fn put_entry(entry: IndexEntry) -> Write {
+    Write { key: entry.key.into(), kind: WriteKind::Put(entry.value.into()), strength: LockStrength::Update }
+}
+
+/// The rows of columns at these positions.
+pub fn pick(columns: &[ArrayRef], rows: &[u32]) -> Result<Vec<ArrayRef>> {
+    let indices = UInt32Array::from(rows.to_vec());
+    Ok(columns.iter().map(|column| take(column.as_ref(), &indices, None)).collect::<std::result::Result<_, _>>()?)
+}
+
+fn column(batch: &RecordBatch, position: usize) -> Result<ArrayRef> {
+    batch.columns().get(position).cloned().ok_or_else(|| SqlError::internal("a write lacks a column"))
+}
+
+fn columns(batch: &RecordBatch, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+    Ok(batch.columns().get(range).ok_or_else(|| SqlError::internal("a write lacks columns"))?.to_vec())
+}

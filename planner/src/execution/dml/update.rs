@@ -1,0 +1,139 @@
+//! Changing rows: which keys they give up and take, in the table and in every index.
+
+use super::check::{check_rows, unique_violation};
+use super::claims::KeyChanges;
+use super::run::{Run, delete_key, put_entry};
+use crate::catalog::IndexDescriptor;
+use crate::error::{Result, SqlError};
+use bytes::Bytes;
+use datafusion::arrow::array::ArrayRef;
+use std::collections::HashMap;
+use txn::{LockStrength, Write, WriteKind};
+
+impl Run {
+    /// Replaces rows. `keys`: the old rows' keys, each once; `assigned`: positions of the columns that may differ.
+    /// Errors: 23502, 23514; 23505 for keys that two rows take for certain (others at the statement's end).
+    pub async fn update(
+        &mut self,
+        keys: &[Bytes],
+        old: &[ArrayRef],
+        new: &[ArrayRef],
+        assigned: &[usize],
+    ) -> Result<()> {
+        let target = self.target.clone();
+        let codec = &target.codec;
+        let rows = keys.len();
+        check_rows(codec, &target.checks, &target.schema, new, rows)?;
+        let rekeyed =
+            codec.key.has_primary_key() && codec.key.positions().iter().any(|position| assigned.contains(position));
+        let new_keys = if rekeyed { codec.row_keys(new, rows)? } else { keys.to_vec() };
+        let mut strengths = vec![LockStrength::NoKeyUpdate; rows];
+        let mut deletes: Vec<Write> = Vec::new();
+        let mut puts: Vec<Write> = Vec::new();
+
+        let mut moved = false;
+        if let (true, Some(primary)) = (rekeyed, codec.primary()) {
+            let mut keys_change = Changes::default();
+            for (row, (old_key, new_key)) in keys.iter().zip(&new_keys).enumerate() {
+                if old_key != new_key {
+                    moved = true;
+                    mark(&mut strengths, row);
+                    if !keys_change.replace(old_key.clone(), new_key.clone(), row, true) {
+                        return Err(unique_violation(&codec.table, primary, new, row));
+                    }
+                }
+            }
+            self.settle(0, keys_change, primary, new, &mut deletes).await?;
+        }
+
+        for (space, index) in codec.indexes.iter().enumerate() {
+            if !moved && !index.positions.iter().any(|position| assigned.contains(position)) {
+                continue;
+            }
+            let old_entries = codec.entries(index, old, keys)?;
+            let new_entries = codec.entries(index, new, &new_keys)?;
+            let mut change = Changes::default();
+            for (row, (old_entry, new_entry)) in old_entries.into_iter().zip(new_entries).enumerate() {
+                if old_entry.key == new_entry.key {
+                    if index.maintained() && old_entry.value != new_entry.value {
+                        puts.push(put_entry(new_entry));
+                    }
+                    continue;
+                }
+                if index.index.unique {
+                    mark(&mut strengths, row);
+                }
+                let old_key: Bytes = old_entry.key.into();
+                if !index.maintained() {
+                    change.keys.vacate(old_key);
+                    continue;
+                }
+                // Two rows can meet in an entry of another index only when rows trade primary keys.
+                let look_up = new_entry.unique || moved;
+                let put = put_entry(new_entry);
+                if !change.replace(old_key, put.key.clone(), row, look_up) {
+                    return Err(unique_violation(&codec.table, &index.index, new, row));
+                }
+                puts.push(put);
+            }
+            self.settle(space + 1, change, &index.index, new, &mut deletes).await?;
+        }
+
+        let values = codec.row_values(new, rows)?;
+        for ((key, value), strength) in new_keys.into_iter().zip(values).zip(strengths) {
+            puts.push(Write { key, kind: WriteKind::Put(value), strength });
+        }
+        // What is taken overwrites what is given up.
+        deletes.extend(puts);
+        self.context.transaction.write(deletes).await?;
+        Ok(())
+    }
+
+    async fn settle(
+        &mut self,
+        space: usize,
+        changes: Changes,
+        index: &IndexDescriptor,
+        new: &[ArrayRef],
+        deletes: &mut Vec<Write>,
+    ) -> Result<()> {
+        let mut to_look_up = changes.keys.to_look_up();
+        to_look_up.retain(|key| changes.looked_up.contains_key(key));
+        let found = self.existing(&to_look_up).await?;
+        let exists: Vec<Bytes> =
+            to_look_up.into_iter().zip(found).filter(|(_, value)| value.is_some()).map(|(key, _)| key).collect();
+        let table = &self.target.codec.table;
+        let violation = |key: &Bytes| {
+            let row = changes.looked_up.get(key).copied().unwrap_or(0);
+            unique_violation(table, index, new, row)
+        };
+        let claims = self.claims.get_mut(space).ok_or_else(|| SqlError::internal("an unknown index"))?;
+        deletes.extend(claims.settle(&changes.keys, &exists, violation)?.into_iter().map(delete_key));
+        Ok(())
+    }
+}
+
+/// Keys that the rows of a batch give up and take.
+#[derive(Default)]
+struct Changes {
+    keys: KeyChanges,
+    /// The taken keys that may exist, and who takes them.
+    looked_up: HashMap<Bytes, usize>,
+}
+
+impl Changes {
+    /// A row trades keys. False when the new one is taken twice.
+    fn replace(&mut self, old: Bytes, new: Bytes, row: usize, look_up: bool) -> bool {
+        self.keys.vacate(old);
+        if look_up {
+            self.looked_up.insert(new.clone(), row);
+        }
+        self.keys.claim(new)
+    }
+}
+
+fn mark(strengths: &mut [LockStrength], row: usize) {
+    if let Some(strength) = strengths.get_mut(row) {
+        *strength = LockStrength::Update;
+    }
+}

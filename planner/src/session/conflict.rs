@@ -1,0 +1,88 @@
+//! Names what two transactions fought over: turns the key of a conflict into table, constraint and values.
+
+use super::database::Database;
+use super::shared::SessionShared;
+use crate::catalog::{Catalog, CatalogStore, ColumnId, TableDescriptor};
+use crate::encoding::{IndexDecoder, RowDecoder, storage_id_of};
+use crate::error::{Result, SqlError, state};
+use crate::types::text::{OutputContext, output_string};
+use bytes::Bytes;
+use std::sync::Arc;
+use txn::{Conflict, ConflictKind, OwnWrites, TransactionOptions, TxnError};
+
+/// The error of a failed COMMIT, with the table and key in its detail where they can be found out.
+pub async fn name_conflict(
+    database: &Database,
+    shared: &SessionShared,
+    catalog: Option<&Arc<Catalog>>,
+    error: TxnError,
+) -> SqlError {
+    let TxnError::Conflict(conflict) = &error else { return error.into() };
+    let named = match catalog {
+        Some(catalog) => describe(database, shared, catalog, conflict).await,
+        None => None,
+    };
+    let Some((table, detail)) = named else { return error.into() };
+    SqlError::new(state::SERIALIZATION_FAILURE, "could not serialize access due to concurrent update")
+        .detail(detail)
+        .hint("The transaction might succeed if retried.")
+        .table(&table.schema, &table.name)
+}
+
+async fn describe(
+    database: &Database,
+    shared: &SessionShared,
+    catalog: &Arc<Catalog>,
+    conflict: &Conflict,
+) -> Option<(Arc<TableDescriptor>, String)> {
+    let key = &conflict.key;
+    if let Some((table, index)) = storage_id_of(key).and_then(|storage| catalog.by_storage_id(storage)) {
+        let text = key_text(database, &table, index, key).await;
+        let what = match conflict.kind {
+            ConflictKind::LockOnly => "locked",
+            ConflictKind::Lock => "being changed",
+            ConflictKind::RolledBack => "rolled back",
+            ConflictKind::Write | ConflictKind::Condition => "changed",
+        };
+        let text = text.map_or_else(|| "A key".to_string(), |text| format!("Key {text}"));
+        let detail = format!("{text} of table \"{}\" was {what} by another transaction.", table.name);
+        return Some((table, detail));
+    }
+    let table = catalog
+        .relations()
+        .into_iter()
+        .find(|table| CatalogStore::descriptor_key(shared.database_oid, table.oid) == key)?;
+    let detail = format!("The definition of table \"{}\" was changed by another transaction.", table.name);
+    Some((table, detail))
+}
+
+/// `(id)=(1)`: as much of the key as the key, or the row that is there now, tells.
+async fn key_text(database: &Database, table: &Arc<TableDescriptor>, index: usize, key: &Bytes) -> Option<String> {
+    let descriptor = table.indexes.get(index)?;
+    let ids: Vec<ColumnId> = descriptor.columns.iter().map(|column| column.column).collect();
+    let reader = database.transactions().begin(TransactionOptions { read_only: true, ..Default::default() });
+    let value = reader.get(key, OwnWrites::All).await;
+    reader.rollback().await;
+    let value = value.ok().flatten()?;
+    let arrays = if descriptor.primary {
+        let mut decoder = RowDecoder::new(table, &ids, false).ok()?;
+        decoder.push(key, &value).ok()?;
+        decoder.finish().ok()?
+    } else {
+        let mut decoder = IndexDecoder::new(table, descriptor, &ids, false).ok()?;
+        decoder.push(key, &value).ok()?;
+        decoder.finish().ok()?
+    };
+    let text = |(id, array): (&ColumnId, &datafusion::arrow::array::ArrayRef)| -> Result<(String, String)> {
+        let column = table.column(*id).ok_or_else(|| SqlError::internal("an unknown key column"))?;
+        let value = if array.is_null(0) {
+            "null".to_string()
+        } else {
+            output_string(column.ty, array.as_ref(), 0, &OutputContext::PLAIN)?
+        };
+        Ok((column.name.clone(), value))
+    };
+    let (names, values): (Vec<String>, Vec<String>) =
+        ids.iter().zip(&arrays).map(text).collect::<Result<Vec<_>>>().ok()?.into_iter().unzip();
+    Some(format!("({})=({})", names.join(", "), values.join(", ")))
+}

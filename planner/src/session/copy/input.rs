@@ -1,0 +1,354 @@
+//! [`CopyIn`]: COPY FROM STDIN. Records become batches, batches feed an INSERT that runs meanwhile.
+
+use super::record::{Fields, Kind, Next, RecordReader};
+use super::target::{CopyTable, chosen};
+use crate::bind::BoundKind;
+use crate::catalog::ColumnDescriptor;
+use crate::encoding::ColumnBuilder;
+use crate::error::{Result, SqlError, state};
+use crate::execution::dml::{FeedNode, InsertNode};
+use crate::execution::{Slots, StatementContext};
+use crate::parse::copy::{Copy, CopyFormat, CopyHeader, CopyTarget};
+use crate::plan::PlanInstance;
+use crate::session::database::Database;
+use crate::session::query::bind_to;
+use crate::session::run::count;
+use crate::session::stream::Limits;
+use crate::types::text::{InputContext, input};
+use bytes::Bytes;
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, col};
+use futures::TryStreamExt;
+use futures::future::BoxFuture;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// Rows in a batch.
+const BATCH_ROWS: usize = 4096;
+/// Bytes of data after which a batch goes out however few rows it has.
+const BATCH_BYTES: usize = 1 << 20;
+
+/// `COPY … FROM STDIN` under way. Feed it, then call `finish` or `fail`; dropping it gives up, and the session must be
+/// failed.
+pub struct CopyIn {
+    table: String,
+    columns: Vec<ColumnDescriptor>,
+    format: CopyFormat,
+    context: Arc<StatementContext>,
+    reader: RecordReader,
+    fields: Fields,
+    header: CopyHeader,
+    force_not_null: Vec<bool>,
+    force_null: Vec<bool>,
+    builders: Vec<ColumnBuilder>,
+    rows: usize,
+    bytes: usize,
+    schema: SchemaRef,
+    sender: Option<mpsc::Sender<RecordBatch>>,
+    /// The INSERT: the number of its rows.
+    work: BoxFuture<'static, Result<u64>>,
+    limits: Limits,
+}
+
+/// Begins COPY FROM STDIN.
+pub async fn begin_input(
+    database: &Arc<Database>,
+    copy: &Copy,
+    context: Arc<StatementContext>,
+    limits: &Limits,
+) -> Result<CopyIn> {
+    let CopyTarget::Table { name, columns } = &copy.target else {
+        return Err(SqlError::syntax("COPY FROM needs a table"));
+    };
+    let target = CopyTable::find(&context, name, columns)?;
+    if target.columns.is_empty() {
+        return Err(SqlError::unsupported("COPY into a table without columns"));
+    }
+    let names: Vec<String> = target.columns.iter().map(|column| column.name.clone()).collect();
+    let fields: Vec<Field> = target
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(at, column)| Field::new(source_column(at), column.ty.arrow(), true))
+        .collect();
+    let schema = Arc::new(Schema::new(fields));
+    let (feed, sender) = FeedNode::new(schema.as_ref().clone())?;
+    let slots = Slots::new();
+    let plan = insert_plan(&target, &context, &slots, feed)?;
+    let mut instance = PlanInstance::build(database.engine(), &plan, slots).await?;
+    let stream = instance.start(context.clone())?;
+    let work = Box::pin(async move {
+        let batches: Vec<RecordBatch> = stream.try_collect().await?;
+        instance.finish();
+        count(&batches)
+    });
+    Ok(CopyIn {
+        table: target.table.name.clone(),
+        builders: builders(&target.columns),
+        format: copy.options.format,
+        reader: RecordReader::new(&copy.options),
+        fields: Fields::default(),
+        header: copy.options.header,
+        force_not_null: chosen(&copy.options.force_not_null, "FORCE_NOT_NULL", &names)?,
+        force_null: chosen(&copy.options.force_null, "FORCE_NULL", &names)?,
+        columns: target.columns,
+        context,
+        rows: 0,
+        bytes: 0,
+        schema,
+        sender: Some(sender),
+        work,
+        limits: limits.clone(),
+    })
+}
+
+fn source_column(position: usize) -> String {
+    format!("copy{position}")
+}
+
+fn builders(columns: &[ColumnDescriptor]) -> Vec<ColumnBuilder> {
+    columns.iter().map(|column| ColumnBuilder::new(column.ty, BATCH_ROWS)).collect()
+}
+
+/// The plan of the INSERT: that of `INSERT INTO t (a, b) VALUES ($1, $2)`, whose one row of parameters gives way to the
+/// fed rows. So defaults, casts and checks are those of INSERT.
+fn insert_plan(
+    target: &CopyTable,
+    context: &Arc<StatementContext>,
+    slots: &Arc<Slots>,
+    feed: FeedNode,
+) -> Result<LogicalPlan> {
+    let parameters: Vec<String> = (1..=target.columns.len()).map(|number| format!("${number}")).collect();
+    let text = format!(
+        "INSERT INTO {} ({}) OVERRIDING SYSTEM VALUE VALUES ({})",
+        target.qualified_name(),
+        target.column_list(),
+        parameters.join(", ")
+    );
+    let statement = crate::parse::parse(&text)?
+        .into_iter()
+        .next()
+        .ok_or_else(|| SqlError::internal("COPY made an empty statement"))?;
+    let types: Vec<_> = target.columns.iter().map(|column| Some(column.ty)).collect();
+    let bound = bind_to(&statement, &context.catalog, &context.settings, &types, context.transaction_time, slots)?;
+    let BoundKind::Dml { plan, .. } = bound.kind else {
+        return Err(SqlError::internal("COPY made something else than an INSERT"));
+    };
+    let leaf = LogicalPlan::Extension(Extension { node: Arc::new(feed) });
+    let mut leaves = 0;
+    let plan = plan.transform_up(|node| fed(node, &leaf, &mut leaves))?.data;
+    if leaves != 1 {
+        return Err(SqlError::internal("COPY's INSERT has not exactly one row of parameters"));
+    }
+    Ok(plan)
+}
+
+/// Puts the feed in place of the row of parameters.
+fn fed(
+    node: LogicalPlan,
+    leaf: &LogicalPlan,
+    leaves: &mut usize,
+) -> datafusion::error::Result<Transformed<LogicalPlan>> {
+    match node {
+        LogicalPlan::Values(values) => {
+            *leaves += 1;
+            let row = values.values.into_iter().next().unwrap_or_default();
+            let exprs = row
+                .into_iter()
+                .zip(values.schema.iter())
+                .map(|(expr, (qualifier, field))| {
+                    Ok(parameters_to_columns(expr)?.data.alias_qualified(qualifier.cloned(), field.name()))
+                })
+                .collect::<datafusion::error::Result<Vec<_>>>()?;
+            Ok(Transformed::yes(LogicalPlanBuilder::from(leaf.clone()).project(exprs)?.build()?))
+        }
+        LogicalPlan::EmptyRelation(_) => {
+            *leaves += 1;
+            Ok(Transformed::yes(leaf.clone()))
+        }
+        // The write's own expressions have no parameters.
+        LogicalPlan::Extension(extension) if extension.node.as_any().is::<InsertNode>() => {
+            let inputs = extension.node.inputs().into_iter().cloned().collect();
+            let node = extension.node.with_exprs_and_inputs(Vec::new(), inputs)?;
+            Ok(Transformed::yes(LogicalPlan::Extension(Extension { node })))
+        }
+        other => {
+            let mapped = other.map_expressions(parameters_to_columns)?;
+            if mapped.transformed { mapped.map_data(LogicalPlan::recompute_schema) } else { Ok(mapped) }
+        }
+    }
+}
+
+fn parameters_to_columns(expr: Expr) -> datafusion::error::Result<Transformed<Expr>> {
+    expr.transform_up(|expr| {
+        let position = match &expr {
+            Expr::Placeholder(placeholder) => {
+                placeholder.id.strip_prefix('$').and_then(|number| number.parse::<usize>().ok())
+            }
+            _ => None,
+        };
+        match position.and_then(|number| number.checked_sub(1)) {
+            Some(position) => Ok(Transformed::yes(col(source_column(position)))),
+            None => Ok(Transformed::no(expr)),
+        }
+    })
+}
+
+impl CopyIn {
+    /// Columns, for CopyInResponse (each of textual format 0).
+    pub fn columns(&self) -> usize {
+        self.columns.len()
+    }
+    /// Format.
+    pub fn format(&self) -> CopyFormat {
+        self.format
+    }
+    /// Takes the bytes of one CopyData message, cut anywhere. Waits while the rows before are being written. After an
+    /// error the rest of the client's data is to be thrown away, and the session failed.
+    pub async fn data(&mut self, bytes: Bytes) -> Result<()> {
+        self.reader.push(&bytes)?;
+        self.records(false).await
+    }
+    /// CopyDone: writes what is left and answers the command tag.
+    pub async fn finish(mut self) -> Result<String> {
+        self.records(true).await?;
+        self.flush().await?;
+        self.sender = None;
+        let CopyIn { work, limits, table, .. } = self;
+        let rows = limits.run(work).await.map_err(|error| in_copy(error, &table))?;
+        Ok(format!("COPY {rows}"))
+    }
+    /// CopyFail, or the client is gone: gives up. The error is what to report (57014).
+    pub async fn fail(self, message: &str) -> SqlError {
+        let line = self.reader.lines() + 1;
+        let context = format!("COPY {}, line {line}", self.table);
+        drop(self);
+        SqlError::new(state::QUERY_CANCELED, format!("COPY from stdin failed: {message}")).context(context)
+    }
+
+    async fn records(&mut self, last: bool) -> Result<()> {
+        loop {
+            let line = self.reader.lines() + 1;
+            let next = self
+                .reader
+                .next(last, &mut self.fields)
+                .map_err(|error| error.context(format!("COPY {}, line {line}", self.table)))?;
+            let Next::Record(line) = next else { return Ok(()) };
+            if self.header != CopyHeader::No && line == 1 {
+                self.check_header()?;
+                continue;
+            }
+            self.append(line)?;
+            if self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
+                self.flush().await?;
+            }
+        }
+    }
+
+    fn check_header(&self) -> Result<()> {
+        if self.header != CopyHeader::Match {
+            return Ok(());
+        }
+        let bad = |message: String| {
+            SqlError::new(state::BAD_COPY_FILE_FORMAT, message).context(format!("COPY {}, line 1", self.table))
+        };
+        if self.fields.len() != self.columns.len() {
+            return Err(bad(format!(
+                "wrong number of fields in header line: got {}, expected {}",
+                self.fields.len(),
+                self.columns.len()
+            )));
+        }
+        for (position, column) in self.columns.iter().enumerate() {
+            let (text, _) = self.fields.get(position).unwrap_or((b"", Kind::Plain));
+            if text != column.name.as_bytes() {
+                return Err(bad(format!(
+                    "column name mismatch in header line field {}: got \"{}\", expected \"{}\"",
+                    position + 1,
+                    String::from_utf8_lossy(text),
+                    column.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the record in `fields` to the batch.
+    fn append(&mut self, line: u64) -> Result<()> {
+        let bad = |message: String| {
+            SqlError::new(state::BAD_COPY_FILE_FORMAT, message).context(format!("COPY {}, line {line}", self.table))
+        };
+        let found = self.fields.len();
+        if found > self.columns.len() {
+            return Err(bad("extra data after last expected column".into()));
+        }
+        if let Some(missing) = self.columns.get(found) {
+            return Err(bad(format!("missing data for column \"{}\"", missing.name)));
+        }
+        let inputs = InputContext::of_statement(&self.context);
+        for (position, (column, builder)) in self.columns.iter().zip(&mut self.builders).enumerate() {
+            let Some((text, kind)) = self.fields.get(position) else { continue };
+            let null = match kind {
+                Kind::Null => !self.force_not_null.get(position).is_some_and(|force| *force),
+                Kind::QuotedNull => self.force_null.get(position).is_some_and(|force| *force),
+                Kind::Plain | Kind::Quoted => false,
+            };
+            if null {
+                builder.append_null();
+                continue;
+            }
+            self.bytes += text.len();
+            let text = std::str::from_utf8(text).map_err(|error| {
+                let byte = text.get(error.valid_up_to()).copied().unwrap_or_default();
+                SqlError::new(
+                    state::CHARACTER_NOT_IN_REPERTOIRE,
+                    format!("invalid byte sequence for encoding \"UTF8\": 0x{byte:02x}"),
+                )
+                .context(format!("COPY {}, line {line}", self.table))
+            })?;
+            let value = input(column.ty, text, &inputs).map_err(|error| {
+                let shown: String = text.chars().take(100).collect();
+                error.context(format!("COPY {}, line {line}, column {}: \"{shown}\"", self.table, column.name))
+            })?;
+            builder.append_datum(&value)?;
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Sends the batch to the INSERT, and lets it run until it has taken it.
+    async fn flush(&mut self) -> Result<()> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let arrays = self.builders.iter_mut().map(ColumnBuilder::finish).collect::<Result<Vec<_>>>()?;
+        let batch = RecordBatch::try_new(self.schema.clone(), arrays)?;
+        self.builders = builders(&self.columns);
+        (self.rows, self.bytes) = (0, 0);
+        let sender = self.sender.as_ref().ok_or_else(|| SqlError::internal("COPY has ended"))?;
+        let work = &mut self.work;
+        let sent = async {
+            tokio::select! {
+                biased;
+                result = work => Err(match result {
+                    Ok(_) => SqlError::internal("the INSERT of a COPY ended early"),
+                    Err(error) => error,
+                }),
+                permit = sender.reserve() => match permit {
+                    Ok(permit) => {
+                        permit.send(batch);
+                        Ok(())
+                    }
+                    Err(_) => Err(SqlError::internal("the INSERT of a COPY is gone")),
+                },
+            }
+        };
+        self.limits.run(sent).await.map_err(|error| in_copy(error, &self.table))
+    }
+}
+
+fn in_copy(error: SqlError, table: &str) -> SqlError {
+    if error.fields().context.is_some() { error } else { error.context(format!("COPY {table}")) }
+}

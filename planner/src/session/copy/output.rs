@@ -1,0 +1,166 @@
+//! [`CopyOut`]: COPY TO STDOUT. Batches become lines.
+
+use super::target::{CopyTable, chosen};
+use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
+use crate::parse::copy::{Copy, CopyFormat, CopyHeader, CopyOptions, CopyTarget};
+use crate::session::database::Database;
+use crate::session::outcome::{Outcome, OutputColumn};
+use crate::session::query::PlannedQuery;
+use crate::session::run::run_planned;
+use crate::session::stream::Limits;
+use crate::types::text::{OutputContext, output};
+use bytes::Bytes;
+use datafusion::arrow::record_batch::RecordBatch;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use std::sync::Arc;
+
+/// `COPY … TO STDOUT` under way.
+pub struct CopyOut {
+    /// Columns, for CopyOutResponse.
+    pub columns: usize,
+    /// Format.
+    pub format: CopyFormat,
+    /// The data: each item is whole lines, and makes one CopyData message or, split at will, several.
+    pub stream: BoxStream<'static, Result<CopyChunk>>,
+}
+
+/// A piece of COPY TO data.
+#[derive(Clone, Debug)]
+pub struct CopyChunk {
+    /// Whole lines.
+    pub bytes: Bytes,
+    /// Rows in it (header lines are not rows): the tag is `COPY` and their sum.
+    pub rows: u64,
+}
+
+/// Begins COPY TO STDOUT; `planned` is the query, or `None` for a table.
+pub async fn begin_output(
+    database: &Arc<Database>,
+    copy: &Copy,
+    planned: Option<Arc<PlannedQuery>>,
+    context: Arc<StatementContext>,
+    limits: &Limits,
+) -> Result<CopyOut> {
+    let planned = match (planned, &copy.target) {
+        (Some(planned), _) => planned,
+        (None, CopyTarget::Table { name, columns }) => {
+            let target = CopyTable::find(&context, name, columns)?;
+            let text = format!("SELECT {} FROM {}", target.column_list(), target.qualified_name());
+            let statement = crate::parse::parse(&text)?
+                .into_iter()
+                .next()
+                .ok_or_else(|| SqlError::internal("COPY made an empty statement"))?;
+            let (catalog, settings) = (&context.catalog, &context.settings);
+            let now = context.transaction_time;
+            Arc::new(PlannedQuery::new(database.engine(), &Arc::new(statement), catalog, settings, &[], now)?)
+        }
+        (None, CopyTarget::Query(_)) => return Err(SqlError::internal("COPY without a query")),
+    };
+    let Outcome::Rows { columns, stream, .. } = run_planned(&planned, context.clone(), false, limits).await? else {
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "COPY query must have a RETURNING clause"));
+    };
+    let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+    let writer = LineWriter {
+        force_quote: chosen(&copy.options.force_quote, "FORCE_QUOTE", &names)?,
+        options: copy.options.clone(),
+        columns: columns.clone(),
+        context,
+    };
+    let header = (copy.options.header != CopyHeader::No).then(|| {
+        let mut line = Vec::new();
+        for (position, name) in names.iter().enumerate() {
+            writer.field(position, Some(name.as_bytes()), false, &mut line);
+        }
+        line.push(b'\n');
+        Ok(CopyChunk { bytes: line.into(), rows: 0 })
+    });
+    let data = stream.map(move |batch| writer.lines(&batch?));
+    Ok(CopyOut {
+        columns: columns.len(),
+        format: copy.options.format,
+        stream: futures::stream::iter(header).chain(data).boxed(),
+    })
+}
+
+struct LineWriter {
+    options: CopyOptions,
+    columns: Arc<[OutputColumn]>,
+    force_quote: Vec<bool>,
+    context: Arc<StatementContext>,
+}
+
+impl LineWriter {
+    fn lines(&self, batch: &RecordBatch) -> Result<CopyChunk> {
+        let outputs = OutputContext::of_statement(&self.context);
+        let mut bytes = Vec::with_capacity(batch.num_rows() * 16);
+        let mut value = Vec::new();
+        for row in 0..batch.num_rows() {
+            for (position, (column, array)) in self.columns.iter().zip(batch.columns()).enumerate() {
+                if array.is_null(row) {
+                    self.field(position, None, false, &mut bytes);
+                } else {
+                    value.clear();
+                    output(column.ty, array.as_ref(), row, &outputs, &mut value)?;
+                    let force = self.force_quote.get(position).is_some_and(|force| *force);
+                    self.field(position, Some(&value), force, &mut bytes);
+                }
+            }
+            bytes.push(b'\n');
+        }
+        Ok(CopyChunk { bytes: bytes.into(), rows: batch.num_rows() as u64 })
+    }
+
+    fn field(&self, position: usize, value: Option<&[u8]>, force: bool, line: &mut Vec<u8>) {
+        if position > 0 {
+            line.push(self.options.delimiter);
+        }
+        match (value, self.options.format) {
+            (None, _) => line.extend_from_slice(self.options.null.as_bytes()),
+            (Some(value), CopyFormat::Text) => escape_text(value, self.options.delimiter, line),
+            (Some(value), CopyFormat::Csv) => self.csv(value, force, line),
+        }
+    }
+
+    fn csv(&self, value: &[u8], force: bool, line: &mut Vec<u8>) {
+        let CopyOptions { delimiter, quote, escape, .. } = self.options;
+        let special = |byte: &u8| *byte == delimiter || *byte == quote || matches!(byte, b'\n' | b'\r');
+        let lone_end = self.columns.len() == 1 && value == b"\\.";
+        if !force && !lone_end && value != self.options.null.as_bytes() && !value.iter().any(special) {
+            line.extend_from_slice(value);
+            return;
+        }
+        line.push(quote);
+        for byte in value {
+            if *byte == quote || *byte == escape {
+                line.push(escape);
+            }
+            line.push(*byte);
+        }
+        line.push(quote);
+    }
+}
+
+/// Text as COPY writes it.
+fn escape_text(value: &[u8], delimiter: u8, line: &mut Vec<u8>) {
+    for byte in value {
+        let letter = match byte {
+            8 => b'b',
+            12 => b'f',
+            b'\n' => b'n',
+            b'\r' => b'r',
+            b'\t' => b't',
+            11 => b'v',
+            b'\\' => b'\\',
+            other => {
+                if *other == delimiter {
+                    line.push(b'\\');
+                }
+                line.push(*other);
+                continue;
+            }
+        };
+        line.extend_from_slice(&[b'\\', letter]);
+    }
+}

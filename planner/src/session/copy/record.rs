@@ -1,0 +1,392 @@
+//! [`RecordReader`]: cuts COPY data, which arrives in arbitrary pieces, into records and fields. Knows the formats, not
+//! types or tables.
+
+use crate::error::{Result, SqlError, state};
+use crate::parse::copy::{CopyFormat, CopyOptions};
+
+/// A record longer than this is refused: it would have to be held in memory.
+const LONGEST_RECORD: usize = 1 << 30;
+
+/// The fields of one record.
+#[derive(Debug, Default)]
+pub struct Fields {
+    bytes: Vec<u8>,
+    /// End of each field in `bytes`; what was there was NULL, or in quotes.
+    ends: Vec<(usize, Kind)>,
+}
+
+/// How a field stood in the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Text.
+    Plain,
+    /// Text in quotes (csv).
+    Quoted,
+    /// The NULL string.
+    Null,
+    /// The NULL string, in quotes (csv): FORCE_NULL makes NULL of it.
+    QuotedNull,
+}
+
+impl Fields {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+    /// Number of fields.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+    /// A field.
+    pub fn get(&self, position: usize) -> Option<(&[u8], Kind)> {
+        let (end, kind) = *self.ends.get(position)?;
+        let start = match position.checked_sub(1) {
+            Some(before) => self.ends.get(before)?.0,
+            None => 0,
+        };
+        Some((self.bytes.get(start..end)?, kind))
+    }
+}
+
+/// Cuts records.
+pub struct RecordReader {
+    csv: bool,
+    delimiter: u8,
+    null: Vec<u8>,
+    quote: u8,
+    escape: u8,
+    buffer: Vec<u8>,
+    /// Where the next record starts in `buffer`.
+    start: usize,
+    /// Up to where an end of it was looked for.
+    scanned: usize,
+    in_quotes: bool,
+    /// Lines taken so far.
+    lines: u64,
+    ended: bool,
+}
+
+/// What `next` found.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Next {
+    /// A record, in the fields given, that starts on this line (from 1).
+    Record(u64),
+    /// More data is needed.
+    More,
+    /// `\.`: what follows is thrown away.
+    End,
+}
+
+fn bad_format(message: impl Into<String>) -> SqlError {
+    SqlError::new(state::BAD_COPY_FILE_FORMAT, message)
+}
+
+impl RecordReader {
+    /// For data of these options.
+    pub fn new(options: &CopyOptions) -> Self {
+        RecordReader {
+            csv: options.format == CopyFormat::Csv,
+            delimiter: options.delimiter,
+            null: options.null.clone().into_bytes(),
+            quote: options.quote,
+            escape: options.escape,
+            buffer: Vec::new(),
+            start: 0,
+            scanned: 0,
+            in_quotes: false,
+            lines: 0,
+            ended: false,
+        }
+    }
+    /// Takes a piece of data.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.ended {
+            return Ok(());
+        }
+        if self.start > 0 {
+            self.buffer.drain(..self.start);
+            self.scanned -= self.start;
+            self.start = 0;
+        }
+        if self.buffer.len() + bytes.len() > LONGEST_RECORD {
+            return Err(SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "a line of COPY data is too long"));
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(())
+    }
+    /// Lines taken so far.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+    /// Cuts the next record. `last`: no more data will come.
+    pub fn next(&mut self, last: bool, fields: &mut Fields) -> Result<Next> {
+        if self.ended {
+            return Ok(Next::End);
+        }
+        let (end, next) = match self.find_end() {
+            Some(newline) => (newline, newline + 1),
+            None if last && self.start < self.buffer.len() => {
+                if self.in_quotes {
+                    return Err(bad_format("unterminated CSV quoted field"));
+                }
+                (self.buffer.len(), self.buffer.len())
+            }
+            None => return Ok(if last { Next::End } else { Next::More }),
+        };
+        let record = self.buffer.get(self.start..end).unwrap_or_default();
+        let record = record.strip_suffix(b"\r").unwrap_or(record);
+        let line = self.lines + 1;
+        self.lines += 1 + record.iter().filter(|byte| **byte == b'\n').count() as u64;
+        fields.clear();
+        if record == b"\\." {
+            self.ended = true;
+            self.buffer = Vec::new();
+            return Ok(Next::End);
+        }
+        if self.csv {
+            self.cut_csv(record, fields)?
+        } else {
+            self.cut_text(record, fields)
+        };
+        self.start = next;
+        self.scanned = next;
+        Ok(Next::Record(line))
+    }
+    /// The newline that ends the record, outside quotes and not behind a backslash.
+    fn find_end(&mut self) -> Option<usize> {
+        while let Some(byte) = self.buffer.get(self.scanned).copied() {
+            let at = self.scanned;
+            self.scanned += 1;
+            if self.csv {
+                // A doubled quote closes and opens again; an escape other than the quote hides the byte after it.
+                if byte == self.escape && self.escape != self.quote && self.in_quotes {
+                    if at + 1 == self.buffer.len() {
+                        self.scanned = at;
+                        return None;
+                    }
+                    self.scanned += 1;
+                } else if byte == self.quote {
+                    self.in_quotes = !self.in_quotes;
+                } else if byte == b'\n' && !self.in_quotes {
+                    return Some(at);
+                }
+            } else if byte == b'\\' {
+                if at + 1 == self.buffer.len() {
+                    self.scanned = at;
+                    return None;
+                }
+                self.scanned += 1;
+            } else if byte == b'\n' {
+                return Some(at);
+            }
+        }
+        None
+    }
+    fn cut_text(&self, record: &[u8], fields: &mut Fields) {
+        let mut raw_start = 0;
+        let mut at = 0;
+        loop {
+            let byte = record.get(at).copied();
+            match byte {
+                Some(b'\\') => {
+                    let (value, used) = unescape(record.get(at + 1..).unwrap_or_default());
+                    fields.bytes.push(value);
+                    at += 1 + used;
+                }
+                Some(byte) if byte != self.delimiter => {
+                    fields.bytes.push(byte);
+                    at += 1;
+                }
+                end => {
+                    let raw = record.get(raw_start..at).unwrap_or_default();
+                    let kind = if raw == self.null {
+                        let start = fields.ends.last().map_or(0, |(end, _)| *end);
+                        fields.bytes.truncate(start);
+                        Kind::Null
+                    } else {
+                        Kind::Plain
+                    };
+                    fields.ends.push((fields.bytes.len(), kind));
+                    if end.is_none() {
+                        return;
+                    }
+                    at += 1;
+                    raw_start = at;
+                }
+            }
+        }
+    }
+    fn cut_csv(&self, record: &[u8], fields: &mut Fields) -> Result<()> {
+        let mut at = 0;
+        loop {
+            let start = fields.bytes.len();
+            let mut quoted = false;
+            let mut inside = false;
+            let more = loop {
+                let Some(byte) = record.get(at).copied() else { break false };
+                at += 1;
+                if inside {
+                    let following = record.get(at).copied();
+                    if byte == self.escape && following.is_some_and(|next| next == self.escape || next == self.quote) {
+                        fields.bytes.extend(following);
+                        at += 1;
+                    } else if byte == self.quote {
+                        inside = false;
+                    } else {
+                        fields.bytes.push(byte);
+                    }
+                } else if byte == self.quote {
+                    quoted = true;
+                    inside = true;
+                } else if byte == self.delimiter {
+                    break true;
+                } else {
+                    fields.bytes.push(byte);
+                }
+            };
+            if inside {
+                return Err(bad_format("unterminated CSV quoted field"));
+            }
+            let is_null = fields.bytes.get(start..) == Some(self.null.as_slice());
+            let kind = match (quoted, is_null) {
+                (true, true) => Kind::QuotedNull,
+                (true, false) => Kind::Quoted,
+                (false, true) => Kind::Null,
+                (false, false) => Kind::Plain,
+            };
+            fields.ends.push((fields.bytes.len(), kind));
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// What follows a backslash: the byte it means, and how many bytes say so.
+fn unescape(rest: &[u8]) -> (u8, usize) {
+    let Some(first) = rest.first().copied() else { return (b'\\', 0) };
+    match first {
+        b'b' => (8, 1),
+        b'f' => (12, 1),
+        b'n' => (b'\n', 1),
+        b'r' => (b'\r', 1),
+        b't' => (b'\t', 1),
+        b'v' => (11, 1),
+        b'0'..=b'7' => {
+            let digits = rest.iter().take(3).take_while(|byte| (b'0'..=b'7').contains(*byte));
+            let (mut value, mut used) = (0u32, 0);
+            for digit in digits {
+                value = value * 8 + u32::from(digit - b'0');
+                used += 1;
+            }
+            ((value & 0xff) as u8, used)
+        }
+        b'x' => {
+            let (mut value, mut used) = (0u32, 0);
+            for digit in rest.iter().skip(1).take(2).map_while(|byte| char::from(*byte).to_digit(16)) {
+                value = value * 16 + digit;
+                used += 1;
+            }
+            if used == 0 { (b'x', 1) } else { (value as u8, 1 + used) }
+        }
+        other => (other, 1),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use crate::parse::copy::{CopyColumns, CopyHeader};
+
+    fn options(format: CopyFormat) -> CopyOptions {
+        let csv = format == CopyFormat::Csv;
+        CopyOptions {
+            format,
+            freeze: false,
+            delimiter: if csv { b',' } else { b'\t' },
+            null: if csv { String::new() } else { "\\N".into() },
+            header: CopyHeader::No,
+            quote: b'"',
+            escape: b'"',
+            force_quote: CopyColumns::Some(vec![]),
+            force_not_null: CopyColumns::Some(vec![]),
+            force_null: CopyColumns::Some(vec![]),
+        }
+    }
+
+    /// Reads data in pieces of `size` bytes.
+    fn read(options: &CopyOptions, data: &str, size: usize) -> Vec<Vec<Option<String>>> {
+        let mut reader = RecordReader::new(options);
+        let mut fields = Fields::default();
+        let mut records = Vec::new();
+        let mut take = |reader: &mut RecordReader, last: bool| {
+            while let Next::Record(_) = reader.next(last, &mut fields).unwrap() {
+                let record = (0..fields.len())
+                    .map(|field| fields.get(field).unwrap())
+                    .map(|(text, kind)| (kind != Kind::Null).then(|| String::from_utf8(text.to_vec()).unwrap()))
+                    .collect();
+                records.push(record);
+            }
+        };
+        for piece in data.as_bytes().chunks(size) {
+            reader.push(piece).unwrap();
+            take(&mut reader, false);
+        }
+        take(&mut reader, true);
+        records
+    }
+
+    fn some(fields: &[&str]) -> Vec<Option<String>> {
+        fields.iter().map(|field| (*field != "NULL").then(|| (*field).to_string())).collect()
+    }
+
+    #[test]
+    fn text_in_pieces_of_every_size() {
+        let data = "1\tab\\tc\n2\t\\N\r\n3\t\\x41\\101\\\\N\n4\tline\\\nbreak\n5\t\n\\.\nignored\n";
+        for size in 1..data.len() {
+            assert_eq!(
+                read(&options(CopyFormat::Text), data, size),
+                [
+                    some(&["1", "ab\tc"]),
+                    some(&["2", "NULL"]),
+                    some(&["3", "AA\\N"]),
+                    some(&["4", "line\nbreak"]),
+                    some(&["5", ""])
+                ],
+                "{size}"
+            );
+        }
+    }
+
+    #[test]
+    fn csv_in_pieces_of_every_size() {
+        let data = "1,\"a,\"\"b\"\"\n\",\n2,,\"\"\r\n3,x\"y\"z,w";
+        for size in 1..data.len() {
+            assert_eq!(
+                read(&options(CopyFormat::Csv), data, size),
+                [some(&["1", "a,\"b\"\n", "NULL"]), some(&["2", "NULL", ""]), some(&["3", "xyz", "w"])],
+                "{size}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_open_quote_is_an_error() {
+        let mut reader = RecordReader::new(&options(CopyFormat::Csv));
+        reader.push(b"1,\"abc\n").unwrap();
+        let mut fields = Fields::default();
+        assert_eq!(reader.next(false, &mut fields).unwrap(), Next::More);
+        assert_eq!(reader.next(true, &mut fields).unwrap_err().state(), "22P04");
+    }
+
+    #[test]
+    fn lines_are_counted_where_records_start() {
+        let mut reader = RecordReader::new(&options(CopyFormat::Csv));
+        reader.push(b"\"a\nb\"\nc\n").unwrap();
+        let mut fields = Fields::default();
+        assert_eq!(reader.next(true, &mut fields).unwrap(), Next::Record(1));
+        assert_eq!(reader.next(true, &mut fields).unwrap(), Next::Record(3));
+        assert_eq!(reader.next(true, &mut fields).unwrap(), Next::End);
+    }
+}

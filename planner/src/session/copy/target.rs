@@ -1,0 +1,87 @@
+//! The table and columns that a COPY names.
+
+use crate::catalog::{ColumnDescriptor, RelationKind, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
+use crate::parse::copy::CopyColumns;
+use crate::parse::fold_name;
+use crate::session::utility::undefined_table;
+use sqlparser::ast::ObjectName;
+use std::sync::Arc;
+
+/// A table and some of its columns.
+pub struct CopyTable {
+    /// The table.
+    pub table: Arc<TableDescriptor>,
+    /// The columns, in the order of the data.
+    pub columns: Vec<ColumnDescriptor>,
+}
+
+impl CopyTable {
+    /// Finds them. Errors: 42P01, 42703, 42701, 42809 for what is not a table.
+    pub fn find(context: &StatementContext, name: &ObjectName, columns: &[String]) -> Result<CopyTable> {
+        let (schema, relation) = fold_name(name)?;
+        let table = context
+            .catalog
+            .relation(schema.as_deref(), &relation, context.settings.search_path())
+            .ok_or_else(|| undefined_table(schema.as_deref(), &relation))?;
+        if table.kind == RelationKind::Sequence {
+            return Err(SqlError::new(
+                state::WRONG_OBJECT_TYPE,
+                format!("cannot copy to or from sequence \"{}\"", table.name),
+            ));
+        }
+        let columns = if columns.is_empty() {
+            table.live_columns().cloned().collect()
+        } else {
+            let mut found: Vec<ColumnDescriptor> = Vec::new();
+            for name in columns {
+                let column = table.column_named(name).ok_or_else(|| {
+                    SqlError::new(
+                        state::UNDEFINED_COLUMN,
+                        format!("column \"{name}\" of relation \"{}\" does not exist", table.name),
+                    )
+                })?;
+                if found.iter().any(|other| other.id == column.id) {
+                    return Err(SqlError::new(
+                        state::DUPLICATE_COLUMN,
+                        format!("column \"{name}\" specified more than once"),
+                    ));
+                }
+                found.push(column.clone());
+            }
+            found
+        };
+        Ok(CopyTable { table, columns })
+    }
+
+    /// `"a", "b"`
+    pub fn column_list(&self) -> String {
+        self.columns.iter().map(|column| quoted(&column.name)).collect::<Vec<_>>().join(", ")
+    }
+    /// `"public"."t"`
+    pub fn qualified_name(&self) -> String {
+        format!("{}.{}", quoted(&self.table.schema), quoted(&self.table.name))
+    }
+}
+
+/// An identifier in quotes.
+pub fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// For each column whether an option names it. Errors: 42703, 42P10 for a column that is not copied.
+pub fn chosen(option: &CopyColumns, what: &str, names: &[String]) -> Result<Vec<bool>> {
+    match option {
+        CopyColumns::All => Ok(vec![true; names.len()]),
+        CopyColumns::Some(some) => {
+            if let Some(unknown) = some.iter().find(|name| !names.contains(name)) {
+                return Err(SqlError::new(
+                    state::INVALID_COLUMN_REFERENCE,
+                    format!("{what} column \"{unknown}\" not referenced by COPY"),
+                ));
+            }
+            Ok(names.iter().map(|name| some.contains(name)).collect())
+        }
+    }
+}

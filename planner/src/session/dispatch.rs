@@ -1,0 +1,300 @@
+//! Which statement goes where: transaction control, queries and writes, data definition, utilities.
+
+use super::outcome::{Outcome, OutputColumn};
+use super::prepared::Prepared;
+use super::query::{PlannedQuery, QueryKind, Surroundings};
+use super::set::text_rows;
+use super::statement::Statement;
+use super::stream::Limits;
+use super::{Session, copy, run};
+use crate::ddl::{self, DdlContext};
+use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
+use crate::explain::ExplainOptions;
+use crate::parse::StatementKind;
+use crate::types::{Datum, SqlType};
+use parking_lot::Mutex;
+use sqlparser::ast;
+use std::sync::Arc;
+
+/// Whether a statement is a query or write, which plans run.
+pub fn is_planned(kind: &StatementKind) -> bool {
+    matches!(
+        kind,
+        StatementKind::Sql(tree) if matches!(
+            tree.as_ref(),
+            ast::Statement::Query(_) | ast::Statement::Insert(_) | ast::Statement::Update(_) | ast::Statement::Delete(_)
+        )
+    )
+}
+
+fn done(tag: impl Into<String>) -> Outcome {
+    Outcome::Command { tag: tag.into() }
+}
+
+impl Session {
+    /// 25P02 for everything but the end of a failed block.
+    pub(super) fn refuse_in_failed_block(&self, statement: &Statement) -> Result<()> {
+        let ends = matches!(
+            statement.kind,
+            StatementKind::Commit { .. } | StatementKind::Rollback { .. } | StatementKind::RollbackTo(_)
+        );
+        if self.block.is_failed() && !ends {
+            return Err(SqlError::new(
+                state::IN_FAILED_SQL_TRANSACTION,
+                "current transaction is aborted, commands ignored until end of transaction block",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Runs BEGIN, COMMIT, SAVEPOINT and the like; `None` for other statements.
+    pub(super) async fn transaction_control(&mut self, statement: &Statement) -> Result<Option<Outcome>> {
+        Ok(Some(match &statement.kind {
+            StatementKind::Begin(modes) => {
+                self.block.begin(*modes)?;
+                done(if starts_with(&statement.text, "start") { "START TRANSACTION" } else { "BEGIN" })
+            }
+            StatementKind::Commit { chain } => done(self.block.commit(*chain).await?),
+            StatementKind::Rollback { chain } => {
+                self.block.rollback(*chain).await?;
+                done("ROLLBACK")
+            }
+            StatementKind::Savepoint(name) => {
+                self.block.savepoint(name)?;
+                done("SAVEPOINT")
+            }
+            StatementKind::Release(name) => {
+                self.block.release(name)?;
+                done("RELEASE")
+            }
+            StatementKind::RollbackTo(name) => {
+                self.block.rollback_to(name).await?;
+                done("ROLLBACK")
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Works out parameters and columns.
+    pub(super) async fn prepare_statement(
+        &mut self,
+        statement: Arc<Statement>,
+        given: Vec<Option<SqlType>>,
+    ) -> Result<Arc<Prepared>> {
+        if let StatementKind::Explain(explain) = &statement.kind
+            && is_planned(&explain.statement.kind)
+        {
+            let planned = self.planned(&Arc::new(explain.statement.clone()), &given).await?;
+            let columns = Some(text_columns(&["QUERY PLAN"]));
+            let parameters = planned.parameters.clone();
+            return Ok(Arc::new(Prepared { statement, parameters, columns, given, planned: Mutex::new(None) }));
+        }
+        if !is_planned(&statement.kind) {
+            let columns = self.utility_columns(&statement).await?;
+            return Ok(Arc::new(Prepared::utility(statement, columns)));
+        }
+        let planned = self.planned(&statement, &given).await?;
+        Ok(Arc::new(Prepared {
+            parameters: planned.parameters.clone(),
+            columns: planned.columns.clone(),
+            given,
+            planned: Mutex::new(Some(planned)),
+            statement,
+        }))
+    }
+
+    /// The plan of a query or write for the catalog and settings of now.
+    async fn planned(&mut self, statement: &Arc<Statement>, given: &[Option<SqlType>]) -> Result<Arc<PlannedQuery>> {
+        let part = self.block.statement(false).await?;
+        let (catalog, now) = (part.catalog, part.started);
+        let settings = self.shared.settings();
+        let surroundings = Surroundings::new(&catalog, &settings);
+        self.catalog = Some(catalog.clone());
+        self.database.statements().get_or_plan(statement, given, surroundings, || {
+            PlannedQuery::new(self.database.engine(), statement, &catalog, &settings, given, now)
+        })
+    }
+
+    /// The context of a statement that begins now, and counts as a command.
+    pub(super) async fn begin_statement(&mut self, parameters: Vec<Datum>) -> Result<Arc<StatementContext>> {
+        let part = self.block.statement(true).await?;
+        self.catalog = Some(part.catalog.clone());
+        let now = self.database.env().now_micros();
+        Ok(Arc::new(StatementContext {
+            parameters,
+            transaction: part.transaction,
+            command: part.command,
+            catalog: part.catalog,
+            settings: self.shared.settings(),
+            session: self.shared.clone(),
+            transaction_time: part.started,
+            statement_time: i64::try_from(now).unwrap_or(i64::MAX),
+        }))
+    }
+
+    /// Runs whatever is not transaction control.
+    pub(super) async fn dispatch(
+        &mut self,
+        prepared: &Arc<Prepared>,
+        parameters: Vec<Datum>,
+        limits: &Limits,
+    ) -> Result<Outcome> {
+        let statement = prepared.statement.clone();
+        match &statement.kind {
+            kind if is_planned(kind) => self.run_planned(prepared, parameters, limits).await,
+            StatementKind::Sql(tree) => self.run_ddl(tree).await,
+            StatementKind::Copy(copy) => self.run_copy(copy, limits).await,
+            StatementKind::Execute { name, parameters } => {
+                let (target, values) = self.execute_arguments(&statement, name, parameters).await?;
+                if is_planned(&target.statement.kind) {
+                    return self.run_planned(&target, values, limits).await;
+                }
+                Box::pin(self.dispatch(&target, values, limits)).await
+            }
+            StatementKind::Explain(explain) => self.run_explain(explain, prepared, parameters).await,
+            _ => self.run_utility(&statement).await,
+        }
+    }
+
+    async fn run_planned(
+        &mut self,
+        prepared: &Arc<Prepared>,
+        parameters: Vec<Datum>,
+        limits: &Limits,
+    ) -> Result<Outcome> {
+        let context = self.begin_statement(parameters).await?;
+        let surroundings = Surroundings::new(&context.catalog, &context.settings);
+        let current = prepared.planned.lock().clone().filter(|planned| planned.surroundings == surroundings);
+        let planned = match current {
+            Some(planned) => planned,
+            None => {
+                let planned = self.planned(&prepared.statement, &prepared.given).await?;
+                if planned.columns != prepared.columns || planned.parameters != prepared.parameters {
+                    return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cached plan must not change result type"));
+                }
+                *prepared.planned.lock() = Some(planned.clone());
+                planned
+            }
+        };
+        run::run_planned(&planned, context, self.block.read_only(), limits).await
+    }
+
+    async fn run_explain(
+        &mut self,
+        explain: &crate::parse::Explain,
+        prepared: &Prepared,
+        parameters: Vec<Datum>,
+    ) -> Result<Outcome> {
+        if explain.format != "text" {
+            return Err(SqlError::unsupported(format!("EXPLAIN (FORMAT {})", explain.format)));
+        }
+        if !is_planned(&explain.statement.kind) {
+            return Err(SqlError::unsupported("EXPLAIN of this statement"));
+        }
+        let context = self.begin_statement(parameters).await?;
+        let planned = self.planned(&Arc::new(explain.statement.clone()), &prepared.given).await?;
+        if let (true, true, QueryKind::Write { verb, .. }) = (explain.analyze, self.block.read_only(), &planned.kind) {
+            return Err(refused_in_read_only(verb.name()));
+        }
+        let options = ExplainOptions {
+            analyze: explain.analyze,
+            verbose: explain.verbose,
+            costs: explain.costs,
+            timing: explain.timing,
+            summary: explain.summary.unwrap_or(explain.analyze),
+        };
+        let lines = crate::explain::explain(&planned.plan, context, options).await?;
+        let rows: Vec<Vec<String>> = lines.into_iter().map(|line| vec![line]).collect();
+        text_rows(&["QUERY PLAN"], &rows, "EXPLAIN")
+    }
+
+    async fn run_ddl(&mut self, tree: &ast::Statement) -> Result<Outcome> {
+        if !ddl::is_ddl(tree) {
+            return Err(SqlError::unsupported(first_words(tree)));
+        }
+        if self.block.read_only() {
+            return Err(refused_in_read_only(&first_words(tree)));
+        }
+        if matches!(tree, ast::Statement::CreateDatabase { .. }) {
+            self.refuse_in_block("CREATE DATABASE")?;
+        }
+        let context = self.begin_statement(Vec::new()).await?;
+        let locks = self.block.locks().ok_or_else(|| SqlError::internal("a transaction without locks"))?;
+        let ddl = DdlContext {
+            store: self.database.catalog().clone(),
+            transaction: context.transaction.clone(),
+            catalog: context.catalog.clone(),
+            locks,
+            settings: context.settings.clone(),
+            session: self.shared.clone(),
+            user: self.shared.user_oid,
+        };
+        let tag = ddl::execute(&ddl, tree).await;
+        self.block.catalog_changed();
+        Ok(done(tag?))
+    }
+
+    /// 25001 for what cannot be undone.
+    pub(super) fn refuse_in_block(&self, what: &str) -> Result<()> {
+        if self.block.status() == super::TransactionStatus::InBlock {
+            return Err(SqlError::new(
+                state::ACTIVE_SQL_TRANSACTION,
+                format!("{what} cannot run inside a transaction block"),
+            ));
+        }
+        Ok(())
+    }
+
+    async fn run_copy(&mut self, copy: &crate::parse::copy::Copy, limits: &Limits) -> Result<Outcome> {
+        if copy.from && self.block.read_only() {
+            return Err(refused_in_read_only("COPY FROM"));
+        }
+        let context = self.begin_statement(Vec::new()).await?;
+        if copy.from {
+            Ok(Outcome::CopyIn(Box::new(copy::begin_input(&self.database, copy, context, limits).await?)))
+        } else {
+            let planned = match &copy.target {
+                crate::parse::copy::CopyTarget::Query(query) => {
+                    Some(self.planned(&Arc::new(query.as_ref().clone()), &[]).await?)
+                }
+                crate::parse::copy::CopyTarget::Table { .. } => None,
+            };
+            Ok(Outcome::CopyOut(copy::begin_output(&self.database, copy, planned, context, limits).await?))
+        }
+    }
+}
+
+/// 25006.
+pub fn refused_in_read_only(what: &str) -> SqlError {
+    SqlError::new(state::READ_ONLY_SQL_TRANSACTION, format!("cannot execute {what} in a read-only transaction"))
+}
+
+/// `CREATE TABLE` and the like, for messages.
+pub fn first_words(tree: &ast::Statement) -> String {
+    let text = tree.to_string();
+    let mut words = text.split_whitespace().filter(|word| {
+        !["UNIQUE", "IF", "NOT", "EXISTS", "OR", "REPLACE"].contains(&word.to_ascii_uppercase().as_str())
+    });
+    match (words.next(), words.next()) {
+        (Some(verb @ ("TRUNCATE" | "GRANT" | "REVOKE")), _) => {
+            if verb == "TRUNCATE" {
+                "TRUNCATE TABLE".to_string()
+            } else {
+                verb.to_string()
+            }
+        }
+        (Some(verb), Some(noun)) => format!("{verb} {noun}").to_uppercase(),
+        (Some(verb), None) => verb.to_uppercase(),
+        _ => "this statement".to_string(),
+    }
+}
+
+fn starts_with(text: &str, word: &str) -> bool {
+    text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+}
+
+/// The columns of SHOW and EXPLAIN.
+pub fn text_columns(names: &[&str]) -> Arc<[OutputColumn]> {
+    names.iter().map(|name| OutputColumn::computed(*name, SqlType::TEXT)).collect()
+}

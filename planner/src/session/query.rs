@@ -1,0 +1,172 @@
+//! [`PlannedQuery`]: a query or write, bound and planned, and the cache of those that sessions share.
+
+use super::outcome::OutputColumn;
+use super::settings::Settings;
+use super::statement::Statement;
+use crate::bind::{BindContext, Bound, BoundKind, Verb, bind};
+use crate::catalog::{Catalog, TableDescriptor};
+use crate::error::Result;
+use crate::execution::Slots;
+use crate::execution::table_source;
+use crate::plan::{Engine, PreparedPlan};
+use crate::types::SqlType;
+use datafusion::logical_expr::LogicalPlan;
+use parking_lot::Mutex;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+/// What binding depends on beside the statement and the catalog.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Surroundings {
+    catalog_version: u64,
+    database: crate::types::Oid,
+    search_path: Vec<String>,
+    time_zone: String,
+}
+
+impl Surroundings {
+    /// Those of a statement.
+    pub fn new(catalog: &Catalog, settings: &Settings) -> Self {
+        Surroundings {
+            catalog_version: catalog.version(),
+            database: catalog.database().oid,
+            search_path: settings.search_path().to_vec(),
+            time_zone: settings.time_zone().name().to_string(),
+        }
+    }
+}
+
+/// What kind of statement was planned.
+#[derive(Clone, Debug)]
+pub enum QueryKind {
+    /// Returns rows.
+    Query {
+        /// FOR UPDATE or its kin.
+        locks: bool,
+    },
+    /// Writes.
+    Write {
+        /// Which statement.
+        verb: Verb,
+        /// Whether it has RETURNING.
+        returning: bool,
+    },
+}
+
+/// A planned query or write.
+pub struct PlannedQuery {
+    /// What it was bound to.
+    pub surroundings: Surroundings,
+    /// What kind.
+    pub kind: QueryKind,
+    /// Parameters.
+    pub parameters: Vec<SqlType>,
+    /// Columns that a client sees.
+    pub columns: Option<Arc<[OutputColumn]>>,
+    /// Its pool of plans.
+    pub plan: Arc<PreparedPlan>,
+}
+
+/// Binds a statement to slots. `now`: start of the transaction, for literals such as `'today'`.
+pub fn bind_to(
+    statement: &Statement,
+    catalog: &Arc<Catalog>,
+    settings: &Settings,
+    given: &[Option<SqlType>],
+    now: i64,
+    slots: &Arc<Slots>,
+) -> Result<Bound> {
+    let source = |table: Arc<TableDescriptor>| table_source(table, slots.clone());
+    bind(statement, &BindContext { catalog, settings, slots, parameters: given, now, table_source: &source })
+}
+
+/// The plan of a bound statement.
+pub fn logical_plan(bound: Bound) -> LogicalPlan {
+    match bound.kind {
+        BoundKind::Query { plan, .. } | BoundKind::Dml { plan, .. } => plan,
+    }
+}
+
+impl PlannedQuery {
+    /// Binds a query or write; it is planned when it first runs.
+    pub fn new(
+        engine: &Arc<Engine>,
+        statement: &Arc<Statement>,
+        catalog: &Arc<Catalog>,
+        settings: &Arc<Settings>,
+        given: &[Option<SqlType>],
+        now: i64,
+    ) -> Result<PlannedQuery> {
+        let bound = bind_to(statement, catalog, settings, given, now, &Slots::new())?;
+        let parameters = bound.parameters.clone();
+        let (kind, columns) = match bound.kind {
+            BoundKind::Query { columns, locks, .. } => (QueryKind::Query { locks }, Some(columns)),
+            BoundKind::Dml { columns, verb, .. } => (QueryKind::Write { verb, returning: columns.is_some() }, columns),
+        };
+        // Every instance of the plan is bound alike: to the types that were inferred the first time.
+        let types: Vec<Option<SqlType>> = parameters.iter().copied().map(Some).collect();
+        let (statement, for_plans, for_settings) = (statement.clone(), catalog.clone(), settings.clone());
+        let builder = move |slots: &Arc<Slots>| {
+            Ok(logical_plan(bind_to(&statement, &for_plans, &for_settings, &types, now, slots)?))
+        };
+        Ok(PlannedQuery {
+            surroundings: Surroundings::new(catalog, settings),
+            kind,
+            parameters,
+            columns: columns.map(Into::into),
+            plan: PreparedPlan::new(engine.clone(), Box::new(builder)),
+        })
+    }
+}
+
+/// Statements that are kept, at most.
+const KEPT: usize = 512;
+
+type Key = (Arc<str>, Vec<Option<SqlType>>, Surroundings);
+
+/// Planned statements by text, parameter types and surroundings; the oldest leave first.
+#[derive(Default)]
+pub struct StatementCache {
+    kept: Mutex<(HashMap<Key, Arc<PlannedQuery>>, VecDeque<Key>)>,
+}
+
+impl StatementCache {
+    /// The plan of a statement, made with `plan` unless it is kept.
+    pub fn get_or_plan(
+        &self,
+        statement: &Statement,
+        given: &[Option<SqlType>],
+        surroundings: Surroundings,
+        plan: impl FnOnce() -> Result<PlannedQuery>,
+    ) -> Result<Arc<PlannedQuery>> {
+        if depends_on_the_moment(&statement.text) {
+            return Ok(Arc::new(plan()?));
+        }
+        let key: Key = (statement.text.clone(), given.to_vec(), surroundings);
+        if let Some(found) = self.kept.lock().0.get(&key) {
+            return Ok(found.clone());
+        }
+        let planned = Arc::new(plan()?);
+        let mut kept = self.kept.lock();
+        let (map, order) = &mut *kept;
+        if map.insert(key.clone(), planned.clone()).is_none() {
+            order.push_back(key);
+        }
+        while order.len() > KEPT {
+            if let Some(oldest) = order.pop_front() {
+                map.remove(&oldest);
+            }
+        }
+        Ok(planned)
+    }
+    /// Forgets all (DISCARD PLANS).
+    pub fn clear(&self) {
+        *self.kept.lock() = Default::default();
+    }
+}
+
+/// Whether a literal of the text may mean another time whenever it is bound: `'now'`, `'today'` and the like.
+fn depends_on_the_moment(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["'now", "'today", "'tomorrow", "'yesterday"].iter().any(|word| lower.contains(word))
+}

@@ -1,0 +1,63 @@
+//! Running a planned query or write: rows of a query stream, a write runs to its end.
+
+use super::dispatch::refused_in_read_only;
+use super::outcome::{Outcome, RowsTag};
+use super::query::{PlannedQuery, QueryKind};
+use super::stream::{Limits, guard};
+use crate::error::{Result, SqlError};
+use crate::execution::StatementContext;
+use datafusion::arrow::array::{Array, AsArray};
+use datafusion::arrow::datatypes::Int64Type;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::TryStreamExt;
+use std::sync::Arc;
+
+/// Runs a plan. Errors: 25006, and whatever a write raises.
+pub async fn run_planned(
+    planned: &Arc<PlannedQuery>,
+    context: Arc<StatementContext>,
+    read_only: bool,
+    limits: &Limits,
+) -> Result<Outcome> {
+    match &planned.kind {
+        QueryKind::Query { locks } => {
+            if read_only && *locks {
+                return Err(refused_in_read_only("SELECT FOR UPDATE"));
+            }
+            let stream = planned.plan.run(context).await?;
+            let columns = planned.columns.clone().unwrap_or_else(|| Arc::new([]));
+            Ok(Outcome::Rows { columns, stream: guard(stream, limits), tag: RowsTag::Select })
+        }
+        QueryKind::Write { verb, returning } => {
+            if read_only {
+                return Err(refused_in_read_only(verb.name()));
+            }
+            let stream = planned.plan.run(context).await?;
+            let schema = stream.schema();
+            let batches: Vec<RecordBatch> = stream.try_collect().await?;
+            if !returning {
+                return Ok(Outcome::Command { tag: verb.tag(count(&batches)?) });
+            }
+            let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+            let stream: SendableRecordBatchStream =
+                Box::pin(RecordBatchStreamAdapter::new(schema, futures::stream::iter(batches.into_iter().map(Ok))));
+            let columns = planned.columns.clone().unwrap_or_else(|| Arc::new([]));
+            Ok(Outcome::Rows { columns, stream, tag: RowsTag::Fixed(verb.tag(rows as u64)) })
+        }
+    }
+}
+
+/// The number of rows that a write without RETURNING answers.
+pub fn count(batches: &[RecordBatch]) -> Result<u64> {
+    let count = batches
+        .iter()
+        .find(|batch| batch.num_rows() > 0)
+        .and_then(|batch| batch.columns().first())
+        .and_then(|column| column.as_primitive_opt::<Int64Type>())
+        .filter(|column| !column.is_empty())
+        .map(|column| column.value(0))
+        .ok_or_else(|| SqlError::internal("a write answered no count"))?;
+    u64::try_from(count).map_err(|_| SqlError::internal("a write answered a negative count"))
+}

@@ -1,0 +1,172 @@
+//! SET, RESET and SHOW.
+
+use super::Session;
+use super::dispatch::text_columns;
+use super::outcome::{Notice, Outcome, RowsTag};
+use super::settings::{registry, unknown};
+use crate::error::{Result, SqlError, state};
+use crate::parse::TransactionModes;
+use datafusion::arrow::array::{ArrayRef, StringArray};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use std::sync::Arc;
+
+/// Rows of text under names, as SHOW and EXPLAIN answer them.
+pub fn text_rows(names: &[&str], rows: &[Vec<String>], tag: &str) -> Result<Outcome> {
+    let fields: Vec<Field> =
+        (0..names.len()).map(|column| Field::new(format!("c{column}"), DataType::Utf8, true)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let columns: Vec<ArrayRef> = (0..names.len())
+        .map(|column| {
+            let values = rows.iter().map(|row| row.get(column).map(String::as_str));
+            Arc::new(values.collect::<StringArray>()) as ArrayRef
+        })
+        .collect();
+    let batch = RecordBatch::try_new(schema.clone(), columns)?;
+    let stream = Box::pin(RecordBatchStreamAdapter::new(schema, futures::stream::iter([Ok(batch)])));
+    Ok(Outcome::Rows { columns: text_columns(names), stream, tag: RowsTag::Fixed(tag.to_string()) })
+}
+
+impl Session {
+    pub(super) fn run_set(&mut self, local: bool, name: &str, value: Option<&[String]>) -> Result<()> {
+        self.block.ensure()?;
+        if local && self.block.is_implicit() {
+            self.shared.notify(Notice::warning(
+                state::NO_ACTIVE_SQL_TRANSACTION,
+                "SET LOCAL can only be used in transaction blocks",
+            ));
+            return Ok(());
+        }
+        if let "role" | "session_authorization" = name {
+            return match value {
+                None => Ok(()),
+                Some([user]) if *user == self.shared.user => Ok(()),
+                Some(_) if name == "role" => Err(SqlError::unsupported("SET ROLE")),
+                Some(_) => Err(SqlError::unsupported("SET SESSION AUTHORIZATION")),
+            };
+        }
+        match name {
+            "transaction_isolation" | "transaction_read_only" | "transaction_deferrable" => {
+                let modes = self.modes_of(name, value)?;
+                return self.block.set_modes(modes);
+            }
+            _ => {}
+        }
+        let Some(values) = value else {
+            return self.shared.with_settings(|stack| stack.reset(name));
+        };
+        let value = match values {
+            [single] if !is_list(name) => single.clone(),
+            values if is_list(name) => {
+                if name.eq_ignore_ascii_case("search_path") {
+                    values.iter().map(|part| quote(part)).collect::<Vec<_>>().join(", ")
+                } else {
+                    values.join(", ")
+                }
+            }
+            _ => {
+                if registry::find(name).is_none() && !name.contains('.') {
+                    return Err(unknown(name));
+                }
+                return Err(SqlError::new(
+                    state::INVALID_PARAMETER_VALUE,
+                    format!("SET {name} takes only one argument"),
+                ));
+            }
+        };
+        self.shared.set_config(name, &value, local)?;
+        Ok(())
+    }
+
+    /// `SET transaction_read_only = on` says what SET TRANSACTION READ ONLY says.
+    fn modes_of(&self, name: &str, value: Option<&[String]>) -> Result<TransactionModes> {
+        use crate::parse::Isolation;
+        use crate::session::settings::value::boolean;
+        let default = self.shared.settings().get(&format!("default_{name}")).unwrap_or_default();
+        let value = value.and_then(|values| values.first()).cloned().unwrap_or(default);
+        let invalid = || {
+            SqlError::new(
+                state::INVALID_PARAMETER_VALUE,
+                format!("invalid value for parameter \"{name}\": \"{value}\""),
+            )
+        };
+        let mut modes = TransactionModes::default();
+        match name {
+            "transaction_isolation" => {
+                modes.isolation = Some(match value.to_ascii_lowercase().as_str() {
+                    "serializable" => Isolation::Serializable,
+                    "repeatable read" => Isolation::RepeatableRead,
+                    "read committed" => Isolation::ReadCommitted,
+                    "read uncommitted" => Isolation::ReadUncommitted,
+                    _ => return Err(invalid()),
+                });
+            }
+            "transaction_read_only" => modes.read_only = Some(boolean(&value).ok_or_else(invalid)?),
+            _ => modes.deferrable = Some(boolean(&value).ok_or_else(invalid)?),
+        }
+        Ok(modes)
+    }
+
+    /// SET SESSION CHARACTERISTICS: the modes of transactions to come.
+    pub(super) fn set_characteristics(&mut self, modes: TransactionModes) -> Result<()> {
+        self.block.ensure()?;
+        let on_off = |on: bool| if on { "on" } else { "off" };
+        self.shared.with_settings(|stack| {
+            if let Some(isolation) = modes.isolation {
+                stack.set("default_transaction_isolation", isolation.name(), false)?;
+            }
+            if let Some(read_only) = modes.read_only {
+                stack.set("default_transaction_read_only", on_off(read_only), false)?;
+            }
+            if let Some(deferrable) = modes.deferrable {
+                stack.set("default_transaction_deferrable", on_off(deferrable), false)?;
+            }
+            Ok(())
+        })
+    }
+
+    pub(super) fn run_reset(&mut self, name: &str) -> Result<()> {
+        self.block.ensure()?;
+        match name {
+            "role" | "session_authorization" => Ok(()),
+            _ => self.shared.with_settings(|stack| stack.reset(name)),
+        }
+    }
+
+    pub(super) fn run_show(&mut self, name: &str) -> Result<Outcome> {
+        self.block.ensure()?;
+        let (title, value) = match name {
+            "role" => ("role", Some("none".to_string())),
+            _ => (registry::find(name).map_or(name, |definition| definition.name), self.shared.settings().get(name)),
+        };
+        let value = value.ok_or_else(|| unknown(name))?;
+        text_rows(&[title], &[vec![value]], "SHOW")
+    }
+
+    pub(super) fn run_show_all(&mut self) -> Result<Outcome> {
+        self.block.ensure()?;
+        let rows: Vec<Vec<String>> = self
+            .shared
+            .settings()
+            .all()
+            .into_iter()
+            .map(|(definition, value)| vec![definition.name.to_string(), value, definition.description.to_string()])
+            .collect();
+        text_rows(&["name", "setting", "description"], &rows, "SHOW")
+    }
+}
+
+/// Settings whose values are lists.
+fn is_list(name: &str) -> bool {
+    ["search_path", "datestyle", "temp_tablespaces"].iter().any(|list| list.eq_ignore_ascii_case(name))
+}
+
+/// An identifier as a list keeps it.
+fn quote(name: &str) -> String {
+    let plain = name
+        .chars()
+        .enumerate()
+        .all(|(at, c)| c == '_' || c.is_ascii_lowercase() || (at > 0 && (c.is_ascii_digit() || c == '$')));
+    if plain && !name.is_empty() { name.to_string() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}

@@ -1,0 +1,129 @@
+//! [`guard`]: a row stream that stops when its statement is cancelled or takes too long.
+
+use super::cancel::CancelToken;
+use crate::error::{Result, SqlError, state};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::error::Result as DataFusionResult;
+use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
+use futures::Stream;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use storage::env::EnvRef;
+
+/// When a statement has to stop.
+#[derive(Clone)]
+pub struct Limits {
+    cancel: CancelToken,
+    env: EnvRef,
+    /// By the monotonic clock.
+    deadline: Option<Duration>,
+}
+
+impl Limits {
+    /// Those of a statement that starts now.
+    pub fn new(cancel: CancelToken, env: EnvRef, timeout: Option<Duration>) -> Self {
+        let deadline = timeout.map(|timeout| env.monotonic() + timeout);
+        Limits { cancel, env, deadline }
+    }
+    /// Resolves, with the error to report, when the statement has to stop.
+    pub async fn reached(self) -> SqlError {
+        let Limits { cancel, env, deadline } = self;
+        let timeout = async {
+            match deadline {
+                Some(deadline) => env.sleep(deadline.saturating_sub(env.monotonic())).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = cancel.cancelled() => {
+                SqlError::new(state::QUERY_CANCELED, "canceling statement due to user request")
+            }
+            () = timeout => SqlError::new(state::QUERY_CANCELED, "canceling statement due to statement timeout"),
+        }
+    }
+    /// Runs `work` until it ends or has to stop.
+    pub async fn run<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        if self.cancel.is_cancelled() {
+            return Err(self.clone().reached().await);
+        }
+        tokio::select! {
+            biased;
+            result = work => result,
+            error = self.clone().reached() => Err(error),
+        }
+    }
+}
+
+/// Puts limits on a stream.
+pub fn guard(stream: SendableRecordBatchStream, limits: &Limits) -> SendableRecordBatchStream {
+    let schema = stream.schema();
+    Box::pin(Guarded { stream: Some(stream), reached: Box::pin(limits.clone().reached()), schema })
+}
+
+struct Guarded {
+    stream: Option<SendableRecordBatchStream>,
+    reached: Pin<Box<dyn Future<Output = SqlError> + Send>>,
+    schema: SchemaRef,
+}
+
+impl Stream for Guarded {
+    type Item = DataFusionResult<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.stream.is_none() {
+            return Poll::Ready(None);
+        }
+        if let Poll::Ready(error) = self.reached.as_mut().poll(context) {
+            self.stream = None;
+            return Poll::Ready(Some(Err(error.into())));
+        }
+        match &mut self.stream {
+            Some(stream) => stream.as_mut().poll_next(context),
+            None => Poll::Ready(None),
+        }
+    }
+}
+
+impl RecordBatchStream for Guarded {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use datafusion::arrow::datatypes::Schema;
+    use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+    use futures::StreamExt;
+    use std::sync::Arc;
+    use storage::env::SystemEnv;
+
+    fn endless(limits: &Limits) -> SendableRecordBatchStream {
+        let stream = futures::stream::pending();
+        guard(Box::pin(RecordBatchStreamAdapter::new(Arc::new(Schema::empty()), stream)), limits)
+    }
+
+    async fn message(stream: &mut SendableRecordBatchStream) -> String {
+        let error: SqlError = stream.next().await.unwrap().unwrap_err().into();
+        assert_eq!(error.state(), "57014");
+        assert!(stream.next().await.is_none());
+        error.fields().message.clone()
+    }
+
+    #[tokio::test]
+    async fn a_stream_ends_at_its_limits() {
+        let env = SystemEnv::current().unwrap();
+        let cancel = CancelToken::new();
+        let limits = Limits::new(cancel.clone(), env.clone(), Some(Duration::from_millis(5)));
+        assert_eq!(message(&mut endless(&limits)).await, "canceling statement due to statement timeout");
+        let mut stream = endless(&Limits::new(cancel.clone(), env, None));
+        let canceller = tokio::spawn(async move { cancel.cancel() });
+        assert_eq!(message(&mut stream).await, "canceling statement due to user request");
+        canceller.await.unwrap();
+    }
+}

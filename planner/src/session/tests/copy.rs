@@ -1,0 +1,83 @@
+//! COPY in both directions.
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn text_in_and_out() {
+    let mut c = client().await;
+    c.run("CREATE TABLE t (a int PRIMARY KEY, b text, c int DEFAULT 7)").await;
+    let replies = c.try_run_with("COPY t (a, b) FROM STDIN", "1\tone\\ttab\n2\t\\N\n3\t\n\\.\n").await.unwrap();
+    assert_eq!(replies[0].tag, "COPY 3");
+    assert_eq!(c.rows("SELECT a, b, c FROM t ORDER BY a").await, ["1|one\ttab|7", "2|NULL|7", "3||7"]);
+    let reply = c.run("COPY (SELECT a, b FROM t ORDER BY a) TO STDOUT").await;
+    assert_eq!((reply.tag.as_str(), reply.rows[0][0].as_str()), ("COPY 3", "1\tone\\ttab\n2\t\\N\n3\t\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn csv_in_and_out() {
+    let mut c = client().await;
+    c.run("CREATE TABLE t (a int, b text, c numeric(6,2))").await;
+    let data = "a,b,c\n1,\"x, \"\"y\"\"\",1.5\n2,,\n3,\"\",2\n";
+    let replies = c.try_run_with("COPY t FROM STDIN WITH (FORMAT csv, HEADER)", data).await.unwrap();
+    assert_eq!(replies[0].tag, "COPY 3");
+    let reply = c.run("COPY t TO STDOUT WITH (FORMAT csv, HEADER)").await;
+    assert_eq!(reply.rows[0][0], "a,b,c\n1,\"x, \"\"y\"\"\",1.50\n2,,\n3,\"\",2.00\n");
+    let reply = c.run("COPY t (b) TO STDOUT WITH (FORMAT csv, FORCE_QUOTE *, DELIMITER ';')").await;
+    assert_eq!(reply.rows[0][0], "\"x, \"\"y\"\"\"\n\n\"\"\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_say_where() {
+    let mut c = client().await;
+    c.run("CREATE TABLE t (a int PRIMARY KEY, b text)").await;
+    let mut fails = async |data: &str| {
+        let error = c.try_run_with("COPY t FROM STDIN", data).await.unwrap_err();
+        (error.state(), error.fields().message.clone(), error.fields().context.clone().unwrap_or_default())
+    };
+    let (state, _, context) = fails("1\tx\ny\tz\n").await;
+    assert_eq!((state, context.as_str()), ("22P02", "COPY t, line 2, column a: \"y\""));
+    let (state, message, context) = fails("1\n").await;
+    assert_eq!(
+        (state, message.as_str(), context.as_str()),
+        ("22P04", "missing data for column \"b\"", "COPY t, line 1")
+    );
+    let (state, message, _) = fails("1\tx\ty\n").await;
+    assert_eq!((state, message.as_str()), ("22P04", "extra data after last expected column"));
+    assert_eq!(fails("1\tx\n1\ty\n").await.0, "23505");
+    assert_eq!(c.value("SELECT count(*) FROM t").await, "0");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_rows_in_one_transaction() {
+    let mut c = client().await;
+    c.run("CREATE TABLE t (a int PRIMARY KEY, b text); CREATE INDEX ON t (b)").await;
+    let data: String = (0..30_000).map(|row| format!("{row}\ttext {}\n", row % 100)).collect();
+    let replies = c.try_run_with("BEGIN; TRUNCATE t; COPY t FROM STDIN WITH (FREEZE on); COMMIT", &data).await.unwrap();
+    assert_eq!(replies[2].tag, "COPY 30000");
+    assert_eq!(c.value("SELECT count(*) FROM t WHERE b = 'text 7'").await, "300");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn giving_up_leaves_nothing() {
+    let mut c = client().await;
+    c.run("CREATE TABLE t (a int PRIMARY KEY)").await;
+    let statement = c.session.parse("COPY t FROM STDIN").unwrap().remove(0);
+    let prepared = c.session.prepare(statement, &[]).await.unwrap();
+    let Outcome::CopyIn(mut copy) = c.session.execute(&prepared, Vec::new()).await.unwrap() else { panic!() };
+    copy.data("1\n2\n".into()).await.unwrap();
+    let error = copy.fail("the client had enough").await;
+    assert_eq!(error.state(), "57014");
+    c.session.fail().await;
+    assert_eq!(c.value("SELECT count(*) FROM t").await, "0");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_there_is_refused() {
+    let mut c = client().await;
+    c.run("CREATE TABLE t (a int)").await;
+    assert_eq!(c.state("COPY u FROM STDIN").await, "42P01");
+    assert_eq!(c.state("COPY t (b) FROM STDIN").await, "42703");
+    assert_eq!(c.state("COPY t (a, a) FROM STDIN").await, "42701");
+    assert_eq!(c.state("COPY t FROM '/tmp/x'").await, "0A000");
+    assert_eq!(c.state("COPY t TO PROGRAM 'cat'").await, "0A000");
+}

@@ -1,0 +1,149 @@
+//! Sessions over the engine in memory, driven as the server drives them.
+
+mod consistency;
+mod copy;
+mod settings;
+mod transactions;
+mod writes;
+
+use super::*;
+use crate::types::text::{OutputContext, output_string};
+use futures::StreamExt;
+use storage::env::SystemEnv;
+use storage::testing::MemoryStore;
+use txn::{Oracle, TransactionStore, TransactionStoreOptions};
+
+/// What one statement answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    pub tag: String,
+    pub columns: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+}
+
+pub struct Client {
+    pub session: Session,
+}
+
+pub async fn database() -> Arc<Database> {
+    let env = SystemEnv::current().unwrap();
+    let oracle = Oracle::new(env.clone());
+    let store = MemoryStore::new(oracle.clone());
+    let options = TransactionStoreOptions::default();
+    let transactions = TransactionStore::open(store, oracle, env.clone(), options).await.unwrap();
+    Database::open(transactions, env).await.unwrap()
+}
+
+pub async fn connect(database: &Arc<Database>) -> Client {
+    let startup = Startup {
+        user: "postgres".into(),
+        database: "postgres".into(),
+        options: Vec::new(),
+        backend_pid: 1,
+        cancel: CancelToken::new(),
+    };
+    Client { session: Session::start(database.clone(), startup).await.unwrap() }
+}
+
+pub async fn client() -> Client {
+    connect(&database().await).await
+}
+
+impl Client {
+    /// A simple query, as the server runs it; data for COPY FROM STDIN.
+    pub async fn try_run_with(&mut self, sql: &str, data: &str) -> Result<Vec<Reply>> {
+        let result = self.run_string(sql, data).await;
+        if result.is_err() {
+            self.session.fail().await;
+        }
+        result
+    }
+    async fn run_string(&mut self, sql: &str, data: &str) -> Result<Vec<Reply>> {
+        let mut replies = Vec::new();
+        for statement in self.session.parse(sql)? {
+            let prepared = self.session.prepare(statement, &[]).await?;
+            replies.push(self.run_prepared(&prepared, Vec::new(), data).await?);
+        }
+        self.session.end_implicit().await?;
+        Ok(replies)
+    }
+    pub async fn run_prepared(&mut self, prepared: &Arc<Prepared>, values: Vec<Datum>, data: &str) -> Result<Reply> {
+        let no_rows = |tag: String| Reply { tag, columns: Vec::new(), rows: Vec::new() };
+        match self.session.execute(prepared, values).await? {
+            Outcome::Command { tag } => Ok(no_rows(tag)),
+            Outcome::Empty => Ok(no_rows(String::new())),
+            Outcome::CopyIn(mut copy) => {
+                for piece in data.as_bytes().chunks(1000) {
+                    copy.data(bytes::Bytes::copy_from_slice(piece)).await?;
+                }
+                Ok(no_rows(copy.finish().await?))
+            }
+            Outcome::CopyOut(mut copy) => {
+                let (mut text, mut rows) = (String::new(), 0);
+                while let Some(chunk) = copy.stream.next().await {
+                    let chunk = chunk?;
+                    text.push_str(std::str::from_utf8(&chunk.bytes).unwrap());
+                    rows += chunk.rows;
+                }
+                Ok(Reply { tag: format!("COPY {rows}"), columns: Vec::new(), rows: vec![vec![text]] })
+            }
+            Outcome::Rows { columns, mut stream, tag } => {
+                let mut rows = Vec::new();
+                while let Some(batch) = stream.next().await {
+                    let batch = batch?;
+                    for row in 0..batch.num_rows() {
+                        let text = |(column, array): (&OutputColumn, &datafusion::arrow::array::ArrayRef)| {
+                            if array.is_null(row) {
+                                return "NULL".to_string();
+                            }
+                            output_string(column.ty, array.as_ref(), row, &OutputContext::PLAIN).unwrap()
+                        };
+                        rows.push(columns.iter().zip(batch.columns()).map(text).collect());
+                    }
+                }
+                let tag = match tag {
+                    RowsTag::Select => format!("SELECT {}", rows.len()),
+                    RowsTag::Fixed(tag) => tag,
+                };
+                Ok(Reply { tag, columns: columns.iter().map(|column| column.name.clone()).collect(), rows })
+            }
+        }
+    }
+    /// The last reply of a query that must succeed.
+    pub async fn run(&mut self, sql: &str) -> Reply {
+        match self.try_run_with(sql, "").await {
+            Ok(mut replies) => replies.pop().unwrap(),
+            Err(error) => panic!("{sql}: {:?}", error.fields()),
+        }
+    }
+    pub async fn tag(&mut self, sql: &str) -> String {
+        self.run(sql).await.tag
+    }
+    /// The rows of the last statement, fields joined by `|`.
+    pub async fn rows(&mut self, sql: &str) -> Vec<String> {
+        self.run(sql).await.rows.into_iter().map(|row| row.join("|")).collect()
+    }
+    /// The one value of a query.
+    pub async fn value(&mut self, sql: &str) -> String {
+        let reply = self.run(sql).await;
+        assert_eq!((reply.rows.len(), reply.rows.first().map(Vec::len)), (1, Some(1)), "{sql}");
+        reply.rows[0][0].clone()
+    }
+    /// The error of a query that must fail.
+    pub async fn error(&mut self, sql: &str) -> SqlError {
+        match self.try_run_with(sql, "").await {
+            Ok(replies) => panic!("{sql} succeeded: {replies:?}"),
+            Err(error) => error,
+        }
+    }
+    pub async fn state(&mut self, sql: &str) -> &'static str {
+        self.error(sql).await.state()
+    }
+    pub fn status(&self) -> TransactionStatus {
+        self.session.status()
+    }
+    /// SQLSTATEs and messages of the notices since.
+    pub fn notices(&mut self) -> Vec<String> {
+        self.session.take_notices().into_iter().map(|n| format!("{} {}", n.fields.state, n.fields.message)).collect()
+    }
+}

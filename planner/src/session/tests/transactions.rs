@@ -1,0 +1,217 @@
+//! Blocks, savepoints, isolation.
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn status_follows_the_block() {
+    let mut c = client().await;
+    assert_eq!(c.status(), TransactionStatus::Idle);
+    assert_eq!(c.tag("BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE").await, "BEGIN");
+    assert_eq!(c.status(), TransactionStatus::InBlock);
+    assert_eq!(c.state("SELECT no_such_column").await, "42703");
+    assert_eq!(c.status(), TransactionStatus::Failed);
+    assert_eq!(c.state("SELECT 1").await, "25P02");
+    assert_eq!(c.state("BEGIN").await, "25P02");
+    assert_eq!(c.tag("COMMIT").await, "ROLLBACK");
+    assert_eq!(c.status(), TransactionStatus::Idle);
+    assert_eq!(c.tag("START TRANSACTION").await, "START TRANSACTION");
+    assert_eq!(c.tag("END").await, "COMMIT");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ends_without_a_block_warn() {
+    let mut c = client().await;
+    assert_eq!(c.tag("COMMIT").await, "COMMIT");
+    assert_eq!(c.tag("ABORT").await, "ROLLBACK");
+    assert_eq!(c.notices(), ["25P01 there is no transaction in progress", "25P01 there is no transaction in progress"]);
+    c.run("BEGIN").await;
+    c.run("BEGIN").await;
+    assert_eq!(c.notices(), ["25001 there is already a transaction in progress"]);
+    c.run("ROLLBACK").await;
+    assert_eq!(c.state("SAVEPOINT a").await, "25P01");
+    assert_eq!(c.state("COMMIT AND CHAIN").await, "25P01");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn savepoints_nest_and_hide_each_other() {
+    let mut c = client().await;
+    c.run("CREATE TABLE t (a int PRIMARY KEY)").await;
+    c.run(
+        "BEGIN; INSERT INTO t VALUES (1); SAVEPOINT s; INSERT INTO t VALUES (2); SAVEPOINT s; INSERT INTO t VALUES (3)",
+    )
+    .await;
+    c.run("ROLLBACK TO s").await;
+    assert_eq!(c.rows("SELECT a FROM t ORDER BY a").await, ["1", "2"]);
+    c.run("INSERT INTO t VALUES (4); ROLLBACK TO s").await;
+    assert_eq!(c.rows("SELECT a FROM t ORDER BY a").await, ["1", "2"]);
+    c.run("RELEASE s; ROLLBACK TO s").await;
+    assert_eq!(c.rows("SELECT a FROM t ORDER BY a").await, ["1"]);
+    c.run("RELEASE s").await;
+    assert_eq!(c.state("ROLLBACK TO s").await, "3B001");
+    assert_eq!(c.tag("COMMIT").await, "ROLLBACK");
+    assert_eq!(c.rows("SELECT a FROM t").await, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rollback_to_heals_a_failed_block() {
+    let mut c = client().await;
+    c.run("CREATE TABLE t (a int PRIMARY KEY); BEGIN; INSERT INTO t VALUES (1); SAVEPOINT s").await;
+    assert_eq!(c.state("INSERT INTO t VALUES (2), (1)").await, "23505");
+    assert_eq!(c.status(), TransactionStatus::Failed);
+    assert_eq!(c.state("RELEASE s").await, "25P02");
+    assert_eq!(c.tag("ROLLBACK TO SAVEPOINT s").await, "ROLLBACK");
+    assert_eq!(c.status(), TransactionStatus::InBlock);
+    c.run("INSERT INTO t VALUES (3); COMMIT").await;
+    assert_eq!(c.rows("SELECT a FROM t ORDER BY a").await, ["1", "3"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn statements_of_one_string_are_one_transaction() {
+    let database = database().await;
+    let (mut c, mut other) = (connect(&database).await, connect(&database).await);
+    c.run("CREATE TABLE t (a int PRIMARY KEY)").await;
+    assert_eq!(c.state("INSERT INTO t VALUES (1); SELECT 1 / 0").await, "22012");
+    assert_eq!(c.rows("SELECT a FROM t").await, Vec::<String>::new());
+    // BEGIN makes a block of what came before, too.
+    c.run("INSERT INTO t VALUES (1); BEGIN; INSERT INTO t VALUES (2)").await;
+    assert_eq!(c.status(), TransactionStatus::InBlock);
+    assert_eq!(other.rows("SELECT a FROM t").await, Vec::<String>::new());
+    c.run("ROLLBACK").await;
+    assert_eq!(c.rows("SELECT a FROM t").await, Vec::<String>::new());
+    c.run("INSERT INTO t VALUES (1); COMMIT; INSERT INTO t VALUES (2)").await;
+    assert_eq!(c.notices(), ["25P01 there is no transaction in progress"]);
+    assert_eq!(other.rows("SELECT a FROM t ORDER BY a").await, ["1", "2"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_second_of_two_commits_conflicts() {
+    let database = database().await;
+    let (mut a, mut b) = (connect(&database).await, connect(&database).await);
+    a.run("CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 0), (2, 0)").await;
+    a.run("BEGIN; UPDATE t SET v = v + 1 WHERE id = 1").await;
+    b.run("BEGIN; UPDATE t SET v = v + 10 WHERE id = 1").await;
+    assert_eq!(a.tag("COMMIT").await, "COMMIT");
+    let error = b.error("COMMIT").await;
+    assert_eq!(error.state(), "40001");
+    assert!(error.is_retryable());
+    assert_eq!(
+        error.fields().detail.as_deref(),
+        Some("Key (id)=(1) of table \"t\" was changed by another transaction.")
+    );
+    assert!(error.fields().hint.is_some());
+    assert_eq!(error.fields().table.as_deref(), Some("t"));
+    assert_eq!(b.status(), TransactionStatus::Idle);
+    assert_eq!(b.rows("SELECT v FROM t ORDER BY id").await, ["1", "0"]);
+    // Different rows do not conflict.
+    a.run("BEGIN; UPDATE t SET v = 5 WHERE id = 1").await;
+    b.run("UPDATE t SET v = 6 WHERE id = 2").await;
+    a.run("COMMIT").await;
+    assert_eq!(b.rows("SELECT v FROM t ORDER BY id").await, ["5", "6"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_implicit_transaction_conflicts_at_its_end() {
+    let database = database().await;
+    let (mut a, mut b) = (connect(&database).await, connect(&database).await);
+    a.run("CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 0)").await;
+    let statement = a.session.parse("UPDATE t SET v = v + 1").unwrap().remove(0);
+    let prepared = a.session.prepare(statement, &[]).await.unwrap();
+    a.session.execute(&prepared, Vec::new()).await.map(|_| ()).unwrap();
+    b.run("UPDATE t SET v = 7").await;
+    assert_eq!(a.session.end_implicit().await.unwrap_err().state(), "40001");
+    a.session.execute(&prepared, Vec::new()).await.map(|_| ()).unwrap();
+    a.session.end_implicit().await.unwrap();
+    assert_eq!(b.value("SELECT v FROM t").await, "8");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_snapshot_is_taken_at_the_first_statement() {
+    let database = database().await;
+    let (mut a, mut b) = (connect(&database).await, connect(&database).await);
+    a.run("CREATE TABLE t (id int PRIMARY KEY)").await;
+    a.run("BEGIN").await;
+    b.run("INSERT INTO t VALUES (1)").await;
+    assert_eq!(a.rows("SELECT id FROM t").await, ["1"]);
+    b.run("INSERT INTO t VALUES (2)").await;
+    assert_eq!(a.rows("SELECT id FROM t").await, ["1"]);
+    a.run("COMMIT").await;
+    assert_eq!(a.rows("SELECT id FROM t ORDER BY id").await, ["1", "2"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn read_only_refuses_writes() {
+    let mut c = client().await;
+    c.run("CREATE TABLE t (a int PRIMARY KEY); INSERT INTO t VALUES (1)").await;
+    for sql in [
+        "INSERT INTO t VALUES (2)",
+        "UPDATE t SET a = 2",
+        "DELETE FROM t",
+        "CREATE TABLE u (a int)",
+        "COPY t FROM STDIN",
+        "SELECT * FROM t FOR UPDATE",
+        "TRUNCATE t",
+    ] {
+        c.run("BEGIN READ ONLY").await;
+        assert_eq!(c.state(sql).await, "25006", "{sql}");
+        c.run("ROLLBACK").await;
+    }
+    c.run("SET default_transaction_read_only = on").await;
+    assert_eq!(c.error("DELETE FROM t").await.fields().message, "cannot execute DELETE in a read-only transaction");
+    c.run("BEGIN READ WRITE; DELETE FROM t; COMMIT").await;
+    c.run("BEGIN; SET TRANSACTION READ WRITE; INSERT INTO t VALUES (9); COMMIT").await;
+    assert_eq!(c.rows("SELECT a FROM t").await, ["9"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn isolation_levels() {
+    let mut c = client().await;
+    assert_eq!(c.value("SHOW transaction_isolation").await, "repeatable read");
+    assert_eq!(c.state("BEGIN ISOLATION LEVEL SERIALIZABLE").await, "0A000");
+    assert_eq!(c.status(), TransactionStatus::Idle);
+    c.run("BEGIN ISOLATION LEVEL READ COMMITTED").await;
+    assert_eq!(c.notices().len(), 1);
+    assert_eq!(c.value("SHOW TRANSACTION ISOLATION LEVEL").await, "read committed");
+    c.run("COMMIT; BEGIN ISOLATION LEVEL READ COMMITTED; COMMIT").await;
+    assert_eq!(c.notices(), Vec::<String>::new());
+    c.run("BEGIN; SELECT 1").await;
+    assert_eq!(c.state("SET TRANSACTION ISOLATION LEVEL READ COMMITTED").await, "25001");
+    c.run("ROLLBACK").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn data_definition_is_transactional() {
+    let database = database().await;
+    let (mut a, mut b) = (connect(&database).await, connect(&database).await);
+    a.run("BEGIN; CREATE TABLE t (a int PRIMARY KEY); INSERT INTO t VALUES (1)").await;
+    assert_eq!(a.rows("SELECT a FROM t").await, ["1"]);
+    assert_eq!(b.state("SELECT a FROM t").await, "42P01");
+    a.run("ROLLBACK").await;
+    assert_eq!(a.state("SELECT a FROM t").await, "42P01");
+    a.run("BEGIN; CREATE TABLE t (a int PRIMARY KEY); SAVEPOINT s; DROP TABLE t; ROLLBACK TO s").await;
+    a.run("INSERT INTO t VALUES (1); COMMIT").await;
+    assert_eq!(b.rows("SELECT a FROM t").await, ["1"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_writer_conflicts_with_a_changed_table() {
+    let database = database().await;
+    let (mut a, mut b) = (connect(&database).await, connect(&database).await);
+    a.run("CREATE TABLE t (a int PRIMARY KEY)").await;
+    a.run("BEGIN; SELECT a FROM t").await;
+    b.run("ALTER TABLE t ADD COLUMN b int").await;
+    a.run("INSERT INTO t VALUES (1)").await;
+    let error = a.error("COMMIT").await;
+    assert_eq!(error.state(), "40001");
+    assert!(error.fields().detail.as_deref().unwrap().contains("\"t\""), "{:?}", error.fields());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn chained_blocks_keep_their_modes() {
+    let mut c = client().await;
+    c.run("BEGIN READ ONLY").await;
+    assert_eq!(c.tag("COMMIT AND CHAIN").await, "COMMIT");
+    assert_eq!(c.status(), TransactionStatus::InBlock);
+    assert_eq!(c.value("SHOW transaction_read_only").await, "on");
+    c.run("ROLLBACK").await;
+    assert_eq!(c.value("SHOW transaction_read_only").await, "off");
+}

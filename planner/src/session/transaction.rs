@@ -1,0 +1,407 @@
+//! [`TransactionBlock`]: BEGIN to COMMIT as PostgreSQL's clients know it: implicit transactions, blocks, failed blocks,
+//! savepoints. Must not know queries or plans.
+
+use super::conflict::name_conflict;
+use super::database::Database;
+use super::outcome::{Notice, TransactionStatus};
+use super::shared::SessionShared;
+use crate::catalog::{Catalog, HeldLocks};
+use crate::error::{Result, SqlError, state};
+use crate::parse::{Isolation, TransactionModes};
+use std::sync::Arc;
+use txn::{CommandNumber, Transaction, TransactionOptions};
+
+/// A session's transaction, or the absence of one.
+pub struct TransactionBlock {
+    database: Arc<Database>,
+    shared: Arc<SessionShared>,
+    open: Option<Open>,
+    /// Whether READ COMMITTED was commented on.
+    told_read_committed: bool,
+}
+
+/// A transaction under way.
+struct Open {
+    transaction: Arc<Transaction>,
+    /// Released with the transaction.
+    locks: Arc<HeldLocks>,
+    /// `now()`.
+    started: i64,
+    /// In a block, rather than implicit.
+    explicit: bool,
+    failed: bool,
+    read_only: bool,
+    savepoints: Vec<Savepoint>,
+    /// The catalog as last read.
+    catalog: Option<Arc<Catalog>>,
+    /// Whether a statement ran in it.
+    used: bool,
+}
+
+struct Savepoint {
+    name: String,
+    /// What is buffered under this number and later ones came after.
+    command: CommandNumber,
+    /// Mark in the settings' stack.
+    settings: usize,
+}
+
+/// What a statement needs of its transaction.
+pub struct StatementTransaction {
+    /// The transaction.
+    pub transaction: Arc<Transaction>,
+    /// The statement's number.
+    pub command: CommandNumber,
+    /// `now()`.
+    pub started: i64,
+    /// The catalog as the transaction sees it.
+    pub catalog: Arc<Catalog>,
+}
+
+impl TransactionBlock {
+    /// No transaction yet.
+    pub fn new(database: Arc<Database>, shared: Arc<SessionShared>) -> Self {
+        TransactionBlock { database, shared, open: None, told_read_committed: false }
+    }
+    /// What ReadyForQuery says.
+    pub fn status(&self) -> TransactionStatus {
+        match &self.open {
+            Some(open) if open.explicit && open.failed => TransactionStatus::Failed,
+            Some(open) if open.explicit => TransactionStatus::InBlock,
+            _ => TransactionStatus::Idle,
+        }
+    }
+    /// Whether the block under way takes no statements.
+    pub fn is_failed(&self) -> bool {
+        self.status() == TransactionStatus::Failed
+    }
+    /// Whether an implicit transaction is open.
+    pub fn is_implicit(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| !open.explicit)
+    }
+    /// Whether the transaction under way, or the next one, refuses writes.
+    pub fn read_only(&self) -> bool {
+        match &self.open {
+            Some(open) => open.read_only || self.shared.settings().is_on("transaction_read_only"),
+            None => self.shared.settings().is_on("default_transaction_read_only"),
+        }
+    }
+    /// `now()` of the transaction under way, or of one that began now.
+    pub fn started(&self) -> i64 {
+        self.open.as_ref().map_or_else(|| self.now(), |open| open.started)
+    }
+    fn now(&self) -> i64 {
+        i64::try_from(self.database.env().now_micros()).unwrap_or(i64::MAX)
+    }
+    /// The catalog as last read by the transaction under way.
+    pub fn catalog(&self) -> Option<&Arc<Catalog>> {
+        self.open.as_ref()?.catalog.as_ref()
+    }
+    /// Forgets the catalog: the statement that ran changed it.
+    pub fn catalog_changed(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.catalog = None;
+        }
+    }
+    /// The metadata locks of the transaction under way.
+    pub fn locks(&self) -> Option<Arc<HeldLocks>> {
+        self.open.as_ref().map(|open| open.locks.clone())
+    }
+
+    /// The transaction for a statement: the one under way, or a new implicit one. `counts`: whether the statement runs
+    /// in it (and takes a command number), rather than only looks at the catalog.
+    pub async fn statement(&mut self, counts: bool) -> Result<StatementTransaction> {
+        if self.open.is_none() {
+            self.start(false, TransactionModes::default())?;
+        }
+        let database = self.database.clone();
+        let oid = self.shared.database_oid;
+        let open = self.open.as_mut().ok_or_else(|| SqlError::internal("no transaction"))?;
+        let command = if counts {
+            open.used = true;
+            open.transaction.advance_command()
+        } else {
+            open.transaction.command()
+        };
+        let catalog = match &open.catalog {
+            Some(catalog) => catalog.clone(),
+            None => {
+                let catalog = database.catalog().snapshot(&open.transaction, oid).await?;
+                open.catalog = Some(catalog.clone());
+                catalog
+            }
+        };
+        Ok(StatementTransaction { transaction: open.transaction.clone(), command, started: open.started, catalog })
+    }
+
+    /// Opens an implicit transaction unless one is under way: for statements that change settings.
+    pub fn ensure(&mut self) -> Result<()> {
+        if self.open.is_none() { self.start(false, TransactionModes::default()) } else { Ok(()) }
+    }
+
+    fn start(&mut self, explicit: bool, modes: TransactionModes) -> Result<()> {
+        let settings = self.shared.settings();
+        let isolation = match modes.isolation {
+            Some(isolation) => isolation.name().to_string(),
+            None => settings.get("default_transaction_isolation").unwrap_or_default(),
+        };
+        self.accept_isolation(&isolation)?;
+        let read_only = modes.read_only.unwrap_or_else(|| settings.is_on("default_transaction_read_only"));
+        let deferrable = modes.deferrable.unwrap_or_else(|| settings.is_on("default_transaction_deferrable"));
+        // Read-only is this layer's to enforce: SET TRANSACTION may still change it.
+        let options = TransactionOptions { durable: settings.durable(), ..TransactionOptions::default() };
+        let transaction = self.database.transactions().begin(options);
+        let locks = self.database.catalog().locks().begin();
+        self.shared.set_locks(Some(locks.clone()));
+        self.shared.with_settings(|stack| {
+            stack.push();
+            stack.set_fixed_local("transaction_isolation", &isolation)?;
+            stack.set_fixed_local("transaction_read_only", on_off(read_only))?;
+            stack.set_fixed_local("transaction_deferrable", on_off(deferrable))
+        })?;
+        self.open = Some(Open {
+            transaction,
+            locks,
+            started: self.now(),
+            explicit,
+            failed: false,
+            read_only,
+            savepoints: Vec::new(),
+            catalog: None,
+            used: false,
+        });
+        Ok(())
+    }
+
+    fn accept_isolation(&mut self, isolation: &str) -> Result<()> {
+        match isolation {
+            "serializable" => Err(SqlError::unsupported("isolation level SERIALIZABLE")
+                .hint("Use REPEATABLE READ, which is snapshot isolation.")),
+            "read committed" | "read uncommitted" => {
+                if !self.told_read_committed {
+                    self.told_read_committed = true;
+                    self.shared.notify(Notice::notice(format!(
+                        "isolation level {} runs as REPEATABLE READ (snapshot isolation)",
+                        isolation.to_uppercase()
+                    )));
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// BEGIN.
+    pub fn begin(&mut self, modes: TransactionModes) -> Result<()> {
+        if self.open.as_ref().is_some_and(|open| open.explicit) {
+            self.warn(state::ACTIVE_SQL_TRANSACTION, "there is already a transaction in progress");
+            return self.set_modes(modes);
+        }
+        if self.open.is_none() {
+            return self.start(true, modes);
+        }
+        // What ran before in the same implicit transaction becomes part of the block.
+        self.set_modes(modes)?;
+        if let Some(open) = &mut self.open {
+            open.explicit = true;
+        }
+        Ok(())
+    }
+    /// SET TRANSACTION, and the modes of BEGIN.
+    pub fn set_modes(&mut self, modes: TransactionModes) -> Result<()> {
+        let Some(open) = &self.open else {
+            self.warn(state::NO_ACTIVE_SQL_TRANSACTION, "SET TRANSACTION can only be used in transaction blocks");
+            return Ok(());
+        };
+        let (used, read_only) = (open.used, open.read_only);
+        if let Some(isolation) = modes.isolation {
+            let current = self.shared.settings().get("transaction_isolation");
+            if used && current.as_deref() != Some(isolation.name()) {
+                return Err(SqlError::new(
+                    state::ACTIVE_SQL_TRANSACTION,
+                    "SET TRANSACTION ISOLATION LEVEL must be called before any query",
+                ));
+            }
+            self.accept_isolation(isolation.name())?;
+            self.shared.with_settings(|stack| stack.set_fixed_local("transaction_isolation", isolation.name()))?;
+        }
+        if let Some(wanted) = modes.read_only {
+            if !wanted && read_only && used {
+                return Err(SqlError::new(
+                    state::ACTIVE_SQL_TRANSACTION,
+                    "transaction read-write mode must be set before any query",
+                ));
+            }
+            if let Some(open) = &mut self.open {
+                open.read_only = wanted;
+            }
+            self.shared.with_settings(|stack| stack.set_fixed_local("transaction_read_only", on_off(wanted)))?;
+        }
+        if let Some(deferrable) = modes.deferrable {
+            self.shared.with_settings(|stack| stack.set_fixed_local("transaction_deferrable", on_off(deferrable)))?;
+        }
+        Ok(())
+    }
+
+    /// COMMIT. Answers the command tag: that of a failed block says ROLLBACK. Errors: 40001, 40003.
+    pub async fn commit(&mut self, chain: bool) -> Result<&'static str> {
+        let (explicit, failed) = match &self.open {
+            Some(open) => (open.explicit, open.failed),
+            None => (false, false),
+        };
+        if !explicit {
+            if chain {
+                return Err(only_in_blocks("COMMIT AND CHAIN"));
+            }
+            self.warn(state::NO_ACTIVE_SQL_TRANSACTION, "there is no transaction in progress");
+        }
+        let modes = self.current_modes();
+        if failed {
+            self.abort().await;
+        } else {
+            self.finish().await?;
+        }
+        if chain {
+            self.start(true, modes)?;
+        }
+        Ok(if failed { "ROLLBACK" } else { "COMMIT" })
+    }
+    /// ROLLBACK.
+    pub async fn rollback(&mut self, chain: bool) -> Result<()> {
+        let explicit = self.open.as_ref().is_some_and(|open| open.explicit);
+        if !explicit {
+            if chain {
+                return Err(only_in_blocks("ROLLBACK AND CHAIN"));
+            }
+            self.warn(state::NO_ACTIVE_SQL_TRANSACTION, "there is no transaction in progress");
+        }
+        let modes = self.current_modes();
+        self.abort().await;
+        if chain {
+            self.start(true, modes)?;
+        }
+        Ok(())
+    }
+    fn current_modes(&self) -> TransactionModes {
+        let settings = self.shared.settings();
+        let isolation = match settings.get("transaction_isolation").as_deref() {
+            Some("read committed") => Isolation::ReadCommitted,
+            Some("read uncommitted") => Isolation::ReadUncommitted,
+            _ => Isolation::RepeatableRead,
+        };
+        TransactionModes {
+            isolation: Some(isolation),
+            read_only: Some(settings.is_on("transaction_read_only")),
+            deferrable: Some(settings.is_on("transaction_deferrable")),
+        }
+    }
+
+    /// SAVEPOINT.
+    pub fn savepoint(&mut self, name: &str) -> Result<()> {
+        let open = self.block("SAVEPOINT")?;
+        let command = open.transaction.advance_command();
+        let name = name.to_string();
+        let settings = self.shared.with_settings(|stack| {
+            let mark = stack.height();
+            stack.push();
+            mark
+        });
+        if let Some(open) = &mut self.open {
+            open.savepoints.push(Savepoint { name, command, settings });
+        }
+        Ok(())
+    }
+    /// RELEASE SAVEPOINT: forgets it and those after it, and keeps what was done since.
+    pub fn release(&mut self, name: &str) -> Result<()> {
+        let open = self.block("RELEASE SAVEPOINT")?;
+        let position = find_savepoint(&open.savepoints, name)?;
+        let removed = open.savepoints.drain(position..).next();
+        if let Some(savepoint) = removed {
+            self.shared.with_settings(|stack| stack.release(savepoint.settings));
+        }
+        Ok(())
+    }
+    /// ROLLBACK TO SAVEPOINT: undoes what was done since, keeps it, forgets those after it, and heals a failed block.
+    pub async fn rollback_to(&mut self, name: &str) -> Result<()> {
+        let shared = self.shared.clone();
+        let open = self.block("ROLLBACK TO SAVEPOINT")?;
+        let position = find_savepoint(&open.savepoints, name)?;
+        open.savepoints.truncate(position + 1);
+        let Some(savepoint) = open.savepoints.last_mut() else { return Ok(()) };
+        open.transaction.rollback_to(savepoint.command).await?;
+        savepoint.command = open.transaction.advance_command();
+        shared.with_settings(|stack| stack.rollback_to(savepoint.settings));
+        open.failed = false;
+        open.catalog = None;
+        Ok(())
+    }
+    fn block(&mut self, what: &str) -> Result<&mut Open> {
+        match &mut self.open {
+            Some(open) if open.explicit => Ok(open),
+            _ => Err(only_in_blocks(what)),
+        }
+    }
+
+    /// Commits the implicit transaction, if one is open.
+    pub async fn end_implicit(&mut self) -> Result<()> {
+        if self.is_implicit() { self.finish().await } else { Ok(()) }
+    }
+    /// An error was reported: an implicit transaction is over, a block has failed.
+    pub async fn fail(&mut self) {
+        match &mut self.open {
+            Some(open) if open.explicit => {
+                open.failed = true;
+                if open.savepoints.is_empty() {
+                    // Nothing of it can be saved: let others have the tables and the snapshot go.
+                    open.transaction.rollback().await;
+                    open.locks = self.database.catalog().locks().begin();
+                    self.shared.set_locks(None);
+                }
+            }
+            Some(_) => self.abort().await,
+            None => {}
+        }
+    }
+
+    async fn finish(&mut self) -> Result<()> {
+        let Some(open) = self.open.take() else { return Ok(()) };
+        self.shared.set_locks(None);
+        match open.transaction.commit().await {
+            Ok(_) => {
+                self.shared.with_settings(|stack| stack.commit());
+                Ok(())
+            }
+            Err(error) => {
+                self.shared.with_settings(|stack| stack.rollback());
+                Err(name_conflict(&self.database, &self.shared, open.catalog.as_ref(), error).await)
+            }
+        }
+    }
+    /// Rolls back whatever is open.
+    pub async fn abort(&mut self) {
+        if let Some(open) = self.open.take() {
+            open.transaction.rollback().await;
+            self.shared.set_locks(None);
+            self.shared.with_settings(|stack| stack.rollback());
+        }
+    }
+    fn warn(&self, sqlstate: crate::error::SqlState, message: &str) {
+        self.shared.notify(Notice::warning(sqlstate, message));
+    }
+}
+
+fn on_off(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
+fn only_in_blocks(what: &str) -> SqlError {
+    SqlError::new(state::NO_ACTIVE_SQL_TRANSACTION, format!("{what} can only be used in transaction blocks"))
+}
+
+/// The innermost savepoint of a name: a new one hides an older one.
+fn find_savepoint(savepoints: &[Savepoint], name: &str) -> Result<usize> {
+    savepoints
+        .iter()
+        .rposition(|savepoint| savepoint.name == name)
+        .ok_or_else(|| SqlError::new(state::INVALID_SAVEPOINT, format!("savepoint \"{name}\" does not exist")))
+}

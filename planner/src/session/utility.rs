@@ -1,0 +1,232 @@
+//! Statements without a plan that are not data definition: settings, PREPARE, DISCARD, VACUUM and the like.
+
+use super::dispatch::text_columns;
+use super::outcome::{Notice, Outcome, OutputColumn};
+use super::prepared::Prepared;
+use super::settings::registry;
+use super::statement::Statement;
+use super::{Session, query};
+use crate::bind::bind_parameter_values;
+use crate::error::{Result, SqlError, state};
+use crate::execution::Slots;
+use crate::parse::{Discard, StatementKind, fold_name};
+use crate::types::{Datum, SqlType};
+use futures::TryStreamExt;
+use sqlparser::ast;
+use std::sync::Arc;
+
+fn done(tag: impl Into<String>) -> Outcome {
+    Outcome::Command { tag: tag.into() }
+}
+
+impl Session {
+    /// The columns of a statement without plan.
+    pub(super) async fn utility_columns(&mut self, statement: &Statement) -> Result<Option<Arc<[OutputColumn]>>> {
+        Ok(match &statement.kind {
+            StatementKind::Show(name) => {
+                let title = registry::find(name).map_or(name.as_str(), |definition| definition.name);
+                Some(text_columns(&[title]))
+            }
+            StatementKind::ShowAll => Some(text_columns(&["name", "setting", "description"])),
+            StatementKind::Explain(_) => Some(text_columns(&["QUERY PLAN"])),
+            StatementKind::Execute { name, .. } => self.named(name)?.columns.clone(),
+            _ => None,
+        })
+    }
+
+    /// Runs one.
+    pub(super) async fn run_utility(&mut self, statement: &Statement) -> Result<Outcome> {
+        Ok(match &statement.kind {
+            StatementKind::Set { local, name, value } => {
+                self.run_set(*local, name, value.as_deref())?;
+                done("SET")
+            }
+            StatementKind::SetTransaction { modes, session: true } => {
+                self.set_characteristics(*modes)?;
+                done("SET")
+            }
+            StatementKind::SetTransaction { modes, session: false } => {
+                if self.block.status() == super::TransactionStatus::Idle {
+                    self.shared.notify(Notice::warning(
+                        state::NO_ACTIVE_SQL_TRANSACTION,
+                        "SET TRANSACTION can only be used in transaction blocks",
+                    ));
+                } else {
+                    self.block.set_modes(*modes)?;
+                }
+                done("SET")
+            }
+            StatementKind::SetConstraints => done("SET CONSTRAINTS"),
+            StatementKind::Reset(name) => {
+                self.run_reset(name)?;
+                done("RESET")
+            }
+            StatementKind::ResetAll => {
+                self.block.ensure()?;
+                self.shared.with_settings(|stack| stack.reset_all());
+                done("RESET")
+            }
+            StatementKind::Show(name) => self.run_show(name)?,
+            StatementKind::ShowAll => self.run_show_all()?,
+            StatementKind::Prepare { name, types, statement } => {
+                self.run_prepare(name, types, statement).await?;
+                done("PREPARE")
+            }
+            StatementKind::Deallocate(name) => {
+                let tag = if name.is_some() { "DEALLOCATE" } else { "DEALLOCATE ALL" };
+                match name {
+                    // A name that is not ours may be one of the protocol's, which the server keeps.
+                    Some(name) => drop(self.statements.remove(name)),
+                    None => self.statements.clear(),
+                }
+                self.deallocated.push(name.clone());
+                done(tag)
+            }
+            StatementKind::Discard(what) => self.run_discard(*what)?,
+            StatementKind::Vacuum { analyze, tables } => self.run_vacuum(*analyze, tables).await?,
+            StatementKind::Analyze { tables } => {
+                self.tables_named(tables).await?;
+                self.tell_no_statistics();
+                done("ANALYZE")
+            }
+            StatementKind::CheckIndex(_) => return Err(SqlError::unsupported("CHECK INDEX")),
+            StatementKind::CheckTable(_) => return Err(SqlError::unsupported("CHECK TABLE")),
+            StatementKind::DeclareCursor(_) => return Err(SqlError::unsupported("DECLARE CURSOR")),
+            StatementKind::Fetch { cursor, .. } => return Err(unknown_cursor(cursor)),
+            StatementKind::CloseCursor(Some(cursor)) => return Err(unknown_cursor(cursor)),
+            StatementKind::CloseCursor(None) => done("CLOSE CURSOR ALL"),
+            StatementKind::Unlisten(_) => done("UNLISTEN"),
+            StatementKind::Checkpoint => done("CHECKPOINT"),
+            _ => return Err(SqlError::internal("a statement that went the wrong way")),
+        })
+    }
+
+    async fn run_prepare(&mut self, name: &str, types: &[ast::DataType], statement: &Statement) -> Result<()> {
+        if self.statements.contains_key(name) {
+            return Err(SqlError::new(
+                state::DUPLICATE_PREPARED_STATEMENT,
+                format!("prepared statement \"{name}\" already exists"),
+            ));
+        }
+        let given = types.iter().map(|ty| crate::bind::sql_type(ty).map(Some)).collect::<Result<Vec<_>>>()?;
+        let prepared = self.prepare_statement(Arc::new(statement.clone()), given).await?;
+        self.statements.insert(name.to_string(), prepared);
+        Ok(())
+    }
+
+    fn named(&self, name: &str) -> Result<&Arc<Prepared>> {
+        self.statements.get(name).ok_or_else(|| {
+            SqlError::new(state::INVALID_SQL_STATEMENT_NAME, format!("prepared statement \"{name}\" does not exist"))
+        })
+    }
+
+    /// The statement that EXECUTE names, and its parameters' values.
+    pub(super) async fn execute_arguments(
+        &mut self,
+        statement: &Statement,
+        name: &str,
+        values: &[ast::Expr],
+    ) -> Result<(Arc<Prepared>, Vec<Datum>)> {
+        let target = self.named(name)?.clone();
+        let types: Vec<SqlType> = target.parameters.clone();
+        if values.is_empty() && types.is_empty() {
+            return Ok((target, Vec::new()));
+        }
+        let context = self.begin_statement(Vec::new()).await?;
+        let slots = Slots::new();
+        let source = |table| crate::execution::table_source(table, slots.clone());
+        let bound = bind_parameter_values(
+            statement,
+            values,
+            &types,
+            &crate::bind::BindContext {
+                catalog: &context.catalog,
+                settings: &context.settings,
+                slots: &slots,
+                parameters: &[],
+                now: context.transaction_time,
+                table_source: &source,
+            },
+        )?;
+        let plan = query::logical_plan(bound);
+        let mut instance = crate::plan::PlanInstance::build(self.database.engine(), &plan, slots.clone()).await?;
+        let batches: Vec<_> = instance.start(context)?.try_collect().await?;
+        instance.finish();
+        let row = batches.iter().find(|batch| batch.num_rows() == 1);
+        let row = row.ok_or_else(|| SqlError::internal("EXECUTE's parameters gave no row"))?;
+        let datums =
+            row.columns().iter().map(|column| Ok(Datum::try_from_array(column, 0)?)).collect::<Result<Vec<_>>>()?;
+        Ok((target, datums))
+    }
+
+    fn run_discard(&mut self, what: Discard) -> Result<Outcome> {
+        match what {
+            Discard::All => {
+                self.refuse_in_block("DISCARD ALL")?;
+                self.block.ensure()?;
+                self.shared.with_settings(|stack| stack.reset_all());
+                self.statements.clear();
+                self.deallocated.push(None);
+                self.shared.sequences.clear();
+                Ok(done("DISCARD ALL"))
+            }
+            Discard::Plans => {
+                self.database.statements().clear();
+                for prepared in self.statements.values() {
+                    *prepared.planned.lock() = None;
+                }
+                Ok(done("DISCARD PLANS"))
+            }
+            Discard::Sequences => {
+                self.shared.sequences.clear();
+                Ok(done("DISCARD SEQUENCES"))
+            }
+            // There are no temporary tables.
+            Discard::Temporary => Ok(done("DISCARD TEMP")),
+        }
+    }
+
+    async fn run_vacuum(&mut self, analyze: bool, tables: &[ast::ObjectName]) -> Result<Outcome> {
+        self.refuse_in_block("VACUUM")?;
+        self.tables_named(tables).await?;
+        // Versions of single tables are collected in the background; VACUUM of everything runs a pass now.
+        if tables.is_empty() {
+            let report = self.database.transactions().collect_garbage().await?;
+            tracing::info!(?report, "VACUUM");
+        }
+        if analyze {
+            self.tell_no_statistics();
+        }
+        Ok(done("VACUUM"))
+    }
+
+    fn tell_no_statistics(&self) {
+        self.shared.notify(Notice::notice("ANALYZE collects no statistics yet"));
+    }
+
+    /// Errors: 42P01 for a table that is not there.
+    async fn tables_named(&mut self, names: &[ast::ObjectName]) -> Result<()> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let catalog = self.block.statement(false).await?.catalog;
+        let settings = self.shared.settings();
+        for name in names {
+            let (schema, table) = fold_name(name)?;
+            if catalog.relation(schema.as_deref(), &table, settings.search_path()).is_none() {
+                return Err(undefined_table(schema.as_deref(), &table));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unknown_cursor(name: &str) -> SqlError {
+    SqlError::new(state::INVALID_CURSOR_NAME, format!("cursor \"{name}\" does not exist"))
+}
+
+/// 42P01.
+pub fn undefined_table(schema: Option<&str>, table: &str) -> SqlError {
+    let name = schema.map_or_else(|| table.to_string(), |schema| format!("{schema}.{table}"));
+    SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist"))
+}
