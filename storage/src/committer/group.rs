@@ -1,7 +1,7 @@
 //! [`Group`]: the changes of the requests admitted so far and not yet written, over which later
 //! requests of the same group are validated.
 
-use super::{Change, CommitLog};
+use super::{Change, VersionReader};
 use crate::contract::{Family, TimestampRange};
 use crate::error::Result;
 use crate::timestamp::Timestamp;
@@ -44,10 +44,10 @@ impl Group {
         self.max_timestamp
     }
 
-    /// [`CommitLog::versions`] as it will be when the group is written.
-    pub fn versions<L: CommitLog>(
+    /// [`VersionReader::versions`] as it will be when the group is written.
+    pub fn versions<R: VersionReader>(
         &mut self,
-        log: &L,
+        reader: &mut R,
         key: &Bytes,
         family: Family,
         range: TimestampRange,
@@ -57,11 +57,11 @@ impl Group {
         let mut positions: Vec<usize> = self.by_key.get(key).cloned().unwrap_or_default();
         positions.extend_from_slice(&self.ranges);
         if positions.is_empty() {
-            return log.versions(key, family, range, visit);
+            return reader.versions(key, family, range, visit);
         }
         positions.sort_unstable();
         let mut cells: BTreeMap<Timestamp, Bytes> = BTreeMap::new();
-        log.versions(key, family, range, &mut |timestamp, value| {
+        reader.versions(key, family, range, &mut |timestamp, value| {
             cells.insert(timestamp, Bytes::copy_from_slice(value));
             true
         })?;

@@ -5,11 +5,12 @@
 //! a lock in the memory engine, an explorer) calls [`Committer::run`]. Must not know what a class means.
 //!
 //! The order inside a group, and why it is safe: a request is validated against the store, against recent
-//! commits ([`recent`]) and against earlier requests of the group ([`group`]); it takes its commit_ts
+//! commits ([`recent`]) and against earlier requests of the group ([`group`]), which [`admission`] does; it takes its commit_ts
 //! only then, so that timestamps follow the order of validation; the group is logged as one record;
 //! what it publishes becomes visible only when the log has it (and has synced it, when any of the
 //! group's requests is durable); only then does anybody hear of it.
 
+pub mod admission;
 pub mod group;
 pub mod recent;
 pub mod snapshots;
@@ -18,15 +19,14 @@ pub mod snapshots;
 pub(crate) mod tests;
 
 use crate::contract::{
-    ClassRange, CommitBatch, Condition, FailedCondition, Family, Mutation, RowMutation, RowRange, Stamp, TimestampRange,
+    CommitBatch, Condition, FailedCondition, Family, Mutation, RowMutation, RowRange, Stamp, TimestampRange,
 };
 use crate::error::{Result, StoreError};
 use crate::timestamp::{Timestamp, TimestampSource};
+use admission::{Admission, Admitted};
 use bytes::Bytes;
-use group::Group;
-use recent::{Known, RecentCommits};
+use recent::RecentCommits;
 use snapshots::SnapshotRegistry;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Keys longer than this are refused.
@@ -74,17 +74,28 @@ pub struct LogRecord<'a> {
     pub max_timestamp: Timestamp,
 }
 
-/// What the committer needs of an engine.
-pub trait CommitLog {
+/// Reads the versions of rows, as they are when the reader is made or later.
+pub trait VersionReader {
     /// Calls `visit` with the cells of one family of one row in a range, newest first, until it
     /// answers false.
     fn versions(
-        &self,
+        &mut self,
         key: &[u8],
         family: Family,
         range: TimestampRange,
         visit: &mut dyn FnMut(Timestamp, &[u8]) -> bool,
     ) -> Result<()>;
+}
+
+/// What the committer needs of an engine.
+pub trait CommitLog {
+    /// Reads rows while one group is validated.
+    type Reader<'a>: VersionReader
+    where
+        Self: 'a;
+
+    /// A reader of what was written so far.
+    fn reader(&self) -> Self::Reader<'_>;
 
     /// Whether `bytes` more may be written. Errors: `DiskFull`.
     fn reserve(&self, bytes: u64) -> Result<()>;
@@ -221,7 +232,7 @@ impl<L: CommitLog> Committer<L> {
         recent_bytes: usize,
     ) -> Self {
         let max_timestamp = recovered.max_timestamp.max(recovered.visible);
-        let floors = recovered.empty.map(|empty| if empty { Timestamp::ZERO } else { max_timestamp });
+        let floors = recovered.empty.map(|empty| (!empty).then_some(max_timestamp));
         Committer {
             log,
             timestamps,
@@ -269,17 +280,20 @@ impl<L: CommitLog> Committer<L> {
             return requests.iter().map(|_| Err(StoreError::ReadOnly(why.clone()))).collect();
         }
         let space = self.log.reserve(requests.iter().map(|request| request.added_bytes() as u64).sum());
-        let mut group = Group::default();
-        let mut newest = None;
+        let mut admission = Admission::new(self.log.reader(), &mut self.recent, &*self.timestamps, self.visible);
         let mut sync = false;
         let mut answers = Vec::with_capacity(requests.len());
         for request in requests {
             let answer = match &space {
                 Err(error) if request.added_bytes() > 0 => Err(error.clone()),
-                _ => self.admit(request, &mut group, &mut newest),
+                _ => admission.admit(request),
             };
             sync |= matches!(answer, Ok(Ok(_))) && request.is_durable();
             answers.push(answer);
+        }
+        let Admitted { group, newest, failure } = admission.finish();
+        if let Some(failure) = failure {
+            self.stop(&failure);
         }
         if group.is_empty() && newest.is_none() {
             // A durable request that changed nothing still follows what was written before it.
@@ -314,187 +328,6 @@ impl<L: CommitLog> Committer<L> {
     fn undetermined(answers: &mut [Answer], error: &StoreError) {
         for answer in answers.iter_mut().filter(|answer| matches!(answer, Ok(Ok(_)))) {
             *answer = Err(StoreError::Undetermined(error.to_string()));
-        }
-    }
-
-    /// Validates one request and adds its changes to the group.
-    fn admit(&mut self, request: &Request, group: &mut Group, newest: &mut Option<Timestamp>) -> Answer {
-        request.check_limits()?;
-        match request {
-            Request::Commit(batch) => {
-                for (index, condition) in batch.conditions.iter().enumerate() {
-                    let found =
-                        self.newer(&condition.key, condition.family, condition.none_after, condition.class, group)?;
-                    if let Some(found) = found {
-                        return Ok(Err(FailedCondition::Newer { index, found }));
-                    }
-                }
-                for (index, (key, condition)) in batch.row_conditions.iter().enumerate() {
-                    if !self.holds(key, condition, group)? {
-                        return Ok(Err(FailedCondition::Row { index }));
-                    }
-                }
-                let last = newest.unwrap_or(self.visible);
-                let stamp = if batch.publishes {
-                    let taken = self.timestamps.take(1);
-                    if taken <= last {
-                        let error = StoreError::ReadOnly(format!("timestamp {taken} after {last}"));
-                        self.stop(&error);
-                        return Err(error);
-                    }
-                    *newest = Some(taken);
-                    taken
-                } else {
-                    last
-                };
-                for cell in &batch.cells {
-                    let timestamp = match cell.stamp {
-                        Stamp::AtCommit => stamp,
-                        Stamp::At(timestamp) => timestamp,
-                    };
-                    let (key, family) = (cell.key.clone(), cell.family);
-                    match cell.value.clone() {
-                        Some(value) => self.set(group, key, family, timestamp, value),
-                        None => self.remove(group, key, family, timestamp),
-                    }
-                }
-                Ok(Ok(stamp))
-            }
-            Request::Rows { conditions, rows } => {
-                if let Some(row) = rows.first() {
-                    for (index, condition) in conditions.iter().enumerate() {
-                        if !self.holds(&row.key, condition, group)? {
-                            return Ok(Err(FailedCondition::Row { index }));
-                        }
-                    }
-                }
-                // Everything that can fail comes before the first change.
-                let mut decided = Vec::new();
-                // Where the changes of each row begin: a row may come twice.
-                let mut begins: HashMap<&Bytes, usize> = HashMap::with_capacity(rows.len());
-                for row in rows {
-                    let earlier = *begins.entry(&row.key).or_insert(decided.len());
-                    for mutation in &row.mutations {
-                        self.expand(&row.key, mutation, group, earlier, &mut decided)?;
-                    }
-                }
-                for change in decided {
-                    match change {
-                        Change::Set { key, family, timestamp, value } => {
-                            self.set(group, key, family, timestamp, value);
-                        }
-                        Change::Remove { key, family, timestamp } => self.remove(group, key, family, timestamp),
-                        Change::RemoveRange(_) => {}
-                    }
-                }
-                Ok(Ok(newest.unwrap_or(self.visible)))
-            }
-            Request::RemoveRange(range) => {
-                self.recent.forget_range(range);
-                group.push(Change::RemoveRange(range.clone()));
-                Ok(Ok(newest.unwrap_or(self.visible)))
-            }
-        }
-    }
-
-    /// Turns a mutation into changes of single cells; the row's changes so far are in `decided[row..]`.
-    fn expand(
-        &self,
-        key: &Bytes,
-        mutation: &Mutation,
-        group: &mut Group,
-        row: usize,
-        decided: &mut Vec<Change>,
-    ) -> Result<()> {
-        match mutation {
-            Mutation::Set { family, timestamp, value } => decided.push(Change::Set {
-                key: key.clone(),
-                family: *family,
-                timestamp: *timestamp,
-                value: value.clone(),
-            }),
-            Mutation::Delete { family, range } if range.from == range.to => {
-                decided.push(Change::Remove { key: key.clone(), family: *family, timestamp: range.from });
-            }
-            Mutation::Delete { family, range } => {
-                let mut found = Vec::new();
-                group.versions(&self.log, key, *family, *range, &mut |timestamp, _| {
-                    found.push(timestamp);
-                    true
-                })?;
-                for change in decided.get(row..).unwrap_or_default() {
-                    if let Change::Set { key: other, family: of, timestamp, .. } = change
-                        && other == key
-                        && of == family
-                        && range.contains(*timestamp)
-                    {
-                        found.push(*timestamp);
-                    }
-                }
-                decided.extend(found.into_iter().map(|timestamp| Change::Remove {
-                    key: key.clone(),
-                    family: *family,
-                    timestamp,
-                }));
-            }
-        }
-        Ok(())
-    }
-
-    fn set(&mut self, group: &mut Group, key: Bytes, family: Family, timestamp: Timestamp, value: Bytes) {
-        self.recent.note(&key, family, value.first().copied().unwrap_or(0), timestamp);
-        group.push(Change::Set { key, family, timestamp, value });
-    }
-
-    fn remove(&mut self, group: &mut Group, key: Bytes, family: Family, timestamp: Timestamp) {
-        self.recent.forget(&key, family, timestamp);
-        group.push(Change::Remove { key, family, timestamp });
-    }
-
-    /// The newest cell of a class after a timestamp, if any.
-    fn newer(
-        &self,
-        key: &Bytes,
-        family: Family,
-        none_after: Timestamp,
-        class: ClassRange,
-        group: &mut Group,
-    ) -> Result<Option<Timestamp>> {
-        match self.recent.newest_after(key, family, none_after, class) {
-            Known::Newer(timestamp) => return Ok(Some(timestamp)),
-            Known::None => return Ok(None),
-            Known::AskStore => {}
-        }
-        let mut found = None;
-        group.versions(&self.log, key, family, TimestampRange::after(none_after), &mut |timestamp, value| {
-            if class.contains(value) {
-                found = Some(timestamp);
-            }
-            found.is_none()
-        })?;
-        Ok(found)
-    }
-
-    fn holds(&self, key: &Bytes, condition: &Condition, group: &mut Group) -> Result<bool> {
-        match condition {
-            Condition::NoCell { family, range, class, except } => {
-                let mut none = true;
-                group.versions(&self.log, key, *family, *range, &mut |timestamp, value| {
-                    if Some(timestamp) != *except && class.contains(value) {
-                        none = false;
-                    }
-                    none
-                })?;
-                Ok(none)
-            }
-            Condition::CellEquals { family, timestamp, value } => {
-                let mut equal = false;
-                group.versions(&self.log, key, *family, TimestampRange::at(*timestamp), &mut |_, found| {
-                    equal = found == &value[..];
-                    false
-                })?;
-                Ok(equal)
-            }
         }
     }
 }

@@ -11,17 +11,17 @@ use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use std::collections::HashMap;
 
-/// A timestamp for each family.
-pub type Floors = [Timestamp; Family::ALL.len()];
+/// For each family, up to which timestamp not everything is known; `None` when everything is.
+pub type Floors = [Option<Timestamp>; Family::ALL.len()];
 
 /// Memory that an entry costs besides its key, roughly.
 const ENTRY_BYTES: usize = 96;
 
-/// What is known of a row's cells after a timestamp.
+/// What is known of a row's cells from a timestamp on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// There is such a cell; this is the newest.
-    Newer(Timestamp),
+    /// There is such a cell; this is the newest that is known.
+    Newest(Timestamp),
     /// There is none.
     None,
     /// Not known here.
@@ -73,7 +73,7 @@ impl RecentCommits {
         }
         let generation = &mut self.younger;
         if let Some(greatest) = generation.greatest.get_mut(family as usize) {
-            *greatest = timestamp.max(*greatest);
+            *greatest = (*greatest).max(Some(timestamp));
         }
         let families = match generation.entries.get_mut(&key[..]) {
             Some(families) => families,
@@ -116,28 +116,23 @@ impl RecentCommits {
         }
     }
 
-    /// The newest cell of a class of a row after a timestamp.
-    pub fn newest_after(&self, key: &[u8], family: Family, after: Timestamp, class: ClassRange) -> Known {
-        let mut found = Timestamp::ZERO;
+    /// The newest cell of some classes of a row, `from` a timestamp on, that timestamp included.
+    pub fn newest_from(&self, key: &[u8], family: Family, from: Timestamp, class: ClassRange) -> Known {
+        let mut found = None;
         for generation in [&self.younger, &self.elder] {
             let slot = generation.entries.get(key).and_then(|families| families.get(family as usize));
             if let Some(Some(entry)) = slot {
                 if entry.removed {
                     return Known::AskStore;
                 }
-                for (of, newest) in &entry.newest {
-                    if class.from <= *of && *of <= class.to {
-                        found = found.max(*newest);
-                    }
-                }
+                let classes = entry.newest.iter().filter(|(of, _)| class.from <= *of && *of <= class.to);
+                found = found.max(classes.map(|(_, newest)| *newest).max());
             }
         }
-        if found > after {
-            Known::Newer(found)
-        } else if after >= self.floor(family) {
-            Known::None
-        } else {
-            Known::AskStore
+        match found {
+            Some(newest) if newest >= from => Known::Newest(newest),
+            _ if self.floor(family).is_none_or(|floor| from > floor) => Known::None,
+            _ => Known::AskStore,
         }
     }
 
@@ -145,15 +140,15 @@ impl RecentCommits {
     pub fn trim(&mut self) {
         if self.younger.bytes > self.limit / 2 {
             for (floor, greatest) in self.floors.iter_mut().zip(self.elder.greatest) {
-                *floor = greatest.max(*floor);
+                *floor = (*floor).max(greatest);
             }
             self.elder = std::mem::take(&mut self.younger);
         }
     }
 
-    /// At or below this timestamp the store must be asked.
-    pub fn floor(&self, family: Family) -> Timestamp {
-        self.floors.get(family as usize).copied().unwrap_or(Timestamp::MAX)
+    /// At or below this timestamp the store must be asked about a family.
+    pub fn floor(&self, family: Family) -> Option<Timestamp> {
+        self.floors.get(family as usize).copied().flatten()
     }
 }
 
@@ -166,38 +161,40 @@ mod tests {
 
     #[test]
     fn knows_what_is_above_the_floor_by_class() {
-        let mut recent = RecentCommits::new([Timestamp(10); 4], 1 << 20);
+        let mut recent = RecentCommits::new([Some(Timestamp(10)); 4], 1 << 20);
         let key = Bytes::from_static(b"k");
+        let from = |recent: &RecentCommits, from, class| recent.newest_from(b"k", WRITE, Timestamp(from), class);
         let any = ClassRange::ANY;
-        assert_eq!(recent.newest_after(b"k", WRITE, Timestamp(9), any), Known::AskStore);
-        assert_eq!(recent.newest_after(b"k", WRITE, Timestamp(10), any), Known::None);
+        assert_eq!(from(&recent, 10, any), Known::AskStore);
+        assert_eq!(from(&recent, 11, any), Known::None);
         recent.note(&key, WRITE, 2, Timestamp(20));
         recent.note(&key, WRITE, 1, Timestamp(15));
-        assert_eq!(recent.newest_after(b"k", WRITE, Timestamp(10), any), Known::Newer(Timestamp(20)));
+        assert_eq!(from(&recent, 11, any), Known::Newest(Timestamp(20)));
         let weak = ClassRange { from: 0, to: 1 };
-        assert_eq!(recent.newest_after(b"k", WRITE, Timestamp(10), weak), Known::Newer(Timestamp(15)));
-        assert_eq!(recent.newest_after(b"k", WRITE, Timestamp(15), weak), Known::None);
-        assert_eq!(recent.newest_after(b"k", Family::Lock, Timestamp(10), any), Known::None);
+        assert_eq!(from(&recent, 15, weak), Known::Newest(Timestamp(15)));
+        assert_eq!(from(&recent, 16, weak), Known::None);
+        assert_eq!(recent.newest_from(b"k", Family::Lock, Timestamp(11), any), Known::None);
         recent.forget(b"k", WRITE, Timestamp(20));
-        assert_eq!(recent.newest_after(b"k", WRITE, Timestamp(10), any), Known::AskStore);
+        assert_eq!(from(&recent, 11, any), Known::AskStore);
     }
 
     #[test]
     fn the_floor_rises_over_what_is_dropped() {
-        let mut recent = RecentCommits::new([Timestamp::ZERO; 4], 64 << 10);
+        let mut recent = RecentCommits::new([None; 4], 64 << 10);
         for number in 1..=10_000u64 {
             recent.note(&Bytes::from(number.to_be_bytes().to_vec()), WRITE, 0, Timestamp(number));
             recent.trim();
         }
         assert!(recent.younger.bytes + recent.elder.bytes <= (64 << 10) + 2 * ENTRY_BYTES + 16);
-        let floor = recent.floor(WRITE);
-        assert_eq!(recent.floor(Family::Lock), Timestamp::ZERO);
+        assert_eq!(recent.floor(Family::Lock), None);
+        assert_eq!(recent.newest_from(b"x", Family::Lock, Timestamp::ZERO, ClassRange::ANY), Known::None);
+        let floor = recent.floor(WRITE).unwrap();
         assert!(floor > Timestamp::ZERO && floor < Timestamp(10_000));
         for number in 1..=10_000u64 {
-            let known = recent.newest_after(&number.to_be_bytes(), WRITE, Timestamp(number - 1), ClassRange::ANY);
+            let known = recent.newest_from(&number.to_be_bytes(), WRITE, Timestamp(number), ClassRange::ANY);
             match Timestamp(number) <= floor {
                 true => assert_eq!(known, Known::AskStore),
-                false => assert_eq!(known, Known::Newer(Timestamp(number))),
+                false => assert_eq!(known, Known::Newest(Timestamp(number))),
             }
         }
     }

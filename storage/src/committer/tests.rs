@@ -2,7 +2,7 @@
 //! answers as if they had run one by one.
 
 use super::*;
-use crate::contract::{AtomicCommit, CommitCell, CommitCondition, Row};
+use crate::contract::{AtomicCommit, ClassRange, CommitCell, CommitCondition, Row};
 use crate::testing::contract::bytes;
 use crate::testing::{CountingTimestamps, MemoryOptions, MemoryStore};
 use futures::executor::block_on;

@@ -160,7 +160,7 @@ fn run<L: CommitLog>(queue: &Queue, mut committer: Committer<L>, env: &EnvRef, s
 mod tests {
     use super::*;
     use crate::committer::snapshots::SnapshotRegistry;
-    use crate::committer::{LogRecord, Recovered};
+    use crate::committer::{LogRecord, Recovered, VersionReader};
     use crate::contract::{CommitBatch, Family, TimestampRange};
     use crate::embedded::tests::env;
     use crate::error::Result;
@@ -183,15 +183,24 @@ mod tests {
         permits: mpsc::Receiver<bool>,
     }
 
-    impl CommitLog for Recorder {
+    struct Nothing;
+
+    impl VersionReader for Nothing {
         fn versions(
-            &self,
+            &mut self,
             _: &[u8],
             _: Family,
             _: TimestampRange,
             _: &mut dyn FnMut(Timestamp, &[u8]) -> bool,
         ) -> Result<()> {
             Ok(())
+        }
+    }
+
+    impl CommitLog for Recorder {
+        type Reader<'a> = Nothing;
+        fn reader(&self) -> Nothing {
+            Nothing
         }
         fn reserve(&self, _: u64) -> Result<()> {
             Ok(())

@@ -3,7 +3,7 @@
 
 use super::folder::free_bytes;
 use super::{database_error, key, options};
-use crate::committer::{Change, CommitLog, LogRecord, Recovered};
+use crate::committer::{Change, CommitLog, LogRecord, Recovered, VersionReader};
 use crate::contract::{Family, TimestampRange};
 use crate::error::{Result, StoreError};
 use crate::timestamp::Timestamp;
@@ -123,18 +123,37 @@ impl RocksLog {
     }
 }
 
-impl CommitLog for RocksLog {
+/// Reads rows for the committer, with one iterator a family for a whole group.
+pub struct RocksReader<'a> {
+    database: &'a Database,
+    iterators: [Option<DBRawIterator<'a>>; Family::ALL.len()],
+    prefix: Vec<u8>,
+}
+
+impl VersionReader for RocksReader<'_> {
     fn versions(
-        &self,
+        &mut self,
         key: &[u8],
         family: Family,
         range: TimestampRange,
         visit: &mut dyn FnMut(Timestamp, &[u8]) -> bool,
     ) -> Result<()> {
-        let mut iterator = self.database.row_iterator(family, ReadOptions::default())?;
-        let mut prefix = Vec::with_capacity(key.len() + 16);
-        key::push_prefix(key, &mut prefix);
-        super::reader::versions(&mut iterator, &prefix, range, visit)
+        let Some(slot) = self.iterators.get_mut(family as usize) else { return Ok(()) };
+        let iterator = match slot {
+            Some(iterator) => iterator,
+            None => slot.insert(self.database.row_iterator(family, ReadOptions::default())?),
+        };
+        self.prefix.clear();
+        key::push_prefix(key, &mut self.prefix);
+        super::reader::versions(iterator, &self.prefix, range, visit)
+    }
+}
+
+impl CommitLog for RocksLog {
+    type Reader<'a> = RocksReader<'a>;
+
+    fn reader(&self) -> RocksReader<'_> {
+        RocksReader { database: &self.database, iterators: [None, None, None, None], prefix: Vec::new() }
     }
 
     fn reserve(&self, bytes: u64) -> Result<()> {

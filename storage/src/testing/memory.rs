@@ -2,7 +2,7 @@
 //! everything else is as in the embedded engine. For tests and explorers.
 
 use crate::committer::snapshots::SnapshotRegistry;
-use crate::committer::{Answer, Change, CommitLog, Committer, LogRecord, Recovered, Request};
+use crate::committer::{Answer, Change, CommitLog, Committer, LogRecord, Recovered, Request, VersionReader};
 use crate::contract::{
     AtomicCommit, Cell, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row, RowMutation,
     RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange,
@@ -52,15 +52,18 @@ struct MemoryLog {
     full: bool,
 }
 
-impl CommitLog for MemoryLog {
+/// Reads the rows of a [`MemoryStore`].
+pub struct MemoryReader(Arc<RwLock<Rows>>);
+
+impl VersionReader for MemoryReader {
     fn versions(
-        &self,
+        &mut self,
         key: &[u8],
         family: Family,
         range: TimestampRange,
         visit: &mut dyn FnMut(Timestamp, &[u8]) -> bool,
     ) -> Result<()> {
-        let rows = self.rows.read();
+        let rows = self.0.read();
         if let Some(versions) = rows.get(key).and_then(|families| families.get(family as usize)) {
             for (timestamp, value) in in_range(versions, range) {
                 if !visit(timestamp, value) {
@@ -69,6 +72,14 @@ impl CommitLog for MemoryLog {
             }
         }
         Ok(())
+    }
+}
+
+impl CommitLog for MemoryLog {
+    type Reader<'a> = MemoryReader;
+
+    fn reader(&self) -> MemoryReader {
+        MemoryReader(self.rows.clone())
     }
 
     fn reserve(&self, _bytes: u64) -> Result<()> {

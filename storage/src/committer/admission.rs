@@ -1,0 +1,225 @@
+//! [`Admission`]: the validation of one group: each request is looked at in order, and what it changes is
+//! added to the group when everything holds.
+
+use super::group::Group;
+use super::recent::{Known, RecentCommits};
+use super::{Answer, Change, Request, VersionReader};
+use crate::contract::{
+    ClassRange, CommitBatch, Condition, FailedCondition, Family, Mutation, RowMutation, Stamp, TimestampRange,
+};
+use crate::error::{Result, StoreError};
+use crate::timestamp::{Timestamp, TimestampSource};
+use bytes::Bytes;
+use std::collections::HashMap;
+
+/// See the head of the module.
+pub struct Admission<'a, R> {
+    reader: R,
+    recent: &'a mut RecentCommits,
+    timestamps: &'a dyn TimestampSource,
+    /// Newest commit timestamp before the group.
+    visible: Timestamp,
+    admitted: Admitted,
+}
+
+/// What came of validating a group.
+#[derive(Default)]
+pub struct Admitted {
+    /// What is to be written.
+    pub group: Group,
+    /// The newest commit timestamp taken, if any request publishes.
+    pub newest: Option<Timestamp>,
+    /// Why nothing more may be admitted, ever.
+    pub failure: Option<StoreError>,
+}
+
+impl<'a, R: VersionReader> Admission<'a, R> {
+    /// Validates against `recent` and what `reader` shows; the newest commit so far is `visible`.
+    pub fn new(
+        reader: R,
+        recent: &'a mut RecentCommits,
+        timestamps: &'a dyn TimestampSource,
+        visible: Timestamp,
+    ) -> Self {
+        Admission { reader, recent, timestamps, visible, admitted: Admitted::default() }
+    }
+
+    /// Ends the validation.
+    pub fn finish(self) -> Admitted {
+        self.admitted
+    }
+
+    /// Validates one request and adds its changes to the group. An error or a failed condition
+    /// leaves the group as it was.
+    pub fn admit(&mut self, request: &Request) -> Answer {
+        if let Some(failure) = &self.admitted.failure {
+            return Err(failure.clone());
+        }
+        request.check_limits()?;
+        match request {
+            Request::Commit(batch) => self.admit_commit(batch),
+            Request::Rows { conditions, rows } => self.admit_rows(conditions, rows),
+            Request::RemoveRange(range) => {
+                self.recent.forget_range(range);
+                self.admitted.group.push(Change::RemoveRange(range.clone()));
+                Ok(Ok(self.last()))
+            }
+        }
+    }
+
+    /// The newest commit timestamp, those of the group included.
+    fn last(&self) -> Timestamp {
+        self.admitted.newest.unwrap_or(self.visible)
+    }
+
+    fn admit_commit(&mut self, batch: &CommitBatch) -> Answer {
+        for (index, condition) in batch.conditions.iter().enumerate() {
+            let range = TimestampRange::after(condition.none_after);
+            if let Some(found) = self.first(&condition.key, condition.family, range, condition.class, None)? {
+                return Ok(Err(FailedCondition::Newer { index, found }));
+            }
+        }
+        for (index, (key, condition)) in batch.row_conditions.iter().enumerate() {
+            if !self.holds(key, condition)? {
+                return Ok(Err(FailedCondition::Row { index }));
+            }
+        }
+        let last = self.last();
+        let stamp = if batch.publishes {
+            let taken = self.timestamps.take(1);
+            if taken <= last {
+                let failure = StoreError::ReadOnly(format!("the oracle gave out {taken} after {last}"));
+                self.admitted.failure = Some(failure.clone());
+                return Err(failure);
+            }
+            self.admitted.newest = Some(taken);
+            taken
+        } else {
+            last
+        };
+        for cell in &batch.cells {
+            let timestamp = match cell.stamp {
+                Stamp::AtCommit => stamp,
+                Stamp::At(timestamp) => timestamp,
+            };
+            let (key, family) = (cell.key.clone(), cell.family);
+            self.add(match cell.value.clone() {
+                Some(value) => Change::Set { key, family, timestamp, value },
+                None => Change::Remove { key, family, timestamp },
+            });
+        }
+        Ok(Ok(stamp))
+    }
+
+    fn admit_rows(&mut self, conditions: &[Condition], rows: &[RowMutation]) -> Answer {
+        if let Some(row) = rows.first() {
+            for (index, condition) in conditions.iter().enumerate() {
+                if !self.holds(&row.key, condition)? {
+                    return Ok(Err(FailedCondition::Row { index }));
+                }
+            }
+        }
+        // Everything that can fail comes before the first change.
+        let mut decided = Vec::new();
+        // Where the changes of each row begin: a row may come twice.
+        let mut begins: HashMap<&Bytes, usize> = HashMap::with_capacity(rows.len());
+        for row in rows {
+            let begin = *begins.entry(&row.key).or_insert(decided.len());
+            for mutation in &row.mutations {
+                self.decide(&row.key, mutation, begin, &mut decided)?;
+            }
+        }
+        for change in decided {
+            self.add(change);
+        }
+        Ok(Ok(self.last()))
+    }
+
+    /// Turns a mutation into changes of single cells; the row's changes so far are in
+    /// `decided[begin..]`.
+    fn decide(&mut self, key: &Bytes, mutation: &Mutation, begin: usize, decided: &mut Vec<Change>) -> Result<()> {
+        let remove = |family, timestamp| Change::Remove { key: key.clone(), family, timestamp };
+        match mutation {
+            Mutation::Set { family, timestamp, value } => decided.push(Change::Set {
+                key: key.clone(),
+                family: *family,
+                timestamp: *timestamp,
+                value: value.clone(),
+            }),
+            Mutation::Delete { family, range } if range.from == range.to => {
+                decided.push(remove(*family, range.from));
+            }
+            Mutation::Delete { family, range } => {
+                let mut found = Vec::new();
+                self.admitted.group.versions(&mut self.reader, key, *family, *range, &mut |timestamp, _| {
+                    found.push(timestamp);
+                    true
+                })?;
+                for change in decided.get(begin..).unwrap_or_default() {
+                    match change {
+                        Change::Set { key: other, family: of, timestamp, .. }
+                            if other == key && of == family && range.contains(*timestamp) =>
+                        {
+                            found.push(*timestamp);
+                        }
+                        _ => {}
+                    }
+                }
+                decided.extend(found.into_iter().map(|timestamp| remove(*family, timestamp)));
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, change: Change) {
+        match &change {
+            Change::Set { key, family, timestamp, value } => {
+                self.recent.note(key, *family, value.first().copied().unwrap_or(0), *timestamp);
+            }
+            Change::Remove { key, family, timestamp } => self.recent.forget(key, *family, *timestamp),
+            Change::RemoveRange(range) => self.recent.forget_range(range),
+        }
+        self.admitted.group.push(change);
+    }
+
+    fn holds(&mut self, key: &Bytes, condition: &Condition) -> Result<bool> {
+        match condition {
+            Condition::NoCell { family, range, class, except } => {
+                Ok(self.first(key, *family, *range, *class, *except)?.is_none())
+            }
+            Condition::CellEquals { family, timestamp, value } => {
+                let (mut equal, range) = (false, TimestampRange::at(*timestamp));
+                self.admitted.group.versions(&mut self.reader, key, *family, range, &mut |_, found| {
+                    equal = found == &value[..];
+                    false
+                })?;
+                Ok(equal)
+            }
+        }
+    }
+
+    /// A cell of these classes and versions other than `except`, if there is one.
+    fn first(
+        &mut self,
+        key: &Bytes,
+        family: Family,
+        range: TimestampRange,
+        class: ClassRange,
+        except: Option<Timestamp>,
+    ) -> Result<Option<Timestamp>> {
+        match self.recent.newest_from(key, family, range.from, class) {
+            Known::Newest(found) if found <= range.to && Some(found) != except => return Ok(Some(found)),
+            Known::None => return Ok(None),
+            // Cells before the newest are not remembered.
+            Known::Newest(_) | Known::AskStore => {}
+        }
+        let mut first = None;
+        self.admitted.group.versions(&mut self.reader, key, family, range, &mut |timestamp, value| {
+            if class.contains(value) && Some(timestamp) != except {
+                first = Some(timestamp);
+            }
+            first.is_none()
+        })?;
+        Ok(first)
+    }
+}
