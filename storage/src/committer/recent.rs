@@ -14,7 +14,9 @@ use std::collections::HashMap;
 /// For each family, up to which timestamp not everything is known; `None` when everything is.
 pub type Floors = [Option<Timestamp>; Family::ALL.len()];
 
-/// Memory that an entry costs besides its key, roughly.
+/// Memory that a row costs besides its key, roughly: its place in the map, a few allocations.
+const ROW_BYTES: usize = 120;
+/// Memory that a family of a row costs, roughly.
 const ENTRY_BYTES: usize = 96;
 
 /// What is known of a row's cells from a timestamp on.
@@ -79,7 +81,7 @@ impl RecentCommits {
             Some(families) => families,
             None => {
                 // A copy: the key may be a slice of something large.
-                generation.bytes += key.len() + ENTRY_BYTES;
+                generation.bytes += key.len() + ROW_BYTES;
                 generation.entries.entry(Bytes::copy_from_slice(key)).or_default()
             }
         };
@@ -93,7 +95,10 @@ impl RecentCommits {
         entry.overwrite(class, timestamp);
         match entry.newest.iter_mut().find(|(of, _)| *of == class) {
             Some((_, newest)) => *newest = timestamp.max(*newest),
-            None => entry.newest.push((class, timestamp)),
+            None => {
+                entry.newest.reserve_exact(1);
+                entry.newest.push((class, timestamp));
+            }
         }
     }
 
@@ -185,7 +190,7 @@ mod tests {
             recent.note(&Bytes::from(number.to_be_bytes().to_vec()), WRITE, 0, Timestamp(number));
             recent.trim();
         }
-        assert!(recent.younger.bytes + recent.elder.bytes <= (64 << 10) + 2 * ENTRY_BYTES + 16);
+        assert!(recent.younger.bytes + recent.elder.bytes <= (64 << 10) + 2 * (ROW_BYTES + ENTRY_BYTES + 8));
         assert_eq!(recent.floor(Family::Lock), None);
         assert_eq!(recent.newest_from(b"x", Family::Lock, Timestamp::ZERO, ClassRange::ANY), Known::None);
         let floor = recent.floor(WRITE).unwrap();
