@@ -258,3 +258,40 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let found = values(&open(room.path(), options).unwrap()).len();
     assert!((committed..=committed + 1).contains(&found), "{found} of {committed}");
 }
+
+/// Names the folder to the process that [`a_killed_process_loses_nothing_acknowledged`] kills.
+const KILLED_FOLDER: &str = "PERCOSQL_TEST_KILLED_FOLDER";
+
+#[test]
+#[allow(clippy::print_stdout)]
+fn a_killed_process_loses_nothing_acknowledged() {
+    use std::io::{BufRead, BufReader};
+    if let Ok(folder) = std::env::var(KILLED_FOLDER) {
+        let store = open(Path::new(&folder), small()).unwrap();
+        for number in values(&store).len().. {
+            commit(&store, &[&format!("{number:06}")], "value");
+            println!("acknowledged {number}");
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for round in 1..4 {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "--nocapture", "embedded::fault_tests::a_killed_process_loses_nothing_acknowledged"])
+            .env(KILLED_FOLDER, folder.path())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(|line| line.unwrap());
+        let acknowledged =
+            |line: String| line.split_once("acknowledged ").map(|(_, number)| number.parse::<usize>().unwrap());
+        let mut last = lines.by_ref().filter_map(acknowledged).nth(40 * round).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        last = lines.filter_map(acknowledged).last().unwrap_or(last);
+        let found = values(&open(folder.path(), small()).unwrap());
+        // The one after the last may have been logged without being told.
+        assert!((last + 1..=last + 2).contains(&found.len()), "{} after {last}", found.len());
+        let expected: Vec<Bytes> = (0..found.len()).map(|number| format!("{number:06}").into()).collect();
+        assert_eq!(found, expected);
+    }
+}
