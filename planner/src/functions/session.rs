@@ -1,8 +1,248 @@
-//! Functions that look at the session: settings, sequences, the process.
+//! Functions that look at the session: settings, transaction, process.
 
+use super::kernel::{Call, Kernel, Stability};
 use super::registry::ScalarFunction;
+use super::typed::{Bool, Float8, Int4, Int8, SqlRead, SqlWrite, Text, Timestamptz, Uuid};
+use crate::encoding::ColumnBuilder;
+use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
+use crate::types::value::ValueRef;
+use crate::types::{BaseType, SqlType};
+use datafusion::arrow::array::{ArrayRef, StringArray};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What `version()` answers; clients look for `PostgreSQL` and a version in it.
+const VERSION: &str = concat!("PostgreSQL 15.0 (PercoSQL ", env!("CARGO_PKG_VERSION"), ")");
+
+fn fill<R: SqlWrite>(call: &Call<'_>, value: impl Fn() -> Result<Option<R::Owned>>) -> Result<ArrayRef> {
+    let mut builder = R::builder(call.rows);
+    for _ in 0..call.rows {
+        R::append(&mut builder, value()?)?;
+    }
+    Ok(R::finish(builder))
+}
+
+/// A function without arguments of the statement's context.
+pub(super) fn of_context<R: SqlWrite>(value: fn(&StatementContext) -> Result<Option<R::Owned>>) -> Kernel {
+    Arc::new(move |call: &Call<'_>| {
+        let context = call.context()?;
+        fill::<R>(call, || value(&context))
+    })
+}
+
+/// A strict function of one argument and the statement's context.
+pub(super) fn with_context<A: SqlRead, R: SqlWrite>(
+    value: impl for<'a> Fn(&StatementContext, A::Item<'a>) -> Result<Option<R::Owned>> + Send + Sync + 'static,
+) -> Kernel {
+    Arc::new(move |call: &Call<'_>| {
+        let context = call.context()?;
+        let column = call.column::<A>(0)?;
+        let mut builder = R::builder(call.rows);
+        for row in 0..call.rows {
+            let result = match column.get(row)? {
+                Some(argument) => value(&context, argument)?,
+                None => None,
+            };
+            R::append(&mut builder, result)?;
+        }
+        Ok(R::finish(builder))
+    })
+}
+
+fn current_setting(context: &StatementContext, name: &str, missing_ok: bool) -> Result<Option<String>> {
+    match context.session.settings().get(name) {
+        Some(value) => Ok(Some(value)),
+        None if missing_ok => Ok(None),
+        None => Err(SqlError::new(state::UNDEFINED_OBJECT, format!("unrecognized configuration parameter \"{name}\""))),
+    }
+}
+
+/// Runs a future of the store within a kernel. The server's runtime has several threads.
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    match tokio::runtime::Handle::try_current() {
+        Ok(handle) => tokio::task::block_in_place(|| handle.block_on(future)),
+        Err(_) => futures::executor::block_on(future),
+    }
+}
+
+fn sleep(context: &StatementContext, seconds: f64) -> Result<()> {
+    // In steps, so that a cancelled statement does not sleep on.
+    let mut left = seconds.clamp(0.0, 1e9);
+    while left > 0.0 && !context.session.cancel.is_cancelled() {
+        let step = left.min(0.05);
+        wait(tokio::time::sleep(Duration::from_secs_f64(step)));
+        left -= step;
+    }
+    Ok(())
+}
+
+fn schemas(context: &StatementContext, implicit: bool) -> Vec<String> {
+    let mut schemas: Vec<String> = Vec::new();
+    let path = context.settings.search_path();
+    if implicit && !path.iter().any(|schema| schema == "pg_catalog") {
+        schemas.push("pg_catalog".to_string());
+    }
+    schemas.extend(path.iter().filter(|schema| context.catalog.schema(schema).is_some()).cloned());
+    schemas
+}
 
 /// The functions of this module.
 pub(super) fn functions() -> Vec<ScalarFunction> {
-    Vec::new()
+    let (text, int4, int8, boolean) = (SqlType::TEXT, SqlType::INT4, SqlType::INT8, SqlType::BOOL);
+    let (stable, volatile) = (Stability::Stable, Stability::Volatile);
+    let names = SqlType::NAME.array_of();
+    let mut all = vec![
+        ScalarFunction::new("version", &[], text, stable, of_context::<Text>(|_| Ok(Some(VERSION.to_string())))),
+        ScalarFunction::new(
+            "pg_backend_pid",
+            &[],
+            int4,
+            stable,
+            of_context::<Int4>(|context| Ok(Some(context.session.backend_pid))),
+        ),
+        ScalarFunction::new("pg_is_in_recovery", &[], boolean, stable, of_context::<Bool>(|_| Ok(Some(false)))),
+        ScalarFunction::new(
+            "current_database",
+            &[],
+            SqlType::NAME,
+            stable,
+            of_context::<Text>(|context| Ok(Some(context.session.database_name.clone()))),
+        ),
+        ScalarFunction::new(
+            "current_schema",
+            &[],
+            SqlType::NAME,
+            stable,
+            of_context::<Text>(|context| Ok(schemas(context, false).into_iter().next())),
+        ),
+        ScalarFunction::new(
+            "current_schemas",
+            &[boolean],
+            names,
+            stable,
+            Arc::new(move |call: &Call<'_>| {
+                let context = call.context()?;
+                let implicit = call.column::<Bool>(0)?;
+                let mut builder = ColumnBuilder::new(names, call.rows);
+                for row in 0..call.rows {
+                    match implicit.get(row)? {
+                        Some(implicit) => {
+                            builder
+                                .append(&ValueRef::List(Arc::new(StringArray::from(schemas(&context, implicit)))))?;
+                        }
+                        None => builder.append_null(),
+                    }
+                }
+                builder.finish()
+            }),
+        ),
+        ScalarFunction::new("pg_my_temp_schema", &[], SqlType::OID, stable, of_context::<Int8>(|_| Ok(Some(0)))),
+        ScalarFunction::new(
+            "current_setting",
+            &[text],
+            text,
+            stable,
+            with_context::<Text, Text>(|context, name: &str| current_setting(context, name, false)),
+        ),
+        ScalarFunction::new(
+            "current_setting",
+            &[text, boolean],
+            text,
+            stable,
+            Arc::new(|call: &Call<'_>| {
+                let context = call.context()?;
+                let (names, missing) = (call.column::<Text>(0)?, call.column::<Bool>(1)?);
+                let mut builder = Text::builder(call.rows);
+                for row in 0..call.rows {
+                    let value = match (names.get(row)?, missing.get(row)?) {
+                        (Some(name), Some(missing)) => current_setting(&context, name, missing)?,
+                        _ => None,
+                    };
+                    Text::append(&mut builder, value)?;
+                }
+                Ok(Text::finish(builder))
+            }),
+        ),
+        ScalarFunction::new(
+            "set_config",
+            &[text, text, boolean],
+            text,
+            volatile,
+            Arc::new(|call: &Call<'_>| {
+                let context = call.context()?;
+                let (names, values, local) =
+                    (call.column::<Text>(0)?, call.column::<Text>(1)?, call.column::<Bool>(2)?);
+                let mut builder = Text::builder(call.rows);
+                for row in 0..call.rows {
+                    let Some(name) = names.get(row)? else {
+                        return Err(SqlError::new(state::NULL_VALUE_NOT_ALLOWED, "SET requires parameter name"));
+                    };
+                    let value = values.get(row)?.unwrap_or_default();
+                    let set = context.session.set_config(name, value, local.get(row)?.unwrap_or(false))?;
+                    Text::append(&mut builder, Some(set))?;
+                }
+                Ok(Text::finish(builder))
+            }),
+        ),
+        ScalarFunction::new(
+            "gen_random_uuid",
+            &[],
+            SqlType::UUID,
+            volatile,
+            Arc::new(|call: &Call<'_>| fill::<Uuid>(call, || Ok(Some(*uuid::Uuid::new_v4().as_bytes())))),
+        ),
+        ScalarFunction::new(
+            "clock_timestamp",
+            &[],
+            SqlType::TIMESTAMPTZ,
+            volatile,
+            Arc::new(|call: &Call<'_>| fill::<Timestamptz>(call, || Ok(Some(chrono::Utc::now().timestamp_micros())))),
+        ),
+        ScalarFunction::new(
+            "statement_timestamp",
+            &[],
+            SqlType::TIMESTAMPTZ,
+            stable,
+            of_context::<Timestamptz>(|context| Ok(Some(context.statement_time))),
+        ),
+        ScalarFunction::new(
+            "pg_sleep",
+            &[SqlType::FLOAT8],
+            SqlType::of(BaseType::Void),
+            volatile,
+            Arc::new(|call: &Call<'_>| {
+                let context = call.context()?;
+                let seconds = call.column::<Float8>(0)?;
+                for row in 0..call.rows {
+                    if let Some(seconds) = seconds.get(row)? {
+                        sleep(&context, seconds)?;
+                    }
+                }
+                Ok(Arc::new(datafusion::arrow::array::NullArray::new(call.rows)))
+            }),
+        ),
+    ];
+    for name in ["now", "transaction_timestamp"] {
+        all.push(ScalarFunction::new(
+            name,
+            &[],
+            SqlType::TIMESTAMPTZ,
+            stable,
+            of_context::<Timestamptz>(|context| Ok(Some(context.transaction_time))),
+        ));
+    }
+    for name in ["txid_current", "pg_current_xact_id"] {
+        all.push(ScalarFunction::new(
+            name,
+            &[],
+            int8,
+            stable,
+            of_context::<Int8>(|context| {
+                let start = wait(context.transaction.start_ts())?;
+                Ok(i64::try_from(start.0).ok())
+            }),
+        ));
+    }
+    all
 }

@@ -20,7 +20,7 @@ pub const SECOND: i64 = 1_000_000;
 /// First day of dates and timestamps: 4714-11-24 BC (Julian day 0).
 pub const MIN_DATE: i64 = -2_440_588;
 /// First day beyond dates: 5874898-01-01.
-pub const END_DATE: i64 = 2_145_042_541;
+pub const END_DATE: i64 = 2_145_042_906;
 /// First microsecond beyond timestamps, in January 294247: PostgreSQL, which counts from 2000, ends thirty years later.
 pub const END_TIMESTAMP: i64 = i64::MAX;
 /// First microsecond of timestamps: 4714-11-24 BC.

@@ -76,7 +76,7 @@ fn ln_weight(value: &Numeric) -> i64 {
     } else {
         (value.leading_exponent() as f64 * std::f64::consts::LN_10).abs()
     };
-    ln.log10().floor() as i64
+    ln.log10().trunc() as i64
 }
 
 impl Numeric {
@@ -202,6 +202,7 @@ impl Numeric {
         if whole {
             if let Ok(count) = exponent.to_i64("integer") {
                 if count.unsigned_abs() < 100_000 {
+                    let scale = MIN_SIGNIFICANT_DIGITS.max(i64::from(self.scale())).min(MAX_DISPLAY_SCALE);
                     return self.power_whole(count, scale);
                 }
             }
@@ -280,10 +281,15 @@ mod tests {
         // Checked against PostgreSQL 15.
         assert_eq!(n("2").sqrt().unwrap().to_string(), "1.414213562373095");
         assert_eq!(n("1").exp().unwrap().to_string(), "2.7182818284590452");
-        assert_eq!(n("2").ln().unwrap().to_string(), "0.69314718055994531");
+        assert_eq!(n("2").ln().unwrap().to_string(), "0.6931471805599453");
         assert_eq!(n("100").log(&n("10")).unwrap().to_string(), "2.0000000000000000");
-        assert_eq!(n("2").power(&n("10")).unwrap().to_string(), "1024.0000000000000");
+        assert_eq!(n("2").power(&n("10")).unwrap().to_string(), "1024.0000000000000000");
         assert_eq!(n("2").power(&n("0.5")).unwrap().to_string(), "1.4142135623730950");
+        assert_eq!(n("1000.0").log(&n("2.0")).unwrap().to_string(), "9.9657842846620870");
+        assert_eq!(n("3.14").power(&n("2.5")).unwrap().to_string(), "17.471255712810113");
+        assert_eq!(n("1234567.89").sqrt().unwrap().to_string(), "1111.1111060555555");
+        assert_eq!(n("-5.5").exp().unwrap().to_string(), "0.004086771438464067");
+        assert_eq!(n("0.001").ln().unwrap().to_string(), "-6.9077552789821371");
         assert_eq!(n("2").power(&n("-1")).unwrap().to_string(), "0.5000000000000000");
         assert_eq!(n("-1").sqrt().unwrap_err().state(), "2201F");
         assert_eq!(n("0").ln().unwrap_err().state(), "2201E");

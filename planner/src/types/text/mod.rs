@@ -8,6 +8,7 @@ mod output;
 
 pub use array::split_array;
 pub use input::{input, parse_bool, parse_bytea, parse_float4, parse_float8, parse_integer, parse_uuid};
+pub(crate) use output::quote_identifier;
 pub use output::{output, output_datum, output_string, write_bytea, write_float4, write_float8, write_uuid};
 
 use crate::catalog::Catalog;

@@ -1,5 +1,12 @@
 //! Dates and timestamps: operators and functions.
 
+mod extract;
+mod field;
+mod number;
+mod parse;
+mod to_char;
+mod truncate;
+
 use super::kernel::{KernelFunction, Stability};
 use super::operator::no_operator;
 use super::registry::ScalarFunction;
@@ -56,5 +63,6 @@ pub(super) fn operator(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, r
 
 /// The functions of this module.
 pub(super) fn functions() -> Vec<ScalarFunction> {
-    Vec::new()
+    [extract::functions(), truncate::functions(), to_char::functions(), number::functions(), parse::functions()]
+        .concat()
 }

@@ -1,0 +1,88 @@
+//! nextval, currval, lastval and setval. What they do is the catalog's.
+
+use super::kernel::{Call, Stability};
+use super::registry::ScalarFunction;
+use super::session::{of_context, with_context};
+use super::typed::{Bool, Int8, SqlWrite};
+use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
+use crate::types::{Oid, SqlType};
+use std::sync::Arc;
+
+fn oid(value: i64) -> Result<Oid> {
+    Oid::try_from(value).map_err(|_| super::cast_kernel::out_of_range("OID"))
+}
+
+/// Sequences change what is stored: not in a read-only transaction.
+fn writable(context: &StatementContext, what: &str) -> Result<()> {
+    if context.settings.get("transaction_read_only").as_deref() == Some("on") {
+        return Err(SqlError::new(
+            state::READ_ONLY_SQL_TRANSACTION,
+            format!("cannot execute {what} in a read-only transaction"),
+        ));
+    }
+    Ok(())
+}
+
+/// The functions of this module.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let (int8, regclass) = (SqlType::INT8, SqlType::REGCLASS);
+    let volatile = Stability::Volatile;
+    let set_value = |call: &Call<'_>| {
+        let context = call.context()?;
+        writable(&context, "setval()")?;
+        let (sequences, values) = (call.column::<Int8>(0)?, call.column::<Int8>(1)?);
+        let called = if call.arguments.len() > 2 { Some(call.column::<Bool>(2)?) } else { None };
+        let mut builder = Int8::builder(call.rows);
+        for row in 0..call.rows {
+            let called = match &called {
+                Some(called) => called.get(row)?,
+                None => Some(true),
+            };
+            let result = match (sequences.get(row)?, values.get(row)?, called) {
+                (Some(sequence), Some(value), Some(called)) => {
+                    let store = context.session.database()?.catalog();
+                    Some(store.sequences().set_value(&context, oid(sequence)?, value, called)?)
+                }
+                _ => None,
+            };
+            Int8::append(&mut builder, result)?;
+        }
+        Ok(Int8::finish(builder))
+    };
+    vec![
+        ScalarFunction::new(
+            "nextval",
+            &[regclass],
+            int8,
+            volatile,
+            with_context::<Int8, Int8>(|context, sequence| {
+                writable(context, "nextval()")?;
+                let store = context.session.database()?.catalog();
+                store.sequences().next_value(context, oid(sequence)?).map(Some)
+            }),
+        ),
+        ScalarFunction::new(
+            "currval",
+            &[regclass],
+            int8,
+            volatile,
+            with_context::<Int8, Int8>(|context, sequence| {
+                let store = context.session.database()?.catalog();
+                store.sequences().current_value(context, oid(sequence)?).map(Some)
+            }),
+        ),
+        ScalarFunction::new(
+            "lastval",
+            &[],
+            int8,
+            volatile,
+            of_context::<Int8>(|context| {
+                let store = context.session.database()?.catalog();
+                store.sequences().last_value(context).map(Some)
+            }),
+        ),
+        ScalarFunction::new("setval", &[regclass, int8], int8, volatile, Arc::new(set_value)),
+        ScalarFunction::new("setval", &[regclass, int8, SqlType::BOOL], int8, volatile, Arc::new(set_value)),
+    ]
+}

@@ -1,0 +1,216 @@
+//! bytea: lengths, encodings, MD5.
+
+use super::immutable;
+use crate::error::{Result, SqlError, state};
+use crate::functions::registry::ScalarFunction;
+use crate::functions::typed::{Bytea, Int4, Text, binary, ternary, unary};
+use crate::types::SqlType;
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+fn unknown_format(format: &str) -> SqlError {
+    SqlError::new(state::INVALID_PARAMETER_VALUE, format!("unrecognized encoding: \"{format}\""))
+}
+
+fn encode(bytes: &[u8], format: &str) -> Result<String> {
+    match format.to_ascii_lowercase().as_str() {
+        "hex" => Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+        "base64" => {
+            let mut out = String::with_capacity(bytes.len() * 4 / 3 + 4);
+            let mut line = 0;
+            for chunk in bytes.chunks(3) {
+                let word =
+                    chunk.iter().enumerate().fold(0u32, |word, (at, byte)| word | u32::from(*byte) << (16 - 8 * at));
+                for at in 0..4 {
+                    let digit = BASE64.get((word >> (18 - 6 * at) & 63) as usize).copied().unwrap_or(b'=');
+                    out.push(if at <= chunk.len() { char::from(digit) } else { '=' });
+                }
+                line += 4;
+                // Lines of 76 characters, as MIME has them.
+                if line == 76 {
+                    out.push('\n');
+                    line = 0;
+                }
+            }
+            if out.ends_with('\n') && bytes.len() % 57 == 0 {
+                out.pop();
+            }
+            Ok(out)
+        }
+        "escape" => Ok(bytes
+            .iter()
+            .map(|byte| match byte {
+                0 | 128.. => format!("\\{byte:03o}"),
+                b'\\' => "\\\\".to_string(),
+                _ => char::from(*byte).to_string(),
+            })
+            .collect()),
+        _ => Err(unknown_format(format)),
+    }
+}
+
+fn decode(text: &str, format: &str) -> Result<Vec<u8>> {
+    match format.to_ascii_lowercase().as_str() {
+        "hex" => crate::types::text::parse_bytea(&format!("\\x{text}")),
+        "escape" => crate::types::text::parse_bytea(text),
+        "base64" => {
+            let invalid = |message: String| SqlError::new(state::INVALID_PARAMETER_VALUE, message);
+            let (mut out, mut word, mut bits, mut padding) = (Vec::new(), 0u32, 0, 0);
+            for c in text.bytes() {
+                if c.is_ascii_whitespace() {
+                    continue;
+                }
+                if c == b'=' {
+                    padding += 1;
+                    continue;
+                }
+                let digit = BASE64.iter().position(|digit| *digit == c);
+                let Some(digit) = digit.filter(|_| padding == 0) else {
+                    return Err(invalid(format!(
+                        "invalid symbol \"{}\" found while decoding base64 sequence",
+                        char::from(c)
+                    )));
+                };
+                word = word << 6 | digit as u32;
+                bits += 6;
+                if bits >= 8 {
+                    bits -= 8;
+                    out.push((word >> bits) as u8);
+                }
+            }
+            if padding > 2 || (bits / 2 != padding) {
+                return Err(invalid("invalid base64 end sequence".into())
+                    .hint("Input data is missing padding, is truncated, or is otherwise corrupted."));
+            }
+            Ok(out)
+        }
+        _ => Err(unknown_format(format)),
+    }
+}
+
+/// MD5 (RFC 1321), in hex.
+fn md5(bytes: &[u8]) -> String {
+    const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
+    let mut message = bytes.to_vec();
+    message.push(0x80);
+    while message.len() % 64 != 56 {
+        message.push(0);
+    }
+    message.extend_from_slice(&(bytes.len() as u64).wrapping_mul(8).to_le_bytes());
+    let mut digest = [0x6745_2301u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
+    for block in message.chunks(64) {
+        let words: Vec<u32> = block
+            .chunks(4)
+            .map(|word| word.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte)))
+            .collect();
+        let [mut a, mut b, mut c, mut d] = digest;
+        for step in 0..64usize {
+            let (mixed, word) = match step / 16 {
+                0 => ((b & c) | (!b & d), step),
+                1 => ((d & b) | (!d & c), (5 * step + 1) % 16),
+                2 => (b ^ c ^ d, (3 * step + 5) % 16),
+                _ => (c ^ (b | !d), (7 * step) % 16),
+            };
+            let constant = (((step + 1) as f64).sin().abs() * 4_294_967_296.0) as u32;
+            let shift = SHIFTS.get(step / 16).and_then(|round| round.get(step % 4)).copied().unwrap_or(0);
+            let sum = a.wrapping_add(mixed).wrapping_add(constant).wrapping_add(words.get(word).copied().unwrap_or(0));
+            (a, d, c) = (d, c, b);
+            b = b.wrapping_add(sum.rotate_left(shift));
+        }
+        for (total, part) in digest.iter_mut().zip([a, b, c, d]) {
+            *total = total.wrapping_add(part);
+        }
+    }
+    digest.iter().flat_map(|word| word.to_le_bytes()).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn substring(bytes: &[u8], start: i32, length: Option<i32>) -> Result<Vec<u8>> {
+    let from = i64::from(start);
+    let end = match length {
+        Some(length) if length < 0 => {
+            return Err(SqlError::new(state::SUBSTRING_ERROR, "negative substring length not allowed"));
+        }
+        Some(length) => from + i64::from(length) - 1,
+        None => i64::MAX,
+    };
+    let skip = (from - 1).max(0);
+    Ok(bytes.iter().skip(skip as usize).take((end - skip).max(0) as usize).copied().collect())
+}
+
+/// The functions of this module.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let (text, bytea, int4) = (SqlType::TEXT, SqlType::BYTEA, SqlType::INT4);
+    let mut all = vec![
+        immutable("length", &[bytea], int4, unary::<Bytea, Int4, _>(|v: &[u8]| Ok(v.len() as i32))),
+        immutable("octet_length", &[bytea], int4, unary::<Bytea, Int4, _>(|v: &[u8]| Ok(v.len() as i32))),
+        immutable(
+            "byteacat",
+            &[bytea, bytea],
+            bytea,
+            binary::<Bytea, Bytea, Bytea, _>(|a: &[u8], b: &[u8]| Ok([a, b].concat())),
+        ),
+        immutable("encode", &[bytea, text], text, binary::<Bytea, Text, Text, _>(encode)),
+        immutable("decode", &[text, text], bytea, binary::<Text, Text, Bytea, _>(decode)),
+        immutable("md5", &[text], text, unary::<Text, Text, _>(|v: &str| Ok(md5(v.as_bytes())))),
+        immutable("md5", &[bytea], text, unary::<Bytea, Text, _>(|v: &[u8]| Ok(md5(v)))),
+        immutable(
+            "convert_to",
+            &[text, text],
+            bytea,
+            binary::<Text, Text, Bytea, _>(|v: &str, name: &str| utf8(name).map(|()| v.as_bytes().to_vec())),
+        ),
+        immutable(
+            "convert_from",
+            &[bytea, text],
+            text,
+            binary::<Bytea, Text, Text, _>(|v: &[u8], name: &str| {
+                utf8(name)?;
+                String::from_utf8(v.to_vec()).map_err(|_| {
+                    SqlError::new(state::CHARACTER_NOT_IN_REPERTOIRE, "invalid byte sequence for encoding \"UTF8\"")
+                })
+            }),
+        ),
+    ];
+    for name in ["substring", "substr"] {
+        all.push(immutable(
+            name,
+            &[bytea, int4],
+            bytea,
+            binary::<Bytea, Int4, Bytea, _>(|v: &[u8], start: i32| substring(v, start, None)),
+        ));
+        all.push(immutable(
+            name,
+            &[bytea, int4, int4],
+            bytea,
+            ternary::<Bytea, Int4, Int4, Bytea, _>(|v: &[u8], start: i32, n: i32| substring(v, start, Some(n))),
+        ));
+    }
+    all
+}
+
+fn utf8(name: &str) -> Result<()> {
+    if name.eq_ignore_ascii_case("utf8") || name.eq_ignore_ascii_case("utf-8") {
+        Ok(())
+    } else {
+        Err(SqlError::unsupported(format!("encoding \"{name}\"")))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_answers() {
+        assert_eq!(md5(b""), "d41d8cd98f00b204e9800998ecf8427e");
+        assert_eq!(md5(b"abc"), "900150983cd24fb0d6963f7d28e17f72");
+        assert_eq!(md5(&[b'a'; 100]), "36a92cc94a9e0fa21f625f8bfb007adf");
+        assert_eq!(encode(b"hello", "base64").unwrap(), "aGVsbG8=");
+        assert_eq!(decode("aGVsbG8=", "base64").unwrap(), b"hello");
+        assert!(decode("aGVsbG8", "base64").is_err());
+        assert_eq!(encode(b"a\\\x00\xff", "escape").unwrap(), "a\\\\\\000\\377");
+        assert_eq!(decode("0aff", "hex").unwrap(), [0x0a, 0xff]);
+        assert_eq!(substring(b"hello", 2, Some(3)).unwrap(), b"ell");
+    }
+}

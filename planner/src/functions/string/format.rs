@@ -1,0 +1,192 @@
+//! concat, concat_ws, format and quoting.
+
+use super::immutable;
+use crate::error::{Result, SqlError, state};
+use crate::functions::registry::{Param, ResultType, ScalarFunction};
+use crate::functions::typed::{SqlWrite, Text, unary};
+use crate::functions::{Call, Stability};
+use crate::types::SqlType;
+use crate::types::text::{OutputContext, output_string, quote_identifier};
+use datafusion::arrow::array::Array;
+use std::sync::Arc;
+
+/// `'it''s'`, with `E` where there are backslashes.
+fn quote_literal(text: &str) -> String {
+    let quoted = text.replace('\'', "''");
+    if text.contains('\\') { format!("E'{}'", quoted.replace('\\', "\\\\")) } else { format!("'{quoted}'") }
+}
+
+/// Arguments of one row as text, from `first` on; `None` for NULL.
+fn texts(call: &Call<'_>, row: usize, first: usize, context: &OutputContext<'_>) -> Result<Vec<Option<String>>> {
+    call.arguments
+        .iter()
+        .zip(call.types)
+        .skip(first)
+        .map(|(array, ty)| {
+            let at = Call::row_of(array, row);
+            if array.is_null(at) { Ok(None) } else { output_string(*ty, array.as_ref(), at, context).map(Some) }
+        })
+        .collect()
+}
+
+fn format(pattern: &str, arguments: &[Option<String>]) -> Result<String> {
+    let invalid = |message: &str| SqlError::new(state::INVALID_PARAMETER_VALUE, message.to_string());
+    let mut out = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars().peekable();
+    let mut next = 0usize;
+    while let Some(c) = chars.next() {
+        if c != '%' {
+            out.push(c);
+            continue;
+        }
+        if chars.next_if_eq(&'%').is_some() {
+            out.push('%');
+            continue;
+        }
+        let mut number = String::new();
+        let mut left = false;
+        let mut position = None;
+        loop {
+            match chars.peek() {
+                Some('-') => {
+                    left = true;
+                    chars.next();
+                }
+                Some(digit) if digit.is_ascii_digit() => {
+                    number.push(*digit);
+                    chars.next();
+                }
+                Some('$') if position.is_none() => {
+                    chars.next();
+                    let at: usize = number.parse().map_err(|_| invalid("number is out of range"))?;
+                    if at == 0 {
+                        return Err(invalid("format specifies argument 0, but arguments are numbered from 1"));
+                    }
+                    position = Some(at - 1);
+                    number.clear();
+                }
+                Some('*') => return Err(SqlError::unsupported("a width given as an argument of format()")),
+                _ => break,
+            }
+        }
+        let kind = chars
+            .next()
+            .ok_or_else(|| invalid("unterminated format() type specifier").hint("For a single \"%\" use \"%%\"."))?;
+        let at = position.unwrap_or(next);
+        next = at + 1;
+        let argument = arguments.get(at).ok_or_else(|| invalid("too few arguments for format()"))?;
+        let text = match (kind, argument) {
+            ('s', Some(text)) => text.clone(),
+            ('s', None) => String::new(),
+            ('I', Some(text)) => quote_identifier(text),
+            ('I', None) => {
+                return Err(SqlError::new(
+                    state::NULL_VALUE_NOT_ALLOWED,
+                    "null values cannot be formatted as an SQL identifier",
+                ));
+            }
+            ('L', Some(text)) => quote_literal(text),
+            ('L', None) => "NULL".to_string(),
+            (other, _) => {
+                return Err(invalid(&format!("unrecognized format() type specifier \"{other}\""))
+                    .hint("For a single \"%\" use \"%%\"."));
+            }
+        };
+        let width: usize =
+            if number.is_empty() { 0 } else { number.parse().map_err(|_| invalid("number is out of range"))? };
+        let padding = " ".repeat(width.min(1 << 20).saturating_sub(text.chars().count()));
+        if left {
+            out.push_str(&text);
+            out.push_str(&padding);
+        } else {
+            out.push_str(&padding);
+            out.push_str(&text);
+        }
+    }
+    Ok(out)
+}
+
+fn variadic(
+    name: &'static str,
+    arguments: &[Param],
+    compute: fn(&Call<'_>, usize, &OutputContext<'_>) -> Result<Option<String>>,
+) -> ScalarFunction {
+    ScalarFunction::polymorphic(
+        name,
+        arguments,
+        true,
+        ResultType::Is(SqlType::TEXT),
+        Stability::Stable,
+        Arc::new(move |call: &Call<'_>| {
+            let context = call.context()?;
+            let context = OutputContext::of_statement(&context);
+            let mut builder = Text::builder(call.rows);
+            for row in 0..call.rows {
+                Text::append(&mut builder, compute(call, row, &context)?)?;
+            }
+            Ok(Text::finish(builder))
+        }),
+    )
+}
+
+/// The functions of this module.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let text = SqlType::TEXT;
+    vec![
+        immutable("quote_ident", &[text], text, unary::<Text, Text, _>(|v: &str| Ok(quote_identifier(v)))),
+        immutable("quote_literal", &[text], text, unary::<Text, Text, _>(|v: &str| Ok(quote_literal(v)))),
+        immutable(
+            "quote_nullable",
+            &[text],
+            text,
+            Arc::new(|call: &Call<'_>| {
+                let texts = call.column::<Text>(0)?;
+                let mut builder = Text::builder(call.rows);
+                for row in 0..call.rows {
+                    Text::append(
+                        &mut builder,
+                        Some(texts.get(row)?.map_or_else(|| "NULL".to_string(), quote_literal)),
+                    )?;
+                }
+                Ok(Text::finish(builder))
+            }),
+        ),
+        variadic("concat", &[Param::Any], |call, row, context| {
+            Ok(Some(texts(call, row, 0, context)?.into_iter().flatten().collect()))
+        }),
+        variadic("concat_ws", &[Param::Is(text), Param::Any], |call, row, context| {
+            let Some(separator) = call.column::<Text>(0)?.get(row)? else { return Ok(None) };
+            let parts: Vec<String> = texts(call, row, 1, context)?.into_iter().flatten().collect();
+            Ok(Some(parts.join(separator)))
+        }),
+        ScalarFunction {
+            variadic: false,
+            ..variadic("format", &[Param::Is(text)], |call, row, _| match call.column::<Text>(0)?.get(row)? {
+                Some(pattern) => format(pattern, &[]).map(Some),
+                None => Ok(None),
+            })
+        },
+        variadic("format", &[Param::Is(text), Param::Any], |call, row, context| {
+            match call.column::<Text>(0)?.get(row)? {
+                Some(pattern) => format(pattern, &texts(call, row, 1, context)?).map(Some),
+                None => Ok(None),
+            }
+        }),
+    ]
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn format_and_quotes() {
+        let some = |text: &str| Some(text.to_string());
+        assert_eq!(format("Hello %s, %1$s %%", &[some("World")]).unwrap(), "Hello World, World %");
+        assert_eq!(format("%I %L %L", &[some("Foo"), some("it's"), None]).unwrap(), "\"Foo\" 'it''s' NULL");
+        assert_eq!(format("|%5s|%-5s|", &[some("a"), some("b")]).unwrap(), "|    a|b    |");
+        assert!(format("%s", &[]).is_err());
+        assert_eq!(quote_literal("a\\b"), "E'a\\\\b'");
+    }
+}

@@ -1,0 +1,269 @@
+//! Regular expressions: PostgreSQL's common syntax on the `regex` crate. Back references and look-around are refused.
+
+use super::immutable;
+use crate::encoding::ColumnBuilder;
+use crate::error::{Result, SqlError, state};
+use crate::functions::registry::ScalarFunction;
+use crate::functions::typed::{Bool, SqlWrite, Text};
+use crate::functions::{Call, Kernel};
+use crate::types::SqlType;
+use crate::types::value::ValueRef;
+use datafusion::arrow::array::StringArray;
+use regex::{Regex, RegexBuilder};
+use std::sync::Arc;
+
+/// How a pattern is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Flags {
+    insensitive: bool,
+    global: bool,
+    lines: bool,
+    extended: bool,
+    literal: bool,
+}
+
+impl Flags {
+    fn parse(text: &str) -> Result<Flags> {
+        let mut flags = Flags::default();
+        for c in text.chars() {
+            match c {
+                'i' => flags.insensitive = true,
+                'c' => flags.insensitive = false,
+                'g' => flags.global = true,
+                'n' | 'm' => flags.lines = true,
+                's' => flags.lines = false,
+                'x' => flags.extended = true,
+                't' => flags.extended = false,
+                'q' => flags.literal = true,
+                'e' => {}
+                _ => {
+                    return Err(SqlError::new(
+                        state::INVALID_PARAMETER_VALUE,
+                        format!("invalid regular expression option: \"{c}\""),
+                    ));
+                }
+            }
+        }
+        Ok(flags)
+    }
+}
+
+/// PostgreSQL's escapes in the crate's syntax.
+fn translated(pattern: &str) -> Result<String> {
+    let mut out = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('m') => out.push_str("\\b{start}"),
+            Some('M') => out.push_str("\\b{end}"),
+            Some('y') => out.push_str("\\b"),
+            Some('Y') => out.push_str("\\B"),
+            Some('Z') => out.push_str("\\z"),
+            Some('1'..='9') => return Err(SqlError::unsupported("a back reference in a regular expression")),
+            Some(c) => {
+                out.push('\\');
+                out.push(c);
+            }
+            None => out.push('\\'),
+        }
+    }
+    Ok(out)
+}
+
+fn compile(pattern: &str, flags: Flags) -> Result<Regex> {
+    if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|look| pattern.contains(look)) {
+        return Err(SqlError::unsupported("look-around in a regular expression"));
+    }
+    let translated = if flags.literal { regex::escape(pattern) } else { translated(pattern)? };
+    RegexBuilder::new(&translated)
+        .case_insensitive(flags.insensitive)
+        .dot_matches_new_line(!flags.lines)
+        .multi_line(flags.lines)
+        .ignore_whitespace(flags.extended)
+        .build()
+        .map_err(|error| {
+            let text = error.to_string();
+            let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            SqlError::new("2201B", format!("invalid regular expression: {last}"))
+        })
+}
+
+/// The last pattern compiled: most calls have one.
+#[derive(Default)]
+struct Compiled(Option<(String, Flags, Regex)>);
+
+impl Compiled {
+    fn get(&mut self, pattern: &str, flags: Flags) -> Result<&Regex> {
+        let fits = self.0.as_ref().is_some_and(|(text, held, _)| text == pattern && *held == flags);
+        if !fits {
+            self.0 = Some((pattern.to_string(), flags, compile(pattern, flags)?));
+        }
+        self.0.as_ref().map(|(_, _, regex)| regex).ok_or_else(|| SqlError::internal("a regular expression"))
+    }
+}
+
+fn matches(insensitive: bool) -> Kernel {
+    Arc::new(move |call: &Call<'_>| {
+        let (texts, patterns) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
+        let mut compiled = Compiled::default();
+        let mut builder = Bool::builder(call.rows);
+        for row in 0..call.rows {
+            let value = match (texts.get(row)?, patterns.get(row)?) {
+                (Some(text), Some(pattern)) => {
+                    Some(compiled.get(pattern, Flags { insensitive, ..Flags::default() })?.is_match(text))
+                }
+                _ => None,
+            };
+            Bool::append(&mut builder, value)?;
+        }
+        Ok(Bool::finish(builder))
+    })
+}
+
+fn replace(text: &str, regex: &Regex, replacement: &str, global: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut last = 0;
+    for captures in regex.captures_iter(text) {
+        let Some(whole) = captures.get(0) else { continue };
+        out.push_str(text.get(last..whole.start()).unwrap_or_default());
+        let mut chars = replacement.chars();
+        while let Some(c) = chars.next() {
+            if c != '\\' {
+                out.push(c);
+                continue;
+            }
+            match chars.next() {
+                Some('&') => out.push_str(whole.as_str()),
+                Some(digit) if digit.is_ascii_digit() => {
+                    let group = digit.to_digit(10).unwrap_or(0) as usize;
+                    out.push_str(captures.get(group).map_or("", |group| group.as_str()));
+                }
+                Some('\\') | None => out.push('\\'),
+                Some(c) => {
+                    out.push('\\');
+                    out.push(c);
+                }
+            }
+        }
+        last = whole.end();
+        if !global {
+            break;
+        }
+    }
+    out.push_str(text.get(last..).unwrap_or_default());
+    out
+}
+
+/// The flags of a row: the argument at `at`, if the call has one. `None`: NULL.
+fn flags_of(call: &Call<'_>, at: usize, row: usize) -> Result<Option<Flags>> {
+    if call.arguments.len() <= at {
+        return Ok(Some(Flags::default()));
+    }
+    call.column::<Text>(at)?.get(row)?.map(Flags::parse).transpose()
+}
+
+fn replace_kernel() -> Kernel {
+    Arc::new(|call: &Call<'_>| {
+        let (texts, patterns, replacements) =
+            (call.column::<Text>(0)?, call.column::<Text>(1)?, call.column::<Text>(2)?);
+        let mut compiled = Compiled::default();
+        let mut builder = Text::builder(call.rows);
+        for row in 0..call.rows {
+            let value = match (texts.get(row)?, patterns.get(row)?, replacements.get(row)?, flags_of(call, 3, row)?) {
+                (Some(text), Some(pattern), Some(replacement), Some(flags)) => {
+                    Some(replace(text, compiled.get(pattern, flags)?, replacement, flags.global))
+                }
+                _ => None,
+            };
+            Text::append(&mut builder, value)?;
+        }
+        Ok(Text::finish(builder))
+    })
+}
+
+/// A function of text and pattern that yields an array of text.
+fn parts_kernel(parts: fn(&str, &Regex) -> Option<Vec<Option<String>>>) -> Kernel {
+    Arc::new(move |call: &Call<'_>| {
+        let (texts, patterns) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
+        let mut compiled = Compiled::default();
+        let mut builder = ColumnBuilder::new(SqlType::TEXT.array_of(), call.rows);
+        for row in 0..call.rows {
+            let found = match (texts.get(row)?, patterns.get(row)?, flags_of(call, 2, row)?) {
+                (Some(text), Some(pattern), Some(flags)) => parts(text, compiled.get(pattern, flags)?),
+                _ => None,
+            };
+            match found {
+                Some(found) => builder.append(&ValueRef::List(Arc::new(StringArray::from(found))))?,
+                None => builder.append_null(),
+            }
+        }
+        builder.finish()
+    })
+}
+
+fn first_match(text: &str, regex: &Regex) -> Option<Vec<Option<String>>> {
+    let captures = regex.captures(text)?;
+    let groups = captures.len();
+    let skip = usize::from(groups > 1);
+    Some(captures.iter().skip(skip).map(|group| group.map(|group| group.as_str().to_string())).collect())
+}
+
+fn split(text: &str, regex: &Regex) -> Option<Vec<Option<String>>> {
+    Some(regex.split(text).map(|part| Some(part.to_string())).collect())
+}
+
+fn substring_kernel() -> Kernel {
+    Arc::new(|call: &Call<'_>| {
+        let (texts, patterns) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
+        let mut compiled = Compiled::default();
+        let mut builder = Text::builder(call.rows);
+        for row in 0..call.rows {
+            let value = match (texts.get(row)?, patterns.get(row)?) {
+                (Some(text), Some(pattern)) => first_match(text, compiled.get(pattern, Flags::default())?)
+                    .and_then(|groups| groups.into_iter().next().flatten()),
+                _ => None,
+            };
+            Text::append(&mut builder, value)?;
+        }
+        Ok(Text::finish(builder))
+    })
+}
+
+/// The functions of this module.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let (text, texts) = (SqlType::TEXT, SqlType::TEXT.array_of());
+    vec![
+        immutable("textregexeq", &[text, text], SqlType::BOOL, matches(false)),
+        immutable("texticregexeq", &[text, text], SqlType::BOOL, matches(true)),
+        immutable("regexp_replace", &[text, text, text], text, replace_kernel()),
+        immutable("regexp_replace", &[text, text, text, text], text, replace_kernel()),
+        immutable("regexp_match", &[text, text], texts, parts_kernel(first_match)),
+        immutable("regexp_match", &[text, text, text], texts, parts_kernel(first_match)),
+        immutable("regexp_split_to_array", &[text, text], texts, parts_kernel(split)),
+        immutable("regexp_split_to_array", &[text, text, text], texts, parts_kernel(split)),
+        immutable("substring", &[text, text], text, substring_kernel()),
+    ]
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_postgresql() {
+        let regex = |pattern: &str| compile(pattern, Flags::default()).unwrap();
+        assert_eq!(replace("Thomas", &regex(".[mN]a."), "M", false), "ThM");
+        assert_eq!(replace("foobarbaz", &regex("b(..)"), "X\\1Y", true), "fooXarYXazY");
+        assert_eq!(replace("abc", &regex("b"), "[\\&]", false), "a[b]c");
+        assert!(regex("^(pgbench_.*)$").is_match("pgbench_accounts"));
+        assert!(regex("a.b").is_match("a\nb"));
+        assert_eq!(first_match("foobarbequebaz", &regex("(bar)(beque)")).unwrap().len(), 2);
+        assert!(compile("(", Flags::default()).is_err());
+        assert_eq!(compile("(a)\\1", Flags::default()).unwrap_err().state(), state::FEATURE_NOT_SUPPORTED);
+    }
+}

@@ -1,0 +1,345 @@
+//! extract, date_part, timezone, isfinite, make_date and make_timestamp.
+
+use super::field::{Fields, HOUR};
+use crate::error::{Result, SqlError, state};
+use crate::functions::kernel::{Call, Kernel, Stability};
+use crate::functions::registry::ScalarFunction;
+use crate::functions::typed::{Bool, Date, Float8, Int4, Numeric, SqlWrite, Text, Timestamp, Timestamptz, unary};
+use crate::types::SqlType;
+use crate::types::datetime::{
+    DAY, END_DATE, MIN_DATE, SECOND, date_to_timestamp, days_from_civil, days_in_month, offset_at_utc, to_local,
+    to_utc, zone,
+};
+use crate::types::numeric::Numeric as Number;
+use std::sync::Arc;
+
+/// What a field is taken of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Date,
+    Timestamp,
+    Timestamptz,
+}
+
+impl Source {
+    fn name(self) -> &'static str {
+        match self {
+            Source::Date => "date",
+            Source::Timestamp => "timestamp without time zone",
+            Source::Timestamptz => "timestamp with time zone",
+        }
+    }
+}
+
+/// One field of a moment: `micros` since 1970-01-01 (UTC for timestamptz), `offset` seconds east of UTC.
+fn extract(field: &str, source: Source, micros: i64, offset: i64) -> Result<Option<Number>> {
+    let name = field.to_ascii_lowercase();
+    let whole = |value: i64| Ok(Some(Number::from(value)));
+    let unsupported = || {
+        Err(SqlError::new(
+            state::FEATURE_NOT_SUPPORTED,
+            format!("unit \"{field}\" not supported for type {}", source.name()),
+        ))
+    };
+    if micros == i64::MIN || micros == i64::MAX {
+        return Ok(match name.as_str() {
+            "epoch" | "year" | "julian" | "decade" | "century" | "millennium" | "isoyear" => {
+                Some(if micros > 0 { Number::Infinity } else { Number::NegativeInfinity })
+            }
+            _ => None,
+        });
+    }
+    let fields = Fields::new(micros.saturating_add(offset * SECOND));
+    let date = source == Source::Date;
+    match name.as_str() {
+        "year" | "years" | "y" => whole(fields.shown_year()),
+        "month" | "months" | "mon" | "mons" => whole(fields.month),
+        "day" | "days" | "d" => whole(fields.day),
+        "quarter" | "qtr" => whole(fields.quarter()),
+        "week" | "weeks" | "w" => whole(fields.iso_week().1),
+        "isoyear" => {
+            let year = fields.iso_week().0;
+            whole(if year > 0 { year } else { year - 1 })
+        }
+        "dow" => whole(fields.day_of_week()),
+        "isodow" => whole(fields.iso_day_of_week()),
+        "doy" => whole(fields.day_of_year()),
+        "decade" | "decades" => whole(fields.decade()),
+        "century" | "centuries" | "c" => whole(fields.span(100)),
+        "millennium" | "millennia" => whole(fields.span(1000)),
+        "julian" if date => whole(fields.julian()),
+        "julian" => {
+            let of_day = Number::from(micros.saturating_add(offset * SECOND).rem_euclid(DAY));
+            let fraction = of_day.div_at(&Number::from(DAY), 20)?;
+            Ok(Some(Number::from(fields.julian()).add(&fraction)))
+        }
+        "epoch" if date => whole(micros / SECOND),
+        "epoch" => Ok(Some(Number::new(i128::from(micros), 6))),
+        _ if date => match name.as_str() {
+            "hour" | "minute" | "second" | "milliseconds" | "microseconds" | "timezone" | "timezone_hour"
+            | "timezone_minute" => unsupported(),
+            _ => unknown(field, source),
+        },
+        "hour" | "hours" | "h" => whole(fields.hour),
+        "minute" | "minutes" | "min" | "mins" | "m" => whole(fields.minute),
+        "second" | "seconds" | "sec" | "secs" | "s" => {
+            Ok(Some(Number::new(i128::from(fields.second * SECOND + fields.micros), 6)))
+        }
+        "milliseconds" | "millisecond" | "msec" | "ms" => {
+            Ok(Some(Number::new(i128::from(fields.second * SECOND + fields.micros), 3)))
+        }
+        "microseconds" | "microsecond" | "usec" | "us" => whole(fields.second * SECOND + fields.micros),
+        "timezone" | "timezone_hour" | "timezone_minute" if source == Source::Timestamp => unsupported(),
+        "timezone" => whole(offset),
+        "timezone_hour" => whole(offset / HOUR),
+        "timezone_minute" => whole(offset / 60 % 60),
+        _ => unknown(field, source),
+    }
+}
+
+fn unknown<T>(field: &str, source: Source) -> Result<T> {
+    Err(SqlError::new(
+        state::INVALID_PARAMETER_VALUE,
+        format!("unit \"{field}\" not recognized for type {}", source.name()),
+    ))
+}
+
+/// A kernel over the source's type that hands each number to `write`.
+fn kernel<R: SqlWrite>(source: Source, write: fn(Number) -> Result<R::Owned>) -> Kernel {
+    Arc::new(move |call: &Call<'_>| {
+        let names = call.column::<Text>(0)?;
+        let zone = match source {
+            Source::Timestamptz => Some(call.context()?.settings.time_zone()),
+            _ => None,
+        };
+        let mut builder = R::builder(call.rows);
+        for row in 0..call.rows {
+            let micros = match source {
+                Source::Date => call.column::<Date>(1)?.get(row)?.map(|date| match date {
+                    i32::MIN => i64::MIN,
+                    i32::MAX => i64::MAX,
+                    _ => i64::from(date).saturating_mul(DAY),
+                }),
+                _ => call.column::<Timestamp>(1)?.get(row)?,
+            };
+            let value = match (names.get(row)?, micros) {
+                (Some(field), Some(micros)) => {
+                    let offset = zone.map_or(0, |zone| offset_at_utc(zone, micros));
+                    extract(field, source, micros, offset)?.map(write).transpose()?
+                }
+                _ => None,
+            };
+            R::append(&mut builder, value)?;
+        }
+        Ok(R::finish(builder))
+    })
+}
+
+fn make_date(year: i32, month: i32, day: i32) -> Result<i32> {
+    let invalid = || {
+        SqlError::new(
+            state::DATETIME_FIELD_OVERFLOW,
+            format!("date field value out of range: {year}-{month:02}-{day:02}"),
+        )
+    };
+    let astronomical = i64::from(if year < 0 { year + 1 } else { year });
+    if year == 0
+        || !(1..=12).contains(&month)
+        || day < 1
+        || i64::from(day) > days_in_month(astronomical, i64::from(month))
+    {
+        return Err(invalid());
+    }
+    let days = days_from_civil(astronomical, i64::from(month), i64::from(day));
+    if (MIN_DATE..END_DATE).contains(&days) { Ok(days as i32) } else { Err(invalid()) }
+}
+
+fn make_timestamp(call: &Call<'_>) -> Result<datafusion::arrow::array::ArrayRef> {
+    let seconds = call.column::<Float8>(5)?;
+    let mut builder = Timestamp::builder(call.rows);
+    for row in 0..call.rows {
+        let mut parts = [0i32; 5];
+        let mut null = false;
+        for (at, part) in parts.iter_mut().enumerate() {
+            match call.column::<Int4>(at)?.get(row)? {
+                Some(value) => *part = value,
+                None => null = true,
+            }
+        }
+        let [year, month, day, hour, minute] = parts;
+        let value = match seconds.get(row)? {
+            Some(seconds) if !null => {
+                if !(0..=24).contains(&hour) || !(0..60).contains(&minute) || !(0.0..=60.0).contains(&seconds) {
+                    return Err(SqlError::new(
+                        state::DATETIME_FIELD_OVERFLOW,
+                        format!("time field value out of range: {hour}:{minute:02}:{seconds}"),
+                    ));
+                }
+                let midnight = date_to_timestamp(make_date(year, month, day)?)?;
+                let time =
+                    (i64::from(hour) * 60 + i64::from(minute)) * 60 * SECOND + (seconds * 1e6).round_ties_even() as i64;
+                Some(midnight + time)
+            }
+            _ => None,
+        };
+        Timestamp::append(&mut builder, value)?;
+    }
+    Ok(Timestamp::finish(builder))
+}
+
+/// The functions of this module.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let (text, date, timestamp, timestamptz) = (SqlType::TEXT, SqlType::DATE, SqlType::TIMESTAMP, SqlType::TIMESTAMPTZ);
+    let (int4, float8, boolean) = (SqlType::INT4, SqlType::FLOAT8, SqlType::BOOL);
+    let immutable = Stability::Immutable;
+    let mut all = Vec::new();
+    for (source, ty) in [(Source::Date, date), (Source::Timestamp, timestamp), (Source::Timestamptz, timestamptz)] {
+        let stability = if source == Source::Timestamptz { Stability::Stable } else { immutable };
+        all.push(ScalarFunction::new(
+            "extract",
+            &[text, ty],
+            SqlType::NUMERIC,
+            stability,
+            kernel::<Numeric>(source, Ok),
+        ));
+        // date_part of a date is that of its timestamp.
+        let source = if source == Source::Date { None } else { Some(source) };
+        if let Some(source) = source {
+            all.push(ScalarFunction::new(
+                "date_part",
+                &[text, ty],
+                float8,
+                stability,
+                kernel::<Float8>(source, |value| value.to_f64()),
+            ));
+        }
+    }
+    all.push(ScalarFunction::new(
+        "date_part",
+        &[text, date],
+        float8,
+        immutable,
+        Arc::new(|call: &Call<'_>| {
+            let (names, dates) = (call.column::<Text>(0)?, call.column::<Date>(1)?);
+            let mut builder = Float8::builder(call.rows);
+            for row in 0..call.rows {
+                let value = match (names.get(row)?, dates.get(row)?) {
+                    (Some(field), Some(date)) => extract(field, Source::Timestamp, date_to_timestamp(date)?, 0)?
+                        .map(|value| value.to_f64())
+                        .transpose()?,
+                    _ => None,
+                };
+                Float8::append(&mut builder, value)?;
+            }
+            Ok(Float8::finish(builder))
+        }),
+    ));
+    all.push(ScalarFunction::new(
+        "timezone",
+        &[text, timestamp],
+        timestamptz,
+        immutable,
+        crate::functions::typed::binary::<Text, Timestamp, Timestamptz, _>(|name: &str, local: i64| {
+            Ok(to_utc(local, zone(name)?))
+        }),
+    ));
+    all.push(ScalarFunction::new(
+        "timezone",
+        &[text, timestamptz],
+        timestamp,
+        immutable,
+        crate::functions::typed::binary::<Text, Timestamptz, Timestamp, _>(|name: &str, utc: i64| {
+            Ok(to_local(utc, zone(name)?))
+        }),
+    ));
+    all.push(ScalarFunction::new(
+        "isfinite",
+        &[date],
+        boolean,
+        immutable,
+        unary::<Date, Bool, _>(|v: i32| Ok(v != i32::MIN && v != i32::MAX)),
+    ));
+    for ty in [timestamp, timestamptz] {
+        all.push(ScalarFunction::new(
+            "isfinite",
+            &[ty],
+            boolean,
+            immutable,
+            unary::<Timestamp, Bool, _>(|v: i64| Ok(v != i64::MIN && v != i64::MAX)),
+        ));
+    }
+    all.push(ScalarFunction::new(
+        "make_date",
+        &[int4, int4, int4],
+        date,
+        immutable,
+        crate::functions::typed::ternary::<Int4, Int4, Int4, Date, _>(make_date),
+    ));
+    all.push(ScalarFunction::new(
+        "make_timestamp",
+        &[int4, int4, int4, int4, int4, float8],
+        timestamp,
+        immutable,
+        Arc::new(make_timestamp),
+    ));
+    all.push(ScalarFunction::new(
+        "to_timestamp",
+        &[float8],
+        timestamptz,
+        immutable,
+        unary::<Float8, Timestamptz, _>(|seconds: f64| {
+            if seconds.is_infinite() {
+                return Ok(if seconds > 0.0 { i64::MAX } else { i64::MIN });
+            }
+            let micros = (seconds * 1e6).round_ties_even();
+            if seconds.is_nan() || !(-2.2e17..9.2e18).contains(&micros) {
+                return Err(SqlError::new(
+                    state::DATETIME_FIELD_OVERFLOW,
+                    format!("timestamp out of range: \"{seconds}\""),
+                ));
+            }
+            Ok(micros as i64)
+        }),
+    ));
+    all
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::types::datetime::parse_timestamp;
+
+    #[test]
+    fn fields_as_postgresql_answers_them() {
+        let moment = parse_timestamp("2001-02-16 20:38:40.12", chrono_tz::Tz::UTC, 0).unwrap();
+        let get = |field: &str| extract(field, Source::Timestamp, moment, 0).unwrap().unwrap().to_string();
+        for (field, value) in [
+            ("century", "21"),
+            ("day", "16"),
+            ("decade", "200"),
+            ("dow", "5"),
+            ("doy", "47"),
+            ("epoch", "982355920.120000"),
+            ("hour", "20"),
+            ("isodow", "5"),
+            ("isoyear", "2001"),
+            ("microseconds", "40120000"),
+            ("millennium", "3"),
+            ("milliseconds", "40120.000"),
+            ("minute", "38"),
+            ("month", "2"),
+            ("quarter", "1"),
+            ("second", "40.120000"),
+            ("week", "7"),
+            ("year", "2001"),
+            ("julian", "2451957.86018657407407407407"),
+        ] {
+            assert_eq!(get(field), value, "{field}");
+        }
+        assert_eq!(extract("hour", Source::Date, 0, 0).unwrap_err().state(), state::FEATURE_NOT_SUPPORTED);
+        assert_eq!(extract("x", Source::Timestamp, 0, 0).unwrap_err().state(), state::INVALID_PARAMETER_VALUE);
+        assert_eq!(make_date(2024, 2, 29).unwrap(), 19_782);
+        assert!(make_date(2023, 2, 29).is_err());
+    }
+}

@@ -1,0 +1,78 @@
+//! The parts of a moment that extract, date_trunc and to_char speak of.
+
+use crate::types::datetime::{DAY, SECOND, civil_from_days, days_from_civil};
+
+/// Seconds in an hour.
+pub(super) const HOUR: i64 = 3600;
+
+/// A local moment taken apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fields {
+    /// Days since 1970-01-01.
+    pub days: i64,
+    /// Astronomical year.
+    pub year: i64,
+    pub month: i64,
+    pub day: i64,
+    pub hour: i64,
+    pub minute: i64,
+    pub second: i64,
+    pub micros: i64,
+}
+
+impl Fields {
+    /// Of microseconds since 1970-01-01, local.
+    pub(super) fn new(local: i64) -> Self {
+        let days = local.div_euclid(DAY);
+        let time = local.rem_euclid(DAY);
+        let civil = civil_from_days(days);
+        let seconds = time / SECOND;
+        Fields {
+            days,
+            year: civil.year,
+            month: civil.month,
+            day: civil.day,
+            hour: seconds / HOUR,
+            minute: seconds / 60 % 60,
+            second: seconds % 60,
+            micros: time % SECOND,
+        }
+    }
+    /// The year as people count: no year 0.
+    pub(super) fn shown_year(&self) -> i64 {
+        if self.year > 0 { self.year } else { self.year - 1 }
+    }
+    /// 0 for Sunday.
+    pub(super) fn day_of_week(&self) -> i64 {
+        (self.days + 4).rem_euclid(7)
+    }
+    /// 1 for Monday to 7 for Sunday.
+    pub(super) fn iso_day_of_week(&self) -> i64 {
+        (self.days + 3).rem_euclid(7) + 1
+    }
+    /// 1 for January 1.
+    pub(super) fn day_of_year(&self) -> i64 {
+        self.days - days_from_civil(self.year, 1, 1) + 1
+    }
+    /// ISO year and week.
+    pub(super) fn iso_week(&self) -> (i64, i64) {
+        let thursday = self.days - self.iso_day_of_week() + 4;
+        let year = civil_from_days(thursday).year;
+        (year, (thursday - days_from_civil(year, 1, 1)) / 7 + 1)
+    }
+    /// Years of one hundred (or a thousand), from the year 1.
+    pub(super) fn span(&self, years: i64) -> i64 {
+        let year = self.shown_year();
+        if year > 0 { (year + years - 1) / years } else { -((years - 1 - year) / years) }
+    }
+    pub(super) fn decade(&self) -> i64 {
+        self.year.div_euclid(10)
+    }
+    pub(super) fn quarter(&self) -> i64 {
+        (self.month - 1) / 3 + 1
+    }
+    /// Days since the start of the Julian period.
+    pub(super) fn julian(&self) -> i64 {
+        self.days + 2_440_588
+    }
+}

@@ -1,0 +1,123 @@
+//! date_trunc.
+
+use super::field::{Fields, HOUR};
+use crate::error::{Result, SqlError, state};
+use crate::functions::kernel::{Call, Stability};
+use crate::functions::registry::ScalarFunction;
+use crate::functions::typed::{SqlWrite, Text, Timestamp, Timestamptz, binary};
+use crate::types::SqlType;
+use crate::types::datetime::{DAY, SECOND, days_from_civil, to_local, to_utc, zone};
+use std::sync::Arc;
+
+/// The start of the `field` that a local moment lies in.
+fn truncate(field: &str, local: i64, type_name: &str) -> Result<i64> {
+    if local == i64::MIN || local == i64::MAX {
+        return Ok(local);
+    }
+    let fields = Fields::new(local);
+    let year = |year: i64| days_from_civil(year, 1, 1) * DAY;
+    // The first year of a span of years that begins with a year ending in 1.
+    let span = |years: i64| (fields.year - 1).div_euclid(years) * years + 1;
+    Ok(match field.to_ascii_lowercase().as_str() {
+        "microseconds" | "microsecond" | "us" => local,
+        "milliseconds" | "millisecond" | "ms" => local.div_euclid(1000) * 1000,
+        "second" | "seconds" => local.div_euclid(SECOND) * SECOND,
+        "minute" | "minutes" => local.div_euclid(60 * SECOND) * 60 * SECOND,
+        "hour" | "hours" => local.div_euclid(HOUR * SECOND) * HOUR * SECOND,
+        "day" | "days" => fields.days * DAY,
+        "week" | "weeks" => (fields.days - fields.iso_day_of_week() + 1) * DAY,
+        "month" | "months" => days_from_civil(fields.year, fields.month, 1) * DAY,
+        "quarter" => days_from_civil(fields.year, (fields.quarter() - 1) * 3 + 1, 1) * DAY,
+        "year" | "years" => year(fields.year),
+        "decade" | "decades" => year(fields.decade() * 10),
+        "century" | "centuries" => year(span(100)),
+        "millennium" | "millennia" => year(span(1000)),
+        _ => {
+            return Err(SqlError::new(
+                state::INVALID_PARAMETER_VALUE,
+                format!("unit \"{field}\" not recognized for type {type_name}"),
+            ));
+        }
+    })
+}
+
+const WITH_ZONE: &str = "timestamp with time zone";
+
+/// The functions of this module.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let (text, timestamp, timestamptz) = (SqlType::TEXT, SqlType::TIMESTAMP, SqlType::TIMESTAMPTZ);
+    vec![
+        ScalarFunction::new(
+            "date_trunc",
+            &[text, timestamp],
+            timestamp,
+            Stability::Immutable,
+            binary::<Text, Timestamp, Timestamp, _>(|field: &str, local: i64| {
+                truncate(field, local, "timestamp without time zone")
+            }),
+        ),
+        ScalarFunction::new(
+            "date_trunc",
+            &[text, timestamptz],
+            timestamptz,
+            Stability::Stable,
+            Arc::new(|call: &Call<'_>| {
+                let zone = call.context()?.settings.time_zone();
+                let (names, moments) = (call.column::<Text>(0)?, call.column::<Timestamptz>(1)?);
+                let mut builder = Timestamptz::builder(call.rows);
+                for row in 0..call.rows {
+                    let value = match (names.get(row)?, moments.get(row)?) {
+                        (Some(field), Some(utc)) => {
+                            Some(to_utc(truncate(field, to_local(utc, zone), WITH_ZONE)?, zone))
+                        }
+                        _ => None,
+                    };
+                    Timestamptz::append(&mut builder, value)?;
+                }
+                Ok(Timestamptz::finish(builder))
+            }),
+        ),
+        ScalarFunction::new(
+            "date_trunc",
+            &[text, timestamptz, text],
+            timestamptz,
+            Stability::Immutable,
+            crate::functions::typed::ternary::<Text, Timestamptz, Text, Timestamptz, _>(
+                |field: &str, utc: i64, name: &str| {
+                    let zone = zone(name)?;
+                    Ok(to_utc(truncate(field, to_local(utc, zone), WITH_ZONE)?, zone))
+                },
+            ),
+        ),
+    ]
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::types::datetime::{parse_timestamp, write_timestamp};
+
+    #[test]
+    fn starts() {
+        let moment = parse_timestamp("2001-02-16 20:38:40.123456", chrono_tz::Tz::UTC, 0).unwrap();
+        for (field, start) in [
+            ("millisecond", "2001-02-16 20:38:40.123"),
+            ("minute", "2001-02-16 20:38:00"),
+            ("hour", "2001-02-16 20:00:00"),
+            ("day", "2001-02-16 00:00:00"),
+            ("week", "2001-02-12 00:00:00"),
+            ("month", "2001-02-01 00:00:00"),
+            ("quarter", "2001-01-01 00:00:00"),
+            ("year", "2001-01-01 00:00:00"),
+            ("decade", "2000-01-01 00:00:00"),
+            ("century", "2001-01-01 00:00:00"),
+            ("millennium", "2001-01-01 00:00:00"),
+        ] {
+            let mut out = Vec::new();
+            write_timestamp(truncate(field, moment, "timestamp").unwrap(), &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), start, "{field}");
+        }
+        assert!(truncate("x", moment, "timestamp").is_err());
+    }
+}
