@@ -3,6 +3,7 @@
 
 pub mod builder;
 pub mod descriptor;
+mod dropped;
 pub mod keys;
 pub mod metadata_lock;
 pub mod numbers;

@@ -43,6 +43,7 @@ impl CatalogStore {
             env,
         });
         store.bootstrap().await?;
+        store.start_cleaner();
         Ok(store)
     }
     /// The transactional store below.

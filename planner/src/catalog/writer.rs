@@ -78,8 +78,8 @@ impl<'a> CatalogWriter<'a> {
     pub fn put_sequence_value(&mut self, storage_id: StorageId, value: &SequenceValue) -> Result<()> {
         self.put(keys::sequence(storage_id), value)
     }
-    /// Writes what was collected, and a new version.
-    pub async fn flush(mut self) -> Result<()> {
+    /// Writes what was collected, and a new version. The writer can be used on.
+    pub async fn flush(&mut self) -> Result<()> {
         let version = self.store.numbers().next(Counter::Version).await?;
         self.put(keys::version(), &version)?;
         self.transaction.write(std::mem::take(&mut self.writes)).await?;

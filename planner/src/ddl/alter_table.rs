@@ -2,7 +2,7 @@
 
 use super::create_table::{Constraint, Making, table_constraint};
 use super::names::{Chosen, has_constraint};
-use super::{DdlContext, backfill, canonical, drop, names};
+use super::{DdlContext, backfill, canonical, drop, evaluate, names};
 use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
@@ -177,7 +177,7 @@ impl Making<'_> {
                 Constraint::Primary { .. } => {
                     let before = self.table.clone();
                     self.add_constraints(std::slice::from_ref(constraint)).await?;
-                    backfill::rewrite(self, &before).await?;
+                    backfill::rewrite(self, &before, None).await?;
                 }
                 Constraint::Unique { name, columns, include } => {
                     let index = self.constraint_index(*name, columns, include, false).await?;
@@ -186,12 +186,7 @@ impl Making<'_> {
                 }
                 Constraint::Check { name, expr, column } => {
                     let check = self.check(*name, expr, column.as_deref()).await?;
-                    if backfill::has_rows(self.context, self.table.storage_id).await? {
-                        return Err(SqlError::unsupported(format!(
-                            "adding CHECK {} to a table that has rows",
-                            check.name
-                        )));
-                    }
+                    evaluate::validate_check(self.context, &self.table, &check).await?;
                     self.table.checks.push(check);
                 }
             }
@@ -211,24 +206,34 @@ impl Making<'_> {
         }
         let before = self.table.clone();
         let constraints = self.add_column(definition).await?;
-        let rows = backfill::has_rows(self.context, before.storage_id).await?;
-        if let Some(column) = self.table.columns.last_mut()
-            && rows
-        {
-            match column.default.clone() {
-                Some(default) if canonical::is_constant(&default) => column.missing = Some(default),
-                Some(_) => {
-                    return Err(SqlError::unsupported(
-                        "adding a column whose default is not constant to a table with rows",
-                    ));
-                }
-                None if column.not_null => {
-                    return Err(backfill::contains_null(&before, &name));
-                }
-                None => {}
-            }
+        if backfill::has_rows(self.context, before.storage_id).await? {
+            self.fill_new_column(&before).await?;
         }
         self.add_to_existing(&constraints).await
+    }
+
+    /// Gives the rows that are there a value of the column that was added last: by remembering
+    /// its constant default, or by writing them anew.
+    async fn fill_new_column(&mut self, before: &TableDescriptor) -> Result<()> {
+        let Some(column) = self.table.columns.last_mut() else { return Ok(()) };
+        match column.default.clone() {
+            Some(default) if canonical::is_constant(&default) => {
+                column.missing = Some(default);
+                Ok(())
+            }
+            Some(_) => {
+                // A sequence of the new column is written first, so that it can be found.
+                let column = column.clone();
+                self.writer.flush().await?;
+                let store = &self.context.store;
+                let database = self.context.catalog.database().oid;
+                let catalog = store.snapshot(&self.context.transaction, database).await?;
+                let added = evaluate::AddedDefault::new(self.context, &catalog, &column)?;
+                backfill::rewrite(self, before, Some(&added)).await
+            }
+            None if column.not_null => Err(backfill::contains_null(before, &column.name)),
+            None => Ok(()),
+        }
     }
 
     fn drop_column(&mut self, name: &Ident, if_exists: bool, behavior: Option<&DropBehavior>) -> Result<()> {
@@ -296,7 +301,7 @@ impl Making<'_> {
             let before = self.table.clone();
             let index = self.table.indexes.remove(position);
             if index.primary {
-                backfill::rewrite(self, &before).await?;
+                backfill::rewrite(self, &before, None).await?;
             } else {
                 self.writer.drop_storage(index.storage_id)?;
             }
@@ -349,7 +354,7 @@ impl Making<'_> {
                         format!("column \"{name}\" of relation \"{}\" is an identity column", self.table.name);
                     return Err(SqlError::syntax(message));
                 }
-                changed.default = canonical::default_text(value, &column.ty)?;
+                changed.default = self.default(name, value, &column.ty)?;
             }
             AlterColumnOperation::DropDefault => {
                 if column.identity.is_some() {

@@ -3,6 +3,7 @@
 
 use super::DdlContext;
 use super::create_table::Making;
+use super::evaluate::AddedDefault;
 use crate::catalog::{ColumnId, IndexDescriptor, StorageId, TableDescriptor, keys};
 use crate::encoding::{IndexEncoder, RowDecoder, RowEncoder, TableKey};
 use crate::error::{Result, SqlError, state};
@@ -173,9 +174,14 @@ pub(super) async fn fill_index(context: &DdlContext, table: &TableDescriptor, in
 }
 
 /// Rewrites the rows of a table under new storage ids, from the form `before` to the form in the
-/// making, whose live columns are the same; its indexes as well. The old rows are removed later.
+/// making, whose live columns are the same, but for one with a default that was `added` behind
+/// them; its indexes as well. The old rows are removed later.
 /// Errors: 23502 and 23505 for rows that cannot have the new primary key.
-pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor) -> Result<()> {
+pub(super) async fn rewrite(
+    making: &mut Making<'_>,
+    before: &TableDescriptor,
+    added: Option<&AddedDefault>,
+) -> Result<()> {
     let context = making.context;
     let numbers = context.store.numbers();
     making.writer.drop_storage(before.storage_id)?;
@@ -198,8 +204,11 @@ pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor) -
     let reader = reader(context, before.storage_id).await?;
     let mut rows = Rows::new(&reader, before)?;
     let mut sink = Sink::new(context);
-    while let Some((columns, old_keys)) = rows.next().await? {
+    while let Some((mut columns, old_keys)) = rows.next().await? {
         let count = old_keys.len();
+        if let Some(added) = added {
+            columns.push(added.values(count)?);
+        }
         let mut new_keys = Vec::with_capacity(count);
         if let Some(primary) = table.primary_key() {
             no_nulls(table, primary, &columns)?;

@@ -135,6 +135,37 @@ async fn a_primary_key_needs_values_and_no_two_alike() {
     assert_eq!(table(&world, "t").await.column_named("c").unwrap().missing.as_deref(), Some("7"));
 }
 
+#[tokio::test]
+async fn new_constraints_and_columns_are_checked_against_the_rows() {
+    let world = filled("a int, b text", &[(Some(1), Some("x")), (None, Some("y"))]).await;
+    world.run("alter table t add constraint positive check (a > 0)").await.unwrap();
+    let error = world.run("alter table t add constraint small check (b < 'y')").await.unwrap_err();
+    assert_eq!(error.state(), "23514");
+    assert_eq!(error.fields().message, "check constraint \"small\" of relation \"t\" is violated by some row");
+    assert_eq!(world.run("alter table t add check (a + 1)").await.unwrap_err().state(), "42804");
+    assert_eq!(world.run("alter table t alter column a set default 'x'").await.unwrap_err().state(), "22P02");
+    let before = table(&world, "t").await;
+    world.run("alter table t add column c int default 1 + 1 not null").await.unwrap();
+    let after = table(&world, "t").await;
+    assert_ne!(before.storage_id, after.storage_id);
+    assert_eq!(entries(&world, after.storage_id).await, 2);
+    world.run("create index i on t(c)").await.unwrap();
+    assert_eq!(check_table(&world.begin().context().await, &name("t")).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn dropped_storage_is_removed_when_nobody_can_read_it() {
+    let world = filled("a int, b text", &[(Some(1), Some("x"))]).await;
+    let old = table(&world, "t").await;
+    let reader = world.begin();
+    reader.transaction.snapshot_ts().await.unwrap();
+    world.run("drop table t").await.unwrap();
+    let mut seen = std::collections::HashMap::new();
+    assert_eq!(world.store.remove_dropped(&mut seen).await.unwrap(), 0);
+    let rows = crate::catalog::store::scan_all(&reader.transaction, keys::rows_of(old.storage_id)).await.unwrap();
+    assert_eq!(rows.len(), 1);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_index_misses_no_row_of_writers_that_were_there_first_or_came_too_late() {
     let world = filled("a int primary key, b text", &[(Some(1), Some("x"))]).await;

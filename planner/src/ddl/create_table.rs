@@ -2,7 +2,7 @@
 
 use super::names::Chosen;
 use super::type_name::{serial_type, sql_type};
-use super::{DdlContext, canonical, sequence};
+use super::{DdlContext, canonical, evaluate, sequence};
 use crate::catalog::{
     CatalogWriter, CheckDescriptor, ColumnDescriptor, ColumnId, Identity, IndexColumn, IndexDescriptor, IndexState,
     RelationKind, SchemaDescriptor, TableDescriptor,
@@ -230,7 +230,7 @@ impl Making<'_> {
                             self.table.name
                         )));
                     }
-                    column.default = canonical::default_text(expr, &ty)?;
+                    column.default = self.default(&name, expr, &ty)?;
                 }
                 ColumnOption::PrimaryKey(primary) => {
                     not_deferrable(primary.characteristics.as_ref())?;
@@ -300,6 +300,15 @@ impl Making<'_> {
         Ok(constraints)
     }
 
+    /// A DEFAULT in its stored form, once it is known to fit the column.
+    pub(super) fn default(&self, column: &str, expr: &Expr, ty: &SqlType) -> Result<Option<String>> {
+        let stored = canonical::default_text(expr, ty)?;
+        if let Some(stored) = &stored {
+            evaluate::validate_default(self.context, column, *ty, stored)?;
+        }
+        Ok(stored)
+    }
+
     /// Makes the sequence of a column; answers its default.
     async fn own_sequence(
         &mut self,
@@ -357,6 +366,7 @@ impl Making<'_> {
         column: Option<&str>,
     ) -> Result<CheckDescriptor> {
         let expression = canonical::check_text(expr, &self.table)?;
+        evaluate::validate_check_text(self.context, &self.table, &expression)?;
         let name = match name {
             Some(name) => {
                 let name = fold(name);

@@ -11,6 +11,7 @@ mod create_index;
 mod create_table;
 mod database;
 mod drop;
+mod evaluate;
 mod names;
 mod role;
 mod schema;
