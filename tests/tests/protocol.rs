@@ -185,6 +185,32 @@ fn portals_stop_at_their_row_limit_and_go_on() {
 }
 
 #[test]
+fn portals_of_one_batch_do_not_disturb_each_other() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    raw.query("create table t (a int primary key)");
+    let replies = batch(
+        &mut raw,
+        &[
+            parse("i", "insert into t values (1)"),
+            parse("s", "select 7"),
+            bind("first", "i"),
+            bind("second", "s"),
+            execute("first", 0),
+            execute("second", 0),
+        ],
+    );
+    assert_eq!(kinds(&replies), "1122CDCZ");
+    // An error after an insert takes the whole batch back.
+    let replies = batch(
+        &mut raw,
+        &[parse("", "insert into t values (2)"), bind("", ""), execute("", 0), parse("", "selec")],
+    );
+    assert_eq!(kinds(&replies), "12CEZ");
+    assert_eq!(column(&raw.query("select count(*) from t")), ["1"]);
+}
+
+#[test]
 fn extreme_row_limits_are_safe() {
     let server = Server::start();
     let mut raw = Raw::connect(&server);

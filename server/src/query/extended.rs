@@ -292,9 +292,9 @@ impl Connection {
             Outcome::Command { tag } => {
                 if is_transaction_control(&tag) {
                     self.batch.frames = None;
-                }
-                if self.session.status() != TransactionStatus::InBlock {
-                    self.portals.clear();
+                    if self.session.status() == TransactionStatus::Idle {
+                        self.portals.clear();
+                    }
                 }
                 tag
             }

@@ -1,0 +1,59 @@
+//! TLS and passwords, with real psql.
+
+use percosql_tests::{Server, psql};
+use std::process::Command;
+
+fn openssl(folder: &std::path::Path) -> (String, String) {
+    let (certificate, key) = (folder.join("server.crt"), folder.join("server.key"));
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"])
+        .args(["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"])
+        .arg("-keyout")
+        .arg(&key)
+        .arg("-out")
+        .arg(&certificate)
+        .output()
+        .expect("openssl");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    (certificate.display().to_string(), key.display().to_string())
+}
+
+fn login(server: &Server, settings: &str, password: &str) -> (bool, String) {
+    let settings = format!("host=127.0.0.1 port={} dbname=postgres {settings}", server.port());
+    let output = Command::new("psql")
+        .args(["-X", "-At", "-w", "-c", "select current_user", &settings])
+        .env("PGPASSWORD", password)
+        .output()
+        .expect("psql");
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (output.status.success(), text.trim().to_string())
+}
+
+#[test]
+fn tls_is_spoken_where_it_is_configured() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (certificate, key) = openssl(folder.path());
+    let server = Server::start_with(&["--tls-cert", &certificate, "--tls-key", &key]);
+    assert_eq!(login(&server, "user=postgres sslmode=require", ""), (true, "postgres".into()));
+    let verified = format!("user=postgres sslmode=verify-full sslrootcert={certificate}");
+    assert_eq!(login(&server, &verified, ""), (true, "postgres".into()));
+    assert_eq!(login(&server, "user=postgres sslmode=disable", ""), (true, "postgres".into()));
+    let plain = Server::start();
+    let (ok, text) = login(&plain, "user=postgres sslmode=require", "");
+    assert!(!ok && text.contains("SSL"), "{text}");
+}
+
+#[test]
+fn a_role_with_a_password_must_give_it() {
+    let server = Server::start();
+    psql(&server, &["-c", "create role ada login password 'secret'"]).success();
+    assert_eq!(login(&server, "user=ada", "secret"), (true, "ada".into()));
+    for wrong in ["Secret", "", "secret "] {
+        let (ok, text) = login(&server, "user=ada", wrong);
+        assert!(!ok, "{wrong:?}: {text}");
+    }
+    let (_, text) = login(&server, "user=ada", "wrong");
+    assert!(text.contains("password authentication failed for user \"ada\""), "{text}");
+    // Nobody else was asked for one.
+    assert_eq!(login(&server, "user=postgres", ""), (true, "postgres".into()));
+}
