@@ -7,6 +7,11 @@ use storage::embedded::{EmbeddedOptions, EmbeddedStore};
 use storage::{EnvRef, StoreError, StoreRef, SystemEnv, TimestampSource};
 use txn::{Oracle, TransactionStore, TransactionStoreOptions, TxnError};
 
+/// How often old versions are collected.
+const GARBAGE_INTERVAL: Duration = Duration::from_secs(60);
+/// How long closing waits for background work to let go of the store.
+const CLOSE_LIMIT: Duration = Duration::from_secs(5);
+
 /// An open store.
 pub struct OpenStore {
     /// Transactions over it.
@@ -43,6 +48,7 @@ pub async fn open(config: &Config) -> Result<OpenStore, String> {
             TxnError::Store(error) => explain(config, &error),
             other => format!("cannot recover the transactions in {}: {other}", config.data_dir.display()),
         })?;
+    transactions.collect_garbage_every(GARBAGE_INTERVAL);
     Ok(OpenStore { transactions, env, embedded })
 }
 
@@ -83,7 +89,15 @@ impl OpenStore {
         let OpenStore { transactions, env, embedded } = self;
         drop(transactions);
         drop(env);
-        // The last handle closes; dropping waits for threads.
+        // The last handle closes. A pass of the garbage collector may still hold one.
+        let begin = std::time::Instant::now();
+        while Arc::strong_count(&embedded) > 1 && begin.elapsed() < CLOSE_LIMIT {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        if Arc::strong_count(&embedded) > 1 {
+            tracing::warn!("something still uses the store: it is left to recover at the next start");
+        }
+        // Dropping waits for the store's threads.
         let _ = tokio::task::spawn_blocking(move || drop(embedded)).await;
     }
 }
