@@ -3,6 +3,7 @@
 //! Integers and floats are big-endian; dates and timestamps count from 2000-01-01; numerics are base-10000
 //! digits; arrays carry their dimensions and the OID of their element type.
 
+use crate::error::protocol_violation;
 use crate::protocol::reader::utf8;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use datafusion::arrow::array::{
@@ -102,7 +103,8 @@ fn write_array(ty: SqlType, elements: ArrayRef, out: &mut BytesMut) -> Result<()
     Ok(())
 }
 
-/// Reads a value that is not NULL. Errors: 22P03 for a wrong length or content, 22021, 22008, 22003.
+/// Reads a value that is not NULL. Errors: 08P01 for too few bytes, 22P03 for too many or absurd ones, 22021,
+/// 22008, 22003.
 pub fn read(ty: SqlType, bytes: &Bytes) -> Result<Datum> {
     if ty.array {
         return read_array(ty, bytes.clone());
@@ -157,7 +159,7 @@ pub fn read(ty: SqlType, bytes: &Bytes) -> Result<Datum> {
 }
 
 fn read_array(ty: SqlType, mut bytes: Bytes) -> Result<Datum> {
-    let short = |_| invalid("insufficient data left in message");
+    let short = |_| insufficient();
     let element = ty.element();
     let dimensions = bytes.try_get_i32().map_err(short)?;
     let flags = bytes.try_get_i32().map_err(short)?;
@@ -186,7 +188,7 @@ fn read_array(ty: SqlType, mut bytes: Bytes) -> Result<Datum> {
     };
     // Each element has at least its length.
     if count > MAX_ELEMENTS || count.saturating_mul(4) > bytes.len() {
-        return Err(invalid("insufficient data left in message"));
+        return Err(insufficient());
     }
     let mut elements = Vec::with_capacity(count);
     for _ in 0..count {
@@ -194,7 +196,7 @@ fn read_array(ty: SqlType, mut bytes: Bytes) -> Result<Datum> {
         elements.push(match usize::try_from(length) {
             Ok(length) if length <= bytes.len() => read(element, &bytes.split_to(length))?,
             Err(_) if length == -1 => ScalarValue::try_from(&element.arrow()).map_err(SqlError::from)?,
-            _ => return Err(invalid("insufficient data left in message")),
+            _ => return Err(insufficient()),
         });
     }
     if !bytes.is_empty() {
@@ -208,7 +210,15 @@ fn invalid(message: impl Into<String>) -> SqlError {
     SqlError::new(state::INVALID_BINARY_REPRESENTATION, message)
 }
 
+/// 08P01.
+fn insufficient() -> SqlError {
+    protocol_violation("insufficient data left in message")
+}
+
 fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
+    if bytes.len() < N {
+        return Err(insufficient());
+    }
     bytes.try_into().map_err(|_| invalid("incorrect binary data format"))
 }
 
@@ -291,11 +301,11 @@ mod tests {
     #[test]
     fn absurd_values_are_errors() {
         let read = |ty, bytes: &'static [u8]| read(ty, &Bytes::from_static(bytes)).map_err(|error| error.state());
-        assert_eq!(read(SqlType::INT4, b"abc"), Err("22P03"));
+        assert_eq!(read(SqlType::INT4, b"abc"), Err("08P01"));
         assert_eq!(read(SqlType::TEXT, b"a\0b"), Err("22021"));
         assert_eq!(read(SqlType::TEXT, b"\xc3\x28"), Err("22021"));
         assert_eq!(read(SqlType::DATE, &[0x7f, 0xff, 0xff, 0xf0]), Err("22008"));
         let huge = b"\0\0\0\x01\0\0\0\0\0\0\0\x17\x7f\xff\xff\xff\0\0\0\x01";
-        assert_eq!(read(SqlType::INT4.array_of(), huge), Err("22P03"));
+        assert_eq!(read(SqlType::INT4.array_of(), huge), Err("08P01"));
     }
 }
