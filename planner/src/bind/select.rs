@@ -110,7 +110,6 @@ impl Binder<'_> {
             for typed in typed.chain(order.iter_mut().filter_map(|item| item.typed.as_mut())) {
                 typed.expr = self.take_windows(typed.expr.clone(), &mut calls)?;
             }
-            let calls: Vec<Expr> = calls.into_iter().map(|(call, name)| call.alias(name)).collect();
             plan = LogicalPlanBuilder::window_plan(plan, calls)?;
         }
 
@@ -218,7 +217,6 @@ impl Binder<'_> {
         use datafusion::functions_window::row_number::row_number_udwf;
         use datafusion::logical_expr::expr::{WindowFunction, WindowFunctionParams};
         use datafusion::logical_expr::{WindowFrame, WindowFunctionDefinition};
-        let name = self.unique("w");
         let number = Expr::WindowFunction(Box::new(WindowFunction {
             fun: WindowFunctionDefinition::WindowUDF(row_number_udwf()),
             params: WindowFunctionParams {
@@ -232,8 +230,9 @@ impl Binder<'_> {
             },
         }));
         let one = Expr::Literal(crate::types::Datum::UInt64(Some(1)), None);
-        let plan = LogicalPlanBuilder::window_plan(bound.plan, vec![number.alias(&name)])?;
-        let plan = LogicalPlanBuilder::from(plan).filter(column(name).eq(one))?.build()?;
+        let held = column(number.schema_name().to_string());
+        let plan = LogicalPlanBuilder::window_plan(bound.plan, vec![number])?;
+        let plan = LogicalPlanBuilder::from(plan).filter(held.eq(one))?.build()?;
         self.sorted(BoundQuery { plan, columns: bound.columns }, sorts)
     }
 
@@ -383,21 +382,17 @@ impl Binder<'_> {
         }
     }
 
-    /// Replaces window functions by the columns that will hold them.
-    fn take_windows(&self, expr: Expr, calls: &mut Vec<(Expr, String)>) -> Result<Expr> {
+    /// Replaces window functions by the columns that will hold them, which have DataFusion's names.
+    fn take_windows(&self, expr: Expr, calls: &mut Vec<Expr>) -> Result<Expr> {
         let taken = expr.transform_down(|expr| {
             if !matches!(expr, Expr::WindowFunction(_)) {
                 return Ok(Transformed::no(expr));
             }
-            let name = match calls.iter().find(|(call, _)| *call == expr) {
-                Some((_, name)) => name.clone(),
-                None => {
-                    let name = self.unique("w");
-                    calls.push((expr, name.clone()));
-                    name
-                }
-            };
-            Ok(Transformed::new(column(name), true, TreeNodeRecursion::Jump))
+            let held = column(expr.schema_name().to_string());
+            if !calls.contains(&expr) {
+                calls.push(expr);
+            }
+            Ok(Transformed::new(held, true, TreeNodeRecursion::Jump))
         })?;
         Ok(taken.data)
     }

@@ -146,16 +146,18 @@ fn aggregate(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>, call: Wi
 
 /// Turns the aggregate call within an expression (it may be wrapped in a cast) into one over a window.
 fn replace_aggregate(resolved: TypedExpr, call: WindowCall) -> Result<TypedExpr> {
-    use datafusion::common::tree_node::{Transformed, TreeNode};
+    use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
     let ty = resolved.ty;
     let expr = resolved
         .expr
-        .transform_up(|expr| {
+        .transform_down(|expr| {
             Ok(match expr {
+                // The outermost alone: an argument may be an aggregate that the windows are over.
                 Expr::AggregateFunction(function) => {
                     let filter = call.filter.clone().map(Box::new);
                     let definition = WindowFunctionDefinition::AggregateUDF(function.func);
-                    Transformed::yes(window(definition, function.params.args, call.clone(), filter))
+                    let expr = window(definition, function.params.args, call.clone(), filter);
+                    Transformed::new(expr, true, TreeNodeRecursion::Jump)
                 }
                 other => Transformed::no(other),
             })
