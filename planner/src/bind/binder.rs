@@ -12,7 +12,7 @@ use datafusion::arrow::datatypes::Field;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
-use sqlparser::ast;
+use sqlparser::ast::{self, Spanned};
 use sqlparser::tokenizer::Span;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -90,6 +90,8 @@ pub struct Binder<'a> {
     qualifiers: RefCell<HashMap<String, usize>>,
     relations: RefCell<Vec<Arc<TableDescriptor>>>,
     untyped: Cell<bool>,
+    /// Set-returning functions of the select list under way.
+    pub row_functions: RefCell<Vec<super::row_function::RowFunction>>,
     /// Row locks of the query, until they are put on its plan.
     pub locks: RefCell<Vec<super::lock::PendingLock>>,
 }
@@ -113,6 +115,7 @@ impl<'a> Binder<'a> {
             qualifiers: RefCell::default(),
             relations: RefCell::default(),
             untyped: Cell::new(false),
+            row_functions: RefCell::default(),
             locks: RefCell::default(),
         }
     }
@@ -183,8 +186,8 @@ impl<'a> Binder<'a> {
     }
 
     /// A condition: of type boolean, or 42804.
-    pub fn condition(&self, typed: TypedExpr, clause: &str, span: Span) -> Result<Expr> {
-        self.resolver.boolean(typed, clause).map_err(|error| self.at(error, span))
+    pub fn condition(&self, typed: TypedExpr, clause: &str, expr: &ast::Expr) -> Result<Expr> {
+        self.resolver.boolean(typed, clause).map_err(|error| self.at(error, expr.span()))
     }
 
     /// Ends a binding: parameter types must be known by now.

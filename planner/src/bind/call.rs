@@ -77,7 +77,7 @@ impl Binder<'_> {
             return Err(self.no_function(&function.name.to_string(), &arguments.values));
         }
         if matches!(name.as_str(), "generate_series" | "unnest") {
-            return Err(SqlError::unsupported(format!("the set-returning function {name} outside FROM")));
+            return self.row_function(&name, arguments.values, env);
         }
         if schema.is_none()
             && matches!(name.as_str(), "coalesce" | "nullif" | "greatest" | "least")
@@ -159,7 +159,7 @@ impl Binder<'_> {
         let filter = match &function.filter {
             Some(filter) => {
                 let typed = self.expr(filter, Env { clause: Clause::Filter, ..inner })?;
-                Some(self.condition(typed, "FILTER", filter.span())?)
+                Some(self.condition(typed, "FILTER", filter)?)
             }
             None => None,
         };

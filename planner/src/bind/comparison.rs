@@ -52,7 +52,7 @@ impl Binder<'_> {
         let mut bound = Vec::with_capacity(operands.len());
         for operand in operands.into_iter().rev() {
             let typed = self.expr(operand, env)?;
-            bound.push(self.condition(typed, name, operand.span())?);
+            bound.push(self.condition(typed, name, operand)?);
         }
         let operator = if *op == BinaryOperator::And { Operator::And } else { Operator::Or };
         Ok(TypedExpr { expr: balanced(bound, operator), ty: SqlType::BOOL })

@@ -93,7 +93,7 @@ impl Binder<'_> {
     /// A condition of a clause.
     pub fn predicate(&self, expr: &ast::Expr, env: Env<'_>) -> Result<Expr> {
         let typed = self.expr(expr, env)?;
-        self.condition(typed, env.clause.name(), expr.span())
+        self.condition(typed, env.clause.name(), expr)
     }
 
     /// An expression; errors get its position unless a part of it gave one.
@@ -204,7 +204,7 @@ impl Binder<'_> {
         match op {
             UnaryOperator::Not => {
                 let typed = self.expr(operand, env)?;
-                let inner = self.condition(typed, "NOT", operand.span())?;
+                let inner = self.condition(typed, "NOT", operand)?;
                 Ok(TypedExpr { expr: Expr::Not(Box::new(inner)), ty: SqlType::BOOL })
             }
             UnaryOperator::Minus if number(operand).is_some() => {
@@ -243,7 +243,7 @@ impl Binder<'_> {
         name: &str,
     ) -> Result<TypedExpr> {
         let typed = self.expr(operand, env)?;
-        let inner = self.condition(typed, name, operand.span())?;
+        let inner = self.condition(typed, name, operand)?;
         Ok(TypedExpr { expr: make(Box::new(inner)), ty: SqlType::BOOL })
     }
 
@@ -261,7 +261,7 @@ impl Binder<'_> {
             let condition = match &operand {
                 None => {
                     let typed = self.expr(&when.condition, env)?;
-                    self.condition(typed, "CASE/WHEN", when.condition.span())?
+                    self.condition(typed, "CASE/WHEN", &when.condition)?
                 }
                 Some(operand) => {
                     let value = self.expr(&when.condition, env)?;

@@ -198,45 +198,12 @@ impl Binder<'_> {
     pub fn table_function(&self, function: &TableFunction<'_>, env: Env<'_>) -> Result<BoundFunction> {
         let args: Vec<TypedExpr> = function.args.iter().map(|arg| self.expr(arg, env)).collect::<Result<_>>()?;
         match function.name.as_str() {
-            "generate_series" => Ok(BoundFunction::Rows(self.generate_series(args)?)),
-            "unnest" => {
-                let [array] = args.as_slice() else {
-                    return Err(SqlError::unsupported("unnest with several arguments"));
-                };
-                if !array.ty.array {
-                    let message = format!("function unnest({}) does not exist", array.ty.name());
-                    return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
-                }
-                Ok(BoundFunction::Rows(array.clone()))
-            }
+            "generate_series" | "unnest" => Ok(BoundFunction::Rows(self.list_of_rows(&function.name, args)?)),
             name => Ok(BoundFunction::Value(match self.conditional(name, args.clone())? {
                 Some(typed) => typed,
                 None => self.resolver.function(name, args)?,
             })),
         }
-    }
-
-    /// `generate_series` of integers as a list.
-    fn generate_series(&self, args: Vec<TypedExpr>) -> Result<TypedExpr> {
-        if !(2..=3).contains(&args.len()) {
-            let types: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
-            let message = format!("function generate_series({}) does not exist", types.join(", "));
-            return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
-        }
-        let types: Vec<SqlType> = args.iter().map(|arg| arg.ty).collect();
-        let common = self.resolver.common_type("generate_series", &types)?.plain();
-        let ty = match common {
-            SqlType::INT2 | SqlType::INT4 | SqlType::UNKNOWN => SqlType::INT4,
-            SqlType::INT8 => SqlType::INT8,
-            other => return Err(SqlError::unsupported(format!("generate_series of type {}", other.name()))),
-        };
-        let mut values = Vec::new();
-        for arg in args {
-            let arg = self.coerce(arg, ty)?;
-            values.push(self.coerce(arg, SqlType::INT8)?.expr);
-        }
-        let list = datafusion::functions_nested::range::gen_series_udf().call(values);
-        Ok(TypedExpr { expr: list, ty: ty.array_of() })
     }
 
     /// Puts the rows of a function beside those of `input`, of which `carried` columns are kept.
@@ -264,16 +231,7 @@ impl Binder<'_> {
                     .unnest_column_with_options(Column::from_name(&name), options)?
                     .build()?;
                 let ty = list.ty.element();
-                // A series is made of int8.
-                let wide = plan.schema().field_with_unqualified_name(&name)?.data_type().clone();
-                let item = column(&name);
-                let expr = if wide == ty.arrow() {
-                    item
-                } else {
-                    self.resolver
-                        .cast(TypedExpr { expr: item, ty: SqlType::INT8 }, ty, crate::functions::CastContext::Explicit)?
-                        .expr
-                };
+                let expr = self.row_item(&plan, &name, ty)?;
                 (plan, expr, ty)
             }
         };

@@ -3,12 +3,13 @@
 use super::binder::Binder;
 use super::expression::{Clause, Env};
 use super::from::{Source, is_lateral, table_function};
+use super::lateral::single_row;
 use super::scope::{Scope, ScopeColumn};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
 use datafusion::common::JoinType;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
-use sqlparser::ast::{self, JoinConstraint, JoinOperator};
+use sqlparser::ast::{self, JoinConstraint, JoinOperator, TableFactor};
 
 impl Binder<'_> {
     /// Every row of the left with every row of the right.
@@ -59,6 +60,13 @@ impl Binder<'_> {
         }
         if join.global {
             return Err(SqlError::unsupported("GLOBAL JOIN"));
+        }
+        if let TableFactor::Derived { lateral: true, subquery, .. } = &join.relation
+            && single_row(subquery).is_some()
+            && (crossed || kind == JoinType::Inner || (kind == JoinType::Left && always(constraint)))
+        {
+            let source = self.lateral(left, &join.relation, parent)?;
+            return if crossed { Ok(source) } else { self.filtered(source, constraint) };
         }
         let right = if is_lateral(&join.relation) {
             if matches!(kind, JoinType::Right | JoinType::Full) && table_function(&join.relation)?.is_none() {
@@ -162,6 +170,14 @@ impl Binder<'_> {
             conditions.push(on);
         }
         finish(LogicalPlanBuilder::from(left_plan).join_on(right_plan, kind, conditions)?, scope)
+    }
+}
+
+/// Whether a join's condition is `ON true`.
+fn always(constraint: &JoinConstraint) -> bool {
+    match constraint {
+        JoinConstraint::On(ast::Expr::Value(value)) => matches!(value.value, ast::Value::Boolean(true)),
+        _ => false,
     }
 }
 

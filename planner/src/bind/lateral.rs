@@ -1,14 +1,14 @@
 //! LATERAL: subqueries and functions that see what is on their left.
 
-use super::binder::Binder;
+use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
 use super::from::{BoundFunction, Source, TableFunction, table_function};
-use super::scope::Scope;
+use super::scope::{Scope, ScopeColumn, ScopeRelation};
 use crate::error::{Result, SqlError};
 use crate::parse::fold;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, LogicalPlan};
-use sqlparser::ast::TableFactor;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use sqlparser::ast::{GroupByExpr, Query, SelectItem, SetExpr, TableAlias, TableFactor};
 
 impl Binder<'_> {
     /// Puts a lateral item beside what is on its left.
@@ -22,8 +22,34 @@ impl Binder<'_> {
             let bound = self.table_function(&function, Env::new(&left.scope, Clause::FromFunction))?;
             return self.lateral_function(left, &function, bound, parent);
         }
+        if let TableFactor::Derived { subquery, alias: Some(alias), .. } = factor
+            && let Some(items) = single_row(subquery)
+        {
+            return self.lateral_values(left, items, alias);
+        }
         let right = self.lateral_subquery(&left, factor, parent)?;
         self.cross(left, right)
+    }
+
+    /// `LATERAL (SELECT a, b)`: more columns of the same rows.
+    fn lateral_values<'p>(&self, left: Source<'p>, items: &[SelectItem], alias: &TableAlias) -> Result<Source<'p>> {
+        let items = self.items(items, Env::new(&left.scope, Clause::FromFunction))?;
+        let mut exprs: Vec<Expr> = left.plan.schema().columns().into_iter().map(Expr::Column).collect();
+        let mut columns = Vec::new();
+        for item in items {
+            let typed = self.settle(item.typed)?;
+            let name = self.unique("c");
+            exprs.push(typed.expr.alias(&name));
+            columns.push(ScopeColumn { name: item.name, expr: column(name), ty: typed.ty, table_oid: 0, attnum: 0 });
+        }
+        let name = fold(&alias.name);
+        super::from::rename(&name, &mut columns, Some(alias))?;
+        let plan = LogicalPlanBuilder::from(left.plan).project(exprs)?.build()?;
+        let mut scope = left.scope;
+        scope.visible.extend(columns.iter().cloned());
+        scope.relations.push(ScopeRelation { name, schema: None, columns, table: None, key: None });
+        scope.schema = Some(plan.schema().clone());
+        Ok(Source { plan, scope })
     }
 
     /// A lateral subquery, to be joined to `left`.
@@ -53,7 +79,7 @@ impl Binder<'_> {
     ) -> Result<Source<'p>> {
         let (BoundFunction::Rows(typed) | BoundFunction::Value(typed)) = &bound;
         if !has_column(&typed.expr) {
-            let plan = datafusion::logical_expr::LogicalPlanBuilder::empty(true).build()?;
+            let plan = LogicalPlanBuilder::empty(true).build()?;
             let right = self.function_rows(plan, Vec::new(), function, bound, parent)?;
             return self.cross(left, right);
         }
@@ -65,6 +91,22 @@ impl Binder<'_> {
         scope.schema = Some(right.plan.schema().clone());
         Ok(Source { plan: right.plan, scope })
     }
+}
+
+/// The select list of a query that is one row whatever stands around it.
+pub fn single_row(query: &Query) -> Option<&[SelectItem]> {
+    let SetExpr::Select(select) = query.body.as_ref() else { return None };
+    let plain = query.with.is_none()
+        && query.order_by.is_none()
+        && query.limit_clause.is_none()
+        && query.fetch.is_none()
+        && query.locks.is_empty()
+        && select.from.is_empty()
+        && select.selection.is_none()
+        && select.having.is_none()
+        && select.distinct.is_none()
+        && matches!(&select.group_by, GroupByExpr::Expressions(exprs, modifiers) if exprs.is_empty() && modifiers.is_empty());
+    plain.then_some(select.projection.as_slice())
 }
 
 /// Whether an expression has columns of its own plan.

@@ -23,6 +23,7 @@ mod lock;
 mod order;
 mod query;
 mod returning;
+mod row_function;
 mod scope;
 mod select;
 mod set_operation;

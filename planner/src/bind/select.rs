@@ -46,7 +46,9 @@ impl Binder<'_> {
             let filter = self.predicate(selection, env.within(Clause::Where))?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
+        let around = self.row_functions.take();
         let mut items = self.items(&select.projection, env)?;
+        let row_functions = self.row_functions.replace(around);
         let names: Vec<String> = items.iter().map(|item| item.name.clone()).collect();
         let group_by = self.group_by(&select.group_by, &items, env)?;
         let mut having =
@@ -116,6 +118,18 @@ impl Binder<'_> {
         if select.distinct.is_some() && !tail.locks.is_empty() && !matches!(select.distinct, Some(Distinct::All)) {
             let message = "FOR UPDATE is not allowed with DISTINCT clause";
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+        }
+
+        // Functions that return rows.
+        if !row_functions.is_empty() {
+            if grouped || windowed {
+                return Err(SqlError::unsupported("a set-returning function beside aggregates or window functions"));
+            }
+            let (unnested, stand_ins) = self.unnest_row_functions(plan, row_functions)?;
+            plan = unnested;
+            for item in &mut items {
+                item.typed.expr = replace(item.typed.expr.clone(), &stand_ins)?;
+            }
         }
 
         // The select list, and what is sorted by beside it.
@@ -396,6 +410,15 @@ impl Binder<'_> {
         })?;
         Ok(taken.data)
     }
+}
+
+/// Replaces whole parts of an expression.
+fn replace(expr: Expr, parts: &[(Expr, Expr)]) -> Result<Expr> {
+    let replaced = expr.transform_down(|expr| match parts.iter().find(|(from, _)| *from == expr) {
+        Some((_, to)) => Ok(Transformed::new(to.clone(), true, TreeNodeRecursion::Jump)),
+        None => Ok(Transformed::no(expr)),
+    })?;
+    Ok(replaced.data)
 }
 
 /// A column of `*`.

@@ -157,7 +157,7 @@ impl Binder<'_> {
         for check in &table.checks {
             let (expr, source) = parse_expression(&check.expression)?;
             let typed = bind_table_expression(&expr, &source, table, &self.context)?;
-            checks.push((check.name.clone(), self.condition(typed, "CHECK", sqlparser::tokenizer::Span::empty())?));
+            checks.push((check.name.clone(), self.resolver.boolean(typed, "CHECK")?));
         }
         Ok(checks)
     }

@@ -44,7 +44,7 @@ impl Binder<'_> {
         let filter = match &function.filter {
             Some(filter) => {
                 let typed = self.expr(filter, inner)?;
-                Some(self.condition(typed, "FILTER", filter.span())?)
+                Some(self.condition(typed, "FILTER", filter)?)
             }
             None => None,
         };

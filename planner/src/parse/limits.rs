@@ -6,8 +6,13 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// How deep brackets may be nested.
 pub const DEPTH: usize = 96;
-/// How many operators may follow one another between commas: the tree of `a + b + c …` is as deep as it is long.
-const CHAIN: usize = 2_000;
+/// What all open brackets and the operators in a row within them may cost together: the tree of `a + b + c …` is as deep
+/// as it is long.
+const COST: usize = 4_096;
+const OPERATOR: usize = 16;
+/// AND and OR are made balanced trees.
+const JUNCTION: usize = 4;
+const RELATION: usize = 32;
 /// How many tokens a statement may have.
 const TOKENS: usize = 2_000_000;
 
@@ -16,52 +21,49 @@ pub fn check(source: &Source, tokens: &[TokenWithSpan]) -> Result<()> {
     if tokens.len() > TOKENS {
         return Err(too_large(format!("a statement may have at most {TOKENS} words and signs")));
     }
-    let mut chains = vec![0_usize];
-    // NOT, unary minus and CASE nest without brackets.
-    let mut prefixes = 0_usize;
+    let mut levels = vec![0_usize];
+    let mut total = 0_usize;
     for token in tokens {
-        let mut prefix = false;
+        let mut cost = 0;
         match &token.token {
-            Token::LParen | Token::LBracket => chains.push(0),
-            Token::RParen | Token::RBracket if chains.len() > 1 => {
-                chains.pop();
+            Token::LParen | Token::LBracket => {
+                levels.push(0);
+                cost = OPERATOR;
+            }
+            Token::RParen | Token::RBracket if levels.len() > 1 => {
+                total -= levels.pop().unwrap_or(0);
             }
             Token::Comma => {
-                if let Some(chain) = chains.last_mut() {
-                    *chain = 0;
+                if let Some(level) = levels.last_mut() {
+                    total -= *level;
+                    *level = 0;
                 }
             }
             Token::Word(word) if word.quote_style.is_none() => {
-                let value = word.value.as_str();
-                if ["AND", "OR", "UNION", "EXCEPT", "INTERSECT", "JOIN"].iter().any(|w| value.eq_ignore_ascii_case(w)) {
-                    count(&mut chains);
-                } else if ["NOT", "CASE", "EXPLAIN"].iter().any(|w| value.eq_ignore_ascii_case(w)) {
-                    prefix = true;
-                    count(&mut chains);
+                let is = |words: &[&str]| words.iter().any(|w| word.value.eq_ignore_ascii_case(w));
+                if is(&["AND", "OR"]) {
+                    cost = JUNCTION;
+                } else if is(&["UNION", "EXCEPT", "INTERSECT", "JOIN"]) {
+                    cost = RELATION;
+                } else if is(&["NOT", "CASE", "EXPLAIN", "IS", "LIKE", "ILIKE", "IN", "BETWEEN", "COLLATE"]) {
+                    cost = OPERATOR;
                 }
             }
-            Token::Plus | Token::Minus | Token::Tilde | Token::AtSign => {
-                prefix = true;
-                count(&mut chains);
-            }
-            Token::Mul | Token::Div | Token::Mod | Token::StringConcat | Token::Caret | Token::DoubleColon => {
-                count(&mut chains);
-            }
-            _ => {}
+            Token::Period | Token::Placeholder(_) | Token::Number(..) | Token::SingleQuotedString(_) => {}
+            Token::SemiColon | Token::Colon | Token::EOF | Token::Whitespace(_) => {}
+            Token::RParen | Token::RBracket => {}
+            Token::Eq | Token::Lt | Token::Gt | Token::LtEq | Token::GtEq | Token::Neq => cost = JUNCTION,
+            _ => cost = OPERATOR,
         }
-        prefixes = if prefix { prefixes + 1 } else { 0 };
-        let too_deep = chains.len() > DEPTH || prefixes > DEPTH || chains.last().is_some_and(|chain| *chain > CHAIN);
-        if too_deep {
+        if let Some(level) = levels.last_mut() {
+            *level += cost;
+            total += cost;
+        }
+        if levels.len() > DEPTH || total > COST {
             let error = SqlError::new(state::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded")
-                .hint(format!("Brackets may be {DEPTH} deep and operators {CHAIN} in a row."));
+                .hint(format!("Brackets may be {DEPTH} deep and about {} operators in a row.", COST / OPERATOR));
             return Err(source.error(error, token.span));
         }
     }
     Ok(())
-}
-
-fn count(chains: &mut [usize]) {
-    if let Some(chain) = chains.last_mut() {
-        *chain += 1;
-    }
 }

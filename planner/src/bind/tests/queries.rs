@@ -77,6 +77,12 @@ async fn joins() {
         ("select * from generate_series(10, 1, -4) s(n)", "10; 6; 2"),
         ("select t.id, g from t, generate_series(1, t.id) g where t.id < 3 order by 1, 2", "1|1; 2|1; 2|2"),
         ("select x from unnest(array['a', 'b']) as x", "a; b"),
+        ("select generate_series(1, 3)", "1; 2; 3"),
+        ("select id, generate_series(1, id) * 2 from t where id < 3 order by 1, 2", "1|2; 2|2; 2|4"),
+        ("select unnest(array[1, 2]), unnest(array['a'])", "1|a; 2|~"),
+        ("select t.id, o.n from t cross join lateral (select t.id + 1) as o(n) where o.n > 3 order by 1", "3|4; 4|5"),
+        ("select t.id, s.n from t left join lateral (select nullif(t.id, 2) as n) s on true order by 1", "1|1; 2|~; 3|3; 4|4"),
+        ("select t.id, f.ok, u.name from t, f join u on f.id = u.id where t.id = f.id order by 1", "1|t|x; 2|f|y; 3|~|x"),
         ("select * from (values (1, 'a'), (2, 'b')) v(n, s) where n > 1", "2|b"),
         ("select count(*) from n a join n b on a.x = b.x", "5"),
     ])
@@ -108,6 +114,27 @@ async fn groups() {
         ("select max(a) + min(a) from t where id > 100", "~"),
     ])
     .await;
+}
+
+/// Deep statements are refused before they overflow a stack; the deepest that are not still run on the server's threads.
+#[test]
+fn the_deepest_statements_run() {
+    let run = || {
+        let sum = format!("select 1{}", " + 1".repeat(250));
+        let junction = format!("select count(*) from t where id = 1{}", " or id = 1".repeat(500));
+        let brackets = format!("select {}1{}", "(".repeat(90), ")".repeat(90));
+        let list = format!("select 1 in ({})", vec!["2"; 5_000].join(", "));
+        let functions = format!("select {}1{}", "abs(".repeat(80), ")".repeat(80));
+        let cases = [
+            (sum.as_str(), "251"),
+            (junction.as_str(), "1"),
+            (brackets.as_str(), "1"),
+            (list.as_str(), "f"),
+            (functions.as_str(), "1"),
+        ];
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(check(&cases));
+    };
+    std::thread::Builder::new().stack_size(16 << 20).spawn(run).unwrap().join().unwrap();
 }
 
 #[tokio::test]
