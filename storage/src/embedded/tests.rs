@@ -168,6 +168,35 @@ fn a_busy_tablet_is_split() {
 }
 
 #[test]
+fn a_scan_that_finds_little_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), small()).unwrap();
+    let rows = 80_000u32;
+    let cell = |timestamp| Mutation::Set {
+        family: Family::Write,
+        timestamp: Timestamp(timestamp),
+        value: Bytes::from_static(b"v"),
+    };
+    let mutate = |number: u32, timestamp| RowMutation {
+        key: number.to_be_bytes().to_vec().into(),
+        mutations: vec![cell(timestamp)],
+    };
+    block_on(store.mutate_rows((0..rows).map(|number| mutate(number, 50)).collect())).unwrap();
+    let old = [3, rows / 2, rows - 1];
+    block_on(store.mutate_rows(old.map(|number| mutate(number, 10)).to_vec())).unwrap();
+    let filter = ReadFilter::new().with(Family::Write, crate::TimestampRange::up_to(Timestamp(20)), 1);
+    for reverse in [false, true] {
+        let options = ScanOptions { reverse, ..ScanOptions::default() };
+        let mut found: Vec<Bytes> =
+            contract::scan(&*store, RowRange::all(), filter.clone(), options).into_iter().map(|row| row.key).collect();
+        if reverse {
+            found.reverse();
+        }
+        assert_eq!(found, old.map(|number| Bytes::from(number.to_be_bytes().to_vec())));
+    }
+}
+
+#[test]
 fn a_full_memtable_is_reopened_quickly() {
     let folder = tempfile::tempdir().unwrap();
     let copy = tempfile::tempdir().unwrap();
@@ -199,6 +228,8 @@ proptest! {
     fn the_engines_agree(
         requests in prop::collection::vec(crate::committer::tests::requests(), 1..40),
         reopen in 0..40usize,
+        flush in 0..40usize,
+        compact in any::<bool>(),
         cells in 1..4usize,
         to in 0..12u64,
         batch_rows in 1..4usize,
@@ -214,6 +245,9 @@ proptest! {
                 drop(store);
                 store = open();
             }
+            if number == flush {
+                store.flush().unwrap();
+            }
             let expected = block_on(memory.request(request.clone()));
             let found = block_on(store.request(request));
             match (&expected, &found) {
@@ -224,6 +258,10 @@ proptest! {
                 _ => prop_assert_eq!(&expected, &found),
             }
         }
+        if compact {
+            store.flush().unwrap();
+            store.compact().unwrap();
+        }
         let some = |filter: ReadFilter, family| filter.with(family, crate::TimestampRange::up_to(Timestamp(to)), cells);
         let filter = Family::ALL.into_iter().fold(ReadFilter::new(), some);
         for filter in [filter, contract::everything()] {
@@ -232,6 +270,9 @@ proptest! {
                 let expected = contract::scan(&*memory, RowRange::all(), filter.clone(), options);
                 prop_assert_eq!(contract::scan(&*store, RowRange::all(), filter.clone(), options), expected);
             }
+            let keys: Vec<Bytes> = ["c", "", "a", "b", "bb"].into_iter().map(Bytes::from).collect();
+            let expected = block_on(memory.read(&keys, &filter)).unwrap();
+            prop_assert_eq!(block_on(store.read(&keys, &filter)).unwrap(), expected);
         }
     }
 }
