@@ -2,7 +2,7 @@
 
 use super::apply::{ApplyExec, ApplyNode};
 use super::limit::{LimitExec, LimitNode};
-use super::table::Table;
+use super::table::{Parallelism, Table};
 use super::values::{ValuesExec, ValuesNode};
 use async_trait::async_trait;
 use datafusion::catalog::Session;
@@ -73,7 +73,11 @@ impl ExtensionPlanner for ExtensionNodes {
         let physical = |expression: &Expr, schema: &DFSchema| -> crate::Result<Arc<dyn PhysicalExpr>> {
             Ok(planner.create_physical_expr(expression, schema, session, context)?)
         };
-        let partitions = session.config_options().execution.target_partitions;
-        Ok(Some(table.scan(scan.projection.as_deref(), &filters, scan.fetch, partitions, &physical).await?))
+        let options = session.config_options();
+        let parallelism = Parallelism {
+            from_bytes: options.optimizer.repartition_file_min_size as u64,
+            partitions: options.execution.target_partitions,
+        };
+        Ok(Some(table.scan(scan.projection.as_deref(), &filters, scan.fetch, parallelism, &physical).await?))
     }
 }

@@ -23,8 +23,6 @@ use std::sync::Arc;
 
 /// Rows that a scan without bounds is taken to return when nothing is known of the table.
 const UNKNOWN_ROWS: usize = 10_000;
-/// Bytes from which a table is scanned in parallel.
-const PARALLEL_BYTES: u64 = 64 << 20;
 /// Bytes that a row is taken to have on the medium.
 const ROW_BYTES: u64 = 100;
 
@@ -76,6 +74,15 @@ impl TableSource for Table {
     }
 }
 
+/// When and how far a scan is cut into partitions.
+#[derive(Clone, Copy, Debug)]
+pub struct Parallelism {
+    /// Bytes from which a table is large.
+    pub from_bytes: u64,
+    /// Partitions of the scan of a large table.
+    pub partitions: usize,
+}
+
 /// Turns an expression over a schema into a physical one.
 pub type ToPhysical<'a> = &'a (dyn Fn(&Expr, &DFSchema) -> Result<Arc<dyn PhysicalExpr>> + Sync);
 
@@ -92,7 +99,7 @@ impl Table {
         projection: Option<&[usize]>,
         filters: &[Expr],
         fetch: Option<usize>,
-        partitions: usize,
+        parallelism: Parallelism,
         physical: ToPhysical<'_>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let mut positions: Vec<usize> = match projection {
@@ -120,7 +127,7 @@ impl Table {
         let fetch_below = fetch.filter(|_| remaining.is_empty());
         let leaf = match path {
             None => self.view_leaf(positions),
-            Some(path) => self.table_leaf(path, &positions, fetch_below, partitions).await,
+            Some(path) => self.table_leaf(path, &positions, fetch_below, parallelism).await,
         }?;
         let Some(predicate) = conjunction(remaining) else { return Ok(leaf) };
         let schema = DFSchema::try_from(leaf.schema())?;
@@ -141,7 +148,7 @@ impl Table {
         path: AccessPath,
         positions: &[usize],
         fetch: Option<usize>,
-        partitions: usize,
+        parallelism: Parallelism,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let output = ScanOutput::new(Arc::clone(&self.table), positions)?;
         let AccessPath { index, bounds, constants, .. } = path;
@@ -161,10 +168,12 @@ impl Table {
                 let bytes = self.bytes().await;
                 let rows =
                     bytes.map_or(UNKNOWN_ROWS, |bytes| usize::try_from(bytes / ROW_BYTES).unwrap_or(UNKNOWN_ROWS));
-                let large = bytes.is_some_and(|bytes| bytes >= PARALLEL_BYTES) && fetch.is_none();
-                let partitions = if large && bounds.equalities() == 0 { partitions.max(1) } else { 1 };
+                let large = bytes.is_some_and(|bytes| bytes >= parallelism.from_bytes) && fetch.is_none();
+                let large = large && bounds.equalities() == 0;
+                let partitions = if large { parallelism.partitions.max(1) } else { 1 };
                 let expected = expected_rows(&bounds, rows.max(1));
-                Arc::new(TableScanExec::new(output, bounds, constants, slots, partitions, expected))
+                let scan = TableScanExec::new(output, bounds, constants, slots, partitions, expected);
+                Arc::new(if large { scan.large() } else { scan })
             }
         };
         Ok(match fetch {

@@ -36,6 +36,7 @@ pub struct TableScanExec {
     fetch: Option<usize>,
     partitions: usize,
     estimate: usize,
+    large: bool,
     slots: Arc<Slots>,
     shares: Shares,
     properties: Arc<PlanProperties>,
@@ -62,6 +63,7 @@ impl TableScanExec {
             fetch: None,
             partitions,
             estimate,
+            large: false,
             slots,
             shares: Arc::default(),
             properties,
@@ -77,6 +79,17 @@ impl TableScanExec {
     ) -> Arc<PlanProperties> {
         let ordering = output.table.primary_key().map(|key| output.ordering(key, constants, reverse));
         leaf::properties(&output.schema, ordering.unwrap_or_default(), &output.positions(constants), partitions)
+    }
+
+    /// The same, known to read so much that it pays to read it in parallel.
+    pub fn large(mut self) -> Self {
+        self.large = true;
+        self
+    }
+
+    /// Whether it reads so much that it pays to read it in parallel.
+    pub fn is_large(&self) -> bool {
+        self.large && self.fetch.is_none() && !self.reverse
     }
 
     /// The same rows, last key first.
@@ -166,6 +179,9 @@ impl DisplayAs for TableScanExec {
         }
         if let Some(fetch) = self.fetch {
             write!(f, " fetch={fetch}")?;
+        }
+        if self.partitions > 1 {
+            write!(f, " partitions={}", self.partitions)?;
         }
         Ok(())
     }

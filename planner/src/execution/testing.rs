@@ -95,6 +95,12 @@ impl World {
         world
     }
 
+    /// The same store with an engine that scans everything in parallel.
+    pub fn with_partitions(self, partitions: usize) -> World {
+        let options = EngineOptions { partitions, parallel_bytes: 0, ..EngineOptions::default() };
+        World { engine: Engine::new(options, vec![]).unwrap(), ..self }
+    }
+
     /// Begins a transaction.
     pub fn begin(&self) -> Arc<Transaction> {
         self.store.begin(TransactionOptions::default())

@@ -1,6 +1,7 @@
 //! What each operator is called in an EXPLAIN, and what is said below its name.
 
 use super::text::{condition, readable};
+use crate::execution::apply::ApplyExec;
 use crate::execution::bounds::KeyBounds;
 use crate::execution::index_scan::IndexScanExec;
 use crate::execution::key_tap::KeyTapExec;
@@ -77,9 +78,15 @@ fn line(text: impl Into<String>, operator: &Arc<dyn ExecutionPlan>, details: Vec
 /// The description of an operator.
 pub fn describe(operator: &Arc<dyn ExecutionPlan>) -> Line {
     scan(operator).or_else(|| join(operator)).or_else(|| other(operator)).unwrap_or_else(|| {
-        // Operators of DML describe themselves; DataFusion's rare ones go by their own names.
+        // Operators that write describe themselves; DataFusion's rare ones go by their own names.
         let text = displayable(operator.as_ref()).one_line().to_string();
-        line(readable(text.trim()), operator, vec![])
+        match text.trim().split_once(": ") {
+            Some((verb @ ("Insert" | "Update" | "Delete"), table)) => {
+                line(format!("{verb} on {table}"), operator, vec![])
+            }
+            Some(("LockRows", _)) => line("LockRows", operator, vec![]),
+            _ => line(readable(text.trim()), operator, vec![]),
+        }
     })
 }
 
@@ -240,6 +247,13 @@ fn other(operator: &Arc<dyn ExecutionPlan>) -> Option<Line> {
     }
     if operator.is::<WindowAggExec>() || operator.is::<BoundedWindowAggExec>() {
         return Some(line("WindowAgg", operator, vec![]));
+    }
+    if operator.is::<ApplyExec>() {
+        let mut described = line("SubPlan", operator, vec![]);
+        for ((name, _), title) in described.children.iter_mut().zip(["Rows", "For each row"]) {
+            *name = Some(title.to_string());
+        }
+        return Some(described);
     }
     if operator.is::<UnnestExec>() {
         return Some(line("ProjectSet", operator, vec![]));

@@ -9,6 +9,7 @@ use super::slotting::{fill_placeholders, filters_to_scans};
 use crate::error::Result;
 use crate::execution::extension::ExtensionNodes;
 use crate::execution::slots::Slots;
+use crate::execution::table_scan::TableScanExec;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
@@ -35,8 +36,11 @@ pub struct EngineOptions {
     pub spill_directory: Option<PathBuf>,
     /// Bytes on disk that spilling may take.
     pub spill_bytes: u64,
-    /// Partitions of a plan, at most: how many cores one statement may use.
+    /// Partitions of a plan, at most: how many cores a statement may use that scans large tables. Others
+    /// use one.
     pub partitions: usize,
+    /// Bytes on the medium from which a table is scanned in parallel.
+    pub parallel_bytes: usize,
     /// Rows in one batch, at most.
     pub batch_rows: usize,
 }
@@ -47,7 +51,8 @@ impl Default for EngineOptions {
             memory_bytes: 1 << 30,
             spill_directory: None,
             spill_bytes: 64 << 30,
-            partitions: 1,
+            partitions: std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4)),
+            parallel_bytes: 64 << 20,
             batch_rows: 4096,
         }
     }
@@ -61,7 +66,10 @@ pub type NodePlannerFactory = Box<dyn Fn(&Arc<Slots>) -> NodePlanner + Send + Sy
 
 /// Plans and runs. One for each database; shared by its sessions.
 pub struct Engine {
+    /// Plans with one partition.
     state: SessionState,
+    /// Plans with several, for large scans.
+    parallel: Option<SessionState>,
     task: Arc<TaskContext>,
     planners: Vec<NodePlannerFactory>,
 }
@@ -77,14 +85,18 @@ impl Engine {
     /// (`execution::dml`). Errors: the spill directory cannot be made.
     pub fn new(options: EngineOptions, planners: Vec<NodePlannerFactory>) -> Result<Arc<Engine>> {
         let runtime = runtime(&options)?;
-        let state = SessionStateBuilder::new()
-            .with_config(config(&options))
-            .with_runtime_env(runtime)
-            .with_physical_optimizer_rules(physical_rules())
-            .with_expr_planners(SessionStateDefaults::default_expr_planners())
-            .build();
+        let state = |partitions: usize| {
+            SessionStateBuilder::new()
+                .with_config(config(&options, partitions))
+                .with_runtime_env(Arc::clone(&runtime))
+                .with_physical_optimizer_rules(physical_rules())
+                .with_expr_planners(SessionStateDefaults::default_expr_planners())
+                .build()
+        };
+        let parallel = (options.partitions > 1).then(|| state(options.partitions));
+        let state = state(1);
         let task = state.task_ctx();
-        Ok(Arc::new(Engine { state, task, planners }))
+        Ok(Arc::new(Engine { state, parallel, task, planners }))
     }
 
     /// Optimises a logical plan; its placeholders stay. Correlated subqueries become joins where
@@ -108,13 +120,23 @@ impl Engine {
         let mut planners: Vec<NodePlanner> = vec![Arc::new(ExtensionNodes)];
         planners.extend(self.planners.iter().map(|make| make(slots)));
         let planner = DefaultPhysicalPlanner::with_extension_planners(planners);
-        Ok(planner.create_physical_plan(&filled, &self.state).await?)
+        let plan = planner.create_physical_plan(&filled, &self.state).await?;
+        match &self.parallel {
+            Some(parallel) if scans_much(&plan) => Ok(planner.create_physical_plan(&filled, parallel).await?),
+            _ => Ok(plan),
+        }
     }
 
     /// What operators run with: memory pool, spill space, batch size.
     pub fn task_context(&self) -> &Arc<TaskContext> {
         &self.task
     }
+}
+
+/// Whether a plan reads a large table from end to end.
+fn scans_much(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    plan.downcast_ref::<TableScanExec>().is_some_and(TableScanExec::is_large)
+        || plan.children().into_iter().any(scans_much)
 }
 
 fn runtime(options: &EngineOptions) -> Result<Arc<RuntimeEnv>> {
@@ -129,9 +151,9 @@ fn runtime(options: &EngineOptions) -> Result<Arc<RuntimeEnv>> {
     Ok(RuntimeEnvBuilder::new().with_memory_pool(Arc::new(pool)).with_disk_manager_builder(disk).build_arc()?)
 }
 
-fn config(options: &EngineOptions) -> SessionConfig {
+fn config(options: &EngineOptions, partitions: usize) -> SessionConfig {
     let mut config = SessionConfig::new()
-        .with_target_partitions(options.partitions.max(1))
+        .with_target_partitions(partitions.max(1))
         .with_batch_size(options.batch_rows.max(1))
         .with_information_schema(false)
         .with_create_default_catalog_and_schema(false);
@@ -151,6 +173,8 @@ fn config(options: &EngineOptions) -> SessionConfig {
     optimizer.enable_sort_pushdown = false;
     // Only pays for nested columns in files.
     optimizer.enable_leaf_expression_pushdown = false;
+    // From which size a table is scanned in parallel: tables of ours read it as files do.
+    optimizer.repartition_file_min_size = options.parallel_bytes;
     // Scans are partitioned by tablets or not at all.
     optimizer.enable_round_robin_repartition = false;
     config
