@@ -24,9 +24,10 @@ use storage::{
     RowMutation, Stamp, StoreError, Timestamp, TimestampRange,
 };
 
-/// Rows and bytes of one step of a two-phase commit.
-pub(crate) const STEP_ROWS: usize = 4096;
-pub(crate) const STEP_BYTES: usize = 2 << 20;
+/// Rows and bytes of one step of a two-phase commit: small, because the commits of others wait
+/// behind a step.
+pub(crate) const STEP_ROWS: usize = 1024;
+pub(crate) const STEP_BYTES: usize = 1 << 20;
 /// How long a store that does not answer is asked again.
 pub(crate) const STORE_PATIENCE: Duration = Duration::from_secs(10);
 

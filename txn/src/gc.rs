@@ -74,21 +74,34 @@ impl TransactionStore {
         Ok(report)
     }
 
-    /// Collects garbage every `interval`, until the store is dropped.
+    /// Collects garbage every `interval`, until the store is dropped. A pass is left out when
+    /// nothing was committed since the last one could have removed everything.
     pub fn collect_garbage_every(&self, interval: Duration) {
         let this = self.this.clone();
         let env = self.env.clone();
         let work = async move {
+            let mut collected = Timestamp::ZERO;
             loop {
                 env.sleep(interval).await;
                 let Some(store) = this.upgrade() else { return };
+                if store.nothing_since(collected) {
+                    continue;
+                }
                 match store.collect_garbage().await {
-                    Ok(report) => tracing::debug!(?report, "garbage collected"),
+                    Ok(report) => {
+                        collected = report.safe_point;
+                        tracing::debug!(?report, "garbage collected");
+                    }
                     Err(error) => tracing::warn!(%error, "garbage collection failed"),
                 }
             }
         };
         self.env.spawn("garbage-collector", Box::pin(work));
+    }
+
+    fn nothing_since(&self, collected: Timestamp) -> bool {
+        let published = self.store.atomic().map(AtomicCommit::published);
+        published.is_some_and(|published| published <= collected) && self.intents.finished().is_empty()
     }
 
     /// Resolves every lock whose owner is over, for tests that look at what is left.

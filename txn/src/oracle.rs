@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Wake, Waker};
-use storage::{BoxFuture, EnvRef, StoreRef, Timestamp, TimestampSource};
+use storage::{BoxFuture, EnvRef, Store, StoreError, StoreRef, Timestamp, TimestampSource};
 
 /// Timestamps are never further ahead of the oracle's clock than this: microseconds.
 const MAX_AHEAD_MICROS: u64 = 1_000_000;
@@ -48,7 +48,8 @@ struct State {
 pub struct Oracle {
     env: EnvRef,
     state: Mutex<State>,
-    store: OnceLock<StoreRef>,
+    /// Weak, because the store holds the oracle.
+    store: OnceLock<Weak<dyn Store>>,
     renewing: AtomicBool,
     renewal: tokio::sync::Mutex<()>,
     this: Weak<Oracle>,
@@ -97,7 +98,7 @@ impl Oracle {
             state.reserved = state.last;
         }
         // A second attach (the same oracle, the same store) keeps the first.
-        let _ = self.store.set(store.clone());
+        let _ = self.store.set(Arc::downgrade(store));
         self.renew().await
     }
 
@@ -183,6 +184,9 @@ impl Oracle {
     /// Raises the durable mark, when it needs it.
     async fn renew(&self) -> Result<()> {
         let Some(store) = self.store.get() else { return Ok(()) };
+        let Some(store) = store.upgrade() else {
+            return Err(StoreError::Unavailable("the store was closed".into()).into());
+        };
         let _one_at_a_time = self.renewal.lock().await;
         let target = {
             let mut state = self.state.lock();
@@ -193,7 +197,7 @@ impl Oracle {
             }
             needed + RESERVE_MICROS
         };
-        system::save(store, system::HIGH_WATER, Timestamp(target)).await?;
+        system::save(&store, system::HIGH_WATER, Timestamp(target)).await?;
         let mut state = self.state.lock();
         state.reserved = state.reserved.max(target);
         Ok(())

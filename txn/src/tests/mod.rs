@@ -1,7 +1,8 @@
 //! Tests of whole transactions, on both commit paths.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod basic;
+mod embedded;
 mod explorer;
 pub(crate) mod harness;
 mod oracle;

@@ -374,3 +374,16 @@ fn a_reader_registers_first_and_then_looks_at_the_safe_point() {
         assert!(world.store.collect_garbage().await.unwrap().safe_point > report.safe_point);
     });
 }
+
+#[test]
+fn garbage_is_collected_in_the_background_until_the_store_goes() {
+    on_paths(&[Path::OnePhase], |world| async move {
+        world.store.collect_garbage_every(Duration::from_secs(60));
+        world.set("a", "1").await;
+        world.set("a", "2").await;
+        world.env.sleep(Duration::from_secs(2 * 3600)).await;
+        let versions =
+            world.memory.dump().iter().filter(|row| row.key == "a").map(|row| row.cells.len()).sum::<usize>();
+        assert_eq!(versions, 1);
+    });
+}

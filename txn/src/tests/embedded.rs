@@ -1,0 +1,157 @@
+//! The real engine beneath: restarts, transactions larger than memory may hold, and a crash in
+//! the middle of them.
+
+use super::harness::{delete, get, key, put, scan, update};
+use crate::*;
+use bytes::Bytes;
+use std::path::Path;
+use std::sync::Arc;
+use storage::embedded::{EmbeddedOptions, EmbeddedStore};
+use storage::{EnvRef, RowRange, StoreRef, SystemEnv};
+
+async fn open(folder: &Path, options: &TransactionStoreOptions) -> Arc<TransactionStore> {
+    let env: EnvRef = SystemEnv::current().unwrap();
+    let oracle = Oracle::new(env.clone());
+    let embedded_options = EmbeddedOptions { reserve_bytes: 0, ..EmbeddedOptions::default() };
+    let store = EmbeddedStore::open(&folder.join("data"), oracle.clone(), env.clone(), embedded_options);
+    let store: StoreRef = store.unwrap();
+    TransactionStore::open(store, oracle, env, options.clone()).await.unwrap()
+}
+
+/// Drops the store and everything that holds it, as a crash would: tasks that stopped half way
+/// belong to the runtime that is dropped.
+fn run<Work: Future<Output = ()>>(work: Work) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(work);
+    runtime.shutdown_timeout(std::time::Duration::from_secs(5));
+}
+
+fn options(folder: &Path) -> TransactionStoreOptions {
+    TransactionStoreOptions {
+        spill_dir: Some(folder.join("spill")),
+        buffer_limit_bytes: 200_000,
+        one_phase_limit_bytes: 100_000,
+        ..TransactionStoreOptions::default()
+    }
+}
+
+const ROWS: usize = 12_000;
+
+async fn write_many(store: &Arc<TransactionStore>, value: &str) -> Arc<Transaction> {
+    let transaction = store.begin(TransactionOptions::default());
+    for start in (0..ROWS).step_by(500) {
+        let writes = (start..start + 500).map(|i| put(&format!("k{:08}", (i * 7919) % ROWS), value)).collect();
+        transaction.write(writes).await.unwrap();
+    }
+    assert!(transaction.stats().spilled);
+    transaction
+}
+
+async fn count(store: &Arc<TransactionStore>, value: &str) -> usize {
+    let reader = store.begin(TransactionOptions { read_only: true, ..TransactionOptions::default() });
+    let pairs = scan(&reader, RowRange::prefix("k"), TxnScanOptions::default(), OwnWrites::All).await;
+    pairs.iter().filter(|pair| pair.1 == value).count()
+}
+
+#[test]
+fn commits_survive_a_restart_and_timestamps_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut last = storage::Timestamp::ZERO;
+    for round in 0..3 {
+        run(async {
+            let store = open(folder.path(), &options(folder.path())).await;
+            let transaction = store.begin(TransactionOptions::default());
+            if round > 0 {
+                let expected = format!("{}", round - 1);
+                assert_eq!(get(&transaction, "a").await.as_deref(), Some(expected.as_str()));
+            }
+            transaction.write(vec![put("a", &format!("{round}")), delete("b")]).await.unwrap();
+            let commit_ts = transaction.commit().await.unwrap();
+            assert!(commit_ts > last);
+            last = commit_ts;
+            // Two phases at once behind one phase, on the same key.
+            let transaction = store.begin(TransactionOptions::default());
+            transaction.write(vec![update("a", &format!("{round}")), put("long", &"x".repeat(150_000))]).await.unwrap();
+            last = transaction.commit().await.unwrap();
+        });
+    }
+}
+
+#[test]
+fn a_transaction_larger_than_its_memory_commits_and_a_crash_half_way_shows_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(folder.path());
+    run(async {
+        let store = open(folder.path(), &options).await;
+        write_many(&store, "first").await.commit().await.unwrap();
+        assert_eq!(count(&store, "first").await, ROWS);
+    });
+    // Dead with every lock written.
+    run(async {
+        let store = open(folder.path(), &options).await;
+        assert_eq!(count(&store, "first").await, ROWS);
+        store.fail_points().set(failpoint::BEFORE_COMMIT_PRIMARY, FailAction::Stop);
+        let transaction = write_many(&store, "second").await;
+        let commit = tokio::time::timeout(std::time::Duration::from_secs(2), transaction.commit());
+        assert!(commit.await.is_err());
+        assert_eq!(count(&store, "first").await, ROWS);
+        assert_eq!(count(&store, "second").await, 0);
+    });
+    // Dead with the primary committed and no secondary: acknowledged, so all of it is there.
+    run(async {
+        let store = open(folder.path(), &options).await;
+        assert_eq!(count(&store, "first").await, ROWS);
+        assert_eq!(count(&store, "second").await, 0);
+        store.fail_points().set(failpoint::BEFORE_COMMIT_SECONDARY, FailAction::Stop);
+        write_many(&store, "third").await.commit().await.unwrap();
+        assert_eq!(count(&store, "third").await, ROWS);
+    });
+    run(async {
+        let store = open(folder.path(), &options).await;
+        assert_eq!(count(&store, "third").await, ROWS);
+        assert!(store.intents.is_lean(storage::Timestamp::MAX), "the restart finished it");
+    });
+    let left = std::fs::read_dir(folder.path().join("spill")).unwrap().count();
+    assert_eq!(left, 0, "temporary files are gone");
+}
+
+#[test]
+fn many_writers_of_one_counter_lose_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    run(async {
+        let store = open(folder.path(), &options(folder.path())).await;
+        let workers: Vec<_> = (0..8)
+            .map(|_| {
+                let store = store.clone();
+                tokio::spawn(async move {
+                    let mut done = 0;
+                    while done < 25 {
+                        let transaction = store.begin(TransactionOptions::default());
+                        let value = get(&transaction, "counter").await.map_or(0, |text| text.parse::<u64>().unwrap());
+                        // Every fifth takes two phases: its value is too long for one.
+                        let mut writes = vec![update("counter", &format!("{}", value + 1))];
+                        if done % 5 == 0 {
+                            writes.push(put("long", &"x".repeat(120_000)));
+                        }
+                        transaction.write(writes).await.unwrap();
+                        match transaction.commit().await {
+                            Ok(_) => done += 1,
+                            Err(TxnError::Conflict(_)) => {}
+                            Err(error) => panic!("{error}"),
+                        }
+                    }
+                })
+            })
+            .collect();
+        for worker in workers {
+            worker.await.unwrap();
+        }
+        let reader = store.begin(TransactionOptions::default());
+        assert_eq!(get(&reader, "counter").await.as_deref(), Some("200"));
+        drop(reader);
+        store.collect_garbage().await.unwrap();
+        let range = RowRange { start: key("counter"), end: Some(Bytes::from_static(b"counter\x00")) };
+        let reader = store.begin(TransactionOptions::default());
+        assert_eq!(scan(&reader, range, TxnScanOptions::default(), OwnWrites::All).await.len(), 1);
+    });
+}
