@@ -96,6 +96,9 @@ impl Drop for EndGuard {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.ended = true;
+        if !state.closed && state.failure.is_none() {
+            state.failure = Some("the committer ended before its time".to_owned());
+        }
         // Dropping their senders answers them.
         state.requests.clear();
         self.0.ended.notify_all();
@@ -283,6 +286,7 @@ mod tests {
         assert_eq!(harness.snapshots.published(), Timestamp::ZERO);
         let answer = block_on(harness.thread.request(batch("b", true)));
         assert!(matches!(answer, Err(StoreError::ReadOnly(_))));
+        assert!(harness.thread.failure().is_some());
     }
 
     #[test]
@@ -294,5 +298,6 @@ mod tests {
         assert!(matches!(answer, Err(StoreError::Undetermined(_))));
         let answer = block_on(harness.thread.request(batch("b", true)));
         assert!(matches!(answer, Err(StoreError::Unavailable(_) | StoreError::Undetermined(_))));
+        assert!(harness.thread.failure().is_some());
     }
 }
