@@ -38,6 +38,13 @@ impl Binder<'_> {
             return Err(SqlError::unsupported(format!("the expression {function}")));
         }
         let (schema, name) = fold_name(&function.name)?;
+        if schema.is_none()
+            && function.over.is_none()
+            && matches!(function.args, FunctionArguments::None)
+            && let Some(value) = self.niladic(&name)?
+        {
+            return Ok(value);
+        }
         if let FunctionArguments::Subquery(query) = &function.args {
             if name == "array" && schema.is_none() {
                 return self.array_subquery(query, env);

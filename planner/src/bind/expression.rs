@@ -105,6 +105,11 @@ impl Binder<'_> {
     fn expr_inner(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
         use ast::Expr as E;
         match expr {
+            E::Identifier(ident)
+                if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("current_schema") =>
+            {
+                self.niladic("current_schema")?.ok_or_else(|| SqlError::unsupported("CURRENT_SCHEMA"))
+            }
             E::Identifier(ident) => {
                 let name = fold(ident);
                 env.scope.column(&name).map_err(|error| match env.scope.find_relation(None, &name) {

@@ -20,6 +20,7 @@ mod join;
 mod lateral;
 mod literal;
 mod lock;
+mod niladic;
 mod order;
 mod query;
 mod returning;

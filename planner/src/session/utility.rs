@@ -3,6 +3,7 @@
 use super::dispatch::text_columns;
 use super::outcome::{Notice, Outcome, OutputColumn};
 use super::prepared::Prepared;
+use super::set::text_rows;
 use super::settings::registry;
 use super::statement::Statement;
 use super::{Session, query};
@@ -29,6 +30,7 @@ impl Session {
             }
             StatementKind::ShowAll => Some(text_columns(&["name", "setting", "description"])),
             StatementKind::Explain(_) => Some(text_columns(&["QUERY PLAN"])),
+            StatementKind::CheckIndex(_) | StatementKind::CheckTable(_) => Some(text_columns(&PROBLEM)),
             StatementKind::Execute { name, .. } => self.named(name)?.columns.clone(),
             _ => None,
         })
@@ -89,8 +91,14 @@ impl Session {
                 self.tell_no_statistics();
                 done("ANALYZE")
             }
-            StatementKind::CheckIndex(_) => return Err(SqlError::unsupported("CHECK INDEX")),
-            StatementKind::CheckTable(_) => return Err(SqlError::unsupported("CHECK TABLE")),
+            StatementKind::CheckIndex(name) => {
+                let context = self.begin_statement(Vec::new()).await?;
+                problem_rows(crate::ddl::check::check_index(&context, name).await?, "CHECK INDEX")?
+            }
+            StatementKind::CheckTable(name) => {
+                let context = self.begin_statement(Vec::new()).await?;
+                problem_rows(crate::ddl::check::check_table(&context, name).await?, "CHECK TABLE")?
+            }
             StatementKind::DeclareCursor(_) => return Err(SqlError::unsupported("DECLARE CURSOR")),
             StatementKind::Fetch { cursor, .. } => return Err(unknown_cursor(cursor)),
             StatementKind::CloseCursor(Some(cursor)) => return Err(unknown_cursor(cursor)),
@@ -219,6 +227,15 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// The columns of CHECK INDEX and CHECK TABLE.
+const PROBLEM: [&str; 3] = ["index", "problem", "key"];
+
+fn problem_rows(problems: Vec<crate::ddl::check::Problem>, tag: &str) -> Result<Outcome> {
+    let rows: Vec<Vec<String>> =
+        problems.into_iter().map(|found| vec![found.index, found.problem.to_string(), found.key]).collect();
+    text_rows(&PROBLEM, &rows, tag)
 }
 
 fn unknown_cursor(name: &str) -> SqlError {

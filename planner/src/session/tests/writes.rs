@@ -19,6 +19,21 @@ async fn the_whole_path() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn keywords_are_values() {
+    let mut c = client().await;
+    c.run("CREATE TABLE t (a int PRIMARY KEY, b timestamptz DEFAULT CURRENT_TIMESTAMP, c text DEFAULT current_user)")
+        .await;
+    c.run("BEGIN; INSERT INTO t (a) VALUES (1)").await;
+    assert_eq!(
+        c.rows("SELECT b = now(), c, current_schema, session_user FROM t").await,
+        ["t|postgres|public|postgres"]
+    );
+    assert_eq!(c.value("SELECT current_date = now()::date").await, "t");
+    c.run("UPDATE t SET b = CURRENT_TIMESTAMP WHERE a = 1; COMMIT").await;
+    assert_eq!(c.rows("CHECK TABLE t").await, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn violations_name_what_was_violated() {
     let mut c = client().await;
     c.run("CREATE TABLE t (a int PRIMARY KEY, b text NOT NULL, c int CHECK (c > 0), d int UNIQUE)").await;
