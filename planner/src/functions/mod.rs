@@ -15,6 +15,7 @@ mod operator;
 mod parameters;
 pub mod registry;
 mod resolver;
+mod sequence;
 mod session;
 mod string;
 mod time;

@@ -100,6 +100,7 @@ fn tables() -> Vec<Vec<ScalarFunction>> {
         super::time::functions(),
         super::array::functions(),
         super::session::functions(),
+        super::sequence::functions(),
         crate::pg_catalog::functions::functions(),
     ]
 }

@@ -2,10 +2,11 @@
 
 use super::kernel::{Call, Kernel, Stability};
 use super::registry::ScalarFunction;
-use super::typed::{Bool, Float8, Int4, Int8, SqlRead, SqlWrite, Text, Timestamptz, Uuid};
+use super::typed::{Bool, Date, Float8, Int4, Int8, SqlRead, SqlWrite, Text, Timestamp, Timestamptz, Uuid};
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
+use crate::types::datetime::{timestamp_to_date, to_local};
 use crate::types::value::ValueRef;
 use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::{ArrayRef, StringArray};
@@ -223,7 +224,24 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             }),
         ),
     ];
-    for name in ["now", "transaction_timestamp"] {
+    all.push(ScalarFunction::new(
+        "current_date",
+        &[],
+        SqlType::DATE,
+        stable,
+        of_context::<Date>(|context| {
+            let local = to_local(context.transaction_time, context.settings.time_zone());
+            Ok(Some(timestamp_to_date(local)))
+        }),
+    ));
+    all.push(ScalarFunction::new(
+        "localtimestamp",
+        &[],
+        SqlType::TIMESTAMP,
+        stable,
+        of_context::<Timestamp>(|context| Ok(Some(to_local(context.transaction_time, context.settings.time_zone())))),
+    ));
+    for name in ["now", "transaction_timestamp", "current_timestamp"] {
         all.push(ScalarFunction::new(
             name,
             &[],

@@ -1,13 +1,17 @@
 //! string_agg.
+//!
+//! ORDER BY is its own: the keys come as further arguments, each value is kept with the bytes by which it is sorted, and
+//! several calls in one query may ask for several orders.
 
 use crate::error::SqlError;
 use crate::types::SqlType;
-use datafusion::arrow::array::{Array, ArrayRef, AsArray};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
-use datafusion::logical_expr::utils::format_state_name;
+use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, Signature, TypeSignature, Volatility};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -25,6 +29,10 @@ impl StringAgg {
     }
 }
 
+fn list_of(ty: DataType) -> DataType {
+    DataType::List(Arc::new(Field::new_list_field(ty, true)))
+}
+
 impl AggregateUDFImpl for StringAgg {
     fn name(&self) -> &str {
         "string_agg"
@@ -36,62 +44,97 @@ impl AggregateUDFImpl for StringAgg {
         Ok(DataType::Utf8)
     }
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
-        let list = || DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true)));
-        Ok(["values", "delimiters"]
-            .iter()
-            .map(|part| Arc::new(Field::new(format_state_name(args.name, part), list(), true)))
-            .collect())
+        let field = |part: &str, ty| Arc::new(Field::new(format_state_name(args.name, part), list_of(ty), true));
+        Ok(vec![
+            field("values", DataType::Utf8),
+            field("delimiters", DataType::Utf8),
+            field("sort_keys", DataType::Binary),
+        ])
+    }
+    fn order_sensitivity(&self) -> AggregateOrderSensitivity {
+        // The keys come as arguments, the input need not be sorted.
+        AggregateOrderSensitivity::SoftRequirement
     }
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(Strings { values: Vec::new(), seen: args.is_distinct.then(HashSet::new), bytes: 0 }))
+        let fields = args
+            .order_bys
+            .iter()
+            .map(|sort| Ok(SortField::new_with_options(sort.expr.data_type(args.schema)?, sort.options)))
+            .collect::<Result<Vec<_>>>()?;
+        let sorter = if fields.is_empty() { None } else { Some(RowConverter::new(fields)?) };
+        Ok(Box::new(Strings { values: Vec::new(), seen: args.is_distinct.then(HashSet::new), bytes: 0, sorter }))
     }
+}
+
+/// A value, its delimiter, and the bytes by which it is sorted.
+#[derive(Clone, Debug)]
+struct Part {
+    value: String,
+    delimiter: String,
+    sort_key: Vec<u8>,
 }
 
 #[derive(Debug)]
 struct Strings {
-    values: Vec<(String, String)>,
+    values: Vec<Part>,
     seen: Option<HashSet<(String, String)>>,
     bytes: usize,
+    sorter: Option<RowConverter>,
+}
+
+fn texts(array: &ArrayRef) -> Result<StringArray> {
+    Ok(array.as_string_opt::<i32>().cloned().ok_or_else(|| SqlError::internal("string_agg got something else"))?)
 }
 
 impl Strings {
-    fn take(&mut self, values: &ArrayRef, delimiters: &ArrayRef) -> Result<()> {
-        let text = |array: &ArrayRef| {
-            array.as_string_opt::<i32>().cloned().ok_or_else(|| SqlError::internal("string_agg got something else"))
-        };
-        let (values, delimiters) = (text(values)?, text(delimiters)?);
-        for row in 0..values.len() {
-            if values.is_null(row) {
-                continue;
-            }
-            let delimiter = if delimiters.is_null(row) { "" } else { delimiters.value(row) };
-            let pair = (values.value(row).to_string(), delimiter.to_string());
-            if self.seen.as_mut().is_none_or(|seen| seen.insert(pair.clone())) {
-                self.bytes += pair.0.len() + pair.1.len() + size_of::<(String, String)>();
-                self.values.push(pair);
-            }
+    fn take(&mut self, part: Part) {
+        let pair = || (part.value.clone(), part.delimiter.clone());
+        if self.seen.as_mut().is_none_or(|seen| seen.insert(pair())) {
+            self.bytes += part.value.len() + part.delimiter.len() + part.sort_key.len() + size_of::<Part>();
+            self.values.push(part);
         }
-        Ok(())
     }
 }
 
 impl Accumulator for Strings {
     fn update_batch(&mut self, arrays: &[ArrayRef]) -> Result<()> {
-        match arrays {
-            [values, delimiters, ..] => self.take(values, delimiters),
-            _ => Err(SqlError::internal("string_agg lacks an argument").into()),
+        let [values, delimiters, keys @ ..] = arrays else {
+            return Err(SqlError::internal("string_agg lacks an argument").into());
+        };
+        let (values, delimiters) = (texts(values)?, texts(delimiters)?);
+        let rows = match &mut self.sorter {
+            Some(sorter) => Some(sorter.convert_columns(keys)?),
+            None => None,
+        };
+        for row in 0..values.len() {
+            if values.is_null(row) {
+                continue;
+            }
+            let delimiter = if delimiters.is_null(row) { "" } else { delimiters.value(row) };
+            self.take(Part {
+                value: values.value(row).to_string(),
+                delimiter: delimiter.to_string(),
+                sort_key: rows.as_ref().map(|rows| rows.row(row).as_ref().to_vec()).unwrap_or_default(),
+            });
         }
+        Ok(())
     }
     fn evaluate(&mut self) -> Result<ScalarValue> {
         if self.values.is_empty() {
             return Ok(ScalarValue::Utf8(None));
         }
+        if self.sorter.is_some() {
+            self.values.sort_by(|a, b| a.sort_key.cmp(&b.sort_key));
+        } else if self.seen.is_some() {
+            // DISTINCT sorts, in PostgreSQL.
+            self.values.sort_by(|a, b| a.value.cmp(&b.value));
+        }
         let mut text = String::with_capacity(self.bytes);
-        for (at, (value, delimiter)) in self.values.iter().enumerate() {
+        for (at, part) in self.values.iter().enumerate() {
             if at > 0 {
-                text.push_str(delimiter);
+                text.push_str(&part.delimiter);
             }
-            text.push_str(value);
+            text.push_str(&part.value);
         }
         Ok(ScalarValue::Utf8(Some(text)))
     }
@@ -99,22 +142,32 @@ impl Accumulator for Strings {
         size_of_val(self) + self.bytes * if self.seen.is_some() { 2 } else { 1 }
     }
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        let list = |pick: fn(&(String, String)) -> &String| {
-            let values: Vec<ScalarValue> =
-                self.values.iter().map(|pair| ScalarValue::Utf8(Some(pick(pair).clone()))).collect();
-            ScalarValue::List(ScalarValue::new_list_nullable(&values, &DataType::Utf8))
+        let list = |ty: DataType, pick: fn(&Part) -> ScalarValue| {
+            let values: Vec<ScalarValue> = self.values.iter().map(pick).collect();
+            ScalarValue::List(ScalarValue::new_list_nullable(&values, &ty))
         };
-        Ok(vec![list(|pair| &pair.0), list(|pair| &pair.1)])
+        Ok(vec![
+            list(DataType::Utf8, |part| ScalarValue::Utf8(Some(part.value.clone()))),
+            list(DataType::Utf8, |part| ScalarValue::Utf8(Some(part.delimiter.clone()))),
+            list(DataType::Binary, |part| ScalarValue::Binary(Some(part.sort_key.clone()))),
+        ])
     }
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
         let foreign = || SqlError::internal("string_agg got a foreign state");
-        let [values, delimiters] = states else {
-            return Err(foreign().into());
-        };
-        let values = values.as_list_opt::<i32>().ok_or_else(foreign)?;
-        let delimiters = delimiters.as_list_opt::<i32>().ok_or_else(foreign)?;
+        let [values, delimiters, keys, ..] = states else { return Err(foreign().into()) };
+        let list = |array: &ArrayRef| array.as_list_opt::<i32>().cloned().ok_or_else(foreign);
+        let (values, delimiters, keys) = (list(values)?, list(delimiters)?, list(keys)?);
         for row in 0..values.len() {
-            self.take(&values.value(row), &delimiters.value(row))?;
+            let (values, delimiters) = (texts(&values.value(row))?, texts(&delimiters.value(row))?);
+            let keys = keys.value(row);
+            let keys = keys.as_binary_opt::<i32>().ok_or_else(foreign)?;
+            for at in 0..values.len() {
+                self.take(Part {
+                    value: values.value(at).to_string(),
+                    delimiter: delimiters.value(at).to_string(),
+                    sort_key: keys.value(at).to_vec(),
+                });
+            }
         }
         Ok(())
     }
