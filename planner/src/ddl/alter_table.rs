@@ -96,6 +96,7 @@ async fn rename_index_to(context: &DdlContext, name: &ObjectName, new: &ObjectNa
 }
 
 async fn alter_sequence(context: &DdlContext, sequence: &TableDescriptor, alter: &AlterTable) -> Result<String> {
+    context.lock(sequence).await?;
     let mut changed = sequence.clone();
     changed.version += 1;
     for operation in &alter.operations {

@@ -9,6 +9,10 @@ use sqlparser::ast::ObjectName;
 /// CREATE DATABASE: a schema `public` of its own.
 pub(super) async fn create(context: &DdlContext, name: &ObjectName) -> Result<String> {
     let name = fold_name(name)?.1;
+    let user = context.catalog.role_by_oid(context.user);
+    if !user.is_some_and(|role| role.superuser || role.create_database) {
+        return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, "permission denied to create database"));
+    }
     if context.catalog.databases().iter().any(|database| database.name == name) {
         return Err(SqlError::new(state::DUPLICATE_DATABASE, format!("database \"{name}\" already exists")));
     }
@@ -38,6 +42,10 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
         }
         if name.starts_with("template") {
             return Err(SqlError::new(state::WRONG_OBJECT_TYPE, "cannot drop a template database"));
+        }
+        if !context.is_owner(database.owner) {
+            let message = format!("must be owner of database {name}");
+            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
         }
         let catalog = context.store.snapshot(&context.transaction, database.oid).await?;
         let mut writer = context.store.writer(&context.transaction, database.oid);

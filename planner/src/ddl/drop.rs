@@ -187,6 +187,7 @@ async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], 
                 }
             }
         }
+        context.lock(&sequence).await?;
         writer.remove_table(&sequence)?;
         any = true;
     }

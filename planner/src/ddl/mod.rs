@@ -23,7 +23,7 @@ mod truncate;
 pub mod type_name;
 
 use crate::catalog::{Catalog, CatalogStore, CatalogWriter, HeldLocks, TableDescriptor};
-use crate::error::{Result, SqlError, SqlState};
+use crate::error::{Result, SqlError, SqlState, state};
 use crate::session::Notice;
 use crate::session::settings::Settings;
 use crate::session::shared::SessionShared;
@@ -55,8 +55,16 @@ impl DdlContext {
     fn writer(&self) -> CatalogWriter<'_> {
         self.store.writer(&self.transaction, self.catalog.database().oid)
     }
-    /// Takes a table alone until the transaction ends.
+    /// Whether the user may do everything with what `owner` owns.
+    fn is_owner(&self, owner: Oid) -> bool {
+        owner == self.user || self.catalog.role_by_oid(self.user).is_some_and(|role| role.superuser)
+    }
+    /// Takes a table alone until the transaction ends. Errors: 42501 for those who do not own it.
     async fn lock(&self, table: &TableDescriptor) -> Result<()> {
+        if !self.is_owner(table.owner) {
+            let message = format!("must be owner of {} {}", drop::kind_word(table), table.name);
+            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+        }
         self.locks.exclusive(table.oid, self.settings.lock_timeout()).await
     }
     /// Tells the client something that is not an error.

@@ -47,6 +47,10 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             let message = format!("cannot drop schema {name} because it is required by the database system");
             return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message));
         }
+        if !context.is_owner(schema.owner) {
+            let message = format!("must be owner of schema {name}");
+            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+        }
         let inside: Vec<_> =
             context.catalog.user_relations().filter(|table| table.schema_oid == schema.oid).cloned().collect();
         if !inside.is_empty() && !cascade {

@@ -198,17 +198,6 @@ pub fn serial_sequence(catalog: &Catalog, table: Oid, column: ColumnId) -> Optio
     Some(format!("{}.{}", quote(&sequence.schema), quote(&sequence.name)))
 }
 
-/// The schemas that `current_schemas(implicit)` lists.
-pub fn current_schemas(catalog: &Catalog, search_path: &[String], implicit: bool) -> Vec<String> {
-    let explicit = |name: &&str| search_path.iter().any(|schema| schema == name);
-    catalog
-        .effective_path(search_path)
-        .into_iter()
-        .filter(|name| implicit || explicit(name))
-        .map(str::to_string)
-        .collect()
-}
-
 /// A schema's owner may do all with it, a superuser everything, and everybody may use `public`.
 pub fn may_use_schema(catalog: &Catalog, role: Oid, schema: &SchemaDescriptor) -> bool {
     catalog.role_by_oid(role).is_some_and(|role| role.superuser)

@@ -42,12 +42,6 @@ pub(super) const VIEWS: &[Definition] = &[
         fill: Fill::Nothing,
     },
     Definition {
-        oid: 2605,
-        name: "pg_catalog.pg_cast",
-        columns: "oid oid=0, castsource oid=0, casttarget oid=0, castfunc oid=0, castcontext char=, castmethod char=",
-        fill: Fill::Nothing,
-    },
-    Definition {
         oid: 2607,
         name: "pg_catalog.pg_conversion",
         columns: "oid oid=0, conname name=, connamespace oid=0, conowner oid=0, conforencoding int4=0, contoencoding \

@@ -494,12 +494,6 @@ fn lookups() -> Vec<ScalarFunction> {
         function("pg_get_userbyid", &[SqlType::OID], SqlType::NAME, |context, arguments| {
             some_text(describe::role_name(&context.catalog, arguments.oid(0).unwrap_or(0)))
         }),
-        function("current_schemas", &[SqlType::BOOL], SqlType::NAME.array_of(), |context, arguments| {
-            let path = context.settings.search_path();
-            let names = describe::current_schemas(&context.catalog, path, arguments.boolean(0));
-            let names: Vec<ScalarValue> = names.into_iter().map(ScalarValue::from).collect();
-            Ok(Some(Datum::List(ScalarValue::new_list_nullable(&names, &SqlType::NAME.arrow()))))
-        }),
     ]
 }
 
@@ -522,9 +516,7 @@ fn facts() -> Vec<ScalarFunction> {
                 _ => -1,
             }))))
         }),
-        function("pg_my_temp_schema", &[], oid, |_, _| some_oid(0)),
         function("pg_is_other_temp_schema", &[oid], boolean, |_, _| some_bool(false)),
-        function("pg_is_in_recovery", &[], boolean, |_, _| some_bool(false)),
         function("pg_tablespace_location", &[oid], SqlType::TEXT, |_, _| some_text("")),
         function("pg_relation_is_publishable", &[SqlType::REGCLASS], boolean, |context, arguments| {
             let table = arguments.oid(0).and_then(|oid| context.catalog.relation_by_oid(oid));

@@ -13,6 +13,7 @@ mod pg_am;
 mod pg_attrdef;
 mod pg_attribute;
 mod pg_authid;
+mod pg_cast;
 mod pg_class;
 mod pg_collation;
 mod pg_constraint;
@@ -81,6 +82,7 @@ static FILLED: &[&Definition] = &[
     &pg_attrdef::VIEW,
     &pg_attribute::VIEW,
     &pg_authid::VIEW,
+    &pg_cast::VIEW,
     &pg_class::VIEW,
     &pg_collation::VIEW,
     &pg_constraint::VIEW,

@@ -1,10 +1,13 @@
-//! `pg_proc`: the input and output functions of the types, which drivers look for. Other
-//! functions have no rows yet.
+//! `pg_proc`: the input and output functions of the types, which drivers look for, and the
+//! scalar functions of the registry. Aggregates and window functions have no rows yet.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
+use crate::functions::registry::{self, ScalarFunction};
+use crate::functions::{Param, ResultType, Stability};
 use crate::types::{Datum, Oid};
+use std::collections::BTreeMap;
 
 /// `pg_catalog.pg_proc`.
 pub(super) const VIEW: Definition = Definition {
@@ -125,6 +128,34 @@ const FUNCTIONS: &str = "\
 6180|raw_array_subscript_handler|2281|1|i|2281\n\
 ";
 
+/// OIDs of functions that PostgreSQL has under others begin here; the rest is made of the name and
+/// the types of the arguments.
+const FIRST_OID: Oid = 0x5000_0000;
+
+fn parameter_oid(parameter: Param) -> Oid {
+    match parameter {
+        Param::Is(ty) => ty.oid(),
+        Param::Any => 2276,
+        Param::AnyArray => 2277,
+    }
+}
+
+/// FNV-1a, so that an OID stays what it is from one version to the next.
+fn hash(name: &str, arguments: &[Oid]) -> Oid {
+    let bytes = name.bytes().chain(arguments.iter().flat_map(|oid| oid.to_be_bytes()));
+    bytes.fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// The functions of the registry, by name and arguments, each once.
+fn registered() -> BTreeMap<(&'static str, Vec<Oid>), &'static ScalarFunction> {
+    registry::all()
+        .map(|function| {
+            let arguments = function.arguments.iter().copied().map(parameter_oid).collect();
+            ((function.name, arguments), function)
+        })
+        .collect()
+}
+
 fn rows(_context: &StatementContext, rows: &mut Rows) -> Result<()> {
     for line in FUNCTIONS.lines() {
         let fields: Vec<&str> = line.split('|').collect();
@@ -144,6 +175,33 @@ fn rows(_context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("pronargs", Datum::from(count.parse::<i16>().unwrap_or(0))),
             ("prorettype", value::oid(number(result))),
             ("proargtypes", value::oids(arguments.split_whitespace().map(number))),
+            ("prosrc", value::text(name)),
+        ])?;
+    }
+    for ((name, arguments), function) in registered() {
+        let result = match function.result {
+            ResultType::Is(ty) => ty.oid(),
+            ResultType::Argument(at) => arguments.get(at).copied().unwrap_or(0),
+            ResultType::Element(_) => 2283,
+        };
+        let volatility = match function.stability {
+            Stability::Immutable => "i",
+            Stability::Stable => "s",
+            Stability::Volatile => "v",
+        };
+        rows.add([
+            ("oid", value::oid(FIRST_OID | (hash(name, &arguments) & 0x0fff_ffff))),
+            ("proname", value::text(name)),
+            ("pronamespace", value::oid(11)),
+            ("proowner", value::oid(10)),
+            ("prolang", value::oid(12)),
+            ("procost", Datum::from(1.0_f32)),
+            ("prokind", value::text("f")),
+            ("provolatile", value::text(volatility)),
+            ("proparallel", value::text("s")),
+            ("pronargs", value::count(arguments.len())),
+            ("prorettype", value::oid(result)),
+            ("proargtypes", value::oids(arguments)),
             ("prosrc", value::text(name)),
         ])?;
     }
