@@ -182,6 +182,12 @@ impl SqlError {
         self.0.position = Some(position);
         self
     }
+    /// Removes the position, which was one in another text.
+    #[must_use]
+    pub fn without_position(mut self) -> Self {
+        self.0.position = None;
+        self
+    }
     /// Adds the table concerned.
     #[must_use]
     pub fn table(mut self, schema: impl Into<String>, table: impl Into<String>) -> Self {

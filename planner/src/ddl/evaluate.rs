@@ -47,6 +47,8 @@ fn bound<T>(
     let source = |table: Arc<TableDescriptor>| table_source(table, Arc::clone(slots));
     let now = i64::try_from(context.store.env().now_micros()).unwrap_or(i64::MAX);
     bind(&BindContext { catalog, settings: &context.settings, slots, parameters: &[], now, table_source: &source })
+        // Positions are those in the expression's own text.
+        .map_err(SqlError::without_position)
 }
 
 fn check_expression(context: &DdlContext, table: &TableDescriptor, stored: &str, slots: &Arc<Slots>) -> Result<Expr> {

@@ -451,8 +451,15 @@ fn sizes() -> Vec<ScalarFunction> {
         function("pg_total_relation_size", &[regclass], int8, |context, arguments| {
             relation_size(context, arguments.oid(0).unwrap_or(0), true, true)
         }),
-        function("pg_database_size", &[SqlType::OID], int8, |context, _| database_size(context)),
-        function("pg_database_size", &[SqlType::NAME], int8, |context, _| database_size(context)),
+        // Of this database alone: the relations of others are not known here.
+        function("pg_database_size", &[SqlType::OID], int8, |context, arguments| {
+            let own = arguments.oid(0) == Some(context.catalog.database().oid);
+            if own { database_size(context) } else { Ok(None) }
+        }),
+        function("pg_database_size", &[SqlType::NAME], int8, |context, arguments| {
+            let own = arguments.text(0) == Some(context.catalog.database().name.as_str());
+            if own { database_size(context) } else { Ok(None) }
+        }),
         function("pg_size_pretty", &[int8], text, |_, arguments| some_text(pretty(arguments.integer(0).unwrap_or(0)))),
     ]
 }
@@ -516,6 +523,7 @@ fn facts() -> Vec<ScalarFunction> {
                 _ => -1,
             }))))
         }),
+        function("getdatabaseencoding", &[], SqlType::NAME, |_, _| some_text("UTF8")),
         function("pg_is_other_temp_schema", &[oid], boolean, |_, _| some_bool(false)),
         function("pg_tablespace_location", &[oid], SqlType::TEXT, |_, _| some_text("")),
         function("pg_relation_is_publishable", &[SqlType::REGCLASS], boolean, |context, arguments| {
