@@ -155,3 +155,42 @@ fn many_writers_of_one_counter_lose_nothing() {
         assert_eq!(scan(&reader, range, TxnScanOptions::default(), OwnWrites::All).await.len(), 1);
     });
 }
+
+/// Resident memory of this process, in bytes.
+fn resident_bytes() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
+}
+
+/// Takes a minute in the test profile: `cargo test -p percosql-txn -- --ignored million`.
+#[test]
+#[ignore = "takes a minute"]
+fn a_transaction_of_a_million_rows_commits_in_bounded_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    run(async {
+        let options = TransactionStoreOptions { buffer_limit_bytes: 32 << 20, ..options(folder.path()) };
+        let store = open(folder.path(), &options).await;
+        let before = resident_bytes();
+        let transaction = store.begin(TransactionOptions::default());
+        let started = std::time::Instant::now();
+        for start in (0..1_000_000u32).step_by(1000) {
+            let writes = (start..start + 1000).map(|i| put(&format!("k{i:08}"), &"v".repeat(100))).collect();
+            transaction.write(writes).await.unwrap();
+        }
+        eprintln!("buffered after {:?}, {} MB more", started.elapsed(), (resident_bytes() - before) >> 20);
+        transaction.commit().await.unwrap();
+        eprintln!("committed after {:?}, {} MB more", started.elapsed(), (resident_bytes() - before) >> 20);
+        let range = RowRange::prefix("k");
+        let reader = store.begin(TransactionOptions::default());
+        let mut rows = 0;
+        let mut batches = reader.scan(range, TxnScanOptions::default(), OwnWrites::All);
+        while let Some(batch) = futures::StreamExt::next(&mut batches).await {
+            rows += batch.unwrap().len();
+        }
+        eprintln!("counted after {:?}", started.elapsed());
+        assert_eq!(rows, 1_000_000);
+        // Memtables, block cache and recent commits are bounded by options of their own.
+        assert!(resident_bytes() - before < 700 << 20);
+    });
+}
