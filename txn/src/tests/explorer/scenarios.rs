@@ -343,7 +343,7 @@ fn two_updates_of_one_key() {
 
 #[test]
 fn two_updates_of_two_keys() {
-    explore(UPDATE_BOTH, [20, 3, 3], true, anything);
+    explore(UPDATE_BOTH, [20, 3, 2], true, anything);
 }
 
 #[test]
@@ -358,7 +358,7 @@ fn a_scan_beside_a_writer() {
 
 #[test]
 fn a_child_beside_the_deletion_of_its_parent() {
-    explore(PARENT_AND_CHILD, [20, 3, 3], true, no_orphan);
+    explore(PARENT_AND_CHILD, [20, 3, 2], true, no_orphan);
 }
 
 #[test]
