@@ -6,6 +6,7 @@ use super::type_name::sql_type;
 use crate::error::{Result, SqlError, state};
 use crate::functions::{AggregateCall, CastContext, TypedExpr};
 use crate::parse::fold_name;
+use crate::types::SqlType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::Sort;
@@ -52,6 +53,9 @@ impl Binder<'_> {
             return Err(SqlError::unsupported(format!("a subquery as the argument of {name}")));
         }
         let builtin = schema.as_deref().is_none_or(|schema| schema == "pg_catalog" || schema == "information_schema");
+        if let (true, Some(typed)) = (builtin && no_arguments(function), stable(&name)) {
+            return Ok(typed);
+        }
         let aggregate = builtin && self.resolver.is_aggregate(&name);
         if let Some(over) = &function.over {
             return self.window_call(function, &name, over, env);
@@ -189,6 +193,21 @@ impl Binder<'_> {
             },
         )
     }
+}
+
+fn no_arguments(function: &ast::Function) -> bool {
+    match &function.args {
+        FunctionArguments::None => true,
+        FunctionArguments::List(list) => list.args.is_empty() && list.clauses.is_empty() && function.over.is_none(),
+        FunctionArguments::Subquery(_) => false,
+    }
+}
+
+/// `CURRENT_USER` and its kin: what the session knows and a statement does not change.
+fn stable(name: &str) -> Option<TypedExpr> {
+    let known = ["current_user", "user", "current_role", "session_user", "current_catalog", "current_database"];
+    let expr = known.contains(&name).then(|| crate::execution::slot_function::stable_placeholder(name))??;
+    Some(TypedExpr { expr, ty: SqlType::NAME })
 }
 
 /// Whether an expression contains an aggregate that is not a window function.

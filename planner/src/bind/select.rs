@@ -149,28 +149,27 @@ impl Binder<'_> {
             });
         }
         let mut sorts = Vec::new();
+        let mut places = Vec::new();
         for item in order {
-            let expr = match (item.output.and_then(|place| columns.get(place)), item.typed) {
+            let OrderItem { output, typed, asc, nulls_first } = item;
+            let equal = |typed: &TypedExpr| exprs.iter().position(|expr| expr.clone().unalias() == typed.expr);
+            let place = output.or_else(|| typed.as_ref().and_then(equal)).filter(|place| *place < columns.len());
+            let expr = match (place.and_then(|place| columns.get(place)), typed) {
                 (Some(output), _) => self.resolver.sort_key(output.typed()),
+                (None, Some(_)) if distinct => {
+                    let message = "for SELECT DISTINCT, ORDER BY expressions must appear in select list";
+                    return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
+                }
                 (None, Some(typed)) => {
-                    let place = exprs.iter().position(|expr| expr.clone().unalias() == typed.expr);
-                    match place.and_then(|place| columns.get(place)) {
-                        Some(output) => self.resolver.sort_key(output.typed()),
-                        None if distinct => {
-                            let message = "for SELECT DISTINCT, ORDER BY expressions must appear in select list";
-                            return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
-                        }
-                        None => {
-                            let name = self.unique("s");
-                            let typed = self.settle(typed)?;
-                            exprs.push(self.resolver.sort_key(typed).alias(&name));
-                            column(name)
-                        }
-                    }
+                    let name = self.unique("s");
+                    let typed = self.settle(typed)?;
+                    exprs.push(self.resolver.sort_key(typed).alias(&name));
+                    column(name)
                 }
                 (None, None) => return Err(SqlError::internal("an ORDER BY item stands for nothing")),
             };
-            sorts.push(Sort { expr, asc: item.asc, nulls_first: item.nulls_first });
+            places.extend(place.map(|place| (place, asc, nulls_first)));
+            sorts.push(Sort { expr, asc, nulls_first });
         }
         exprs.extend(self.lock_columns(&scope, tail.locks)?);
         let mut keys = Vec::new();
@@ -184,7 +183,7 @@ impl Binder<'_> {
         if distinct {
             let bound = self.distinct(BoundQuery { plan, columns })?;
             // The columns have new names: sort by those.
-            let sorts = self.distinct_sorts(&bound, tail, &names)?;
+            let sorts = self.distinct_sorts(&bound, &places)?;
             return self.sorted(bound, sorts);
         }
         if !keys.is_empty() {
@@ -202,26 +201,14 @@ impl Binder<'_> {
     }
 
     /// ORDER BY of SELECT DISTINCT, over the distinct rows: every item is one of their columns.
-    fn distinct_sorts(&self, bound: &BoundQuery, tail: Tail<'_>, names: &[String]) -> Result<Vec<Sort>> {
+    fn distinct_sorts(&self, bound: &BoundQuery, places: &[(usize, bool, bool)]) -> Result<Vec<Sort>> {
         let mut sorts = Vec::new();
-        for item in tail.order_by {
-            let place = match self.order_target(&item.expr, names, "ORDER BY")? {
-                OrderTarget::Output(place) => Some(place),
-                OrderTarget::Expression => {
-                    let name = match &item.expr {
-                        ast::Expr::Identifier(ident) => Some(fold(ident)),
-                        ast::Expr::CompoundIdentifier(parts) => parts.last().map(fold),
-                        other => Some(column_name(other)),
-                    };
-                    let mut found = names.iter().enumerate().filter(|(_, known)| Some(*known) == name.as_ref());
-                    found.next().map(|(place, _)| place)
-                }
+        for (place, asc, nulls_first) in places {
+            let Some(column) = bound.columns.get(*place) else {
+                return Err(SqlError::internal("an output column is missing"));
             };
-            let Some(column) = place.and_then(|place| bound.columns.get(place)) else {
-                return Err(SqlError::unsupported("this ORDER BY expression with SELECT DISTINCT"));
-            };
-            let (asc, nulls_first) = self.direction(item)?;
-            sorts.push(Sort { expr: self.resolver.sort_key(column.typed()), asc, nulls_first });
+            let expr = self.resolver.sort_key(column.typed());
+            sorts.push(Sort { expr, asc: *asc, nulls_first: *nulls_first });
         }
         Ok(sorts)
     }

@@ -262,8 +262,8 @@ async fn column_names_and_types() {
         ("select t.*, t.id as k from t", "id integer, a integer, b text, k integer"),
         ("select name, amount from u", "name character varying(8), amount numeric(10,2)"),
         (
-            "select extract(year from now()), current_user, current_date",
-            "extract numeric, current_user name, current_date date",
+            "select extract(year from now()), current_user, current_database()",
+            "extract numeric, current_user name, current_database name",
         ),
         ("values (1, 'a')", "column1 integer, column2 text"),
         ("select array[1,2], upper('a'), (array['a'])[1]", "array integer[], upper text, array text"),
