@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use txn::TransactionStats;
 
-pub use text::readable;
+pub use text::{literal, readable};
 
 /// What EXPLAIN shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,6 +23,8 @@ use std::sync::Arc;
 
 /// Rows that a scan without bounds is taken to return when nothing is known of the table.
 const UNKNOWN_ROWS: usize = 10_000;
+/// Rows that a table is taken to have at least.
+const LEAST_ROWS: usize = 1000;
 /// Bytes that a row is taken to have on the medium.
 const ROW_BYTES: u64 = 100;
 
@@ -171,7 +173,8 @@ impl Table {
                 let large = bytes.is_some_and(|bytes| bytes >= parallelism.from_bytes) && fetch.is_none();
                 let large = large && bounds.equalities() == 0;
                 let partitions = if large { parallelism.partitions.max(1) } else { 1 };
-                let expected = expected_rows(&bounds, rows.max(1));
+                // What was written lately is not on the medium yet: few bytes say little.
+                let expected = expected_rows(&bounds, rows.max(LEAST_ROWS));
                 let scan = TableScanExec::new(output, bounds, constants, slots, partitions, expected);
                 Arc::new(if large { scan.large() } else { scan })
             }

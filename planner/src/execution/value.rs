@@ -65,12 +65,12 @@ impl Value {
             Expr::ScalarFunction(call) if as_slot(&call.func).is_some() => Source::Slot(Arc::clone(&call.func)),
             other => Source::Expression(physical(other)?),
         };
-        Ok(Value {
-            source,
-            text: crate::explain::readable(&expression.human_display().to_string()),
-            target,
-            conversion,
-        })
+        let text = match expression {
+            Expr::Literal(value, _) => crate::explain::literal(value),
+            _ => None,
+        };
+        let text = text.unwrap_or_else(|| crate::explain::readable(&expression.human_display().to_string()));
+        Ok(Value { source, text, target, conversion })
     }
 
     fn raw(&self, context: &StatementContext) -> Result<Datum> {

@@ -36,7 +36,7 @@ async fn says_which_index_is_used_and_for_what() {
     let range = lines(&world, |t| t.filter(col("a").gt(lit(3)).and(col("b").not_eq(lit("x")))).unwrap(), PLAIN).await;
     assert_eq!(range[0], "Index Scan using t_a_idx on t");
     assert_eq!(range[1], "  Index Cond: (a > 3)");
-    assert_eq!(range[2], "  Filter: (b != x)");
+    assert_eq!(range[2], "  Filter: (b != 'x')");
     let all = lines(&world, |t| t, PLAIN).await;
     assert_eq!(all[0], "Seq Scan on t");
 }

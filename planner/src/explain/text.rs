@@ -1,6 +1,10 @@
 //! Expressions as a person reads them: DataFusion's text without its positions and internal names.
 
+use crate::types::numeric::Numeric;
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Literal;
+use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
 
 /// `a@1 = $1()` becomes `a = $1`.
@@ -43,9 +47,30 @@ pub fn readable(text: &str) -> String {
     out
 }
 
+/// A constant as SQL writes it, where DataFusion's text is another.
+pub fn literal(value: &ScalarValue) -> Option<String> {
+    match value {
+        ScalarValue::Binary(Some(bytes)) => Numeric::from_bytes(bytes).ok().map(|number| number.to_string()),
+        ScalarValue::Utf8(Some(text)) => Some(format!("'{}'", text.replace('\'', "''"))),
+        _ => None,
+    }
+}
+
 /// A condition in parentheses.
 pub fn condition(expression: &Arc<dyn PhysicalExpr>) -> String {
-    let text = readable(&expression.to_string());
+    let shown = Arc::clone(expression).transform(|inner| {
+        let text = inner.downcast_ref::<Literal>().and_then(|found| literal(found.value()));
+        Ok(match text {
+            Some(text) => {
+                Transformed::yes(Arc::new(Literal::new(ScalarValue::Utf8(Some(text)))) as Arc<dyn PhysicalExpr>)
+            }
+            None => Transformed::no(inner),
+        })
+    });
+    let text = match shown {
+        Ok(shown) => readable(&shown.data.to_string()),
+        Err(_) => readable(&expression.to_string()),
+    };
     if text.starts_with('(') && text.ends_with(')') { text } else { format!("({text})") }
 }
 

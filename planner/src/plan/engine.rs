@@ -6,7 +6,7 @@ use super::correlated::{apply_subqueries, has_correlated};
 use super::key_order::KeyOrder;
 use super::lookup_join::LookupJoin;
 use super::slotting::{fill_placeholders, filters_to_scans};
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use crate::execution::extension::ExtensionNodes;
 use crate::execution::slots::Slots;
 use crate::execution::table_scan::TableScanExec;
@@ -108,7 +108,11 @@ impl Engine {
             first => {
                 let applied = apply_subqueries(plan.clone(), true)?;
                 // The first error is the telling one when both fail.
-                Ok(self.state.optimize(&applied).or(first)?)
+                let optimized = self.state.optimize(&applied).or(first)?;
+                if has_correlated(&optimized)? {
+                    return Err(SqlError::unsupported("a LATERAL or correlated subquery of this shape"));
+                }
+                Ok(optimized)
             }
         }
     }
