@@ -13,7 +13,7 @@ use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{
     Accumulator, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature, TypeSignature, Volatility,
 };
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
@@ -113,6 +113,17 @@ impl<F: Fold> AggregateUDFImpl for FoldAggregate<F> {
             }));
         }
         Ok(Box::new(OneFold { fold: F::start(self.parameter) }))
+    }
+    fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> DataFusionResult<Box<dyn Accumulator>> {
+        if F::REMOVES {
+            return self.accumulator(args);
+        }
+        Ok(Box::new(FrameFold::<F> {
+            parameter: self.parameter,
+            input: self.input,
+            values: VecDeque::new(),
+            fold: PhantomData,
+        }))
     }
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
         !args.is_distinct
@@ -250,6 +261,61 @@ impl<F: Fold> Accumulator for DistinctFold<F> {
             self.take(&list)?;
         }
         Ok(())
+    }
+}
+
+/// Over a frame that moves, of a fold that cannot take a value out: the frame's values, folded anew for each row.
+struct FrameFold<F> {
+    parameter: u8,
+    input: SqlType,
+    values: VecDeque<ScalarValue>,
+    fold: PhantomData<F>,
+}
+
+impl<F> fmt::Debug for FrameFold<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} values in a frame", self.values.len())
+    }
+}
+
+impl<F: Fold> Accumulator for FrameFold<F> {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> DataFusionResult<()> {
+        let array = first(values)?;
+        for row in 0..array.len() {
+            self.values.push_back(ScalarValue::try_from_array(array, row)?);
+        }
+        Ok(())
+    }
+    fn retract_batch(&mut self, values: &[ArrayRef]) -> DataFusionResult<()> {
+        // A frame only loses rows at its start.
+        let gone = first(values)?.len().min(self.values.len());
+        self.values.drain(..gone);
+        Ok(())
+    }
+    fn supports_retract_batch(&self) -> bool {
+        true
+    }
+    fn evaluate(&mut self) -> DataFusionResult<ScalarValue> {
+        let mut fold = F::start(self.parameter);
+        if !self.values.is_empty() {
+            let array = ScalarValue::iter_to_array(self.values.iter().cloned())?;
+            let array = typed::<F>(&array)?;
+            for row in 0..array.len() {
+                if !array.is_null(row) {
+                    fold.add(F::In::item(array, row)?)?;
+                }
+            }
+        }
+        Ok(result_of(&fold)?)
+    }
+    fn size(&self) -> usize {
+        size_of_val(self) + self.values.iter().map(ScalarValue::size).sum::<usize>()
+    }
+    fn state(&mut self) -> DataFusionResult<Vec<ScalarValue>> {
+        Err(SqlError::internal(format!("a frame of {} has no state", self.input.name())).into())
+    }
+    fn merge_batch(&mut self, _: &[ArrayRef]) -> DataFusionResult<()> {
+        Err(SqlError::internal(format!("a frame of {} has no state", self.input.name())).into())
     }
 }
 
