@@ -193,10 +193,6 @@ impl ExecutionPlan for IndexScanExec {
         self.fetch
     }
 
-    fn supports_limit_pushdown(&self) -> bool {
-        true
-    }
-
     fn statistics_from_inputs(
         &self,
         _inputs: &[Arc<Statistics>],

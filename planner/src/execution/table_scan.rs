@@ -200,10 +200,6 @@ impl ExecutionPlan for TableScanExec {
         self.fetch
     }
 
-    fn supports_limit_pushdown(&self) -> bool {
-        true
-    }
-
     fn statistics_from_inputs(
         &self,
         _inputs: &[Arc<Statistics>],

@@ -207,6 +207,35 @@ async fn limits_are_read_when_the_plan_runs() {
 }
 
 #[tokio::test]
+async fn constant_limits_and_offsets_hold_over_every_scan() {
+    let world = World::new(30).await;
+    let shapes: [(&str, Shape, usize); 4] = [
+        ("limit over a scan", |scan| scan.limit(0, Some(2)).unwrap(), 2),
+        ("offset over a scan", |scan| scan.limit(1, Some(2)).unwrap(), 2),
+        (
+            "limit over key order",
+            |scan| scan.sort([col("id").sort(true, false)]).unwrap().limit(0, Some(2)).unwrap(),
+            2,
+        ),
+        ("offset beyond", |scan| scan.limit(29, Some(5)).unwrap(), 1),
+    ];
+    for (name, shape, expected) in shapes {
+        let rows = run(&prepare(&world, shape), world.context(&world.begin(), vec![])).await;
+        assert_eq!(ints(&rows, 0).len(), expected, "{name}");
+    }
+    let plan = prepare(&world, |scan| scan.sort([col("id").sort(true, false)]).unwrap().limit(1, Some(2)).unwrap());
+    let all = ints(
+        &run(
+            &prepare(&world, |scan| scan.sort([col("id").sort(true, false)]).unwrap()),
+            world.context(&world.begin(), vec![]),
+        )
+        .await,
+        0,
+    );
+    assert_eq!(ints(&run(&plan, world.context(&world.begin(), vec![])).await, 0), all[1..3]);
+}
+
+#[tokio::test]
 async fn limit_reads_few_rows() {
     let world = World::new(10_000).await;
     let plan = prepare(&world, |t| t.limit(0, Some(5)).unwrap());
