@@ -55,6 +55,10 @@ impl AggregateUDFImpl for StringAgg {
         // The keys come as arguments, the input need not be sorted.
         AggregateOrderSensitivity::SoftRequirement
     }
+    fn with_beneficial_ordering(self: Arc<Self>, _: bool) -> Result<Option<Arc<dyn AggregateUDFImpl>>> {
+        // It sorts for itself, whether or not the input is in order.
+        Ok(Some(self))
+    }
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         let fields = args
             .order_bys
