@@ -202,10 +202,8 @@ fn portals_of_one_batch_do_not_disturb_each_other() {
     );
     assert_eq!(kinds(&replies), "1122CDCZ");
     // An error after an insert takes the whole batch back.
-    let replies = batch(
-        &mut raw,
-        &[parse("", "insert into t values (2)"), bind("", ""), execute("", 0), parse("", "selec")],
-    );
+    let replies =
+        batch(&mut raw, &[parse("", "insert into t values (2)"), bind("", ""), execute("", 0), parse("", "selec")]);
     assert_eq!(kinds(&replies), "12CEZ");
     assert_eq!(column(&raw.query("select count(*) from t")), ["1"]);
 }

@@ -9,7 +9,6 @@ use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
 use crate::parse::{fold, fold_name};
-use crate::types::SqlType;
 use datafusion::common::{Column, UnnestOptions};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, TableFactor};

@@ -83,7 +83,7 @@ impl<'p> Scope<'p> {
                 if found.next().is_some() {
                     return Err(ambiguous(name));
                 }
-                return scope.from_depth(column, depth);
+                return scope.seen_from(column, depth);
             }
             match scope.parent {
                 Some(parent) => {
@@ -105,7 +105,7 @@ impl<'p> Scope<'p> {
         if columns.next().is_some() {
             return Err(ambiguous(name));
         }
-        scope.from_depth(column, depth)
+        scope.seen_from(column, depth)
     }
 
     /// The relation with this name in this scope alone.
@@ -146,7 +146,7 @@ impl<'p> Scope<'p> {
         }
     }
 
-    fn from_depth(&self, column: &ScopeColumn, depth: usize) -> Result<TypedExpr> {
+    fn seen_from(&self, column: &ScopeColumn, depth: usize) -> Result<TypedExpr> {
         if depth == 0 {
             return Ok(column.typed());
         }

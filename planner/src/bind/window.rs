@@ -8,7 +8,7 @@ use crate::parse::fold;
 use crate::types::{Datum, SqlType};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, WindowFrame, WindowFrameBound, WindowFrameUnits};
-use sqlparser::ast::{self, NamedWindowExpr, Spanned, WindowType};
+use sqlparser::ast::{self, NamedWindowExpr, WindowType};
 
 /// A window's parts.
 #[derive(Default)]

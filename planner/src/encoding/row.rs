@@ -206,11 +206,11 @@ impl Outputs {
         let mut scratch = Vec::new();
         for (column, wanted) in &self.from_key {
             let value = decode_column(column, &mut key, &mut scratch)?;
-            if let Some(output) = wanted.and_then(|wanted| self.outputs.get_mut(wanted)) {
-                if output.filled == self.rows {
-                    output.builder.append_key_value(&value)?;
-                    output.filled += 1;
-                }
+            if let Some(output) = wanted.and_then(|wanted| self.outputs.get_mut(wanted))
+                && output.filled == self.rows
+            {
+                output.builder.append_key_value(&value)?;
+                output.filled += 1;
             }
         }
         Ok(())

@@ -7,10 +7,9 @@ use crate::catalog::{ColumnId, TableDescriptor};
 use crate::functions::NUMERIC_KEY;
 use crate::functions::kernel::{KernelFunction, Stability};
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::{Between, BinaryExpr, Expr, ExprSchemable, Operator, ScalarUDF, Volatility};
+use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator, ScalarUDF, Volatility};
 use datafusion::scalar::ScalarValue;
 
 /// What a filter says about a column.
@@ -38,27 +37,6 @@ pub enum Test {
         /// `<=`.
         inclusive: bool,
     },
-}
-
-impl Test {
-    /// Whether its values can be compared with keys of a column of this type.
-    fn fits(&self, column: &DataType, conversion: Conversion) -> bool {
-        let schema = DFSchema::empty();
-        let comparable = |value: &DataType| match conversion {
-            Conversion::None | Conversion::NumericKey => value == column,
-            Conversion::Integer => integer_width(value).is_some(),
-        };
-        let fits = |value: &Expr| value.get_type(&schema).is_ok_and(|ty| comparable(&ty));
-        match self {
-            Test::Equal(value) | Test::Above { value, .. } | Test::Below { value, .. } => fits(value),
-            Test::OneOf(values) => values.iter().all(fits),
-            Test::AnyOf(array) => match array.get_type(&schema) {
-                Ok(DataType::List(element)) => comparable(element.data_type()),
-                _ => false,
-            },
-            Test::IsNull => true,
-        }
-    }
 }
 
 /// A test of one column; the whole filter is the conjunction of its conditions.

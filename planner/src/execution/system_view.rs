@@ -2,7 +2,6 @@
 
 use super::leaf::{self, leaf_methods};
 use super::slots::Slots;
-use crate::error::Result;
 use crate::pg_catalog::SystemView;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::execution::TaskContext;
@@ -64,6 +63,6 @@ impl ExecutionPlan for SystemViewExec {
             leaf::batch(&schema, columns, rows.num_rows())
         };
         let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
-        Ok(leaf::stream(&self.schema, futures::stream::once(async move { Result::Ok(read.await?) }), rows))
+        Ok(leaf::stream(&self.schema, futures::stream::once(read), rows))
     }
 }

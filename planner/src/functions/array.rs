@@ -115,14 +115,15 @@ pub(super) fn quantified(
         return Err(SqlError::new(state::WRONG_OBJECT_TYPE, "op ANY/ALL (array) requires array on right side"));
     }
     // A constant array is a list of constants, which reaches the indexes.
-    if let (Some(ScalarValue::List(list)), "=" | "<>") = (array.constant(), symbol) {
-        if (symbol == "=") != all && !list.is_null(0) {
-            let elements = list.value(0);
-            let members = (0..elements.len())
-                .map(|at| Ok(TypedExpr::literal(ScalarValue::try_from_array(&elements, at)?, array.ty.element())))
-                .collect::<Result<Vec<_>>>()?;
-            return resolver.in_list(left, members, all);
-        }
+    if let (Some(ScalarValue::List(list)), "=" | "<>") = (array.constant(), symbol)
+        && (symbol == "=") != all
+        && !list.is_null(0)
+    {
+        let elements = list.value(0);
+        let members = (0..elements.len())
+            .map(|at| Ok(TypedExpr::literal(ScalarValue::try_from_array(&elements, at)?, array.ty.element())))
+            .collect::<Result<Vec<_>>>()?;
+        return resolver.in_list(left, members, all);
     }
     let element = if left.ty.base == array.ty.base {
         left.ty.plain()

@@ -99,7 +99,7 @@ fn convert(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: CastC
     if cast_kernel::same_bytes(from, to) {
         return Ok(TypedExpr::new(expr.expr, plain));
     }
-    let (kernel, stability) = cast_kernel::kernel(from, plain, context)?;
+    let (kernel, stability) = cast_kernel::kernel(from, plain)?;
     let slots = (stability == Stability::Stable).then(|| Arc::clone(resolver.slots));
     let name = format!("cast_{}_{}", context_name(context), plain.name());
     let function = KernelFunction::new(name, vec![from], plain, stability, kernel, slots);

@@ -1,6 +1,5 @@
 //! What casts compute.
 
-use super::CastContext;
 use super::kernel::{Call, Kernel, Stability};
 use super::typed::{
     Bool, Column, Date, Float4, Float8, Int2, Int4, Int8, Numeric, SqlWrite, Text, Timestamp, Timestamptz, unary,
@@ -67,10 +66,10 @@ fn float_from_numeric(value: &NumericValue) -> Result<f32> {
 
 /// The kernel of a cast between different types, and how stable it is.
 /// Errors: 42846 where there is none.
-pub(super) fn kernel(from: SqlType, to: SqlType, context: CastContext) -> Result<(Kernel, Stability)> {
+pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> {
     use BaseType as B;
     if from.array && to.array {
-        let (inner, stability) = kernel(from.element(), to.element(), context)?;
+        let (inner, stability) = kernel(from.element(), to.element())?;
         return Ok((array_kernel(inner, from, to), stability));
     }
     if from.array || to.array {

@@ -29,10 +29,10 @@ pub fn numeric_key(expr: TypedExpr) -> TypedExpr {
 
 fn fold(name: &str, kernel: super::Kernel, expr: TypedExpr, result: SqlType) -> TypedExpr {
     let function = KernelFunction::new(name, vec![expr.ty], result, Stability::Immutable, kernel, None);
-    if let Some(value) = expr.constant() {
-        if let Ok(value) = function.evaluate(std::slice::from_ref(value)) {
-            return TypedExpr::literal(value, result);
-        }
+    if let Some(value) = expr.constant()
+        && let Ok(value) = function.evaluate(std::slice::from_ref(value))
+    {
+        return TypedExpr::literal(value, result);
     }
     function.call(vec![expr.expr])
 }
@@ -155,15 +155,15 @@ pub(super) fn balance(
     };
     // A parameter may have had another type before.
     if left.ty.base != right.ty.base {
-        if left.constant().is_none() {
-            if let Some(right) = narrowed(&right, left.ty) {
-                return Ok((left, right));
-            }
+        if left.constant().is_none()
+            && let Some(right) = narrowed(&right, left.ty)
+        {
+            return Ok((left, right));
         }
-        if right.constant().is_none() {
-            if let Some(left) = narrowed(&left, right.ty) {
-                return Ok((left, right));
-            }
+        if right.constant().is_none()
+            && let Some(left) = narrowed(&left, right.ty)
+        {
+            return Ok((left, right));
         }
     }
     let ty = comparison_type(symbol, left.ty, right.ty)?;

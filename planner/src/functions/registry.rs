@@ -256,12 +256,11 @@ fn choose<'c>(
     if left.len() > 1 {
         // Unknown arguments are taken to be of the type of the known ones, if these agree.
         let mut known = types.iter().filter(|ty| **ty != SqlType::UNKNOWN);
-        if let Some(first) = known.next() {
-            if known.all(|ty| ty == first) {
-                if let Some(function) = left.iter().find(|function| exact(function, true)) {
-                    return Ok(function);
-                }
-            }
+        if let Some(first) = known.next()
+            && known.all(|ty| ty == first)
+            && let Some(function) = left.iter().find(|function| exact(function, true))
+        {
+            return Ok(function);
         }
     }
     match left.as_slice() {

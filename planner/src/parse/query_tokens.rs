@@ -135,7 +135,7 @@ fn lock_clause(tokens: &mut Vec<TokenWithSpan>, at: usize, extras: &mut Extras) 
 
 /// `ON CONFLICT (a) WHERE …` names a partial index: there are none.
 fn conflict_target(tokens: &[TokenWithSpan], at: usize) -> Result<()> {
-    if !tokens.get(at).is_some_and(|token| token.token == Token::LParen) {
+    if tokens.get(at).is_none_or(|token| token.token != Token::LParen) {
         return Ok(());
     }
     let mut depth = 0;

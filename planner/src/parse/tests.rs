@@ -1,3 +1,5 @@
+//! Tests of the parser: what each text becomes, and where each error points.
+
 use super::*;
 
 fn kind(sql: &str) -> StatementKind {

@@ -256,7 +256,7 @@ fn explain(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     let mark = cursor.mark();
     let listed =
         cursor.sign(&Token::LParen) && !["select", "values", "with", "table"].iter().any(|w| cursor.at_word(w));
-    if listed && !cursor.peek().is_some_and(|token| token.token == Token::LParen) {
+    if listed && cursor.peek().is_none_or(|token| token.token != Token::LParen) {
         loop {
             let name = cursor.name()?;
             match name.as_str() {

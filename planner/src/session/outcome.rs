@@ -80,7 +80,8 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// A NOTICE.
+    /// A NOTICE. The severity's own name, as beside it.
+    #[allow(clippy::self_named_constructors)]
     pub fn notice(message: impl Into<String>) -> Self {
         Self::new("NOTICE", crate::error::state::SUCCESSFUL_COMPLETION, message)
     }

@@ -243,6 +243,16 @@ impl Connection {
         }
     }
 
+    /// Forgets the prepared statements that DEALLOCATE or DISCARD named: SQL and protocol share their names.
+    pub(crate) fn forget_deallocated(&mut self) {
+        for name in self.session.take_deallocated() {
+            match name {
+                Some(name) => self.statements.remove(&name),
+                None => self.statements.clear(),
+            }
+        }
+    }
+
     /// Tells the client of an error and undoes what its statement did.
     pub(crate) async fn report(&mut self, error: &SqlError) {
         self.send_notices();

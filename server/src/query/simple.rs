@@ -64,6 +64,7 @@ impl Connection {
         let tag = match self.session.execute(&prepared, Vec::new()).await? {
             Outcome::Command { tag } => {
                 *repeatable &= !is_transaction_control(&tag);
+                self.forget_deallocated();
                 tag
             }
             Outcome::Rows { columns, stream, tag } => {

@@ -65,6 +65,14 @@ impl Statements {
         }
     }
 
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        let names: Vec<String> = self.by_name.keys().cloned().collect();
+        for name in names {
+            self.remove(&name);
+        }
+    }
+
     /// The statement of a name, or 26000.
     pub fn get(&self, name: &str) -> Result<&Statement, SqlError> {
         self.by_name.get(name).ok_or_else(|| {

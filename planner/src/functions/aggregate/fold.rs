@@ -375,10 +375,10 @@ impl<F: Fold> GroupsAccumulator for ManyFolds<F> {
         self.grow(groups);
         let states = states(first(arrays)?)?;
         for (row, group) in group_indices.iter().enumerate() {
-            if let Some(fold) = self.folds.get_mut(*group) {
-                if !states.is_null(row) {
-                    fold.merge(states.value(row))?;
-                }
+            if let Some(fold) = self.folds.get_mut(*group)
+                && !states.is_null(row)
+            {
+                fold.merge(states.value(row))?;
             }
         }
         Ok(())

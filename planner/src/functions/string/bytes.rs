@@ -32,7 +32,7 @@ fn encode(bytes: &[u8], format: &str) -> Result<String> {
                     line = 0;
                 }
             }
-            if out.ends_with('\n') && bytes.len() % 57 == 0 {
+            if out.ends_with('\n') && bytes.len().is_multiple_of(57) {
                 out.pop();
             }
             Ok(out)

@@ -17,7 +17,7 @@ impl Random {
 fn statement(random: &mut Random) -> String {
     let mut id = || random.below(30);
     let (a, b, c) = (id(), id(), id());
-    let value = |x: u64| if x % 7 == 0 { "NULL".to_string() } else { x.to_string() };
+    let value = |x: u64| if x.is_multiple_of(7) { "NULL".to_string() } else { x.to_string() };
     match random.below(9) {
         0 | 1 => format!("INSERT INTO t VALUES ({a}, {}, {}, 'n{c}')", value(b), value(c)),
         2 => format!("INSERT INTO t VALUES ({a}, {}, {c}, 'd') ON CONFLICT DO NOTHING", value(b)),

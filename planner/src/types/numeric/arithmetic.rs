@@ -46,10 +46,10 @@ impl Numeric {
         if by == 0 {
             return unscaled.clone();
         }
-        if let (Unscaled::Small(value), Some(ten)) = (unscaled, power_of_ten_small(by)) {
-            if let Some(value) = value.checked_mul(ten) {
-                return Unscaled::Small(value);
-            }
+        if let (Unscaled::Small(value), Some(ten)) = (unscaled, power_of_ten_small(by))
+            && let Some(value) = value.checked_mul(ten)
+        {
+            return Unscaled::Small(value);
         }
         Unscaled::from_big(unscaled.big() * power_of_ten(by))
     }
@@ -69,7 +69,7 @@ impl Numeric {
         if let (Unscaled::Small(value), Some(ten)) = (unscaled, power_of_ten_small(drop)) {
             let (quotient, remainder) = (value / ten, value % ten);
             let step = match rounding {
-                Rounding::HalfAway if remainder.unsigned_abs() >= (ten.unsigned_abs() + 1) / 2 => value.signum(),
+                Rounding::HalfAway if remainder.unsigned_abs() >= ten.unsigned_abs().div_ceil(2) => value.signum(),
                 Rounding::Up if remainder > 0 => 1,
                 Rounding::Down if remainder < 0 => -1,
                 _ => 0,
@@ -137,10 +137,10 @@ impl Numeric {
             (Numeric::Finite { unscaled: a, scale: scale_a }, Numeric::Finite { unscaled: b, scale: scale_b }) => {
                 let scale = (*scale_a).max(*scale_b);
                 let (a, b) = (Self::unscaled_at(a, *scale_a, scale), Self::unscaled_at(b, *scale_b, scale));
-                if let (Unscaled::Small(a), Unscaled::Small(b)) = (&a, &b) {
-                    if let Some(sum) = a.checked_add(*b) {
-                        return Numeric::new(sum, scale);
-                    }
+                if let (Unscaled::Small(a), Unscaled::Small(b)) = (&a, &b)
+                    && let Some(sum) = a.checked_add(*b)
+                {
+                    return Numeric::new(sum, scale);
                 }
                 Numeric::from_big(a.big() + b.big(), scale)
             }
@@ -245,12 +245,12 @@ impl Numeric {
         let shift = scale + i64::from(*scale_b) - i64::from(*scale_a);
         if let (Unscaled::Small(a), Unscaled::Small(b)) = (a, b) {
             let wide = u32::try_from(shift).ok().and_then(power_of_ten_small).and_then(|ten| a.checked_mul(ten));
-            if let Some(a) = wide.filter(|_| *b != i128::MIN) {
-                if let (Some(quotient), Some(remainder)) = (a.checked_div(*b), a.checked_rem(*b)) {
-                    let away = remainder.unsigned_abs() >= b.unsigned_abs() - remainder.unsigned_abs();
-                    let step = if away && remainder != 0 { a.signum() * b.signum() } else { 0 };
-                    return Ok(Numeric::new(quotient + step, scale as u16));
-                }
+            if let Some(a) = wide.filter(|_| *b != i128::MIN)
+                && let (Some(quotient), Some(remainder)) = (a.checked_div(*b), a.checked_rem(*b))
+            {
+                let away = remainder.unsigned_abs() >= b.unsigned_abs() - remainder.unsigned_abs();
+                let step = if away && remainder != 0 { a.signum() * b.signum() } else { 0 };
+                return Ok(Numeric::new(quotient + step, scale as u16));
             }
         }
         let (mut dividend, mut divisor) = (a.big(), b.big());
@@ -285,10 +285,10 @@ impl Numeric {
             (Numeric::Finite { unscaled: a, scale: scale_a }, Numeric::Finite { unscaled: b, scale: scale_b }) => {
                 let scale = (*scale_a).max(*scale_b);
                 let (a, b) = (Self::unscaled_at(a, *scale_a, scale), Self::unscaled_at(b, *scale_b, scale));
-                if let (Unscaled::Small(a), Unscaled::Small(b)) = (&a, &b) {
-                    if let Some(remainder) = a.checked_rem(*b) {
-                        return Ok(Numeric::new(remainder, scale));
-                    }
+                if let (Unscaled::Small(a), Unscaled::Small(b)) = (&a, &b)
+                    && let Some(remainder) = a.checked_rem(*b)
+                {
+                    return Ok(Numeric::new(remainder, scale));
                 }
                 Ok(Numeric::from_big(a.big() % b.big(), scale))
             }

@@ -121,7 +121,8 @@ impl Numeric {
         };
         let words: Vec<u16> =
             bytes.chunks_exact(2).map(|pair| pair.iter().fold(0, |word, byte| word << 8 | u16::from(*byte))).collect();
-        let (Some([count, weight, sign, scale]), true) = (words.first_chunk::<4>(), bytes.len() % 2 == 0) else {
+        let (Some([count, weight, sign, scale]), true) = (words.first_chunk::<4>(), bytes.len().is_multiple_of(2))
+        else {
             return Err(invalid("length"));
         };
         let digits = words.get(4..).unwrap_or_default();

@@ -49,7 +49,7 @@ fn exp_fixed(value: &BigInt, places: i64) -> BigInt {
     let mut x = value.clone();
     let small: BigInt = &one / 100;
     while x.magnitude() > small.magnitude() {
-        x = x / 2;
+        x /= 2;
         halvings += 1;
     }
     let (mut term, mut sum, mut n) = (one.clone(), one.clone(), 1u32);
@@ -199,13 +199,12 @@ impl Numeric {
             return Err(super::text::overflow());
         }
         let scale = (MIN_SIGNIFICANT_DIGITS - digits.trunc() as i64).max(least).clamp(0, MAX_DISPLAY_SCALE);
-        if whole {
-            if let Ok(count) = exponent.to_i64("integer") {
-                if count.unsigned_abs() < 100_000 {
-                    let scale = MIN_SIGNIFICANT_DIGITS.max(i64::from(self.scale())).min(MAX_DISPLAY_SCALE);
-                    return self.power_whole(count, scale);
-                }
-            }
+        if whole
+            && let Ok(count) = exponent.to_i64("integer")
+            && count.unsigned_abs() < 100_000
+        {
+            let scale = MIN_SIGNIFICANT_DIGITS.max(i64::from(self.scale())).min(MAX_DISPLAY_SCALE);
+            return self.power_whole(count, scale);
         }
         if digits < -(scale as f64) - 5.0 {
             return Ok(Numeric::new(0, scale as u16));

@@ -143,7 +143,7 @@ pub fn parse_uuid(text: &str) -> Result<[u8; 16]> {
     let mut hyphen = false;
     for c in body.chars() {
         if c == '-' {
-            if digits == 0 || digits % 4 != 0 || digits == 32 || hyphen {
+            if digits == 0 || !digits.is_multiple_of(4) || digits == 32 || hyphen {
                 return Err(invalid("uuid", text));
             }
             hyphen = true;
@@ -285,10 +285,10 @@ fn input_name(base: BaseType, text: &str, context: &InputContext<'_>) -> Result<
             if let Some(relation) = catalog.relation(schema, name, context.search_path) {
                 return Ok(i64::from(relation.oid));
             }
-            if let Some((table, position)) = catalog.index_named(schema, name, context.search_path) {
-                if let Some(index) = table.indexes.get(position) {
-                    return Ok(i64::from(index.oid));
-                }
+            if let Some((table, position)) = catalog.index_named(schema, name, context.search_path)
+                && let Some(index) = table.indexes.get(position)
+            {
+                return Ok(i64::from(index.oid));
             }
             missing(format!("relation \"{}\" does not exist", parts.join(".")), state::UNDEFINED_TABLE)
         }
