@@ -4,12 +4,13 @@ use super::KEY_COLUMN;
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
 use super::query::BoundQuery;
+use super::row_function::RowSource;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
 use crate::parse::{fold, fold_name};
-use datafusion::common::{Column, UnnestOptions};
+use datafusion::common::Column;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, TableFactor};
 use std::sync::Arc;
@@ -42,8 +43,8 @@ pub struct TableFunction<'t> {
 
 /// A bound function of a FROM clause.
 pub enum BoundFunction {
-    /// A list whose items are the rows.
-    Rows(TypedExpr),
+    /// Any number of rows.
+    Rows(RowSource),
     /// One value: one row.
     Value(TypedExpr),
 }
@@ -197,7 +198,7 @@ impl Binder<'_> {
     pub fn table_function(&self, function: &TableFunction<'_>, env: Env<'_>) -> Result<BoundFunction> {
         let args: Vec<TypedExpr> = function.args.iter().map(|arg| self.expr(arg, env)).collect::<Result<_>>()?;
         match function.name.as_str() {
-            "generate_series" | "unnest" => Ok(BoundFunction::Rows(self.list_of_rows(&function.name, args)?)),
+            "generate_series" | "unnest" => Ok(BoundFunction::Rows(self.row_source(&function.name, args)?)),
             name => Ok(BoundFunction::Value(match self.conditional(name, args.clone())? {
                 Some(typed) => typed,
                 None => self.resolver.function(name, args)?,
@@ -222,14 +223,9 @@ impl Binder<'_> {
                 exprs.push(typed.expr.alias(&name));
                 (LogicalPlanBuilder::from(input).project(exprs)?.build()?, column(&name), typed.ty)
             }
-            BoundFunction::Rows(list) => {
-                exprs.push(list.expr.alias(&name));
-                let options = UnnestOptions::new().with_preserve_nulls(false);
-                let plan = LogicalPlanBuilder::from(input)
-                    .project(exprs)?
-                    .unnest_column_with_options(Column::from_name(&name), options)?
-                    .build()?;
-                let ty = list.ty.element();
+            BoundFunction::Rows(source) => {
+                let ty = source.element_type();
+                let plan = self.rows_beside(input, exprs, &name, source)?;
                 let expr = self.row_item(&plan, &name, ty)?;
                 (plan, expr, ty)
             }

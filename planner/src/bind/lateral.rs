@@ -77,8 +77,11 @@ impl Binder<'_> {
         bound: BoundFunction,
         parent: Option<&'p Scope<'p>>,
     ) -> Result<Source<'p>> {
-        let (BoundFunction::Rows(typed) | BoundFunction::Value(typed)) = &bound;
-        if !has_column(&typed.expr) {
+        let depends = match &bound {
+            BoundFunction::Rows(source) => source.expressions().into_iter().any(has_column),
+            BoundFunction::Value(typed) => has_column(&typed.expr),
+        };
+        if !depends {
             let plan = LogicalPlanBuilder::empty(true).build()?;
             let right = self.function_rows(plan, Vec::new(), function, bound, parent)?;
             return self.cross(left, right);

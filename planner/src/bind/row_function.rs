@@ -1,26 +1,66 @@
-//! Functions that return rows: `generate_series`, `unnest`. Their rows are the items of a list, which a plan unnests.
+//! Functions that return rows: `generate_series`, `unnest`. Their rows are the items of a list, which a plan unnests,
+//! or a series, which a plan counts through.
 
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
 use crate::error::{Result, SqlError, state};
-use crate::functions::{CastContext, TypedExpr};
+use crate::execution::generate_series::GenerateSeriesNode;
+use crate::functions::{CastContext, TypedExpr, series};
 use crate::types::SqlType;
 use datafusion::common::{Column, UnnestOptions};
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, lit};
+use std::sync::Arc;
+
+/// Where the rows of a call come from.
+pub enum RowSource {
+    /// The items of a list.
+    List(TypedExpr),
+    /// Start, stop and step, of type int8, of integers of a type.
+    Series(Box<[Expr; 3]>, SqlType),
+}
+
+impl RowSource {
+    /// The type of the rows' column.
+    pub fn element_type(&self) -> SqlType {
+        match self {
+            RowSource::List(list) => list.ty.element(),
+            RowSource::Series(_, ty) => *ty,
+        }
+    }
+
+    /// What the rows depend on.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        match self {
+            RowSource::List(list) => vec![&list.expr],
+            RowSource::Series(arguments, _) => arguments.iter().collect(),
+        }
+    }
+
+    /// All rows at once.
+    fn list(&self) -> Expr {
+        match self {
+            RowSource::List(list) => list.expr.clone(),
+            RowSource::Series(arguments, _) => {
+                let [start, stop, step] = arguments.as_ref().clone();
+                series::list(start, stop, step)
+            }
+        }
+    }
+}
 
 /// A call in a select list.
 pub struct RowFunction {
     /// The column its items will be in.
     name: String,
-    /// The list.
-    list: TypedExpr,
+    /// Where its rows come from.
+    source: RowSource,
     /// What stands for it in the select list until then.
     stand_in: Expr,
 }
 
 impl Binder<'_> {
-    /// The rows of a function as a list.
-    pub fn list_of_rows(&self, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
+    /// Binds a function that returns rows.
+    pub fn row_source(&self, name: &str, args: Vec<TypedExpr>) -> Result<RowSource> {
         if name == "generate_series" {
             return self.generate_series(args);
         }
@@ -31,30 +71,62 @@ impl Binder<'_> {
             let message = format!("function unnest({}) does not exist", array.ty.name());
             return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
         }
-        Ok(array.clone())
+        Ok(RowSource::List(array.clone()))
     }
 
-    /// `generate_series` of integers as a list.
-    fn generate_series(&self, args: Vec<TypedExpr>) -> Result<TypedExpr> {
+    /// `generate_series` of integers.
+    fn generate_series(&self, args: Vec<TypedExpr>) -> Result<RowSource> {
         if !(2..=3).contains(&args.len()) {
             let types: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
             let message = format!("function generate_series({}) does not exist", types.join(", "));
             return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
         }
         let types: Vec<SqlType> = args.iter().map(|arg| arg.ty).collect();
+        if types.iter().all(|ty| *ty == SqlType::UNKNOWN) {
+            let names = vec!["unknown"; types.len()].join(", ");
+            let message = format!("function generate_series({names}) is not unique");
+            let hint = "Could not choose a best candidate function. You might need to add explicit type casts.";
+            return Err(SqlError::new(state::AMBIGUOUS_FUNCTION, message).hint(hint));
+        }
         let common = self.resolver.common_type("generate_series", &types)?.plain();
         let ty = match common {
-            SqlType::INT2 | SqlType::INT4 | SqlType::UNKNOWN => SqlType::INT4,
+            SqlType::INT2 | SqlType::INT4 => SqlType::INT4,
             SqlType::INT8 => SqlType::INT8,
             other => return Err(SqlError::unsupported(format!("generate_series of type {}", other.name()))),
         };
-        let mut values = Vec::new();
-        for arg in args {
+        let mut values = [lit(1i64), lit(1i64), lit(1i64)];
+        for (value, arg) in values.iter_mut().zip(args) {
             let arg = self.coerce(arg, ty)?;
-            values.push(self.coerce(arg, SqlType::INT8)?.expr);
+            *value = self.coerce(arg, SqlType::INT8)?.expr;
         }
-        let list = datafusion::functions_nested::range::gen_series_udf().call(values);
-        Ok(TypedExpr { expr: list, ty: ty.array_of() })
+        Ok(RowSource::Series(Box::new(values), ty))
+    }
+
+    /// The rows of a call, in the column `name`, beside those of `input`, of which `carried` columns are kept.
+    pub fn rows_beside(
+        &self,
+        input: LogicalPlan,
+        carried: Vec<Expr>,
+        name: &str,
+        source: RowSource,
+    ) -> Result<LogicalPlan> {
+        let mut exprs = carried;
+        match source {
+            RowSource::List(list) => {
+                exprs.push(list.expr.alias(name));
+                let options = UnnestOptions::new().with_preserve_nulls(false);
+                let unnested = LogicalPlanBuilder::from(input)
+                    .project(exprs)?
+                    .unnest_column_with_options(Column::from_name(name), options)?;
+                Ok(unnested.build()?)
+            }
+            RowSource::Series(arguments, ty) => {
+                exprs.extend(arguments.into_iter().map(|argument| argument.alias(self.unique("f"))));
+                let input = LogicalPlanBuilder::from(input).project(exprs)?.build()?;
+                let node = Arc::new(GenerateSeriesNode::new(input, name, ty.arrow())?);
+                Ok(LogicalPlan::Extension(Extension { node }))
+            }
+        }
     }
 
     /// The items of a series of int8 as a type.
@@ -73,24 +145,33 @@ impl Binder<'_> {
             let message = format!("set-returning functions are not allowed in {}", env.clause.name());
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
         }
-        let list = self.list_of_rows(function, args)?;
-        let ty = list.ty.element();
+        let source = self.row_source(function, args)?;
+        let ty = source.element_type();
         let name = self.unique("f");
         let stand_in = column(&name);
-        self.row_functions.borrow_mut().push(RowFunction { name, list, stand_in: stand_in.clone() });
+        self.row_functions.borrow_mut().push(RowFunction { name, source, stand_in: stand_in.clone() });
         Ok(TypedExpr { expr: stand_in, ty })
     }
 
-    /// Puts the items of lists beside the rows of a plan, all lists in step. Answers what stands for each call.
+    /// Puts the rows of calls beside those of a plan, all calls in step. Answers what stands for each call.
     pub fn unnest_row_functions(
         &self,
         plan: LogicalPlan,
         calls: Vec<RowFunction>,
     ) -> Result<(LogicalPlan, Vec<(Expr, Expr)>)> {
         let mut exprs: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
+        let calls = match <[RowFunction; 1]>::try_from(calls) {
+            Ok([RowFunction { name, source, stand_in }]) => {
+                let ty = source.element_type();
+                let plan = self.rows_beside(plan, exprs, &name, source)?;
+                let item = self.row_item(&plan, &name, ty)?;
+                return Ok((plan, vec![(stand_in, item)]));
+            }
+            Err(several) => several,
+        };
         let mut columns = Vec::new();
         for call in &calls {
-            exprs.push(call.list.expr.clone().alias(&call.name));
+            exprs.push(call.source.list().alias(&call.name));
             columns.push(Column::from_name(&call.name));
         }
         let options = UnnestOptions::new().with_preserve_nulls(false);
@@ -98,7 +179,7 @@ impl Binder<'_> {
             LogicalPlanBuilder::from(plan).project(exprs)?.unnest_columns_with_options(columns, options)?.build()?;
         let mut items = Vec::new();
         for call in calls {
-            items.push((call.stand_in, self.row_item(&plan, &call.name, call.list.ty.element())?));
+            items.push((call.stand_in, self.row_item(&plan, &call.name, call.source.element_type())?));
         }
         Ok((plan, items))
     }

@@ -1,6 +1,7 @@
 //! [`ExtensionNodes`]: plans the logical nodes of `execution` that are not DataFusion's.
 
 use super::apply::{ApplyExec, ApplyNode};
+use super::generate_series::{GenerateSeriesExec, GenerateSeriesNode};
 use super::limit::{LimitExec, LimitNode};
 use super::table::{Parallelism, Table};
 use super::values::{ValuesExec, ValuesNode};
@@ -16,7 +17,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
 use std::sync::Arc;
 
-/// The planner of tables, of VALUES and of LIMIT with run-time counts.
+/// The planner of tables, of VALUES, of LIMIT with run-time counts and of series.
 pub struct ExtensionNodes;
 
 #[async_trait]
@@ -46,6 +47,12 @@ impl ExtensionPlanner for ExtensionNodes {
             let skip = limit.skip.as_ref().map(physical).transpose()?;
             let fetch = limit.fetch.as_ref().map(physical).transpose()?;
             return Ok(Some(Arc::new(LimitExec::new(Arc::clone(input), skip, fetch))));
+        }
+        if let Some(series) = node.as_any().downcast_ref::<GenerateSeriesNode>() {
+            let [input] = physical_inputs else {
+                return Err(DataFusionError::Internal("generate_series takes one input".into()));
+            };
+            return Ok(Some(Arc::new(GenerateSeriesExec::of(series, Arc::clone(input)))));
         }
         if let Some(apply) = node.as_any().downcast_ref::<ApplyNode>() {
             let [input, subquery] = physical_inputs else {

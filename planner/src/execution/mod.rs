@@ -6,6 +6,7 @@ pub mod bounds;
 pub mod condition;
 pub mod dml;
 pub mod extension;
+pub mod generate_series;
 pub mod index_scan;
 pub mod key_tap;
 pub mod leaf;

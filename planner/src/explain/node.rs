@@ -3,6 +3,7 @@
 use super::text::{condition, readable};
 use crate::execution::apply::ApplyExec;
 use crate::execution::bounds::KeyBounds;
+use crate::execution::generate_series::GenerateSeriesExec;
 use crate::execution::index_scan::IndexScanExec;
 use crate::execution::key_tap::KeyTapExec;
 use crate::execution::limit::LimitExec;
@@ -254,6 +255,10 @@ fn other(operator: &Arc<dyn ExecutionPlan>) -> Option<Line> {
             *name = Some(title.to_string());
         }
         return Some(described);
+    }
+    if let Some(series) = operator.downcast_ref::<GenerateSeriesExec>() {
+        let name = if series.is_alone() { "Function Scan on generate_series" } else { "ProjectSet" };
+        return Some(line(name, operator, vec![]));
     }
     if operator.is::<UnnestExec>() {
         return Some(line("ProjectSet", operator, vec![]));

@@ -16,6 +16,7 @@ mod parameters;
 pub mod registry;
 mod resolver;
 mod sequence;
+pub mod series;
 mod session;
 mod string;
 mod time;

@@ -2,6 +2,7 @@
 
 mod consistency;
 mod copy;
+mod series;
 mod settings;
 mod transactions;
 mod writes;

@@ -1,0 +1,286 @@
+//! `generate_series`: beside each row of an input, the integers of a series, made as they are read.
+//!
+//! [`GenerateSeriesNode`] is the logical node, [`GenerateSeriesExec`] the operator. Must not know SQL text.
+
+use super::leaf;
+use crate::error::{Result as SqlResult, SqlError};
+use crate::functions::series::Series;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int32Array, Int64Array, RecordBatch, UInt32Array};
+use datafusion::arrow::compute::take;
+use datafusion::arrow::datatypes::{DataType, Field, Int64Type, SchemaRef};
+use datafusion::common::{DFSchema, DFSchemaRef, Result};
+use datafusion::error::DataFusionError;
+use datafusion::execution::TaskContext;
+use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
+use datafusion::physical_expr::{EquivalenceProperties, Partitioning};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, ReplaceChildrenOptions,
+    SendableRecordBatchStream,
+};
+use futures::TryStreamExt;
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::Arc;
+
+/// Start, stop, step: the last columns of the input.
+const ARGUMENTS: usize = 3;
+
+/// The series of each input row, with the columns of the input that are not its arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct GenerateSeriesNode {
+    input: LogicalPlan,
+    name: String,
+    data_type: DataType,
+    schema: DFSchemaRef,
+}
+
+impl GenerateSeriesNode {
+    /// The last three columns of `input` are start, stop and step, int8; they are replaced by the column `name` of
+    /// `data_type`, which is int4 (when all that the arguments can be is int4) or int8.
+    pub fn new(input: LogicalPlan, name: &str, data_type: DataType) -> Result<Self> {
+        let carried = carried(input.schema().fields().len())?;
+        let mut fields: Vec<_> = input
+            .schema()
+            .iter()
+            .take(carried)
+            .map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field)))
+            .collect();
+        fields.push((None, Arc::new(Field::new(name, data_type.clone(), true))));
+        let schema = Arc::new(DFSchema::new_with_metadata(fields, input.schema().metadata().clone())?);
+        Ok(GenerateSeriesNode { input, name: name.to_string(), data_type, schema })
+    }
+}
+
+/// How many columns of an input of `width` are not arguments.
+fn carried(width: usize) -> Result<usize> {
+    width
+        .checked_sub(ARGUMENTS)
+        .ok_or_else(|| DataFusionError::Internal("generate_series without its arguments".into()))
+}
+
+impl PartialOrd for GenerateSeriesNode {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.input.partial_cmp(&other.input)
+    }
+}
+
+impl UserDefinedLogicalNodeCore for GenerateSeriesNode {
+    fn name(&self) -> &str {
+        "GenerateSeries"
+    }
+    fn inputs(&self) -> Vec<&LogicalPlan> {
+        vec![&self.input]
+    }
+    fn schema(&self) -> &DFSchemaRef {
+        &self.schema
+    }
+    fn expressions(&self) -> Vec<Expr> {
+        vec![]
+    }
+    fn fmt_for_explain(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "GenerateSeries: {}", self.name)
+    }
+    fn with_exprs_and_inputs(&self, _expressions: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
+        let input = one(inputs)?;
+        GenerateSeriesNode::new(input, &self.name, self.data_type.clone())
+    }
+    fn necessary_children_exprs(&self, output_columns: &[usize]) -> Option<Vec<Vec<usize>>> {
+        let width = self.input.schema().fields().len();
+        let carried = carried(width).ok()?;
+        let columns = output_columns.iter().copied().filter(|column| *column < carried);
+        Some(vec![columns.chain(carried..width).collect()])
+    }
+}
+
+fn one<T>(inputs: Vec<T>) -> Result<T> {
+    inputs.into_iter().next().ok_or_else(|| DataFusionError::Internal("generate_series takes one input".into()))
+}
+
+/// Reads arguments row by row and counts.
+#[derive(Debug)]
+pub struct GenerateSeriesExec {
+    input: Arc<dyn ExecutionPlan>,
+    schema: SchemaRef,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl GenerateSeriesExec {
+    /// An operator over an `input` as [`GenerateSeriesNode::new`] takes it, which returns `schema`.
+    pub fn new(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Self {
+        let partitions = input.output_partitioning().partition_count();
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(Arc::clone(&schema)),
+            Partitioning::UnknownPartitioning(partitions),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        )
+        .with_scheduling_type(SchedulingType::Cooperative);
+        GenerateSeriesExec { input, schema, properties: Arc::new(properties), metrics: ExecutionPlanMetricsSet::new() }
+    }
+
+    /// An operator for the physical input of a node.
+    pub fn of(node: &GenerateSeriesNode, input: Arc<dyn ExecutionPlan>) -> Self {
+        Self::new(input, Arc::clone(node.schema.inner()))
+    }
+
+    /// Whether it returns nothing but its series.
+    pub fn is_alone(&self) -> bool {
+        self.schema.fields().len() == 1
+    }
+}
+
+impl DisplayAs for GenerateSeriesExec {
+    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("GenerateSeriesExec")
+    }
+}
+
+impl ExecutionPlan for GenerateSeriesExec {
+    fn name(&self) -> &str {
+        "GenerateSeriesExec"
+    }
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _options: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(GenerateSeriesExec::new(one(children)?, Arc::clone(&self.schema))))
+    }
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(GenerateSeriesExec::new(one(children)?, Arc::clone(&self.schema))))
+    }
+    fn apply_expressions(
+        &self,
+        _f: &mut dyn FnMut(
+            &Arc<dyn datafusion::physical_expr::PhysicalExpr>,
+        ) -> Result<datafusion::common::tree_node::TreeNodeRecursion>,
+    ) -> Result<datafusion::common::tree_node::TreeNodeRecursion> {
+        Ok(datafusion::common::tree_node::TreeNodeRecursion::Continue)
+    }
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let counting = Counting {
+            batch_rows: context.session_config().batch_size(),
+            carried: carried(self.input.schema().fields().len())?,
+            schema: Arc::clone(&self.schema),
+            input: self.input.execute(partition, context)?,
+            rows: None,
+        };
+        let batches = futures::stream::try_unfold(counting, |mut counting| async move {
+            Ok(counting.next().await?.map(|batch| (batch, counting)))
+        });
+        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+        Ok(leaf::stream(&self.schema, batches, rows))
+    }
+}
+
+/// One execution.
+struct Counting {
+    input: SendableRecordBatchStream,
+    batch_rows: usize,
+    carried: usize,
+    schema: SchemaRef,
+    rows: Option<Rows>,
+}
+
+/// Input rows of which some series are not at their ends.
+struct Rows {
+    batch: RecordBatch,
+    /// The row whose series comes next.
+    position: usize,
+    /// The row whose series is under way, and the rest of that.
+    current: Option<(u32, Series)>,
+}
+
+impl Counting {
+    async fn next(&mut self) -> SqlResult<Option<RecordBatch>> {
+        loop {
+            let rows = match &mut self.rows {
+                Some(rows) => rows,
+                none => {
+                    let Some(batch) = self.input.try_next().await? else { return Ok(None) };
+                    none.insert(Rows { batch, position: 0, current: None })
+                }
+            };
+            let (mut values, mut origins) = (Vec::new(), Vec::new());
+            while values.len() < self.batch_rows {
+                if rows.current.is_none() && !rows.advance(self.carried)? {
+                    break;
+                }
+                if let Some((row, series)) = &mut rows.current {
+                    let before = values.len();
+                    values.extend(series.by_ref().take(self.batch_rows - before));
+                    if self.carried > 0 {
+                        origins.resize(values.len(), *row);
+                    }
+                    if series.remaining() == 0 {
+                        rows.current = None;
+                    }
+                }
+            }
+            let count = values.len();
+            if count > 0 {
+                let origins = UInt32Array::from(origins);
+                let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.carried + 1);
+                for column in rows.batch.columns().iter().take(self.carried) {
+                    columns.push(take(column.as_ref(), &origins, None).map_err(DataFusionError::from)?);
+                }
+                let last = self.schema.fields().last().map(|field| field.data_type());
+                columns.push(integers(values, last)?);
+                return Ok(Some(leaf::batch(&self.schema, columns, count)?));
+            }
+            self.rows = None;
+        }
+    }
+}
+
+impl Rows {
+    /// Starts the series of the next row; a row with a NULL argument has none. False at the end.
+    fn advance(&mut self, carried: usize) -> SqlResult<bool> {
+        if self.position >= self.batch.num_rows() {
+            return Ok(false);
+        }
+        let row = self.position;
+        self.position += 1;
+        let mut arguments = [0; ARGUMENTS];
+        for (argument, column) in arguments.iter_mut().zip(self.batch.columns().iter().skip(carried)) {
+            let column = column
+                .as_primitive_opt::<Int64Type>()
+                .ok_or_else(|| SqlError::internal("an argument of generate_series that is not int8"))?;
+            if column.is_null(row) {
+                return Ok(true);
+            }
+            *argument = column.value(row);
+        }
+        let [start, stop, step] = arguments;
+        let number = u32::try_from(row).map_err(|_| SqlError::internal("a batch of too many rows"))?;
+        self.current = Some((number, Series::new(start, stop, step)?));
+        Ok(true)
+    }
+}
+
+fn integers(values: Vec<i64>, data_type: Option<&DataType>) -> SqlResult<ArrayRef> {
+    Ok(match data_type {
+        Some(DataType::Int64) => Arc::new(Int64Array::from(values)),
+        // Between two int4.
+        _ => {
+            let narrow: std::result::Result<Vec<i32>, _> = values.into_iter().map(i32::try_from).collect();
+            let narrow = narrow.map_err(|_| SqlError::internal("a series of int4 that left its type"))?;
+            Arc::new(Int32Array::from(narrow))
+        }
+    })
+}

@@ -1,0 +1,139 @@
+//! [`Series`]: the integers that `generate_series` counts through, and the list of them for calls that need
+//! all at once. Must not know plans.
+
+use crate::error::{Result, SqlError, state};
+use datafusion::arrow::array::{Array, AsArray, Int64Builder, ListBuilder};
+use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
+use datafusion::error::Result as DataFusionResult;
+use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature};
+use datafusion::logical_expr::{TypeSignature, Volatility};
+use std::sync::Arc;
+
+/// Integers that one evaluation of [`list`] may hold in memory, over all its rows.
+pub const LIST_LIMIT: u64 = 1 << 25;
+
+/// From a start to a stop, which is included, in steps. Ends where the next would leave int8.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Series {
+    next: Option<i64>,
+    stop: i64,
+    step: i64,
+}
+
+impl Series {
+    /// A series. Errors: a step of zero (22023).
+    pub fn new(start: i64, stop: i64, step: i64) -> Result<Series> {
+        if step == 0 {
+            return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, "step size cannot equal zero"));
+        }
+        Ok(Series { next: Some(start), stop, step }.checked())
+    }
+
+    fn checked(mut self) -> Self {
+        self.next = self.next.filter(|next| if self.step > 0 { *next <= self.stop } else { *next >= self.stop });
+        self
+    }
+
+    /// How many integers are left.
+    pub fn remaining(&self) -> u64 {
+        let Some(next) = self.next else { return 0 };
+        let distance = (i128::from(self.stop) - i128::from(next)) / i128::from(self.step);
+        u64::try_from(distance).unwrap_or(u64::MAX).saturating_add(1)
+    }
+}
+
+impl Iterator for Series {
+    type Item = i64;
+
+    fn next(&mut self) -> Option<i64> {
+        let found = self.next?;
+        *self = Series { next: found.checked_add(self.step), ..*self }.checked();
+        Some(found)
+    }
+}
+
+/// The integers as a list of int8; NULL when an argument is. All arguments are int8.
+/// Errors while running: a step of zero (22023), more than [`LIST_LIMIT`] integers (54000).
+pub fn list(start: Expr, stop: Expr, step: Expr) -> Expr {
+    let int8 = || DataType::Int64;
+    // Volatile: a constant list would be made while planning, kept in the plan, and printed in its names.
+    let signature = Signature::new(TypeSignature::Exact(vec![int8(), int8(), int8()]), Volatility::Volatile);
+    ScalarUDF::from(ListFunction { signature }).call(vec![start, stop, step])
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct ListFunction {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for ListFunction {
+    fn name(&self) -> &str {
+        "generate_series"
+    }
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+    fn return_type(&self, _arguments: &[DataType]) -> DataFusionResult<DataType> {
+        Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Int64, true))))
+    }
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DataFusionResult<ColumnarValue> {
+        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        let [start, stop, step] = arrays.as_slice() else {
+            return Err(SqlError::internal("generate_series takes three arguments").into());
+        };
+        let (start, stop) = (start.as_primitive::<Int64Type>(), stop.as_primitive::<Int64Type>());
+        let step = step.as_primitive::<Int64Type>();
+        let mut lists = ListBuilder::new(Int64Builder::new());
+        let mut total = 0u64;
+        for row in 0..start.len() {
+            if start.is_null(row) || stop.is_null(row) || step.is_null(row) {
+                lists.append(false);
+                continue;
+            }
+            let series = Series::new(start.value(row), stop.value(row), step.value(row))?;
+            total = total.saturating_add(series.remaining());
+            if total > LIST_LIMIT {
+                return Err(SqlError::new(
+                    state::PROGRAM_LIMIT_EXCEEDED,
+                    format!("generate_series beside another function of a select list exceeds {LIST_LIMIT} rows"),
+                )
+                .hint("Call it in FROM instead.")
+                .into());
+            }
+            series.for_each(|value| lists.values().append_value(value));
+            lists.append(true);
+        }
+        Ok(ColumnarValue::Array(Arc::new(lists.finish())))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn all(start: i64, stop: i64, step: i64) -> Vec<i64> {
+        Series::new(start, stop, step).unwrap().collect()
+    }
+
+    #[test]
+    fn series_include_their_stop_and_end_at_the_type() {
+        assert_eq!(all(1, 3, 1), [1, 2, 3]);
+        assert_eq!(all(1, 6, 2), [1, 3, 5]);
+        assert_eq!(all(3, 1, -1), [3, 2, 1]);
+        assert_eq!(all(3, 1, 1), [0; 0]);
+        assert_eq!(all(1, 3, -1), [0; 0]);
+        assert_eq!(all(5, 5, i64::MIN), [5]);
+        assert_eq!(all(i64::MAX - 1, i64::MAX, 1), [i64::MAX - 1, i64::MAX]);
+        assert_eq!(all(i64::MIN + 1, i64::MIN, -3), [i64::MIN + 1]);
+        assert_eq!(Series::new(1, 2, 0).unwrap_err().state(), "22023");
+    }
+
+    #[test]
+    fn the_rest_is_counted() {
+        for (start, stop, step) in [(1, 3, 1), (1, 6, 2), (3, 1, -1), (3, 1, 1), (0, 10, 11)] {
+            assert_eq!(Series::new(start, stop, step).unwrap().remaining(), all(start, stop, step).len() as u64);
+        }
+        assert_eq!(Series::new(i64::MIN, i64::MAX, 1).unwrap().remaining(), u64::MAX);
+    }
+}
