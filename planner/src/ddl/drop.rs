@@ -4,6 +4,7 @@ use super::{DdlContext, database, names, role, schema};
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
+use crate::session::Notice;
 use crate::types::Oid;
 use sqlparser::ast::{ObjectName, ObjectType};
 use std::collections::BTreeMap;
@@ -17,6 +18,23 @@ pub(super) fn dependent(what: String, detail: &str) -> SqlError {
     )
     .detail(detail)
     .hint("Use DROP ... CASCADE to drop the dependent objects too.")
+}
+
+/// Tells what CASCADE took along: `table s.t` and the like.
+pub(super) fn report_cascade(context: &DdlContext, dropped: &[String]) {
+    /// More are counted, not named.
+    const MOST: usize = 100;
+    let mut lines: Vec<String> = dropped.iter().take(MOST).map(|what| format!("drop cascades to {what}")).collect();
+    if let Some(more) = dropped.len().checked_sub(MOST).filter(|more| *more > 0) {
+        lines.push(format!("and {more} other object{} (see server log for list)", if more == 1 { "" } else { "s" }));
+    }
+    match lines.as_slice() {
+        [] => {}
+        [only] => context.notice(state::SUCCESSFUL_COMPLETION, only.clone()),
+        _ => context.session.notify(
+            Notice::notice(format!("drop cascades to {} other objects", dropped.len())).detail(lines.join("\n")),
+        ),
+    }
 }
 
 /// `table`, `sequence`.

@@ -67,6 +67,11 @@ impl DdlContext {
         }
         self.locks.exclusive(table.oid, self.settings.lock_timeout()).await
     }
+    /// A relation's name as messages show it: with its schema unless it is visible.
+    fn shown_name(&self, table: &TableDescriptor) -> String {
+        let path = self.settings.search_path();
+        crate::pg_catalog::describe::relation_name(&self.catalog, table.oid, path).unwrap_or_else(|| table.name.clone())
+    }
     /// Tells the client something that is not an error.
     fn notice(&self, state: SqlState, message: impl Into<String>) {
         let mut notice = Notice::notice(message);
@@ -74,6 +79,8 @@ impl DdlContext {
         self.session.notify(notice);
     }
 }
+
+pub use sequence::alter as alter_sequence;
 
 /// Whether [`execute`] runs this statement.
 pub fn is_ddl(statement: &Statement) -> bool {

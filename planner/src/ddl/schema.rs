@@ -1,7 +1,7 @@
 //! CREATE SCHEMA, DROP SCHEMA.
 
 use super::{DdlContext, drop};
-use crate::catalog::SchemaDescriptor;
+use crate::catalog::{SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use crate::pg_catalog;
@@ -34,6 +34,7 @@ pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exist
 /// DROP SCHEMA.
 pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
     let mut writer = context.writer();
+    let mut dropped: Vec<String> = Vec::new();
     for name in names {
         let name = fold_name(name)?.1;
         let Some(schema) = context.catalog.schema(&name) else {
@@ -51,15 +52,22 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             let message = format!("must be owner of schema {name}");
             return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
         }
-        let inside: Vec<_> =
+        let mut inside: Vec<_> =
             context.catalog.user_relations().filter(|table| table.schema_oid == schema.oid).cloned().collect();
-        if !inside.is_empty() && !cascade {
-            let detail: Vec<String> = inside
-                .iter()
-                .map(|table| format!("{} {} depends on schema {name}", drop::kind_word(table), table.name))
-                .collect();
+        inside.sort_by_key(|table| table.oid);
+        // Sequences that columns own go with their tables without saying.
+        let owned =
+            |table: &TableDescriptor| table.sequence.as_ref().is_some_and(|sequence| sequence.owned_by.is_some());
+        let named: Vec<String> = inside
+            .iter()
+            .filter(|table| !owned(table))
+            .map(|table| format!("{} {}", drop::kind_word(table), context.shown_name(table)))
+            .collect();
+        if !named.is_empty() && !cascade {
+            let detail: Vec<String> = named.iter().map(|what| format!("{what} depends on schema {name}")).collect();
             return Err(drop::dependent(format!("schema {name}"), &detail.join("\n")));
         }
+        dropped.extend(named);
         for table in inside {
             context.lock(&table).await?;
             writer.remove_table(&table)?;
@@ -67,5 +75,6 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
         writer.remove_schema(schema.oid);
     }
     writer.flush().await?;
+    drop::report_cascade(context, &dropped);
     Ok("DROP SCHEMA".into())
 }

@@ -5,9 +5,9 @@ use super::{DdlContext, names};
 use crate::catalog::sequences::SequenceValue;
 use crate::catalog::{CatalogWriter, ColumnId, RelationKind, SchemaDescriptor, SequenceDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
-use crate::parse::{fold, names::quote};
+use crate::parse::{AlterSequence, fold, fold_name, names::quote};
 use crate::types::{Oid, SqlType};
-use sqlparser::ast::{DataType, Expr, ObjectName, ObjectNamePart, SequenceOptions, UnaryOperator, Value};
+use sqlparser::ast::{DataType, Expr, ObjectName, ObjectNamePart, SequenceOptions, Statement, UnaryOperator, Value};
 
 /// What a sequence was asked to be.
 pub(super) struct Options<'a> {
@@ -39,13 +39,25 @@ fn integer(expr: &Expr) -> Result<i64> {
 
 /// The parameters of a sequence of `ty`, checked as PostgreSQL checks them.
 pub(super) fn parameters(ty: SqlType, options: &[SequenceOptions]) -> Result<SequenceDescriptor> {
+    changed_parameters(ty, None, options)
+}
+
+/// The same, of a sequence that may exist: what is not named stays as it is.
+fn changed_parameters(
+    ty: SqlType,
+    old: Option<&SequenceDescriptor>,
+    options: &[SequenceOptions],
+) -> Result<SequenceDescriptor> {
     let (type_min, type_max) = match ty {
         SqlType::INT2 => (i64::from(i16::MIN), i64::from(i16::MAX)),
         SqlType::INT4 => (i64::from(i32::MIN), i64::from(i32::MAX)),
         SqlType::INT8 => (i64::MIN, i64::MAX),
         _ => return Err(invalid("sequence type must be smallint, integer, or bigint")),
     };
-    let (mut increment, mut min, mut max, mut start, mut cache, mut cycle) = (1, None, None, None, 1, false);
+    let (mut increment, mut min, mut max, mut start, mut cache, mut cycle) = match old {
+        None => (1, None, None, None, 1, false),
+        Some(old) => (old.increment, Some(old.min), Some(old.max), Some(old.start), old.cache, old.cycle),
+    };
     for option in options {
         match option {
             SequenceOptions::IncrementBy(value, _) => increment = integer(value)?,
@@ -82,7 +94,7 @@ pub(super) fn parameters(ty: SqlType, options: &[SequenceOptions]) -> Result<Seq
     if start > max {
         return Err(invalid(format!("START value ({start}) cannot be greater than MAXVALUE ({max})")));
     }
-    Ok(SequenceDescriptor { ty, start, increment, min, max, cache, cycle, owned_by: None })
+    Ok(SequenceDescriptor { ty, start, increment, min, max, cache, cycle, owned_by: old.and_then(|old| old.owned_by) })
 }
 
 /// Stores a new sequence with its first value.
@@ -178,6 +190,55 @@ pub(super) async fn create(
     store(context, &mut writer, &schema, name, sequence).await?;
     writer.flush().await?;
     Ok("CREATE SEQUENCE".into())
+}
+
+/// ALTER SEQUENCE.
+pub async fn alter(context: &DdlContext, alter: &AlterSequence) -> Result<String> {
+    let Statement::CreateSequence { data_type, sequence_options, owned_by, .. } = &alter.definition else {
+        return Err(SqlError::internal("an ALTER SEQUENCE of something else"));
+    };
+    let Some(sequence) = context.find(&alter.name)? else {
+        let name = fold_name(&alter.name)?.1;
+        if alter.if_exists {
+            context.notice(state::SUCCESSFUL_COMPLETION, format!("relation \"{name}\" does not exist, skipping"));
+            return Ok("ALTER SEQUENCE".into());
+        }
+        return Err(SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{}\" does not exist", alter.name)));
+    };
+    names::expect_kind(&sequence, RelationKind::Sequence)?;
+    let old = sequence.sequence.clone().ok_or_else(|| SqlError::internal("a sequence without parameters"))?;
+    if data_type.is_some() {
+        return Err(SqlError::unsupported("ALTER SEQUENCE AS"));
+    }
+    let mut new = changed_parameters(old.ty, Some(&old), sequence_options)?;
+    if let Some(owner) = owned_by {
+        new.owned_by = owned_column(context, owner)?;
+    }
+    // Values already handed out to sessions in advance follow the old steps: only a new beginning changes them.
+    let steps = |of: &SequenceDescriptor| (of.increment, of.min, of.max, of.cache, of.cycle);
+    if alter.restart.is_none() && steps(&new) != steps(&old) {
+        return Err(SqlError::unsupported("ALTER SEQUENCE of increment, bounds, cache or cycle without RESTART"));
+    }
+    context.lock(&sequence).await?;
+    let mut changed = TableDescriptor::clone(&sequence);
+    let mut writer = context.writer();
+    if let Some(value) = alter.restart {
+        let value = value.unwrap_or(new.start);
+        if value < new.min {
+            return Err(invalid(format!("RESTART value ({value}) cannot be less than MINVALUE ({})", new.min)));
+        }
+        if value > new.max {
+            return Err(invalid(format!("RESTART value ({value}) cannot be greater than MAXVALUE ({})", new.max)));
+        }
+        changed.sequence = Some(new);
+        restart(context, &mut writer, &changed, Some(value)).await?;
+    } else {
+        changed.sequence = Some(new);
+        changed.version += 1;
+        writer.put_table(&changed)?;
+    }
+    writer.flush().await?;
+    Ok("ALTER SEQUENCE".into())
 }
 
 /// The table and column of OWNED BY; `None` for NONE.

@@ -7,7 +7,7 @@ use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
 use crate::session::settings::Settings;
 use crate::types::text::InputContext;
-use crate::types::{BaseType, SqlType};
+use crate::types::{BaseType, Datum, SqlType};
 use datafusion::arrow::datatypes::Field;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::Placeholder;
@@ -98,7 +98,14 @@ impl<'a> Resolver<'a> {
 
     /// A scalar function. Errors: 42883 when there is none, 42725 when several fit equally.
     pub fn function(&self, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
-        super::registry::resolve(self, name, self.settle_all(args))
+        let args = self.settle_all(args);
+        if let ("pg_typeof", [TypedExpr { expr: Expr::Literal(..), ty: SqlType::UNKNOWN }]) = (name, args.as_slice()) {
+            // Every other function takes a bare string for text; this one tells that it has no type yet.
+            let oid = i64::from(SqlType::UNKNOWN.oid());
+            let ty = SqlType::of(BaseType::Regtype);
+            return Ok(TypedExpr { expr: Expr::Literal(Datum::Int64(Some(oid)), None), ty });
+        }
+        super::registry::resolve(self, name, args)
     }
 
     /// `ARRAY[a, b, …]`. Errors: 42804 when the elements have no type in common.

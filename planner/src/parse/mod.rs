@@ -6,6 +6,7 @@ mod cursor;
 mod limits;
 pub mod names;
 mod query_tokens;
+mod sequence;
 mod settings;
 pub mod source;
 pub mod statement;
@@ -66,6 +67,7 @@ fn parse_one(source: &Arc<Source>, tokens: &[TokenWithSpan]) -> Result<Statement
         None => {
             let mut rewritten = tokens.to_vec();
             query_tokens::rewrite(source, &mut rewritten, &mut extras)?;
+            sequence::reorder(source, &mut rewritten)?;
             let tree = with_parser(source, &rewritten, |parser| parser.parse_statement())?;
             settings::refuse_foreign(&tree)?;
             StatementKind::Sql(Box::new(tree))

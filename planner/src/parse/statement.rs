@@ -105,6 +105,8 @@ pub enum StatementKind {
     CheckIndex(ast::ObjectName),
     /// CHECK TABLE name: the same of all its indexes.
     CheckTable(ast::ObjectName),
+    /// ALTER SEQUENCE.
+    AlterSequence(Box<AlterSequence>),
     /// DISCARD.
     Discard(Discard),
     /// PREPARE.
@@ -185,6 +187,19 @@ pub enum Discard {
     Plans,
     Sequences,
     Temporary,
+}
+
+/// ALTER SEQUENCE.
+#[derive(Clone, Debug)]
+pub struct AlterSequence {
+    /// Which.
+    pub name: ast::ObjectName,
+    /// IF EXISTS.
+    pub if_exists: bool,
+    /// What shall change, as a CREATE SEQUENCE says it (its name means nothing).
+    pub definition: ast::Statement,
+    /// RESTART, perhaps with a value.
+    pub restart: Option<Option<i64>>,
 }
 
 /// EXPLAIN.

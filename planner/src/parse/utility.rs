@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::statement::{DeclareCursor, Discard, Explain, FetchDirection, StatementKind};
-use super::{copy, parse_one, settings, transaction, with_parser};
+use super::{copy, parse_one, sequence, settings, transaction, with_parser};
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast::{self, ObjectName};
 use sqlparser::tokenizer::Token;
@@ -26,6 +26,8 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         StatementKind::CheckIndex(cursor.object_name()?)
     } else if cursor.words(&["check", "table"]) {
         StatementKind::CheckTable(cursor.object_name()?)
+    } else if cursor.words(&["alter", "sequence"]) {
+        StatementKind::AlterSequence(Box::new(sequence::alter(cursor)?))
     } else if cursor.word("discard") {
         discard(cursor)?
     } else if cursor.word("prepare") {
@@ -60,7 +62,6 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
 /// What PostgreSQL has and we have not, where sqlparser would call it a syntax error or take it for something else.
 fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
     const REFUSED: &[&[&str]] = &[
-        &["alter", "sequence"],
         &["alter", "database"],
         &["alter", "default", "privileges"],
         &["alter", "view"],

@@ -144,6 +144,15 @@ impl Session {
         match &statement.kind {
             kind if is_planned(kind) => self.run_planned(prepared, parameters, limits).await,
             StatementKind::Sql(tree) => self.run_ddl(tree).await,
+            StatementKind::AlterSequence(alter) => {
+                if self.block.read_only() {
+                    return Err(refused_in_read_only("ALTER SEQUENCE"));
+                }
+                let ddl = self.begin_ddl().await?;
+                let tag = ddl::alter_sequence(&ddl, alter).await;
+                self.block.catalog_changed();
+                Ok(done(tag?))
+            }
             StatementKind::Copy(copy) => self.run_copy(copy, limits).await,
             StatementKind::Execute { name, parameters } => {
                 let (target, values) = self.execute_arguments(&statement, name, parameters).await?;
@@ -219,9 +228,17 @@ impl Session {
         if matches!(tree, ast::Statement::CreateDatabase { .. }) {
             self.refuse_in_block("CREATE DATABASE")?;
         }
+        let ddl = self.begin_ddl().await?;
+        let tag = ddl::execute(&ddl, tree).await;
+        self.block.catalog_changed();
+        Ok(done(tag?))
+    }
+
+    /// What a statement of data definition works with.
+    async fn begin_ddl(&mut self) -> Result<DdlContext> {
         let context = self.begin_statement(Vec::new()).await?;
         let locks = self.block.locks().ok_or_else(|| SqlError::internal("a transaction without locks"))?;
-        let ddl = DdlContext {
+        Ok(DdlContext {
             store: self.database.catalog().clone(),
             transaction: context.transaction.clone(),
             catalog: context.catalog.clone(),
@@ -229,10 +246,7 @@ impl Session {
             settings: context.settings.clone(),
             session: self.shared.clone(),
             user: self.shared.user_oid,
-        };
-        let tag = ddl::execute(&ddl, tree).await;
-        self.block.catalog_changed();
-        Ok(done(tag?))
+        })
     }
 
     /// 25001 for what cannot be undone.

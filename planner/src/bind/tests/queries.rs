@@ -253,7 +253,7 @@ async fn column_names_and_types() {
         ("select count(*), sum(id), sum(amount), avg(id) from u", "count bigint, sum bigint, sum numeric, avg numeric"),
         (
             "select id::int8, cast('x' as varchar(3)), '1'::numeric(5,2), true from t",
-            "id bigint, varchar character varying(3), numeric numeric(5,2), bool boolean",
+            "id bigint, varchar character varying(3), numeric numeric(5,2), ?column? boolean",
         ),
         (
             "select case when true then id else 0 end, coalesce(a, 1), (select b from t), exists (select 1) from t",

@@ -41,6 +41,20 @@ pub fn check_rows(
     columns: &[ArrayRef],
     rows: usize,
 ) -> Result<()> {
+    match first_failure(codec, checks, schema, columns, rows)? {
+        Some((_, error)) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// The first row that fails NOT NULL or CHECK, with its error. Errors: what the checks themselves raise.
+pub fn first_failure(
+    codec: &TableCodec,
+    checks: &[Check],
+    schema: &SchemaRef,
+    columns: &[ArrayRef],
+    rows: usize,
+) -> Result<Option<(usize, SqlError)>> {
     let table = &codec.table;
     let mut first: Option<(usize, SqlError)> = None;
     for (column, array) in table.live_columns().zip(columns) {
@@ -90,10 +104,7 @@ pub fn check_rows(
             }
         }
     }
-    match first {
-        Some((_, error)) => Err(error),
-        None => Ok(()),
-    }
+    Ok(first)
 }
 
 /// 23505 for the row whose key exists.

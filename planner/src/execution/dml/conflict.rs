@@ -180,6 +180,7 @@ impl Run {
                 spaces.push(Keys { space, index, keys, existing: Vec::new(), taken: HashSet::new() });
             }
         }
+        spaces.sort_by_key(|keys| keys.index.oid);
         for keys in &mut spaces {
             let wanted: Vec<Bytes> = keys.keys.iter().flatten().cloned().collect();
             let mut found = self.existing(&wanted).await?.into_iter();

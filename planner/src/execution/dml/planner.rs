@@ -40,8 +40,11 @@ impl DmlPlanner {
 
     fn checks(&self, table: &TableDescriptor, checks: &[(String, Expr)], session: &dyn Session) -> Result<Vec<Check>> {
         let schema = table_schema(table, &TableReference::bare(table.name.as_str()))?;
+        // PostgreSQL reports the first in the order of their names.
+        let mut checks: Vec<_> = checks.iter().collect();
+        checks.sort_by(|(a, _), (b, _)| a.cmp(b));
         checks
-            .iter()
+            .into_iter()
             .map(|(name, expr)| Ok(Check { name: name.clone(), expression: self.expression(expr, &schema, session)? }))
             .collect()
     }

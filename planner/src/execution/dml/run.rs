@@ -1,10 +1,10 @@
 //! [`Run`]: one execution of an INSERT, UPDATE or DELETE: takes batches, buffers writes.
 
-use super::check::{Check, batch_of, check_rows, unique_violation};
+use super::check::{Check, batch_of, first_failure, unique_violation};
 use super::claims::Claims;
 use super::codec::TableCodec;
 use super::conflict::Conflict;
-use crate::catalog::{CatalogStore, TableDescriptor};
+use crate::catalog::{CatalogStore, IndexDescriptor, TableDescriptor};
 use crate::encoding::IndexEntry;
 use crate::error::{Result, SqlError};
 use crate::execution::StatementContext;
@@ -150,7 +150,15 @@ impl Run {
 
     /// Ends: the number of rows, and the rows themselves with RETURNING. Errors: 23505 that only the end can tell.
     pub async fn finish(mut self) -> Result<(u64, Option<Vec<RecordBatch>>)> {
-        for claims in &mut self.claims {
+        // The oldest index is the first to report.
+        let oid = |space: usize| match space.checked_sub(1) {
+            None => self.target.codec.primary().map_or(0, |primary| primary.oid),
+            Some(position) => self.target.codec.indexes.get(position).map_or(0, |index| index.index.oid),
+        };
+        let mut claims: Vec<_> =
+            self.claims.iter_mut().enumerate().map(|(space, claims)| (oid(space), claims)).collect();
+        claims.sort_by_key(|(oid, _)| *oid);
+        for (_, claims) in claims {
             claims.finish()?;
         }
         Ok((self.count, self.returned))
@@ -210,11 +218,21 @@ impl Run {
     async fn insert(&mut self, columns: &[ArrayRef], rows: usize) -> Result<()> {
         let target = self.target.clone();
         let codec = &target.codec;
-        check_rows(codec, &target.checks, &target.schema, columns, rows)?;
+        let failure = first_failure(codec, &target.checks, &target.schema, columns, rows)?;
+        // PostgreSQL would not have come to the rows after the first that fails.
+        let rows = failure.as_ref().map_or(rows, |(row, _)| *row);
+        let columns: Vec<ArrayRef> = columns.iter().map(|column| column.slice(0, rows)).collect();
+        let columns = columns.as_slice();
         let keys = self.new_keys(columns, rows).await?;
+        // Of several violations that of the first row counts, and of those the one of the oldest index.
+        let mut violation: Option<(usize, &IndexDescriptor)> = None;
+        let mut found = |row: Option<usize>, index| {
+            let new = row.map(|row| (row, index));
+            let earlier = |(row, index): &(usize, &IndexDescriptor)| (*row, index.oid);
+            violation = [violation, new].into_iter().flatten().min_by_key(earlier);
+        };
         if let Some(primary) = codec.primary() {
-            let violation = |row| unique_violation(&codec.table, primary, columns, row);
-            self.refuse_existing(keys.iter().cloned().enumerate(), violation).await?;
+            found(self.first_existing(keys.iter().cloned().enumerate()).await?, primary);
         }
         let mut writes = Vec::with_capacity(rows * (1 + codec.indexes.len()));
         let values = codec.row_values(columns, rows)?;
@@ -232,8 +250,13 @@ impl Run {
                 }
                 writes.push(write);
             }
-            let violation = |row| unique_violation(&codec.table, &index.index, columns, row);
-            self.refuse_existing(unique.into_iter(), violation).await?;
+            found(self.first_existing(unique.into_iter()).await?, &index.index);
+        }
+        if let Some((row, index)) = violation {
+            return Err(unique_violation(&codec.table, index, columns, row));
+        }
+        if let Some((_, error)) = failure {
+            return Err(error);
         }
         for (key, value) in keys.into_iter().zip(values) {
             writes.push(Write { key, kind: WriteKind::Put(value), strength: LockStrength::Update });
@@ -242,21 +265,17 @@ impl Run {
         Ok(())
     }
 
-    /// Errors for the first row whose key exists in the store or comes twice.
-    async fn refuse_existing(
-        &self,
-        keys: impl Iterator<Item = (usize, Bytes)>,
-        violation: impl Fn(usize) -> SqlError,
-    ) -> Result<()> {
+    /// The first row whose key exists in the store or comes twice.
+    async fn first_existing(&self, keys: impl Iterator<Item = (usize, Bytes)>) -> Result<Option<usize>> {
         let (rows, keys): (Vec<usize>, Vec<Bytes>) = keys.unzip();
         let existing = self.existing(&keys).await?;
         let mut taken = HashSet::with_capacity(keys.len());
         for ((row, key), existing) in rows.into_iter().zip(&keys).zip(existing) {
             if existing.is_some() || !taken.insert(key) {
-                return Err(violation(row));
+                return Ok(Some(row));
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// What is stored at keys, all own writes included.

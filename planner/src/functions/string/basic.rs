@@ -78,14 +78,33 @@ fn split_part(text: &str, delimiter: &str, field: i32) -> Result<String> {
     Ok(at.and_then(|at| parts.get(at)).map_or_else(String::new, |part| (*part).to_string()))
 }
 
+/// The one capital letter of a letter, as C's `towupper` has it: letters without one (`ß`) stay.
+fn upper(c: char) -> char {
+    let mut mapped = c.to_uppercase();
+    match (mapped.next(), mapped.next(), c) {
+        (Some(one), None, _) => one,
+        // Greek with iota below has capitals of its own, which the full mapping writes as two letters.
+        (_, _, '\u{1f80}'..='\u{1faf}') => char::from_u32(u32::from(c) | 8).unwrap_or(c),
+        (_, _, '\u{1fb3}') => '\u{1fbc}',
+        (_, _, '\u{1fc3}') => '\u{1fcc}',
+        (_, _, '\u{1ff3}') => '\u{1ffc}',
+        _ => c,
+    }
+}
+
+/// The one small letter of a letter, as C's `towlower` has it, wherever in a word it stands.
+fn lower(c: char) -> char {
+    c.to_lowercase().next().unwrap_or(c)
+}
+
 fn initcap(text: &str) -> String {
     let mut within = false;
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if within {
-            out.extend(c.to_lowercase());
+            out.push(lower(c));
         } else {
-            out.extend(c.to_uppercase());
+            out.push(upper(c));
         }
         within = c.is_alphanumeric();
     }
@@ -210,8 +229,18 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         immutable("octet_length", &[text], int4, unary::<Text, Int4, _>(|v: &str| Ok(v.len() as i32))),
         immutable("octet_length", &[SqlType::CHAR], int4, unary::<Text, Int4, _>(|v: &str| Ok(v.len() as i32))),
         immutable("bit_length", &[text], int4, unary::<Text, Int4, _>(|v: &str| Ok(v.len() as i32 * 8))),
-        immutable("lower", &[text], text, unary::<Text, Text, _>(|v: &str| Ok(v.to_lowercase()))),
-        immutable("upper", &[text], text, unary::<Text, Text, _>(|v: &str| Ok(v.to_uppercase()))),
+        immutable(
+            "lower",
+            &[text],
+            text,
+            unary::<Text, Text, _>(|v: &str| Ok(v.chars().map(lower).collect::<String>())),
+        ),
+        immutable(
+            "upper",
+            &[text],
+            text,
+            unary::<Text, Text, _>(|v: &str| Ok(v.chars().map(upper).collect::<String>())),
+        ),
         immutable("initcap", &[text], text, unary::<Text, Text, _>(|v: &str| Ok(initcap(v)))),
         immutable("reverse", &[text], text, unary::<Text, Text, _>(|v: &str| Ok(v.chars().rev().collect()))),
         immutable(
@@ -351,6 +380,8 @@ mod tests {
         assert_eq!(overlay("Txxxxas", "hom", 2, 4).unwrap(), "Thomas");
         assert_eq!(translate("12345", "143", "ax"), "a2x5");
         assert_eq!(initcap("hi THOMAS-x"), "Hi Thomas-X");
+        assert_eq!("straße ǰ ᾳé".chars().map(upper).collect::<String>(), "STRAßE ǰ ᾼÉ");
+        assert_eq!("ΣΑΣ İ".chars().map(lower).collect::<String>(), "σασ i");
         assert_eq!(like_escape("10#%a\\", "#").unwrap(), "10\\%a\\\\");
         assert_eq!(position("héllo", "l"), 3);
     }
