@@ -1,12 +1,21 @@
 //! `cargo xtask mutants`: plants known bugs, one at a time, and shows that the tests catch each.
 //! Works on a copy of the tree, so that a broken run leaves the checkout alone.
+//!
+//! A bug counts as caught when its tests build and then fail, or do not end in time. That the
+//! same tests pass without the bug is seen first, or a failure would prove nothing.
 
 mod list;
 
 use crate::run::{Result, root, say};
 use list::MUTANTS;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long the tests of a mutant may run before they count as hung; building does not count.
+const TIME_LIMIT: Duration = Duration::from_secs(180);
 
 /// One planted bug: a text that stands exactly once in a file, its replacement, and the tests
 /// that have to fail.
@@ -23,67 +32,170 @@ pub struct Mutant {
     pub tests: &'static [&'static str],
 }
 
+/// What the tests said.
+enum Verdict {
+    Passed,
+    /// The first test that failed.
+    Failed(String),
+    Hung,
+}
+
 /// Runs every mutant, or those whose name contains the first argument.
 pub fn mutants(filter: &[String]) -> Result<()> {
+    let wanted = |mutant: &&Mutant| filter.first().is_none_or(|part| mutant.name.contains(part.as_str()));
+    let chosen: Vec<&Mutant> = MUTANTS.iter().filter(wanted).collect();
+    if chosen.is_empty() {
+        return Err("no mutant has such a name".to_owned());
+    }
     let copy = root().join("target").join("mutants");
-    let mut survived = Vec::new();
-    let mut caught = 0;
-    for mutant in MUTANTS {
-        if filter.first().is_some_and(|part| !mutant.name.contains(part.as_str())) {
-            continue;
-        }
-        copy_tree(&copy)?;
-        let file = copy.join(mutant.file);
-        let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", mutant.file))?;
-        if text.matches(mutant.original).count() != 1 {
-            return Err(format!("{}: its text does not stand exactly once in {}", mutant.name, mutant.file));
-        }
-        std::fs::write(&file, text.replace(mutant.original, mutant.broken))
-            .map_err(|error| format!("{}: {error}", mutant.file))?;
-        let output = Command::new("cargo")
-            .arg("test")
-            .args(mutant.tests)
-            .current_dir(&copy)
-            .env("CARGO_TARGET_DIR", target_folder())
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| format!("cargo: {error}"))?;
-        let log = String::from_utf8_lossy(&output.stdout).into_owned();
-        // A mutant that does not compile proves nothing.
-        if !log.contains("test result:") {
-            return Err(format!("{} did not build:\n{}", mutant.name, String::from_utf8_lossy(&output.stderr)));
-        }
-        if output.status.success() {
-            say(&format!("SURVIVED  {}", mutant.name));
-            survived.push(mutant.name);
-        } else {
-            let first = log.lines().find(|line| line.contains("FAILED") && line.starts_with("test "));
-            say(&format!("caught    {}  ({})", mutant.name, first.unwrap_or("a test failed").trim()));
-            caught += 1;
+    copy_tree(&copy)?;
+    let all: BTreeSet<_> = chosen.iter().map(|mutant| mutant.tests).collect();
+    for tests in all {
+        match run_tests(&copy, tests)? {
+            Verdict::Passed => {}
+            Verdict::Failed(which) => return Err(format!("{} fails without any mutant: {which}", tests.join(" "))),
+            Verdict::Hung => return Err(format!("{} hangs without any mutant", tests.join(" "))),
         }
     }
-    say(&format!("{caught} mutants caught, {} survived", survived.len()));
+    let mut survived = Vec::new();
+    for mutant in &chosen {
+        copy_tree(&copy)?;
+        plant(&copy, mutant)?;
+        match run_tests(&copy, mutant.tests).map_err(|error| format!("{}: {error}", mutant.name))? {
+            Verdict::Passed => {
+                say(&format!("SURVIVED  {}", mutant.name));
+                survived.push(mutant.name);
+            }
+            Verdict::Failed(which) => say(&format!("caught    {}  ({which})", mutant.name)),
+            Verdict::Hung => say(&format!("caught    {}  (hung: {})", mutant.name, mutant.tests.join(" "))),
+        }
+    }
+    say(&format!("{} mutants caught, {} survived", chosen.len() - survived.len(), survived.len()));
     if survived.is_empty() { Ok(()) } else { Err(format!("survived: {}", survived.join(", "))) }
 }
 
+/// Breaks the copy.
+fn plant(copy: &Path, mutant: &Mutant) -> Result<()> {
+    let file = copy.join(mutant.file);
+    let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", mutant.file))?;
+    if text.matches(mutant.original).count() != 1 {
+        return Err(format!("{}: its text does not stand exactly once in {}", mutant.name, mutant.file));
+    }
+    std::fs::write(&file, text.replace(mutant.original, mutant.broken))
+        .map_err(|error| format!("{}: {error}", mutant.file))
+}
+
+/// Builds the tests, then runs them. Errors: they do not build, or there are none.
+fn run_tests(copy: &Path, tests: &[&str]) -> Result<Verdict> {
+    let build = cargo_test(copy, &["--no-run"], tests).output().map_err(|error| format!("cargo: {error}"))?;
+    if !build.status.success() {
+        return Err(format!("does not build:\n{}", String::from_utf8_lossy(&build.stderr)));
+    }
+    let path = copy.with_extension("log");
+    let file = || std::fs::File::create(&path).map_err(|error| format!("{}: {error}", path.display()));
+    // A group of its own, so that the test programs end with it.
+    let mut child = cargo_test(copy, &[], tests)
+        .stdout(file()?)
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .map_err(|error| format!("cargo: {error}"))?;
+    let began = Instant::now();
+    let status = loop {
+        match child.try_wait().map_err(|error| format!("cargo: {error}"))? {
+            Some(status) => break status,
+            None if began.elapsed() < TIME_LIMIT => std::thread::sleep(Duration::from_millis(50)),
+            None => {
+                let group = format!("-{}", child.id());
+                let killed = Command::new("kill").args(["-KILL", "--", &group]).status();
+                killed.map_err(|error| format!("kill: {error}"))?;
+                child.wait().map_err(|error| format!("cargo: {error}"))?;
+                return Ok(Verdict::Hung);
+            }
+        }
+    };
+    let log = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let log = String::from_utf8_lossy(&log);
+    if !log.lines().any(|line| line.starts_with("running ") && !line.starts_with("running 0 ")) {
+        return Err(format!("no test matches {}", tests.join(" ")));
+    }
+    if status.success() {
+        return Ok(Verdict::Passed);
+    }
+    let first = log.lines().find(|line| line.starts_with("test ") && line.ends_with("FAILED"));
+    Ok(Verdict::Failed(first.unwrap_or("the tests ended before their time").to_owned()))
+}
+
+fn cargo_test(copy: &Path, options: &[&str], tests: &[&str]) -> Command {
+    let mut command = Command::new("cargo");
+    command.arg("test").args(options).args(tests).current_dir(copy);
+    command.env("CARGO_TARGET_DIR", target_folder()).stdin(Stdio::null());
+    command
+}
+
 /// Builds of mutants share one target folder, apart from the checkout's.
-fn target_folder() -> std::path::PathBuf {
+fn target_folder() -> PathBuf {
     std::env::var_os("PERCOSQL_MUTANTS_TARGET").map_or_else(|| root().join("target").join("mutants-target"), Into::into)
 }
 
+/// Makes `to` the same as the checkout. What is the same already is left alone, so that cargo
+/// builds only what differs.
 fn copy_tree(to: &Path) -> Result<()> {
-    let _ = std::fs::remove_dir_all(to);
     let list = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root())
         .output()
         .map_err(|error| format!("git: {error}"))?;
-    for name in String::from_utf8_lossy(&list.stdout).split('\0').filter(|name| !name.is_empty()) {
+    let list = String::from_utf8_lossy(&list.stdout);
+    let mut wanted = BTreeSet::new();
+    for name in list.split('\0').filter(|name| !name.is_empty()) {
+        let failed = |error| format!("{name}: {error}");
         let target = to.join(name);
-        if let Some(folder) = target.parent() {
-            std::fs::create_dir_all(folder).map_err(|error| format!("{name}: {error}"))?;
+        let content = match std::fs::read(root().join(name)) {
+            Ok(content) => content,
+            // Deleted, and not committed.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(failed(error)),
+        };
+        if std::fs::read(&target).ok().as_ref() != Some(&content) {
+            if let Some(folder) = target.parent() {
+                std::fs::create_dir_all(folder).map_err(failed)?;
+            }
+            std::fs::write(&target, content).map_err(failed)?;
         }
-        std::fs::copy(root().join(name), target).map_err(|error| format!("{name}: {error}"))?;
+        wanted.insert(target);
+    }
+    remove_others(to, &wanted).map_err(|error| format!("{}: {error}", to.display()))
+}
+
+/// Removes the files that an earlier run left: failures that a test kept, files since deleted.
+fn remove_others(folder: &Path, wanted: &BTreeSet<PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            remove_others(&path, wanted)?;
+        } else if !wanted.contains(&path) {
+            std::fs::remove_file(&path)?;
+        }
     }
     Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mutant_can_be_planted() {
+        let mut names = BTreeSet::new();
+        for mutant in MUTANTS {
+            let text = std::fs::read_to_string(root().join(mutant.file)).unwrap();
+            assert_eq!(text.matches(mutant.original).count(), 1, "{} in {}", mutant.name, mutant.file);
+            assert_ne!(mutant.original, mutant.broken, "{}", mutant.name);
+            assert!(!mutant.tests.is_empty(), "{}", mutant.name);
+            assert!(names.insert(mutant.name), "{} comes twice", mutant.name);
+        }
+        assert!(names.len() >= 10, "{} mutants", names.len());
+    }
 }
