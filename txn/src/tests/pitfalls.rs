@@ -319,6 +319,22 @@ fn a_snapshot_below_the_safe_point_is_too_old() {
 }
 
 #[test]
+fn a_reader_of_the_past_keeps_what_it_reads() {
+    on_every_path(|world| async move {
+        let old = world.set("a", "1").await;
+        world.set("a", "2").await;
+        world.settle().await;
+        let reader = world.store.begin(TransactionOptions { as_of: Some(old), ..Default::default() });
+        assert_eq!(reader.snapshot_ts().await.unwrap(), old);
+        world.env.advance(Duration::from_secs(3 * 3600));
+        world.set("a", "3").await;
+        world.settle().await;
+        world.store.collect_garbage().await.unwrap();
+        assert_eq!(get(&reader, "a").await.as_deref(), Some("1"));
+    });
+}
+
+#[test]
 fn a_deleted_key_does_not_come_back_through_garbage_collection() {
     on_every_path(|world| async move {
         world.set("a", "1").await;

@@ -79,7 +79,7 @@ pub const MUTANTS: &[Mutant] = &[
         file: "storage/src/committer/mod.rs",
         original: "            self.stop(&error);\n            Self::undetermined",
         broken: "            Self::undetermined",
-        tests: &["-p", "percosql-storage", "--lib", "nobody_sees_a_write_that_failed"],
+        tests: &["-p", "percosql-storage", "--lib", "a_failed_write_stops_all_others"],
     },
     Mutant {
         name: "snapshot one behind what is published",
@@ -114,7 +114,7 @@ pub const MUTANTS: &[Mutant] = &[
         file: "txn/src/commit.rs",
         original: "none_after: snapshot_ts,",
         broken: "none_after: snapshot_ts.next(),",
-        tests: &["-p", "percosql-txn", "--lib", "tests::pitfalls"],
+        tests: &["-p", "percosql-txn", "--lib", "delete_and_insert_of_one_key"],
     },
     Mutant {
         name: "write condition dropped",
@@ -145,11 +145,18 @@ pub const MUTANTS: &[Mutant] = &[
         tests: &["-p", "percosql-txn", "--lib", "deleting_an_index_entry"],
     },
     Mutant {
-        name: "secondary lost",
+        name: "secondary not locked",
         file: "txn/src/prewrite.rs",
         original: "writes.retain(|write| write.key != self.primary);",
         broken: "writes.retain(|write| write.key != self.primary);\n            writes.pop();",
-        tests: &["-p", "percosql-txn", "--lib", "commit_then_update_at_once"],
+        tests: &["-p", "percosql-txn", "--lib", "scripts"],
+    },
+    Mutant {
+        name: "secondary lost at commit",
+        file: "txn/src/commit.rs",
+        original: "let secondaries = writes.iter().filter(|write| write.key != self.primary);",
+        broken: "let secondaries = writes.iter().filter(|write| write.key != self.primary).skip(1);",
+        tests: &["-p", "percosql-txn", "--lib", "a_scan_merges_in_every_batch_size"],
     },
     Mutant {
         name: "lock-only condition of a prewrite by row dropped",
@@ -198,7 +205,7 @@ pub const MUTANTS: &[Mutant] = &[
         file: "txn/src/snapshot.rs",
         original: "let reader = self.readers.register(ts);",
         broken: "let reader = self.readers.register(Timestamp::MAX);",
-        tests: &["-p", "percosql-txn", "--lib", "tests::pitfalls"],
+        tests: &["-p", "percosql-txn", "--lib", "a_reader_of_the_past"],
     },
     Mutant {
         name: "commit at the snapshot hidden by its lock",
@@ -257,10 +264,10 @@ pub const MUTANTS: &[Mutant] = &[
         tests: &["-p", "percosql-txn", "--lib", "reads_its_own_writes"],
     },
     Mutant {
-        name: "timestamps repeat after a restart",
+        name: "timestamps begin below what was recovered",
         file: "txn/src/oracle.rs",
         original: "state.last = state.last.max(floor.0);",
         broken: "",
-        tests: &["-p", "percosql-txn", "--lib", "a_restart_never_repeats"],
+        tests: &["-p", "percosql-txn", "--lib", "it_starts_above_the_greatest"],
     },
 ];
