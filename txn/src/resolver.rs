@@ -169,6 +169,26 @@ impl TransactionStore {
         Ok(())
     }
 
+    /// Removes locks whose owners' fates are final, in one request, where the store can commit
+    /// across rows. Answers false, with nothing changed, where it cannot or where one of the locks
+    /// is not there any more.
+    pub(crate) async fn resolve_together(&self, locks: &[(Bytes, Cell, Status)]) -> Result<bool> {
+        let Some(atomic) = self.store.atomic() else { return Ok(false) };
+        let mut batch = CommitBatch::default();
+        for (key, cell, status) in locks {
+            let mutations = match status {
+                Status::Committed(commit_ts) => {
+                    roll_forward_mutations(cell.timestamp, *commit_ts, &Lock::decode(&cell.value)?)
+                }
+                Status::RolledBack => roll_back_mutations(cell.timestamp),
+                Status::Live | Status::Gone => continue,
+            };
+            batch.row_conditions.push((key.clone(), exactly(cell)));
+            batch.cells.extend(commit_cells(key, mutations)?);
+        }
+        Ok(atomic.commit_atomic(batch).await?.is_ok())
+    }
+
     /// Removes from `key` every lock that excludes `strength` and whose owner is over.
     pub(crate) async fn clear_locks(
         &self,
@@ -211,17 +231,7 @@ impl TransactionStore {
         let Some(atomic) = self.store.atomic() else {
             return Ok(self.store.check_and_mutate(key.clone(), conditions, mutations).await?);
         };
-        let mut cells = Vec::with_capacity(mutations.len());
-        for mutation in mutations {
-            let (family, timestamp, value) = match mutation {
-                Mutation::Set { family, timestamp, value } => (family, timestamp, Some(value)),
-                Mutation::Delete { family, range } if range.from == range.to => (family, range.from, None),
-                Mutation::Delete { .. } => {
-                    return Err(StoreError::Unsupported("removing several versions in a commit".into()).into());
-                }
-            };
-            cells.push(CommitCell { key: key.clone(), family, stamp: Stamp::At(timestamp), value });
-        }
+        let cells = commit_cells(key, mutations)?;
         let batch = CommitBatch {
             row_conditions: conditions.into_iter().map(|condition| (key.clone(), condition)).collect(),
             cells,
@@ -229,6 +239,22 @@ impl TransactionStore {
         };
         Ok(atomic.commit_atomic(batch).await?.is_ok())
     }
+}
+
+/// The cells that a row's mutations are in a batch. Errors: a mutation that removes several versions.
+fn commit_cells(key: &Bytes, mutations: Vec<Mutation>) -> Result<Vec<CommitCell>> {
+    let mut cells = Vec::with_capacity(mutations.len());
+    for mutation in mutations {
+        let (family, timestamp, value) = match mutation {
+            Mutation::Set { family, timestamp, value } => (family, timestamp, Some(value)),
+            Mutation::Delete { family, range } if range.from == range.to => (family, range.from, None),
+            Mutation::Delete { .. } => {
+                return Err(StoreError::Unsupported("removing several versions in a commit".into()).into());
+            }
+        };
+        cells.push(CommitCell { key: key.clone(), family, stamp: Stamp::At(timestamp), value });
+    }
+    Ok(cells)
 }
 
 /// The condition that a row still has exactly this cell.
