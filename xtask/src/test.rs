@@ -6,7 +6,8 @@ use crate::run::{Result, command, finish, run, say};
 /// Builds the server, then runs the workspace's tests against it. `filter` goes to the runner.
 pub fn test(filter: &[String]) -> Result<()> {
     packages::ensure_test()?;
-    run("cargo", &["build", "--workspace", "--quiet"])?;
+    // With all targets, so that dependencies have the features of the test build and are built once.
+    run("cargo", &["build", "--workspace", "--all-targets", "--quiet"])?;
     let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];
     arguments.extend(filter.iter().map(String::as_str));
     say(&format!("$ cargo {}", arguments.join(" ")));
