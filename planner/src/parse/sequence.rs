@@ -113,7 +113,7 @@ pub fn reorder(source: &Arc<Source>, tokens: &mut Vec<TokenWithSpan>) -> Result<
         let mut cursor = Cursor::new(source, tokens);
         cursor.back_to(at);
         at += 1;
-        if !cursor.words(&["as", "identity"]) || !cursor.peek().is_some_and(|token| token.token == Token::LParen) {
+        if !cursor.words(&["as", "identity"]) || cursor.peek().is_none_or(|token| token.token != Token::LParen) {
             continue;
         }
         let from = cursor.mark() + 1;
