@@ -32,9 +32,43 @@ fn key(space: StorageId, rest: &[&[u8]]) -> Bytes {
     key.into()
 }
 
-/// The row whose value changes with every change of any descriptor.
-pub fn version() -> Bytes {
-    key(DESCRIPTORS, &[b"V"])
+/// A row whose value changes with every change of any descriptor by whoever has this slot
+/// (`versions`): slot 0 is the first.
+pub fn version(slot: u8) -> Bytes {
+    match slot {
+        0 => key(DESCRIPTORS, &[b"V"]),
+        slot => key(DESCRIPTORS, &[b"V", &[slot]]),
+    }
+}
+/// Every version row.
+pub fn versions() -> RowRange {
+    RowRange::prefix(key(DESCRIPTORS, &[b"V"]))
+}
+/// A name of a table, sequence or index in a schema; its value is the OID. Whoever takes a name
+/// writes it, so that of two who take one at the same time one fails.
+pub fn relation_name(database: Oid, schema: Oid, name: &str) -> Bytes {
+    key(DESCRIPTORS, &[b"MC", &database.to_be_bytes(), &schema.to_be_bytes(), name.as_bytes()])
+}
+/// A name of a schema.
+pub fn schema_name(database: Oid, name: &str) -> Bytes {
+    key(DESCRIPTORS, &[b"MN", &database.to_be_bytes(), name.as_bytes()])
+}
+/// A name of a database.
+pub fn database_name(name: &str) -> Bytes {
+    key(DESCRIPTORS, &[b"MD", name.as_bytes()])
+}
+/// A name of a role.
+pub fn role_name(name: &str) -> Bytes {
+    key(DESCRIPTORS, &[b"MR", name.as_bytes()])
+}
+/// What writers by this version of a table's descriptor require to be unchanged. It is written
+/// when such writers must not commit any more: at once by a change that they would harm, one
+/// version late by a step of an index build, so that writers by two neighbouring versions may
+/// commit side by side. Versions of the same parity share a row: who began after it was written
+/// knows the newer one.
+pub fn fence(database: Oid, table: Oid, version: u64) -> Bytes {
+    let parity = [u8::from(version % 2 == 1)];
+    key(DESCRIPTORS, &[b"F", &database.to_be_bytes(), &table.to_be_bytes(), &parity])
 }
 /// A database.
 pub fn database(oid: Oid) -> Bytes {

@@ -1,9 +1,14 @@
-//! [`TableLocks`]: metadata locks of tables, within this process. Writers share a table until
-//! their transaction ends; DDL holds it alone. Waiting is fair, and a wait that would close a
-//! circle fails at once.
+//! [`TableLocks`]: metadata locks, within this process. Writers share a table until their
+//! transaction ends; DDL holds it alone; an online index build only waits for those who still write
+//! by an older version of it. Names that DDL takes are locked as well. Waiting is fair, and a wait
+//! that would close a circle fails at once.
+//!
+//! These locks make waiting polite: they are not what correctness rests on. Descriptors, names and
+//! fences are rows (`keys`), and who overlooked a change of them fails at COMMIT.
 
 use crate::error::{Result, SqlError, state};
 use crate::types::Oid;
+use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -15,18 +20,39 @@ use tokio::sync::Notify;
 /// Identity of a transaction among the locks.
 type Owner = u64;
 
-/// How a table is held.
+/// What is locked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LockTarget {
+    /// A table or sequence.
+    Table(Oid),
+    /// The right to begin a change of a table: an online index build has it from its beginning
+    /// to its end.
+    Change(Oid),
+    /// A schema of a database: shared by those who make something in it.
+    Schema(Oid, Oid),
+    /// A name that is being taken, by the row that stands for it.
+    Name(Bytes),
+}
+
+/// How it is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockMode {
-    /// By a writer.
-    Shared,
+    /// By a writer, who knows this version of the descriptor.
+    Shared(u64),
     /// By DDL.
     Exclusive,
+    /// Not held: waits until nobody writes by a version below this one, and holds nobody up.
+    Drain(u64),
 }
 
 impl LockMode {
     fn conflicts(self, other: LockMode) -> bool {
-        self == LockMode::Exclusive || other == LockMode::Exclusive
+        match (self, other) {
+            (LockMode::Drain(below), LockMode::Shared(version)) => version < below,
+            (LockMode::Drain(_), LockMode::Exclusive) => true,
+            (_, LockMode::Drain(_)) => false,
+            (one, other) => one == LockMode::Exclusive || other == LockMode::Exclusive,
+        }
     }
 }
 
@@ -41,7 +67,8 @@ impl TableState {
     fn blockers(&self, owner: Owner, mode: LockMode) -> Vec<Owner> {
         let blocks = |(other, held): &&(Owner, LockMode)| *other != owner && mode.conflicts(*held);
         let mut blockers: Vec<Owner> = self.holders.iter().filter(blocks).map(|(other, _)| *other).collect();
-        if !self.holders.iter().any(|(holder, _)| *holder == owner) {
+        let in_line = !matches!(mode, LockMode::Drain(_));
+        if in_line && !self.holders.iter().any(|(holder, _)| *holder == owner) {
             // In order of arrival; who holds it already passes those who wait.
             let before = self.queue.iter().take_while(|(other, _)| *other != owner);
             blockers.extend(before.filter(blocks).map(|(other, _)| *other));
@@ -52,8 +79,8 @@ impl TableState {
 
 #[derive(Debug, Default)]
 struct State {
-    tables: HashMap<Oid, TableState>,
-    waiting: HashMap<Owner, (Oid, LockMode)>,
+    tables: HashMap<LockTarget, TableState>,
+    waiting: HashMap<Owner, (LockTarget, LockMode)>,
 }
 
 impl State {
@@ -62,8 +89,8 @@ impl State {
         let mut seen = HashSet::new();
         let mut next = vec![from];
         while let Some(owner) = next.pop() {
-            let Some((table, mode)) = self.waiting.get(&owner) else { continue };
-            let Some(table) = self.tables.get(table) else { continue };
+            let Some((target, mode)) = self.waiting.get(&owner) else { continue };
+            let Some(table) = self.tables.get(target) else { continue };
             for blocker in table.blockers(owner, *mode) {
                 if blocker == from {
                     return true;
@@ -108,30 +135,41 @@ impl TableLocks {
     }
 
     /// Tries once. `Ok(false)`: has to wait (and is queued).
-    fn try_acquire(&self, owner: Owner, table: Oid, mode: LockMode) -> Result<bool> {
+    fn try_acquire(&self, owner: Owner, target: &LockTarget, mode: LockMode) -> Result<bool> {
         let mut guard = self.state.lock();
         let state = &mut *guard;
-        let entry = state.tables.entry(table).or_default();
-        if entry
-            .holders
-            .iter()
-            .any(|(holder, held)| *holder == owner && (*held == mode || *held == LockMode::Exclusive))
-        {
+        let entry = state.tables.entry(target.clone()).or_default();
+        let held = entry.holders.iter_mut().find(|(holder, _)| *holder == owner).map(|(_, held)| held);
+        let has = match (held, mode) {
+            (Some(LockMode::Exclusive), _) => true,
+            (Some(LockMode::Shared(held)), LockMode::Shared(version)) => {
+                // Who writes by two versions is waited for by the older.
+                *held = version.min(*held);
+                true
+            }
+            _ => false,
+        };
+        if has {
             state.stop_waiting(owner);
             return Ok(true);
         }
         if entry.blockers(owner, mode).is_empty() {
             match entry.holders.iter_mut().find(|(holder, _)| *holder == owner) {
+                _ if matches!(mode, LockMode::Drain(_)) => {}
                 Some((_, held)) => *held = mode,
                 None => entry.holders.push((owner, mode)),
+            }
+            if entry.holders.is_empty() && entry.queue.is_empty() {
+                state.tables.remove(target);
             }
             state.stop_waiting(owner);
             return Ok(true);
         }
-        if !entry.queue.iter().any(|(other, _)| *other == owner) {
+        let in_line = !matches!(mode, LockMode::Drain(_));
+        if in_line && !entry.queue.iter().any(|(other, _)| *other == owner) {
             entry.queue.push_back((owner, mode));
         }
-        state.waiting.insert(owner, (table, mode));
+        state.waiting.insert(owner, (target.clone(), mode));
         if state.closes_a_circle(owner) {
             state.stop_waiting(owner);
             return Err(SqlError::new(state::DEADLOCK_DETECTED, "deadlock detected")
@@ -168,7 +206,7 @@ pub struct HeldLocks {
 impl HeldLocks {
     /// Takes a table, waiting for others. Errors: 55P03 after `timeout` (`lock_timeout`; `None`
     /// waits for ever), 40P01 when the wait would never end.
-    pub async fn acquire(&self, table: Oid, mode: LockMode, timeout: Option<Duration>) -> Result<()> {
+    pub async fn acquire(&self, target: LockTarget, mode: LockMode, timeout: Option<Duration>) -> Result<()> {
         struct Waiting<'a>(&'a HeldLocks);
         impl Drop for Waiting<'_> {
             fn drop(&mut self) {
@@ -176,7 +214,7 @@ impl HeldLocks {
                 self.0.locks.changed.notify_waiters();
             }
         }
-        if self.locks.try_acquire(self.owner, table, mode)? {
+        if self.locks.try_acquire(self.owner, &target, mode)? {
             return Ok(());
         }
         let waiting = Waiting(self);
@@ -186,7 +224,7 @@ impl HeldLocks {
             let changed = self.locks.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            if self.locks.try_acquire(self.owner, table, mode)? {
+            if self.locks.try_acquire(self.owner, &target, mode)? {
                 drop(waiting);
                 return Ok(());
             }
@@ -205,13 +243,14 @@ impl HeldLocks {
             }
         }
     }
-    /// Takes a table to write its rows.
-    pub async fn shared(&self, table: Oid, timeout: Option<Duration>) -> Result<()> {
-        self.acquire(table, LockMode::Shared, timeout).await
+    /// Takes a table to write its rows by this version of its descriptor.
+    pub async fn shared(&self, table: Oid, version: u64, timeout: Option<Duration>) -> Result<()> {
+        self.acquire(LockTarget::Table(table), LockMode::Shared(version), timeout).await
     }
-    /// Takes a table alone, to change its descriptor.
+    /// Takes a table alone, to change its descriptor: after an index build on it, if there is one.
     pub async fn exclusive(&self, table: Oid, timeout: Option<Duration>) -> Result<()> {
-        self.acquire(table, LockMode::Exclusive, timeout).await
+        self.acquire(LockTarget::Change(table), LockMode::Exclusive, timeout).await?;
+        self.acquire(LockTarget::Table(table), LockMode::Exclusive, timeout).await
     }
 }
 

@@ -9,14 +9,15 @@ pub mod metadata_lock;
 pub mod numbers;
 pub mod sequences;
 pub mod store;
+mod versions;
 pub mod writer;
 
 pub use builder::{CatalogBuilder, TableBuilder};
 pub use descriptor::*;
-pub use metadata_lock::{HeldLocks, TableLocks};
+pub use metadata_lock::{HeldLocks, LockMode, LockTarget, TableLocks};
 pub use sequences::{SequenceMemory, Sequences};
 pub use store::CatalogStore;
-pub use writer::CatalogWriter;
+pub use writer::{CatalogWriter, Change};
 
 use crate::error::{Result, SqlError};
 use crate::pg_catalog;
@@ -52,7 +53,8 @@ impl Catalog {
     pub fn builder() -> CatalogBuilder {
         CatalogBuilder::new()
     }
-    /// Changes whenever any descriptor changes; equal versions are equal catalogs.
+    /// Changes whenever any descriptor changes; equal versions are equal catalogs, within this
+    /// process.
     pub fn version(&self) -> u64 {
         self.version
     }

@@ -3,6 +3,7 @@
 
 use super::numbers::Numbers;
 use super::sequences::Sequences;
+use super::versions::{Stamp, Versions};
 use super::{
     Catalog, CatalogBuilder, CatalogWriter, DatabaseDescriptor, RoleDescriptor, SchemaDescriptor, TableDescriptor,
     TableLocks, keys,
@@ -28,7 +29,27 @@ pub struct CatalogStore {
     numbers: Numbers,
     sequences: Arc<Sequences>,
     locks: Arc<TableLocks>,
-    kept: Mutex<VecDeque<Arc<Catalog>>>,
+    versions: Versions,
+    kept: Mutex<Kept>,
+}
+
+/// Catalogs that were read, each under the stamp that it was read with.
+#[derive(Default)]
+struct Kept {
+    catalogs: VecDeque<(Stamp, Arc<Catalog>)>,
+    /// The version of the last one.
+    last: u64,
+}
+
+impl Kept {
+    fn find(&mut self, stamp: &Stamp, database: Oid) -> Option<Arc<Catalog>> {
+        let same = |(other, catalog): &(Stamp, Arc<Catalog>)| other == stamp && catalog.database.oid == database;
+        let position = self.catalogs.iter().position(same)?;
+        let found = self.catalogs.remove(position)?;
+        let catalog = Arc::clone(&found.1);
+        self.catalogs.push_back(found);
+        Some(catalog)
+    }
 }
 
 impl CatalogStore {
@@ -38,11 +59,13 @@ impl CatalogStore {
             numbers: Numbers::new(Arc::clone(&transactions)),
             sequences: Arc::new(Sequences::new(Arc::clone(&transactions))),
             locks: TableLocks::new(Arc::clone(&env)),
-            kept: Mutex::new(VecDeque::new()),
+            versions: Versions::new(Arc::clone(&transactions)),
+            kept: Mutex::new(Kept::default()),
             transactions,
             env,
         });
         store.bootstrap().await?;
+        store.versions.find_slots().await?;
         store.start_cleaner();
         Ok(store)
     }
@@ -66,32 +89,39 @@ impl CatalogStore {
     pub fn locks(&self) -> &Arc<TableLocks> {
         &self.locks
     }
-    /// The row that changes when a table's descriptor does. Who writes to a table requires it
-    /// unchanged (`Transaction::require_unchanged`).
-    pub fn descriptor_key(database: Oid, table: Oid) -> bytes::Bytes {
-        keys::table(database, table)
+    /// What tells transactions which catalog they see.
+    pub(super) fn versions(&self) -> &Versions {
+        &self.versions
+    }
+    /// What who writes to a table by this version of its descriptor requires to be unchanged at
+    /// COMMIT (`Transaction::require_unchanged`): see [`keys::fence`].
+    pub fn fence_key(database: Oid, table: Oid, version: u64) -> bytes::Bytes {
+        keys::fence(database, table, version)
+    }
+    /// Whether a key is a table's descriptor or one of its fences.
+    pub fn is_definition_of(key: &[u8], database: Oid, table: Oid) -> bool {
+        let fences = [keys::fence(database, table, 0), keys::fence(database, table, 1)];
+        keys::table(database, table) == key || fences.iter().any(|fence| fence == key)
     }
 
     /// The catalog of `database` as `transaction` sees it, its own changes included.
     /// Errors: 3D000 when there is no such database.
     pub async fn snapshot(&self, transaction: &Arc<Transaction>, database: Oid) -> Result<Arc<Catalog>> {
-        let version = match transaction.get(&keys::version(), OwnWrites::All).await? {
-            Some(value) => parse::<u64>(&value)?,
-            None => return Err(SqlError::new(state::DATA_CORRUPTED, "the catalog has no version")),
-        };
-        {
-            let mut kept = self.kept.lock();
-            let found = kept.iter().position(|catalog| catalog.version == version && catalog.database.oid == database);
-            if let Some(catalog) = found.and_then(|position| kept.remove(position)) {
-                kept.push_back(Arc::clone(&catalog));
-                return Ok(catalog);
-            }
+        let stamp = self.versions.stamp(transaction).await?;
+        if let Some(catalog) = self.kept.lock().find(&stamp, database) {
+            return Ok(catalog);
         }
-        let catalog = Arc::new(self.load(transaction, version, database).await?);
+        let mut catalog = self.load(transaction, database).await?;
         let mut kept = self.kept.lock();
-        kept.push_back(Arc::clone(&catalog));
-        while kept.len() > KEPT {
-            kept.pop_front();
+        if let Some(catalog) = kept.find(&stamp, database) {
+            return Ok(catalog);
+        }
+        kept.last += 1;
+        catalog.version = kept.last;
+        let catalog = Arc::new(catalog);
+        kept.catalogs.push_back((stamp, Arc::clone(&catalog)));
+        while kept.catalogs.len() > KEPT {
+            kept.catalogs.pop_front();
         }
         Ok(catalog)
     }
@@ -112,17 +142,18 @@ impl CatalogStore {
     pub async fn roles(&self, transaction: &Arc<Transaction>) -> Result<Vec<RoleDescriptor>> {
         read_all(transaction, keys::roles()).await
     }
-    /// A writer of descriptors within `transaction`.
+    /// A writer of descriptors within `transaction`. It takes names without waiting for others;
+    /// see [`CatalogWriter::waiting`].
     pub fn writer(&self, transaction: &Arc<Transaction>, database: Oid) -> CatalogWriter<'_> {
         CatalogWriter::new(self, Arc::clone(transaction), database)
     }
 
-    async fn load(&self, transaction: &Arc<Transaction>, version: u64, database: Oid) -> Result<Catalog> {
+    async fn load(&self, transaction: &Arc<Transaction>, database: Oid) -> Result<Catalog> {
         let databases = self.databases(transaction).await?;
         let Some(own) = databases.iter().find(|descriptor| descriptor.oid == database).cloned() else {
             return Err(SqlError::new(state::INVALID_CATALOG_NAME, format!("database {database} does not exist")));
         };
-        let mut builder = CatalogBuilder::empty(Arc::new(own)).version(version).sequences(Arc::clone(&self.sequences));
+        let mut builder = CatalogBuilder::empty(Arc::new(own)).sequences(Arc::clone(&self.sequences));
         for descriptor in databases {
             builder = builder.database(descriptor);
         }
@@ -139,23 +170,23 @@ impl CatalogStore {
     }
     async fn bootstrap(&self) -> Result<()> {
         let transaction = self.transactions.begin(TransactionOptions::default());
-        if transaction.get(&keys::version(), OwnWrites::All).await?.is_some() {
+        if self.versions.any(&transaction).await? {
             transaction.rollback().await;
             return Ok(());
         }
         let first = CatalogBuilder::new().build();
         let mut writer = self.writer(&transaction, first.database.oid);
         for database in first.databases() {
-            writer.put_database(&database)?;
+            writer.put_database(None, &database)?;
         }
         for (oid, name) in [(1, "template1"), (4, "template0")] {
-            writer.put_database(&DatabaseDescriptor { oid, name: name.into(), owner: first.database.owner })?;
+            writer.put_database(None, &DatabaseDescriptor { oid, name: name.into(), owner: first.database.owner })?;
         }
         for role in first.roles() {
-            writer.put_role(&role)?;
+            writer.put_role(None, &role)?;
         }
         if let Some(public) = first.schema("public") {
-            writer.put_schema(&public)?;
+            writer.put_schema(None, &public)?;
         }
         writer.flush().await?;
         transaction.commit().await?;

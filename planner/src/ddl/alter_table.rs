@@ -50,7 +50,7 @@ pub(super) async fn execute(context: &DdlContext, alter: &AlterTable) -> Result<
     for operation in &alter.operations {
         making.alter(operation).await?;
     }
-    making.writer.put_table(&making.table)?;
+    making.writer.put_table(&making.table).await?;
     making.writer.flush().await?;
     Ok("ALTER TABLE".into())
 }
@@ -91,7 +91,7 @@ async fn rename_index_to(context: &DdlContext, name: &ObjectName, new: &ObjectNa
         index.name = new;
     }
     let mut writer = context.writer();
-    writer.put_table(&table)?;
+    writer.put_table(&table).await?;
     writer.flush().await
 }
 
@@ -106,7 +106,7 @@ async fn alter_sequence(context: &DdlContext, sequence: &TableDescriptor, alter:
         }
     }
     let mut writer = context.writer();
-    writer.put_table(&changed)?;
+    writer.put_table(&changed).await?;
     writer.flush().await?;
     Ok("ALTER TABLE".into())
 }
@@ -138,7 +138,7 @@ impl Making<'_> {
             }
             AlterTableOperation::DropColumn { column_names, if_exists, drop_behavior, .. } => {
                 for name in column_names {
-                    self.drop_column(name, *if_exists, drop_behavior.as_ref())?;
+                    self.drop_column(name, *if_exists, drop_behavior.as_ref()).await?;
                 }
                 Ok(())
             }
@@ -237,7 +237,7 @@ impl Making<'_> {
         }
     }
 
-    fn drop_column(&mut self, name: &Ident, if_exists: bool, behavior: Option<&DropBehavior>) -> Result<()> {
+    async fn drop_column(&mut self, name: &Ident, if_exists: bool, behavior: Option<&DropBehavior>) -> Result<()> {
         let name = fold(name);
         let Some(id) = self.table.column_named(&name).map(|column| column.id) else {
             if if_exists {
@@ -270,7 +270,7 @@ impl Making<'_> {
         }
         self.table.indexes.retain(|index| !uses(index));
         if let Some(sequence) = self.context.catalog.owned_sequence(self.table.oid, id) {
-            self.writer.remove_table(&sequence)?;
+            self.writer.remove_table(&sequence).await?;
         }
         if let Some(column) = self.table.columns.iter_mut().find(|column| column.id == id) {
             *column = ColumnDescriptor {

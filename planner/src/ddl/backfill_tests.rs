@@ -47,7 +47,7 @@ async fn insert(client: &Client, table: &TableDescriptor, rows: &[(Option<i32>, 
         writes.push(put(row_key, value));
     }
     client.transaction.write(writes).await.unwrap();
-    client.transaction.require_unchanged(CatalogStore::descriptor_key(POSTGRES_DATABASE_OID, table.oid));
+    client.transaction.require_unchanged(CatalogStore::fence_key(POSTGRES_DATABASE_OID, table.oid, table.version));
 }
 
 async fn table(world: &Arc<World>, name: &str) -> Arc<TableDescriptor> {
@@ -172,7 +172,7 @@ async fn an_index_misses_no_row_of_writers_that_were_there_first_or_came_too_lat
     let t = table(&world, "t").await;
     // A writer holds the table; CREATE INDEX waits for it and sees what it wrote.
     let writer = world.begin();
-    writer.locks().shared(t.oid, None).await.unwrap();
+    writer.locks().shared(t.oid, t.version, None).await.unwrap();
     insert(&writer, &t, &[(Some(2), Some("y"))]).await;
     // Another took its snapshot before the index and writes after.
     let late = world.begin();
@@ -191,7 +191,7 @@ async fn an_index_misses_no_row_of_writers_that_were_there_first_or_came_too_lat
     let client = world.begin();
     assert_eq!(check_index(&client.context().await, &name("i")).await.unwrap(), []);
     assert_eq!(entries(&world, table(&world, "t").await.indexes[1].storage_id).await, 2);
-    assert!(client.transaction.get(&keys::version(), OwnWrites::All).await.unwrap().is_some());
+    assert!(client.transaction.get(&keys::version(0), OwnWrites::All).await.unwrap().is_some());
 }
 
 #[tokio::test]

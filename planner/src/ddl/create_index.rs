@@ -76,7 +76,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateIndex) -> Resul
     backfill::fill_index(context, &table, &index).await?;
     table.indexes.push(index);
     let mut writer = context.writer();
-    writer.put_table(&table)?;
+    writer.put_table(&table).await?;
     writer.flush().await?;
     Ok("CREATE INDEX".into())
 }

@@ -67,7 +67,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         constraints.push(table_constraint(constraint)?);
     }
     making.add_constraints(&constraints).await?;
-    making.writer.put_table(&making.table)?;
+    making.writer.put_table(&making.table).await?;
     making.writer.flush().await?;
     Ok("CREATE TABLE".into())
 }

@@ -17,10 +17,10 @@ pub(super) async fn create(context: &DdlContext, name: &ObjectName) -> Result<St
         return Err(SqlError::new(state::DUPLICATE_DATABASE, format!("database \"{name}\" already exists")));
     }
     let oid = context.store.numbers().oid().await?;
-    let mut writer = context.store.writer(&context.transaction, oid);
-    writer.put_database(&DatabaseDescriptor { oid, name, owner: context.user })?;
+    let mut writer = context.writer_of(oid);
+    writer.put_database(None, &DatabaseDescriptor { oid, name, owner: context.user })?;
     if let Some(public) = CatalogBuilder::new().build().schema("public") {
-        writer.put_schema(&public)?;
+        writer.put_schema(None, &public)?;
     }
     writer.flush().await?;
     Ok("CREATE DATABASE".into())
@@ -48,15 +48,15 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
         }
         let catalog = context.store.snapshot(&context.transaction, database.oid).await?;
-        let mut writer = context.store.writer(&context.transaction, database.oid);
+        let mut writer = context.writer_of(database.oid);
         for table in catalog.user_relations() {
             context.lock(table).await?;
-            writer.remove_table(table)?;
+            writer.remove_table(table).await?;
         }
         for schema in catalog.schemas() {
-            writer.remove_schema(schema.oid);
+            writer.remove_schema(&schema);
         }
-        writer.remove_database(database.oid);
+        writer.remove_database(&database);
         writer.flush().await?;
     }
     Ok("DROP DATABASE".into())

@@ -120,10 +120,10 @@ async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName]) -> 
     let mut writer = context.writer();
     for table in found.values() {
         context.lock(table).await?;
-        writer.remove_table(table)?;
+        writer.remove_table(table).await?;
         for column in table.live_columns() {
             if let Some(sequence) = context.catalog.owned_sequence(table.oid, column.id) {
-                writer.remove_table(&sequence)?;
+                writer.remove_table(&sequence).await?;
             }
         }
     }
@@ -165,7 +165,7 @@ async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], ca
     }
     if !changed.is_empty() {
         for table in changed.values() {
-            writer.put_table(table)?;
+            writer.put_table(table).await?;
         }
         writer.flush().await?;
     }
@@ -206,12 +206,12 @@ async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], 
             }
         }
         context.lock(&sequence).await?;
-        writer.remove_table(&sequence)?;
+        writer.remove_table(&sequence).await?;
         any = true;
     }
     for table in changed.values() {
         context.lock(table).await?;
-        writer.put_table(table)?;
+        writer.put_table(table).await?;
     }
     if any {
         writer.flush().await?;

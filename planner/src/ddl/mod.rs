@@ -7,6 +7,8 @@ mod backfill;
 mod backfill_tests;
 pub(crate) mod canonical;
 pub mod check;
+#[cfg(test)]
+mod concurrent_tests;
 mod create_index;
 mod create_table;
 mod database;
@@ -22,7 +24,9 @@ pub(crate) mod tests;
 mod truncate;
 pub mod type_name;
 
-use crate::catalog::{Catalog, CatalogStore, CatalogWriter, HeldLocks, TableDescriptor};
+use crate::catalog::{
+    Catalog, CatalogStore, CatalogWriter, HeldLocks, LockMode, LockTarget, SchemaDescriptor, TableDescriptor,
+};
 use crate::error::{Result, SqlError, SqlState, state};
 use crate::session::Notice;
 use crate::session::settings::Settings;
@@ -53,7 +57,16 @@ pub struct DdlContext {
 impl DdlContext {
     /// A writer of descriptors of this database.
     fn writer(&self) -> CatalogWriter<'_> {
-        self.store.writer(&self.transaction, self.catalog.database().oid)
+        self.writer_of(self.catalog.database().oid)
+    }
+    /// A writer of descriptors of any database.
+    fn writer_of(&self, database: Oid) -> CatalogWriter<'_> {
+        self.store.writer(&self.transaction, database).waiting(&self.locks, self.settings.lock_timeout())
+    }
+    /// Takes a schema alone until the transaction ends: nobody is making anything in it.
+    async fn lock_schema(&self, schema: &SchemaDescriptor) -> Result<()> {
+        let target = LockTarget::Schema(self.catalog.database().oid, schema.oid);
+        self.locks.acquire(target, LockMode::Exclusive, self.settings.lock_timeout()).await
     }
     /// Whether the user may do everything with what `owner` owns.
     fn is_owner(&self, owner: Oid) -> bool {

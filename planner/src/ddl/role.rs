@@ -74,7 +74,7 @@ pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<
         if name.starts_with("pg_") || name == "public" || name == "none" {
             return Err(SqlError::new("42939", format!("role name \"{name}\" is reserved")));
         }
-        writer.put_role(&RoleDescriptor {
+        let role = RoleDescriptor {
             oid: context.store.numbers().oid().await?,
             name,
             superuser: create.superuser.unwrap_or(false),
@@ -82,7 +82,8 @@ pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<
             create_database: create.create_db.unwrap_or(false),
             create_role: create.create_role.unwrap_or(false),
             password: create.password.as_ref().map_or(Ok(None), |password| context.verifier(password))?,
-        })?;
+        };
+        writer.put_role(None, &role)?;
     }
     writer.flush().await?;
     Ok("CREATE ROLE".into())
@@ -90,7 +91,8 @@ pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<
 
 /// ALTER ROLE.
 pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterRoleOperation) -> Result<String> {
-    let mut role = RoleDescriptor::clone(&*context.role(&fold(name))?);
+    let old = context.role(&fold(name))?;
+    let mut role = RoleDescriptor::clone(&old);
     let own_password = role.oid == context.user
         && matches!(operation, AlterRoleOperation::WithOptions { options }
             if options.iter().all(|option| matches!(option, RoleOption::Password(_))));
@@ -124,7 +126,7 @@ pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterR
         other => return Err(SqlError::unsupported(format!("ALTER ROLE {other}"))),
     }
     let mut writer = context.writer();
-    writer.put_role(&role)?;
+    writer.put_role(Some(&old), &role)?;
     writer.flush().await?;
     Ok("ALTER ROLE".into())
 }
@@ -152,7 +154,7 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             let message = format!("role \"{name}\" cannot be dropped because some objects depend on it");
             return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message));
         }
-        writer.remove_role(role.oid);
+        writer.remove_role(&role);
     }
     writer.flush().await?;
     Ok("DROP ROLE".into())

@@ -26,7 +26,7 @@ pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exist
             .detail("The prefix \"pg_\" is reserved for system schemas."));
     }
     let mut writer = context.writer();
-    writer.put_schema(&SchemaDescriptor { oid: context.store.numbers().oid().await?, name, owner })?;
+    writer.put_schema(None, &SchemaDescriptor { oid: context.store.numbers().oid().await?, name, owner })?;
     writer.flush().await?;
     Ok("CREATE SCHEMA".into())
 }
@@ -52,6 +52,7 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             let message = format!("must be owner of schema {name}");
             return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
         }
+        context.lock_schema(&schema).await?;
         let mut inside: Vec<_> =
             context.catalog.user_relations().filter(|table| table.schema_oid == schema.oid).cloned().collect();
         inside.sort_by_key(|table| table.oid);
@@ -70,9 +71,9 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
         dropped.extend(named);
         for table in inside {
             context.lock(&table).await?;
-            writer.remove_table(&table)?;
+            writer.remove_table(&table).await?;
         }
-        writer.remove_schema(schema.oid);
+        writer.remove_schema(&schema);
     }
     writer.flush().await?;
     drop::report_cascade(context, &dropped);

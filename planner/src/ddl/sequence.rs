@@ -136,7 +136,7 @@ pub(super) async fn store(
         sequence: Some(sequence),
         owner: context.user,
     };
-    writer.put_table(&table)?;
+    writer.put_table(&table).await?;
     Ok(table)
 }
 
@@ -160,7 +160,7 @@ pub(super) async fn restart(
     changed.version += 1;
     changed.storage_id = context.store.numbers().storage_id().await?;
     writer.put_sequence_value(changed.storage_id, &SequenceValue::starting_at(start))?;
-    writer.put_table(&changed)
+    writer.put_table(&changed).await
 }
 
 /// CREATE SEQUENCE.
@@ -235,7 +235,7 @@ pub async fn alter(context: &DdlContext, alter: &AlterSequence) -> Result<String
     } else {
         changed.sequence = Some(new);
         changed.version += 1;
-        writer.put_table(&changed)?;
+        writer.put_table(&changed).await?;
     }
     writer.flush().await?;
     Ok("ALTER SEQUENCE".into())

@@ -388,9 +388,9 @@ async fn ddl_waits_for_writers_and_notices_circles() {
     use std::time::Duration;
     let world = World::new().await;
     let (a, b) = (world.store.locks().begin(), world.store.locks().begin());
-    a.shared(1, None).await.unwrap();
-    b.shared(1, None).await.unwrap();
-    b.shared(2, None).await.unwrap();
+    a.shared(1, 1, None).await.unwrap();
+    b.shared(1, 1, None).await.unwrap();
+    b.shared(2, 1, None).await.unwrap();
     let error = b.exclusive(1, Some(Duration::from_millis(20))).await.unwrap_err();
     assert_eq!(error.state(), "55P03");
     // a waits for b on 2; b on 1 would wait for a.

@@ -38,7 +38,7 @@ pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result
                 }
             }
         }
-        writer.put_table(table)?;
+        writer.put_table(table).await?;
     }
     writer.flush().await?;
     Ok("TRUNCATE TABLE".into())

@@ -51,7 +51,7 @@ async fn describe(
     let table = catalog
         .relations()
         .into_iter()
-        .find(|table| CatalogStore::descriptor_key(shared.database_oid, table.oid) == key)?;
+        .find(|table| CatalogStore::is_definition_of(key, shared.database_oid, table.oid))?;
     let detail = format!("The definition of table \"{}\" was changed by another transaction.", table.name);
     Some((table, detail))
 }

@@ -218,4 +218,4 @@ fn severity_rank(severity: &str) -> u8 {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-mod tests;
+pub(crate) mod tests;

@@ -66,9 +66,10 @@ impl Operation {
 /// Shares a table with its other writers until the transaction ends, and requires that it keeps its shape till COMMIT.
 pub async fn hold_table(context: &StatementContext, table: &TableDescriptor) -> Result<()> {
     if let Some(locks) = context.session.locks() {
-        locks.shared(table.oid, context.settings.lock_timeout()).await?;
+        locks.shared(table.oid, table.version, context.settings.lock_timeout()).await?;
     }
-    context.transaction.require_unchanged(CatalogStore::descriptor_key(context.catalog.database().oid, table.oid));
+    let database = context.catalog.database().oid;
+    context.transaction.require_unchanged(CatalogStore::fence_key(database, table.oid, table.version));
     Ok(())
 }
 

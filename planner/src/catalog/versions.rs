@@ -1,0 +1,137 @@
+//! [`Versions`]: how a cached catalog is known to be the one that a transaction sees, without a row
+//! that all data definition would fight over.
+//!
+//! A transaction that changes descriptors writes a number that was never used before into a *slot*,
+//! a row that no other transaction under way has. What a transaction finds in all slots together,
+//! its stamp, is one and the same catalog for whoever finds it. Two transactions on different
+//! objects thus write different rows and both commit.
+//!
+//! Process-local: which slots there are and which are taken. With many nodes, the slots are read as
+//! a range; two nodes that take one slot conflict (40001), which is rare and harmless.
+
+use super::keys;
+use super::numbers::{Counter, Numbers};
+use super::store::{parse, scan_all};
+use crate::error::{Result, SqlError, state};
+use parking_lot::Mutex;
+use std::sync::{Arc, Weak};
+use txn::{LockStrength, OwnWrites, Transaction, TransactionOptions, TransactionStore, Write, WriteKind};
+
+/// How many transactions may change descriptors at the same time without conflict; those beyond
+/// share the last slot.
+const MOST_SLOTS: u8 = 32;
+
+/// What a transaction finds in all slots. Equal stamps are equal catalogs.
+pub(super) type Stamp = Vec<u64>;
+
+/// The version slots. One per server.
+pub(super) struct Versions {
+    transactions: Arc<TransactionStore>,
+    /// Who has a slot, by its number: as long as the transaction is there.
+    taken: Mutex<Vec<Weak<Transaction>>>,
+}
+
+impl Versions {
+    /// Over this store, before [`Versions::find_slots`].
+    pub(super) fn new(transactions: Arc<TransactionStore>) -> Self {
+        Versions { transactions, taken: Mutex::new(vec![Weak::new()]) }
+    }
+    /// Finds the slots that were ever used. Errors of the store.
+    pub(super) async fn find_slots(&self) -> Result<()> {
+        let reader = self.fresh();
+        let found = scan_all(&reader, keys::versions()).await?;
+        reader.rollback().await;
+        let last = found.last().and_then(|(key, _)| (0..MOST_SLOTS).find(|slot| keys::version(*slot) == *key));
+        let mut taken = self.taken.lock();
+        let wanted = usize::from(last.unwrap_or(0)) + 1;
+        if taken.len() < wanted {
+            taken.resize(wanted, Weak::new());
+        }
+        Ok(())
+    }
+    fn fresh(&self) -> Arc<Transaction> {
+        self.transactions.begin(TransactionOptions { read_only: true, ..TransactionOptions::default() })
+    }
+    /// What `transaction` sees. Errors: XX001 when there is no version at all.
+    pub(super) async fn stamp(&self, transaction: &Arc<Transaction>) -> Result<Stamp> {
+        let stamp = if self.transactions.store().atomic().is_some() {
+            // The snapshot comes first: what it shows was written into slots that are known by now.
+            transaction.snapshot_ts().await?;
+            let slots = self.taken.lock().len();
+            if slots == 1 {
+                transaction.get(&keys::version(0), OwnWrites::All).await?.iter().map(|value| parse(value)).collect()
+            } else {
+                let keys: Vec<_> = (0..MOST_SLOTS).take(slots).map(keys::version).collect();
+                let found = transaction.get_many(&keys, OwnWrites::All).await?;
+                // A slot without a number says 0, so that places keep their meaning.
+                let number = |value: &Option<bytes::Bytes>| value.as_ref().map_or(Ok(0), |value| parse::<u64>(value));
+                found.iter().map(number).collect()
+            }
+        } else {
+            let found = scan_all(transaction, keys::versions()).await?;
+            found.iter().map(|(_, value)| parse::<u64>(value)).collect::<Result<Stamp>>()
+        };
+        let mut stamp: Stamp = stamp?;
+        while stamp.len() > 1 && stamp.last() == Some(&0) {
+            stamp.pop();
+        }
+        if stamp.first().is_none_or(|first| *first == 0) {
+            return Err(SqlError::new(state::DATA_CORRUPTED, "the catalog has no version"));
+        }
+        Ok(stamp)
+    }
+    /// Whether the store has a version: else it is empty.
+    pub(super) async fn any(&self, transaction: &Arc<Transaction>) -> Result<bool> {
+        Ok(transaction.get(&keys::version(0), OwnWrites::All).await?.is_some())
+    }
+    /// The write that says that `transaction` changes descriptors.
+    pub(super) async fn change(&self, transaction: &Arc<Transaction>, numbers: &Numbers) -> Result<Write> {
+        let slot = self.slot_of(transaction).await?;
+        let version = numbers.next(Counter::Version).await?;
+        let value = serde_json::to_vec(&version).map_err(SqlError::internal)?;
+        Ok(Write { key: keys::version(slot), kind: WriteKind::Put(value.into()), strength: LockStrength::Update })
+    }
+    /// A slot that nobody else has and that nobody wrote since the transaction's snapshot.
+    async fn slot_of(&self, transaction: &Arc<Transaction>) -> Result<u8> {
+        let mut from = 0;
+        while let Some(slot) = self.take(transaction, from) {
+            let key = keys::version(slot);
+            // What is stored, as the transaction and as anybody sees it.
+            let seen = transaction.get(&key, OwnWrites::Before(0)).await?;
+            let own = transaction.get(&key, OwnWrites::All).await?;
+            let reader = self.fresh();
+            let newest = reader.get(&key, OwnWrites::All).await?;
+            reader.rollback().await;
+            if own != seen || newest == seen {
+                return Ok(slot);
+            }
+            if let Some(place) = self.taken.lock().get_mut(usize::from(slot)) {
+                *place = Weak::new();
+            }
+            from = slot + 1;
+        }
+        Ok(MOST_SLOTS - 1)
+    }
+    /// The slot that the transaction has, or one from `from` on that is free.
+    fn take(&self, transaction: &Arc<Transaction>, from: u8) -> Option<u8> {
+        let mut taken = self.taken.lock();
+        let is_own = |place: &Weak<Transaction>| std::ptr::eq(place.as_ptr(), Arc::as_ptr(transaction));
+        if let Some(own) = taken.iter().position(is_own) {
+            return u8::try_from(own).ok();
+        }
+        for slot in from..MOST_SLOTS {
+            match taken.get_mut(usize::from(slot)) {
+                Some(place) if place.strong_count() > 0 => {}
+                Some(place) => {
+                    *place = Arc::downgrade(transaction);
+                    return Some(slot);
+                }
+                None => {
+                    taken.push(Arc::downgrade(transaction));
+                    return Some(slot);
+                }
+            }
+        }
+        None
+    }
+}

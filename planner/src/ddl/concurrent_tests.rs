@@ -1,0 +1,172 @@
+//! Two sessions that define things at the same time: what is independent commits, what is not
+//! waits, fails, or is run again.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use crate::session::tests::{Client, connect, database};
+use std::time::Duration;
+
+async fn two() -> (Client, Client) {
+    let database = database().await;
+    (connect(&database).await, connect(&database).await)
+}
+
+/// Runs a statement as the server does: again, when it conflicts.
+async fn again(client: &mut Client, sql: &str) -> std::result::Result<String, (&'static str, String)> {
+    loop {
+        match client.try_run_with(sql, "").await {
+            Ok(replies) => return Ok(replies.last().unwrap().tag.clone()),
+            Err(error) if error.is_retryable() => {}
+            Err(error) => return Err((error.state(), error.fields().message.clone())),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn different_objects_made_in_two_open_transactions_both_commit() {
+    let (mut a, mut b) = two().await;
+    a.run("create table old(x int)").await;
+    for sql in ["begin", "select count(*) from old"] {
+        a.run(sql).await;
+        b.run(sql).await;
+    }
+    a.run("create table a(i serial primary key)").await;
+    b.run("create table b(i int primary key, t text unique)").await;
+    a.run("insert into a default values").await;
+    b.run("insert into b values (1, 'x')").await;
+    a.run("create schema sa").await;
+    b.run("create schema sb").await;
+    a.run("create role ra").await;
+    b.run("create sequence s").await;
+    a.run("alter table old add y int").await;
+    a.run("commit").await;
+    b.run("commit").await;
+    assert_eq!(a.rows("select * from a, b").await, ["1|1|x"]);
+    assert_eq!(b.rows("select count(*) from pg_class where relname in ('a','b','s','a_i_seq')").await, ["4"]);
+    // A third one that began before both still sees neither, and can define things of its own.
+    b.run("begin").await;
+    b.run("select 1 from old").await;
+    for round in 0..40 {
+        a.run(&format!("create table n{round}(x int)")).await;
+    }
+    assert_eq!(b.state("select * from n1").await, "42P01");
+    b.run("rollback").await;
+    b.run("begin").await;
+    b.run("select 1 from old").await;
+    a.run("drop table n1").await;
+    b.run("create table late(x int)").await;
+    assert_eq!(b.rows("select count(*) from n1").await, ["0"]);
+    b.run("commit").await;
+    assert_eq!(a.state("select * from n1").await, "42P01");
+    assert_eq!(a.rows("select count(*) from late").await, ["0"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_name_is_taken_once() {
+    let (mut a, mut b) = two().await;
+    for (first, second, state, message) in [
+        ("create table t(x int)", "create table t(y int)", "42P07", "relation \"t\" already exists"),
+        ("create sequence q", "create table q(y int)", "42P07", "relation \"q\" already exists"),
+        ("create schema s", "create schema s", "42P06", "schema \"s\" already exists"),
+        ("create role r", "create role r", "42710", "role \"r\" already exists"),
+        ("alter table t rename to u", "create table u(y int)", "42P07", "relation \"u\" already exists"),
+        ("create index i on u(x)", "create table i(y int)", "42P07", "relation \"i\" already exists"),
+    ] {
+        a.run("begin").await;
+        a.run(first).await;
+        let waiting = tokio::spawn(async move {
+            let result = again(&mut b, second).await;
+            (b, result)
+        });
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert!(!waiting.is_finished(), "{second}");
+        a.run("commit").await;
+        let (back, result) = waiting.await.unwrap();
+        b = back;
+        assert_eq!(result.unwrap_err(), (state, message.to_string()), "{second}");
+    }
+    // Who rolls back leaves the name.
+    a.run("begin").await;
+    a.run("create table free(x int)").await;
+    let waiting = tokio::spawn(async move { again(&mut b, "create table free(y int)").await });
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    a.run("rollback").await;
+    assert_eq!(waiting.await.unwrap().unwrap(), "CREATE TABLE");
+    assert_eq!(a.rows("select y from free").await.len(), 0);
+    // The old name can be used again in the transaction that gave it up.
+    a.run("begin; drop table free; create table free(z text); commit").await;
+    a.run("insert into free values ('z')").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_schema_goes_only_when_nothing_comes_into_it() {
+    let (mut a, mut b) = two().await;
+    a.run("create schema s").await;
+    // Both open: the second waits, and finds what the first did.
+    a.run("begin").await;
+    a.run("create table s.t(x int)").await;
+    let dropping = tokio::spawn(async move {
+        let result = again(&mut b, "drop schema s").await;
+        (b, result)
+    });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(!dropping.is_finished());
+    a.run("commit").await;
+    let (mut b, result) = dropping.await.unwrap();
+    assert_eq!(result.unwrap_err().0, "2BP01");
+    a.run("drop table s.t").await;
+    // In two blocks with old snapshots: exactly one commits.
+    for drop_first in [true, false] {
+        a.run("create schema if not exists s").await;
+        for client in [&mut a, &mut b] {
+            client.run("begin").await;
+            client.run("select 1").await;
+            client.run("select count(*) from pg_class").await;
+        }
+        let (first, second) = if drop_first {
+            ("drop schema s", "create table s.t(x int)")
+        } else {
+            ("create table s.t(x int)", "drop schema s")
+        };
+        a.run(first).await;
+        a.run("commit").await;
+        let late = match b.try_run_with(second, "").await {
+            Ok(_) => b.try_run_with("commit", "").await.map(|_| ()),
+            Err(error) => Err(error),
+        };
+        assert_eq!(late.unwrap_err().state(), "40001", "{second}");
+        b.run("rollback").await;
+        a.run("drop schema if exists s cascade").await;
+    }
+    // And so with a role that owns something new.
+    a.run("create role r").await;
+    a.run("begin").await;
+    a.run("create schema authorization r").await;
+    b.run("begin").await;
+    b.run("drop role r").await;
+    a.run("commit").await;
+    assert_eq!(b.state("commit").await, "40001");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_changes_of_one_table_wait_for_each_other() {
+    let (mut a, mut b) = two().await;
+    a.run("create table t(x int)").await;
+    a.run("begin").await;
+    a.run("alter table t add y int").await;
+    let waiting = tokio::spawn(async move {
+        let result = again(&mut b, "alter table t add z int").await;
+        (b, result)
+    });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(!waiting.is_finished());
+    a.run("commit").await;
+    let (mut b, result) = waiting.await.unwrap();
+    assert_eq!(result.unwrap(), "ALTER TABLE");
+    b.run("insert into t(x, y, z) values (1, 2, 3)").await;
+    // A writer by the old form does not commit.
+    a.run("begin").await;
+    a.run("select * from t").await;
+    b.run("alter table t drop z").await;
+    a.run("insert into t(x, y, z) values (1, 2, 3)").await;
+    assert_eq!(a.state("commit").await, "40001");
+}
