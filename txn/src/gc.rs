@@ -66,7 +66,7 @@ impl TransactionStore {
         let _one_at_a_time = self.collecting.lock().await;
         let safe_point = self.advance_safe_point().await?;
         let mut report = GcReport { safe_point, ..GcReport::default() };
-        report.locks = self.finish_intents(RowRange::all()).await?;
+        report.locks = self.finish_intents().await?;
         for tablet in self.store.tablets(&RowRange::all()).await? {
             report.locks += self.resolve_below(tablet.range.clone(), safe_point).await?;
             self.collect_range(tablet.range, safe_point, &mut report).await?;
@@ -107,7 +107,7 @@ impl TransactionStore {
     /// Resolves every lock whose owner is over, for tests that look at what is left.
     #[cfg(test)]
     pub(crate) async fn resolve_everything(&self) -> Result<u64> {
-        let finished = self.finish_intents(RowRange::all()).await?;
+        let finished = self.finish_intents().await?;
         Ok(finished + self.resolve_below(RowRange::all(), Timestamp::MAX).await?)
     }
 

@@ -210,7 +210,7 @@ impl TransactionStore {
                 match self.lock_status(cell.timestamp, &lock, second_look).await? {
                     Status::Live => return Ok(Cleared::HeldBy(cell.timestamp)),
                     Status::Gone => again = true,
-                    status => self.resolve_lock(key, cell, &lock, status).await?,
+                    status => self.resolve_from(key, cell, &lock, status).await?,
                 }
             }
             if !again {

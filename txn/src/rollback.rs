@@ -13,9 +13,12 @@ use bytes::Bytes;
 use futures::StreamExt;
 use std::collections::BTreeMap;
 use storage::{
-    CommitBatch, CommitCell, Family, Mutation, ReadFilter, RowMutation, RowRange, ScanOptions, Stamp, StoreError,
+    Cell, CommitBatch, CommitCell, Family, ReadFilter, RowMutation, RowRange, ScanOptions, Stamp, StoreError,
     Timestamp, TimestampRange,
 };
+
+/// Locked rows that one step finishes: few, because the commits of others wait behind a step.
+const STEP_LOCKS: usize = 1024;
 
 impl CommitJob {
     /// Removes the locks written so far, `reached` being the start of the last step. Best effort:
@@ -63,7 +66,7 @@ impl CommitJob {
         let range = TimestampRange::at(self.start_ts);
         let rows = keys.into_iter().map(|key| RowMutation {
             key,
-            mutations: families.map(|family| Mutation::Delete { family, range }).to_vec(),
+            mutations: families.map(|family| storage::Mutation::Delete { family, range }).to_vec(),
         });
         Ok(self.store.store.mutate_rows(rows.collect()).await?)
     }
@@ -87,8 +90,9 @@ impl TransactionStore {
         Ok(())
     }
 
-    /// Finishes, after a restart, the two-phase commits that were under way: before the first
-    /// connection is accepted.
+    /// Learns, after a restart and before the first connection is accepted, what became of the two-phase
+    /// commits that were under way. Their locks are removed in the background: nobody needs to wait, since
+    /// the table of intents knows their owners' fates.
     pub(crate) async fn recover_intents(&self) -> Result<()> {
         let filter = ReadFilter::new().with(Family::Data, TimestampRange::ALL, 1);
         let mut rows = self.store.scan(system::intents(), filter, ScanOptions::default());
@@ -102,6 +106,9 @@ impl TransactionStore {
             }
         }
         drop(rows);
+        if found.is_empty() {
+            return Ok(());
+        }
         for (start_ts, primary) in found {
             let row = self.read_primary(&primary, start_ts).await?;
             let state = match row.committed {
@@ -115,43 +122,110 @@ impl TransactionStore {
             tracing::info!(%start_ts, ?state, "finishing a two-phase commit that was cut short");
             self.intents.enter(start_ts, primary, state);
         }
-        self.finish_intents(RowRange::all()).await.map(|_| ())
+        self.finish_intents_later();
+        Ok(())
     }
 
-    /// Removes the locks of transactions in the table that are over but left some behind.
+    /// Finishes what is in the table, a step at a time, so that a store that is closed meanwhile need not
+    /// wait. What a failure leaves behind, garbage collection finishes.
+    fn finish_intents_later(&self) {
+        let this = self.this.clone();
+        let work = async move {
+            let mut from = Some(Bytes::new());
+            let mut resolved = 0;
+            let mut finished = None;
+            while let Some(start) = from {
+                let Some(store) = this.upgrade() else { return };
+                // Locks of transactions that end later are their owners' to remove.
+                let states = finished.get_or_insert_with(|| store.finished_states());
+                let step = store.finish_step(start, states).await;
+                match step {
+                    Ok((locks, next)) => {
+                        resolved += locks;
+                        from = next;
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "locks of transactions that a crash cut short are left to others");
+                        return;
+                    }
+                }
+            }
+            let Some(store) = this.upgrade() else { return };
+            for start_ts in finished.unwrap_or_default().into_keys() {
+                if let Err(error) = store.leave_intents(start_ts).await {
+                    tracing::warn!(%error, %start_ts, "an intent is left to garbage collection");
+                }
+            }
+            tracing::info!(locks = resolved, "finished the two-phase commits that were cut short");
+        };
+        self.env.spawn("finish-commits", Box::pin(work));
+    }
+
+    fn finished_states(&self) -> BTreeMap<Timestamp, Status> {
+        let status = |state| match state {
+            IntentState::Committed(commit_ts) => Some(Status::Committed(commit_ts)),
+            IntentState::RolledBack => Some(Status::RolledBack),
+            IntentState::Prewriting | IntentState::Committing => None,
+        };
+        let finished = self.intents.finished().into_iter();
+        finished.filter_map(|(start_ts, _, state)| Some((start_ts, status(state)?))).collect()
+    }
+
+    /// Removes the locks of finished transactions in the table.
     /// Answers how many locks.
-    pub(crate) async fn finish_intents(&self, range: RowRange) -> Result<u64> {
-        let finished = self.intents.finished();
-        if finished.is_empty() {
+    pub(crate) async fn finish_intents(&self) -> Result<u64> {
+        let states = self.finished_states();
+        if states.is_empty() {
             return Ok(0);
         }
-        let states: BTreeMap<Timestamp, IntentState> = finished.iter().map(|(ts, _, state)| (*ts, *state)).collect();
         let mut resolved = 0;
-        let filter = ReadFilter::new().with(Family::Lock, TimestampRange::ALL, usize::MAX);
-        let mut rows = self.store.scan(range, filter, ScanOptions::default());
-        while let Some(batch) = rows.next().await {
-            let mut locks = Vec::new();
-            for row in batch? {
-                for cell in &row.cells {
-                    let status = match states.get(&cell.timestamp) {
-                        Some(IntentState::Committed(commit_ts)) => Status::Committed(*commit_ts),
-                        Some(IntentState::RolledBack) => Status::RolledBack,
-                        _ => continue,
-                    };
-                    locks.push((row.key.clone(), cell.clone(), status));
-                }
-            }
-            resolved += locks.len() as u64;
-            // A million locks of one transaction: one request a batch, not one a row.
-            if !self.resolve_together(&locks).await? {
-                for (key, cell, status) in &locks {
-                    self.resolve_lock(key, cell, &Lock::decode(&cell.value)?, *status).await?;
-                }
-            }
+        let mut from = Some(Bytes::new());
+        while let Some(start) = from {
+            let (locks, next) = self.finish_step(start, &states).await?;
+            resolved += locks;
+            from = next;
         }
-        for start_ts in states.keys() {
-            self.leave_intents(*start_ts).await?;
+        for start_ts in states.into_keys() {
+            self.leave_intents(start_ts).await?;
         }
         Ok(resolved)
+    }
+
+    /// Removes, of the next [`STEP_LOCKS`] locked rows from the key `from` on, the locks of transactions whose
+    /// fates are given. Answers how many they were, and where to go on.
+    async fn finish_step(&self, from: Bytes, states: &BTreeMap<Timestamp, Status>) -> Result<(u64, Option<Bytes>)> {
+        let filter = ReadFilter::new().with(Family::Lock, TimestampRange::ALL, usize::MAX);
+        let options = ScanOptions { batch_rows: STEP_LOCKS, limit: Some(STEP_LOCKS), ..ScanOptions::default() };
+        let mut rows = self.store.scan(RowRange { start: from, end: None }, filter, options);
+        let (mut seen, mut next) = (0, None);
+        let mut locks = Vec::new();
+        while let Some(batch) = rows.next().await {
+            for row in batch? {
+                seen += 1;
+                for cell in &row.cells {
+                    if let Some(status) = states.get(&cell.timestamp) {
+                        locks.push((row.key.clone(), cell.clone(), *status));
+                    }
+                }
+                next = Some(row.key);
+            }
+        }
+        // A million locks of one transaction: one request a batch, not one a row.
+        if !self.resolve_together(&locks).await? {
+            for (key, cell, status) in &locks {
+                self.resolve_lock(key, cell, &Lock::decode(&cell.value)?, *status).await?;
+            }
+        }
+        Ok((locks.len() as u64, next.filter(|_| seen == STEP_LOCKS)))
+    }
+
+    /// Removes a lock whose owner's fate is final, and those of the rows behind it: whoever meets one lock of
+    /// a large transaction is about to meet more.
+    pub(crate) async fn resolve_from(&self, key: &Bytes, cell: &Cell, lock: &Lock, status: Status) -> Result<()> {
+        self.resolve_lock(key, cell, lock, status).await?;
+        if self.store.atomic().is_some() && self.intents.state(cell.timestamp).is_some() {
+            self.finish_step(key.clone(), &BTreeMap::from([(cell.timestamp, status)])).await?;
+        }
+        Ok(())
     }
 }
