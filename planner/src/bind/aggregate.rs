@@ -1,42 +1,111 @@
 //! GROUP BY: what is computed from groups, and what may not be asked of them.
 
 use super::binder::{Binder, column};
-use super::scope::Scope;
+use super::scope::{Scope, outer_references};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
-use datafusion::common::Column;
+use crate::types::Datum;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchemaRef};
+use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::functions_aggregate::first_last::first_value_udaf;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Subquery};
+use std::sync::Arc;
 
 /// Groups: what each expression over the rows is over the groups.
 pub struct Grouping {
     replaced: Vec<(Expr, Expr)>,
+    /// The same as subqueries see them.
+    outer: Vec<(Expr, Expr)>,
+    /// The columns of the rows.
+    rows: DFSchemaRef,
+}
+
+/// A column that is neither grouped by nor aggregated.
+pub struct Ungrouped {
+    column: Column,
+    /// Whether a subquery asks for it.
+    within: bool,
 }
 
 impl Grouping {
-    /// An expression over the rows as one over the groups. `None` when a column is left over: that column.
-    pub fn rebase(&self, expr: Expr) -> Result<std::result::Result<Expr, Column>> {
+    fn new(replaced: Vec<(Expr, Expr)>, rows: DFSchemaRef, groups: &DFSchemaRef) -> Result<Self> {
+        let mut outer = Vec::new();
+        for (from, to) in &replaced {
+            let from = outer_references(from.clone(), Some(&rows))?;
+            // What has no column is the subquery's own: its count(*) is not that of the groups.
+            if !from.exists(|part| Ok(matches!(part, Expr::OuterReferenceColumn(..))))? {
+                continue;
+            }
+            outer.push((from, outer_references(to.clone(), Some(groups))?));
+        }
+        Ok(Grouping { replaced, outer, rows })
+    }
+
+    /// An expression over the rows as one over the groups, or the column that is left over.
+    pub fn rebase(&self, expr: Expr) -> Result<std::result::Result<Expr, Ungrouped>> {
+        let mut left_over = None;
         let rebased = expr
-            .transform_down(|expr| match self.replaced.iter().find(|(from, _)| *from == expr) {
-                Some((_, to)) => Ok(Transformed::new(to.clone(), true, TreeNodeRecursion::Jump)),
-                None => Ok(Transformed::no(expr)),
+            .transform_down(|expr| {
+                if let Some((_, to)) = self.replaced.iter().find(|(from, _)| *from == expr) {
+                    return Ok(Transformed::new(to.clone(), true, TreeNodeRecursion::Jump));
+                }
+                if let Expr::Column(column) = &expr {
+                    left_over.get_or_insert(Ungrouped { column: column.clone(), within: false });
+                }
+                self.within_subquery(expr, &mut left_over)
             })?
             .data;
-        let mut left_over = None;
-        rebased.apply(|expr| {
-            if let Expr::Column(column) = expr
-                && !self.replaced.iter().any(|(_, to)| matches!(to, Expr::Column(known) if known == column))
-            {
-                left_over = Some(column.clone());
-                return Ok(TreeNodeRecursion::Stop);
-            }
-            Ok(TreeNodeRecursion::Continue)
-        })?;
         Ok(match left_over {
             Some(column) => Err(column),
             None => Ok(rebased),
         })
+    }
+
+    /// The plan of a subquery expression, with what it sees of the rows as columns of the groups.
+    fn within_subquery(
+        &self,
+        expr: Expr,
+        left_over: &mut Option<Ungrouped>,
+    ) -> datafusion::common::Result<Transformed<Expr>> {
+        let mut plan = |old: Subquery| -> datafusion::common::Result<Subquery> {
+            let plan = Arc::unwrap_or_clone(old.subquery);
+            Ok(super::subquery::subquery(self.plan(plan, left_over)?))
+        };
+        Ok(match expr {
+            Expr::ScalarSubquery(subquery) => Transformed::yes(Expr::ScalarSubquery(plan(subquery)?)),
+            Expr::Exists(Exists { subquery, negated }) => {
+                Transformed::yes(Expr::Exists(Exists { subquery: plan(subquery)?, negated }))
+            }
+            Expr::InSubquery(InSubquery { expr, subquery, negated }) => {
+                Transformed::yes(Expr::InSubquery(InSubquery { expr, subquery: plan(subquery)?, negated }))
+            }
+            Expr::SetComparison(SetComparison { expr, subquery, op, quantifier }) => {
+                let subquery = plan(subquery)?;
+                Transformed::yes(Expr::SetComparison(SetComparison { expr, subquery, op, quantifier }))
+            }
+            other => Transformed::no(other),
+        })
+    }
+
+    fn plan(&self, plan: LogicalPlan, left_over: &mut Option<Ungrouped>) -> datafusion::common::Result<LogicalPlan> {
+        let rebased = plan.transform_up(|node| {
+            node.map_expressions(|expr| {
+                expr.transform_down(|expr| {
+                    if let Some((_, to)) = self.outer.iter().find(|(from, _)| *from == expr) {
+                        return Ok(Transformed::new(to.clone(), true, TreeNodeRecursion::Jump));
+                    }
+                    if let Expr::OuterReferenceColumn(_, column) = &expr
+                        && self.rows.has_column(column)
+                    {
+                        left_over.get_or_insert(Ungrouped { column: column.clone(), within: true });
+                    }
+                    self.within_subquery(expr, left_over)
+                })
+            })
+        })?;
+        Ok(rebased.data)
     }
 }
 
@@ -80,8 +149,15 @@ impl Binder<'_> {
                 }
             })?;
         }
+        if keys.is_empty() && values.is_empty() {
+            // HAVING alone makes one group.
+            let one = Expr::Literal(Datum::Int64(Some(1)), None);
+            values.push(count_udaf().call(vec![one]).alias(self.unique("a")));
+        }
+        let rows = plan.schema().clone();
         let plan = LogicalPlanBuilder::from(plan).aggregate(keys, values)?.build()?;
-        Ok((plan, Grouping { replaced }))
+        let grouping = Grouping::new(replaced, rows, plan.schema())?;
+        Ok((plan, grouping))
     }
 
     /// Where a table's whole primary key is grouped by, its other columns depend on it: they may be asked for too.
@@ -108,7 +184,8 @@ impl Binder<'_> {
     }
 
     /// 42803 for a column that is neither grouped by nor aggregated.
-    pub fn ungrouped(&self, scope: &Scope<'_>, column: &Column) -> SqlError {
+    pub fn ungrouped(&self, scope: &Scope<'_>, left_over: &Ungrouped) -> SqlError {
+        let Ungrouped { column, within } = left_over;
         let expr = Expr::Column(column.clone());
         let name = scope
             .relations
@@ -118,6 +195,10 @@ impl Binder<'_> {
                 Some(format!("{}.{}", relation.name, found.name))
             })
             .unwrap_or_else(|| column.name.clone());
+        if *within {
+            let message = format!("subquery uses ungrouped column \"{name}\" from outer query");
+            return SqlError::new(state::GROUPING_ERROR, message);
+        }
         let message =
             format!("column \"{name}\" must appear in the GROUP BY clause or be used in an aggregate function");
         SqlError::new(state::GROUPING_ERROR, message)
@@ -142,8 +223,23 @@ fn mentions_outside_aggregates(expr: &Expr, column: &Expr) -> bool {
         if matches!(inner, Expr::AggregateFunction(_)) {
             return Ok(TreeNodeRecursion::Jump);
         }
-        found |= inner == column;
+        found |= inner == column || seen_by_subquery(inner, column);
         Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     });
     found
+}
+
+/// Whether an expression is a subquery that sees a column of the rows around it.
+fn seen_by_subquery(expr: &Expr, column: &Expr) -> bool {
+    let subquery = match expr {
+        Expr::ScalarSubquery(subquery)
+        | Expr::Exists(Exists { subquery, .. })
+        | Expr::InSubquery(InSubquery { subquery, .. })
+        | Expr::SetComparison(SetComparison { subquery, .. }) => subquery,
+        _ => return false,
+    };
+    subquery.outer_ref_columns.iter().any(|outer| match (outer, column) {
+        (Expr::OuterReferenceColumn(_, outer), Expr::Column(column)) => outer == column,
+        _ => false,
+    })
 }

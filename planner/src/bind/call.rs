@@ -29,16 +29,43 @@ pub struct Arguments {
 impl Binder<'_> {
     /// A function call of any kind.
     pub fn call(&self, function: &ast::Function, env: Env<'_>) -> Result<TypedExpr> {
-        if !function.within_group.is_empty() {
-            return Err(SqlError::unsupported("WITHIN GROUP"));
-        }
-        if function.null_treatment.is_some() {
+        let ast::Function {
+            name,
+            uses_odbc_syntax,
+            parameters,
+            args: _,
+            filter: _,
+            null_treatment,
+            over,
+            within_group,
+        } = function;
+        if null_treatment.is_some() {
             return Err(SqlError::unsupported("RESPECT NULLS and IGNORE NULLS"));
         }
-        if function.uses_odbc_syntax || !matches!(function.parameters, FunctionArguments::None) {
+        if *uses_odbc_syntax || !matches!(parameters, FunctionArguments::None) {
             return Err(SqlError::unsupported(format!("the expression {function}")));
         }
-        let (schema, name) = fold_name(&function.name)?;
+        let (schema, name) = fold_name(name)?;
+        if !within_group.is_empty() {
+            if over.is_some() {
+                let message = format!("OVER is not supported for ordered-set aggregate {name}");
+                return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+            }
+            return self.ordered_set(function, &name, env);
+        }
+        // Parsed as calls: rows, and VALUES of one value.
+        if schema.is_none() && name == "row" && over.is_none() {
+            return Err(SqlError::unsupported("a row as a value"));
+        }
+        if schema.is_none()
+            && name == "values"
+            && let FunctionArguments::List(list) = &function.args
+        {
+            return match list.args.as_slice() {
+                [FunctionArg::Unnamed(FunctionArgExpr::Expr(value))] => self.settled_expr(value, env),
+                _ => Err(SqlError::syntax("subquery must return only one column")),
+            };
+        }
         if schema.is_none()
             && function.over.is_none()
             && matches!(function.args, FunctionArguments::None)
@@ -62,7 +89,7 @@ impl Binder<'_> {
         }
         if builtin && self.resolver.is_window(&name) && !aggregate {
             let message = format!("window function {name} requires an OVER clause");
-            return Err(SqlError::new(state::WINDOWING_ERROR, message));
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
         }
         if aggregate {
             return self.aggregate_call(function, &name, env);
@@ -109,6 +136,58 @@ impl Binder<'_> {
         })
     }
 
+    /// `percentile_cont(0.5) WITHIN GROUP (ORDER BY x)` and its kin.
+    fn ordered_set(&self, function: &ast::Function, name: &str, env: Env<'_>) -> Result<TypedExpr> {
+        if matches!(name, "rank" | "dense_rank" | "percent_rank" | "cume_dist") {
+            return Err(SqlError::unsupported(format!("the hypothetical-set aggregate {name}")));
+        }
+        if !self.resolver.is_ordered_set(name) {
+            let what = if self.resolver.is_aggregate(name) {
+                format!("{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP")
+            } else {
+                format!("WITHIN GROUP specified, but {name} is not an aggregate function")
+            };
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, what));
+        }
+        self.aggregates_allowed(env)?;
+        let inner = env.within(Clause::Aggregate);
+        let arguments = self.arguments(function, inner)?;
+        if arguments.distinct {
+            return Err(SqlError::syntax("cannot use DISTINCT with WITHIN GROUP"));
+        }
+        if !arguments.order_by.is_empty() {
+            return Err(SqlError::syntax("cannot use multiple ORDER BY clauses with WITHIN GROUP"));
+        }
+        let [item] = function.within_group.as_slice() else {
+            return Err(self.no_function(name, &arguments.values));
+        };
+        let (asc, nulls_first) = self.direction(item)?;
+        let value = self.settled_expr(&item.expr, inner)?;
+        let filter = self.filter(function, inner)?;
+        let direct = match arguments.values.as_slice() {
+            [] => None,
+            [fraction] => {
+                let array = fraction.ty.array;
+                let ty = if array { SqlType::FLOAT8.array_of() } else { SqlType::FLOAT8 };
+                let cast = self.resolver.cast(fraction.clone(), ty, CastContext::Implicit);
+                let cast = cast.map_err(|_| self.no_function(name, &[fraction.clone(), value.clone()]))?;
+                match self.folded(cast.expr)? {
+                    Expr::Literal(value, _) => Some((value, array)),
+                    _ => return Err(SqlError::unsupported("a fraction that is not a constant")),
+                }
+            }
+            several => return Err(self.no_function(name, several)),
+        };
+        let sort = Sort { expr: value.expr.clone(), asc, nulls_first };
+        self.resolver.ordered_set(name, direct, value, &sort, filter)
+    }
+
+    fn filter(&self, function: &ast::Function, inner: Env<'_>) -> Result<Option<Expr>> {
+        let Some(filter) = &function.filter else { return Ok(None) };
+        let typed = self.expr(filter, Env { clause: Clause::Filter, ..inner })?;
+        Ok(Some(self.condition(typed, "FILTER", filter)?))
+    }
+
     fn no_function(&self, name: &str, args: &[TypedExpr]) -> SqlError {
         let types: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
         let message = format!("function {name}({}) does not exist", types.join(", "));
@@ -124,8 +203,15 @@ impl Binder<'_> {
             FunctionArguments::Subquery(_) => return Err(SqlError::unsupported("a subquery as an argument")),
             FunctionArguments::List(list) => list,
         };
-        arguments.distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
-        for arg in &list.args {
+        let ast::FunctionArgumentList { duplicate_treatment, args, clauses } = list;
+        arguments.distinct = match duplicate_treatment {
+            None | Some(DuplicateTreatment::All) => false,
+            Some(DuplicateTreatment::Distinct) => true,
+        };
+        if args.len() > 1 && args.iter().any(|arg| matches!(arg, FunctionArg::Unnamed(FunctionArgExpr::Wildcard))) {
+            return Err(SqlError::syntax("syntax error at or near \",\""));
+        }
+        for arg in args {
             match arg {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => arguments.values.push(self.expr(expr, env)?),
                 FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => arguments.star = true,
@@ -135,7 +221,7 @@ impl Binder<'_> {
                 }
             }
         }
-        for clause in &list.clauses {
+        for clause in clauses {
             match clause {
                 FunctionArgumentClause::OrderBy(order) => {
                     for item in order {
@@ -150,7 +236,16 @@ impl Binder<'_> {
 
     /// An aggregate, without OVER.
     fn aggregate_call(&self, function: &ast::Function, name: &str, env: Env<'_>) -> Result<TypedExpr> {
-        let allowed = matches!(env.clause, Clause::Select | Clause::Having | Clause::OrderBy | Clause::Window);
+        self.aggregates_allowed(env)?;
+        self.bound_aggregate(function, name, env.within(Clause::Aggregate))
+    }
+
+    /// 42803 where no aggregate may stand.
+    fn aggregates_allowed(&self, env: Env<'_>) -> Result<()> {
+        let allowed = matches!(
+            env.clause,
+            Clause::Select | Clause::Having | Clause::OrderBy | Clause::Window | Clause::WindowDefinition
+        );
         if env.clause == Clause::Aggregate {
             return Err(SqlError::new(state::GROUPING_ERROR, "aggregate function calls cannot be nested"));
         }
@@ -161,19 +256,13 @@ impl Binder<'_> {
             };
             return Err(SqlError::new(state::GROUPING_ERROR, message));
         }
-        self.bound_aggregate(function, name, env.within(Clause::Aggregate))
+        Ok(())
     }
 
     /// An aggregate with its arguments bound in `inner`.
     pub fn bound_aggregate(&self, function: &ast::Function, name: &str, inner: Env<'_>) -> Result<TypedExpr> {
         let arguments = self.arguments(function, inner)?;
-        let filter = match &function.filter {
-            Some(filter) => {
-                let typed = self.expr(filter, Env { clause: Clause::Filter, ..inner })?;
-                Some(self.condition(typed, "FILTER", filter)?)
-            }
-            None => None,
-        };
+        let filter = self.filter(function, inner)?;
         if arguments.star && name != "count" {
             return Err(self.no_function(name, &[]));
         }
@@ -183,15 +272,13 @@ impl Binder<'_> {
                 "count(*) must be used to call a parameterless aggregate function",
             ));
         }
-        self.resolver.aggregate(
-            name,
-            AggregateCall {
-                args: arguments.values,
-                distinct: arguments.distinct,
-                filter,
-                order_by: arguments.order_by,
-            },
-        )
+        let Arguments { values, star: _, distinct, order_by } = arguments;
+        let argued = |sort: &Sort| values.iter().any(|value| self.resolver.sort_key(value.clone()) == sort.expr);
+        if distinct && !order_by.iter().all(argued) {
+            let message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
+            return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
+        }
+        self.resolver.aggregate(name, AggregateCall { args: values, distinct, filter, order_by })
     }
 }
 

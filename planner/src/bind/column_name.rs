@@ -21,7 +21,10 @@ fn figure(expr: &Expr) -> Option<(String, bool)> {
             Some(AccessExpr::Dot(Expr::Identifier(ident))) => Some((fold(ident), true)),
             _ => figure(root),
         },
-        Expr::Function(function) => fold_name(&function.name).ok().map(|(_, name)| (name, true)),
+        Expr::Function(function) => match fold_name(&function.name).ok()? {
+            (None, name) if name == "values" => strong("column1"),
+            (_, name) => Some((name, true)),
+        },
         Expr::Cast { expr, data_type, .. } => match figure(expr) {
             Some((name, true)) => Some((name, true)),
             weak => cast_name(data_type).map(|name| (name, false)).or(weak),

@@ -24,9 +24,18 @@ impl Binder<'_> {
             pending.push((op, right.as_ref(), leftmost));
             leftmost = left;
         }
-        if let (ast::Expr::Tuple(left), [(op, ast::Expr::Tuple(right), _)]) = (leftmost, pending.as_slice()) {
-            return self.row_comparison(left, op, right, env);
+        if let (Some(left), [(op, right, _)]) = (row_items(leftmost), pending.as_slice()) {
+            if let Some(right) = row_items(right) {
+                return self.row_comparison(&left, op, &right, env);
+            }
+            if let ast::Expr::Subquery(query) = right {
+                let env = Env { conjunct: false, ..env };
+                let right = self.row_subquery(query, left.len(), env)?;
+                let left: Vec<TypedExpr> = left.into_iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
+                return self.compare_rows(&left, op, &right);
+            }
         }
+        let env = Env { conjunct: false, ..env };
         let mut result = self.expr(leftmost, env)?;
         for (op, right, node) in pending.into_iter().rev() {
             let symbol = self.operator_symbol(op)?;
@@ -48,6 +57,7 @@ impl Binder<'_> {
             rest = left;
         }
         operands.push(rest);
+        let env = Env { conjunct: env.conjunct && *op == BinaryOperator::And, ..env };
         let name = if *op == BinaryOperator::And { "AND" } else { "OR" };
         let mut bound = Vec::with_capacity(operands.len());
         for operand in operands.into_iter().rev() {
@@ -60,16 +70,22 @@ impl Binder<'_> {
 
     fn row_comparison(
         &self,
-        left: &[ast::Expr],
+        left: &[&ast::Expr],
         op: &BinaryOperator,
-        right: &[ast::Expr],
+        right: &[&ast::Expr],
         env: Env<'_>,
     ) -> Result<TypedExpr> {
+        let env = Env { conjunct: false, ..env };
         if left.len() != right.len() {
             return Err(SqlError::syntax("unequal number of entries in row expressions"));
         }
         let left: Vec<TypedExpr> = left.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
         let right: Vec<TypedExpr> = right.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
+        self.compare_rows(&left, op, &right)
+    }
+
+    /// Compares rows of one length.
+    fn compare_rows(&self, left: &[TypedExpr], op: &BinaryOperator, right: &[TypedExpr]) -> Result<TypedExpr> {
         let compare = |symbol: &str, at: usize| -> Result<Expr> {
             match (left.get(at), right.get(at)) {
                 (Some(left), Some(right)) => {
@@ -112,13 +128,13 @@ impl Binder<'_> {
 
     /// `IN (list)`.
     pub fn in_list(&self, expr: &ast::Expr, list: &[ast::Expr], negated: bool, env: Env<'_>) -> Result<TypedExpr> {
-        if let ast::Expr::Tuple(left) = expr {
+        if let Some(left) = row_items(expr) {
             let mut any = Vec::new();
             for item in list {
-                let ast::Expr::Tuple(right) = item else {
+                let Some(right) = row_items(item) else {
                     return Err(SqlError::syntax("unequal number of entries in row expressions"));
                 };
-                any.push(self.row_comparison(left, &BinaryOperator::Eq, right, env)?.expr);
+                any.push(self.row_comparison(&left, &BinaryOperator::Eq, &right, env)?.expr);
             }
             let expr = balanced(any, Operator::Or);
             let expr = if negated { Expr::Not(Box::new(expr)) } else { expr };
@@ -164,6 +180,7 @@ impl Binder<'_> {
         if let ast::Expr::Subquery(query) = inner {
             return self.quantified_subquery(left, op, query, all, env);
         }
+        let env = Env { conjunct: false, ..env };
         let symbol = self.operator_symbol(op)?;
         let left = self.expr(left, env)?;
         // A written-out array is a list.
@@ -176,6 +193,31 @@ impl Binder<'_> {
         }
         let right = self.expr(inner, env)?;
         self.resolver.quantified(&symbol, left, right, all)
+    }
+}
+
+/// The items of `(a, b)` or `ROW(a, b)`.
+pub fn row_items(expr: &ast::Expr) -> Option<Vec<&ast::Expr>> {
+    match expr {
+        ast::Expr::Tuple(items) => Some(items.iter().collect()),
+        ast::Expr::Function(function) => {
+            let named = matches!(function.name.0.as_slice(), [ast::ObjectNamePart::Identifier(ident)]
+                if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("row"));
+            let ast::FunctionArguments::List(list) = &function.args else { return None };
+            let plain = function.over.is_none() && function.filter.is_none() && function.within_group.is_empty();
+            let bare = list.clauses.is_empty() && list.duplicate_treatment.is_none();
+            if !named || !plain || !bare {
+                return None;
+            }
+            list.args
+                .iter()
+                .map(|arg| match arg {
+                    ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => Some(expr),
+                    _ => None,
+                })
+                .collect()
+        }
+        _ => None,
     }
 }
 

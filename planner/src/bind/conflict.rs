@@ -2,18 +2,28 @@
 
 use super::assignment::is_default;
 use super::binder::Binder;
+use super::comparison::row_items;
 use super::expression::{Clause, Env};
 use super::scope::Scope;
 use super::table_expression::{has_subquery, table_relation};
 use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::{OnConflict, conflict_schema};
+use crate::functions::TypedExpr;
 use crate::parse::{fold, fold_name};
 use crate::types::Oid;
 use datafusion::common::TableReference;
 use datafusion::logical_expr::Expr;
 use sqlparser::ast::{self, AssignmentTarget, ConflictTarget, OnConflictAction, OnInsert, Spanned};
 use std::sync::Arc;
+
+/// What SET gives a column.
+enum Assigned<'a> {
+    /// As it is written.
+    Expr(&'a ast::Expr),
+    /// A column of a subquery.
+    Bound(TypedExpr),
+}
 
 impl Binder<'_> {
     /// The ON CONFLICT clause of an INSERT.
@@ -106,17 +116,31 @@ impl Binder<'_> {
     ) -> Result<Vec<(ColumnId, Expr)>> {
         let mut set: Vec<(ColumnId, Expr)> = Vec::new();
         for assignment in assignments {
-            let pairs: Vec<(&ast::ObjectName, &ast::Expr)> = match (&assignment.target, &assignment.value) {
-                (AssignmentTarget::ColumnName(name), value) => vec![(name, value)],
-                (AssignmentTarget::Tuple(names), ast::Expr::Tuple(values)) => {
-                    if names.len() != values.len() {
+            let ast::Assignment { target, value } = assignment;
+            let pairs: Vec<(&ast::ObjectName, Assigned<'_>)> = match (target, value) {
+                (AssignmentTarget::ColumnName(name), value) => vec![(name, Assigned::Expr(value))],
+                (AssignmentTarget::Tuple(names), ast::Expr::Subquery(query)) => {
+                    let values = self.row_subquery(query, names.len(), env).map_err(|error| {
+                        if error.state() != state::SYNTAX_ERROR {
+                            return error;
+                        }
+                        SqlError::syntax("number of columns does not match number of values")
+                    })?;
+                    names.iter().zip(values.into_iter().map(Assigned::Bound)).collect()
+                }
+                (AssignmentTarget::Tuple(names), value) => match (names.as_slice(), row_items(value), value) {
+                    (names, Some(values), _) if names.len() == values.len() => {
+                        names.iter().zip(values.into_iter().map(Assigned::Expr)).collect()
+                    }
+                    (_, Some(_), _) => {
                         return Err(SqlError::syntax("number of columns does not match number of values"));
                     }
-                    names.iter().zip(values).collect()
-                }
-                (AssignmentTarget::Tuple(names), value) => match (names.as_slice(), value) {
-                    ([name], ast::Expr::Nested(value)) => vec![(name, value)],
-                    _ => return Err(SqlError::unsupported("SET of several columns to one subquery")),
+                    ([name], None, ast::Expr::Nested(value)) => vec![(name, Assigned::Expr(value))],
+                    _ => {
+                        let message =
+                            "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression";
+                        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+                    }
                 },
             };
             for (name, value) in pairs {
@@ -130,7 +154,8 @@ impl Binder<'_> {
                     let message = format!("multiple assignments to same column \"{}\"", column.name);
                     return Err(self.at(SqlError::syntax(message), span));
                 }
-                let expr = if is_default(value) {
+                let is_default = matches!(value, Assigned::Expr(value) if is_default(value));
+                let expr = if is_default {
                     self.default_of(table, column)?
                 } else {
                     if column.identity == Some(crate::catalog::Identity::Always) {
@@ -140,8 +165,13 @@ impl Binder<'_> {
                             column.name
                         )));
                     }
-                    let typed = self.expr(value, env)?;
-                    self.assign(typed, column, value.span())?
+                    match value {
+                        Assigned::Expr(value) => {
+                            let typed = self.expr(value, env)?;
+                            self.assign(typed, column, value.span())?
+                        }
+                        Assigned::Bound(typed) => self.assign(typed, column, span)?,
+                    }
                 };
                 set.push((column.id, expr));
             }

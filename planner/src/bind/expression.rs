@@ -20,6 +20,9 @@ pub struct Env<'s> {
     pub clause: Clause,
     /// Windows by name.
     pub windows: &'s [ast::NamedWindowDefinition],
+    /// Whether a row that makes this false and one that leaves it unknown fare alike: it is a condition of WHERE or
+    /// HAVING, or a part that AND joins to the rest.
+    pub conjunct: bool,
 }
 
 /// The clause an expression stands in.
@@ -42,6 +45,7 @@ pub enum Clause {
     Filter,
     Aggregate,
     Window,
+    WindowDefinition,
     FromFunction,
     Execute,
 }
@@ -65,7 +69,7 @@ impl Clause {
             Clause::Update => "UPDATE",
             Clause::Filter => "FILTER",
             Clause::Aggregate => "aggregate function calls",
-            Clause::Window => "window definitions",
+            Clause::Window | Clause::WindowDefinition => "window definitions",
             Clause::FromFunction => "functions in FROM",
             Clause::Execute => "EXECUTE parameters",
         }
@@ -75,7 +79,7 @@ impl Clause {
 impl<'s> Env<'s> {
     /// An expression of a clause without named windows.
     pub fn new(scope: &'s Scope<'s>, clause: Clause) -> Self {
-        Env { scope, clause, windows: &[] }
+        Env { scope, clause, windows: &[], conjunct: false }
     }
     /// The same in another clause.
     pub fn within(self, clause: Clause) -> Self {
@@ -92,7 +96,8 @@ impl Binder<'_> {
 
     /// A condition of a clause.
     pub fn predicate(&self, expr: &ast::Expr, env: Env<'_>) -> Result<Expr> {
-        let typed = self.expr(expr, env)?;
+        let conjunct = matches!(env.clause, Clause::Where | Clause::Having);
+        let typed = self.expr(expr, Env { conjunct, ..env })?;
         self.condition(typed, env.clause.name(), expr)
     }
 
@@ -104,6 +109,8 @@ impl Binder<'_> {
 
     fn expr_inner(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
         use ast::Expr as E;
+        let condition = env;
+        let env = Env { conjunct: false, ..env };
         match expr {
             E::Identifier(ident)
                 if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("current_schema") =>
@@ -121,7 +128,8 @@ impl Binder<'_> {
             }
             E::CompoundIdentifier(parts) => self.compound(parts, env),
             E::Value(value) => self.value(&value.value),
-            E::Nested(inner) => self.expr(inner, env),
+            E::Nested(inner) => self.expr(inner, condition),
+            E::BinaryOp { op: BinaryOperator::And, .. } => self.binary_chain(expr, condition),
             E::BinaryOp { .. } => self.binary_chain(expr, env),
             E::UnaryOp { op, expr } => self.unary(op, expr, env),
             E::IsNull(inner) => Ok(self.null_test(inner, env, false)?),
@@ -135,7 +143,7 @@ impl Binder<'_> {
             E::IsDistinctFrom(left, right) => self.distinct_from(left, right, env, true),
             E::IsNotDistinctFrom(left, right) => self.distinct_from(left, right, env, false),
             E::InList { expr, list, negated } => self.in_list(expr, list, *negated, env),
-            E::InSubquery { expr, subquery, negated } => self.in_subquery(expr, subquery, *negated, env),
+            E::InSubquery { expr, subquery, negated } => self.in_subquery(expr, subquery, *negated, condition),
             E::Between { expr, negated, low, high } => self.between(expr, *negated, low, high, env),
             E::Like { negated, any: false, expr, pattern, escape_char } => {
                 self.like(expr, pattern, escape_char.as_deref(), if *negated { "!~~" } else { "~~" }, env)
@@ -144,8 +152,10 @@ impl Binder<'_> {
                 self.like(expr, pattern, escape_char.as_deref(), if *negated { "!~~*" } else { "~~*" }, env)
             }
             E::SimilarTo { .. } => Err(SqlError::unsupported("SIMILAR TO")),
-            E::AnyOp { left, compare_op, right, .. } => self.quantified(left, compare_op, right, false, env),
-            E::AllOp { left, compare_op, right } => self.quantified(left, compare_op, right, true, env),
+            E::AnyOp { left, compare_op, right, is_some: _ } => {
+                self.quantified(left, compare_op, right, false, condition)
+            }
+            E::AllOp { left, compare_op, right } => self.quantified(left, compare_op, right, true, condition),
             E::Cast { kind: ast::CastKind::Cast | ast::CastKind::DoubleColon, expr, data_type, format: None } => {
                 let to = sql_type(data_type)?;
                 // ARRAY[]::int[] takes its type from the cast.
@@ -224,7 +234,7 @@ impl Binder<'_> {
     }
 
     fn null_test(&self, operand: &ast::Expr, env: Env<'_>, negated: bool) -> Result<TypedExpr> {
-        if let ast::Expr::Tuple(items) = operand {
+        if let Some(items) = super::comparison::row_items(operand) {
             // Of a row: every field is (not) null.
             let mut all = boolean(true).expr;
             for (at, item) in items.iter().enumerate() {

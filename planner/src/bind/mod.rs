@@ -14,6 +14,7 @@ mod conflict;
 mod delete;
 mod distinct;
 mod expression;
+mod frame;
 mod from;
 mod insert;
 mod join;

@@ -6,6 +6,7 @@ use super::query::BoundQuery;
 use super::scope::ScopeColumn;
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold;
+use crate::types::SqlType;
 use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::logical_expr::expr::Sort;
 use sqlparser::ast::{self, OrderBySort, Spanned};
@@ -24,19 +25,34 @@ impl Binder<'_> {
         if item.with_fill.is_some() {
             return Err(SqlError::unsupported("WITH FILL"));
         }
-        let ascending = match &item.options.sort {
+        let ast::OrderByOptions { sort, nulls_first } = &item.options;
+        let ascending = match sort {
             None | Some(OrderBySort::Asc) => true,
             Some(OrderBySort::Desc) => false,
-            Some(_) => return Err(SqlError::unsupported("ORDER BY USING")),
+            Some(OrderBySort::Using(operator)) => match operator.to_string().trim_start_matches("pg_catalog.") {
+                "<" => true,
+                ">" => false,
+                other => {
+                    let message = format!("operator {other} is not a valid ordering operator");
+                    return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message)
+                        .hint("Ordering operators must be \"<\" or \">\" members of btree operator families."));
+                }
+            },
         };
-        Ok((ascending, item.options.nulls_first.unwrap_or(!ascending)))
+        Ok((ascending, nulls_first.unwrap_or(!ascending)))
     }
 
     /// An item of an ORDER BY that sees expressions alone: of aggregates and windows.
     pub fn sort_item(&self, item: &ast::OrderByExpr, env: Env<'_>) -> Result<Sort> {
+        Ok(self.typed_sort_item(item, env)?.0)
+    }
+
+    /// The same with the key's type.
+    pub fn typed_sort_item(&self, item: &ast::OrderByExpr, env: Env<'_>) -> Result<(Sort, SqlType)> {
         let (asc, nulls_first) = self.direction(item)?;
         let typed = self.settled_expr(&item.expr, env)?;
-        Ok(Sort { expr: self.resolver.sort_key(typed), asc, nulls_first })
+        let ty = typed.ty;
+        Ok((Sort { expr: self.resolver.sort_key(typed), asc, nulls_first }, ty))
     }
 
     /// What an item of a query's ORDER BY (or GROUP BY) stands for: a number, an output name, or an expression.
@@ -96,13 +112,27 @@ impl Binder<'_> {
 
 /// The number an item is, if it is an integer constant. Other constants are refused as PostgreSQL does.
 fn ordinal(expr: &ast::Expr, clause: &str) -> Result<Option<usize>> {
-    let ast::Expr::Value(value) = expr else { return Ok(None) };
+    let value = match expr {
+        ast::Expr::Value(value) => value,
+        // A negative number is a constant too.
+        ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr } => match expr.as_ref() {
+            ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), .. }) => {
+                if digits.parse::<u32>().is_err() {
+                    return Err(SqlError::syntax(format!("non-integer constant in {clause}")));
+                }
+                let message = format!("{clause} position -{digits} is not in select list");
+                return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
+            }
+            _ => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
     match &value.value {
         ast::Value::Number(digits, _) => match digits.parse::<usize>() {
             Ok(place) => Ok(Some(place)),
             Err(_) => Err(SqlError::syntax(format!("non-integer constant in {clause}"))),
         },
-        ast::Value::Placeholder(_) | ast::Value::Null => Ok(None),
+        ast::Value::Placeholder(_) => Ok(None),
         _ => Err(SqlError::syntax(format!("non-integer constant in {clause}"))),
     }
 }

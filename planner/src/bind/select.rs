@@ -41,7 +41,8 @@ impl Binder<'_> {
     pub fn select(&self, select: &ast::Select, tail: Tail<'_>, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         refuse(select)?;
         let Source { mut plan, scope } = self.from(&select.from, parent)?;
-        let env = Env { scope: &scope, clause: Clause::Select, windows: &select.named_window };
+        let env = Env { scope: &scope, clause: Clause::Select, windows: &select.named_window, conjunct: false };
+        self.check_windows(env)?;
         if let Some(selection) = &select.selection {
             let filter = self.predicate(selection, env.within(Clause::Where))?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
@@ -66,6 +67,7 @@ impl Binder<'_> {
                         "SELECT DISTINCT ON",
                     )?);
                 }
+                check_distinct_on(&keys, &order, &items)?;
                 keys
             }
             _ => Vec::new(),
@@ -87,7 +89,7 @@ impl Binder<'_> {
             used.extend(distinct_on.iter().map(|typed| &typed.expr));
             let (groups, grouping) = self.group(plan, &scope, &group_by.unwrap_or_default(), &used)?;
             let rebase = |expr: Expr, span| -> Result<Expr> {
-                grouping.rebase(expr)?.map_err(|column| self.at(self.ungrouped(&scope, &column), span))
+                grouping.rebase(expr)?.map_err(|left_over| self.at(self.ungrouped(&scope, &left_over), span))
             };
             let whole = select.span();
             for item in &mut items {
@@ -397,6 +399,24 @@ impl Binder<'_> {
         })?;
         Ok(taken.data)
     }
+}
+
+/// 42P10 unless ORDER BY begins with the expressions of DISTINCT ON, in any order.
+fn check_distinct_on(keys: &[TypedExpr], order: &[OrderItem], items: &[Item]) -> Result<()> {
+    let expr = |item: &OrderItem| match (&item.typed, item.output.and_then(|place| items.get(place))) {
+        (Some(typed), _) => Some(typed.expr.clone()),
+        (None, output) => output.map(|item| item.typed.expr.clone()),
+    };
+    let sorted: Vec<Option<Expr>> = order.iter().map(expr).collect();
+    let is_key = |sorted: &Option<Expr>| keys.iter().any(|key| Some(&key.expr) == sorted.as_ref());
+    let first_other = sorted.iter().position(|sorted| !is_key(sorted));
+    let (before, after) = sorted.split_at(first_other.unwrap_or(sorted.len()));
+    let missing = keys.iter().any(|key| !before.iter().any(|sorted| sorted.as_ref() == Some(&key.expr)));
+    if after.iter().any(is_key) || (first_other.is_some() && missing) {
+        let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
+        return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
+    }
+    Ok(())
 }
 
 /// Replaces whole parts of an expression.

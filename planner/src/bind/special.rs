@@ -5,7 +5,7 @@ use super::expression::Env;
 use super::literal::null;
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
-use crate::types::{Datum, SqlType};
+use crate::types::{BaseType, Datum, SqlType};
 use datafusion::logical_expr::{Case, Expr};
 use sqlparser::ast::{self, AccessExpr, CeilFloorKind, DateTimeField, Subscript, TrimWhereField};
 
@@ -70,11 +70,17 @@ impl Binder<'_> {
     /// COALESCE, NULLIF, GREATEST, LEAST; None for other names.
     pub fn conditional(&self, name: &str, mut args: Vec<TypedExpr>) -> Result<Option<TypedExpr>> {
         let upper = name.to_uppercase();
+        if args.is_empty() {
+            return Err(SqlError::syntax("syntax error at or near \")\""));
+        }
+        let numeric = |args: &[TypedExpr]| args.iter().any(|arg| arg.ty.base == BaseType::Numeric && !arg.ty.array);
         let typed = match name {
             "coalesce" => {
                 let (args, ty) = self.unify(&upper, args)?;
                 TypedExpr { expr: datafusion::functions::core::expr_fn::coalesce(args), ty }
             }
+            // Of equal numerics the first is shown as it is.
+            "greatest" | "least" if numeric(&args) => self.resolver.function(name, args)?,
             "greatest" | "least" => {
                 let (args, ty) = self.unify(&upper, args)?;
                 let make = if name == "greatest" {

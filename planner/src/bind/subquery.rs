@@ -1,6 +1,7 @@
 //! Subqueries in expressions: scalar, EXISTS, IN, ANY, ALL, ARRAY.
 
 use super::binder::{Binder, column};
+use super::comparison::{balanced, row_items};
 use super::expression::{Clause, Env};
 use super::query::BoundQuery;
 use super::scope::outer_references;
@@ -10,7 +11,7 @@ use crate::types::{Datum, SqlType};
 use datafusion::common::Spans;
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier};
-use datafusion::logical_expr::{Case, Expr, LogicalPlan, LogicalPlanBuilder, Operator, Subquery};
+use datafusion::logical_expr::{BinaryExpr, Case, Expr, LogicalPlan, LogicalPlanBuilder, Operator, Subquery};
 use sqlparser::ast::{self, BinaryOperator};
 use std::sync::Arc;
 
@@ -75,10 +76,10 @@ impl Binder<'_> {
 
     /// `IN (SELECT …)`.
     pub fn in_subquery(&self, left: &ast::Expr, query: &ast::Query, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
-        if let ast::Expr::Tuple(items) = left {
-            return self.row_in(items, query, negated, env);
+        if let Some(items) = row_items(left) {
+            return self.row_in(&items, query, negated, env);
         }
-        let left = self.expr(left, env)?;
+        let left = self.expr(left, Env { conjunct: false, ..env })?;
         let bound = self.query(query, Some(env.scope))?;
         let (left, plan) = self.matched(left, bound, "IN")?;
         self.in_plan(left, plan, negated, env)
@@ -97,8 +98,14 @@ impl Binder<'_> {
             self.resolver.operator("=", Some(left), right)?;
             return Err(SqlError::unsupported("a comparison of these types with a subquery"));
         };
-        let left = self.resolver.group_key(self.coerce(left, common.plain())?);
-        let right = self.resolver.group_key(self.coerce(right, common.plain())?);
+        // Values of one declared type are equal as they are; others in their form without it.
+        let declared = left.ty == right.ty;
+        let bring = |typed: TypedExpr| -> Result<Expr> {
+            let ty = if declared { typed.ty } else { common.plain() };
+            let typed = self.coerce(typed, ty)?;
+            Ok(self.resolver.group_key(TypedExpr { expr: typed.expr, ty }))
+        };
+        let (left, right) = (bring(left)?, bring(right)?);
         let plan = if right == only.expr {
             bound.plan
         } else {
@@ -108,47 +115,80 @@ impl Binder<'_> {
     }
 
     fn in_plan(&self, left: Expr, plan: LogicalPlan, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
-        if env.clause == Clause::Where || env.clause == Clause::Having {
+        if env.conjunct && !(negated && !plan.all_out_ref_exprs().is_empty()) {
             let expr = Expr::InSubquery(InSubquery { expr: Box::new(left), subquery: subquery(plan), negated });
             return Ok(TypedExpr { expr, ty: SqlType::BOOL });
         }
-        // Elsewhere: by counting. True if a row is equal; else unknown if a row or the value is NULL; else false.
+        self.counted(left, plan, Operator::Eq, false, negated, env)
+    }
+
+    /// `left op ANY (plan)`, or ALL, by counting, where unknown is not as good as false. ANY is true if a row
+    /// compares so; unknown if there are rows and a NULL; else false. ALL is that no row compares otherwise.
+    fn counted(
+        &self,
+        left: Expr,
+        plan: LogicalPlan,
+        op: Operator,
+        all: bool,
+        negated: bool,
+        env: Env<'_>,
+    ) -> Result<TypedExpr> {
         let Some(name) = plan.schema().fields().first().map(|field| field.name().clone()) else {
             return Err(SqlError::internal("a subquery without columns"));
         };
         let item = column(name);
         let outer = outer_references(left.clone(), env.scope.schema.as_deref())?;
+        let op = if all { op.negate() } else { Some(op) };
+        let op = op.ok_or_else(|| SqlError::internal("a comparison without its opposite"))?;
+        let comparison = Expr::BinaryExpr(BinaryExpr::new(Box::new(outer), op, Box::new(item.clone())));
+        let negated = negated != all;
         let zero = || Expr::Literal(Datum::Int64(Some(0)), None);
-        let equal = LogicalPlanBuilder::from(plan.clone()).filter(item.clone().eq(outer))?.build()?;
+        let fits = LogicalPlanBuilder::from(plan.clone()).filter(comparison)?.build()?;
         let nulls = LogicalPlanBuilder::from(plan.clone()).filter(item.is_null())?.build()?;
-        let found = self.count_of(equal)?.gt(zero());
+        let found = self.count_of(fits)?.gt(zero());
         let open = self.count_of(nulls)?.gt(zero()).or(left.is_null().and(self.count_of(plan)?.gt(zero())));
-        let answer = |value: Option<bool>| Box::new(Expr::Literal(Datum::Boolean(value), None));
-        let case = Case {
-            expr: None,
-            when_then_expr: vec![(Box::new(found), answer(Some(!negated))), (Box::new(open), answer(None))],
-            else_expr: Some(answer(Some(negated))),
-        };
-        Ok(TypedExpr { expr: Expr::Case(case), ty: SqlType::BOOL })
+        Ok(three_valued(found, open, negated))
     }
 
-    /// `(a, b) IN (SELECT …)`: a row that is equal exists.
-    fn row_in(&self, items: &[ast::Expr], query: &ast::Query, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
-        if negated {
-            return Err(SqlError::unsupported("NOT IN of a row and a subquery"));
-        }
+    /// `(a, b) IN (SELECT …)`: a row that is equal exists; unknown if one may be.
+    fn row_in(&self, items: &[&ast::Expr], query: &ast::Query, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
         let bound = self.query(query, Some(env.scope))?;
         if bound.columns.len() != items.len() {
             let few = if bound.columns.len() < items.len() { "few" } else { "many" };
             return Err(SqlError::syntax(format!("subquery has too {few} columns")));
         }
-        let mut plan = LogicalPlanBuilder::from(bound.plan);
+        let mut parts = Vec::new();
         for (item, right) in items.iter().zip(&bound.columns) {
-            let left = self.expr(item, env)?;
+            let left = self.expr(item, Env { conjunct: false, ..env })?;
             let left = TypedExpr { expr: outer_references(left.expr, env.scope.schema.as_deref())?, ty: left.ty };
-            plan = plan.filter(self.resolver.operator("=", Some(right.typed()), left)?.expr)?;
+            parts.push(self.resolver.operator("=", Some(right.typed()), left)?.expr);
         }
-        self.exists_plan(plan.build()?, false, env)
+        let equal = balanced(parts, Operator::And);
+        let fits = LogicalPlanBuilder::from(bound.plan.clone()).filter(equal.clone())?.build()?;
+        if env.conjunct && !negated {
+            return self.exists_plan(fits, false, env);
+        }
+        let open = LogicalPlanBuilder::from(bound.plan).filter(equal.is_null())?.build()?;
+        let zero = || Expr::Literal(Datum::Int64(Some(0)), None);
+        let (found, open) = (self.count_of(fits)?.gt(zero()), self.count_of(open)?.gt(zero()));
+        Ok(three_valued(found, open, negated))
+    }
+
+    /// The columns of a subquery of one row, as values.
+    pub fn row_subquery(&self, query: &ast::Query, width: usize, env: Env<'_>) -> Result<Vec<TypedExpr>> {
+        let bound = self.query(query, Some(env.scope))?;
+        if bound.columns.len() != width {
+            let few = if bound.columns.len() < width { "few" } else { "many" };
+            return Err(SqlError::syntax(format!("subquery has too {few} columns")));
+        }
+        let mut values = Vec::new();
+        for only in &bound.columns {
+            let name = self.unique("c");
+            let plan = LogicalPlanBuilder::from(bound.plan.clone()).project([only.expr.clone().alias(name)])?;
+            let plan = self.at_most_one_row(plan.build()?)?;
+            values.push(TypedExpr { expr: Expr::ScalarSubquery(subquery(plan)), ty: only.ty });
+        }
+        Ok(values)
     }
 
     /// `left op ANY|ALL (SELECT …)`.
@@ -174,12 +214,12 @@ impl Binder<'_> {
             BinaryOperator::GtEq => Operator::GtEq,
             other => return Err(SqlError::unsupported(format!("{other} ANY or ALL of a subquery"))),
         };
-        if env.clause != Clause::Where && env.clause != Clause::Having {
-            return Err(SqlError::unsupported("ANY or ALL of a subquery outside WHERE"));
-        }
-        let left = self.expr(left, env)?;
+        let left = self.expr(left, Env { conjunct: false, ..env })?;
         let bound = self.query(query, Some(env.scope))?;
         let (left, plan) = self.matched(left, bound, "ANY")?;
+        if !env.conjunct {
+            return self.counted(left, plan, operator, all, false, env);
+        }
         let expr = Expr::SetComparison(SetComparison {
             expr: Box::new(left),
             subquery: subquery(plan),
@@ -205,6 +245,17 @@ impl Binder<'_> {
         let empty = self.empty_array(ty)?.expr;
         Ok(TypedExpr { expr: datafusion::functions::core::expr_fn::coalesce(vec![value, empty]), ty })
     }
+}
+
+/// True where `found`, else unknown where `open`, else false; or that negated.
+fn three_valued(found: Expr, open: Expr, negated: bool) -> TypedExpr {
+    let answer = |value: Option<bool>| Box::new(Expr::Literal(Datum::Boolean(value), None));
+    let case = Case {
+        expr: None,
+        when_then_expr: vec![(Box::new(found), answer(Some(!negated))), (Box::new(open), answer(None))],
+        else_expr: Some(answer(Some(negated))),
+    };
+    TypedExpr { expr: Expr::Case(case), ty: SqlType::BOOL }
 }
 
 /// A plan as a subquery of an expression.

@@ -2,12 +2,10 @@
 
 use super::binder::Binder;
 use super::expression::{Clause, Env};
+use super::frame::WindowOrder;
 use crate::error::{Result, SqlError, state};
 use crate::functions::{TypedExpr, WindowCall};
 use crate::parse::fold;
-use crate::types::{Datum, SqlType};
-use datafusion::logical_expr::expr::Sort;
-use datafusion::logical_expr::{Expr, WindowFrame, WindowFrameBound, WindowFrameUnits};
 use sqlparser::ast::{self, NamedWindowExpr, WindowType};
 
 /// A window's parts.
@@ -27,15 +25,20 @@ impl Binder<'_> {
         over: &WindowType,
         env: Env<'_>,
     ) -> Result<TypedExpr> {
+        if env.clause == Clause::Aggregate {
+            let message = "aggregate function calls cannot contain window function calls";
+            return Err(SqlError::new(state::GROUPING_ERROR, message));
+        }
         if !matches!(env.clause, Clause::Select | Clause::OrderBy) {
             let message = match env.clause {
-                Clause::Window | Clause::Aggregate => "window function calls cannot be nested".to_string(),
+                Clause::Window => "window function calls cannot be nested".to_string(),
                 Clause::JoinOn => "window functions are not allowed in JOIN conditions".to_string(),
                 clause => format!("window functions are not allowed in {}", clause.name()),
             };
             return Err(SqlError::new(state::WINDOWING_ERROR, message));
         }
         let inner = env.within(Clause::Window);
+        let definition = env.within(Clause::WindowDefinition);
         let arguments = self.arguments(function, inner)?;
         if !arguments.order_by.is_empty() {
             let message = "aggregate ORDER BY is not implemented for window functions";
@@ -58,99 +61,45 @@ impl Binder<'_> {
         };
         let mut partition_by = Vec::new();
         for expr in window.partition_by {
-            let typed = self.settled_expr(expr, inner)?;
+            let typed = self.settled_expr(expr, definition)?;
             partition_by.push(self.resolver.group_key(typed));
         }
-        let order_by: Vec<Sort> =
-            window.order_by.iter().map(|item| self.sort_item(item, inner)).collect::<Result<_>>()?;
-        let frame = self.frame(window.frame, &order_by)?;
+        let mut order = WindowOrder { sorts: Vec::new(), types: Vec::new() };
+        for item in window.order_by {
+            let (sort, ty) = self.typed_sort_item(item, definition)?;
+            order.sorts.push(sort);
+            order.types.push(ty);
+        }
+        let frame = self.frame(window.frame, &mut order, definition)?;
+        let order_by = order.sorts;
         let call = WindowCall { partition_by, order_by, frame, filter, distinct: arguments.distinct };
         self.resolver.window_function(name, arguments.values, call)
+    }
+
+    /// Checks every window of a WINDOW clause, whether or not a call uses it.
+    pub fn check_windows(&self, env: Env<'_>) -> Result<()> {
+        for (at, definition) in env.windows.iter().enumerate() {
+            let name = fold(&definition.0);
+            if env.windows.iter().take(at).any(|other| fold(&other.0) == name) {
+                let message = format!("window \"{name}\" is already defined");
+                return Err(self.at(SqlError::new(state::WINDOWING_ERROR, message), definition.0.span));
+            }
+            let window = named(&name, env.windows, 0)?;
+            let inner = env.within(Clause::WindowDefinition);
+            for expr in window.partition_by {
+                self.settled_expr(expr, inner)?;
+            }
+            for item in window.order_by {
+                self.sort_item(item, inner)?;
+            }
+        }
+        Ok(())
     }
 
     /// An expression whose type must be known.
     pub fn settled_expr(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
         let typed = self.expr(expr, env)?;
         self.settle(typed)
-    }
-
-    fn frame(&self, frame: Option<&ast::WindowFrame>, order_by: &[Sort]) -> Result<WindowFrame> {
-        let Some(frame) = frame else {
-            return Ok(WindowFrame::new((!order_by.is_empty()).then_some(false)));
-        };
-        let units = match frame.units {
-            ast::WindowFrameUnits::Rows => WindowFrameUnits::Rows,
-            ast::WindowFrameUnits::Range => WindowFrameUnits::Range,
-            ast::WindowFrameUnits::Groups => WindowFrameUnits::Groups,
-        };
-        if units == WindowFrameUnits::Groups && order_by.is_empty() {
-            return Err(SqlError::new(state::WINDOWING_ERROR, "GROUPS mode requires an ORDER BY clause"));
-        }
-        let start = self.bound(&frame.start_bound, units, true)?;
-        let end = match &frame.end_bound {
-            Some(bound) => self.bound(bound, units, false)?,
-            None => WindowFrameBound::CurrentRow,
-        };
-        let rank = |bound: &WindowFrameBound| match bound {
-            WindowFrameBound::Preceding(_) => 0,
-            WindowFrameBound::CurrentRow => 1,
-            WindowFrameBound::Following(_) => 2,
-        };
-        if rank(&start) > rank(&end) {
-            let message = if rank(&start) == 1 {
-                "frame starting from current row cannot have preceding rows"
-            } else if rank(&end) == 1 {
-                "frame starting from following row cannot end with current row"
-            } else {
-                "frame starting from following row cannot have preceding rows"
-            };
-            return Err(SqlError::new(state::WINDOWING_ERROR, message));
-        }
-        // RANGE without ORDER BY: all rows are peers.
-        if units == WindowFrameUnits::Range && order_by.is_empty() {
-            return Ok(WindowFrame::new(None));
-        }
-        Ok(WindowFrame::new_bounds(units, start, end))
-    }
-
-    fn bound(&self, bound: &ast::WindowFrameBound, units: WindowFrameUnits, start: bool) -> Result<WindowFrameBound> {
-        let preceding = matches!(bound, ast::WindowFrameBound::Preceding(_));
-        let offset = match bound {
-            ast::WindowFrameBound::CurrentRow => return Ok(WindowFrameBound::CurrentRow),
-            ast::WindowFrameBound::Preceding(offset) | ast::WindowFrameBound::Following(offset) => offset,
-        };
-        let value = match offset {
-            None if preceding && !start => {
-                return Err(SqlError::new(state::WINDOWING_ERROR, "frame end cannot be UNBOUNDED PRECEDING"));
-            }
-            None if !preceding && start => {
-                return Err(SqlError::new(state::WINDOWING_ERROR, "frame start cannot be UNBOUNDED FOLLOWING"));
-            }
-            None if units == WindowFrameUnits::Range => Datum::Null,
-            None => Datum::UInt64(None),
-            Some(_) if units == WindowFrameUnits::Range => {
-                return Err(SqlError::unsupported("RANGE with an offset"));
-            }
-            Some(expr) => {
-                let typed = self.constant(expr, "window frame offsets")?;
-                let value = match self.coerce(typed, SqlType::INT8)?.expr {
-                    Expr::Literal(Datum::Int64(value), _) => value,
-                    _ => return Err(SqlError::unsupported("a window frame offset that is not a constant")),
-                };
-                let Some(value) = value else {
-                    let side = if start { "starting" } else { "ending" };
-                    let message = format!("frame {side} offset must not be null");
-                    return Err(SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message));
-                };
-                let Ok(value) = u64::try_from(value) else {
-                    let side = if start { "starting" } else { "ending" };
-                    let message = format!("frame {side} offset must not be negative");
-                    return Err(SqlError::new("22013", message));
-                };
-                Datum::UInt64(Some(value))
-            }
-        };
-        Ok(if preceding { WindowFrameBound::Preceding(value) } else { WindowFrameBound::Following(value) })
     }
 }
 
@@ -188,7 +137,10 @@ fn specified<'w>(
         return error(format!("cannot override ORDER BY clause of window \"{name}\""));
     }
     if base.frame.is_some() {
-        return error(format!("cannot copy window \"{name}\" because it has a frame clause"));
+        let message = format!("cannot copy window \"{name}\" because it has a frame clause");
+        let copied = SqlError::new(state::WINDOWING_ERROR, message);
+        let bare = spec.order_by.is_empty() && spec.window_frame.is_none();
+        return Err(if bare { copied.hint("Omit the parentheses in this OVER clause.") } else { copied });
     }
     let order_by = if spec.order_by.is_empty() { base.order_by } else { &spec.order_by };
     Ok(Window { partition_by: base.partition_by, order_by, frame: spec.window_frame.as_ref() })

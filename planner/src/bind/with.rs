@@ -51,6 +51,14 @@ impl Binder<'_> {
             } else {
                 self.query(&table.query, parent)?
             };
+            if table.alias.columns.len() > bound.columns.len() {
+                let message = format!(
+                    "WITH query \"{name}\" has {} columns available but {} columns specified",
+                    bound.columns.len(),
+                    table.alias.columns.len()
+                );
+                return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
+            }
             super::from::rename(&name, &mut bound.columns, Some(&table.alias))?;
             self.with.borrow_mut().tables.push(CommonTable { name, plan: bound.plan, columns: bound.columns });
         }
@@ -130,16 +138,19 @@ impl Binder<'_> {
             return Err(SqlError::syntax("each UNION query must have the same number of columns"));
         }
         let mut exprs = Vec::new();
-        for ((of_second, of_first), internal) in second.columns.iter().zip(&columns).zip(&names) {
-            let cast = self.coerce(of_second.typed(), of_first.ty).map_err(|_| {
+        for (at, ((of_second, of_first), internal)) in second.columns.iter().zip(&columns).zip(&names).enumerate() {
+            let overall = self.resolver.common_type("UNION", &[of_first.ty, of_second.ty])?;
+            if overall.base != of_first.ty.base || overall.array != of_first.ty.array {
                 let message = format!(
-                    "recursive query \"{name}\" column \"{}\" has type {} in non-recursive term but type {} overall",
-                    of_first.name,
+                    "recursive query \"{name}\" column {} has type {} in non-recursive term but type {} overall",
+                    at + 1,
                     of_first.ty.name(),
-                    of_second.ty.name()
+                    overall.name()
                 );
-                SqlError::new(state::DATATYPE_MISMATCH, message)
-            })?;
+                return Err(SqlError::new(state::DATATYPE_MISMATCH, message)
+                    .hint("Cast the output of the non-recursive term to the correct type."));
+            }
+            let cast = self.coerce(of_second.typed(), of_first.ty)?;
             exprs.push(cast.expr.alias(internal));
         }
         let step = LogicalPlanBuilder::from(second.plan).project(exprs)?.build()?;

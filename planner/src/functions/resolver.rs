@@ -129,6 +129,23 @@ impl<'a> Resolver<'a> {
         super::aggregate::exists(name)
     }
 
+    /// Whether an aggregate takes its values in WITHIN GROUP.
+    pub fn is_ordered_set(&self, name: &str) -> bool {
+        super::aggregate::is_ordered_set(name)
+    }
+
+    /// `name(direct) WITHIN GROUP (ORDER BY value)`; `direct` is a constant of float8, or an array of them.
+    pub fn ordered_set(
+        &self,
+        name: &str,
+        direct: Option<(Datum, bool)>,
+        value: TypedExpr,
+        sort: &datafusion::logical_expr::expr::Sort,
+        filter: Option<Expr>,
+    ) -> Result<TypedExpr> {
+        super::aggregate::ordered_set(self, name, direct, value, sort, filter)
+    }
+
     /// A window function, or an aggregate over a window. The result may wrap the `Expr::WindowFunction` in a cast.
     pub fn window_function(&self, name: &str, args: Vec<TypedExpr>, call: WindowCall) -> Result<TypedExpr> {
         super::window::resolve(self, name, self.settle_all(args), call)

@@ -57,8 +57,17 @@ pub(super) fn resolve(
     if call.distinct {
         return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "DISTINCT is not implemented for window functions"));
     }
-    if !exists(name) {
+    if resolver.is_aggregate(name) {
         return aggregate(resolver, name, args, call);
+    }
+    if !exists(name) {
+        if !resolver.is_function(name) {
+            return Err(resolver.no_function(name, &args));
+        }
+        // An unknown call is told first, as everywhere.
+        resolver.function(name, args)?;
+        let message = format!("OVER specified, but {name} is not a window function nor an aggregate function");
+        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
     }
     if call.filter.is_some() {
         return Err(SqlError::new(
@@ -93,18 +102,50 @@ pub(super) fn resolve(
             (nth_value_udwf(), vec![value.expr, at.expr], value.ty.plain())
         }
         ("lag" | "lead", [value, rest @ ..]) if rest.len() <= 2 => {
-            let value = known(value.clone())?;
+            // The value and what stands where there is no row share a type.
+            let value = match rest.get(1) {
+                Some(default) if !default.is_unknown() => {
+                    let common = resolver.common_type(name, &[value.ty, default.ty]);
+                    let common = common.map_err(|_| resolver.no_function(name, &args))?;
+                    let ty = if common.base == value.ty.base { value.ty } else { common.plain() };
+                    resolver.cast(value.clone(), ty, CastContext::Implicit)?
+                }
+                _ => known(value.clone())?,
+            };
             let mut args = vec![value.expr.clone()];
             if let Some(offset) = rest.first() {
                 args.push(resolver.cast(whole(offset.clone())?, int8, CastContext::Implicit)?.expr);
             }
             if let Some(default) = rest.get(1) {
-                args.push(resolver.cast(default.clone(), value.ty, CastContext::Implicit)?.expr);
+                args.push(resolver.cast(default.clone(), value.ty.plain(), CastContext::Implicit)?.expr);
             }
             (if name == "lag" { lag_udwf() } else { lead_udwf() }, args, value.ty.plain())
         }
         _ => return Err(resolver.no_function(name, &args)),
     };
+    let number = |at: usize| match args.get(at) {
+        Some(Expr::Literal(ScalarValue::Int64(number), _)) => Some(*number),
+        _ => None,
+    };
+    let place = match name {
+        "ntile" => Some(0),
+        "nth_value" | "lag" | "lead" => Some(1),
+        _ => None,
+    };
+    match place.and_then(number) {
+        // NULL buckets, the NULLth value, NULL rows away: NULL.
+        Some(None) => {
+            let null = ScalarValue::try_from(&ty.arrow())?;
+            return Ok(TypedExpr::literal(null, ty));
+        }
+        Some(Some(buckets)) if name == "ntile" && buckets <= 0 => {
+            return Err(SqlError::new("22014", "argument of ntile must be greater than zero"));
+        }
+        Some(Some(at)) if name == "nth_value" && at <= 0 => {
+            return Err(SqlError::new("22016", "argument of nth_value must be greater than zero"));
+        }
+        _ => {}
+    }
     let constant = |at: usize| match args.get(at) {
         None | Some(Expr::Literal(ScalarValue::Int64(Some(_)), _)) => true,
         Some(_) => false,

@@ -3,10 +3,11 @@
 //! Must not know statements or sessions.
 
 use super::correlated::{apply_subqueries, has_correlated};
+use super::in_order::InOrder;
 use super::key_order::KeyOrder;
 use super::lookup_join::LookupJoin;
 use super::slotting::{fill_placeholders, filters_to_scans};
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
 use crate::execution::extension::ExtensionNodes;
 use crate::execution::slots::Slots;
 use crate::execution::table_scan::TableScanExec;
@@ -108,7 +109,16 @@ impl Engine {
             first => {
                 let applied = apply_subqueries(plan.clone(), true)?;
                 // The first error is the telling one when both fail.
-                let optimized = self.state.optimize(&applied).or(first)?;
+                let optimized = match self.state.optimize(&applied).or(first) {
+                    Ok(optimized) => optimized,
+                    Err(error) => {
+                        let error = SqlError::from(error);
+                        if error.state() == state::INTERNAL_ERROR && has_correlated(plan)? {
+                            return Err(SqlError::unsupported("a LATERAL or correlated subquery of this shape"));
+                        }
+                        return Err(error);
+                    }
+                };
                 if has_correlated(&optimized)? {
                     return Err(SqlError::unsupported("a LATERAL or correlated subquery of this shape"));
                 }
@@ -193,5 +203,6 @@ fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
             rules.push(Arc::new(LookupJoin));
         }
     }
+    rules.push(Arc::new(InOrder));
     rules
 }

@@ -7,6 +7,7 @@
 
 pub mod correlated;
 pub mod engine;
+mod in_order;
 pub mod instance;
 pub mod key_order;
 pub mod lookup_join;

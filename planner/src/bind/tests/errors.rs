@@ -46,7 +46,7 @@ async fn errors_are_worded_and_placed_as_postgresql_does() {
         ("select 1::nosuchtype", "42704", "type \"nosuchtype\" does not exist", None),
         ("select (select 1, 2)", "42601", "subquery must return only one column", None),
         ("select * from t join t on true", "42712", "table name \"t\" specified more than once", None),
-        ("select row_number() from t", "42P20", "window function row_number requires an OVER clause", Some(8)),
+        ("select row_number() from t", "42809", "window function row_number requires an OVER clause", Some(8)),
         (
             "select id from t where row_number() over () = 1",
             "42P20",

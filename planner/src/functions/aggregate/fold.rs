@@ -8,11 +8,14 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, BooleanA
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as DataFusionResult;
+use datafusion::logical_expr::expr::AggregateFunctionParams;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::udaf_default_schema_name;
 use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{
     Accumulator, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature, TypeSignature, Volatility,
 };
+use std::cmp::Ordering;
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -50,6 +53,9 @@ pub(super) struct FoldAggregate<F: Fold> {
     input: SqlType,
     result: SqlType,
     signature: Signature,
+    /// Whether each different value counts once. DataFusion's own DISTINCT groups by bytes first, which are not
+    /// equal for equal numerics, and in no order.
+    distinct: bool,
     fold: PhantomData<F>,
 }
 
@@ -62,8 +68,13 @@ impl<F: Fold> FoldAggregate<F> {
             input,
             result,
             signature: Signature::new(TypeSignature::Exact(vec![input.arrow()]), Volatility::Immutable),
+            distinct: false,
             fold: PhantomData,
         }
+    }
+    /// The same over different values.
+    pub(super) fn distinct(self, distinct: bool) -> Self {
+        FoldAggregate { distinct, ..self }
     }
 }
 
@@ -74,19 +85,25 @@ impl<F: Fold> fmt::Debug for FoldAggregate<F> {
 }
 impl<F: Fold> PartialEq for FoldAggregate<F> {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.input == other.input && self.parameter == other.parameter
+        self.name == other.name
+            && self.input == other.input
+            && self.parameter == other.parameter
+            && self.distinct == other.distinct
     }
 }
 impl<F: Fold> Eq for FoldAggregate<F> {}
 impl<F: Fold> Hash for FoldAggregate<F> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.name, self.input, self.parameter).hash(state);
+        (self.name, self.input, self.parameter, self.distinct).hash(state);
     }
 }
 
 impl<F: Fold> AggregateUDFImpl for FoldAggregate<F> {
     fn name(&self) -> &str {
         self.name
+    }
+    fn schema_name(&self, params: &AggregateFunctionParams) -> DataFusionResult<String> {
+        Ok(format!("{}{}", if self.distinct { "distinct " } else { "" }, udaf_default_schema_name(self, params)?))
     }
     fn signature(&self) -> &Signature {
         &self.signature
@@ -95,7 +112,7 @@ impl<F: Fold> AggregateUDFImpl for FoldAggregate<F> {
         Ok(self.result.arrow())
     }
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> DataFusionResult<Vec<FieldRef>> {
-        let ty = if args.is_distinct {
+        let ty = if args.is_distinct || self.distinct {
             DataType::List(Arc::new(Field::new_list_field(self.input.arrow(), true)))
         } else {
             DataType::Binary
@@ -103,11 +120,12 @@ impl<F: Fold> AggregateUDFImpl for FoldAggregate<F> {
         Ok(vec![Arc::new(Field::new(format_state_name(args.name, "state"), ty, true))])
     }
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> DataFusionResult<Box<dyn Accumulator>> {
-        if args.is_distinct {
+        if args.is_distinct || self.distinct {
             return Ok(Box::new(DistinctFold::<F> {
                 input: self.input,
                 parameter: self.parameter,
                 seen: HashSet::new(),
+                values: Vec::new(),
                 bytes: 0,
                 fold: PhantomData,
             }));
@@ -126,7 +144,7 @@ impl<F: Fold> AggregateUDFImpl for FoldAggregate<F> {
         }))
     }
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
-        !args.is_distinct
+        !args.is_distinct && !self.distinct
     }
     fn create_groups_accumulator(&self, _: AccumulatorArgs<'_>) -> DataFusionResult<Box<dyn GroupsAccumulator>> {
         Ok(Box::new(ManyFolds::<F> { parameter: self.parameter, folds: Vec::new() }))
@@ -204,14 +222,17 @@ impl<F: Fold> Accumulator for OneFold<F> {
 struct DistinctFold<F> {
     input: SqlType,
     parameter: u8,
+    /// What they are told apart by.
     seen: HashSet<ScalarValue>,
+    /// Of equal values the first.
+    values: Vec<ScalarValue>,
     bytes: usize,
     fold: PhantomData<F>,
 }
 
 impl<F> fmt::Debug for DistinctFold<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} distinct values", self.seen.len())
+        write!(f, "{} distinct values", self.values.len())
     }
 }
 
@@ -220,9 +241,15 @@ impl<F: Fold> DistinctFold<F> {
         for row in 0..array.len() {
             if !array.is_null(row) {
                 let value = ScalarValue::try_from_array(array, row)?.compacted();
-                let bytes = value.size();
-                if self.seen.insert(value) {
-                    self.bytes += bytes;
+                let key = match &value {
+                    ScalarValue::Binary(Some(bytes)) => {
+                        ScalarValue::Binary(Some(crate::types::numeric::key_of(bytes).to_vec()))
+                    }
+                    other => other.clone(),
+                };
+                if self.seen.insert(key) {
+                    self.bytes += value.size();
+                    self.values.push(value);
                 }
             }
         }
@@ -236,8 +263,10 @@ impl<F: Fold> Accumulator for DistinctFold<F> {
     }
     fn evaluate(&mut self) -> DataFusionResult<ScalarValue> {
         let mut fold = F::start(self.parameter);
-        if !self.seen.is_empty() {
-            let array = ScalarValue::iter_to_array(self.seen.iter().cloned())?;
+        if !self.values.is_empty() {
+            // In order, as PostgreSQL: the sum of floats depends on it.
+            self.values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+            let array = ScalarValue::iter_to_array(self.values.iter().cloned())?;
             let array = typed::<F>(&array)?;
             for row in 0..array.len() {
                 fold.add(F::In::item(array, row)?)?;
@@ -249,8 +278,7 @@ impl<F: Fold> Accumulator for DistinctFold<F> {
         size_of_val(self) + self.bytes * 2
     }
     fn state(&mut self) -> DataFusionResult<Vec<ScalarValue>> {
-        let values: Vec<ScalarValue> = self.seen.iter().cloned().collect();
-        Ok(vec![ScalarValue::List(ScalarValue::new_list_nullable(&values, &self.input.arrow()))])
+        Ok(vec![ScalarValue::List(ScalarValue::new_list_nullable(&self.values, &self.input.arrow()))])
     }
     fn merge_batch(&mut self, arrays: &[ArrayRef]) -> DataFusionResult<()> {
         let lists = first(arrays)?

@@ -2,6 +2,9 @@
 
 mod collect;
 mod fold;
+mod logical;
+mod ordered;
+mod regression;
 mod statistics;
 mod sum;
 
@@ -9,16 +12,17 @@ use super::comparison::numeric_key;
 use super::{AggregateCall, CastContext, Resolver, TypedExpr};
 use crate::error::{Result, SqlError, state};
 use crate::types::{BaseType, SqlType};
+use datafusion::arrow::array::Array;
+use datafusion::arrow::compute::SortOptions;
 use datafusion::common::ScalarValue;
 use datafusion::functions_aggregate::array_agg::array_agg_udaf;
-use datafusion::functions_aggregate::bool_and_or::{bool_and_udaf, bool_or_udaf};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::functions_aggregate::min_max::{max_udaf, min_udaf};
 use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams};
 use datafusion::logical_expr::{AggregateUDF, AggregateUDFImpl, Expr};
 use std::sync::Arc;
 
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 19] = [
     "count",
     "sum",
     "avg",
@@ -37,11 +41,17 @@ const NAMES: [&str; 18] = [
     "var_pop",
     "bit_and",
     "bit_or",
+    "bit_xor",
 ];
 
 /// Whether an aggregate with this name exists.
 pub(super) fn exists(name: &str) -> bool {
-    NAMES.contains(&name)
+    NAMES.contains(&name) || regression::NAMES.contains(&name) || is_ordered_set(name)
+}
+
+/// Whether an aggregate takes its values in WITHIN GROUP.
+pub(super) fn is_ordered_set(name: &str) -> bool {
+    matches!(name, "percentile_cont" | "percentile_disc" | "mode")
 }
 
 fn own(function: impl AggregateUDFImpl + 'static) -> Arc<AggregateUDF> {
@@ -62,6 +72,10 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
         };
         TypedExpr::new(Expr::AggregateFunction(AggregateFunction { func: function, params }), ty)
     };
+    if is_ordered_set(name) {
+        let message = format!("WITHIN GROUP is required for ordered-set aggregate {name}");
+        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+    }
     // Two numerics are distinct by value, not by scale.
     let key = |arg: TypedExpr| {
         if distinct && arg.ty.base == BaseType::Numeric && !arg.ty.array { numeric_key(arg) } else { arg }
@@ -85,6 +99,18 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
             let delimiter = resolver.cast(delimiter, SqlType::TEXT, CastContext::Implicit)?;
             return Ok(make(own(collect::StringAgg::new()), vec![value.expr, delimiter.expr], SqlType::TEXT));
         }
+        (_, 2) if regression::NAMES.contains(&name) => {
+            let float = |arg: &TypedExpr| resolver.cast(arg.clone(), SqlType::FLOAT8, CastContext::Implicit);
+            let floats: Option<Vec<Expr>> = args.iter().map(|arg| Some(float(arg).ok()?.expr)).collect();
+            let (Some(floats), Some((function, result))) = (floats, regression::function(name)) else {
+                return Err(missing(&args));
+            };
+            if distinct {
+                return Err(SqlError::unsupported(format!("DISTINCT with {name}")));
+            }
+            return Ok(make(function, floats, result));
+        }
+        _ if regression::NAMES.contains(&name) => return Err(missing(&args)),
         (_, 1) => {}
         _ => return Err(missing(&args)),
     }
@@ -107,8 +133,8 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
     use BaseType as B;
     Ok(match name {
         "count" => make(count_udaf(), vec![key(arg).expr], SqlType::INT8),
-        "bool_and" | "every" if base == B::Bool => make(bool_and_udaf(), vec![arg.expr], ty),
-        "bool_or" if base == B::Bool => make(bool_or_udaf(), vec![arg.expr], ty),
+        "bool_and" | "every" if base == B::Bool => make(logical::logical(false), vec![arg.expr], ty),
+        "bool_or" if base == B::Bool => make(logical::logical(true), vec![arg.expr], ty),
         "min" | "max" => {
             if matches!(
                 base,
@@ -121,8 +147,12 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
             } else {
                 arg
             };
+            let declared = arg.ty.modifier >= 4;
             let ty = arg.ty.plain();
-            if matches!(base, B::Float4 | B::Float8) {
+            if base == B::Numeric && !declared {
+                // Of equal values of different scales one is shown as it is.
+                make(logical::numeric_extreme(name == "max"), vec![arg.expr], ty)
+            } else if matches!(base, B::Float4 | B::Float8) {
                 make(statistics::float_extreme(name == "max", ty), vec![arg.expr], ty)
             } else {
                 make(if name == "max" { max_udaf() } else { min_udaf() }, vec![arg.expr], ty)
@@ -132,17 +162,30 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
             if ty.array {
                 return Err(SqlError::unsupported("a multidimensional array"));
             }
-            make(array_agg_udaf(), vec![key(arg).expr], ty.array_of())
+            if distinct {
+                let sort = order_by.first();
+                let options = SortOptions {
+                    descending: sort.is_some_and(|sort| !sort.asc),
+                    nulls_first: sort.is_some_and(|sort| sort.nulls_first),
+                };
+                let function = ordered::Ordered::function(ordered::Kind::Distinct, ty, ty.array_of(), options);
+                return Ok(TypedExpr::new(undecorated(function, vec![arg.expr], filter), ty.array_of()));
+            }
+            make(array_agg_udaf(), vec![arg.expr], ty.array_of())
         }
         "sum" | "avg" => {
-            let (function, result) = sum::function(name, base).ok_or_else(|| missing(std::slice::from_ref(&arg)))?;
-            make(function, vec![key(arg).expr], result)
+            let (function, result) =
+                sum::function(name, base, distinct).ok_or_else(|| missing(std::slice::from_ref(&arg)))?;
+            if distinct && matches!(base, B::Numeric | B::Float4 | B::Float8) {
+                return Ok(TypedExpr::new(undecorated(function, vec![arg.expr], filter), result));
+            }
+            make(function, vec![arg.expr], result)
         }
-        "bit_and" | "bit_or" => {
+        "bit_and" | "bit_or" | "bit_xor" => {
             let function = statistics::bits(name, base).ok_or_else(|| missing(std::slice::from_ref(&arg)))?;
             make(function, vec![arg.expr], ty)
         }
-        _ => {
+        "stddev" | "stddev_samp" | "stddev_pop" | "variance" | "var_samp" | "var_pop" => {
             let arg = match base {
                 B::Int2 | B::Int4 | B::Int8 => resolver.cast(arg, SqlType::NUMERIC, CastContext::Implicit)?,
                 B::Float4 => resolver.cast(arg, SqlType::FLOAT8, CastContext::Implicit)?,
@@ -150,7 +193,75 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
                 _ => return Err(missing(std::slice::from_ref(&arg))),
             };
             let result = arg.ty.plain();
-            make(statistics::spread(name, result.base), vec![key(arg).expr], result)
+            let function = statistics::spread(name, result.base, distinct);
+            if distinct {
+                return Ok(TypedExpr::new(undecorated(function, vec![arg.expr], filter), result));
+            }
+            make(function, vec![arg.expr], result)
         }
+        _ => return Err(missing(std::slice::from_ref(&arg))),
     })
+}
+
+/// A call of a function that sees to DISTINCT and the order for itself.
+fn undecorated(function: Arc<AggregateUDF>, args: Vec<Expr>, filter: Option<Expr>) -> Expr {
+    let params = AggregateFunctionParams {
+        args,
+        distinct: false,
+        filter: filter.map(Box::new),
+        order_by: Vec::new(),
+        null_treatment: None,
+    };
+    Expr::AggregateFunction(AggregateFunction { func: function, params })
+}
+
+/// `name(direct) WITHIN GROUP (ORDER BY value)`. Errors: 42883, 22003.
+pub(super) fn ordered_set(
+    resolver: &Resolver<'_>,
+    name: &str,
+    direct: Option<(ScalarValue, bool)>,
+    value: TypedExpr,
+    sort: &datafusion::logical_expr::expr::Sort,
+    filter: Option<Expr>,
+) -> Result<TypedExpr> {
+    use ordered::{Kind, Ordered};
+    let value = resolver.resolve_unknown(value)?;
+    let options = SortOptions { descending: !sort.asc, nulls_first: sort.nulls_first };
+    let fractions = |value: &ScalarValue| -> Result<Vec<Option<f64>>> {
+        let array = match value {
+            ScalarValue::List(list) if list.is_null(0) => return Ok(Vec::new()),
+            ScalarValue::List(list) => list.value(0),
+            other => other.to_array()?,
+        };
+        let float = |at| match ScalarValue::try_from_array(&array, at)? {
+            ScalarValue::Float64(Some(value)) => ordered::fraction(value).map(Some),
+            _ => Ok(None),
+        };
+        (0..array.len()).map(float).collect()
+    };
+    let (kind, value, result) = match (name, direct) {
+        ("mode", None) => {
+            let ty = value.ty.plain();
+            (Kind::Mode, value, ty)
+        }
+        ("percentile_disc", Some((direct, array))) => {
+            let ty = value.ty.plain();
+            let result = if array { ty.array_of() } else { ty };
+            (Kind::Discrete(fractions(&direct)?, array), value, result)
+        }
+        ("percentile_cont", Some((direct, array))) => {
+            if !value.ty.is_number() {
+                return Err(resolver.no_function(name, &[TypedExpr::literal(direct, SqlType::FLOAT8), value]));
+            }
+            let value = resolver.cast(value, SqlType::FLOAT8, CastContext::Implicit)?;
+            let result = if array { SqlType::FLOAT8.array_of() } else { SqlType::FLOAT8 };
+            (Kind::Continuous(fractions(&direct)?, array), value, result)
+        }
+        _ => return Err(resolver.no_function(name, &[value])),
+    };
+    if value.ty.array {
+        return Err(SqlError::unsupported(format!("{name} of arrays")));
+    }
+    let function = Ordered::function(kind, value.ty.plain(), result, options);
+    Ok(TypedExpr::new(undecorated(function, vec![value.expr], filter), result))
 }

@@ -15,7 +15,7 @@ const POPULATION: u8 = 1;
 const ROOT: u8 = 2;
 
 /// The function of stddev, variance and their kin over numeric or float8.
-pub(super) fn spread(name: &str, base: BaseType) -> Arc<AggregateUDF> {
+pub(super) fn spread(name: &str, base: BaseType, distinct: bool) -> Arc<AggregateUDF> {
     let parameter =
         if name.ends_with("_pop") { POPULATION } else { 0 } | if name.starts_with("stddev") { ROOT } else { 0 };
     let name = match parameter {
@@ -26,9 +26,12 @@ pub(super) fn spread(name: &str, base: BaseType) -> Arc<AggregateUDF> {
     };
     match base {
         BaseType::Numeric => {
-            own(FoldAggregate::<NumericSpread>::new(name, parameter, SqlType::NUMERIC, SqlType::NUMERIC))
+            own(FoldAggregate::<NumericSpread>::new(name, parameter, SqlType::NUMERIC, SqlType::NUMERIC)
+                .distinct(distinct))
         }
-        _ => own(FoldAggregate::<FloatSpread>::new(name, parameter, SqlType::FLOAT8, SqlType::FLOAT8)),
+        _ => {
+            own(FoldAggregate::<FloatSpread>::new(name, parameter, SqlType::FLOAT8, SqlType::FLOAT8).distinct(distinct))
+        }
     }
 }
 
@@ -147,9 +150,13 @@ impl Fold for FloatSpread {
     }
 }
 
-/// bit_and, bit_or over an integer type.
+/// bit_and, bit_or, bit_xor over an integer type.
 pub(super) fn bits(name: &str, base: BaseType) -> Option<Arc<AggregateUDF>> {
-    let (name, parameter) = if name == "bit_and" { ("bit_and", 0) } else { ("bit_or", 1) };
+    let (name, parameter) = match name {
+        "bit_and" => ("bit_and", 0),
+        "bit_or" => ("bit_or", 1),
+        _ => ("bit_xor", 2),
+    };
     Some(match base {
         BaseType::Int2 => own(FoldAggregate::<Bits<Int2>>::new(name, parameter, SqlType::INT2, SqlType::INT2)),
         BaseType::Int4 => own(FoldAggregate::<Bits<Int4>>::new(name, parameter, SqlType::INT4, SqlType::INT4)),
@@ -159,7 +166,7 @@ pub(super) fn bits(name: &str, base: BaseType) -> Option<Arc<AggregateUDF>> {
 }
 
 struct Bits<T> {
-    or: bool,
+    parameter: u8,
     value: Option<i64>,
     marker: std::marker::PhantomData<fn() -> T>,
 }
@@ -177,8 +184,11 @@ impl<T> Bits<T> {
     fn combine(&mut self, value: i64) {
         self.value = Some(match self.value {
             None => value,
-            Some(held) if self.or => held | value,
-            Some(held) => held & value,
+            Some(held) => match self.parameter {
+                0 => held & value,
+                1 => held | value,
+                _ => held ^ value,
+            },
         });
     }
 }
@@ -191,7 +201,7 @@ where
     type In = T;
     type Out = T;
     fn start(parameter: u8) -> Self {
-        Bits { or: parameter == 1, value: None, marker: std::marker::PhantomData }
+        Bits { parameter, value: None, marker: std::marker::PhantomData }
     }
     fn add(&mut self, value: T::Item<'_>) -> Result<()> {
         self.combine(i64::from(value));

@@ -13,7 +13,8 @@ use std::sync::Arc;
 const AVERAGE: u8 = 1;
 
 /// The function for an argument's type, and its result type.
-pub(super) fn function(name: &str, base: BaseType) -> Option<(Arc<AggregateUDF>, SqlType)> {
+/// With `distinct`, of different values; only numerics and floats need to know.
+pub(super) fn function(name: &str, base: BaseType, distinct: bool) -> Option<(Arc<AggregateUDF>, SqlType)> {
     let (int2, int4, int8) = (SqlType::INT2, SqlType::INT4, SqlType::INT8);
     let (float4, float8, numeric) = (SqlType::FLOAT4, SqlType::FLOAT8, SqlType::NUMERIC);
     Some(if name == "sum" {
@@ -21,9 +22,17 @@ pub(super) fn function(name: &str, base: BaseType) -> Option<(Arc<AggregateUDF>,
             BaseType::Int2 => (own(FoldAggregate::<IntegerSum<Int2>>::new("sum_int2", 0, int2, int8)), int8),
             BaseType::Int4 => (own(FoldAggregate::<IntegerSum<Int4>>::new("sum_int4", 0, int4, int8)), int8),
             BaseType::Int8 => (own(FoldAggregate::<WideSum<Int8>>::new("sum_int8", 0, int8, numeric)), numeric),
-            BaseType::Numeric => (own(FoldAggregate::<NumericSum>::new("sum_numeric", 0, numeric, numeric)), numeric),
-            BaseType::Float4 => (own(FoldAggregate::<FloatSum<Float4>>::new("sum_float4", 0, float4, float4)), float4),
-            BaseType::Float8 => (own(FoldAggregate::<FloatSum<Float8>>::new("sum_float8", 0, float8, float8)), float8),
+            BaseType::Numeric => {
+                (own(FoldAggregate::<NumericSum>::new("sum_numeric", 0, numeric, numeric).distinct(distinct)), numeric)
+            }
+            BaseType::Float4 => (
+                own(FoldAggregate::<FloatSum<Float4>>::new("sum_float4", 0, float4, float4).distinct(distinct)),
+                float4,
+            ),
+            BaseType::Float8 => (
+                own(FoldAggregate::<FloatSum<Float8>>::new("sum_float8", 0, float8, float8).distinct(distinct)),
+                float8,
+            ),
             _ => return None,
         }
     } else {
@@ -31,15 +40,18 @@ pub(super) fn function(name: &str, base: BaseType) -> Option<(Arc<AggregateUDF>,
             BaseType::Int2 => (own(FoldAggregate::<WideSum<Int2>>::new("avg_int2", AVERAGE, int2, numeric)), numeric),
             BaseType::Int4 => (own(FoldAggregate::<WideSum<Int4>>::new("avg_int4", AVERAGE, int4, numeric)), numeric),
             BaseType::Int8 => (own(FoldAggregate::<WideSum<Int8>>::new("avg_int8", AVERAGE, int8, numeric)), numeric),
-            BaseType::Numeric => {
-                (own(FoldAggregate::<NumericSum>::new("avg_numeric", AVERAGE, numeric, numeric)), numeric)
-            }
-            BaseType::Float4 => {
-                (own(FoldAggregate::<FloatAverage<Float4>>::new("avg_float4", 0, float4, float8)), float8)
-            }
-            BaseType::Float8 => {
-                (own(FoldAggregate::<FloatAverage<Float8>>::new("avg_float8", 0, float8, float8)), float8)
-            }
+            BaseType::Numeric => (
+                own(FoldAggregate::<NumericSum>::new("avg_numeric", AVERAGE, numeric, numeric).distinct(distinct)),
+                numeric,
+            ),
+            BaseType::Float4 => (
+                own(FoldAggregate::<FloatAverage<Float4>>::new("avg_float4", 0, float4, float8).distinct(distinct)),
+                float8,
+            ),
+            BaseType::Float8 => (
+                own(FoldAggregate::<FloatAverage<Float8>>::new("avg_float8", 0, float8, float8).distinct(distinct)),
+                float8,
+            ),
             _ => return None,
         }
     })

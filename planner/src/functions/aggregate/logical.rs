@@ -1,0 +1,104 @@
+//! bool_and and bool_or, min and max of numerics: folds that PostgreSQL defines otherwise than DataFusion.
+
+use super::fold::{Fold, FoldAggregate};
+use super::own;
+use super::sum::take;
+use crate::error::Result;
+use crate::functions::typed::{Bool, NumericBytes};
+use crate::types::SqlType;
+use crate::types::numeric::key_of;
+use datafusion::logical_expr::AggregateUDF;
+use std::sync::Arc;
+
+/// bool_or, or bool_and and every.
+pub(super) fn logical(or: bool) -> Arc<AggregateUDF> {
+    let (name, parameter) = if or { ("bool_or", 1) } else { ("bool_and", 0) };
+    own(FoldAggregate::<Logical>::new(name, parameter, SqlType::BOOL, SqlType::BOOL))
+}
+
+/// Counts both answers, so that a moving frame can take values out.
+#[derive(Clone, Debug)]
+struct Logical {
+    or: bool,
+    counts: [u64; 2],
+}
+
+impl Logical {
+    fn count(&mut self, value: bool) -> &mut u64 {
+        let [no, yes] = &mut self.counts;
+        if value { yes } else { no }
+    }
+}
+
+impl Fold for Logical {
+    type In = Bool;
+    type Out = Bool;
+    const REMOVES: bool = true;
+    fn start(parameter: u8) -> Self {
+        Logical { or: parameter == 1, counts: [0; 2] }
+    }
+    fn add(&mut self, value: bool) -> Result<()> {
+        *self.count(value) += 1;
+        Ok(())
+    }
+    fn remove(&mut self, value: bool) -> Result<()> {
+        let count = self.count(value);
+        *count = count.saturating_sub(1);
+        Ok(())
+    }
+    fn save(&self, out: &mut Vec<u8>) {
+        for count in self.counts {
+            out.extend_from_slice(&count.to_le_bytes());
+        }
+    }
+    fn merge(&mut self, mut state: &[u8]) -> Result<()> {
+        *self.count(false) += u64::from_le_bytes(take(&mut state)?);
+        *self.count(true) += u64::from_le_bytes(take(&mut state)?);
+        Ok(())
+    }
+    fn finish(&self) -> Result<Option<bool>> {
+        let [no, yes] = self.counts;
+        Ok((no + yes > 0).then_some(if self.or { yes > 0 } else { no == 0 }))
+    }
+}
+
+/// min or max of numerics whose scales may differ: of equal values the last, as it is written.
+pub(super) fn numeric_extreme(max: bool) -> Arc<AggregateUDF> {
+    let (name, parameter) = if max { ("max", 1) } else { ("min", 0) };
+    own(FoldAggregate::<NumericExtreme>::new(name, parameter, SqlType::NUMERIC, SqlType::NUMERIC))
+}
+
+#[derive(Clone, Debug)]
+struct NumericExtreme {
+    max: bool,
+    value: Option<Vec<u8>>,
+}
+
+impl Fold for NumericExtreme {
+    type In = NumericBytes;
+    type Out = NumericBytes;
+    fn start(parameter: u8) -> Self {
+        NumericExtreme { max: parameter == 1, value: None }
+    }
+    fn add(&mut self, value: &[u8]) -> Result<()> {
+        let stays = self.value.as_ref().is_some_and(|held| {
+            let (held, value) = (key_of(held), key_of(value));
+            if self.max { held > value } else { held < value }
+        });
+        if !stays {
+            self.value = Some(value.to_vec());
+        }
+        Ok(())
+    }
+    fn save(&self, out: &mut Vec<u8>) {
+        if let Some(value) = &self.value {
+            out.extend_from_slice(value);
+        }
+    }
+    fn merge(&mut self, state: &[u8]) -> Result<()> {
+        if state.is_empty() { Ok(()) } else { self.add(state) }
+    }
+    fn finish(&self) -> Result<Option<Vec<u8>>> {
+        Ok(self.value.clone())
+    }
+}

@@ -1,0 +1,246 @@
+//! Aggregates that keep every value and sort them at the end: array_agg(DISTINCT), percentile_cont, percentile_disc, mode.
+
+use super::own;
+use crate::error::{Result as SqlResult, SqlError, state};
+use crate::types::numeric::key_of;
+use crate::types::{BaseType, SqlType};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray};
+use datafusion::arrow::compute::SortOptions;
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::arrow::row::{RowConverter, SortField};
+use datafusion::common::ScalarValue;
+use datafusion::error::Result;
+use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::utils::format_state_name;
+use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature, Volatility};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// What is made of the sorted values.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    /// An array of the different ones.
+    Distinct,
+    /// The one at a fraction of the way.
+    Discrete(Vec<Option<f64>>, bool),
+    /// The one at a fraction of the way, between two.
+    Continuous(Vec<Option<f64>>, bool),
+    /// The most frequent one.
+    Mode,
+}
+
+/// An aggregate over values of one type.
+#[derive(Clone, Debug)]
+pub(super) struct Ordered {
+    kind: Kind,
+    input: SqlType,
+    result: SqlType,
+    options: SortOptions,
+    signature: Signature,
+}
+
+impl Ordered {
+    /// The aggregate of values of `input`, sorted so.
+    pub(super) fn function(kind: Kind, input: SqlType, result: SqlType, options: SortOptions) -> Arc<AggregateUDF> {
+        own(Ordered { kind, input, result, options, signature: Signature::any(1, Volatility::Immutable) })
+    }
+}
+
+impl PartialEq for Ordered {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind
+            && self.input == other.input
+            && self.result == other.result
+            && self.options == other.options
+    }
+}
+impl Eq for Ordered {}
+impl std::hash::Hash for Ordered {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (self.name(), self.input, self.result).hash(state);
+    }
+}
+
+impl AggregateUDFImpl for Ordered {
+    fn name(&self) -> &str {
+        match self.kind {
+            Kind::Distinct => "array_agg_distinct",
+            Kind::Discrete(..) => "percentile_disc",
+            Kind::Continuous(..) => "percentile_cont",
+            Kind::Mode => "mode",
+        }
+    }
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(self.result.arrow())
+    }
+    fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
+        let list = DataType::List(Arc::new(Field::new_list_field(self.input.arrow(), true)));
+        Ok(vec![Arc::new(Field::new(format_state_name(args.name, "values"), list, true))])
+    }
+    fn accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        Ok(Box::new(Values { of: self.clone(), values: Vec::new(), seen: HashSet::new(), bytes: 0 }))
+    }
+    fn create_sliding_accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        Err(SqlError::unsupported(format!("{} over a frame that moves", self.name())).into())
+    }
+}
+
+#[derive(Debug)]
+struct Values {
+    of: Ordered,
+    values: Vec<ScalarValue>,
+    seen: HashSet<ScalarValue>,
+    bytes: usize,
+}
+
+/// By what equal values are the same.
+fn key(value: &ScalarValue, ty: SqlType) -> ScalarValue {
+    match value {
+        ScalarValue::Binary(Some(bytes)) if ty.base == BaseType::Numeric && !ty.array => {
+            ScalarValue::Binary(Some(key_of(bytes).to_vec()))
+        }
+        ScalarValue::Utf8(Some(text)) if ty.base == BaseType::Char && !ty.array => {
+            ScalarValue::Utf8(Some(text.trim_end_matches(' ').to_string()))
+        }
+        other => other.clone(),
+    }
+}
+
+impl Values {
+    fn take(&mut self, array: &ArrayRef) -> Result<()> {
+        let distinct = self.of.kind == Kind::Distinct;
+        for row in 0..array.len() {
+            if array.is_null(row) && !distinct {
+                continue;
+            }
+            let value = ScalarValue::try_from_array(array, row)?.compacted();
+            let bytes = value.size();
+            if distinct && !self.seen.insert(key(&value, self.of.input)) {
+                continue;
+            }
+            self.bytes += bytes * if distinct { 2 } else { 1 };
+            self.values.push(value);
+        }
+        Ok(())
+    }
+
+    /// The values in order, each with the bytes that it is sorted by.
+    fn sorted(&self) -> Result<Vec<(Vec<u8>, ScalarValue)>> {
+        if self.values.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys = ScalarValue::iter_to_array(self.values.iter().map(|value| key(value, self.of.input)))?;
+        let field = SortField::new_with_options(keys.data_type().clone(), self.of.options);
+        let rows = RowConverter::new(vec![field])?.convert_columns(&[keys])?;
+        let mut sorted: Vec<(Vec<u8>, ScalarValue)> =
+            rows.iter().zip(&self.values).map(|(row, value)| (row.as_ref().to_vec(), value.clone())).collect();
+        sorted.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(sorted)
+    }
+
+    fn result(&self, values: Vec<ScalarValue>, array: bool) -> Result<ScalarValue> {
+        let element = if self.of.result.array { self.of.result.element() } else { self.of.result };
+        if array {
+            return Ok(ScalarValue::List(ScalarValue::new_list_nullable(&values, &element.arrow())));
+        }
+        match values.into_iter().next() {
+            Some(value) => Ok(value),
+            None => ScalarValue::try_from(&element.arrow()),
+        }
+    }
+
+    fn null(&self) -> Result<ScalarValue> {
+        ScalarValue::try_from(&self.of.result.arrow())
+    }
+}
+
+fn float(value: &ScalarValue) -> SqlResult<f64> {
+    match value {
+        ScalarValue::Float64(Some(value)) => Ok(*value),
+        _ => Err(SqlError::internal("percentile_cont got something else than floats")),
+    }
+}
+
+/// The value at a fraction of the way through sorted floats.
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn between(sorted: &[(Vec<u8>, ScalarValue)], fraction: f64) -> SqlResult<f64> {
+    let place = fraction * (sorted.len() - 1) as f64;
+    let at = |place: f64| sorted.get(place as usize).map_or(Ok(f64::NAN), |(_, value)| float(value));
+    let (low, high) = (at(place.floor())?, at(place.ceil())?);
+    Ok(if low == high || place.floor() == place.ceil() { low } else { low + (place - place.floor()) * (high - low) })
+}
+
+impl Accumulator for Values {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        match values.first() {
+            Some(values) => self.take(values),
+            None => Err(SqlError::internal("an aggregate lacks its argument").into()),
+        }
+    }
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        let sorted = self.sorted()?;
+        if sorted.is_empty() {
+            return self.null();
+        }
+        let element = if self.of.result.array { self.of.result.element() } else { self.of.result };
+        let nothing = ScalarValue::try_from(&element.arrow())?;
+        match &self.of.kind {
+            Kind::Distinct => self.result(sorted.into_iter().map(|(_, value)| value).collect(), true),
+            Kind::Mode => {
+                let (mut best, mut run, mut start) = (0, 0, 0);
+                for (at, (bytes, _)) in sorted.iter().enumerate() {
+                    let same = at > 0 && sorted.get(at - 1).is_some_and(|(before, _)| before == bytes);
+                    let length = if same { run + 1 } else { 1 };
+                    run = length;
+                    if length > best {
+                        best = length;
+                        start = at + 1 - length;
+                    }
+                }
+                self.result(sorted.get(start).map(|(_, value)| value.clone()).into_iter().collect(), false)
+            }
+            Kind::Discrete(fractions, array) => {
+                let at = |fraction: f64| ((fraction * sorted.len() as f64).ceil() as usize).max(1) - 1;
+                let pick = |fraction: &Option<f64>| match fraction.and_then(|fraction| sorted.get(at(fraction))) {
+                    Some((_, value)) => value.clone(),
+                    None => nothing.clone(),
+                };
+                self.result(fractions.iter().map(pick).collect(), *array)
+            }
+            Kind::Continuous(fractions, array) => {
+                let pick = |fraction: &Option<f64>| match fraction {
+                    Some(fraction) => Ok(ScalarValue::Float64(Some(between(&sorted, *fraction)?))),
+                    None => Ok(nothing.clone()),
+                };
+                self.result(fractions.iter().map(pick).collect::<SqlResult<Vec<_>>>()?, *array)
+            }
+        }
+    }
+    fn size(&self) -> usize {
+        size_of_val(self) + self.bytes
+    }
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        Ok(vec![ScalarValue::List(ScalarValue::new_list_nullable(&self.values, &self.of.input.arrow()))])
+    }
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        let lists = states.first().and_then(|state| state.as_list_opt::<i32>());
+        let lists = lists.ok_or_else(|| SqlError::internal("an aggregate got a foreign state"))?;
+        for list in lists.iter().flatten() {
+            self.take(&list)?;
+        }
+        Ok(())
+    }
+}
+
+/// Checks a fraction. Errors: 22003.
+pub(super) fn fraction(value: f64) -> SqlResult<f64> {
+    if value.is_nan() || !(0.0..=1.0).contains(&value) {
+        let message = format!("percentile value {value} is not between 0 and 1");
+        return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, message));
+    }
+    Ok(value)
+}

@@ -1,0 +1,118 @@
+//! [`InOrder`]: the branches of UNION ALL one after the other, as they are written.
+//!
+//! DataFusion reads the branches of a union at once and mixes their rows. PostgreSQL appends them, and what it shows
+//! of equal rows (the first it meets) follows from that. Only in plans with one partition, where a merge of
+//! partitions can be nothing else.
+
+use crate::error::SqlError;
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::execution::TaskContext;
+use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::limit::GlobalLimitExec;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, ReplaceChildrenOptions,
+    SendableRecordBatchStream,
+};
+use futures::{StreamExt, TryStreamExt};
+use std::fmt;
+use std::sync::Arc;
+
+/// The rule. Runs last.
+#[derive(Debug)]
+pub struct InOrder;
+
+impl PhysicalOptimizerRule for InOrder {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        if config.execution.target_partitions > 1 {
+            return Ok(plan);
+        }
+        let ordered = plan.transform_up(|plan| {
+            let Some(merge) = plan.downcast_ref::<CoalescePartitionsExec>() else { return Ok(Transformed::no(plan)) };
+            let appended: Arc<dyn ExecutionPlan> = Arc::new(AppendExec::new(Arc::clone(merge.input())));
+            Ok(Transformed::yes(match merge.fetch() {
+                Some(rows) => Arc::new(GlobalLimitExec::new(appended, 0, Some(rows))),
+                None => appended,
+            }))
+        })?;
+        Ok(ordered.data)
+    }
+    fn name(&self) -> &str {
+        "InOrder"
+    }
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// The partitions of its input one after the other.
+#[derive(Debug)]
+pub struct AppendExec {
+    input: Arc<dyn ExecutionPlan>,
+    properties: Arc<PlanProperties>,
+}
+
+impl AppendExec {
+    fn new(input: Arc<dyn ExecutionPlan>) -> Self {
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(input.schema()),
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        AppendExec { input, properties: Arc::new(properties) }
+    }
+    fn with_inputs(children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        match children.into_iter().next() {
+            Some(input) => Ok(Arc::new(AppendExec::new(input))),
+            None => Err(SqlError::internal("an append without input").into()),
+        }
+    }
+}
+
+impl DisplayAs for AppendExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("AppendExec")
+    }
+}
+
+impl ExecutionPlan for AppendExec {
+    fn name(&self) -> &str {
+        "AppendExec"
+    }
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _options: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Self::with_inputs(children)
+    }
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Self::with_inputs(children)
+    }
+    fn apply_expressions(
+        &self,
+        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+    fn execute(&self, _partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let input = Arc::clone(&self.input);
+        let partitions = input.output_partitioning().partition_count();
+        let streams = futures::stream::iter(0..partitions)
+            .map(move |partition| input.execute(partition, Arc::clone(&context)))
+            .try_flatten();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.input.schema(), streams)))
+    }
+}
