@@ -5,9 +5,10 @@
 //! the torn end of a crash, and a record whose type byte became that of a recycled log for the end of the log.
 //! One flipped bit makes either out of synced commits. So every log is walked here, checksum by checksum
 //! (logs are bounded by the size of the memtables): where the first damage is followed by the start of
-//! another intact record, the store is corrupted; where nothing follows, it is the write that a crash
-//! interrupted, which nobody was told of, and it is cut off. (The very last record of the newest
-//! log is the one whose damage cannot be told from an interrupted write. After a power failure, a hole before
+//! another intact record, the store is corrupted; where nothing follows, it may be the write that a crash
+//! interrupted, which nobody was told of, and which is cut off. Such a write shows it: the file ends before the
+//! record does, or a sector of it never arrived and reads as zeroes. A last record that is all there and yet
+//! does not match its checksum was changed later, and is reported. (After a power failure, a hole before
 //! an intact record can also come from commits with `synchronous_commit = off`; it is reported.)
 //!
 //! The format is RocksDB's log_format.h: blocks of 32 KiB; fragments of a masked CRC-32C over type and
@@ -19,6 +20,8 @@ use std::path::{Path, PathBuf};
 
 const BLOCK: usize = 32 << 10;
 const HEADER: usize = 7;
+/// What a disk writes whole or not at all.
+const SECTOR: usize = 512;
 const FULL: u8 = 1;
 const FIRST: u8 = 2;
 const LAST: u8 = 4;
@@ -34,6 +37,8 @@ enum Verdict {
     Torn(usize),
     /// Damage at the first offset, an intact record at the second.
     Damaged(usize, usize),
+    /// Damage at this offset that no interrupted write leaves.
+    Changed(usize),
 }
 
 /// Checks the logs and the manifest in a directory of RocksDB; cuts off the torn end of the newest log.
@@ -59,7 +64,7 @@ pub fn check(directory: &Path) -> Result<()> {
         let verdict = walk(&content);
         let begins = match verdict {
             Verdict::Torn(offset) => offset > 0,
-            Verdict::Intact | Verdict::Damaged(..) => !content.is_empty(),
+            Verdict::Intact | Verdict::Damaged(..) | Verdict::Changed(_) => !content.is_empty(),
         };
         if let (Some((earlier, offset)), true) = (&torn, begins) {
             return Err(damaged(earlier, *offset, "and a later log is not empty"));
@@ -71,6 +76,7 @@ pub fn check(directory: &Path) -> Result<()> {
             Verdict::Damaged(offset, next) => {
                 return Err(damaged(&path, offset, &format!("and an intact record follows at {next}")));
             }
+            Verdict::Changed(offset) => return Err(damaged(&path, offset, CHANGED)),
         }
     }
     if let Some((path, offset)) = torn {
@@ -80,6 +86,8 @@ pub fn check(directory: &Path) -> Result<()> {
     }
     Ok(())
 }
+
+const CHANGED: &str = "in a record that was written whole";
 
 fn damaged(path: &Path, offset: usize, more: &str) -> StoreError {
     StoreError::Corrupted(format!("{} is damaged at byte {offset}, {more}", path.display()))
@@ -97,8 +105,14 @@ fn check_manifest(directory: &Path) -> Result<()> {
         Verdict::Damaged(offset, next) => {
             Err(damaged(&path, offset, &format!("and an intact record follows at {next}")))
         }
+        Verdict::Changed(offset) => Err(damaged(&path, offset, CHANGED)),
         Verdict::Intact | Verdict::Torn(_) => Ok(()),
     }
+}
+
+fn masked_checksum(kind: u8, payload: &[u8]) -> u32 {
+    let checksum = crc32c::crc32c_append(crc32c::crc32c(&[kind]), payload);
+    checksum.rotate_right(15).wrapping_add(0xa282_ead8)
 }
 
 /// Type and length with header of the intact fragment at `offset`.
@@ -112,9 +126,29 @@ fn fragment(content: &[u8], offset: usize) -> Option<(u8, usize)> {
     if !(FULL..=LAST).contains(&kind) && !OTHERS.contains(&kind) {
         return None;
     }
-    let checksum = crc32c::crc32c_append(crc32c::crc32c(&[kind]), payload);
-    let masked = checksum.rotate_right(15).wrapping_add(0xa282_ead8);
-    (masked == u32::from_le_bytes([c0, c1, c2, c3])).then_some((kind, HEADER + length))
+    (masked_checksum(kind, payload) == u32::from_le_bytes([c0, c1, c2, c3])).then_some((kind, HEADER + length))
+}
+
+/// Whether the damage at `offset`, behind which no record starts, may be a write that a crash interrupted.
+fn is_interrupted(content: &[u8], offset: usize) -> bool {
+    let mut begin = offset;
+    while begin < content.len() {
+        let end = ((begin / SECTOR + 1) * SECTOR).min(content.len());
+        if content.get(begin..end).is_some_and(|sector| sector.iter().all(|byte| *byte == 0)) {
+            return true;
+        }
+        begin = end;
+    }
+    let block_end = ((offset / BLOCK + 1) * BLOCK).min(content.len());
+    let Some((header, behind)) = content.get(offset..block_end).and_then(|block| block.split_first_chunk::<HEADER>())
+    else {
+        return true;
+    };
+    let [c0, c1, c2, c3, low, high, _] = *header;
+    let reaches_beyond = usize::from(u16::from_le_bytes([low, high])) > behind.len();
+    // The length itself may be what changed: then the rest matches its checksum.
+    let stored = u32::from_le_bytes([c0, c1, c2, c3]);
+    reaches_beyond && block_end == content.len() && !(FULL..=LAST).any(|kind| masked_checksum(kind, behind) == stored)
 }
 
 fn is_trailer(content: &[u8], offset: usize) -> bool {
@@ -136,7 +170,8 @@ fn walk(content: &[u8]) -> Verdict {
     }
     match next_record(content, offset) {
         Some(next) => Verdict::Damaged(offset, next),
-        None => Verdict::Torn(offset),
+        None if is_interrupted(content, offset) => Verdict::Torn(offset),
+        None => Verdict::Changed(offset),
     }
 }
 
@@ -172,8 +207,7 @@ mod tests {
     use super::*;
 
     fn push(log: &mut Vec<u8>, kind: u8, payload: &[u8]) {
-        let checksum = crc32c::crc32c_append(crc32c::crc32c(&[kind]), payload);
-        log.extend(checksum.rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes());
+        log.extend(masked_checksum(kind, payload).to_le_bytes());
         log.extend((payload.len() as u16).to_le_bytes());
         log.push(kind);
         log.extend(payload);
@@ -181,9 +215,10 @@ mod tests {
 
     #[test]
     fn damage_is_told_from_a_torn_end() {
+        let payload: Vec<u8> = (1..=100).collect();
         let mut log = Vec::new();
         for _ in 0..10 {
-            push(&mut log, FULL, &[7; 100]);
+            push(&mut log, FULL, &payload);
         }
         assert_eq!(walk(&log), Verdict::Intact);
         assert_eq!(walk(&log[..log.len() - 1]), Verdict::Torn(9 * 107));
@@ -196,7 +231,10 @@ mod tests {
         for bit in 9 * 107 * 8..log.len() * 8 {
             let mut flipped = log.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(walk(&flipped), Verdict::Torn(9 * 107), "bit {bit}");
+            assert_eq!(walk(&flipped), Verdict::Changed(9 * 107), "bit {bit}");
+        }
+        for length in 9 * 107 + 1..log.len() {
+            assert_eq!(walk(&log[..length]), Verdict::Torn(9 * 107), "cut at {length}");
         }
     }
 
