@@ -286,7 +286,12 @@ impl From<DataFusionError> for SqlError {
             DataFusionError::NotImplemented(what) => {
                 SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("not supported: {what}"))
             }
-            DataFusionError::ResourcesExhausted(what) => SqlError::new(state::OUT_OF_MEMORY, what.clone()),
+            DataFusionError::ResourcesExhausted(what) if what.contains("disk space") => {
+                SqlError::new(state::DISK_FULL, "no more disk space for temporary files").detail(what.clone())
+            }
+            DataFusionError::ResourcesExhausted(what) => SqlError::new(state::OUT_OF_MEMORY, "out of memory")
+                .detail(what.clone())
+                .hint("What the statement holds does not fit and cannot spill. Make it need less, or start the server with more --query-memory."),
             other => SqlError::internal(other),
         }
     }

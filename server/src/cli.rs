@@ -20,17 +20,24 @@ pub fn main() -> ExitCode {
 
 fn start(config: Config) -> Result<(), String> {
     init_log(&config)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    let runtime = runtime("percosql")?;
+    // A sort or join may compute for seconds without a pause; on threads of its own it keeps no connection waiting.
+    let workers = self::runtime("percosql-query")?;
+    let result = runtime.block_on(crate::server::run(config, workers.handle().clone()));
+    // What still computes or blocks (a connection that was dropped in mid-statement) must not keep the process.
+    workers.shutdown_timeout(std::time::Duration::from_secs(1));
+    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    result
+}
+
+fn runtime(name: &str) -> Result<tokio::runtime::Runtime, String> {
+    tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        .thread_name("percosql")
+        .thread_name(name)
         // Plans of deep queries recurse; two megabytes are soon gone in a debug build.
         .thread_stack_size(16 * 1024 * 1024)
         .build()
-        .map_err(|e| format!("cannot start the runtime: {e}"))?;
-    let result = runtime.block_on(crate::server::run(config));
-    // What still blocks (a connection that was dropped in mid-statement) must not keep the process.
-    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
-    result
+        .map_err(|e| format!("cannot start the runtime: {e}"))
 }
 
 fn init_log(config: &Config) -> Result<(), String> {

@@ -51,6 +51,10 @@ pub struct StartOptions {
     /// Connections served at a time [default: 200]
     #[arg(long, value_name = "COUNT", env = "PERCOSQL_MAX_CONNECTIONS")]
     pub max_connections: Option<usize>,
+    /// Memory that all statements' sorts, joins and aggregations together may hold, such as 512MB or 4GB; beyond it they
+    /// spill to the data directory, or fail with 53200 [default: a quarter of the machine's]
+    #[arg(long, value_name = "SIZE", env = "PERCOSQL_QUERY_MEMORY")]
+    pub query_memory: Option<String>,
     /// Certificate chain in PEM; with --tls-key, clients may ask for TLS
     #[arg(long, value_name = "FILE", env = "PERCOSQL_TLS_CERT")]
     pub tls_cert: Option<PathBuf>,
@@ -87,6 +91,7 @@ struct File {
     listen: Option<String>,
     store: Option<String>,
     max_connections: Option<usize>,
+    query_memory: Option<String>,
     tls_cert: Option<PathBuf>,
     tls_key: Option<PathBuf>,
     shutdown_timeout: Option<u64>,
@@ -112,6 +117,8 @@ pub struct Config {
     pub store: StoreKind,
     /// Connections at a time.
     pub max_connections: usize,
+    /// Memory of all statements together, in bytes.
+    pub query_memory: usize,
     /// Certificate chain and key.
     pub tls: Option<(PathBuf, PathBuf)>,
     /// How long running statements may go on at shutdown.
@@ -142,6 +149,10 @@ impl Config {
             listen: parse_listen(&listen)?,
             store: parse_store(&store)?,
             max_connections: options.max_connections.or(file.max_connections).unwrap_or(200).max(1),
+            query_memory: match options.query_memory.or(file.query_memory) {
+                Some(text) => parse_size(&text).map_err(|error| format!("--query-memory {text}: {error}"))?,
+                None => machine_memory() / 4,
+            },
             tls,
             shutdown_timeout: Duration::from_secs(options.shutdown_timeout.or(file.shutdown_timeout).unwrap_or(10)),
             log_format: options.log_format.or(file.log_format).unwrap_or_default(),
@@ -154,6 +165,40 @@ fn read_file(path: &Path) -> Result<File, String> {
     let text =
         std::fs::read_to_string(path).map_err(|e| format!("cannot read settings file {}: {e}", path.display()))?;
     toml::from_str(&text).map_err(|e| format!("settings file {}: {e}", path.display()))
+}
+
+/// A number of bytes: `65536`, `64kB`, `512MB`, `2GB`. Units are multiples of 1024, as in PostgreSQL's settings.
+fn parse_size(text: &str) -> Result<usize, String> {
+    const LEAST: usize = 1 << 20;
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "kb" => 10,
+        "mb" => 20,
+        "gb" => 30,
+        "tb" => 40,
+        _ => return Err("write a number and kB, MB, GB or TB, such as 512MB".to_string()),
+    };
+    let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(1 << shift));
+    match bytes {
+        Some(bytes) if bytes >= LEAST => Ok(bytes),
+        Some(_) => Err("at least 1MB is needed".to_string()),
+        None => Err("write a number and kB, MB, GB or TB, such as 512MB".to_string()),
+    }
+}
+
+/// The memory that this process may use at most: the machine's, or that of its control group when it is less.
+fn machine_memory() -> usize {
+    /// Where neither is known.
+    const UNKNOWN: usize = 4 << 30;
+    let physical = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
+    });
+    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+    [physical, group].into_iter().flatten().min().unwrap_or(UNKNOWN)
 }
 
 fn parse_listen(text: &str) -> Result<SocketAddr, String> {
@@ -215,6 +260,19 @@ mod tests {
         let error = Config::resolve(StartOptions { config: Some(path), ..StartOptions::default() }).unwrap_err();
         assert!(error.contains("lisen"), "{error}");
         std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(parse_size("2097152"), Ok(2 << 20));
+        assert_eq!(parse_size("64 MB"), Ok(64 << 20));
+        assert_eq!(parse_size("3gb"), Ok(3 << 30));
+        for bad in ["", "1kB", "12 apples", "MB", "-1GB", "99999999999999999999GB"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+        assert!(machine_memory() > 1 << 20);
+        let options = StartOptions { query_memory: Some("lots".into()), ..StartOptions::default() };
+        assert!(Config::resolve(options).unwrap_err().starts_with("--query-memory lots: "));
     }
 
     #[test]

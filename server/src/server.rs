@@ -5,16 +5,19 @@ use crate::config::{Config, StoreKind};
 use crate::connection::cancel::Backends;
 use crate::connection::tls;
 use crate::listener::{self, Listener, Shared};
+use planner::execution::detached::Workers;
+use planner::plan::EngineOptions;
 use planner::session::Database;
 use std::io::Write;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 /// Runs a server until it is told to stop. Errors are sentences for a person; nothing was started, or what
-/// was started has been stopped.
-pub async fn run(config: Config) -> Result<(), String> {
+/// was started has been stopped. `workers` compute what is long, so that connections are always heard.
+pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), String> {
     // Before the store is opened: a signal during a long recovery must not be lost.
     let mut terminate = signal(SignalKind::terminate()).map_err(|e| format!("cannot wait for SIGTERM: {e}"))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(|e| format!("cannot wait for SIGINT: {e}"))?;
@@ -23,7 +26,13 @@ pub async fn run(config: Config) -> Result<(), String> {
         None => None,
     };
     let store = crate::store::open(&config).await?;
-    let database = Database::open(Arc::clone(&store.transactions), Arc::clone(&store.env))
+    let options = EngineOptions {
+        memory_bytes: config.query_memory,
+        spill_directory: Some(spill_directory(&config)?),
+        workers: Workers::new(workers),
+        ..EngineOptions::default()
+    };
+    let database = Database::open_with(Arc::clone(&store.transactions), Arc::clone(&store.env), options)
         .await
         .map_err(|error| format!("cannot open the database in {}: {error}", config.data_dir.display()))?;
     let any_password = database.any_password().await.map_err(|error| format!("cannot read the roles: {error}"))?;
@@ -63,6 +72,17 @@ pub async fn run(config: Config) -> Result<(), String> {
             Ok(())
         }
     }
+}
+
+/// Where operators spill; what a server that was killed left there is removed.
+fn spill_directory(config: &Config) -> Result<PathBuf, String> {
+    let folder = config.data_dir.join("query-spill");
+    let made = match std::fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => std::fs::create_dir_all(&folder),
+    };
+    made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    Ok(folder)
 }
 
 /// What a person sees when the server is ready. On standard output, whatever the log is set to.

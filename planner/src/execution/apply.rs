@@ -1,6 +1,7 @@
 //! Correlated subqueries that cannot become joins: [`ApplyNode`] adds a subquery's result to each row,
 //! [`ApplyExec`] runs the subquery once for each row, with the row's columns as slots.
 
+use super::interrupt::pause;
 use super::outer::OuterValues;
 use crate::error::{Result as SqlResult, SqlError};
 use crate::state;
@@ -13,6 +14,7 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DFSchema, DFSchemaRef, Result};
 use datafusion::error::DataFusionError;
 use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, apply_expression_roots, reset_plan_states};
@@ -26,6 +28,9 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+
+/// Rows after which others get the thread: each may run the subquery.
+const ROWS_BETWEEN_PAUSES: usize = 16;
 
 /// What is made of the subquery's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -189,6 +194,7 @@ impl ApplyExec {
             operand: self.operand.clone(),
             outer: Arc::clone(&self.outer),
             schema: Arc::clone(&self.schema),
+            held: MemoryConsumer::new("Apply").register(task.memory_pool()),
             task,
             last: None,
         }
@@ -204,6 +210,8 @@ struct Runner {
     outer: Arc<OuterValues>,
     schema: SchemaRef,
     task: Arc<TaskContext>,
+    /// Accounts for the rows of IN's subquery.
+    held: MemoryReservation,
     /// The outer values of the last run and what it returned: an uncorrelated subquery runs once.
     last: Option<(Vec<Datum>, Found)>,
 }
@@ -226,6 +234,9 @@ impl Runner {
         let operand = arrays(self.operand.as_slice())?;
         let mut results = Vec::with_capacity(rows);
         for row in 0..rows {
+            if row % ROWS_BETWEEN_PAUSES == ROWS_BETWEEN_PAUSES - 1 {
+                pause().await;
+            }
             let outer = columns.iter().map(|column| Datum::try_from_array(column, row)).collect::<Result<Vec<_>>>()?;
             let found = self.run(outer).await?;
             results.push(match found {
@@ -281,7 +292,12 @@ impl Runner {
                 Found::Rows(any)
             }
             ApplyKind::In { .. } => {
-                let batches: Vec<RecordBatch> = stream.try_collect().await?;
+                let mut batches = Vec::new();
+                self.held.free();
+                while let Some(batch) = stream.try_next().await? {
+                    self.held.try_grow(batch.get_array_memory_size())?;
+                    batches.push(batch);
+                }
                 let columns: Vec<&dyn Array> = batches.iter().map(|batch| batch.column(0).as_ref()).collect();
                 Found::Values(if columns.is_empty() { None } else { Some(concat(&columns)?) })
             }

@@ -1,6 +1,7 @@
 //! What all leaves share: properties, batches, the one-row batch on which expressions without
 //! columns are evaluated.
 
+use super::interrupt::paced;
 use crate::error::{Result, SqlError};
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
@@ -9,7 +10,6 @@ use datafusion::common::Statistics;
 use datafusion::common::stats::Precision;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{AcrossPartitions, ConstExpr, EquivalenceProperties, Partitioning, PhysicalSortExpr};
-use datafusion::physical_plan::coop::make_cooperative;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
 use datafusion::physical_plan::metrics::Count;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -128,5 +128,5 @@ pub fn stream(
         rows.add(batch.num_rows());
         Ok(batch)
     });
-    make_cooperative(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(schema), counted)))
+    paced(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(schema), counted)))
 }

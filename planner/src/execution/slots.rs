@@ -38,7 +38,12 @@ pub struct StatementContext {
 #[derive(Default)]
 pub struct Slots {
     current: RwLock<Option<Arc<StatementContext>>>,
+    running: Running,
 }
+
+/// Held by tasks that compute for a plan instance beside its stream: the instance serves nobody else while one is left.
+#[derive(Clone, Debug, Default)]
+pub struct Running(#[allow(dead_code)] Arc<()>);
 
 impl Slots {
     /// Empty slots for a new plan instance.
@@ -52,6 +57,14 @@ impl Slots {
     /// Takes the context out, so that a pooled plan keeps no transaction alive.
     pub fn clear(&self) {
         *self.current.write() = None;
+    }
+    /// The word that something runs, for who does.
+    pub fn running(&self) -> Running {
+        self.running.clone()
+    }
+    /// Whether something still runs.
+    pub fn is_running(&self) -> bool {
+        Arc::strong_count(&self.running.0) > 1
     }
     /// The context of the execution under way. Errors when there is none (a plan that runs
     /// outside an execution: a bug, or constant folding that must not happen).

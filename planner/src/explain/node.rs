@@ -5,6 +5,7 @@ use crate::execution::apply::ApplyExec;
 use crate::execution::bounds::KeyBounds;
 use crate::execution::generate_series::GenerateSeriesExec;
 use crate::execution::index_scan::IndexScanExec;
+use crate::execution::interrupt::PaceExec;
 use crate::execution::key_tap::KeyTapExec;
 use crate::execution::limit::LimitExec;
 use crate::execution::lookup_scan::LookupScanExec;
@@ -49,7 +50,10 @@ pub struct Line {
 
 /// The input of an operator that is not shown.
 pub fn transparent(operator: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
-    let hidden = operator.is::<ProjectionExec>() || operator.is::<CooperativeExec>() || operator.is::<KeyTapExec>();
+    let hidden = operator.is::<ProjectionExec>()
+        || operator.is::<CooperativeExec>()
+        || operator.is::<KeyTapExec>()
+        || operator.is::<PaceExec>();
     hidden.then(|| operator.children().first().map(|child| Arc::clone(child))).flatten()
 }
 

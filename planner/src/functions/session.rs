@@ -67,10 +67,10 @@ fn wait<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-fn sleep(context: &StatementContext, seconds: f64) -> Result<()> {
-    // In steps, so that a cancelled statement does not sleep on.
+fn sleep(call: &Call<'_>, seconds: f64) -> Result<()> {
+    // In steps, so that a statement that is cancelled or over (which has no context any more) does not sleep on.
     let mut left = seconds.clamp(0.0, 1e9);
-    while left > 0.0 && !context.session.cancel.is_cancelled() {
+    while left > 0.0 && !call.context()?.session.cancel.is_cancelled() {
         let step = left.min(0.05);
         wait(tokio::time::sleep(Duration::from_secs_f64(step)));
         left -= step;
@@ -213,11 +213,10 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             SqlType::of(BaseType::Void),
             volatile,
             Arc::new(|call: &Call<'_>| {
-                let context = call.context()?;
                 let seconds = call.column::<Float8>(0)?;
                 for row in 0..call.rows {
                     if let Some(seconds) = seconds.get(row)? {
-                        sleep(&context, seconds)?;
+                        sleep(call, seconds)?;
                     }
                 }
                 Ok(Arc::new(datafusion::arrow::array::NullArray::new(call.rows)))

@@ -8,7 +8,9 @@ use super::key_order::KeyOrder;
 use super::lookup_join::LookupJoin;
 use super::slotting::{fill_placeholders, filters_to_scans};
 use crate::error::{Result, SqlError, state};
+use crate::execution::detached::Workers;
 use crate::execution::extension::ExtensionNodes;
+use crate::execution::interrupt::interruptible;
 use crate::execution::slots::Slots;
 use crate::execution::table_scan::TableScanExec;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -44,6 +46,8 @@ pub struct EngineOptions {
     pub parallel_bytes: usize,
     /// Rows in one batch, at most.
     pub batch_rows: usize,
+    /// Where long computations run; beside everything else when there is none.
+    pub workers: Workers,
 }
 
 impl Default for EngineOptions {
@@ -55,6 +59,7 @@ impl Default for EngineOptions {
             partitions: std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4)),
             parallel_bytes: 64 << 20,
             batch_rows: 4096,
+            workers: Workers::default(),
         }
     }
 }
@@ -73,6 +78,7 @@ pub struct Engine {
     parallel: Option<SessionState>,
     task: Arc<TaskContext>,
     planners: Vec<NodePlannerFactory>,
+    workers: Workers,
 }
 
 impl std::fmt::Debug for Engine {
@@ -97,7 +103,7 @@ impl Engine {
         let parallel = (options.partitions > 1).then(|| state(options.partitions));
         let state = state(1);
         let task = state.task_ctx();
-        Ok(Arc::new(Engine { state, parallel, task, planners }))
+        Ok(Arc::new(Engine { state, parallel, task, planners, workers: options.workers }))
     }
 
     /// Optimises a logical plan; its placeholders stay. Correlated subqueries become joins where
@@ -135,10 +141,16 @@ impl Engine {
         planners.extend(self.planners.iter().map(|make| make(slots)));
         let planner = DefaultPhysicalPlanner::with_extension_planners(planners);
         let plan = planner.create_physical_plan(&filled, &self.state).await?;
-        match &self.parallel {
-            Some(parallel) if scans_much(&plan) => Ok(planner.create_physical_plan(&filled, parallel).await?),
-            _ => Ok(plan),
-        }
+        let plan = match &self.parallel {
+            Some(parallel) if scans_much(&plan) => planner.create_physical_plan(&filled, parallel).await?,
+            _ => plan,
+        };
+        Ok(interruptible(plan, slots)?)
+    }
+
+    /// Where long computations run.
+    pub fn workers(&self) -> &Workers {
+        &self.workers
     }
 
     /// What operators run with: memory pool, spill space, batch size.

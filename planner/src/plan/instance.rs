@@ -3,19 +3,40 @@
 
 use super::engine::Engine;
 use crate::error::Result;
+use crate::execution::detached::detached;
+use crate::execution::interrupt::writes;
 use crate::execution::slots::{Slots, StatementContext};
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_expr::ScalarFunctionExpr;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, SendableRecordBatchStream};
 use std::sync::Arc;
+
+fn sleeps(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
+    let mut found = false;
+    plan.apply(|operator| {
+        operator.apply_expressions(&mut |expression| {
+            expression.apply(|inner| {
+                found |= inner.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| call.name() == "pg_sleep");
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    })?;
+    Ok(found)
+}
 
 /// A plan that can run. `&mut self` where it runs: one execution at a time.
 pub struct PlanInstance {
     engine: Arc<Engine>,
     slots: Arc<Slots>,
     plan: Arc<dyn ExecutionPlan>,
+    /// Whether it writes or locks: that is not left to others, who could not be told to stop at once.
+    writes: bool,
+    /// Whether it calls a function that blocks.
+    sleeps: bool,
     used: bool,
 }
 
@@ -26,7 +47,14 @@ impl PlanInstance {
         if plan.output_partitioning().partition_count() > 1 {
             plan = Arc::new(CoalescePartitionsExec::new(plan));
         }
-        Ok(PlanInstance { engine: Arc::clone(engine), slots, plan, used: false })
+        Ok(PlanInstance {
+            engine: Arc::clone(engine),
+            slots,
+            writes: writes(&plan),
+            sleeps: sleeps(&plan)?,
+            plan,
+            used: false,
+        })
     }
 
     /// Starts an execution in `context`. The stream must be dropped and [`PlanInstance::finish`]
@@ -37,12 +65,20 @@ impl PlanInstance {
             self.plan = reset_plan_states(Arc::clone(&self.plan))?;
         }
         self.used = true;
-        Ok(self.plan.execute(0, Arc::clone(self.engine.task_context()))?)
+        let workers = self.engine.workers();
+        let stream = workers.enter(|| self.plan.execute(0, Arc::clone(self.engine.task_context())))?;
+        Ok(if self.writes { stream } else { detached(stream, workers, &self.slots, self.sleeps) })
     }
 
-    /// Ends an execution: the slots are empty, no transaction is kept alive.
-    pub fn finish(&self) {
+    /// Ends an execution: the slots are empty, no transaction is kept alive, and operators let go of what they hold (a
+    /// join of its build side). Errors: the plan cannot run again.
+    pub fn finish(&mut self) -> Result<()> {
         self.slots.clear();
+        if self.used {
+            self.plan = reset_plan_states(Arc::clone(&self.plan))?;
+            self.used = false;
+        }
+        Ok(())
     }
 
     /// What it returns.

@@ -99,8 +99,12 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if let Some(instance) = self.instance.take() {
-            instance.finish();
+        if let Some(mut instance) = self.instance.take() {
+            let reset = instance.finish();
+            // A task that was aborted in the middle of a batch may still look at the slots: nobody else gets them.
+            if instance.slots().is_running() || reset.is_err() {
+                return;
+            }
             let mut idle = self.pool.idle.lock();
             if idle.len() < IDLE_INSTANCES {
                 idle.push(instance);

@@ -135,6 +135,7 @@ impl Session {
         }
         let timeout = self.shared.settings().statement_timeout();
         let limits = Limits::new(self.shared.cancel.clone(), self.database.env().clone(), timeout);
+        self.shared.set_deadline(limits.deadline());
         let statement_limits = limits.clone();
         limits.run(self.dispatch(prepared, parameters, &statement_limits)).await
     }

@@ -6,11 +6,14 @@ use super::outcome::Notice;
 use super::settings::Settings;
 use super::settings::stack::SettingsStack;
 use crate::catalog::{HeldLocks, SequenceMemory};
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
+use crate::execution::detached::Workers;
 use crate::types::Oid;
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// User, database, settings, sequences' last values, notices. Shared by the session and its running plans.
 pub struct SessionShared {
@@ -31,6 +34,8 @@ pub struct SessionShared {
     pub backend_pid: i32,
     /// Stops the session's statements.
     pub cancel: CancelToken,
+    /// When the statement under way has to end, by the monotonic clock in microseconds.
+    deadline: AtomicU64,
     settings: Mutex<SettingsStack>,
     notices: Mutex<Vec<Notice>>,
     locks: Mutex<Option<Arc<HeldLocks>>>,
@@ -56,6 +61,7 @@ impl SessionShared {
             database_oid: database_name.1,
             backend_pid,
             cancel,
+            deadline: AtomicU64::new(u64::MAX),
             settings: Mutex::new(settings),
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),
@@ -65,6 +71,29 @@ impl SessionShared {
     /// The server's database set. Errors for a session without one (tests).
     pub fn database(&self) -> Result<&Arc<Database>> {
         self.database.as_ref().ok_or_else(|| SqlError::internal("a session without a database"))
+    }
+    /// A statement begins, which has to end by then.
+    pub(super) fn set_deadline(&self, deadline: Option<Duration>) {
+        let deadline = deadline.and_then(|deadline| u64::try_from(deadline.as_micros()).ok());
+        self.deadline.store(deadline.unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+    /// Errors with 57014 when the statement under way is to stop. For operators that work long without a pause.
+    pub fn check_interrupt(&self) -> Result<()> {
+        if self.cancel.is_cancelled() {
+            return Err(SqlError::new(state::QUERY_CANCELED, "canceling statement due to user request"));
+        }
+        let deadline = self.deadline.load(Ordering::Relaxed);
+        if deadline != u64::MAX
+            && let Some(database) = &self.database
+            && database.env().monotonic() >= Duration::from_micros(deadline)
+        {
+            return Err(SqlError::new(state::QUERY_CANCELED, "canceling statement due to statement timeout"));
+        }
+        Ok(())
+    }
+    /// Where its long computations run.
+    pub fn workers(&self) -> Workers {
+        self.database.as_ref().map(|database| database.engine().workers().clone()).unwrap_or_default()
     }
     /// The settings in force now; a statement's own are in its `StatementContext`.
     pub fn settings(&self) -> Arc<Settings> {
@@ -110,6 +139,7 @@ impl Default for SessionShared {
             database_oid: 5,
             backend_pid: 0,
             cancel: CancelToken::new(),
+            deadline: AtomicU64::new(u64::MAX),
             settings: Mutex::new(SettingsStack::new(Settings::default())),
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),

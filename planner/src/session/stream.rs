@@ -28,6 +28,10 @@ impl Limits {
         let deadline = timeout.map(|timeout| env.monotonic() + timeout);
         Limits { cancel, env, deadline }
     }
+    /// When the statement has to end, by the monotonic clock.
+    pub fn deadline(&self) -> Option<Duration> {
+        self.deadline
+    }
     /// Resolves, with the error to report, when the statement has to stop.
     pub async fn reached(self) -> SqlError {
         let Limits { cancel, env, deadline } = self;

@@ -159,7 +159,7 @@ impl Session {
         let plan = query::logical_plan(bound);
         let mut instance = crate::plan::PlanInstance::build(self.database.engine(), &plan, slots.clone()).await?;
         let batches: Vec<_> = instance.start(context)?.try_collect().await?;
-        instance.finish();
+        instance.finish()?;
         let row = batches.iter().find(|batch| batch.num_rows() == 1);
         let row = row.ok_or_else(|| SqlError::internal("EXECUTE's parameters gave no row"))?;
         let datums =

@@ -4,10 +4,19 @@ use super::stream::Stream;
 use crate::error::{ConnectionError, Result};
 use crate::protocol::Frame;
 use bytes::BytesMut;
+use planner::session::CancelToken;
+use std::future::Future;
+use std::time::Duration;
 use tokio::io::AsyncReadExt;
 
 /// Bytes asked of the socket at a time. The buffer grows with what arrives, never with what a length claims.
 const READ_BYTES: usize = 16 * 1024;
+
+/// Bytes that are read ahead, at most, only to learn whether the client is still there.
+const AHEAD_BYTES: usize = 1024 * 1024;
+/// How long a statement runs before it is asked whether its client is still there: who sends a short statement and leaves
+/// without waiting for the answer gets it carried out.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The input buffer.
 #[derive(Debug, Default)]
@@ -28,5 +37,38 @@ impl Input {
                 return Ok(None);
             }
         }
+    }
+
+    /// Resolves when the client has gone. What it sends meanwhile is kept for [`Input::frame`]; a client that sends very
+    /// much ahead is not watched. Cancel-safe.
+    async fn gone(&mut self, stream: &mut Stream) {
+        tokio::time::sleep(PATIENCE).await;
+        while self.buffer.len() < AHEAD_BYTES {
+            self.buffer.reserve(READ_BYTES);
+            match stream.read_buf(&mut self.buffer).await {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+        }
+        std::future::pending().await
+    }
+
+    /// Waits for `work`, a statement. When the client goes meanwhile, the statement is cancelled, and ends in its own way.
+    pub async fn while_connected<T>(
+        &mut self,
+        stream: &mut Stream,
+        cancel: &CancelToken,
+        work: impl Future<Output = T>,
+    ) -> T {
+        tokio::pin!(work);
+        tokio::select! {
+            biased;
+            result = &mut work => return result,
+            () = self.gone(stream) => {
+                tracing::debug!("the client is gone: its statement is cancelled");
+                cancel.cancel();
+            }
+        }
+        work.await
     }
 }

@@ -55,12 +55,15 @@ impl Connection {
         self.out.message(&CopyOutResponse::new(0, count(copy.columns)?, vec![0; copy.columns]));
         let mut rows = 0;
         loop {
-            let chunk = tokio::select! {
-                biased;
-                () = self.backend.cancel.cancelled() => return Err(cancelled().into()),
-                chunk = copy.stream.next() => chunk,
+            let cancel = &self.backend.cancel;
+            let chunk = async {
+                tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => Err(cancelled()),
+                    chunk = copy.stream.next() => chunk.transpose(),
+                }
             };
-            let Some(chunk) = chunk.transpose()? else { break };
+            let Some(chunk) = self.input.while_connected(&mut self.stream, cancel, chunk).await? else { break };
             rows += chunk.rows;
             let mut lines = chunk.bytes;
             while !lines.is_empty() {

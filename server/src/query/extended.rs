@@ -261,7 +261,7 @@ impl Connection {
                 )
                 .into());
             }
-            PortalState::Bound(parameters) => match self.session.execute(&prepared, parameters).await? {
+            PortalState::Bound(parameters) => match self.run_prepared(&prepared, parameters).await? {
                 Outcome::Rows { columns, stream, tag } => {
                     portal.formats.check(columns.len())?;
                     Box::new(Rows::new(columns, portal.formats.clone(), stream, tag))

@@ -7,7 +7,8 @@ use crate::types::encode::BatchEncoder;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
-use planner::session::{OutputColumn, RowsTag};
+use planner::session::{Outcome, OutputColumn, Prepared, RowsTag};
+use planner::types::Datum;
 use planner::types::text::OutputContext;
 use planner::{SqlError, state};
 use std::sync::Arc;
@@ -92,6 +93,12 @@ impl Rows {
 }
 
 impl Connection {
+    /// Runs a statement up to its first row; a client that leaves meanwhile cancels it.
+    pub(crate) async fn run_prepared(&mut self, prepared: &Arc<Prepared>, parameters: Vec<Datum>) -> Result<Outcome> {
+        let work = self.session.execute(prepared, parameters);
+        Ok(self.input.while_connected(&mut self.stream, &self.backend.cancel, work).await?)
+    }
+
     /// Sends rows, at most `limit`. `true`: there are no more. `false`: `limit` was reached.
     pub(crate) async fn send_rows(&mut self, rows: &mut Rows, limit: Option<u64>) -> Result<bool> {
         rows.sent = 0;
@@ -108,12 +115,15 @@ impl Connection {
             let (batch, mut row) = match rows.current.take() {
                 Some(current) => current,
                 None => {
-                    let next = tokio::select! {
-                        biased;
-                        () = self.backend.cancel.cancelled() => return Err(cancelled().into()),
-                        next = rows.stream.next() => next,
+                    let cancel = &self.backend.cancel;
+                    let next = async {
+                        tokio::select! {
+                            biased;
+                            () = cancel.cancelled() => Err(cancelled()),
+                            next = rows.stream.next() => Ok(next),
+                        }
                     };
-                    match next {
+                    match self.input.while_connected(&mut self.stream, cancel, next).await? {
                         Some(batch) => (batch.map_err(SqlError::from)?, 0),
                         None => return Ok(true),
                     }

@@ -61,7 +61,7 @@ impl Connection {
         if !prepared.parameter_types().is_empty() {
             return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1").into());
         }
-        let tag = match self.session.execute(&prepared, Vec::new()).await? {
+        let tag = match self.run_prepared(&prepared, Vec::new()).await? {
             Outcome::Command { tag } => {
                 *repeatable &= !is_transaction_control(&tag);
                 self.forget_deallocated();

@@ -68,6 +68,10 @@ impl Claims {
         }
         Ok(deletes)
     }
+    /// How many claims nobody has cleared yet.
+    pub fn len(&self) -> usize {
+        self.early.len()
+    }
     /// The statement is over. Errors: the first claim that nobody cleared.
     pub fn finish(&mut self) -> Result<()> {
         match self.early.drain().map(|(_, claim)| claim).min_by_key(|(order, _)| *order) {

@@ -4,6 +4,7 @@ use super::run::hold_table;
 use crate::catalog::TableDescriptor;
 use crate::error::SqlError;
 use crate::execution::Slots;
+use crate::execution::detached::detached;
 use bytes::Bytes;
 use datafusion::arrow::array::AsArray;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -113,9 +114,9 @@ impl ExecutionPlan for LockRowsExec {
         Ok(TreeNodeRecursion::Continue)
     }
     fn execute(&self, _partition: usize, task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let input = self.input.execute(0, task)?;
         let schema: SchemaRef = self.schema();
         let context = self.slots.get()?;
+        let input = detached(self.input.execute(0, task)?, &context.session.workers(), &self.slots, false);
         let (table, key_column, strength) = (self.table.clone(), self.key_column, self.strength);
         let stream = futures::stream::once(async move {
             hold_table(&context, &table).await?;

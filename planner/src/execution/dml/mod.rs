@@ -16,5 +16,7 @@ mod run;
 mod update;
 
 pub use feed::FeedNode;
+pub use lock_rows::LockRowsExec;
 pub use node::{DeleteNode, InsertNode, LockRowsNode, OnConflict, UpdateNode, conflict_schema, table_schema};
+pub use operator::WriteExec;
 pub use planner::DmlPlanner;

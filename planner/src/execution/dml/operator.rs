@@ -2,7 +2,8 @@
 
 use super::run::Run;
 use super::run::Target;
-use crate::execution::Slots;
+use crate::execution::detached::detached;
+use crate::execution::{Slots, interrupt};
 use datafusion::arrow::array::{ArrayRef, Int64Array};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
@@ -10,6 +11,7 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::DataFusionError;
 use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
@@ -100,16 +102,26 @@ impl ExecutionPlan for WriteExec {
         Some(self.metrics.clone_inner())
     }
     fn execute(&self, partition: usize, task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let mut input = self.input.execute(0, task)?;
         let context = self.slots.get()?;
+        let mut input =
+            detached(self.input.execute(0, Arc::clone(&task))?, &context.session.workers(), &self.slots, false);
+        let slots = self.slots.clone();
+        let held = MemoryConsumer::new(self.name()).register(task.memory_pool());
         let (target, schema) = (self.target.clone(), self.schema.clone());
         let linear = is_linear(&self.input);
         let written = MetricBuilder::new(&self.metrics).counter("rows_written", partition);
         let output = async move {
+            let mut long = false;
             let mut run = Run::begin(target, context, linear).await?;
             while let Some(batch) = input.try_next().await? {
+                if std::mem::replace(&mut long, true) {
+                    // Between two batches the statement may be told to stop.
+                    interrupt::pause().await;
+                    interrupt::check(&slots)?;
+                }
                 if batch.num_rows() > 0 {
                     run.batch(&batch, &schema).await?;
+                    held.try_resize(run.held_bytes())?;
                 }
             }
             let (count, returned) = run.finish().await?;
@@ -118,7 +130,11 @@ impl ExecutionPlan for WriteExec {
                 Some(batches) => batches,
                 None => vec![count_batch(&schema, count)?],
             };
-            Ok::<_, DataFusionError>(futures::stream::iter(batches.into_iter().map(Ok)))
+            // The rows are accounted for until the last was taken.
+            Ok::<_, DataFusionError>(futures::stream::iter(batches).map(move |batch| {
+                let _held = &held;
+                Ok(batch)
+            }))
         };
         let stream = futures::stream::once(output).try_flatten().boxed();
         Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema.clone(), stream)))

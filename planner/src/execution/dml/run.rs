@@ -88,6 +88,7 @@ pub struct Run {
     /// Row numbers reserved for tables without primary key.
     numbers: Range<u64>,
     count: u64,
+    returned_bytes: usize,
     returned: Option<Vec<RecordBatch>>,
 }
 
@@ -102,6 +103,7 @@ impl Run {
             touched: HashSet::new(),
             numbers: 0..0,
             count: 0,
+            returned_bytes: 0,
             returned: target.returning.then(Vec::new),
             target,
             context,
@@ -144,9 +146,21 @@ impl Run {
         if let Some(batches) = &mut self.returned
             && returned.1 > 0
         {
-            batches.push(batch_of(output, &returned.0, returned.1)?);
+            let batch = batch_of(output, &returned.0, returned.1)?;
+            self.returned_bytes += batch.get_array_memory_size();
+            batches.push(batch);
         }
         Ok(())
+    }
+
+    /// Bytes that it holds, about: returned rows, and the keys it has to remember.
+    pub fn held_bytes(&self) -> usize {
+        /// A key with its place in a hash set.
+        const KEY_BYTES: usize = 96;
+        let keys = self.seen.as_ref().map_or(0, HashSet::len)
+            + self.touched.len()
+            + self.claims.iter().map(Claims::len).sum::<usize>();
+        self.returned_bytes + keys * KEY_BYTES
     }
 
     /// Ends: the number of rows, and the rows themselves with RETURNING. Errors: 23505 that only the end can tell.

@@ -81,7 +81,7 @@ pub async fn begin_input(
     let stream = instance.start(context.clone())?;
     let work = Box::pin(async move {
         let batches: Vec<RecordBatch> = stream.try_collect().await?;
-        instance.finish();
+        instance.finish()?;
         count(&batches)
     });
     Ok(CopyIn {

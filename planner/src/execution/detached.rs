@@ -1,0 +1,241 @@
+//! [`detached`]: a row stream that moves to the threads for long computations as soon as it turns out to be long.
+//!
+//! A short query ends before it ever pauses, and runs where it was asked for. What pauses is long, or waits for the store:
+//! it goes on as a task of its own, whose rows come through a channel of one batch. Who asked is free meanwhile: to see a
+//! cancel request, a timeout, a client that left. Dropping the stream aborts the task.
+
+use super::slots::{Running, Slots};
+use crate::error::SqlError;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::Result;
+use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
+use futures::{Stream, StreamExt};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+/// Batches that may wait to be taken.
+const WAITING: usize = 1;
+
+/// The threads that compute what is long.
+#[derive(Clone, Debug, Default)]
+pub struct Workers(Option<Handle>);
+
+impl Workers {
+    /// Those of a runtime.
+    pub fn new(runtime: Handle) -> Self {
+        Workers(Some(runtime))
+    }
+    /// The threads of the runtime that the caller runs in, when there are no others.
+    fn handle(&self) -> Option<Handle> {
+        self.0.clone().or_else(|| Handle::try_current().ok())
+    }
+    /// Runs `work`, which may start tasks: they run on these threads.
+    pub fn enter<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _inside = self.0.as_ref().map(Handle::enter);
+        work()
+    }
+}
+
+/// Moves `stream`, of a plan that runs in `slots`, to `workers` when it pauses for the first time, or `at_once`.
+pub fn detached(
+    stream: SendableRecordBatchStream,
+    workers: &Workers,
+    slots: &Slots,
+    at_once: bool,
+) -> SendableRecordBatchStream {
+    let schema = stream.schema();
+    let state = State::Here { stream, running: slots.running() };
+    let mut detached = Detached { state, workers: workers.clone(), schema };
+    if at_once {
+        detached.leave();
+    }
+    Box::pin(detached)
+}
+
+enum State {
+    Here { stream: SendableRecordBatchStream, running: Running },
+    There { rows: mpsc::Receiver<Message>, task: AbortHandle },
+    Over,
+}
+
+/// What the task sends.
+enum Message {
+    Rows(Result<RecordBatch>),
+    /// There are no more: without it the task has died.
+    End,
+}
+
+struct Detached {
+    state: State,
+    workers: Workers,
+    schema: SchemaRef,
+}
+
+impl Detached {
+    /// Polls the stream where it is.
+    fn poll_here(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<RecordBatch>>> {
+        let State::Here { stream, .. } = &mut self.state else { return Poll::Ready(None) };
+        let item = self.workers.enter(|| stream.as_mut().poll_next(context));
+        if item.is_ready() {
+            return item;
+        }
+        self.leave();
+        match self.state {
+            State::There { .. } => self.poll_there(context),
+            _ => Poll::Pending,
+        }
+    }
+
+    /// Makes a task of the stream, where there is a runtime for it.
+    fn leave(&mut self) {
+        let Some(handle) = self.workers.handle() else { return };
+        if let State::Here { stream, running } = std::mem::replace(&mut self.state, State::Over) {
+            let (sender, rows) = mpsc::channel(WAITING);
+            let task = handle.spawn(send_all(stream, running, sender)).abort_handle();
+            self.state = State::There { rows, task };
+        }
+    }
+
+    fn poll_there(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<RecordBatch>>> {
+        let State::There { rows, .. } = &mut self.state else { return Poll::Ready(None) };
+        let message = futures::ready!(rows.poll_recv(context));
+        if matches!(message, Some(Message::Rows(Ok(_)))) {
+            let Some(Message::Rows(rows)) = message else { return Poll::Ready(None) };
+            return Poll::Ready(Some(rows));
+        }
+        self.state = State::Over;
+        Poll::Ready(match message {
+            Some(Message::Rows(rows)) => Some(rows),
+            Some(Message::End) => None,
+            None => Some(Err(SqlError::internal("a computation ended in the middle").into())),
+        })
+    }
+}
+
+async fn send_all(stream: SendableRecordBatchStream, running: Running, sender: mpsc::Sender<Message>) {
+    // Also when the task is aborted, the stream is dropped before the word that it runs.
+    let running = running;
+    let mut stream = stream;
+    let last = loop {
+        match stream.next().await {
+            Some(Ok(rows)) => {
+                if sender.send(Message::Rows(Ok(rows))).await.is_err() {
+                    return;
+                }
+            }
+            Some(error) => break Message::Rows(error),
+            None => break Message::End,
+        }
+    };
+    // Whoever learns that this is over may run the plan again at once.
+    drop(stream);
+    drop(running);
+    let _ = sender.send(last).await;
+}
+
+impl Stream for Detached {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        match self.state {
+            State::Here { .. } => self.poll_here(context),
+            State::There { .. } => self.poll_there(context),
+            State::Over => Poll::Ready(None),
+        }
+    }
+}
+
+impl RecordBatchStream for Detached {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+impl Drop for Detached {
+    fn drop(&mut self) {
+        if let State::There { task, .. } = &self.state {
+            task.abort();
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use datafusion::arrow::datatypes::Schema;
+    use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+    use std::time::{Duration, Instant};
+
+    fn stream(work: impl Stream<Item = Result<RecordBatch>> + Send + 'static) -> SendableRecordBatchStream {
+        Box::pin(RecordBatchStreamAdapter::new(Arc::new(Schema::empty()), work))
+    }
+
+    fn empty() -> RecordBatch {
+        RecordBatch::new_empty(Arc::new(Schema::empty()))
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn who_waits_is_free_while_a_computation_blocks() {
+        let blocking = futures::stream::once(async {
+            super::super::interrupt::pause().await;
+            std::thread::sleep(Duration::from_secs(2));
+            Ok(empty())
+        });
+        let slots = Slots::new();
+        let mut rows = detached(stream(blocking), &Workers::default(), &slots, false);
+        let begin = Instant::now();
+        assert!(tokio::time::timeout(Duration::from_millis(50), rows.next()).await.is_err());
+        assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+        assert!(slots.is_running());
+        drop(rows);
+        while slots.is_running() {
+            assert!(begin.elapsed() < Duration::from_secs(20), "the task was not aborted");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn rows_and_errors_arrive_in_order_and_an_early_end_is_an_error() {
+        let slots = Slots::new();
+        let slow = futures::stream::iter(0..3).then(|number| async move {
+            super::super::interrupt::pause().await;
+            if number == 2 { Err(SqlError::new("22012", "division by zero").into()) } else { Ok(empty()) }
+        });
+        let mut rows = detached(stream(slow), &Workers::default(), &slots, false);
+        assert!(rows.next().await.unwrap().is_ok());
+        assert!(rows.next().await.unwrap().is_ok());
+        let error: SqlError = rows.next().await.unwrap().unwrap_err().into();
+        assert_eq!(error.state(), "22012");
+        assert!(rows.next().await.is_none());
+        drop(rows);
+
+        let dies = futures::stream::once(async {
+            super::super::interrupt::pause().await;
+            panic!("on purpose")
+        });
+        let mut rows = detached(stream(dies), &Workers::default(), &slots, false);
+        let error: SqlError = rows.next().await.unwrap().unwrap_err().into();
+        assert_eq!(error.state(), "XX000");
+        assert!(rows.next().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn what_never_pauses_stays_where_it_is() {
+        let slots = Slots::new();
+        let thread = std::thread::current().id();
+        let short = futures::stream::iter(0..3).map(move |_| {
+            assert_eq!(std::thread::current().id(), thread);
+            Ok(empty())
+        });
+        let mut rows = detached(stream(short), &Workers::default(), &slots, false);
+        while let Some(batch) = rows.next().await {
+            batch.unwrap();
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Stopping and yielding while a plan computes. Operators of DataFusion that may work long between two rows are made to
+//! look, in between, whether somebody wants them to stop, and to let others have the thread.
+//!
+//! [`interruptible`] does it to a finished plan: [`PaceExec`] stands above each such operator, and the conditions of joins,
+//! which a join may evaluate for minutes without returning a row, become [`WatchedExpr`]. Must not know who cancels.
+
+use super::detached::detached;
+use super::dml::{LockRowsExec, WriteExec};
+use super::slots::Slots;
+use crate::error::Result as SqlResult;
+use datafusion::arrow::datatypes::{DataType, FieldRef, Schema};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Result, Statistics};
+use datafusion::error::DataFusionError;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::{RecordBatchStream, TaskContext};
+use datafusion::logical_expr::ColumnarValue;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::joins::utils::JoinFilter;
+use datafusion::physical_plan::joins::{CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
+use datafusion::physical_plan::metrics::MetricsSet;
+use datafusion::physical_plan::scalar_subquery::ScalarSubqueryExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
+use datafusion::physical_plan::unnest::UnnestExec;
+use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions, SendableRecordBatchStream,
+};
+use futures::Stream;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// Batches after which a stream lets others have the thread.
+const BATCHES_BETWEEN_PAUSES: u8 = 2;
+
+/// Errors with 57014 when the statement that runs in `slots` is to stop, or is over.
+pub fn check(slots: &Slots) -> SqlResult<()> {
+    slots.get()?.session.check_interrupt()
+}
+
+/// Lets others have the thread, once.
+pub async fn pause() {
+    let mut paused = false;
+    std::future::poll_fn(move |context| {
+        if std::mem::replace(&mut paused, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// A plan whose operators stop and yield.
+pub fn interruptible(plan: Arc<dyn ExecutionPlan>, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
+    plan.transform_up(|plan| {
+        let plan = watch_filter(hold_window_input(detach_subqueries(plan, slots)?, slots)?, slots)?;
+        let long = plan.is::<NestedLoopJoinExec>()
+            || plan.is::<CrossJoinExec>()
+            || plan.is::<HashJoinExec>()
+            || plan.is::<SortMergeJoinExec>()
+            || plan.is::<SortExec>()
+            || plan.is::<AggregateExec>()
+            || plan.is::<WindowAggExec>()
+            || plan.is::<BoundedWindowAggExec>()
+            || plan.is::<UnnestExec>();
+        Ok(if long {
+            Transformed::yes(Arc::new(PaceExec::new(plan, Arc::clone(slots))) as _)
+        } else {
+            Transformed::yes(plan)
+        })
+    })
+    .data()
+}
+
+/// Whether a plan writes or locks rows.
+pub fn writes(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    plan.is::<WriteExec>() || plan.is::<LockRowsExec>() || plan.children().into_iter().any(writes)
+}
+
+/// A write stays where its session is, its subqueries need not.
+fn detach_subqueries(plan: Arc<dyn ExecutionPlan>, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
+    if !plan.is::<ScalarSubqueryExec>() || !writes(&plan) {
+        return Ok(plan);
+    }
+    let detach = |child: &Arc<dyn ExecutionPlan>| -> Arc<dyn ExecutionPlan> {
+        if writes(child) {
+            return Arc::clone(child);
+        }
+        Arc::new(PaceExec { detach: true, ..PaceExec::new(Arc::clone(child), Arc::clone(slots)) })
+    };
+    let children = plan.children().into_iter().map(detach).collect();
+    replace_children_if_necessary(plan, children)
+}
+
+/// DataFusion's window operator keeps its whole input without accounting for it.
+fn hold_window_input(plan: Arc<dyn ExecutionPlan>, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
+    if !plan.is::<WindowAggExec>() {
+        return Ok(plan);
+    }
+    let held = |child: &Arc<dyn ExecutionPlan>| -> Arc<dyn ExecutionPlan> {
+        Arc::new(PaceExec { held: Some("WindowInput"), ..PaceExec::new(Arc::clone(child), Arc::clone(slots)) })
+    };
+    let children = plan.children().into_iter().map(held).collect();
+    replace_children_if_necessary(plan, children)
+}
+
+fn watch_filter(plan: Arc<dyn ExecutionPlan>, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
+    if let Some(join) = plan.downcast_ref::<NestedLoopJoinExec>()
+        && let Some(filter) = join.filter()
+    {
+        let projection = join.projection().as_ref().map(|projection| projection.to_vec());
+        let (left, right) = (Arc::clone(join.left()), Arc::clone(join.right()));
+        let watched =
+            NestedLoopJoinExec::try_new(left, right, Some(watched(filter, slots)), join.join_type(), projection)?;
+        return Ok(Arc::new(watched));
+    }
+    if let Some(join) = plan.downcast_ref::<HashJoinExec>()
+        && let Some(filter) = join.filter()
+    {
+        return join.builder().with_filter(Some(watched(filter, slots))).build_exec();
+    }
+    Ok(plan)
+}
+
+fn watched(filter: &JoinFilter, slots: &Arc<Slots>) -> JoinFilter {
+    let expression = WatchedExpr { inner: Arc::clone(filter.expression()), slots: Arc::clone(slots) };
+    JoinFilter::new(Arc::new(expression), filter.column_indices().to_vec(), Arc::clone(filter.schema()))
+}
+
+/// An expression that is not evaluated any more once its statement is to stop.
+#[derive(Debug)]
+struct WatchedExpr {
+    inner: Arc<dyn PhysicalExpr>,
+    slots: Arc<Slots>,
+}
+
+impl fmt::Display for WatchedExpr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl PartialEq for WatchedExpr {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner.eq(&other.inner) && Arc::ptr_eq(&self.slots, &other.slots)
+    }
+}
+
+impl Eq for WatchedExpr {}
+
+impl Hash for WatchedExpr {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.inner.hash(state);
+    }
+}
+
+impl PhysicalExpr for WatchedExpr {
+    fn data_type(&self, schema: &Schema) -> Result<DataType> {
+        self.inner.data_type(schema)
+    }
+    fn nullable(&self, schema: &Schema) -> Result<bool> {
+        self.inner.nullable(schema)
+    }
+    fn return_field(&self, schema: &Schema) -> Result<FieldRef> {
+        self.inner.return_field(schema)
+    }
+    fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
+        check(&self.slots)?;
+        self.inner.evaluate(batch)
+    }
+    fn children(&self) -> Vec<&Arc<dyn PhysicalExpr>> {
+        vec![&self.inner]
+    }
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn PhysicalExpr>>) -> Result<Arc<dyn PhysicalExpr>> {
+        Ok(Arc::new(WatchedExpr { inner: one(children)?, slots: Arc::clone(&self.slots) }))
+    }
+    fn fmt_sql(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt_sql(f)
+    }
+}
+
+/// Passes rows through; stops and yields between batches.
+#[derive(Debug)]
+pub struct PaceExec {
+    input: Arc<dyn ExecutionPlan>,
+    slots: Arc<Slots>,
+    /// What rows are accounted for as, while the stream lives, when the operator above keeps all of them.
+    held: Option<&'static str>,
+    /// Whether it is computed elsewhere when it is long.
+    detach: bool,
+}
+
+impl PaceExec {
+    /// Above `input`, of a plan that runs in `slots`.
+    pub fn new(input: Arc<dyn ExecutionPlan>, slots: Arc<Slots>) -> Self {
+        PaceExec { input, slots, held: None, detach: false }
+    }
+
+    fn with_input(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        let slots = Arc::clone(&self.slots);
+        Ok(Arc::new(PaceExec { input: one(children)?, slots, held: self.held, detach: self.detach }))
+    }
+}
+
+fn one<T>(children: Vec<T>) -> Result<T> {
+    children.into_iter().next().ok_or_else(|| DataFusionError::Internal("a pace has one input".into()))
+}
+
+impl DisplayAs for PaceExec {
+    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("PaceExec")
+    }
+}
+
+impl ExecutionPlan for PaceExec {
+    fn name(&self) -> &str {
+        "PaceExec"
+    }
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.input.properties()
+    }
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _options: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.with_input(children)
+    }
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.with_input(children)
+    }
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+    fn apply_expressions(
+        &self,
+        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+    fn metrics(&self) -> Option<MetricsSet> {
+        self.input.metrics()
+    }
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(partition)]
+    }
+    fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _args: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        one(inputs.to_vec())
+    }
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let held = self.held.map(|name| MemoryConsumer::new(name).register(context.memory_pool()));
+        let stream = self.input.execute(partition, context)?;
+        let slots = Some(Arc::clone(&self.slots));
+        let paced = Box::pin(Paced { stream, slots, held, left: BATCHES_BETWEEN_PAUSES });
+        if !self.detach {
+            return Ok(paced);
+        }
+        let workers = self.slots.get()?.session.workers();
+        Ok(detached(paced, &workers, &self.slots, false))
+    }
+}
+
+/// A stream that yields every few batches.
+pub fn paced(stream: SendableRecordBatchStream) -> SendableRecordBatchStream {
+    Box::pin(Paced { stream, slots: None, held: None, left: BATCHES_BETWEEN_PAUSES })
+}
+
+struct Paced {
+    stream: SendableRecordBatchStream,
+    slots: Option<Arc<Slots>>,
+    held: Option<MemoryReservation>,
+    /// Batches until the next pause.
+    left: u8,
+}
+
+impl Stream for Paced {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some(Err(error)) = self.slots.as_deref().map(check) {
+            return Poll::Ready(Some(Err(error.into())));
+        }
+        if self.left == 0 {
+            self.left = BATCHES_BETWEEN_PAUSES;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let item = futures::ready!(self.stream.as_mut().poll_next(context));
+        if let Some(item) = &item {
+            self.left -= 1;
+            if let (Some(held), Ok(batch)) = (&self.held, item) {
+                held.try_grow(batch.get_array_memory_size())?;
+            }
+        }
+        Poll::Ready(item)
+    }
+}
+
+impl RecordBatchStream for Paced {
+    fn schema(&self) -> datafusion::arrow::datatypes::SchemaRef {
+        self.stream.schema()
+    }
+}

@@ -1,0 +1,144 @@
+//! Statements that compute long: cancelled, timed out, abandoned. The rest of the server goes on meanwhile.
+
+use percosql_tests::Server;
+use percosql_tests::raw::{Raw, Reply, column, error_state, kinds, status};
+use std::time::{Duration, Instant};
+
+/// Statements that would run for minutes or for ever, in a debug build on a busy machine and elsewhere.
+const LONG: [&str; 12] = [
+    "select count(*) from b x, b y where x.a + y.a = -1",
+    "select count(*) from b x, b y, b z",
+    "select count(*) from b x join b y on x.a = y.a join b z on y.a = z.a and x.id + y.id + z.id < 0",
+    "select count(*) from generate_series(1, 10000000000)",
+    "select * from generate_series(1, 100000000) g order by g desc limit 3",
+    "select g % 1000, count(*) from generate_series(1, 100000000) g group by 1",
+    "select (select count(*) from b y where y.a > x.a + y.id) from b x",
+    "select pg_sleep(600)",
+    "update b set a = a + 1 where id = (select count(*) from b x, b y where x.a + y.a = -1)",
+    "insert into b select x.id + 1000000, 1 from b x, b y where x.a + y.a = -1",
+    "explain analyze select count(*) from b x, b y where x.a + y.a = -1",
+    "copy (select x.id from b x, b y where x.a + y.a = -1) to stdout",
+];
+
+/// How late the answer may come in a debug build on a busy machine; a release build takes some milliseconds.
+const PROMPT: Duration = Duration::from_secs(3);
+
+fn server() -> Server {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    raw.query("create table b (id int primary key, a int)");
+    let replies = raw.query("insert into b select g, g % 10 from generate_series(1, 30000) g");
+    assert_eq!(kinds(&replies), "CZ", "{replies:?}");
+    server
+}
+
+fn cancel(server: &Server, raw: &Raw) {
+    let body = [&raw.key.0.to_be_bytes()[..], &raw.key.1].concat();
+    Raw::open(server).packet(80_877_102, &body);
+}
+
+fn the_error(replies: &[Reply]) -> (String, String) {
+    let error = replies.iter().find(|reply| reply.kind == b'E').expect("an error");
+    (error.field(b'C').unwrap_or_default(), error.field(b'M').unwrap_or_default())
+}
+
+#[test]
+fn whatever_computes_is_cancelled_promptly() {
+    let server = server();
+    for sql in LONG {
+        let mut raw = Raw::connect(&server);
+        raw.send(b'Q', &[sql.as_bytes(), b"\0"].concat());
+        std::thread::sleep(Duration::from_millis(300));
+        let begin = Instant::now();
+        cancel(&server, &raw);
+        let replies = raw.until_ready();
+        assert!(begin.elapsed() < PROMPT, "{:?}: {sql}", begin.elapsed());
+        let expected = ("57014".to_string(), "canceling statement due to user request".to_string());
+        assert_eq!(the_error(&replies), expected, "{sql}");
+        assert_eq!(status(&replies), 'I');
+        assert_eq!(column(&raw.query("select count(*) from b")), ["30000"], "{sql}");
+    }
+}
+
+#[test]
+fn whatever_computes_ends_at_its_timeout() {
+    let server = server();
+    let mut raw = Raw::connect(&server);
+    raw.query("set statement_timeout = 200");
+    for sql in LONG {
+        let begin = Instant::now();
+        let replies = raw.query(sql);
+        assert!(begin.elapsed() < PROMPT, "{:?}: {sql}", begin.elapsed());
+        let expected = ("57014".to_string(), "canceling statement due to statement timeout".to_string());
+        assert_eq!(the_error(&replies), expected, "{sql}");
+    }
+    assert_eq!(kinds(&raw.query("select 1")), "TDCZ");
+}
+
+#[test]
+fn a_cancelled_write_keeps_the_rest_of_its_block() {
+    let server = server();
+    let mut raw = Raw::connect(&server);
+    raw.query("begin");
+    raw.query("insert into b values (-1, 0)");
+    raw.query("savepoint s");
+    raw.send(b'Q', b"insert into b select x.id + 1000000 + y.id * 100000, 1 from b x, b y\0");
+    std::thread::sleep(Duration::from_millis(500));
+    cancel(&server, &raw);
+    assert_eq!(error_state(&raw.until_ready()), "57014");
+    raw.query("rollback to s");
+    assert_eq!(kinds(&raw.query("commit")), "CZ");
+    assert_eq!(column(&raw.query("select count(*) from b")), ["30001"]);
+}
+
+#[test]
+fn others_are_served_while_many_compute() {
+    let server = server();
+    let mut busy = Vec::new();
+    for _ in 0..6 {
+        let mut raw = Raw::connect(&server);
+        raw.send(b'Q', b"select count(*) from b x, b y where x.a + y.a = -1\0");
+        busy.push(raw);
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let mut raw = Raw::connect(&server);
+    for id in 1..20 {
+        let begin = Instant::now();
+        assert_eq!(column(&raw.query(&format!("select a from b where id = {id}"))), [(id % 10).to_string()]);
+        assert!(begin.elapsed() < PROMPT, "{:?}", begin.elapsed());
+    }
+    for raw in &busy {
+        cancel(&server, raw);
+    }
+    for raw in &mut busy {
+        assert_eq!(error_state(&raw.until_ready()), "57014");
+    }
+}
+
+/// Seconds of processor time that a process has used.
+fn processor_seconds(server: &Server) -> f64 {
+    let text = std::fs::read_to_string(format!("/proc/{}/stat", server.pid())).expect("a running process");
+    let fields: Vec<&str> = text.rsplit(')').next().expect("fields").split_whitespace().collect();
+    let ticks: f64 = fields[11].parse::<f64>().expect("ticks") + fields[12].parse::<f64>().expect("ticks");
+    ticks / 100.0
+}
+
+#[test]
+fn a_client_that_leaves_takes_its_statement_with_it() {
+    let server = server();
+    for sql in ["select count(*) from b x, b y where x.a + y.a = -1", LONG[8], LONG[5]] {
+        let mut raw = Raw::connect(&server);
+        raw.send(b'Q', &[sql.as_bytes(), b"\0"].concat());
+        std::thread::sleep(Duration::from_millis(200));
+        drop(raw);
+        let begin = Instant::now();
+        loop {
+            let before = processor_seconds(&server);
+            std::thread::sleep(Duration::from_millis(500));
+            if processor_seconds(&server) - before < 0.1 {
+                break;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(15), "nobody waits for it, and it still runs: {sql}");
+        }
+    }
+}
