@@ -133,6 +133,8 @@ pub struct Fields {
     pub constraint: Option<String>,
     /// Where it happened (`CONTEXT`), such as the line of a COPY.
     pub context: Option<String>,
+    /// Which row of a write's input failed, counted from 0: COPY finds its line by it. Not for clients.
+    pub row: Option<u64>,
 }
 
 impl SqlError {
@@ -150,6 +152,7 @@ impl SqlError {
             data_type: None,
             constraint: None,
             context: None,
+            row: None,
         }))
     }
     /// 0A000: `what` is not supported.
@@ -211,6 +214,12 @@ impl SqlError {
     #[must_use]
     pub fn context(mut self, context: impl Into<String>) -> Self {
         self.0.context = Some(context.into());
+        self
+    }
+    /// Says which row of a write's input failed.
+    #[must_use]
+    pub fn row(mut self, row: u64) -> Self {
+        self.0.row = Some(row);
         self
     }
     /// The fields.

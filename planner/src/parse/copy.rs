@@ -212,7 +212,7 @@ fn option(cursor: &mut Cursor<'_>, given: &mut Given) -> Result<()> {
         "header" => {
             let header = if cursor.word("match") {
                 CopyHeader::Match
-            } else if cursor.boolean()? {
+            } else if cursor.boolean().map_err(|_| SqlError::syntax("header requires a Boolean value or \"match\""))? {
                 CopyHeader::Yes
             } else {
                 CopyHeader::No
@@ -287,33 +287,22 @@ fn encoding(name: &str) -> Result<()> {
 
 fn one_byte(text: &str, what: &str) -> Result<u8> {
     match text.as_bytes() {
-        [byte] if byte.is_ascii() => Ok(*byte),
-        _ => Err(SqlError::unsupported(format!("a COPY {what} that is not a single one-byte character"))),
+        [byte] => Ok(*byte),
+        _ => Err(not_supported(format!("COPY {what} must be a single one-byte character"))),
     }
 }
 
+fn not_supported(message: impl Into<String>) -> SqlError {
+    SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
+}
+
+/// Completes and checks the options, in PostgreSQL's order.
 fn finish(given: Given, from: bool) -> Result<CopyOptions> {
     let invalid = |message: &str| SqlError::new(state::INVALID_PARAMETER_VALUE, message);
     let format = given.format.unwrap_or(CopyFormat::Text);
     let csv = format == CopyFormat::Csv;
-    let only_csv = [
-        (given.quote.is_some(), "QUOTE"),
-        (given.escape.is_some(), "ESCAPE"),
-        (given.force_quote.is_some(), "FORCE_QUOTE"),
-        (given.force_not_null.is_some(), "FORCE_NOT_NULL"),
-        (given.force_null.is_some(), "FORCE_NULL"),
-    ];
-    if let Some((_, name)) = only_csv.iter().find(|(set, _)| *set && !csv) {
-        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("COPY {name} requires CSV mode")));
-    }
-    if given.force_quote.is_some() && from {
-        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "COPY FORCE_QUOTE cannot be used with COPY FROM"));
-    }
-    if (given.force_not_null.is_some() || given.force_null.is_some()) && !from {
-        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "COPY FORCE_NULL cannot be used with COPY TO"));
-    }
     if given.header == Some(CopyHeader::Match) && !from {
-        return Err(invalid("cannot use \"match\" with HEADER in COPY TO"));
+        return Err(not_supported("cannot use \"match\" with HEADER in COPY TO"));
     }
     let delimiter = match &given.delimiter {
         Some(text) => one_byte(text, "delimiter")?,
@@ -323,24 +312,44 @@ fn finish(given: Given, from: bool) -> Result<CopyOptions> {
     if matches!(delimiter, b'\n' | b'\r') {
         return Err(invalid("COPY delimiter cannot be newline or carriage return"));
     }
-    if !csv && b"\\.abcdefghijklmnopqrstuvwxyz0123456789".contains(&delimiter) {
-        return Err(invalid("COPY delimiter cannot be a backslash, a full stop, a letter or a digit"));
-    }
     let null = given.null.unwrap_or_else(|| if csv { String::new() } else { "\\N".into() });
     if null.contains(['\n', '\r']) {
         return Err(invalid("COPY null representation cannot use newline or carriage return"));
     }
-    if null.as_bytes().contains(&delimiter) {
-        return Err(invalid("COPY delimiter character must not appear in the NULL specification"));
+    if !csv && b"\\.abcdefghijklmnopqrstuvwxyz0123456789".contains(&delimiter) {
+        return Err(invalid(&format!("COPY delimiter cannot be \"{}\"", char::from(delimiter))));
     }
+    let only_in_csv = |given: bool, what: &str| {
+        if given && !csv {
+            return Err(not_supported(format!("COPY {what} available only in CSV mode")));
+        }
+        Ok(())
+    };
+    only_in_csv(given.quote.is_some(), "quote")?;
     let quote = given.quote.map_or(Ok(b'"'), |text| one_byte(&text, "quote"))?;
     if csv && quote == delimiter {
         return Err(invalid("COPY delimiter and quote must be different"));
     }
-    if csv && null.as_bytes().contains(&quote) {
-        return Err(invalid("CSV quote character must not appear in the NULL specification"));
-    }
+    only_in_csv(given.escape.is_some(), "escape")?;
     let escape = given.escape.map_or(Ok(quote), |text| one_byte(&text, "escape"))?;
+    let forced = [
+        (given.force_quote.is_some(), "force quote", false),
+        (given.force_not_null.is_some(), "force not null", true),
+        (given.force_null.is_some(), "force null", true),
+    ];
+    for (given, what, for_from) in forced {
+        only_in_csv(given, what)?;
+        if given && from != for_from {
+            let direction = if for_from { "FROM" } else { "TO" };
+            return Err(not_supported(format!("COPY {what} only available using COPY {direction}")));
+        }
+    }
+    if null.as_bytes().contains(&delimiter) {
+        return Err(not_supported("COPY delimiter must not appear in the NULL specification"));
+    }
+    if csv && null.as_bytes().contains(&quote) {
+        return Err(not_supported("CSV quote character must not appear in the NULL specification"));
+    }
     let none = || CopyColumns::Some(Vec::new());
     Ok(CopyOptions {
         format,

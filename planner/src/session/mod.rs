@@ -24,7 +24,7 @@ mod utility;
 pub use cancel::CancelToken;
 pub use copy::{CopyChunk, CopyFormat, CopyIn, CopyOut};
 pub use database::Database;
-pub use outcome::{Notice, Outcome, OutputColumn, RowsTag, TransactionStatus};
+pub use outcome::{Deallocated, Notice, Outcome, OutputColumn, RowsTag, TransactionStatus};
 pub use prepared::Prepared;
 pub use startup::{RoleLogin, Startup};
 pub use statement::Statement;
@@ -50,8 +50,8 @@ pub struct Session {
     block: TransactionBlock,
     /// Statements of PREPARE.
     statements: HashMap<String, Arc<Prepared>>,
-    /// Names that DEALLOCATE and DISCARD forgot; `None`: all.
-    deallocated: Vec<Option<String>>,
+    /// What DEALLOCATE and DISCARD forgot.
+    deallocated: Vec<Deallocated>,
     /// What the client was last told of settings.
     reported: HashMap<&'static str, String>,
     /// The catalog as the last statement saw it.
@@ -177,8 +177,8 @@ impl Session {
         changes
     }
     /// Prepared statements that DEALLOCATE and DISCARD ALL forgot since the last call, for those that the server keeps
-    /// itself: names, or `None` for all.
-    pub fn take_deallocated(&mut self) -> Vec<Option<String>> {
+    /// itself.
+    pub fn take_deallocated(&mut self) -> Vec<Deallocated> {
         std::mem::take(&mut self.deallocated)
     }
     /// Settings as they are now.

@@ -59,6 +59,17 @@ pub enum Outcome {
     Empty,
 }
 
+/// What DEALLOCATE forgot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deallocated {
+    /// Every prepared statement.
+    All,
+    /// One of PREPARE; the protocol has none of that name.
+    Named(String),
+    /// A name that PREPARE has not given: one of the protocol's, or it does not exist (26000).
+    Foreign(String),
+}
+
 /// What ReadyForQuery says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionStatus {

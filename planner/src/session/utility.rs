@@ -1,7 +1,7 @@
 //! Statements without a plan that are not data definition: settings, PREPARE, DISCARD, VACUUM and the like.
 
 use super::dispatch::text_columns;
-use super::outcome::{Notice, Outcome, OutputColumn};
+use super::outcome::{Deallocated, Notice, Outcome, OutputColumn};
 use super::prepared::Prepared;
 use super::set::text_rows;
 use super::settings::registry;
@@ -76,12 +76,14 @@ impl Session {
             }
             StatementKind::Deallocate(name) => {
                 let tag = if name.is_some() { "DEALLOCATE" } else { "DEALLOCATE ALL" };
-                match name {
-                    // A name that is not ours may be one of the protocol's, which the server keeps.
-                    Some(name) => drop(self.statements.remove(name)),
-                    None => self.statements.clear(),
-                }
-                self.deallocated.push(name.clone());
+                self.deallocated.push(match name {
+                    Some(name) if self.statements.remove(name).is_some() => Deallocated::Named(name.clone()),
+                    Some(name) => Deallocated::Foreign(name.clone()),
+                    None => {
+                        self.statements.clear();
+                        Deallocated::All
+                    }
+                });
                 done(tag)
             }
             StatementKind::Discard(what) => self.run_discard(*what)?,
@@ -174,7 +176,7 @@ impl Session {
                 self.block.ensure()?;
                 self.shared.with_settings(|stack| stack.reset_all());
                 self.statements.clear();
-                self.deallocated.push(None);
+                self.deallocated.push(Deallocated::All);
                 self.shared.sequences.clear();
                 Ok(done("DISCARD ALL"))
             }

@@ -17,7 +17,7 @@ use crate::query::statements::Statements;
 use bytes::Bytes;
 use cancel::Backend;
 use pgwire::messages::startup::{BackendKeyData, NegotiateProtocolVersion, SecretKey};
-use planner::session::{Session, Startup, TransactionStatus};
+use planner::session::{Deallocated, Session, Startup, TransactionStatus};
 use planner::{SqlError, state};
 use reading::Input;
 use startup::{NEWEST_PROTOCOL, StartupPacket};
@@ -243,14 +243,20 @@ impl Connection {
         }
     }
 
-    /// Forgets the prepared statements that DEALLOCATE or DISCARD named: SQL and protocol share their names.
-    pub(crate) fn forget_deallocated(&mut self) {
-        for name in self.session.take_deallocated() {
-            match name {
-                Some(name) => self.statements.remove(&name),
-                None => self.statements.clear(),
+    /// Forgets the prepared statements that DEALLOCATE or DISCARD named: SQL and protocol share their names. Errors: 26000
+    /// for a name that neither has.
+    pub(crate) fn forget_deallocated(&mut self) -> Result<()> {
+        for forgotten in self.session.take_deallocated() {
+            match forgotten {
+                Deallocated::Named(name) => self.statements.remove(&name),
+                Deallocated::Foreign(name) => {
+                    self.statements.get(&name)?;
+                    self.statements.remove(&name);
+                }
+                Deallocated::All => self.statements.clear(),
             }
         }
+        Ok(())
     }
 
     /// Tells the client of an error and undoes what its statement did.

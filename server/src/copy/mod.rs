@@ -4,11 +4,11 @@ use crate::connection::Connection;
 use crate::error::{ConnectionError, Result, protocol_violation};
 use crate::protocol::Message;
 use crate::query::rows::cancelled;
-use bytes::{BufMut, Bytes};
+use bytes::BufMut;
 use futures::StreamExt;
 use pgwire::messages::copy::{CopyInResponse, CopyOutResponse};
 use planner::SqlError;
-use planner::session::{CopyFormat, CopyIn, CopyOut};
+use planner::session::{CopyIn, CopyOut};
 use std::io;
 
 impl Connection {
@@ -65,14 +65,15 @@ impl Connection {
             };
             let Some(chunk) = self.input.while_connected(&mut self.stream, cancel, chunk).await? else { break };
             rows += chunk.rows;
-            let mut lines = chunk.bytes;
-            while !lines.is_empty() {
-                let line = lines.split_to(line_end(&lines, copy.format));
+            let mut start = 0;
+            for end in chunk.ends {
+                let line = chunk.bytes.get(start..end).unwrap_or_default();
+                start = end;
                 let length = u32::try_from(line.len() + 4).map_err(|_| SqlError::internal("a COPY row beyond 4 GB"))?;
                 let buffer = self.out.buffer();
                 buffer.put_u8(b'd');
                 buffer.put_u32(length);
-                buffer.put_slice(&line);
+                buffer.put_slice(line);
                 if self.out.is_full() {
                     self.out.flush(&mut self.stream).await?;
                 }
@@ -83,33 +84,6 @@ impl Connection {
     }
 }
 
-/// Drivers take one CopyData message for one row: the length of the first row of `lines`, its newline included.
-fn line_end(lines: &Bytes, format: CopyFormat) -> usize {
-    let mut quoted = false;
-    for (index, byte) in lines.iter().enumerate() {
-        match byte {
-            b'"' if format == CopyFormat::Csv => quoted = !quoted,
-            b'\n' if !quoted => return index + 1,
-            _ => {}
-        }
-    }
-    lines.len()
-}
-
 fn count(columns: usize) -> std::result::Result<i16, SqlError> {
     i16::try_from(columns).map_err(|_| SqlError::internal("more columns than the protocol can count"))
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_end_at_newlines_outside_quotes() {
-        let lines = Bytes::from_static(b"a,\"b\nc\"\nd\n");
-        assert_eq!(line_end(&lines, CopyFormat::Csv), 8);
-        assert_eq!(line_end(&lines, CopyFormat::Text), 5);
-        assert_eq!(line_end(&Bytes::from_static(b"abc"), CopyFormat::Text), 3);
-    }
 }

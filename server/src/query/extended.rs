@@ -290,7 +290,7 @@ impl Connection {
     async fn finish_command(&mut self, outcome: Outcome) -> Result<()> {
         let tag = match outcome {
             Outcome::Command { tag } => {
-                self.forget_deallocated();
+                self.forget_deallocated()?;
                 if is_transaction_control(&tag) {
                     self.batch.frames = None;
                     if self.session.status() == TransactionStatus::Idle {

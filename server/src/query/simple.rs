@@ -64,7 +64,7 @@ impl Connection {
         let tag = match self.run_prepared(&prepared, Vec::new()).await? {
             Outcome::Command { tag } => {
                 *repeatable &= !is_transaction_control(&tag);
-                self.forget_deallocated();
+                self.forget_deallocated()?;
                 tag
             }
             Outcome::Rows { columns, stream, tag } => {

@@ -32,21 +32,6 @@ pub fn batch_of(schema: &SchemaRef, columns: &[ArrayRef], rows: usize) -> Result
     Ok(RecordBatch::try_new_with_options(schema.clone(), columns.to_vec(), &options)?)
 }
 
-/// Checks NOT NULL and CHECK of every row; the first row that fails is reported.
-/// Errors: 23502, 23514, and what the checks themselves raise.
-pub fn check_rows(
-    codec: &TableCodec,
-    checks: &[Check],
-    schema: &SchemaRef,
-    columns: &[ArrayRef],
-    rows: usize,
-) -> Result<()> {
-    match first_failure(codec, checks, schema, columns, rows)? {
-        Some((_, error)) => Err(error),
-        None => Ok(()),
-    }
-}
-
 /// The first row that fails NOT NULL or CHECK, with its error. Errors: what the checks themselves raise.
 pub fn first_failure(
     codec: &TableCodec,

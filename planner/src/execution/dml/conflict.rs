@@ -1,6 +1,6 @@
 //! ON CONFLICT: rows whose keys exist are skipped, or update what is there.
 
-use super::check::{batch_of, check_rows, unique_violation};
+use super::check::{batch_of, first_failure, unique_violation};
 use super::codec::TableCodec;
 use super::run::{Run, pick, put_entry};
 use crate::catalog::IndexDescriptor;
@@ -88,7 +88,12 @@ impl Run {
     ) -> Result<(Vec<ArrayRef>, usize)> {
         let target = self.target.clone();
         let codec = &target.codec;
-        check_rows(codec, &target.checks, &target.schema, columns, rows)?;
+        // PostgreSQL would not have come to the rows after the first that fails.
+        let failure = first_failure(codec, &target.checks, &target.schema, columns, rows)?;
+        let rows = failure.as_ref().map_or(rows, |(row, _)| *row);
+        let mut failure = failure.map(|(_, error)| error);
+        let columns: Vec<ArrayRef> = columns.iter().map(|column| column.slice(0, rows)).collect();
+        let columns = columns.as_slice();
         let row_keys = self.new_keys(columns, rows).await?;
         let mut entries: Vec<Vec<IndexEntry>> = Vec::new();
         for index in &codec.indexes {
@@ -115,10 +120,14 @@ impl Run {
                 }
                 let row_key = match (exists, keys.existing.get(row)) {
                     (true, Some(Some(value))) => existing_row_key(codec, keys, row, value)?,
-                    _ => return Err(affected_twice()),
+                    _ => {
+                        failure = Some(affected_twice());
+                        break 'rows;
+                    }
                 };
                 if !self.touched.insert(row_key.clone()) {
-                    return Err(affected_twice());
+                    failure = Some(affected_twice());
+                    break 'rows;
                 }
                 updated.push(position(row)?);
                 updated_keys.push(row_key);
@@ -126,7 +135,8 @@ impl Run {
             }
             // The arbiter is content; the other indexes must be too.
             if let Some(keys) = spaces.iter().find(|keys| keys.conflict(row).is_some()) {
-                return Err(unique_violation(&codec.table, keys.index, columns, row));
+                failure = Some(unique_violation(&codec.table, keys.index, columns, row));
+                break 'rows;
             }
             for keys in &mut spaces {
                 keys.take(row);
@@ -152,12 +162,16 @@ impl Run {
         if !writes.is_empty() {
             self.context.transaction.write(writes).await?;
         }
-        let Some(update) = &conflict.update else { return Ok((new_rows, inserted.len())) };
-        if updated.is_empty() {
-            return Ok((new_rows, inserted.len()));
-        }
+        let updates = conflict.update.as_ref().filter(|_| !updated.is_empty());
+        let Some(update) = updates else {
+            return failure.map_or(Ok((new_rows, inserted.len())), Err);
+        };
         let excluded = pick(columns, &updated)?;
+        // What an earlier row's update raises comes before the failure of a later row.
         let (changed_rows, kept) = self.update_existing(update, &updated_keys, &excluded).await?;
+        if let Some(error) = failure {
+            return Err(error);
+        }
         let updated: Vec<u32> = kept.iter().filter_map(|row| updated.get(*row as usize).copied()).collect();
         Ok((in_order(&new_rows, &inserted, &changed_rows, &updated)?, inserted.len() + updated.len()))
     }

@@ -1,5 +1,6 @@
 //! [`WriteExec`]: the physical operator of INSERT, UPDATE and DELETE. Consumes all its input before its first row.
 
+use super::feed::FeedExec;
 use super::run::Run;
 use super::run::Target;
 use crate::execution::detached::detached;
@@ -60,6 +61,10 @@ fn is_linear(plan: &Arc<dyn ExecutionPlan>) -> bool {
     children.len() <= 1 && children.into_iter().all(is_linear)
 }
 
+fn is_fed(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    plan.is::<FeedExec>() || plan.children().into_iter().any(is_fed)
+}
+
 impl DisplayAs for WriteExec {
     fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name(), self.target.codec.table.name)
@@ -108,11 +113,11 @@ impl ExecutionPlan for WriteExec {
         let slots = self.slots.clone();
         let held = MemoryConsumer::new(self.name()).register(task.memory_pool());
         let (target, schema) = (self.target.clone(), self.schema.clone());
-        let linear = is_linear(&self.input);
+        let (linear, fed) = (is_linear(&self.input), is_fed(&self.input));
         let written = MetricBuilder::new(&self.metrics).counter("rows_written", partition);
         let output = async move {
             let mut long = false;
-            let mut run = Run::begin(target, context, linear).await?;
+            let mut run = Run::begin(target, context, linear, fed).await?;
             while let Some(batch) = input.try_next().await? {
                 if std::mem::replace(&mut long, true) {
                     // Between two batches the statement may be told to stop.

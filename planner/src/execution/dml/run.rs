@@ -85,24 +85,30 @@ pub struct Run {
     seen: Option<HashSet<Bytes>>,
     /// Row keys that ON CONFLICT DO UPDATE has written.
     pub touched: HashSet<Bytes>,
+    /// Rows come from COPY: as in PostgreSQL, a batch is looked through for other failures before it meets the indexes.
+    fed: bool,
     /// Row numbers reserved for tables without primary key.
     numbers: Range<u64>,
     count: u64,
+    /// Input rows of the batches before.
+    taken: u64,
     returned_bytes: usize,
     returned: Option<Vec<RecordBatch>>,
 }
 
 impl Run {
-    /// Begins. `linear`: no row of the table comes twice.
-    pub async fn begin(target: Arc<Target>, context: Arc<StatementContext>, linear: bool) -> Result<Run> {
+    /// Begins. `linear`: no row of the table comes twice. `fed`: rows come from COPY.
+    pub async fn begin(target: Arc<Target>, context: Arc<StatementContext>, linear: bool, fed: bool) -> Result<Run> {
         hold_table(&context, &target.codec.table).await?;
         let spaces = target.codec.indexes.len() + 1;
         Ok(Run {
             claims: std::iter::repeat_with(Claims::default).take(spaces).collect(),
             seen: (!linear).then(HashSet::new),
             touched: HashSet::new(),
+            fed,
             numbers: 0..0,
             count: 0,
+            taken: 0,
             returned_bytes: 0,
             returned: target.returning.then(Vec::new),
             target,
@@ -142,6 +148,7 @@ impl Run {
                 (columns(&batch, 1..batch.num_columns())?, batch.num_rows())
             }
         };
+        self.taken += batch.num_rows() as u64;
         self.count += returned.1 as u64;
         if let Some(batches) = &mut self.returned
             && returned.1 > 0
@@ -165,6 +172,12 @@ impl Run {
 
     /// Ends: the number of rows, and the rows themselves with RETURNING. Errors: 23505 that only the end can tell.
     pub async fn finish(mut self) -> Result<(u64, Option<Vec<RecordBatch>>)> {
+        self.finish_claims()?;
+        Ok((self.count, self.returned))
+    }
+
+    /// 23505 for the first claim that nobody has cleared.
+    pub fn finish_claims(&mut self) -> Result<()> {
         // The oldest index is the first to report.
         let oid = |space: usize| match space.checked_sub(1) {
             None => self.target.codec.primary().map_or(0, |primary| primary.oid),
@@ -176,7 +189,7 @@ impl Run {
         for (_, claims) in claims {
             claims.finish()?;
         }
-        Ok((self.count, self.returned))
+        Ok(())
     }
 
     /// Leaves out rows that the statement has written already, as PostgreSQL does when a join finds a row twice.
@@ -230,6 +243,11 @@ impl Run {
         Ok(keys)
     }
 
+    /// The number among all input rows of a row of the batch at hand.
+    fn input_row(&self, row: usize) -> u64 {
+        self.taken + row as u64
+    }
+
     async fn insert(&mut self, columns: &[ArrayRef], rows: usize) -> Result<()> {
         let target = self.target.clone();
         let codec = &target.codec;
@@ -267,11 +285,12 @@ impl Run {
             }
             found(self.first_existing(unique.into_iter()).await?, &index.index);
         }
+        let violation = violation.filter(|_| !self.fed || failure.is_none());
         if let Some((row, index)) = violation {
-            return Err(unique_violation(&codec.table, index, columns, row));
+            return Err(unique_violation(&codec.table, index, columns, row).row(self.input_row(row)));
         }
-        if let Some((_, error)) = failure {
-            return Err(error);
+        if let Some((row, error)) = failure {
+            return Err(error.row(self.input_row(row)));
         }
         for (key, value) in keys.into_iter().zip(values) {
             writes.push(Write { key, kind: WriteKind::Put(value), strength: LockStrength::Update });

@@ -1,6 +1,6 @@
 //! Changing rows: which keys they give up and take, in the table and in every index.
 
-use super::check::{check_rows, unique_violation};
+use super::check::{first_failure, unique_violation};
 use super::claims::KeyChanges;
 use super::run::{Run, delete_key, put_entry};
 use crate::catalog::IndexDescriptor;
@@ -23,7 +23,9 @@ impl Run {
         let target = self.target.clone();
         let codec = &target.codec;
         let rows = keys.len();
-        check_rows(codec, &target.checks, &target.schema, new, rows)?;
+        if let Some((row, error)) = first_failure(codec, &target.checks, &target.schema, new, rows)? {
+            return Err(self.earlier_failure(keys, old, new, assigned, row).await?.unwrap_or(error));
+        }
         let rekeyed =
             codec.key.has_primary_key() && codec.key.positions().iter().any(|position| assigned.contains(position));
         let new_keys = if rekeyed { codec.row_keys(new, rows)? } else { keys.to_vec() };
@@ -87,6 +89,21 @@ impl Run {
         deletes.extend(puts);
         self.context.transaction.write(deletes).await?;
         Ok(())
+    }
+
+    /// What the rows before a failing one fail with, if they do: PostgreSQL meets them first.
+    async fn earlier_failure(
+        &mut self,
+        keys: &[Bytes],
+        old: &[ArrayRef],
+        new: &[ArrayRef],
+        assigned: &[usize],
+        rows: usize,
+    ) -> Result<Option<SqlError>> {
+        let first = |columns: &[ArrayRef]| columns.iter().map(|column| column.slice(0, rows)).collect::<Vec<_>>();
+        let keys = keys.get(..rows).unwrap_or_default();
+        let updated = Box::pin(self.update(keys, &first(old), &first(new), assigned)).await;
+        Ok(updated.and_then(|()| self.finish_claims()).err())
     }
 
     async fn settle(

@@ -1,5 +1,6 @@
 //! [`CopyIn`]: COPY FROM STDIN. Records become batches, batches feed an INSERT that runs meanwhile.
 
+use super::origin::{Origins, at_line, in_line, shown};
 use super::record::{Fields, Kind, Next, RecordReader};
 use super::target::{CopyTable, chosen};
 use crate::bind::BoundKind;
@@ -40,6 +41,9 @@ pub struct CopyIn {
     reader: RecordReader,
     fields: Fields,
     header: CopyHeader,
+    /// Whether the header line is behind.
+    begun: bool,
+    origins: Origins,
     force_not_null: Vec<bool>,
     force_null: Vec<bool>,
     builders: Vec<ColumnBuilder>,
@@ -91,6 +95,8 @@ pub async fn begin_input(
         reader: RecordReader::new(&copy.options),
         fields: Fields::default(),
         header: copy.options.header,
+        begun: false,
+        origins: Origins::default(),
         force_not_null: chosen(&copy.options.force_not_null, "FORCE_NOT_NULL", &names)?,
         force_null: chosen(&copy.options.force_null, "FORCE_NULL", &names)?,
         columns: target.columns,
@@ -216,27 +222,26 @@ impl CopyIn {
         self.records(true).await?;
         self.flush().await?;
         self.sender = None;
-        let CopyIn { work, limits, table, .. } = self;
-        let rows = limits.run(work).await.map_err(|error| in_copy(error, &table))?;
+        let CopyIn { work, limits, table, origins, .. } = self;
+        let rows = limits.run(work).await.map_err(|error| origins.explain(error, &table))?;
         Ok(format!("COPY {rows}"))
     }
     /// CopyFail, or the client is gone: gives up. The error is what to report (57014).
     pub async fn fail(self, message: &str) -> SqlError {
         let line = self.reader.lines() + 1;
-        let context = format!("COPY {}, line {line}", self.table);
+        let context = at_line(&self.table, line);
         drop(self);
         SqlError::new(state::QUERY_CANCELED, format!("COPY from stdin failed: {message}")).context(context)
     }
 
     async fn records(&mut self, last: bool) -> Result<()> {
         loop {
-            let line = self.reader.lines() + 1;
             let next = self
                 .reader
                 .next(last, &mut self.fields)
-                .map_err(|error| error.context(format!("COPY {}, line {line}", self.table)))?;
+                .map_err(|error| error.context(in_line(&self.table, self.reader.lines(), self.reader.record())))?;
             let Next::Record(line) = next else { return Ok(()) };
-            if self.header != CopyHeader::No && line == 1 {
+            if self.header != CopyHeader::No && !std::mem::replace(&mut self.begun, true) {
                 self.check_header()?;
                 continue;
             }
@@ -278,7 +283,11 @@ impl CopyIn {
     /// Adds the record in `fields` to the batch.
     fn append(&mut self, line: u64) -> Result<()> {
         let bad = |message: String| {
-            SqlError::new(state::BAD_COPY_FILE_FORMAT, message).context(format!("COPY {}, line {line}", self.table))
+            SqlError::new(state::BAD_COPY_FILE_FORMAT, message).context(in_line(
+                &self.table,
+                line,
+                self.reader.record(),
+            ))
         };
         let found = self.fields.len();
         if found > self.columns.len() {
@@ -309,11 +318,12 @@ impl CopyIn {
                 .context(format!("COPY {}, line {line}", self.table))
             })?;
             let value = input(column.ty, text, &inputs).map_err(|error| {
-                let shown: String = text.chars().take(100).collect();
+                let shown = shown(text.as_bytes());
                 error.context(format!("COPY {}, line {line}, column {}: \"{shown}\"", self.table, column.name))
             })?;
             builder.append_datum(&value)?;
         }
+        self.origins.push(line, self.reader.record());
         self.rows += 1;
         Ok(())
     }
@@ -327,6 +337,7 @@ impl CopyIn {
         let batch = RecordBatch::try_new(self.schema.clone(), arrays)?;
         self.builders = builders(&self.columns);
         (self.rows, self.bytes) = (0, 0);
+        self.origins.begin_batch();
         let sender = self.sender.as_ref().ok_or_else(|| SqlError::internal("COPY has ended"))?;
         let work = &mut self.work;
         let sent = async {
@@ -345,10 +356,6 @@ impl CopyIn {
                 },
             }
         };
-        self.limits.run(sent).await.map_err(|error| in_copy(error, &self.table))
+        self.limits.run(sent).await.map_err(|error| self.origins.explain(error, &self.table))
     }
-}
-
-fn in_copy(error: SqlError, table: &str) -> SqlError {
-    if error.fields().context.is_some() { error } else { error.context(format!("COPY {table}")) }
 }

@@ -1,6 +1,7 @@
 //! COPY: rows in and out as text or csv, streamed. Must not know messages.
 
 mod input;
+mod origin;
 mod output;
 mod record;
 mod target;

@@ -31,6 +31,8 @@ pub struct CopyOut {
 pub struct CopyChunk {
     /// Whole lines.
     pub bytes: Bytes,
+    /// Where each of them ends: drivers take one CopyData message for one row.
+    pub ends: Vec<usize>,
     /// Rows in it (header lines are not rows): the tag is `COPY` and their sum.
     pub rows: u64,
 }
@@ -74,7 +76,7 @@ pub async fn begin_output(
             writer.field(position, Some(name.as_bytes()), false, &mut line);
         }
         line.push(b'\n');
-        Ok(CopyChunk { bytes: line.into(), rows: 0 })
+        Ok(CopyChunk { ends: vec![line.len()], bytes: line.into(), rows: 0 })
     });
     let data = stream.map(move |batch| writer.lines(&batch?));
     Ok(CopyOut {
@@ -95,6 +97,7 @@ impl LineWriter {
     fn lines(&self, batch: &RecordBatch) -> Result<CopyChunk> {
         let outputs = OutputContext::of_statement(&self.context);
         let mut bytes = Vec::with_capacity(batch.num_rows() * 16);
+        let mut ends = Vec::with_capacity(batch.num_rows());
         let mut value = Vec::new();
         for row in 0..batch.num_rows() {
             for (position, (column, array)) in self.columns.iter().zip(batch.columns()).enumerate() {
@@ -108,8 +111,9 @@ impl LineWriter {
                 }
             }
             bytes.push(b'\n');
+            ends.push(bytes.len());
         }
-        Ok(CopyChunk { bytes: bytes.into(), rows: batch.num_rows() as u64 })
+        Ok(CopyChunk { bytes: bytes.into(), ends, rows: batch.num_rows() as u64 })
     }
 
     fn field(&self, position: usize, value: Option<&[u8]>, force: bool, line: &mut Vec<u8>) {

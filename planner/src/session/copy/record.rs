@@ -3,6 +3,7 @@
 
 use crate::error::{Result, SqlError, state};
 use crate::parse::copy::{CopyFormat, CopyOptions};
+use std::ops::Range;
 
 /// A record longer than this is refused: it would have to be held in memory.
 const LONGEST_RECORD: usize = 1 << 30;
@@ -56,6 +57,8 @@ pub struct RecordReader {
     quote: u8,
     escape: u8,
     buffer: Vec<u8>,
+    /// Where the last record lies in `buffer`.
+    record: Range<usize>,
     /// Where the next record starts in `buffer`.
     start: usize,
     /// Up to where an end of it was looked for.
@@ -91,6 +94,7 @@ impl RecordReader {
             quote: options.quote,
             escape: options.escape,
             buffer: Vec::new(),
+            record: 0..0,
             start: 0,
             scanned: 0,
             in_quotes: false,
@@ -114,6 +118,10 @@ impl RecordReader {
         self.buffer.extend_from_slice(bytes);
         Ok(())
     }
+    /// The record that was cut last, or that could not be cut, as it stood in the data.
+    pub fn record(&self) -> &[u8] {
+        self.buffer.get(self.record.clone()).unwrap_or_default()
+    }
     /// Lines taken so far.
     pub fn lines(&self) -> u64 {
         self.lines
@@ -127,6 +135,9 @@ impl RecordReader {
             Some(newline) => (newline, newline + 1),
             None if last && self.start < self.buffer.len() => {
                 if self.in_quotes {
+                    let rest = self.buffer.get(self.start..).unwrap_or_default();
+                    self.lines += 1 + rest.iter().filter(|byte| **byte == b'\n').count() as u64;
+                    self.record = self.start..self.buffer.len();
                     return Err(bad_format("unterminated CSV quoted field"));
                 }
                 (self.buffer.len(), self.buffer.len())
@@ -135,8 +146,9 @@ impl RecordReader {
         };
         let record = self.buffer.get(self.start..end).unwrap_or_default();
         let record = record.strip_suffix(b"\r").unwrap_or(record);
-        let line = self.lines + 1;
-        self.lines += 1 + record.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.record = self.start..end;
+        let line = self.lines + 1 + record.iter().filter(|byte| **byte == b'\n').count() as u64;
+        self.lines = line;
         fields.clear();
         if record == b"\\." {
             self.ended = true;
@@ -381,11 +393,11 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_where_records_start() {
+    fn lines_are_counted_where_records_end() {
         let mut reader = RecordReader::new(&options(CopyFormat::Csv));
         reader.push(b"\"a\nb\"\nc\n").unwrap();
         let mut fields = Fields::default();
-        assert_eq!(reader.next(true, &mut fields).unwrap(), Next::Record(1));
+        assert_eq!(reader.next(true, &mut fields).unwrap(), Next::Record(2));
         assert_eq!(reader.next(true, &mut fields).unwrap(), Next::Record(3));
         assert_eq!(reader.next(true, &mut fields).unwrap(), Next::End);
     }

@@ -39,7 +39,7 @@ async fn errors_say_where() {
     let (state, message, context) = fails("1\n").await;
     assert_eq!(
         (state, message.as_str(), context.as_str()),
-        ("22P04", "missing data for column \"b\"", "COPY t, line 1")
+        ("22P04", "missing data for column \"b\"", "COPY t, line 1: \"1\"")
     );
     let (state, message, _) = fails("1\tx\ty\n").await;
     assert_eq!((state, message.as_str()), ("22P04", "extra data after last expected column"));

@@ -113,7 +113,7 @@ async fn prepare_execute_deallocate() {
     assert_eq!(c.state("EXECUTE find (2)").await, "26000");
     c.run("DISCARD ALL").await;
     assert_eq!(c.state("EXECUTE put (3, 'z')").await, "26000");
-    assert_eq!(c.session.take_deallocated(), [Some("find".to_string()), None]);
+    assert_eq!(c.session.take_deallocated(), [Deallocated::Named("find".to_string()), Deallocated::All]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,118 @@
+//! [`Origins`]: where in the data the rows of a COPY FROM stood, for the CONTEXT of what goes wrong with them later.
+
+use crate::error::{SqlError, state};
+use std::collections::VecDeque;
+
+/// Bytes of a line or value that are shown, as PostgreSQL's MAX_COPY_DATA_DISPLAY.
+const SHOWN_BYTES: usize = 100;
+/// Batches that may be under way: being filled, waiting, being computed, being written.
+const BATCHES: usize = 6;
+
+/// Lines of the rows that are not written yet.
+#[derive(Debug, Default)]
+pub struct Origins {
+    batches: VecDeque<Batch>,
+    rows: u64,
+}
+
+#[derive(Debug, Default)]
+struct Batch {
+    /// Number of its first row.
+    first: u64,
+    lines: Vec<u64>,
+    /// The beginnings of the lines, one behind the other.
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Origins {
+    /// The next row stood in this line.
+    pub fn push(&mut self, line: u64, record: &[u8]) {
+        if self.batches.is_empty() {
+            self.begin_batch();
+        }
+        let Some(batch) = self.batches.back_mut() else { return };
+        batch.lines.push(line);
+        // One byte more than is shown tells that there is more.
+        batch.text.extend_from_slice(record.get(..SHOWN_BYTES + 1).unwrap_or(record));
+        batch.ends.push(batch.text.len());
+        self.rows += 1;
+    }
+    /// What was pushed is on its way.
+    pub fn begin_batch(&mut self) {
+        self.batches.push_back(Batch { first: self.rows, ..Batch::default() });
+        while self.batches.len() > BATCHES {
+            self.batches.pop_front();
+        }
+    }
+    fn find(&self, row: u64) -> Option<(u64, &[u8])> {
+        let batch = self.batches.iter().rev().find(|batch| batch.first <= row)?;
+        let at = usize::try_from(row - batch.first).ok()?;
+        let start = at.checked_sub(1).map_or(Some(0), |before| batch.ends.get(before).copied())?;
+        Some((*batch.lines.get(at)?, batch.text.get(start..*batch.ends.get(at)?)?))
+    }
+    /// The error with the CONTEXT of its row.
+    pub fn explain(&self, error: SqlError, table: &str) -> SqlError {
+        if error.fields().context.is_some() {
+            return error;
+        }
+        match error.fields().row.and_then(|row| self.find(row)) {
+            // PostgreSQL finds duplicates when it writes a batch, and has the line no more.
+            Some((line, _)) if error.state() == state::UNIQUE_VIOLATION => error.context(at_line(table, line)),
+            Some((line, record)) => error.context(in_line(table, line, record)),
+            None => error.context(format!("COPY {table}")),
+        }
+    }
+}
+
+/// `COPY t, line 2`
+pub fn at_line(table: &str, line: u64) -> String {
+    format!("COPY {table}, line {line}")
+}
+
+/// `COPY t, line 2: "1	x"`
+pub fn in_line(table: &str, line: u64, record: &[u8]) -> String {
+    format!("COPY {table}, line {line}: \"{}\"", shown(record))
+}
+
+/// The beginning of a line or value.
+pub fn shown(bytes: &[u8]) -> String {
+    if bytes.len() <= SHOWN_BYTES {
+        return String::from_utf8_lossy(bytes).into_owned();
+    }
+    let mut end = SHOWN_BYTES;
+    while end > 0 && bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
+        end -= 1;
+    }
+    format!("{}...", String::from_utf8_lossy(bytes.get(..end).unwrap_or_default()))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_found_across_batches() {
+        let mut origins = Origins::default();
+        for row in 0..10u64 {
+            origins.push(row * 2 + 1, format!("row {row}").as_bytes());
+            if row % 3 == 2 {
+                origins.begin_batch();
+            }
+        }
+        let error = |row| origins.explain(SqlError::new("23502", "x").row(row), "t").fields().context.clone().unwrap();
+        assert_eq!(error(0), "COPY t, line 1: \"row 0\"");
+        assert_eq!(error(5), "COPY t, line 11: \"row 5\"");
+        assert_eq!(error(9), "COPY t, line 19: \"row 9\"");
+        assert_eq!(error(99), "COPY t");
+    }
+
+    #[test]
+    fn long_lines_are_cut_between_characters() {
+        let long = "ä".repeat(51);
+        assert_eq!(shown(long.as_bytes()), format!("{}...", "ä".repeat(50)));
+        let odd = format!("x{}", "ä".repeat(51));
+        assert_eq!(shown(odd.as_bytes()), format!("x{}...", "ä".repeat(49)));
+    }
+}

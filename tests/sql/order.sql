@@ -1,0 +1,24 @@
+-- Rows are checked one after the other: the first that fails is reported, by its first failure.
+create table c (id int primary key, a int not null, u int unique, k int check (k > 0));
+insert into c values (1,1,1,1),(2,null,2,2),(1,3,3,3);
+insert into c values (1,1,1,1),(1,1,2,2),(2,null,3,3);
+insert into c values (1,1,1,1),(2,2,1,-1),(1,null,3,3);
+insert into c values (1,1,1,1),(2,2,1,1),(1,1,3,3);
+insert into c values (1,1,1,1),(1,2,2,1),(3,1,1,3) on conflict (id) do nothing;
+insert into c values (1,1,1,1),(1,2,2,1),(3,null,1,3) on conflict (id) do update set a = 5;
+insert into c values (1,1,1,1),(3,null,1,3),(1,2,2,1) on conflict (id) do update set a = 5;
+insert into c values (1,1,1,1),(2,2,1,3),(3,null,2,1) on conflict (id) do update set a = 5;
+select count(*) from c;
+insert into c values (10,1,10,1),(11,2,11,3);
+update c set k = k - 2;
+update c set a = case id when 10 then 1 else null end;
+update c set a = case id when 10 then 1 else null end, u = 11 where id < 11;
+insert into c values (12,1,12,1),(10,1,11,1),(13,1,10,-1) on conflict (id) do update set k = -1;
+insert into c values (12,1,12,1),(10,1,11,1),(13,1,10,1) on conflict (id) do update set k = -1;
+insert into c values (12,1,12,1),(10,1,11,1),(13,1,10,1) on conflict (id) do update set k = 7;
+insert into c values (12,1,12,-1),(10,1,11,1),(13,1,10,1) on conflict (id) do update set k = 7;
+insert into c values (10,1,12,-1) on conflict (id) do nothing;
+insert into c values (10,null,12,1) on conflict (id) do update set a = 1;
+insert into c values (10,5,12,1),(11,6,12,1) on conflict (id) do update set a = excluded.a;
+select * from c order by id;
+drop table c;
