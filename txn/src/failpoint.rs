@@ -49,7 +49,7 @@ impl FailPoints {
     }
 
     /// Passes through `name`.
-    pub(crate) async fn pass(&self, name: &'static str) -> Result<()> {
+    pub async fn pass(&self, name: &'static str) -> Result<()> {
         if !self.any.load(Ordering::Relaxed) {
             return Ok(());
         }

@@ -94,6 +94,7 @@ impl Binder<'_> {
                 }
                 let fits = |index: &&IndexDescriptor| {
                     index.unique
+                        && index.state == crate::catalog::IndexState::Public
                         && index.columns.len() == wanted.len()
                         && index.columns.iter().all(|column| wanted.contains(&column.column))
                 };

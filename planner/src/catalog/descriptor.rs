@@ -71,6 +71,15 @@ pub enum IndexState {
     WriteOnly,
     /// Maintained and read.
     Public,
+    /// On its way out: as `DeleteOnly`.
+    Dropping,
+}
+
+impl IndexState {
+    /// Whether writers add entries.
+    pub fn is_maintained(self) -> bool {
+        matches!(self, IndexState::WriteOnly | IndexState::Public)
+    }
 }
 
 /// An index, the primary key's included: the primary key is the table's own rows.

@@ -125,7 +125,13 @@ fn key_text(table: &TableDescriptor, index: &IndexDescriptor, columns: &[ArrayRe
     format!("({})=({})", names.join(", "), values.join(", "))
 }
 
-fn duplicated(table: &TableDescriptor, index: &IndexDescriptor, columns: &[ArrayRef], row: usize) -> SqlError {
+/// 23505.
+pub(super) fn duplicated(
+    table: &TableDescriptor,
+    index: &IndexDescriptor,
+    columns: &[ArrayRef],
+    row: usize,
+) -> SqlError {
     SqlError::new(state::UNIQUE_VIOLATION, format!("could not create unique index \"{}\"", index.name))
         .detail(format!("Key {} is duplicated.", key_text(table, index, columns, row)))
         .table(&table.schema, &table.name)

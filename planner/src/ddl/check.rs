@@ -73,6 +73,10 @@ async fn check(
     index: &IndexDescriptor,
     problems: &mut Vec<Problem>,
 ) -> Result<()> {
+    if index.state != crate::catalog::IndexState::Public {
+        // Its rows are still being given entries, or it is on its way out.
+        return Ok(());
+    }
     let transaction = &context.transaction;
     let (mut rows, most) = (Rows::new(transaction, table)?, problems.len() + MOST);
     let mut report = |problem, key: &[u8]| {

@@ -114,9 +114,15 @@ fn options(context: &DdlContext, options: &CreateTableOptions) -> Result<()> {
 
 /// Accepts a storage parameter of PostgreSQL, saying that it has no effect.
 pub(super) fn storage_parameter(context: &DdlContext, name: &str) -> Result<()> {
+    known_storage_parameter(name)?;
+    context.notice(state::SUCCESSFUL_COMPLETION, format!("storage parameter \"{name}\" has no effect"));
+    Ok(())
+}
+
+/// Errors: 22023 for a storage parameter that PostgreSQL does not have.
+pub(super) fn known_storage_parameter(name: &str) -> Result<()> {
     let known = ["fillfactor", "parallel_workers", "toast_tuple_target", "user_catalog_table", "deduplicate_items"];
     if known.contains(&name) || name.starts_with("autovacuum_") || name.starts_with("toast.") {
-        context.notice(state::SUCCESSFUL_COMPLETION, format!("storage parameter \"{name}\" has no effect"));
         return Ok(());
     }
     Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{name}\"")))

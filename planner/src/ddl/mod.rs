@@ -15,6 +15,10 @@ mod database;
 mod drop;
 mod evaluate;
 mod names;
+pub mod online;
+mod online_backfill;
+#[cfg(test)]
+mod online_tests;
 mod role;
 mod schema;
 pub mod scram;

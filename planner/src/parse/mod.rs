@@ -37,6 +37,9 @@ pub fn parse(sql: &str) -> Result<Vec<Statement>> {
             statements.push(parse_one(&source, group)?);
         }
     }
+    if statements.len() > 1 {
+        statements.iter_mut().for_each(|statement| statement.alone = false);
+    }
     Ok(statements)
 }
 
@@ -77,7 +80,7 @@ fn parse_one(source: &Arc<Source>, tokens: &[TokenWithSpan]) -> Result<Statement
         (Some(first), Some(last)) => source.slice(first.span.start, last.span.end).to_string(),
         _ => String::new(),
     };
-    Ok(Statement { kind, text: text.into(), source: source.clone(), extras })
+    Ok(Statement { kind, text: text.into(), source: source.clone(), extras, alone: true })
 }
 
 /// Runs sqlparser over tokens that must all be consumed; errors as PostgreSQL words them.

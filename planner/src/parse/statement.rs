@@ -17,6 +17,8 @@ pub struct Statement {
     pub source: Arc<Source>,
     /// What sqlparser's tree has no place for.
     pub extras: Extras,
+    /// Whether it is the only statement of its text: else the text is one transaction.
+    pub alone: bool,
 }
 
 /// What sqlparser's tree has no place for.

@@ -37,7 +37,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("indisprimary", Datum::from(index.primary)),
                 ("indimmediate", Datum::from(true)),
                 ("indisvalid", Datum::from(valid)),
-                ("indisready", Datum::from(index.state != IndexState::DeleteOnly)),
+                ("indisready", Datum::from(index.state.is_maintained())),
                 ("indislive", Datum::from(true)),
                 ("indkey", value::int2s(keys)),
                 ("indcollation", value::oids(types.iter().map(|ty| type_facts(ty).collation))),

@@ -32,6 +32,7 @@ impl Database {
         options: EngineOptions,
     ) -> Result<Arc<Database>> {
         let catalog = CatalogStore::open(transactions.clone(), env.clone()).await?;
+        crate::ddl::online::resume(&catalog).await?;
         let engine = Engine::new(options, vec![Box::new(|slots| Arc::new(DmlPlanner::new(Arc::clone(slots))))])?;
         Ok(Arc::new(Database { transactions, catalog, engine, statements: StatementCache::default(), env }))
     }

@@ -143,7 +143,12 @@ impl Session {
         let statement = prepared.statement.clone();
         match &statement.kind {
             kind if is_planned(kind) => self.run_planned(prepared, parameters, limits).await,
-            StatementKind::Sql(tree) => self.run_ddl(tree).await,
+            StatementKind::Sql(tree) => match tree.as_ref() {
+                ast::Statement::CreateIndex(create) if statement.alone && self.block.is_untouched() => {
+                    self.create_index_online(create).await
+                }
+                tree => self.run_ddl(tree).await,
+            },
             StatementKind::AlterSequence(alter) => {
                 if self.block.read_only() {
                     return Err(refused_in_read_only("ALTER SEQUENCE"));
@@ -232,6 +237,23 @@ impl Session {
         let tag = ddl::execute(&ddl, tree).await;
         self.block.catalog_changed();
         Ok(done(tag?))
+    }
+
+    /// CREATE INDEX on its own: in transactions of its own, while others write.
+    async fn create_index_online(&mut self, create: &ast::CreateIndex) -> Result<Outcome> {
+        if self.block.read_only() {
+            return Err(refused_in_read_only("CREATE INDEX"));
+        }
+        let context = ddl::online::OnlineContext {
+            store: self.database.catalog().clone(),
+            settings: self.shared.settings(),
+            session: self.shared.clone(),
+            user: self.shared.user_oid,
+            database: self.shared.database_oid,
+        };
+        // The snapshot of an implicit transaction that only looked at names is not needed any more.
+        self.block.end_implicit().await?;
+        Ok(done(ddl::online::create(context, create.clone()).await?))
     }
 
     /// What a statement of data definition works with.

@@ -79,6 +79,10 @@ impl TransactionBlock {
     pub fn is_implicit(&self) -> bool {
         self.open.as_ref().is_some_and(|open| !open.explicit)
     }
+    /// Whether no statement ran yet in the transaction under way, and it is not a block.
+    pub fn is_untouched(&self) -> bool {
+        self.open.as_ref().is_none_or(|open| !open.explicit && !open.used)
+    }
     /// Whether the transaction under way, or the next one, refuses writes.
     pub fn read_only(&self) -> bool {
         match &self.open {

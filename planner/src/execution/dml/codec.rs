@@ -21,7 +21,12 @@ pub struct IndexCodec {
 impl IndexCodec {
     /// Whether entries are added; otherwise they are only removed.
     pub fn maintained(&self) -> bool {
-        self.index.state != IndexState::DeleteOnly
+        self.index.state.is_maintained()
+    }
+    /// Whether an entry may be that of another row than the one whose key it has: while a unique index is being
+    /// built, rows that lack an entry may have the same key as others.
+    pub fn may_be_anothers(&self) -> bool {
+        self.index.unique && self.index.state != IndexState::Public
     }
 }
 

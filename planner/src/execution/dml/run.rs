@@ -2,10 +2,10 @@
 
 use super::check::{Check, batch_of, first_failure, unique_violation};
 use super::claims::Claims;
-use super::codec::TableCodec;
+use super::codec::{IndexCodec, TableCodec};
 use super::conflict::Conflict;
 use crate::catalog::{CatalogStore, IndexDescriptor, TableDescriptor};
-use crate::encoding::IndexEntry;
+use crate::encoding::{IndexDecoder, IndexEntry};
 use crate::error::{Result, SqlError};
 use crate::execution::StatementContext;
 use bytes::Bytes;
@@ -344,11 +344,41 @@ impl Run {
         let codec = &self.target.codec;
         let mut writes: Vec<Write> = keys.iter().cloned().map(delete_key).collect();
         for index in &codec.indexes {
-            writes.extend(codec.entries(index, old, keys)?.into_iter().map(|entry| delete_key(entry.key.into())));
+            let given_up: Vec<Bytes> =
+                codec.entries(index, old, keys)?.into_iter().map(|entry| entry.key.into()).collect();
+            if index.may_be_anothers() {
+                writes.extend(self.give_up(index, given_up.into_iter().zip(keys.iter().cloned()).collect()).await?);
+            } else {
+                writes.extend(given_up.into_iter().map(delete_key));
+            }
         }
         self.context.transaction.write(writes).await?;
         Ok(())
     }
+}
+
+impl Run {
+    /// The writes by which rows give up their entries in a unique index that is being built: an entry of another row
+    /// stays, and is only locked, so that whoever fills the index looks again. `entries`: keys in the index and of rows.
+    pub async fn give_up(&self, index: &IndexCodec, entries: Vec<(Bytes, Bytes)>) -> Result<Vec<Write>> {
+        let (keys, rows): (Vec<Bytes>, Vec<Bytes>) = entries.into_iter().unzip();
+        let found = self.context.transaction.get_many(&keys, OwnWrites::All).await?;
+        let mut decoder = IndexDecoder::new(&self.target.codec.table, &index.index, &[], true)?;
+        let mut writes = Vec::with_capacity(keys.len());
+        for ((key, row), value) in keys.into_iter().zip(rows).zip(found) {
+            let own = match value {
+                Some(value) => decoder.row_key(&key, &value)? == row,
+                None => true,
+            };
+            writes.push(if own { delete_key(key) } else { lock_key(key) });
+        }
+        Ok(writes)
+    }
+}
+
+/// Only conflicts with others who write a key.
+pub fn lock_key(key: Bytes) -> Write {
+    Write { key, kind: WriteKind::Lock, strength: LockStrength::Update }
 }
 
 /// Removes a key.

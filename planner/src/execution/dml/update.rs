@@ -55,12 +55,21 @@ impl Run {
             let old_entries = codec.entries(index, old, keys)?;
             let new_entries = codec.entries(index, new, &new_keys)?;
             let mut change = Changes::default();
+            let being_built = index.may_be_anothers();
+            let mut same_key: Vec<(Write, Bytes)> = Vec::new();
+            let mut given_up: HashMap<Bytes, Bytes> = HashMap::new();
             for (row, (old_entry, new_entry)) in old_entries.into_iter().zip(new_entries).enumerate() {
                 if old_entry.key == new_entry.key {
                     if index.maintained() && old_entry.value != new_entry.value {
-                        puts.push(put_entry(new_entry));
+                        match keys.get(row).filter(|_| being_built) {
+                            Some(row_key) => same_key.push((put_entry(new_entry), row_key.clone())),
+                            None => puts.push(put_entry(new_entry)),
+                        }
                     }
                     continue;
+                }
+                if let Some(row_key) = keys.get(row).filter(|_| being_built) {
+                    given_up.insert(Bytes::copy_from_slice(&old_entry.key), row_key.clone());
                 }
                 if index.index.unique {
                     mark(&mut strengths, row);
@@ -78,7 +87,22 @@ impl Run {
                 }
                 puts.push(put);
             }
+            let first = deletes.len();
             self.settle(space + 1, change, &index.index, new, &mut deletes).await?;
+            if being_built {
+                let entries = deletes.split_off(first).into_iter();
+                let entries = entries.filter_map(|write| Some((write.key.clone(), given_up.get(&write.key)?.clone())));
+                deletes.extend(self.give_up(index, entries.collect()).await?);
+                let entries = same_key.iter().map(|(put, row_key)| (put.key.clone(), row_key.clone())).collect();
+                let mine = self.give_up(index, entries).await?;
+                puts.extend(
+                    same_key.into_iter().zip(mine).map(
+                        |((put, _), mine)| {
+                            if mine.kind == WriteKind::Delete { put } else { mine }
+                        },
+                    ),
+                );
+            }
         }
 
         let values = codec.row_values(new, rows)?;
