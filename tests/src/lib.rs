@@ -5,6 +5,7 @@ pub mod clients;
 pub mod postgres;
 pub mod raw;
 pub mod server;
+pub mod unsynced;
 
 pub use clients::{ClientOutput, pgbench, psql};
 pub use postgres::Postgres;

@@ -51,9 +51,15 @@ impl Server {
         server
     }
 
-    /// Starts a server under another program (such as `strace -f -o FILE`), on a new data directory.
+    /// Starts a server under another program (such as `strace -f -o FILE`), on a new data directory. A restart is
+    /// without that program.
     pub fn start_under(wrapper: &[&str]) -> Server {
         let folder = tempfile::Builder::new().prefix("percosql-test-").tempdir().expect("a temporary folder");
+        Server::start_in(folder, wrapper)
+    }
+
+    /// Starts a server in a folder that may hold anything already, under another program if one is given.
+    pub fn start_in(folder: tempfile::TempDir, wrapper: &[&str]) -> Server {
         let port = free_port();
         let child = launch(wrapper, folder.path(), port, &[]);
         let mut server = Server { folder: Arc::new(folder), port, child, arguments: Vec::new() };
@@ -61,15 +67,30 @@ impl Server {
         server
     }
 
+    /// Starts a server in a folder that may hold anything; what it printed when it ends at once.
+    pub fn try_start_in(folder: tempfile::TempDir) -> Result<Server, String> {
+        let port = free_port();
+        let child = launch(&[], folder.path(), port, &[]);
+        let mut server = Server { folder: Arc::new(folder), port, child, arguments: Vec::new() };
+        server.try_wait_until_ready()?;
+        Ok(server)
+    }
+
     fn wait_until_ready(&mut self) {
+        if let Err(said) = self.try_wait_until_ready() {
+            panic!("the server ended at once: {said}");
+        }
+    }
+
+    fn try_wait_until_ready(&mut self) -> Result<(), String> {
         let begin = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().expect("a child of ours") {
-                panic!("the server ended at once: {status}\n{}", self.log());
+                return Err(format!("{status}\n{}", self.log()));
             }
             // The server listens only when it is ready to answer.
             if TcpStream::connect(("127.0.0.1", self.port)).is_ok() {
-                return;
+                return Ok(());
             }
             assert!(begin.elapsed() < START_LIMIT, "the server is not ready:\n{}", self.log());
             std::thread::sleep(Duration::from_millis(10));
@@ -86,9 +107,13 @@ impl Server {
         self.port
     }
 
-    /// Its process id.
+    /// Its process id, also when it runs under another program.
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        let own = self.child.id();
+        let children = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
+        let program = binary();
+        let is_server = |pid: &u32| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path == program);
+        children.split_whitespace().filter_map(|pid| pid.parse().ok()).find(is_server).unwrap_or(own)
     }
 
     /// Its data directory.
@@ -108,7 +133,10 @@ impl Server {
 
     /// `kill -9`, and waits until the process is gone.
     pub fn kill9(&mut self) {
-        let _ = self.child.kill();
+        if self.is_running() {
+            // A program that the server runs under ends with it.
+            self.signal(libc::SIGKILL);
+        }
         let _ = self.child.wait();
     }
 
@@ -122,7 +150,7 @@ impl Server {
     #[allow(unsafe_code)]
     pub fn signal(&self, signal: i32) {
         // SAFETY: kill takes two integers and touches no memory of ours; the child is not yet waited for.
-        unsafe { libc::kill(self.child.id().cast_signed(), signal) };
+        unsafe { libc::kill(self.pid().cast_signed(), signal) };
     }
 
     /// Starts the server again on the same data directory and port; returns how long it took until it answered.
@@ -132,6 +160,16 @@ impl Server {
         self.child = launch(&[], self.folder.path(), self.port, &self.arguments);
         self.wait_until_ready();
         begin.elapsed()
+    }
+
+    /// Waits until the server ends by itself; its exit code.
+    pub fn wait(&mut self) -> Option<i32> {
+        let begin = Instant::now();
+        while self.is_running() {
+            assert!(begin.elapsed() < START_LIMIT, "the server does not end:\n{}", self.log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        self.child.wait().ok().and_then(|status| status.code())
     }
 
     /// Connects as `postgres` with a driver.
@@ -149,6 +187,31 @@ impl Server {
         });
         Ok(client)
     }
+}
+
+/// Runs `percosql start` expecting it to end by itself soon: its exit code, and what it printed.
+pub fn start_refused(data_dir: &Path, listen: &str) -> (Option<i32>, String) {
+    let mut child = Command::new(binary())
+        .args(["start", "--data-dir"])
+        .arg(data_dir)
+        .args(["--listen", listen])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the server starts");
+    let begin = Instant::now();
+    while child.try_wait().expect("a child of ours").is_none() {
+        if begin.elapsed() > START_LIMIT {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("the server runs although it had to refuse");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().expect("its output");
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&text).into_owned())
 }
 
 impl Drop for Server {

@@ -1,37 +1,13 @@
 //! Starting, refusing to start, and stopping.
 
 use percosql_tests::clients::value;
-use percosql_tests::server::{binary, free_port};
+use percosql_tests::server::{free_port, start_refused};
 use percosql_tests::{Server, psql};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
-
-/// Runs `percosql start` expecting it to end by itself soon.
-fn refused(data_dir: &Path, listen: &str) -> (Option<i32>, String) {
-    let mut child = Command::new(binary())
-        .args(["start", "--data-dir"])
-        .arg(data_dir)
-        .args(["--listen", listen])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the server starts");
-    let begin = Instant::now();
-    while child.try_wait().expect("a child of ours").is_none() {
-        if begin.elapsed() > Duration::from_secs(30) {
-            let _ = child.kill();
-            panic!("the server runs although it had to refuse");
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let Output { status, stdout, stderr } = child.wait_with_output().expect("its output");
-    (status.code(), format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr)))
-}
+use std::process::Command;
 
 fn assert_refused(data_dir: &Path, listen: &str, says: &str) {
-    let (code, text) = refused(data_dir, listen);
+    let (code, text) = start_refused(data_dir, listen);
     assert_ne!(code, Some(0), "exit code 0 although it refused: {text}");
     assert!(!text.contains("panicked"), "{text}");
     assert!(text.to_lowercase().contains(says), "the message does not say {says:?}: {text}");

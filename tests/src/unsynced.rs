@@ -1,0 +1,215 @@
+//! [`Disk`]: what a disk would hold had the machine crashed, told from a trace of the server's system calls: of
+//! each file as many bytes as were synced, and only names whose folder was synced after they were made.
+//!
+//! The strictest disk that POSIX allows: what was not synced is gone. Files that are written anywhere but at
+//! their ends are not understood, and there are none (a trace that shows one fails).
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Arguments of strace that make the trace this file reads.
+pub const STRACE: [&str; 9] = [
+    "strace",
+    "-f",
+    "-y",
+    "-qq",
+    "-s",
+    "0",
+    "-e",
+    "trace=openat,write,writev,pwrite64,pwritev,fsync,fdatasync,rename,renameat,renameat2,ftruncate,mkdir",
+    "-o",
+];
+
+/// One file, whatever it is called.
+#[derive(Clone, Copy, Debug, Default)]
+struct File {
+    written: u64,
+    synced: u64,
+}
+
+/// See the head of the module.
+#[derive(Debug, Default)]
+pub struct Disk {
+    files: Vec<File>,
+    /// Names now.
+    names: HashMap<PathBuf, usize>,
+    /// Names that a crash keeps.
+    durable: HashMap<PathBuf, usize>,
+    /// Calls that began and have not ended, by thread: their text, and the length of the file they sync.
+    begun: HashMap<String, (String, u64)>,
+    /// Syncs seen.
+    pub syncs: usize,
+}
+
+impl Disk {
+    /// Reads a trace of strace with [`STRACE`].
+    pub fn from_trace(trace: &str) -> Disk {
+        let mut disk = Disk::default();
+        for line in trace.lines() {
+            let Some((thread, call)) = line.split_once(' ') else { continue };
+            disk.line(thread, call.trim_start());
+        }
+        disk
+    }
+
+    fn line(&mut self, thread: &str, call: &str) {
+        if let Some(begin) = call.strip_suffix(" <unfinished ...>") {
+            let length = descriptor(begin).map_or(0, |path| self.length(&path));
+            self.begun.insert(thread.to_string(), (begin.to_string(), length));
+            return;
+        }
+        if call.starts_with("<... ") {
+            let Some((begin, length)) = self.begun.remove(thread) else { return };
+            let rest = call.split_once(" resumed>").map_or("", |(_, rest)| rest);
+            self.done(&format!("{begin}{rest}"), Some(length));
+            return;
+        }
+        self.done(call, None);
+    }
+
+    fn length(&self, path: &Path) -> u64 {
+        self.names.get(path).and_then(|at| self.files.get(*at)).map_or(0, |file| file.written)
+    }
+
+    fn file(&mut self, path: &Path) -> usize {
+        if let Some(at) = self.names.get(path) {
+            return *at;
+        }
+        self.files.push(File::default());
+        self.names.insert(path.to_path_buf(), self.files.len() - 1);
+        self.files.len() - 1
+    }
+
+    /// A call that has ended; of a sync, the length of its file when it began.
+    fn done(&mut self, call: &str, began_with: Option<u64>) {
+        let Some((name, _)) = call.split_once('(') else { return };
+        let result = call.rsplit_once(" = ").map_or("", |(_, result)| result);
+        let number: i64 = result.split(['<', ' ']).next().and_then(|text| text.parse().ok()).unwrap_or(-1);
+        if number < 0 {
+            return;
+        }
+        match name {
+            "openat" if call.contains("O_CREAT") || call.contains("O_TRUNC") => {
+                let path = result.split_once('<').and_then(|(_, rest)| rest.rsplit_once('>'));
+                let Some((path, _)) = path else { return };
+                let at = self.file(Path::new(path));
+                if call.contains("O_TRUNC") {
+                    self.files[at] = File::default();
+                }
+            }
+            "write" | "writev" => {
+                let Some(path) = descriptor(call).filter(|path| self.names.contains_key(path)) else { return };
+                let at = self.file(&path);
+                self.files[at].written += number.unsigned_abs();
+            }
+            "pwrite64" | "pwritev" => {
+                let Some(path) = descriptor(call).filter(|path| self.names.contains_key(path)) else { return };
+                let offset = call.rsplit_once(") = ").and_then(|(call, _)| call.rsplit_once(", "));
+                let offset: u64 = offset.and_then(|(_, text)| text.parse().ok()).expect("an offset");
+                let at = self.file(&path);
+                assert_eq!(offset, self.files[at].written, "written elsewhere than at the end: {call}");
+                self.files[at].written += number.unsigned_abs();
+            }
+            "ftruncate" => {
+                let Some(path) = descriptor(call).filter(|path| self.names.contains_key(path)) else { return };
+                let length = call.rsplit_once(") = ").and_then(|(call, _)| call.rsplit_once(", "));
+                let length = length.and_then(|(_, text)| text.parse().ok()).expect("a length");
+                let at = self.file(&path);
+                self.files[at].written = length;
+            }
+            "fsync" | "fdatasync" => {
+                let Some(path) = descriptor(call) else { return };
+                self.syncs += 1;
+                if let Some(at) = self.names.get(&path).copied() {
+                    let file = &mut self.files[at];
+                    file.synced = file.synced.max(began_with.unwrap_or(file.written));
+                    return;
+                }
+                // A folder: its names are as they are now.
+                self.durable.retain(|name, _| name.parent() != Some(&path));
+                let inside = self.names.iter().filter(|(name, _)| name.parent() == Some(&path));
+                self.durable.extend(inside.map(|(name, at)| (name.clone(), *at)));
+            }
+            "rename" | "renameat" | "renameat2" => {
+                let mut words = call.split('"').skip(1).step_by(2);
+                let (Some(from), Some(to)) = (words.next(), words.next()) else { return };
+                if let Some(at) = self.names.remove(Path::new(from)) {
+                    self.names.insert(PathBuf::from(to), at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Makes, of the folder `from` as the killed server left it, the folder `to` as the crash of the machine would
+    /// have left it. Answers how many bytes and files were dropped.
+    pub fn crash(&self, from: &Path, to: &Path) -> (u64, usize) {
+        let mut dropped = (0, 0);
+        let mut folders = vec![from.to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            let target = to.join(folder.strip_prefix(from).expect("a folder inside"));
+            std::fs::create_dir_all(&target).expect("a folder");
+            for entry in std::fs::read_dir(&folder).expect("a folder").flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let content = std::fs::read(&path).expect("a file");
+                let Some(at) = self.durable.get(&path) else {
+                    dropped = (dropped.0 + content.len() as u64, dropped.1 + 1);
+                    continue;
+                };
+                let synced = (self.files[*at].synced as usize).min(content.len());
+                dropped.0 += (content.len() - synced) as u64;
+                std::fs::write(target.join(entry.file_name()), &content[..synced]).expect("a copy");
+            }
+        }
+        dropped
+    }
+}
+
+/// The path that `-y` shows behind the first argument.
+fn descriptor(call: &str) -> Option<PathBuf> {
+    let (_, rest) = call.split_once('<')?;
+    let (path, _) = rest.split_once('>')?;
+    Some(PathBuf::from(path.trim_end_matches(" (deleted)")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_synced_under_a_synced_name_is_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().join("from");
+        std::fs::create_dir_all(&root).expect("a folder");
+        for (name, content) in [("log", "0123456789"), ("new", "xyz"), ("CURRENT", "manifest")] {
+            std::fs::write(root.join(name), content).expect("a file");
+        }
+        let at = root.to_string_lossy();
+        let trace = format!(
+            "1 openat(AT_FDCWD</>, \"{at}/log\", O_CREAT) = 3<{at}/log>
+             1 openat(AT_FDCWD</>, \"{at}/tmp\", O_CREAT) = 4<{at}/tmp>
+             1 write(4<{at}/tmp>, \"\"..., 8) = 8
+             1 fdatasync(4<{at}/tmp>) = 0
+             1 rename(\"{at}/tmp\", \"{at}/CURRENT\") = 0
+             1 fsync(5<{at}>) = 0
+             1 openat(AT_FDCWD</>, \"{at}/new\", O_CREAT) = 6<{at}/new>
+             1 write(6<{at}/new>, \"\"..., 3) = 3
+             1 fsync(6<{at}/new>) = 0
+             1 write(3<{at}/log>, \"\"..., 4) = 4
+             1 fdatasync(3<{at}/log> <unfinished ...>
+             2 write(3<{at}/log>, \"\"..., 6) = 6
+             1 <... fdatasync resumed>) = 0
+             1 fdatasync(3<{at}/log>) = -1 EIO (Input/output error)"
+        );
+        let lines: Vec<&str> = trace.lines().map(str::trim_start).collect();
+        let to = folder.path().join("to");
+        assert_eq!(Disk::from_trace(&lines.join("\n")).crash(&root, &to), (6 + 3, 1));
+        assert_eq!(std::fs::read(to.join("log")).expect("the log"), b"0123");
+        assert_eq!(std::fs::read(to.join("CURRENT")).expect("it was synced"), b"manifest");
+        assert!(!to.join("new").exists(), "its folder was not synced since");
+    }
+}

@@ -1,0 +1,107 @@
+//! kill -9 around the commit of a large transaction: all of it or nothing is there, and nobody waits for the
+//! server to tidy up.
+//!
+//! `PERCOSQL_ROWS` sets the size; the default suits a debug build. (Rows are wide, so that few of them are
+//! too much for one batch.)
+
+use percosql_tests::clients::value;
+use percosql_tests::{Server, psql};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+fn rows() -> u64 {
+    std::env::var("PERCOSQL_ROWS").ok().and_then(|text| text.parse().ok()).unwrap_or(100_000)
+}
+
+/// How long a restart may take: two seconds where nothing else runs, more in a debug build on a busy machine.
+const RESTART_LIMIT: Duration = Duration::from_secs(8);
+
+fn insert(server: &Server) -> Child {
+    let sql = format!("insert into t select i, i, repeat('percosql ', 50) from generate_series(1, {}) as g(i)", rows());
+    Command::new("psql")
+        .args(["-X", "-h", "127.0.0.1", "-p", &server.port().to_string(), "-U", "postgres", "-c", &sql, "postgres"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("psql runs")
+}
+
+fn answer(client: Child) -> String {
+    String::from_utf8_lossy(&client.wait_with_output().expect("its output").stdout).trim().to_string()
+}
+
+/// Bytes of a folder's files.
+fn size(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.metadata().ok()).map(|data| data.len()).sum()
+}
+
+fn restart(server: &mut Server, when: &str) {
+    let took = server.restart();
+    println!("killed {when}: started after {took:.2?}");
+    assert!(took < RESTART_LIMIT, "killed {when}: the start took {took:?}");
+}
+
+#[test]
+fn a_kill_around_a_large_commit_keeps_all_or_nothing_and_starts_at_once() {
+    let mut server = Server::start();
+    let schema = "create table t (a int primary key, b int, c text); create index t_b on t (b)";
+    psql(&server, &["-c", schema]).success();
+    let all = format!("INSERT 0 {}", rows());
+    // In the middle of the prewrites: locks are written, nothing is acknowledged.
+    for part in [4, 2] {
+        let before = size(&server.data_dir().join("rocksdb"));
+        let mut client = insert(&server);
+        let begin = Instant::now();
+        while size(&server.data_dir().join("rocksdb")) < before + rows() * 500 / part {
+            assert!(begin.elapsed() < Duration::from_secs(120), "nothing is written");
+            assert!(client.try_wait().expect("a child of ours").is_none(), "it was over too soon");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        server.kill9();
+        assert_eq!(answer(client), "", "nobody was told that it is there");
+        restart(&mut server, "during the prewrites");
+        assert_eq!(value(&server, "select count(*) from t"), "0");
+    }
+    // After the reply, while the secondaries are rolled forward.
+    for (round, wait) in [0, 100, 500].into_iter().enumerate() {
+        let client = insert(&server);
+        assert_eq!(answer(client), all);
+        std::thread::sleep(Duration::from_millis(wait));
+        server.kill9();
+        restart(&mut server, &format!("{wait} ms after the reply"));
+        let expected = format!("{}|{}", rows(), rows() * (rows() + 1) / 2);
+        assert_eq!(value(&server, "select count(*), sum(a) from t"), expected);
+        assert_eq!(value(&server, "select a from t where b = 77"), "77", "through the index");
+        // Writers do not wait for the rest either, and neither does a second crash.
+        assert_eq!(psql(&server, &["-c", "update t set b = -1 where a = 99"]).success(), "UPDATE 1");
+        server.kill9();
+        restart(&mut server, "again");
+        assert_eq!(value(&server, "select a from t where b = -1"), "99");
+        assert_eq!(value(&server, "check table t"), "");
+        if round < 2 {
+            psql(&server, &["-c", "truncate t"]).success();
+        }
+    }
+    // What is left of the spilled buffers went with the processes.
+    let spill = server.data_dir().join("spill");
+    assert_eq!(std::fs::read_dir(spill).map_or(0, Iterator::count), 0, "spill files are left");
+    assert_eq!(psql(&server, &["-c", "delete from t"]).success(), format!("DELETE {}", rows()));
+    assert_eq!(value(&server, "select count(*) from t"), "0");
+}
+
+#[test]
+fn a_kill_with_full_memtables_starts_at_once() {
+    let mut server = Server::start();
+    psql(&server, &["-c", "create table t (a int, b text)"]).success();
+    // Not one transaction but many: the log is as full as it gets.
+    let insert =
+        format!("insert into t select i, repeat('{}', 20) from generate_series(1, 5000) as g(i)", "0123456789");
+    for _ in 0..rows() / 5000 {
+        psql(&server, &["-c", &insert]).success();
+    }
+    server.kill9();
+    restart(&mut server, "with full memtables");
+    assert_eq!(value(&server, "select count(*) from t"), rows().to_string());
+}
