@@ -2,32 +2,31 @@
 
 use super::assignment::extension;
 use super::binder::Binder;
+use super::clauses::{check_delete, target_table};
 use super::expression::{Clause, Env};
 use super::update::others;
 use super::{BoundKind, KEY_COLUMN, Verb};
 use crate::error::{Result, SqlError};
 use crate::execution::dml::DeleteNode;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
-use sqlparser::ast::{self, FromTable, TableFactor};
+use sqlparser::ast::{self, FromTable};
 
 impl Binder<'_> {
     /// DELETE.
     pub fn delete(&self, delete: &ast::Delete) -> Result<BoundKind> {
-        if !delete.tables.is_empty() || delete.output.is_some() || !delete.order_by.is_empty() || delete.limit.is_some()
-        {
-            return Err(SqlError::unsupported("DELETE with several tables, OUTPUT, ORDER BY or LIMIT"));
-        }
+        check_delete(delete)?;
         let FromTable::WithFromKeyword(from) = &delete.from else {
             return Err(SqlError::syntax("DELETE needs FROM"));
         };
-        let [ast::TableWithJoins { relation: TableFactor::Table { name, alias, .. }, joins }] = from.as_slice() else {
-            return Err(SqlError::unsupported("DELETE from something that is not a table"));
+        let [ast::TableWithJoins { relation, joins }] = from.as_slice() else {
+            return Err(SqlError::syntax("syntax error at or near \",\""));
         };
+        let (name, alias) = target_table(relation, "DELETE from")?;
         if !joins.is_empty() {
             return Err(SqlError::syntax("syntax error at or near \"JOIN\""));
         }
         let table = self.writable(name, "DELETE")?;
-        let mut source = self.scan(&table, alias.as_ref(), None)?;
+        let mut source = self.scan(&table, alias, None)?;
         let Some(target) = source.scope.relations.first().cloned() else {
             return Err(SqlError::internal("a scan without a relation"));
         };

@@ -151,7 +151,15 @@ impl Binder<'_> {
             E::ILike { negated, any: false, expr, pattern, escape_char } => {
                 self.like(expr, pattern, escape_char.as_deref(), if *negated { "!~~*" } else { "~~*" }, env)
             }
-            E::SimilarTo { .. } => Err(SqlError::unsupported("SIMILAR TO")),
+            E::SimilarTo { negated, expr, pattern, escape_char } => {
+                let left = self.expr(expr, env)?;
+                let mut args = vec![self.expr(pattern, env)?];
+                if let Some(escape) = escape_char {
+                    args.push(self.expr(escape, env)?);
+                }
+                let pattern = self.resolver.function("similar_to_escape", args)?;
+                self.resolver.operator(if *negated { "!~" } else { "~" }, Some(left), pattern)
+            }
             E::AnyOp { left, compare_op, right, is_some: _ } => {
                 self.quantified(left, compare_op, right, false, condition)
             }
@@ -169,8 +177,12 @@ impl Binder<'_> {
                 self.resolver.cast(inner, to, CastContext::Explicit)
             }
             E::TypedString(typed) => {
-                let to = sql_type(&typed.data_type)?;
-                let value = self.value(&typed.value.value)?;
+                let ast::TypedString { data_type, value, uses_odbc_syntax } = typed;
+                if *uses_odbc_syntax {
+                    return Err(SqlError::unsupported("the escapes of ODBC"));
+                }
+                let to = sql_type(data_type)?;
+                let value = self.value(&value.value)?;
                 self.resolver.cast(value, to, CastContext::Explicit)
             }
             E::AtTimeZone { timestamp, time_zone } => {
@@ -269,7 +281,14 @@ impl Binder<'_> {
         otherwise: Option<&ast::Expr>,
         env: Env<'_>,
     ) -> Result<TypedExpr> {
-        let operand = operand.map(|operand| self.expr(operand, env)).transpose()?;
+        let operand = match operand {
+            // A bare string is text here, whatever it is compared with.
+            Some(operand) => {
+                let typed = self.expr(operand, env)?;
+                Some(if typed.constant().is_some() { self.settle(typed)? } else { typed })
+            }
+            None => None,
+        };
         let mut whens = Vec::new();
         let mut results = Vec::new();
         for when in conditions {

@@ -2,6 +2,7 @@
 
 use super::KEY_COLUMN;
 use super::binder::{Binder, column};
+use super::clauses::check_alias;
 use super::expression::{Clause, Env};
 use super::query::BoundQuery;
 use super::row_function::RowSource;
@@ -10,6 +11,7 @@ use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
 use crate::parse::{fold, fold_name};
+use crate::types::Datum;
 use datafusion::common::Column;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, TableFactor};
@@ -112,6 +114,7 @@ impl Binder<'_> {
                 if sample.is_some() {
                     return Err(SqlError::unsupported("TABLESAMPLE"));
                 }
+                check_alias(alias.as_ref())?;
                 if let [ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice()
                     && let Some(query) = self.common_table(&fold(ident))?
                 {
@@ -125,11 +128,21 @@ impl Binder<'_> {
                     return Err(SqlError::syntax("subquery in FROM must have an alias")
                         .hint("For example, FROM (SELECT ...) [AS] foo."));
                 };
+                check_alias(Some(alias))?;
                 let bound = self.query(subquery, parent)?;
                 self.derived(bound, &fold(&alias.name), Some(alias), parent)
             }
             TableFactor::NestedJoin { table_with_joins, alias: None } => {
                 self.from(std::slice::from_ref(table_with_joins), parent)
+            }
+            TableFactor::NestedJoin { table_with_joins, alias: Some(alias) } => {
+                check_alias(Some(alias))?;
+                let source = self.from(std::slice::from_ref(table_with_joins), parent)?;
+                let name = fold(&alias.name);
+                let mut columns = source.scope.visible;
+                rename(&name, &mut columns, Some(alias))?;
+                let relation = ScopeRelation { name, schema: None, columns, table: None, key: None };
+                Ok(Source::of(source.plan, relation, parent))
             }
             other => match table_function(other)? {
                 Some(function) => {
@@ -151,7 +164,7 @@ impl Binder<'_> {
         parent: Option<&'p Scope<'p>>,
     ) -> Result<Source<'p>> {
         if table.kind == RelationKind::Sequence {
-            return Err(SqlError::unsupported("reading a sequence as a table"));
+            return self.sequence_row(table, alias, parent);
         }
         let name = alias.map_or_else(|| table.name.clone(), |alias| fold(&alias.name));
         let qualifier = self.qualifier(&name);
@@ -177,6 +190,35 @@ impl Binder<'_> {
             key: has_key.then(|| Column::new(Some(qualifier), KEY_COLUMN)),
         };
         Ok(Source::of(plan, relation, parent))
+    }
+
+    /// A sequence read as a table: its one row.
+    fn sequence_row<'p>(
+        &self,
+        sequence: &Arc<TableDescriptor>,
+        alias: Option<&ast::TableAlias>,
+        parent: Option<&'p Scope<'p>>,
+    ) -> Result<Source<'p>> {
+        let path = self.context.settings.search_path();
+        let Some(states) = self.context.catalog.relation(Some("percosql"), "sequences", path) else {
+            return Err(SqlError::internal("the view of sequences is missing"));
+        };
+        let states = self.scan(&states, None, None)?;
+        let mut columns = states.scope.visible;
+        let oid = Expr::Literal(Datum::Int64(Some(i64::from(sequence.oid))), None);
+        let filter = columns.remove(0).expr.eq(oid);
+        for column in &mut columns {
+            column.table_oid = sequence.oid;
+        }
+        let plan = LogicalPlanBuilder::from(states.plan).filter(filter)?.build()?;
+        let bound = self.all_columns(plan, columns)?;
+        let mut source = self.derived(bound, &sequence.name, alias, parent)?;
+        if alias.is_none()
+            && let Some(relation) = source.scope.relations.first_mut()
+        {
+            relation.schema = Some(sequence.schema.clone());
+        }
+        Ok(source)
     }
 
     /// A subquery's rows.
@@ -254,24 +296,38 @@ pub fn is_lateral(factor: &TableFactor) -> bool {
 pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>> {
     let ordinality = || SqlError::unsupported("WITH ORDINALITY");
     let function = match factor {
-        TableFactor::Table { name, alias, args: Some(args), with_ordinality, .. } => {
+        TableFactor::Table {
+            name,
+            alias,
+            args: Some(ast::TableFunctionArgs { args, settings: None }),
+            with_hints,
+            version: None,
+            with_ordinality,
+            partitions,
+            json_path: None,
+            sample: None,
+            index_hints,
+        } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
             if *with_ordinality {
                 return Err(ordinality());
             }
-            let (_, name) = fold_name(name)?;
-            TableFunction { name, args: plain_arguments(&args.args)?, alias: alias.as_ref() }
-        }
-        TableFactor::Function { name, args, alias, with_ordinality, .. } => {
-            if *with_ordinality {
-                return Err(ordinality());
-            }
+            check_alias(alias.as_ref())?;
             let (_, name) = fold_name(name)?;
             TableFunction { name, args: plain_arguments(args)?, alias: alias.as_ref() }
         }
-        TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_ordinality, .. } => {
+        TableFactor::Function { lateral: _, name, args, with_ordinality, alias } => {
             if *with_ordinality {
                 return Err(ordinality());
             }
+            check_alias(alias.as_ref())?;
+            let (_, name) = fold_name(name)?;
+            TableFunction { name, args: plain_arguments(args)?, alias: alias.as_ref() }
+        }
+        TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_offset_alias: None, with_ordinality } => {
+            if *with_ordinality {
+                return Err(ordinality());
+            }
+            check_alias(alias.as_ref())?;
             TableFunction { name: "unnest".into(), args: array_exprs.iter().collect(), alias: alias.as_ref() }
         }
         _ => return Ok(None),

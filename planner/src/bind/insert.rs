@@ -16,7 +16,7 @@ use sqlparser::ast::{self, SetExpr, Spanned, TableObject};
 impl Binder<'_> {
     /// INSERT.
     pub fn insert(&self, insert: &ast::Insert) -> Result<BoundKind> {
-        refuse(insert)?;
+        super::clauses::check_insert(insert)?;
         let TableObject::TableName(name) = &insert.table else {
             return Err(SqlError::unsupported("INSERT into something that is not a table"));
         };
@@ -32,6 +32,8 @@ impl Binder<'_> {
             }
             Some(query) => match query.body.as_ref() {
                 SetExpr::Values(values) if is_plain(query) => {
+                    super::clauses::check_query(query)?;
+                    super::clauses::check_values(values)?;
                     let mut rows = Vec::with_capacity(values.rows.len());
                     for row in &values.rows {
                         rows.push(self.insert_row(&table, &targets, &row.content, insert)?);
@@ -180,25 +182,9 @@ fn check_width(targets: usize, given: usize, insert: &ast::Insert) -> Result<()>
 
 /// Whether nothing stands around VALUES.
 fn is_plain(query: &ast::Query) -> bool {
-    query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none()
-}
-
-fn refuse(insert: &ast::Insert) -> Result<()> {
-    let refused = [
-        (insert.or.is_some(), "INSERT OR"),
-        (insert.ignore, "INSERT IGNORE"),
-        (insert.overwrite, "INSERT OVERWRITE"),
-        (insert.replace_into, "REPLACE"),
-        (insert.partitioned.is_some() || !insert.after_columns.is_empty(), "INSERT … PARTITION"),
-        (!insert.assignments.is_empty(), "INSERT … SET"),
-        (insert.has_table_keyword, "INSERT INTO TABLE"),
-        (insert.output.is_some(), "OUTPUT"),
-        (insert.priority.is_some() || insert.insert_alias.is_some(), "this form of INSERT"),
-        (insert.settings.is_some() || insert.format_clause.is_some(), "this form of INSERT"),
-        (insert.multi_table_insert_type.is_some(), "INSERT into several tables"),
-    ];
-    match refused.iter().find(|(present, _)| *present) {
-        Some((_, what)) => Err(SqlError::unsupported(what)),
-        None => Ok(()),
-    }
+    query.with.is_none()
+        && query.order_by.is_none()
+        && query.limit_clause.is_none()
+        && query.fetch.is_none()
+        && query.locks.is_empty()
 }

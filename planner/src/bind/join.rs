@@ -7,6 +7,7 @@ use super::lateral::single_row;
 use super::scope::{Scope, ScopeColumn};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
+use crate::types::SqlType;
 use datafusion::common::JoinType;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use sqlparser::ast::{self, JoinConstraint, JoinOperator, TableFactor};
@@ -134,6 +135,15 @@ impl Binder<'_> {
         }
     }
 
+    /// A column of USING in the type that both sides have in common.
+    fn merged(&self, column: ScopeColumn, ty: SqlType) -> Result<ScopeColumn> {
+        if column.ty == ty {
+            return Ok(column);
+        }
+        let expr = self.coerce(column.typed(), ty)?.expr;
+        Ok(ScopeColumn { expr, ty, table_oid: 0, attnum: 0, ..column })
+    }
+
     /// USING: the named columns are compared and then seen once.
     fn using<'p>(&self, left: Source<'p>, right: Source<'p>, kind: JoinType, names: &[String]) -> Result<Source<'p>> {
         let mut merged = Vec::new();
@@ -143,14 +153,21 @@ impl Binder<'_> {
             let of_right = only(&right.scope, name, "right")?;
             let equal = self.resolver.operator("=", Some(of_left.typed()), of_right.typed())?;
             conditions.push(equal.expr);
+            let ty = if of_left.ty == of_right.ty {
+                of_left.ty
+            } else {
+                self.resolver.common_type("JOIN/USING", &[of_left.ty, of_right.ty])?.plain()
+            };
+            // The side that need not be converted, the left one first; of an outer join the one that is there.
             let mut column = match kind {
-                JoinType::Right => of_right,
                 JoinType::Full => {
-                    let (both, ty) = self.unify("JOIN/USING", vec![of_left.typed(), of_right.typed()])?;
+                    let both = vec![self.coerce(of_left.typed(), ty)?.expr, self.coerce(of_right.typed(), ty)?.expr];
                     let expr = datafusion::functions::core::expr_fn::coalesce(both);
                     ScopeColumn { name: name.clone(), expr, ty, table_oid: 0, attnum: 0 }
                 }
-                _ => of_left,
+                JoinType::Right => self.merged(of_right, ty)?,
+                JoinType::Inner if of_left.ty != ty && of_right.ty == ty => of_right,
+                _ => self.merged(of_left, ty)?,
             };
             column.name.clone_from(name);
             merged.push(column);

@@ -22,7 +22,7 @@ impl Binder<'_> {
             let bound = self.table_function(&function, Env::new(&left.scope, Clause::FromFunction))?;
             return self.lateral_function(left, &function, bound, parent);
         }
-        if let TableFactor::Derived { subquery, alias: Some(alias), .. } = factor
+        if let TableFactor::Derived { lateral: _, subquery, alias: Some(alias), sample: None } = factor
             && let Some(items) = single_row(subquery)
         {
             return self.lateral_values(left, items, alias);
@@ -59,7 +59,7 @@ impl Binder<'_> {
         factor: &TableFactor,
         parent: Option<&'p Scope<'p>>,
     ) -> Result<Source<'p>> {
-        let TableFactor::Derived { subquery, alias: Some(alias), .. } = factor else {
+        let TableFactor::Derived { lateral: _, subquery, alias: Some(alias), sample: None } = factor else {
             return Err(SqlError::syntax("subquery in FROM must have an alias")
                 .hint("For example, FROM (SELECT ...) [AS] foo."));
         };
@@ -99,7 +99,9 @@ impl Binder<'_> {
 /// The select list of a query that is one row whatever stands around it.
 pub fn single_row(query: &Query) -> Option<&[SelectItem]> {
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
-    let plain = query.with.is_none()
+    let known = super::clauses::check_query(query).is_ok() && super::clauses::check_select(select).is_ok();
+    let plain = known
+        && query.with.is_none()
         && query.order_by.is_none()
         && query.limit_clause.is_none()
         && query.fetch.is_none()

@@ -8,6 +8,7 @@ mod aggregate;
 mod assignment;
 mod binder;
 mod call;
+mod clauses;
 mod column_name;
 mod comparison;
 mod conflict;

@@ -22,10 +22,10 @@ pub enum OrderTarget {
 impl Binder<'_> {
     /// Direction and place of NULLs: last when ascending, first when descending, unless said.
     pub fn direction(&self, item: &ast::OrderByExpr) -> Result<(bool, bool)> {
-        if item.with_fill.is_some() {
+        let ast::OrderByExpr { expr: _, options: ast::OrderByOptions { sort, nulls_first }, with_fill } = item;
+        if with_fill.is_some() {
             return Err(SqlError::unsupported("WITH FILL"));
         }
-        let ast::OrderByOptions { sort, nulls_first } = &item.options;
         let ascending = match sort {
             None | Some(OrderBySort::Asc) => true,
             Some(OrderBySort::Desc) => false,

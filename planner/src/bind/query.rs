@@ -2,6 +2,7 @@
 
 use super::BoundKind;
 use super::binder::{Binder, column};
+use super::clauses::check_query;
 use super::expression::{Clause, Env};
 use super::scope::{Scope, ScopeColumn};
 use crate::error::{Result, SqlError, state};
@@ -76,12 +77,7 @@ impl Binder<'_> {
     }
 
     fn query_with_locks(&self, query: &ast::Query, parent: Option<&Scope<'_>>, top: bool) -> Result<BoundQuery> {
-        if query.for_clause.is_some() || query.settings.is_some() || query.format_clause.is_some() {
-            return Err(SqlError::unsupported("FOR XML, FOR JSON, SETTINGS or FORMAT"));
-        }
-        if !query.pipe_operators.is_empty() {
-            return Err(SqlError::unsupported("pipe syntax"));
-        }
+        check_query(query)?;
         let depth = self.enter_with(query.with.as_ref(), parent)?;
         let bound = self.query_body(query, parent, top);
         self.leave_with(depth);
@@ -240,9 +236,6 @@ impl Binder<'_> {
         }
         let one = ast::Expr::value(ast::Value::Number("1".into(), false));
         if let Some(fetch) = &query.fetch {
-            if fetch.with_ties || fetch.percent {
-                return Err(SqlError::unsupported("FETCH … WITH TIES"));
-            }
             if limit.is_some() {
                 return Err(SqlError::syntax("multiple LIMIT clauses not allowed"));
             }

@@ -92,6 +92,23 @@ impl Binder<'_> {
         let ty = match common {
             SqlType::INT2 | SqlType::INT4 => SqlType::INT4,
             SqlType::INT8 => SqlType::INT8,
+            SqlType::NUMERIC => {
+                let mut args = args.into_iter().map(|arg| self.coerce(arg, SqlType::NUMERIC));
+                let (Some(start), Some(stop)) = (args.next(), args.next()) else {
+                    return Err(SqlError::internal("a series without bounds"));
+                };
+                return Ok(RowSource::List(series::numeric_list(start?, stop?, args.next().transpose()?)));
+            }
+            SqlType::DATE | SqlType::TIMESTAMP | SqlType::TIMESTAMPTZ => {
+                return Err(SqlError::unsupported("the type interval"));
+            }
+            SqlType::FLOAT4 | SqlType::FLOAT8 => {
+                let names: Vec<String> = types.iter().map(|ty| ty.name()).collect();
+                let message = format!("function generate_series({}) does not exist", names.join(", "));
+                let hint =
+                    "No function matches the given name and argument types. You might need to add explicit type casts.";
+                return Err(SqlError::new(state::UNDEFINED_FUNCTION, message).hint(hint));
+            }
             other => return Err(SqlError::unsupported(format!("generate_series of type {}", other.name()))),
         };
         let mut values = [lit(1i64), lit(1i64), lit(1i64)];

@@ -137,6 +137,12 @@ impl<'p> Scope<'p> {
                     scope = parent;
                     depth += 1;
                 }
+                None if schema.is_none() && self.alias_of(name).is_some() => {
+                    let alias = self.alias_of(name).unwrap_or_default();
+                    let message = format!("invalid reference to FROM-clause entry for table \"{name}\"");
+                    return Err(SqlError::new(state::UNDEFINED_TABLE, message)
+                        .hint(format!("Perhaps you meant to reference the table alias \"{alias}\".")));
+                }
                 None => {
                     let shown = schema.map_or(name.to_string(), |schema| format!("{schema}.{name}"));
                     let message = format!("missing FROM-clause entry for table \"{shown}\"");
@@ -144,6 +150,19 @@ impl<'p> Scope<'p> {
                 }
             }
         }
+    }
+
+    /// The alias under which a table with this name can be seen.
+    fn alias_of(&self, name: &str) -> Option<String> {
+        let mut scope = Some(self);
+        while let Some(here) = scope {
+            let aliased = |relation: &&ScopeRelation| relation.table.as_ref().is_some_and(|table| table.name == name);
+            if let Some(relation) = here.relations.iter().find(aliased) {
+                return Some(relation.name.clone());
+            }
+            scope = here.parent;
+        }
+        None
     }
 
     fn seen_from(&self, column: &ScopeColumn, depth: usize) -> Result<TypedExpr> {

@@ -2,6 +2,7 @@
 
 use super::binder::{Binder, column};
 use super::call::{has_aggregate, has_window};
+use super::clauses::{check_select, check_star};
 use super::column_name::column_name;
 use super::expression::{Clause, Env};
 use super::from::Source;
@@ -39,7 +40,7 @@ struct OrderItem {
 impl Binder<'_> {
     /// A SELECT with what follows it.
     pub fn select(&self, select: &ast::Select, tail: Tail<'_>, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
-        refuse(select)?;
+        check_select(select)?;
         let Source { mut plan, scope } = self.from(&select.from, parent)?;
         let env = Env { scope: &scope, clause: Clause::Select, windows: &select.named_window, conjunct: false };
         self.check_windows(env)?;
@@ -80,7 +81,13 @@ impl Binder<'_> {
             || order.iter().filter_map(|item| item.typed.as_ref()).any(|typed| has_aggregate(&typed.expr));
         if grouped {
             if !tail.locks.is_empty() {
-                let message = "FOR UPDATE is not allowed with GROUP BY clause";
+                let message = if group_by.is_some() {
+                    "FOR UPDATE is not allowed with GROUP BY clause"
+                } else if having.is_some() {
+                    "FOR UPDATE is not allowed with HAVING clause"
+                } else {
+                    "FOR UPDATE is not allowed with aggregate functions"
+                };
                 return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
             }
             let mut used: Vec<&Expr> = items.iter().map(|item| &item.typed.expr).collect();
@@ -247,14 +254,14 @@ impl Binder<'_> {
                 SelectItem::UnnamedExpr(expr) => items.push(self.item(expr, column_name(expr), env)?),
                 SelectItem::ExprWithAlias { expr, alias } => items.push(self.item(expr, fold(alias), env)?),
                 SelectItem::Wildcard(options) => {
-                    plain_star(options)?;
+                    check_star(options)?;
                     if env.scope.relations.is_empty() {
                         return Err(SqlError::syntax("SELECT * with no tables specified is not valid"));
                     }
                     items.extend(env.scope.visible.iter().map(star_item));
                 }
                 SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
-                    plain_star(options)?;
+                    check_star(options)?;
                     let (schema, relation) = fold_name(name)?;
                     let (found, scope, depth) = env
                         .scope
@@ -436,36 +443,4 @@ fn star_item(column: &ScopeColumn) -> Item {
 /// Whether the types of the select list must be known at once: it is compared or sorted.
 fn tail_needs_types(distinct: bool, order: &[OrderItem]) -> bool {
     distinct || !order.is_empty()
-}
-
-fn plain_star(options: &ast::WildcardAdditionalOptions) -> Result<()> {
-    let plain = options.opt_ilike.is_none()
-        && options.opt_exclude.is_none()
-        && options.opt_except.is_none()
-        && options.opt_replace.is_none()
-        && options.opt_rename.is_none()
-        && options.opt_alias.is_none();
-    if plain { Ok(()) } else { Err(SqlError::syntax("syntax error after \"*\"")) }
-}
-
-fn refuse(select: &ast::Select) -> Result<()> {
-    let refused = [
-        (select.top.is_some(), "TOP"),
-        (select.into.is_some(), "SELECT INTO"),
-        (!select.lateral_views.is_empty(), "LATERAL VIEW"),
-        (select.prewhere.is_some(), "PREWHERE"),
-        (!select.connect_by.is_empty(), "CONNECT BY"),
-        (!select.cluster_by.is_empty(), "CLUSTER BY"),
-        (!select.distribute_by.is_empty(), "DISTRIBUTE BY"),
-        (!select.sort_by.is_empty(), "SORT BY"),
-        (select.qualify.is_some(), "QUALIFY"),
-        (select.value_table_mode.is_some(), "AS VALUE"),
-        (select.exclude.is_some(), "EXCLUDE"),
-        (select.select_modifiers.is_some(), "a SELECT modifier"),
-        (!matches!(select.flavor, ast::SelectFlavor::Standard), "FROM before SELECT"),
-    ];
-    match refused.iter().find(|(present, _)| *present) {
-        Some((_, what)) => Err(SqlError::unsupported(what)),
-        None => Ok(()),
-    }
 }

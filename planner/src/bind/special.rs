@@ -91,8 +91,9 @@ impl Binder<'_> {
                 TypedExpr { expr: make(args), ty }
             }
             "nullif" => {
+                let near = if args.len() < 2 { ")" } else { "," };
                 let (Some(right), Some(left), true) = (args.pop(), args.pop(), args.is_empty()) else {
-                    return Err(SqlError::syntax("syntax error at or near \"nullif\""));
+                    return Err(SqlError::syntax(format!("syntax error at or near \"{near}\"")));
                 };
                 let equal = self.resolver.operator("=", Some(left.clone()), right)?.expr;
                 let left = self.settle(left)?;

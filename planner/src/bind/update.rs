@@ -2,28 +2,25 @@
 
 use super::assignment::extension;
 use super::binder::Binder;
+use super::clauses::{check_update, target_table};
 use super::expression::{Clause, Env};
 use super::scope::Scope;
 use super::{BoundKind, KEY_COLUMN, Verb};
 use crate::error::{Result, SqlError};
 use crate::execution::dml::UpdateNode;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
-use sqlparser::ast::{self, TableFactor, UpdateTableFromKind};
+use sqlparser::ast::{self, UpdateTableFromKind};
 
 impl Binder<'_> {
     /// UPDATE.
     pub fn update(&self, update: &ast::Update) -> Result<BoundKind> {
-        if update.or.is_some() || update.output.is_some() || !update.order_by.is_empty() || update.limit.is_some() {
-            return Err(SqlError::unsupported("UPDATE with OR, OUTPUT, ORDER BY or LIMIT"));
-        }
-        let TableFactor::Table { name, alias, .. } = &update.table.relation else {
-            return Err(SqlError::unsupported("UPDATE of something that is not a table"));
-        };
+        check_update(update)?;
+        let (name, alias) = target_table(&update.table.relation, "UPDATE of")?;
         if !update.table.joins.is_empty() {
             return Err(SqlError::syntax("syntax error at or near \"JOIN\""));
         }
         let table = self.writable(name, "UPDATE")?;
-        let mut source = self.scan(&table, alias.as_ref(), None)?;
+        let mut source = self.scan(&table, alias, None)?;
         let from: &[ast::TableWithJoins] = match &update.from {
             None => &[],
             Some(UpdateTableFromKind::AfterSet(from)) => from,

@@ -17,6 +17,7 @@ use std::sync::Arc;
 impl Binder<'_> {
     /// VALUES as a query: columns `column1`, `column2`, ….
     pub fn values(&self, values: &ast::Values, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+        super::clauses::check_values(values)?;
         let scope = Scope::empty(parent);
         let env = Env::new(&scope, Clause::Values);
         let width = values.rows.first().map_or(0, |row| row.content.len());

@@ -120,12 +120,9 @@ fn specified<'w>(
     windows: &'w [ast::NamedWindowDefinition],
     depth: usize,
 ) -> Result<Window<'w>> {
-    let Some(base) = &spec.window_name else {
-        return Ok(Window {
-            partition_by: &spec.partition_by,
-            order_by: &spec.order_by,
-            frame: spec.window_frame.as_ref(),
-        });
+    let ast::WindowSpec { window_name, partition_by, order_by, window_frame } = spec;
+    let Some(base) = window_name else {
+        return Ok(Window { partition_by, order_by, frame: window_frame.as_ref() });
     };
     let name = fold(base);
     let base = named(&name, windows, depth + 1)?;

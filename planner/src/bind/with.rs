@@ -5,7 +5,8 @@ use super::query::BoundQuery;
 use super::scope::{Scope, ScopeColumn};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold;
-use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, SetExpr};
 
 /// The WITH queries in sight, innermost last.
@@ -18,6 +19,9 @@ struct CommonTable {
     name: String,
     plan: LogicalPlan,
     columns: Vec<ScopeColumn>,
+    /// Whether it is computed anew wherever it is named, with another result: it may be named once.
+    once: bool,
+    used: bool,
 }
 
 impl Binder<'_> {
@@ -40,9 +44,6 @@ impl Binder<'_> {
                 let message = format!("WITH query name \"{name}\" specified more than once");
                 return Err(SqlError::new(state::DUPLICATE_ALIAS, message));
             }
-            if table.from.is_some() {
-                return Err(SqlError::unsupported("WITH … FROM"));
-            }
             if matches!(table.query.body.as_ref(), SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_)) {
                 return Err(SqlError::unsupported("a data-modifying statement in WITH"));
             }
@@ -60,7 +61,9 @@ impl Binder<'_> {
                 return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
             }
             super::from::rename(&name, &mut bound.columns, Some(&table.alias))?;
-            self.with.borrow_mut().tables.push(CommonTable { name, plan: bound.plan, columns: bound.columns });
+            let once = is_volatile(&bound.plan)?;
+            let table = CommonTable { name, plan: bound.plan, columns: bound.columns, once, used: false };
+            self.with.borrow_mut().tables.push(table);
         }
         Ok(())
     }
@@ -72,8 +75,12 @@ impl Binder<'_> {
 
     /// The WITH query with this name: its plan, with column names of its own, so that it can stand in several places.
     pub fn common_table(&self, name: &str) -> Result<Option<BoundQuery>> {
-        let with = self.with.borrow();
-        let Some(table) = with.tables.iter().rev().find(|table| table.name == name) else { return Ok(None) };
+        let mut with = self.with.borrow_mut();
+        let Some(table) = with.tables.iter_mut().rev().find(|table| table.name == name) else { return Ok(None) };
+        if table.once && table.used {
+            return Err(SqlError::unsupported("a WITH query of a volatile function that is used several times"));
+        }
+        table.used = true;
         let mut exprs = Vec::new();
         let mut columns = Vec::new();
         for old in &table.columns {
@@ -130,7 +137,8 @@ impl Binder<'_> {
             .collect();
         let scan = scan.project(exprs)?.build()?;
         let depth = self.with.borrow().tables.len();
-        self.with.borrow_mut().tables.push(CommonTable { name: name.into(), plan: scan, columns: columns.clone() });
+        let table = CommonTable { name: name.into(), plan: scan, columns: columns.clone(), once: false, used: false };
+        self.with.borrow_mut().tables.push(table);
         let second = self.set_expr(right, parent);
         self.leave_with(depth);
         let second = second?;
@@ -166,4 +174,20 @@ fn mentions(query: &ast::Query, name: &str) -> bool {
         _ => std::ops::ControlFlow::Continue(()),
     });
     flow.is_break()
+}
+
+/// Whether a plan calls a function whose result differs from call to call.
+fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
+    const NAMES: [&str; 6] = ["nextval", "setval", "random", "gen_random_uuid", "clock_timestamp", "timeofday"];
+    let mut found = false;
+    plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            found |= expr.exists(|part| match part {
+                Expr::ScalarFunction(function) => Ok(NAMES.contains(&function.func.name())),
+                _ => Ok(false),
+            })?;
+            Ok(TreeNodeRecursion::Continue)
+        })
+    })?;
+    Ok(found)
 }

@@ -349,6 +349,8 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                 builder.finish()
             }),
         ),
+        nulls("num_nulls", true),
+        nulls("num_nonnulls", false),
         ScalarFunction::polymorphic(
             "pg_typeof",
             &[Param::Any],
@@ -365,6 +367,26 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             }),
         ),
     ]
+}
+
+/// `num_nulls(…)`, `num_nonnulls(…)`.
+fn nulls(name: &'static str, wanted: bool) -> ScalarFunction {
+    ScalarFunction::polymorphic(
+        name,
+        &[Param::Any],
+        true,
+        ResultType::Is(SqlType::INT4),
+        Stability::Immutable,
+        Arc::new(move |call: &Call<'_>| {
+            let mut builder = Int4::builder(call.rows);
+            for row in 0..call.rows {
+                let is_null = |array: &&ArrayRef| array.is_null(Call::row_of(array, row));
+                let count = call.arguments.iter().filter(|array| is_null(array) == wanted).count();
+                Int4::append(&mut builder, i32::try_from(count).ok())?;
+            }
+            Ok(Int4::finish(builder))
+        }),
+    )
 }
 
 /// `array_to_string(array, delimiter [, text for NULL])`.

@@ -80,6 +80,10 @@ fn comparison_type(symbol: &str, left: SqlType, right: SqlType) -> Result<SqlTyp
     let floats = [B::Float4, B::Float8];
     let oids = [B::Oid, B::Regclass, B::Regtype, B::Regproc, B::Regnamespace];
     let texts = [B::Text, B::Varchar, B::Name];
+    // varchar has no operators of its own: beside char(n) it is char, beside text and name text.
+    if pair(&[B::Varchar], &[B::Char]) {
+        return Ok(SqlType::CHAR.plain());
+    }
     let ty = if pair(&integers, &integers) {
         if left.base > right.base { left } else { right }
     } else if pair(&integers, &[B::Numeric]) {

@@ -1,9 +1,10 @@
 //! Mathematical functions.
 
 use super::cast_kernel::out_of_range;
+use super::degrees;
 use super::kernel::{Call, Kernel, Stability};
 use super::registry::ScalarFunction;
-use super::typed::{Float4, Float8, Int2, Int4, Int8, Numeric, SqlWrite, binary, unary};
+use super::typed::{Float4, Float8, Int2, Int4, Int8, Nullable, Numeric, SqlWrite, binary, unary};
 use crate::error::{Result, SqlError, state};
 use crate::types::SqlType;
 use crate::types::numeric::{Numeric as NumericValue, check_float_log, division_by_zero, float_power};
@@ -57,6 +58,15 @@ fn sqrt(value: f64) -> Result<f64> {
         return Err(SqlError::new("2201F", "cannot take square root of a negative number"));
     }
     Ok(value.sqrt())
+}
+
+/// The digits after the point that are not zeros at the end.
+fn least_scale(value: &N) -> i64 {
+    let mut scale = i64::from(value.scale());
+    while scale > 0 && value.round(scale - 1) == *value {
+        scale -= 1;
+    }
+    scale
 }
 
 /// `width_bucket(operand, low, high, count)`.
@@ -135,6 +145,29 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         float("sinh", |v| finite(v.sinh(), v)),
         float("cosh", |v| finite(v.cosh(), v)),
         float("tanh", |v| Ok(v.tanh())),
+        float("asinh", |v| Ok(v.asinh())),
+        float("acosh", |v| if v < 1.0 { Err(range("input is out of range")) } else { Ok(v.acosh()) }),
+        float("atanh", |v| {
+            if !v.is_nan() && !(-1.0..=1.0).contains(&v) { Err(range("input is out of range")) } else { Ok(v.atanh()) }
+        }),
+        float("sind", degrees::sine),
+        float("cosd", degrees::cosine),
+        float("tand", degrees::tangent),
+        float("cotd", degrees::cotangent),
+        float("asind", degrees::arc_sine),
+        float("acosd", degrees::arc_cosine),
+        float("atand", degrees::arc_tangent),
+        immutable("atan2d", &[float8, float8], float8, binary::<Float8, Float8, Float8, _>(degrees::arc_tangent2)),
+        numeric("trim_scale", |v| if v.is_finite() { Ok(v.round(least_scale(&v))) } else { Ok(v) }),
+        immutable(
+            "min_scale",
+            &[decimal],
+            int4,
+            unary::<Numeric, Int4, _>(|v: N| {
+                let least = i32::try_from(least_scale(&v)).ok();
+                Nullable(Ok(least.filter(|_| v.is_finite())))
+            }),
+        ),
         immutable(
             "atan2",
             &[float8, float8],

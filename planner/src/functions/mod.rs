@@ -9,6 +9,7 @@ mod array;
 mod cast;
 mod cast_kernel;
 mod comparison;
+mod degrees;
 pub mod kernel;
 mod math;
 mod operator;

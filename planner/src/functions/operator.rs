@@ -75,6 +75,11 @@ pub(super) fn resolve(
 }
 
 fn prefix(resolver: &Resolver<'_>, symbol: &str, operand: TypedExpr) -> Result<TypedExpr> {
+    if matches!(symbol, "-" | "~") && operand.is_unknown() {
+        let message = format!("operator is not unique: {symbol} unknown");
+        return Err(SqlError::new(state::AMBIGUOUS_FUNCTION, message)
+            .hint("Could not choose a best candidate operator. You might need to add explicit type casts."));
+    }
     match symbol {
         "NOT" => {
             let operand = resolver.boolean(operand, "NOT")?;

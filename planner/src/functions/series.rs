@@ -1,8 +1,13 @@
 //! [`Series`]: the integers that `generate_series` counts through, and the list of them for calls that need
 //! all at once. Must not know plans.
 
+use super::TypedExpr;
+use super::kernel::{Call, Kernel, KernelFunction, Stability};
+use super::typed::Numeric;
 use crate::error::{Result, SqlError, state};
-use datafusion::arrow::array::{Array, AsArray, Int64Builder, ListBuilder};
+use crate::types::SqlType;
+use crate::types::numeric::Numeric as NumericValue;
+use datafusion::arrow::array::{Array, AsArray, BinaryBuilder, Int64Builder, ListBuilder};
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
 use datafusion::error::Result as DataFusionResult;
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature};
@@ -105,6 +110,54 @@ impl ScalarUDFImpl for ListFunction {
         }
         Ok(ColumnarValue::Array(Arc::new(lists.finish())))
     }
+}
+
+/// The numerics from a start to a stop, as a list; NULL when an argument is. All arguments are numeric.
+/// Errors while running: as [`list`], and 22023 for what is not finite.
+pub fn numeric_list(start: TypedExpr, stop: TypedExpr, step: Option<TypedExpr>) -> TypedExpr {
+    let kernel: Kernel = Arc::new(|call: &Call<'_>| {
+        let (starts, stops) = (call.column::<Numeric>(0)?, call.column::<Numeric>(1)?);
+        let steps = if call.arguments.len() > 2 { Some(call.column::<Numeric>(2)?) } else { None };
+        let mut lists = ListBuilder::new(BinaryBuilder::new());
+        let mut total = 0u64;
+        for row in 0..call.rows {
+            let step = match &steps {
+                Some(steps) => steps.get(row)?,
+                None => Some(NumericValue::new(1, 0)),
+            };
+            let (Some(start), Some(stop), Some(step)) = (starts.get(row)?, stops.get(row)?, step) else {
+                lists.append(false);
+                continue;
+            };
+            for (value, what) in [(&start, "start"), (&stop, "stop"), (&step, "step")] {
+                if !value.is_finite() {
+                    let kind = if value.is_nan() { "NaN" } else { "infinity" };
+                    let what = if what == "step" { "step size".to_string() } else { format!("{what} value") };
+                    return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("{what} cannot be {kind}")));
+                }
+            }
+            if step.signum() == 0 {
+                return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, "step size cannot equal zero"));
+            }
+            let mut value = start;
+            while if step.signum() > 0 { value <= stop } else { value >= stop } {
+                total += 1;
+                if total > LIST_LIMIT {
+                    let message = format!("generate_series of numeric exceeds {LIST_LIMIT} rows");
+                    return Err(SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, message));
+                }
+                lists.values().append_value(value.to_bytes());
+                value = value.add(&step);
+            }
+            lists.append(true);
+        }
+        Ok(Arc::new(lists.finish()))
+    });
+    let ty = SqlType::NUMERIC;
+    let args: Vec<TypedExpr> = [Some(start), Some(stop), step].into_iter().flatten().collect();
+    // Volatile, for the reason that `list` is.
+    KernelFunction::new("generate_series", vec![ty; args.len()], ty.array_of(), Stability::Volatile, kernel, None)
+        .call(args.into_iter().map(|arg| arg.expr).collect())
 }
 
 #[cfg(test)]

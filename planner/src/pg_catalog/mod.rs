@@ -8,6 +8,7 @@ mod definition;
 pub mod describe;
 mod empty;
 pub mod functions;
+mod percosql_sequences;
 mod percosql_tablets;
 mod pg_am;
 mod pg_attrdef;
@@ -77,6 +78,7 @@ pub trait SystemView: Debug + Send + Sync {
 
 /// The views that have rows, one file each.
 static FILLED: &[&Definition] = &[
+    &percosql_sequences::VIEW,
     &percosql_tablets::VIEW,
     &pg_am::VIEW,
     &pg_attrdef::VIEW,

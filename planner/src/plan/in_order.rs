@@ -40,7 +40,9 @@ impl PhysicalOptimizerRule for InOrder {
                 None => appended,
             }))
         })?;
-        Ok(ordered.data)
+        // Whoever runs the plan would merge what is left of several partitions.
+        let plan = ordered.data;
+        if plan.output_partitioning().partition_count() > 1 { Ok(Arc::new(AppendExec::new(plan))) } else { Ok(plan) }
     }
     fn name(&self) -> &str {
         "InOrder"

@@ -4,6 +4,8 @@ mod basic;
 mod bytes;
 mod format;
 mod regex;
+mod search;
+mod similar;
 
 use super::kernel::{Kernel, Stability};
 use super::registry::ScalarFunction;
@@ -15,5 +17,13 @@ fn immutable(name: &'static str, arguments: &[SqlType], result: SqlType, kernel:
 
 /// The functions of this module.
 pub(super) fn functions() -> Vec<ScalarFunction> {
-    [basic::functions(), bytes::functions(), format::functions(), regex::functions()].concat()
+    [
+        basic::functions(),
+        bytes::functions(),
+        format::functions(),
+        regex::functions(),
+        search::functions(),
+        similar::functions(),
+    ]
+    .concat()
 }

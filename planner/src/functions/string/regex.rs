@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// How a pattern is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Flags {
+pub(super) struct Flags {
     insensitive: bool,
     global: bool,
     lines: bool,
@@ -23,7 +23,8 @@ struct Flags {
 }
 
 impl Flags {
-    fn parse(text: &str) -> Result<Flags> {
+    /// Reads the letters of a call. Errors: 22023.
+    pub(super) fn parse(text: &str) -> Result<Flags> {
         let mut flags = Flags::default();
         for c in text.chars() {
             match c {
@@ -45,6 +46,10 @@ impl Flags {
             }
         }
         Ok(flags)
+    }
+    /// Whether every match is meant.
+    pub(super) fn is_global(self) -> bool {
+        self.global
     }
 }
 
@@ -94,10 +99,11 @@ fn compile(pattern: &str, flags: Flags) -> Result<Regex> {
 
 /// The last pattern compiled: most calls have one.
 #[derive(Default)]
-struct Compiled(Option<(String, Flags, Regex)>);
+pub(super) struct Compiled(Option<(String, Flags, Regex)>);
 
 impl Compiled {
-    fn get(&mut self, pattern: &str, flags: Flags) -> Result<&Regex> {
+    /// The regular expression of a pattern. Errors: 2201B.
+    pub(super) fn get(&mut self, pattern: &str, flags: Flags) -> Result<&Regex> {
         let fits = self.0.as_ref().is_some_and(|(text, held, _)| text == pattern && *held == flags);
         if !fits {
             self.0 = Some((pattern.to_string(), flags, compile(pattern, flags)?));

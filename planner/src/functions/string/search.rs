@@ -1,0 +1,162 @@
+//! regexp_count, regexp_like, regexp_instr, regexp_substr: where and how often a regular expression matches.
+
+use super::immutable;
+use super::regex::{Compiled, Flags};
+use crate::error::{Result, SqlError, state};
+use crate::functions::registry::ScalarFunction;
+use crate::functions::typed::{Bool, Int4, SqlWrite, Text};
+use crate::functions::{Call, Kernel};
+use crate::types::SqlType;
+use regex::{Captures, Regex};
+use std::sync::Arc;
+
+/// What a call asks for, its optional arguments filled in.
+struct Question<'a> {
+    text: &'a str,
+    pattern: &'a str,
+    /// Byte from which to search.
+    start: Option<usize>,
+    occurrence: i32,
+    end: bool,
+    flags: Flags,
+    group: i32,
+}
+
+fn invalid(parameter: &str, value: i32) -> SqlError {
+    SqlError::new(state::INVALID_PARAMETER_VALUE, format!("invalid value for parameter \"{parameter}\": {value}"))
+}
+
+/// The places of the optional arguments: start, N, endoption, flags, subexpr.
+type Places = [Option<usize>; 5];
+
+/// Reads a row's arguments; `None` when one is NULL.
+fn question<'a>(call: &'a Call<'_>, name: &str, places: Places, row: usize) -> Result<Option<Question<'a>>> {
+    let [start, occurrence, end, flags, group] = places;
+    let present = |place: Option<usize>| place.filter(|place| *place < call.arguments.len());
+    let number = |place: Option<usize>, default: i32| match present(place) {
+        Some(place) => call.column::<Int4>(place)?.get(row),
+        None => Ok(Some(default)),
+    };
+    let row_text = |place: usize| -> Result<Option<&'a str>> {
+        let array = call.array(place)?;
+        let array = array.as_any().downcast_ref::<datafusion::arrow::array::StringArray>();
+        let array = array.ok_or_else(|| SqlError::internal("a regular expression's argument is not text"))?;
+        let at = if array.len() == 1 { 0 } else { row };
+        use datafusion::arrow::array::Array;
+        Ok((!array.is_null(at)).then(|| array.value(at)))
+    };
+    let letters = match present(flags) {
+        Some(place) => row_text(place)?,
+        None => Some(""),
+    };
+    let (Some(text), Some(pattern), Some(letters)) = (row_text(0)?, row_text(1)?, letters) else { return Ok(None) };
+    let (Some(start), Some(occurrence)) = (number(start, 1)?, number(occurrence, 1)?) else { return Ok(None) };
+    let (Some(end), Some(group)) = (number(end, 0)?, number(group, 0)?) else { return Ok(None) };
+    if start <= 0 {
+        return Err(invalid("start", start));
+    }
+    if occurrence <= 0 {
+        return Err(invalid("n", occurrence));
+    }
+    if !(0..=1).contains(&end) {
+        return Err(invalid("endoption", end));
+    }
+    if group < 0 {
+        return Err(invalid("subexpr", group));
+    }
+    let flags = Flags::parse(letters)?;
+    if flags.is_global() {
+        let message = format!("{name}() does not support the \"global\" option");
+        return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
+    }
+    let skip = usize::try_from(start - 1).unwrap_or(usize::MAX);
+    let start = text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(skip);
+    Ok(Some(Question { text, pattern, start, occurrence, end: end == 1, flags, group }))
+}
+
+/// The matches from a byte on, none overlapping.
+fn matches<'t>(regex: &Regex, text: &'t str, start: Option<usize>) -> Vec<Captures<'t>> {
+    let mut found = Vec::new();
+    let mut at = start;
+    while let Some(from) = at.filter(|from| *from <= text.len()) {
+        let Some(captures) = regex.captures_at(text, from) else { break };
+        let Some(whole) = captures.get(0) else { break };
+        at = if whole.is_empty() {
+            let rest = text.get(whole.end()..).unwrap_or_default();
+            rest.chars().next().map(|c| whole.end() + c.len_utf8())
+        } else {
+            Some(whole.end())
+        };
+        found.push(captures);
+    }
+    found
+}
+
+fn kernel<R: SqlWrite + 'static>(
+    name: &'static str,
+    places: Places,
+    answer: fn(&Regex, &Question<'_>) -> Option<R::Owned>,
+) -> Kernel {
+    Arc::new(move |call: &Call<'_>| {
+        let mut compiled = Compiled::default();
+        let mut builder = R::builder(call.rows);
+        for row in 0..call.rows {
+            let value = match question(call, name, places, row)? {
+                Some(question) => answer(compiled.get(question.pattern, question.flags)?, &question),
+                None => None,
+            };
+            R::append(&mut builder, value)?;
+        }
+        Ok(R::finish(builder))
+    })
+}
+
+fn number(count: usize) -> Option<i32> {
+    i32::try_from(count).ok()
+}
+
+/// The part of a text that the wanted group of the wanted match is.
+fn part<'t>(regex: &Regex, question: &Question<'t>) -> Option<regex::Match<'t>> {
+    let nth = usize::try_from(question.occurrence - 1).ok()?;
+    let group = usize::try_from(question.group).ok()?;
+    matches(regex, question.text, question.start).get(nth)?.get(group)
+}
+
+fn position(regex: &Regex, question: &Question<'_>) -> Option<i32> {
+    let Some(found) = part(regex, question) else { return Some(0) };
+    let before = if question.end { found.end() } else { found.start() };
+    number(question.text.get(..before)?.chars().count() + 1)
+}
+
+/// The functions of this module.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let (text, int4) = (SqlType::TEXT, SqlType::INT4);
+    let mut all = Vec::new();
+    let like: Places = [None, None, None, Some(2), None];
+    let count: Places = [Some(2), None, None, Some(3), None];
+    let substring: Places = [Some(2), Some(3), None, Some(4), Some(5)];
+    let instr: Places = [Some(2), Some(3), Some(4), Some(5), Some(6)];
+    for arguments in [&[text, text][..], &[text, text, text]] {
+        let kernel = kernel::<Bool>("regexp_like", like, |regex, question| Some(regex.is_match(question.text)));
+        all.push(immutable("regexp_like", arguments, SqlType::BOOL, kernel));
+    }
+    for arguments in [&[text, text][..], &[text, text, int4], &[text, text, int4, text]] {
+        let kernel = kernel::<Int4>("regexp_count", count, |regex, question| {
+            number(matches(regex, question.text, question.start).len())
+        });
+        all.push(immutable("regexp_count", arguments, int4, kernel));
+    }
+    let longest = [text, text, int4, int4, text, int4];
+    for length in 2..=longest.len() {
+        let kernel = kernel::<Text>("regexp_substr", substring, |regex, question| {
+            part(regex, question).map(|found| found.as_str().to_string())
+        });
+        all.push(immutable("regexp_substr", longest.get(..length).unwrap_or_default(), text, kernel));
+    }
+    let longest = [text, text, int4, int4, int4, text, int4];
+    for length in 2..=longest.len() {
+        let kernel = kernel::<Int4>("regexp_instr", instr, position);
+        all.push(immutable("regexp_instr", longest.get(..length).unwrap_or_default(), int4, kernel));
+    }
+    all
+}

@@ -1,0 +1,31 @@
+//! `percosql.sequences`: the state of every sequence. `SELECT * FROM sequence` reads its row.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+use futures::future::BoxFuture;
+
+/// `percosql.sequences`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 15_001,
+    name: "percosql.sequences",
+    columns: "oid oid, last_value int8, log_cnt int8, is_called bool",
+    fill: Fill::Later(rows),
+};
+
+fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, Result<()>> {
+    Box::pin(async move {
+        for table in context.catalog.user_relations().filter(|table| table.sequence.is_some()) {
+            let stored = context.catalog.sequences()?.stored(&context.transaction, table).await?;
+            rows.add([
+                ("oid", value::oid(table.oid)),
+                ("last_value", Datum::from(stored.last_value)),
+                // Nothing is logged ahead in the way of PostgreSQL.
+                ("log_cnt", Datum::from(0i64)),
+                ("is_called", Datum::from(stored.is_called)),
+            ])?;
+        }
+        Ok(())
+    })
+}
