@@ -240,7 +240,9 @@ impl Binder<'_> {
     pub fn table_function(&self, function: &TableFunction<'_>, env: Env<'_>) -> Result<BoundFunction> {
         let args: Vec<TypedExpr> = function.args.iter().map(|arg| self.expr(arg, env)).collect::<Result<_>>()?;
         match function.name.as_str() {
-            "generate_series" | "unnest" => Ok(BoundFunction::Rows(self.row_source(&function.name, args)?)),
+            "generate_series" | "generate_subscripts" | "unnest" => {
+                Ok(BoundFunction::Rows(self.row_source(&function.name, args)?))
+            }
             name => Ok(BoundFunction::Value(match self.conditional(name, args.clone())? {
                 Some(typed) => typed,
                 None => self.resolver.function(name, args)?,

@@ -64,6 +64,9 @@ impl Binder<'_> {
         if name == "generate_series" {
             return self.generate_series(args);
         }
+        if name == "generate_subscripts" {
+            return self.generate_subscripts(args);
+        }
         let [array] = args.as_slice() else {
             return Err(SqlError::unsupported("unnest with several arguments"));
         };
@@ -72,6 +75,20 @@ impl Binder<'_> {
             return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
         }
         Ok(RowSource::List(array.clone()))
+    }
+
+    /// `generate_subscripts` of an array's only dimension.
+    fn generate_subscripts(&self, args: Vec<TypedExpr>) -> Result<RowSource> {
+        let names: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
+        let (Ok([array, dimension]), true) =
+            (<[TypedExpr; 2]>::try_from(args), names.iter().any(|ty| ty.ends_with("[]")))
+        else {
+            let message = format!("function generate_subscripts({}) does not exist", names.join(", "));
+            return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
+        };
+        let last = self.resolver.function("array_length", vec![array, dimension])?;
+        let last = self.coerce(last, SqlType::INT8)?.expr;
+        Ok(RowSource::Series(Box::new([lit(1i64), last, lit(1i64)]), SqlType::INT4))
     }
 
     /// `generate_series` of integers.

@@ -7,6 +7,7 @@ use crate::types::{Oid, SqlType};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, ExprSchema};
 use datafusion::logical_expr::Expr;
+use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
 
 /// A column that a name can stand for.
@@ -90,7 +91,13 @@ impl<'p> Scope<'p> {
                     scope = parent;
                     depth += 1;
                 }
-                None => return Err(undefined(&format!("column \"{name}\" does not exist"))),
+                None => {
+                    if let ("tableoid", [ScopeRelation { table: Some(table), .. }]) = (name, self.relations.as_slice())
+                    {
+                        return Ok(table_oid(table));
+                    }
+                    return Err(undefined(&format!("column \"{name}\" does not exist")));
+                }
             }
         }
     }
@@ -100,6 +107,9 @@ impl<'p> Scope<'p> {
         let (found, scope, depth) = self.find_relation(schema, relation)?;
         let mut columns = found.columns.iter().filter(|column| column.name == name);
         let Some(column) = columns.next() else {
+            if let ("tableoid", Some(table)) = (name, &found.table) {
+                return Ok(table_oid(table));
+            }
             return Err(undefined(&format!("column {relation}.{name} does not exist")));
         };
         if columns.next().is_some() {
@@ -188,6 +198,11 @@ pub fn outer_references(expr: Expr, schema: Option<&DFSchema>) -> Result<Expr> {
         other => Ok(Transformed::no(other)),
     })?;
     Ok(transformed.data)
+}
+
+/// The system column `tableoid`: the same for every row of a table.
+fn table_oid(table: &TableDescriptor) -> TypedExpr {
+    TypedExpr::literal(ScalarValue::Int64(Some(i64::from(table.oid))), SqlType::OID)
 }
 
 fn matches(relation: &ScopeRelation, schema: Option<&str>, name: &str) -> bool {

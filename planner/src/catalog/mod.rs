@@ -96,9 +96,11 @@ impl Catalog {
         let (table, position) = self.storage.get(&storage_id)?;
         Some((self.relation_by_oid(*table)?, *position))
     }
-    /// Every relation, system views included, by OID.
+    /// Every relation that lists show, system views included, by OID.
     pub fn relations(&self) -> Vec<Arc<TableDescriptor>> {
-        let mut all: Vec<_> = pg_catalog::views().map(|view| Arc::clone(view.descriptor())).collect();
+        let listed =
+            pg_catalog::views().map(|view| view.descriptor()).filter(|view| view.schema != pg_catalog::OWN_SCHEMA);
+        let mut all: Vec<_> = listed.map(Arc::clone).collect();
         all.extend(self.relations.values().cloned());
         all.sort_by_key(|table| table.oid);
         all
@@ -111,9 +113,9 @@ impl Catalog {
     pub fn sequences(&self) -> Result<&Arc<Sequences>> {
         self.sequences.as_ref().ok_or_else(|| SqlError::internal("this catalog has no sequences"))
     }
-    /// Every schema, by OID.
+    /// Every schema that lists show, by OID.
     pub fn schemas(&self) -> Vec<Arc<SchemaDescriptor>> {
-        self.schemas.values().cloned().collect()
+        self.schemas.values().filter(|schema| schema.name != pg_catalog::OWN_SCHEMA).cloned().collect()
     }
     /// The schema with this name.
     pub fn schema(&self, name: &str) -> Option<Arc<SchemaDescriptor>> {

@@ -169,6 +169,11 @@ impl Sequences {
         Ok(wait(self.transactions.store().approximate_bytes(&range))?)
     }
 
+    /// Bytes that a range of rows takes on the medium, roughly.
+    pub async fn approximate_bytes(&self, range: &storage::RowRange) -> Result<u64> {
+        Ok(self.transactions.store().approximate_bytes(range).await?)
+    }
+
     fn entry(&self, storage_id: StorageId) -> Arc<Entry> {
         Arc::clone(self.entries.lock().entry(storage_id).or_default())
     }

@@ -249,6 +249,9 @@ impl Runner {
             });
         }
         let negated = matches!(self.kind, ApplyKind::Exists { negated: true } | ApplyKind::In { negated: true });
+        if results.is_empty() {
+            return Ok(RecordBatch::new_empty(self.schema.clone()));
+        }
         let mut result = Datum::iter_to_array(results)?;
         if negated && let Some(truth) = result.as_any().downcast_ref::<BooleanArray>() {
             result = Arc::new(datafusion::arrow::compute::not(truth)?);

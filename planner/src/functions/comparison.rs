@@ -90,7 +90,7 @@ fn comparison_type(symbol: &str, left: SqlType, right: SqlType) -> Result<SqlTyp
         SqlType::NUMERIC
     } else if pair(&floats, &[B::Int2, B::Int4, B::Int8, B::Numeric, B::Float4, B::Float8]) {
         SqlType::FLOAT8
-    } else if pair(&texts, &texts) || pair(&texts, &[B::Char]) || pair(&[B::SingleChar], &[B::Text]) {
+    } else if pair(&texts, &texts) || pair(&texts, &[B::Char]) || pair(&[B::SingleChar], &texts) {
         SqlType::TEXT
     } else if pair(&oids, &oids) || pair(&oids, &integers) {
         SqlType::OID

@@ -124,6 +124,11 @@ impl<'a> Resolver<'a> {
         super::aggregate::resolve(self, name, call)
     }
 
+    /// The names of the aggregate functions that are called like functions.
+    pub fn aggregate_names() -> impl Iterator<Item = &'static str> {
+        super::aggregate::names()
+    }
+
     /// Whether an aggregate function with this name exists.
     pub fn is_aggregate(&self, name: &str) -> bool {
         super::aggregate::exists(name)

@@ -153,14 +153,6 @@ pub(super) const VIEWS: &[Definition] = &[
         fill: Fill::Nothing,
     },
     Definition {
-        oid: 2617,
-        name: "pg_catalog.pg_operator",
-        columns: "oid oid=0, oprname name=, oprnamespace oid=0, oprowner oid=0, oprkind char=, oprcanmerge bool=f, \
-              oprcanhash bool=f, oprleft oid=0, oprright oid=0, oprresult oid=0, oprcom oid=0, oprnegate oid=0, \
-              oprcode regproc=0, oprrest regproc=0, oprjoin regproc=0",
-        fill: Fill::Nothing,
-    },
-    Definition {
         oid: 2753,
         name: "pg_catalog.pg_opfamily",
         columns: "oid oid=0, opfmethod oid=0, opfname name=, opfnamespace oid=0, opfowner oid=0",

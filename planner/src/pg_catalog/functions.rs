@@ -105,6 +105,7 @@ pub fn functions() -> Vec<ScalarFunction> {
     all.extend(sizes());
     all.extend(lookups());
     all.extend(facts());
+    all.extend(super::json::functions());
     all
 }
 
@@ -178,6 +179,7 @@ fn definitions() -> Vec<ScalarFunction> {
         null("pg_get_partkeydef", &[oid], text),
         null("pg_get_statisticsobjdef_columns", &[oid], text),
         null("pg_get_functiondef", &[oid], text),
+        null("pg_get_function_sqlbody", &[oid], text),
         function("pg_get_function_result", &[oid], text, |_, _| Ok(None)),
         function("pg_get_function_arguments", &[oid], text, |_, _| Ok(None)),
         function("pg_get_function_identity_arguments", &[oid], text, |_, _| Ok(None)),
@@ -459,6 +461,10 @@ fn sizes() -> Vec<ScalarFunction> {
         function("pg_database_size", &[SqlType::NAME], int8, |context, arguments| {
             let own = arguments.text(0) == Some(context.catalog.database().name.as_str());
             if own { database_size(context) } else { Ok(None) }
+        }),
+        // Everything is in one place.
+        function("pg_tablespace_size", &[SqlType::OID], int8, |context, arguments| {
+            if arguments.oid(0) == Some(1663) { database_size(context) } else { Ok(Some(Datum::Int64(Some(0)))) }
         }),
         function("pg_size_pretty", &[int8], text, |_, arguments| some_text(pretty(arguments.integer(0).unwrap_or(0)))),
     ]

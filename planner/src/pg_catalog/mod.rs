@@ -8,6 +8,7 @@ mod definition;
 pub mod describe;
 mod empty;
 pub mod functions;
+mod json;
 mod percosql_sequences;
 mod percosql_tablets;
 mod pg_am;
@@ -25,6 +26,7 @@ mod pg_indexes;
 mod pg_language;
 mod pg_namespace;
 mod pg_opclass;
+mod pg_operator;
 mod pg_proc;
 mod pg_roles;
 mod pg_sequence;
@@ -37,6 +39,7 @@ mod pg_tablespace;
 mod pg_type;
 mod pg_user;
 mod pg_views;
+mod probe;
 mod schema_check_constraints;
 mod schema_columns;
 mod schema_constraint_column_usage;
@@ -64,6 +67,11 @@ pub const PG_CATALOG: &str = "pg_catalog";
 
 /// The schemas that cannot be changed, with their OIDs.
 pub const SYSTEM_SCHEMAS: [(Oid, &str); 3] = [(11, PG_CATALOG), (13_000, "information_schema"), (13_001, "percosql")];
+
+/// The schema of our own views. It is not listed: lists of schemas and tables stay what PostgreSQL's users and tools
+/// expect (`\\dn`, pg_dump and reflection leave out `pg_…` and `information_schema` by name, and would take it for a
+/// user's), and its views are found by name.
+pub const OWN_SCHEMA: &str = "percosql";
 
 /// A relation whose rows are computed.
 #[async_trait]
@@ -95,6 +103,7 @@ static FILLED: &[&Definition] = &[
     &pg_language::VIEW,
     &pg_namespace::VIEW,
     &pg_opclass::VIEW,
+    &pg_operator::VIEW,
     &pg_proc::VIEW,
     &pg_roles::VIEW,
     &pg_sequence::VIEW,

@@ -1,19 +1,22 @@
-//! `percosql.tablets`: the tablets of the store, with the relation that each begins with.
+//! `percosql.tablets`: the tablets of the store, one row each, with every table and index that may have rows in it.
 
 use super::definition::{Definition, Fill, Rows, value};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, RelationKind, keys};
 use crate::error::Result;
 use crate::execution::StatementContext;
-use crate::types::Datum;
+use crate::types::{Datum, SqlType};
+use datafusion::scalar::ScalarValue;
 use futures::future::BoxFuture;
 use std::fmt::Write;
-use storage::RowRange;
+use storage::{RowRange, TabletInfo};
 
-/// `percosql.tablets`.
+/// `percosql.tablets`. `bytes` is the tablet's size, `relation_bytes` that of each of `relations` within it, both
+/// as the engine estimates them.
 pub(super) const VIEW: Definition = Definition {
     oid: 15_000,
     name: "percosql.tablets",
-    columns: "tablet_id int8, start_key text, end_key text, relation text, bytes int8, reads int8, writes int8",
+    columns: "tablet_id int8, start_key text, end_key text, relation text, bytes int8, reads int8, writes int8, \
+              relations text[], relation_bytes int8[]",
     fill: Fill::Later(rows),
 };
 
@@ -32,10 +35,49 @@ fn relation(catalog: &Catalog, key: &[u8]) -> Option<String> {
     Some(format!("{}.{}", table.schema, index.map_or(&table.name, |index| &index.name)))
 }
 
+/// Names and row ranges of tables and indexes, in order of keys.
+fn ranges(catalog: &Catalog) -> Vec<(String, RowRange)> {
+    let mut all = Vec::new();
+    for table in catalog.user_relations().filter(|table| table.kind == RelationKind::Table) {
+        all.push((format!("{}.{}", table.schema, table.name), keys::rows_of(table.storage_id)));
+        for index in table.secondary_indexes() {
+            all.push((format!("{}.{}", table.schema, index.name), keys::rows_of(index.storage_id)));
+        }
+    }
+    all.sort_by(|one, other| one.1.start.cmp(&other.1.start));
+    all
+}
+
+/// What two ranges have in common.
+fn common(one: &RowRange, other: &RowRange) -> Option<RowRange> {
+    let end = match (&one.end, &other.end) {
+        (Some(one), Some(other)) => Some(one.min(other).clone()),
+        (one, other) => one.clone().or_else(|| other.clone()),
+    };
+    let range = RowRange { start: one.start.clone().max(other.start.clone()), end };
+    (!range.is_empty()).then_some(range)
+}
+
+async fn inside(context: &StatementContext, tablet: &TabletInfo, all: &[(String, RowRange)]) -> Result<(Datum, Datum)> {
+    let (mut names, mut sizes): (Vec<ScalarValue>, Vec<ScalarValue>) = (Vec::new(), Vec::new());
+    let sequences = context.catalog.sequences()?;
+    for (name, range) in all {
+        if let Some(range) = common(&tablet.range, range) {
+            names.push(Datum::from(name.as_str()));
+            let bytes = sequences.approximate_bytes(&range).await?;
+            sizes.push(Datum::from(i64::try_from(bytes).unwrap_or(i64::MAX)));
+        }
+    }
+    let list = |values: &[ScalarValue], ty: SqlType| Datum::List(ScalarValue::new_list_nullable(values, &ty.arrow()));
+    Ok((list(&names, SqlType::TEXT), list(&sizes, SqlType::INT8)))
+}
+
 fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, Result<()>> {
     Box::pin(async move {
         let number = |value: u64| Datum::from(i64::try_from(value).unwrap_or(i64::MAX));
+        let all = ranges(&context.catalog);
         for tablet in context.transaction.tablets(&RowRange::all()).await? {
+            let (relations, sizes) = inside(context, &tablet, &all).await?;
             rows.add([
                 ("tablet_id", number(tablet.id)),
                 ("start_key", value::text(hexadecimal(&tablet.range.start))),
@@ -44,6 +86,8 @@ fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, 
                 ("bytes", number(tablet.bytes)),
                 ("reads", number(tablet.reads)),
                 ("writes", number(tablet.writes)),
+                ("relations", relations),
+                ("relation_bytes", sizes),
             ])?;
         }
         Ok(())

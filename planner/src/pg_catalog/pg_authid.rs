@@ -26,6 +26,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("rolcreaterole", Datum::from(role.create_role)),
             ("rolcreatedb", Datum::from(role.create_database)),
             ("rolcanlogin", Datum::from(role.login)),
+            ("rolreplication", Datum::from(role.oid == crate::catalog::builder::SUPERUSER_OID)),
             ("rolbypassrls", Datum::from(role.superuser)),
             ("rolconnlimit", Datum::from(-1)),
             ("rolpassword", value::optional(role.password.as_deref())),

@@ -1,7 +1,8 @@
 //! `pg_proc`: the input and output functions of the types, which drivers look for, and the
-//! scalar functions of the registry. Aggregates and window functions have no rows yet.
+//! scalar functions of the registry and the aggregates. Window functions have no rows yet.
 
 use super::definition::{Definition, Fill, Rows, value};
+use super::probe;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::functions::registry::{self, ScalarFunction};
@@ -140,12 +141,6 @@ fn parameter_oid(parameter: Param) -> Oid {
     }
 }
 
-/// FNV-1a, so that an OID stays what it is from one version to the next.
-fn hash(name: &str, arguments: &[Oid]) -> Oid {
-    let bytes = name.bytes().chain(arguments.iter().flat_map(|oid| oid.to_be_bytes()));
-    bytes.fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
-}
-
 /// The functions of the registry, by name and arguments, each once.
 fn registered() -> BTreeMap<(&'static str, Vec<Oid>), &'static ScalarFunction> {
     registry::all()
@@ -190,7 +185,7 @@ fn rows(_context: &StatementContext, rows: &mut Rows) -> Result<()> {
             Stability::Volatile => "v",
         };
         rows.add([
-            ("oid", value::oid(FIRST_OID | (hash(name, &arguments) & 0x0fff_ffff))),
+            ("oid", value::oid(FIRST_OID | (probe::hash(name, &arguments) & 0x0fff_ffff))),
             ("proname", value::text(name)),
             ("pronamespace", value::oid(11)),
             ("proowner", value::oid(10)),
@@ -203,6 +198,25 @@ fn rows(_context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("prorettype", value::oid(result)),
             ("proargtypes", value::oids(arguments)),
             ("prosrc", value::text(name)),
+        ])?;
+    }
+    for aggregate in probe::AGGREGATES.iter() {
+        let arguments: Vec<Oid> =
+            aggregate.arguments.iter().map(|ty| ty.map_or(parameter_oid(Param::Any), |ty| ty.oid())).collect();
+        rows.add([
+            ("oid", value::oid(FIRST_OID | (probe::hash(aggregate.name, &arguments) & 0x0fff_ffff))),
+            ("proname", value::text(aggregate.name)),
+            ("pronamespace", value::oid(11)),
+            ("proowner", value::oid(10)),
+            ("prolang", value::oid(12)),
+            ("procost", Datum::from(1.0_f32)),
+            ("prokind", value::text("a")),
+            ("provolatile", value::text("i")),
+            ("proparallel", value::text("s")),
+            ("pronargs", value::count(arguments.len())),
+            ("prorettype", value::oid(aggregate.result.oid())),
+            ("proargtypes", value::oids(arguments)),
+            ("prosrc", value::text("aggregate_dummy")),
         ])?;
     }
     Ok(())

@@ -44,6 +44,11 @@ const NAMES: [&str; 19] = [
     "bit_xor",
 ];
 
+/// The names of aggregates, those of ordered sets apart.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().chain(regression::NAMES.iter()).copied()
+}
+
 /// Whether an aggregate with this name exists.
 pub(super) fn exists(name: &str) -> bool {
     NAMES.contains(&name) || regression::NAMES.contains(&name) || is_ordered_set(name)
