@@ -2,6 +2,7 @@
 //! its command line and its socket. Must not know the private types of any other crate.
 
 pub mod clients;
+pub mod ledgers;
 pub mod postgres;
 pub mod raw;
 pub mod server;

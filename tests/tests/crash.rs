@@ -1,8 +1,9 @@
 //! kill -9 in a loop under load: no acknowledged commit is lost, no half transaction is seen, every index agrees
-//! with its table, and the bank's sum holds.
+//! with its table, the bank's sum holds, and so do schema changes, sequences and large transactions.
 
 use percosql_tests::Server;
 use percosql_tests::clients::value;
+use percosql_tests::ledgers::Ledgers;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -66,6 +67,7 @@ async fn fifty_kills_lose_nothing() {
         .execute("insert into account select i, 100 from generate_series(0, $1::int8 - 1) as g(i)", &[&ACCOUNTS])
         .await
         .expect("the accounts");
+    let mut ledgers = Ledgers::create(&client).await;
     drop(client);
     let zeroes = || (0..WRITERS).map(|_| AtomicI64::new(0)).collect();
     let ledger = Arc::new(Ledger { acknowledged: zeroes(), tried: zeroes() });
@@ -73,12 +75,22 @@ async fn fifty_kills_lose_nothing() {
         let writers: Vec<_> = (0..WRITERS)
             .map(|writer| tokio::spawn(write_until_it_breaks(server.port(), writer, Arc::clone(&ledger))))
             .collect();
-        tokio::time::sleep(Duration::from_millis(rand::random_range(30..250))).await;
+        let port = server.port();
+        // Now and then long enough for transactions that commit in two phases.
+        let with_large = cycle % 10 == 9;
+        let others = tokio::spawn(async move {
+            ledgers.run(port, with_large).await;
+            ledgers
+        });
+        let longest = if with_large { 9000 } else { 250 };
+        tokio::time::sleep(Duration::from_millis(rand::random_range(longest / 8..longest))).await;
         server.kill9();
         for writer in writers {
             let _ = writer.await;
         }
+        ledgers = others.await.expect("the other ledgers");
         server.restart();
+        ledgers.check(&server).await;
         let client = server.connect().await;
         for writer in 0..WRITERS {
             let acknowledged = ledger.acknowledged[writer as usize].load(Ordering::SeqCst);
@@ -101,6 +113,12 @@ async fn fifty_kills_lose_nothing() {
     }
     let total: i64 = ledger.acknowledged.iter().map(|n| n.load(Ordering::SeqCst)).sum();
     assert!(total > 0, "nothing was ever committed");
+    println!(
+        "{total} commits, {} schema changes, {} values of the sequence acknowledged",
+        ledgers.schema_changes(),
+        ledgers.sequence.values.len()
+    );
+    assert!(ledgers.schema_changes() > 50 && ledgers.sequence.values.len() > 100);
     let stored: i64 = value(&server, "select count(*) from ledger").parse().expect("a count");
     assert!(stored > 0);
 }
