@@ -148,6 +148,66 @@ fn tablets_split_and_merge_while_rows_are_scanned() {
 }
 
 #[test]
+fn scans_are_right_while_tablets_split_under_writers() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    const ROWS: usize = 600;
+    let folder = tempfile::tempdir().unwrap();
+    // Small, so that what was split is merged again at once.
+    let store = open(folder.path(), EmbeddedOptions { tablet_bytes: 1 << 30, ..small() }).unwrap();
+    let keys: Vec<String> = (0..ROWS).map(|number| format!("row{number:05}")).collect();
+    commit(&store, &keys.iter().map(String::as_str).collect::<Vec<_>>(), "0");
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // Writers renew rows that are there and add others between them.
+        for writer in 0..2 {
+            let (store, keys, done) = (&store, &keys, &done);
+            scope.spawn(move || {
+                for round in 0.. {
+                    if done.load(Ordering::SeqCst) {
+                        return;
+                    }
+                    let (old, new) = (&keys[(round * 7 + writer) % ROWS], format!("row{:05}+{writer}", round % ROWS));
+                    let mut batch = contract::batch(&[old, &new], Timestamp::MAX, "1");
+                    batch.durable = false;
+                    block_on(store.commit_atomic(batch)).unwrap().unwrap();
+                }
+            });
+        }
+        let splits = scope.spawn(|| {
+            let mut most = 0;
+            for round in 0..400 {
+                let places = (0..5).map(|place| Bytes::from(keys[(round * 37 + place * 113) % ROWS].clone()));
+                store.split_at(&places.collect::<Vec<_>>()).unwrap();
+                most = most.max(store.directory.all().len());
+                if round % 5 == 4 {
+                    store.maintain_tablets().unwrap();
+                }
+            }
+            done.store(true, Ordering::SeqCst);
+            most
+        });
+        let filter = contract::everything();
+        let count = |range: RowRange, reverse| {
+            let options = ScanOptions { batch_rows: 7, reverse, ..ScanOptions::default() };
+            let rows = contract::scan(&*store, range, filter.clone(), options);
+            let sorted = rows.is_sorted_by(|a, b| if reverse { a.key > b.key } else { a.key < b.key });
+            assert!(sorted, "a row comes twice, or out of order");
+            rows.iter().filter(|row| row.key.len() == 8).count()
+        };
+        while !done.load(Ordering::SeqCst) {
+            // As a parallel scan does: one partition a tablet, all of them of one moment.
+            let tablets = block_on(store.tablets(&RowRange::all())).unwrap();
+            let parts: usize = tablets.into_iter().map(|tablet| count(tablet.range, false)).sum();
+            assert_eq!(parts, ROWS);
+            assert_eq!((count(RowRange::all(), false), count(RowRange::all(), true)), (ROWS, ROWS));
+        }
+        assert!(splits.join().unwrap() > 3);
+    });
+    while store.maintain_tablets().unwrap() {}
+    assert_eq!(store.directory.all().len(), 1);
+}
+
+#[test]
 fn a_busy_tablet_is_split() {
     let folder = tempfile::tempdir().unwrap();
     let options = EmbeddedOptions { tablet_operations: 100, tablet_interval: Duration::from_secs(1), ..small() };

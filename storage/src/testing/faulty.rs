@@ -3,7 +3,7 @@
 
 use crate::contract::{
     AtomicCommit, CommitBatch, Condition, FailedCondition, Mutation, ReadFilter, Row, RowMutation, RowRange,
-    ScanOptions, SnapshotGuard, Store, StoreRef, TabletInfo,
+    ScanOptions, Store, StoreRef,
 };
 use crate::env::{BoxFuture, EnvRef};
 use crate::error::{Result, StoreError};
@@ -111,33 +111,7 @@ impl Store for FaultyStore {
         self.write(self.inner.delete_range(range)).boxed()
     }
 
-    fn tablets<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<Vec<TabletInfo>>> {
-        self.inner.tablets(range)
-    }
-
-    fn can_scan_reverse(&self) -> bool {
-        self.inner.can_scan_reverse()
-    }
-
-    fn atomic(&self) -> Option<&dyn AtomicCommit> {
-        self.inner.atomic().map(|_| self as &dyn AtomicCommit)
-    }
-
-    fn get_meta<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Bytes>>> {
-        self.inner.get_meta(name)
-    }
-
-    fn put_meta<'a>(&'a self, name: &'a str, value: Bytes) -> BoxFuture<'a, Result<()>> {
-        self.inner.put_meta(name, value)
-    }
-
-    fn recovered_max_timestamp(&self) -> Timestamp {
-        self.inner.recovered_max_timestamp()
-    }
-
-    fn approximate_bytes<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<u64>> {
-        self.inner.approximate_bytes(range)
-    }
+    crate::delegate_store_questions!(inner);
 }
 
 /// Reached only when the inner store has the capability.
@@ -155,17 +129,7 @@ impl AtomicCommit for FaultyStore {
         self.write(call).boxed()
     }
 
-    fn published(&self) -> Timestamp {
-        self.inner.atomic().map_or(Timestamp::ZERO, AtomicCommit::published)
-    }
-
-    fn snapshot(&self) -> SnapshotGuard {
-        self.inner.atomic().map_or_else(|| SnapshotGuard::new(Timestamp::ZERO, None), AtomicCommit::snapshot)
-    }
-
-    fn oldest_snapshot(&self) -> Timestamp {
-        self.inner.atomic().map_or(Timestamp::ZERO, AtomicCommit::oldest_snapshot)
-    }
+    crate::delegate_atomic_questions!(inner);
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! control, the contract suite that every engine passes, and faults.
 
 pub mod contract;
+pub mod delegate;
 pub mod faulty;
 pub mod memory;
 pub mod sim_env;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use storage::testing::MemoryStore;
 use storage::{
     AtomicCommit, BoxFuture, CommitBatch, Condition, FailedCondition, Mutation, ReadFilter, Result, Row, RowMutation,
-    RowRange, ScanOptions, SnapshotGuard, Store, StoreError, TabletInfo, Timestamp,
+    RowRange, ScanOptions, Store, StoreError, Timestamp,
 };
 
 pub(super) struct SteppingStore {
@@ -67,27 +67,7 @@ impl Store for SteppingStore {
     fn delete_range(&self, range: RowRange) -> BoxFuture<'_, Result<()>> {
         self.memory.delete_range(range)
     }
-    fn tablets<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<Vec<TabletInfo>>> {
-        self.memory.tablets(range)
-    }
-    fn can_scan_reverse(&self) -> bool {
-        self.memory.can_scan_reverse()
-    }
-    fn atomic(&self) -> Option<&dyn AtomicCommit> {
-        self.memory.atomic().map(|_| self as &dyn AtomicCommit)
-    }
-    fn get_meta<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Bytes>>> {
-        self.memory.get_meta(name)
-    }
-    fn put_meta<'a>(&'a self, name: &'a str, value: Bytes) -> BoxFuture<'a, Result<()>> {
-        self.memory.put_meta(name, value)
-    }
-    fn recovered_max_timestamp(&self) -> Timestamp {
-        self.memory.recovered_max_timestamp()
-    }
-    fn approximate_bytes<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<u64>> {
-        self.memory.approximate_bytes(range)
-    }
+    storage::delegate_store_questions!(memory);
 }
 
 impl AtomicCommit for SteppingStore {
@@ -97,13 +77,5 @@ impl AtomicCommit for SteppingStore {
     ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>> {
         self.send(move |memory| Box::pin(async move { memory.commit_atomic(batch).await }))
     }
-    fn published(&self) -> Timestamp {
-        self.memory.published()
-    }
-    fn snapshot(&self) -> SnapshotGuard {
-        self.memory.snapshot()
-    }
-    fn oldest_snapshot(&self) -> Timestamp {
-        self.memory.oldest_snapshot()
-    }
+    storage::delegate_atomic_questions!(memory);
 }

@@ -1,0 +1,58 @@
+//! What a store that stands before another one only passes on: everything but the calls that it changes.
+
+/// The methods of [`Store`](crate::Store) that ask and do not write rows, each passed on to the store in this field.
+#[macro_export]
+macro_rules! delegate_store_questions {
+    ($inner:ident) => {
+        fn tablets<'a>(
+            &'a self,
+            range: &'a $crate::RowRange,
+        ) -> $crate::BoxFuture<'a, $crate::Result<Vec<$crate::TabletInfo>>> {
+            self.$inner.tablets(range)
+        }
+
+        fn can_scan_reverse(&self) -> bool {
+            self.$inner.can_scan_reverse()
+        }
+
+        fn atomic(&self) -> Option<&dyn $crate::AtomicCommit> {
+            self.$inner.atomic().map(|_| self as &dyn $crate::AtomicCommit)
+        }
+
+        fn get_meta<'a>(&'a self, name: &'a str) -> $crate::BoxFuture<'a, $crate::Result<Option<::bytes::Bytes>>> {
+            self.$inner.get_meta(name)
+        }
+
+        fn put_meta<'a>(&'a self, name: &'a str, value: ::bytes::Bytes) -> $crate::BoxFuture<'a, $crate::Result<()>> {
+            self.$inner.put_meta(name, value)
+        }
+
+        fn recovered_max_timestamp(&self) -> $crate::Timestamp {
+            self.$inner.recovered_max_timestamp()
+        }
+
+        fn approximate_bytes<'a>(&'a self, range: &'a $crate::RowRange) -> $crate::BoxFuture<'a, $crate::Result<u64>> {
+            self.$inner.approximate_bytes(range)
+        }
+    };
+}
+
+/// The methods of [`AtomicCommit`](crate::AtomicCommit) that ask, each passed on to the store in this field. Reached
+/// only when that store has the capability.
+#[macro_export]
+macro_rules! delegate_atomic_questions {
+    ($inner:ident) => {
+        fn published(&self) -> $crate::Timestamp {
+            self.$inner.atomic().map_or($crate::Timestamp::ZERO, $crate::AtomicCommit::published)
+        }
+
+        fn snapshot(&self) -> $crate::SnapshotGuard {
+            let none = || $crate::SnapshotGuard::new($crate::Timestamp::ZERO, None);
+            self.$inner.atomic().map_or_else(none, $crate::AtomicCommit::snapshot)
+        }
+
+        fn oldest_snapshot(&self) -> $crate::Timestamp {
+            self.$inner.atomic().map_or($crate::Timestamp::ZERO, $crate::AtomicCommit::oldest_snapshot)
+        }
+    };
+}
