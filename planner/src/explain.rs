@@ -82,6 +82,7 @@ pub async fn explain(
     }
     if options.analyze {
         lines.extend(transaction_lines(before, context.transaction.stats()));
+        lines.push(format!("Conflicts: retries={}", context.session.retries()));
     }
     if options.summary && options.timing {
         lines.push(format!("Planning Time: {:.3} ms", planning.as_secs_f64() * 1e3));

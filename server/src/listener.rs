@@ -12,6 +12,9 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+/// Sockets beyond twice the connections that may be, for start-ups and cancel requests.
+const SPARE: usize = 100;
+
 /// What all connections share.
 pub struct Shared {
     /// What their sessions work on.
@@ -45,6 +48,11 @@ impl Listener {
             tokio::select! {
                 () = stopped(&mut stopping) => break,
                 accepted = self.socket.accept() => match accepted {
+                    // Who does not authenticate holds a socket and a task, no place among the backends; a cancel
+                    // request must get through when all places are taken.
+                    Ok((_, peer)) if connections.len() >= 2 * self.shared.backends.limit() + SPARE => {
+                        tracing::warn!(%peer, "too many sockets: one is closed");
+                    }
                     Ok((socket, peer)) => {
                         connections.spawn(connection::serve(socket, peer, Arc::clone(&self.shared)));
                     }

@@ -36,7 +36,12 @@ pub struct Raw {
 impl Raw {
     /// A socket on which nothing was said yet.
     pub fn open(server: &Server) -> Raw {
-        let stream = TcpStream::connect(("127.0.0.1", server.port())).expect("a connection");
+        Self::open_port(server.port())
+    }
+
+    /// The same, of whatever server listens on a port.
+    pub fn open_port(port: u16) -> Raw {
+        let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket option");
         stream.set_nodelay(true).expect("a socket option");
         Raw { stream, key: (0, Vec::new()), parameters: Vec::new() }
@@ -44,7 +49,12 @@ impl Raw {
 
     /// Connected as `postgres`, protocol 3.0.
     pub fn connect(server: &Server) -> Raw {
-        let mut raw = Raw::open(server);
+        Self::connect_port(server.port())
+    }
+
+    /// The same, to whatever server listens on a port.
+    pub fn connect_port(port: u16) -> Raw {
+        let mut raw = Raw::open_port(port);
         raw.packet(3 << 16, b"user\0postgres\0database\0postgres\0\0");
         for reply in raw.until_ready() {
             match reply.kind {
@@ -62,6 +72,11 @@ impl Raw {
             }
         }
         raw
+    }
+
+    /// How long a reply may take.
+    pub fn patience(&mut self, limit: Duration) {
+        self.stream.set_read_timeout(Some(limit)).expect("a socket option");
     }
 
     /// Sends bytes as they are.

@@ -6,6 +6,8 @@ use super::typed::{Bool, Date, Float8, Int4, Int8, SqlRead, SqlWrite, Text, Time
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
+use crate::session::Notice;
+use crate::session::activity::Backend;
 use crate::types::datetime::{timestamp_to_date, to_local};
 use crate::types::value::ValueRef;
 use crate::types::{BaseType, SqlType};
@@ -76,6 +78,40 @@ fn sleep(call: &Call<'_>, seconds: f64) -> Result<()> {
         left -= step;
     }
     Ok(())
+}
+
+/// A function that does something to the session of a process number; false, with a warning, when there is none.
+/// Errors: 42501 for a session of another role, superusers excepted.
+fn signal(name: &'static str, act: fn(&Backend)) -> ScalarFunction {
+    let kernel = move |call: &Call<'_>| {
+        let context = call.context()?;
+        let pids = call.column::<Int4>(0)?;
+        let mut done = Vec::with_capacity(call.rows);
+        for row in 0..call.rows {
+            let Some(pid) = pids.get(row)? else {
+                done.push(None);
+                continue;
+            };
+            let session = &context.session;
+            let Some(found) = session.database()?.activities().find(pid) else {
+                let message = format!("PID {pid} is not a PostgreSQL server process");
+                session.notify(Notice::warning(state::WARNING, message));
+                done.push(Some(false));
+                continue;
+            };
+            if !session.superuser && found.backend.user.0 != session.user_oid {
+                let what = if name.contains("cancel") { "cancel query" } else { "terminate process" };
+                return Err(SqlError::new(
+                    state::INSUFFICIENT_PRIVILEGE,
+                    format!("must be a member of the role whose {what} is asked for or member of pg_signal_backend"),
+                ));
+            }
+            act(&found.backend);
+            done.push(Some(true));
+        }
+        Ok(Arc::new(datafusion::arrow::array::BooleanArray::from(done)) as _)
+    };
+    ScalarFunction::new(name, &[SqlType::INT4], SqlType::BOOL, Stability::Volatile, Arc::new(kernel))
 }
 
 fn schemas(context: &StatementContext, implicit: bool) -> Vec<String> {
@@ -207,6 +243,11 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             stable,
             of_context::<Timestamptz>(|context| Ok(Some(context.statement_time))),
         ),
+        signal("pg_cancel_backend", |backend| backend.cancel.cancel()),
+        signal("pg_terminate_backend", |backend| {
+            backend.terminate.cancel();
+            backend.cancel.cancel();
+        }),
         ScalarFunction::new(
             "pg_sleep",
             &[SqlType::FLOAT8],

@@ -1,4 +1,4 @@
-//! `pg_stat_activity`: this session. The others are not shown yet.
+//! `pg_stat_activity`: the sessions of the server and what they do.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
@@ -17,18 +17,30 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    let session = &context.session;
-    let started = |micros: i64| Datum::TimestampMicrosecond(Some(micros), Some("+00:00".into()));
-    rows.add([
-        ("datid", value::oid(session.database_oid)),
-        ("datname", value::text(&session.database_name)),
-        ("pid", Datum::from(session.backend_pid)),
-        ("usesysid", value::oid(session.user_oid)),
-        ("usename", value::text(&session.user)),
-        ("application_name", value::text(context.settings.get("application_name").unwrap_or_default())),
-        ("xact_start", started(context.transaction_time)),
-        ("query_start", started(context.statement_time)),
-        ("state", value::text("active")),
-        ("backend_type", value::text("client backend")),
-    ])
+    let time = |micros: Option<i64>| Datum::TimestampMicrosecond(micros, Some("+00:00".into()));
+    for activity in context.session.database()?.activities().list() {
+        let (backend, doing) = (&activity.backend, activity.doing());
+        let waits = doing.state != "active";
+        let waiting = |what: &str| Datum::Utf8(waits.then(|| what.to_string()));
+        rows.add([
+            ("datid", value::oid(backend.database.0)),
+            ("datname", value::text(&backend.database.1)),
+            ("pid", Datum::from(backend.pid)),
+            ("usesysid", value::oid(backend.user.0)),
+            ("usename", value::text(&backend.user.1)),
+            ("application_name", value::text(doing.application_name)),
+            ("client_addr", Datum::Utf8(backend.client.map(|client| client.ip().to_canonical().to_string()))),
+            ("client_port", Datum::Int32(backend.client.map(|client| i32::from(client.port())))),
+            ("backend_start", time(Some(backend.started))),
+            ("xact_start", time(doing.transaction_start)),
+            ("query_start", time(doing.query_start)),
+            ("state_change", time(doing.state_change)),
+            ("wait_event_type", waiting("Client")),
+            ("wait_event", waiting("ClientRead")),
+            ("state", value::text(doing.state)),
+            ("query", value::text(doing.query.as_ref())),
+            ("backend_type", value::text("client backend")),
+        ])?;
+    }
+    Ok(())
 }

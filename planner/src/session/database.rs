@@ -1,5 +1,6 @@
 //! [`Database`]: what all sessions of a server share: the transactional store, the catalog's store, finished plans.
 
+use super::activity::Activities;
 use super::query::StatementCache;
 use super::startup::RoleLogin;
 use crate::catalog::{CatalogStore, RoleDescriptor};
@@ -17,6 +18,7 @@ pub struct Database {
     catalog: Arc<CatalogStore>,
     engine: Arc<Engine>,
     statements: StatementCache,
+    activities: Arc<Activities>,
     env: EnvRef,
 }
 
@@ -34,7 +36,14 @@ impl Database {
         let catalog = CatalogStore::open(transactions.clone(), env.clone()).await?;
         crate::ddl::online::resume(&catalog).await?;
         let engine = Engine::new(options, vec![Box::new(|slots| Arc::new(DmlPlanner::new(Arc::clone(slots))))])?;
-        Ok(Arc::new(Database { transactions, catalog, engine, statements: StatementCache::default(), env }))
+        Ok(Arc::new(Database {
+            transactions,
+            catalog,
+            engine,
+            statements: StatementCache::default(),
+            activities: Arc::default(),
+            env,
+        }))
     }
     async fn roles(&self) -> Result<Vec<RoleDescriptor>> {
         let transaction = self.transactions.begin(TransactionOptions { read_only: true, ..Default::default() });
@@ -66,6 +75,10 @@ impl Database {
     /// Statements planned before.
     pub(super) fn statements(&self) -> &StatementCache {
         &self.statements
+    }
+    /// Its sessions.
+    pub fn activities(&self) -> &Arc<Activities> {
+        &self.activities
     }
     /// Time and randomness.
     pub fn env(&self) -> &EnvRef {

@@ -40,10 +40,7 @@ impl Session {
             StatementKind::Commit { .. } | StatementKind::Rollback { .. } | StatementKind::RollbackTo(_)
         );
         if self.block.is_failed() && !ends {
-            return Err(SqlError::new(
-                state::IN_FAILED_SQL_TRANSACTION,
-                "current transaction is aborted, commands ignored until end of transaction block",
-            ));
+            return Err(in_failed_block());
         }
         Ok(())
     }
@@ -299,6 +296,14 @@ impl Session {
             Ok(Outcome::CopyOut(copy::begin_output(&self.database, copy, planned, context, limits).await?))
         }
     }
+}
+
+/// 25P02.
+pub fn in_failed_block() -> SqlError {
+    SqlError::new(
+        state::IN_FAILED_SQL_TRANSACTION,
+        "current transaction is aborted, commands ignored until end of transaction block",
+    )
 }
 
 /// 25006.

@@ -3,6 +3,7 @@
 //! `server` talks to this module alone. It must not know messages, sockets or value formats: rows leave as Arrow
 //! batches in the form of `types`, parameters come in as [`Datum`](crate::types::Datum).
 
+pub mod activity;
 pub mod cancel;
 mod conflict;
 pub mod copy;
@@ -32,6 +33,7 @@ pub use statement::Statement;
 use crate::catalog::Catalog;
 use crate::error::{Result, SqlError, state};
 use crate::types::{Datum, Oid, SqlType};
+use activity::{Activity, Backend};
 use settings::Settings;
 use settings::registry::DEFINITIONS;
 use settings::stack::SettingsStack;
@@ -54,6 +56,8 @@ pub struct Session {
     deallocated: Vec<Deallocated>,
     /// What the client was last told of settings.
     reported: HashMap<&'static str, String>,
+    /// Its place among all sessions.
+    activity: Arc<Activity>,
     /// The catalog as the last statement saw it.
     catalog: Option<Arc<Catalog>>,
 }
@@ -82,6 +86,18 @@ impl Session {
         for (name, value) in &startup.options {
             settings = settings.with(name, value)?;
         }
+        let now = i64::try_from(database.env().now_micros()).unwrap_or(i64::MAX);
+        let backend = Backend {
+            pid: startup.backend_pid,
+            database: (descriptor.oid, descriptor.name.clone()),
+            user: (role.oid, role.name.clone()),
+            client: startup.client,
+            started: now,
+            cancel: startup.cancel.clone(),
+            terminate: CancelToken::new(),
+        };
+        let application_name = settings.get("application_name").unwrap_or_default();
+        let activity = database.activities().register(backend, application_name);
         let shared = Arc::new(SessionShared::new(
             database.clone(),
             (role.name, role.oid, role.superuser),
@@ -97,6 +113,7 @@ impl Session {
             statements: HashMap::new(),
             deallocated: Vec::new(),
             reported: HashMap::new(),
+            activity,
             catalog: None,
         })
     }
@@ -125,10 +142,21 @@ impl Session {
         self.refuse_in_failed_block(&statement)?;
         self.prepare_statement(statement, given).await
     }
+    /// Whether a portal may be made of a statement, or its rows described, now; `None` is the empty one. Errors: 25P02.
+    pub fn check_usable(&self, prepared: Option<&Prepared>) -> Result<()> {
+        match prepared {
+            Some(prepared) => self.refuse_in_failed_block(&prepared.statement),
+            None if self.block.is_failed() => Err(dispatch::in_failed_block()),
+            None => Ok(()),
+        }
+    }
     /// Runs a statement up to its first row. Rows stream out of the outcome, which borrows nothing from the session, so
     /// several portals can be open. After an error call [`Session::fail`].
     pub async fn execute(&mut self, prepared: &Arc<Prepared>, parameters: Vec<Datum>) -> Result<Outcome> {
         self.refuse_in_failed_block(&prepared.statement)?;
+        let settings = self.shared.settings();
+        let application_name = settings.get("application_name").unwrap_or_default();
+        self.activity.begin(&prepared.statement.text, self.block.started(), self.now(), &application_name);
         // A commit under way is not to be left half way.
         if let Some(outcome) = self.transaction_control(&prepared.statement).await? {
             return Ok(outcome);
@@ -138,6 +166,22 @@ impl Session {
         self.shared.set_deadline(limits.deadline());
         let statement_limits = limits.clone();
         limits.run(self.dispatch(prepared, parameters, &statement_limits)).await
+    }
+    fn now(&self) -> i64 {
+        i64::try_from(self.database.env().now_micros()).unwrap_or(i64::MAX)
+    }
+    /// The server is about to run what was asked, for the first time (0), or again because of a conflict: EXPLAIN ANALYZE
+    /// tells it.
+    pub fn set_retries(&self, retries: u32) {
+        self.shared.set_retries(retries);
+    }
+    /// The client is awaited: nothing runs.
+    pub fn rest(&self) {
+        self.activity.rest(self.status(), self.now());
+    }
+    /// Cancelled when the connection is to end (pg_terminate_backend).
+    pub fn terminated(&self) -> CancelToken {
+        self.activity.backend.terminate.clone()
     }
     /// What ReadyForQuery says.
     pub fn status(&self) -> TransactionStatus {

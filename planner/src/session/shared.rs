@@ -12,7 +12,7 @@ use crate::types::Oid;
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// User, database, settings, sequences' last values, notices. Shared by the session and its running plans.
@@ -36,6 +36,8 @@ pub struct SessionShared {
     pub cancel: CancelToken,
     /// When the statement under way has to end, by the monotonic clock in microseconds.
     deadline: AtomicU64,
+    /// How often the transaction under way was run again because of a conflict.
+    retries: AtomicU32,
     settings: Mutex<SettingsStack>,
     notices: Mutex<Vec<Notice>>,
     locks: Mutex<Option<Arc<HeldLocks>>>,
@@ -62,6 +64,7 @@ impl SessionShared {
             backend_pid,
             cancel,
             deadline: AtomicU64::new(u64::MAX),
+            retries: AtomicU32::new(0),
             settings: Mutex::new(settings),
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),
@@ -76,6 +79,13 @@ impl SessionShared {
     pub(super) fn set_deadline(&self, deadline: Option<Duration>) {
         let deadline = deadline.and_then(|deadline| u64::try_from(deadline.as_micros()).ok());
         self.deadline.store(deadline.unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+    /// How often the transaction under way was run again because of a conflict.
+    pub fn retries(&self) -> u32 {
+        self.retries.load(Ordering::Relaxed)
+    }
+    pub(super) fn set_retries(&self, retries: u32) {
+        self.retries.store(retries, Ordering::Relaxed);
     }
     /// Errors with 57014 when the statement under way is to stop. For operators that work long without a pause.
     pub fn check_interrupt(&self) -> Result<()> {
@@ -140,6 +150,7 @@ impl Default for SessionShared {
             backend_pid: 0,
             cancel: CancelToken::new(),
             deadline: AtomicU64::new(u64::MAX),
+            retries: AtomicU32::new(0),
             settings: Mutex::new(SettingsStack::new(Settings::default())),
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),

@@ -1,6 +1,7 @@
 //! [`Startup`]: what a client says at the beginning, and what its role allows.
 
 use super::cancel::CancelToken;
+use std::net::SocketAddr;
 
 /// What begins a session. The server has authenticated the user.
 #[derive(Clone, Debug)]
@@ -14,6 +15,8 @@ pub struct Startup {
     pub options: Vec<(String, String)>,
     /// Process number told to the client (`pg_backend_pid()`).
     pub backend_pid: i32,
+    /// Where the client is.
+    pub client: Option<SocketAddr>,
     /// Stops the session's statements.
     pub cancel: CancelToken,
 }

@@ -16,6 +16,9 @@ use futures::TryStreamExt;
 use sqlparser::ast;
 use std::sync::Arc;
 
+/// Statements that a session may PREPARE.
+const MOST_PREPARED: usize = 10_000;
+
 fn done(tag: impl Into<String>) -> Outcome {
     Outcome::Command { tag: tag.into() }
 }
@@ -117,6 +120,11 @@ impl Session {
                 state::DUPLICATE_PREPARED_STATEMENT,
                 format!("prepared statement \"{name}\" already exists"),
             ));
+        }
+        if self.statements.len() >= MOST_PREPARED {
+            return Err(SqlError::new("53400", "too many prepared statements")
+                .detail(format!("A connection may PREPARE {MOST_PREPARED}."))
+                .hint("DEALLOCATE what is not needed any more."));
         }
         let given = types.iter().map(|ty| crate::bind::sql_type(ty).map(Some)).collect::<Result<Vec<_>>>()?;
         let prepared = self.prepare_statement(Arc::new(statement.clone()), given).await?;

@@ -77,6 +77,11 @@ impl Backends {
         }
     }
 
+    /// Connections that may be served.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Connections being served.
     pub fn count(&self) -> usize {
         self.state.lock().by_process.len()

@@ -17,7 +17,7 @@ use crate::query::statements::Statements;
 use bytes::Bytes;
 use cancel::Backend;
 use pgwire::messages::startup::{BackendKeyData, NegotiateProtocolVersion, SecretKey};
-use planner::session::{Deallocated, Session, Startup, TransactionStatus};
+use planner::session::{CancelToken, Deallocated, Session, Startup, TransactionStatus};
 use planner::{SqlError, state};
 use reading::Input;
 use startup::{NEWEST_PROTOCOL, StartupPacket};
@@ -40,6 +40,8 @@ pub struct Connection {
     pub(crate) session: Session,
     pub(crate) backend: Backend,
     pub(crate) stopping: watch::Receiver<bool>,
+    /// pg_terminate_backend.
+    pub(crate) terminated: CancelToken,
     pub(crate) statements: Statements,
     pub(crate) portals: Portals,
     pub(crate) batch: Batch,
@@ -96,6 +98,7 @@ async fn start(socket: TcpStream, peer: SocketAddr, shared: &Arc<Shared>) -> Opt
             stream,
             input,
             out,
+            terminated: session.terminated(),
             session,
             backend,
             stopping: shared.stopping.subscribe(),
@@ -152,6 +155,7 @@ async fn admit(
         database: packet.database,
         options: packet.settings,
         backend_pid: backend.process,
+        client: Some(peer),
         cancel: backend.cancel.clone(),
     };
     let mut session = Session::start(Arc::clone(&shared.database), startup).await.map_err(ConnectionError::Fatal)?;
@@ -165,6 +169,11 @@ async fn admit(
     out.ready(session.status());
     out.flush(stream).await?;
     Ok((session, backend))
+}
+
+fn terminated() -> ConnectionError {
+    let message = "terminating connection due to administrator command";
+    ConnectionError::Fatal(SqlError::new(state::ADMIN_SHUTDOWN, message))
 }
 
 impl Connection {
@@ -185,10 +194,8 @@ impl Connection {
     pub(crate) async fn next_frame(&mut self) -> Result<Option<Frame>> {
         tokio::select! {
             biased;
-            () = stopped(&mut self.stopping) => Err(ConnectionError::Fatal(SqlError::new(
-                state::ADMIN_SHUTDOWN,
-                "terminating connection due to administrator command",
-            ))),
+            () = stopped(&mut self.stopping) => Err(terminated()),
+            () = self.terminated.cancelled() => Err(terminated()),
             frame = self.input.frame(&mut self.stream) => frame,
         }
     }
@@ -232,6 +239,7 @@ impl Connection {
             self.out.parameter_status(&name, &value);
         }
         self.out.ready(self.session.status());
+        self.session.rest();
         self.out.flush(&mut self.stream).await?;
         Ok(())
     }

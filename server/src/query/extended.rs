@@ -104,6 +104,7 @@ impl Connection {
                 self.fail_batch(&error).await;
                 break;
             }
+            self.session.set_retries(tries.count());
             self.session.take_notices();
             self.statements.take_back();
             self.out.take_back(self.batch.position);
@@ -130,6 +131,7 @@ impl Connection {
 
     fn open_batch(&mut self) {
         self.backend.cancel.reset();
+        self.session.set_retries(0);
         self.out.begin_batch();
         self.batch.open = true;
         self.batch.position = self.out.position();
@@ -190,6 +192,7 @@ impl Connection {
 
     fn bind(&mut self, bind: Bind) -> Result<()> {
         let statement = self.statements.get(&bind.statement)?.clone();
+        self.session.check_usable(statement.as_deref())?;
         self.portals.check_free(&bind.portal)?;
         let types = statement.as_ref().map_or(&[][..], |prepared| prepared.parameter_types());
         let name = &bind.statement;
@@ -220,8 +223,6 @@ impl Connection {
         let (statement, formats) = match target {
             Target::Statement => {
                 let statement = self.statements.get(name)?.clone();
-                let types = statement.as_ref().map_or(&[][..], |prepared| prepared.parameter_types());
-                self.out.parameter_description(types.iter().map(|ty| ty.oid()));
                 (statement, Formats::text())
             }
             Target::Portal => {
@@ -229,6 +230,13 @@ impl Connection {
                 (portal.statement.clone(), portal.formats.clone())
             }
         };
+        if let Some(prepared) = statement.as_deref().filter(|prepared| prepared.columns().is_some()) {
+            self.session.check_usable(Some(prepared))?;
+        }
+        if target == Target::Statement {
+            let types = statement.as_ref().map_or(&[][..], |prepared| prepared.parameter_types());
+            self.out.parameter_description(types.iter().map(|ty| ty.oid()));
+        }
         match statement.as_ref().and_then(|prepared| prepared.columns()) {
             Some(columns) => self.out.row_description(columns, |index| formats.code(index)),
             None => self.out.bare(b'n'),

@@ -7,6 +7,9 @@ use planner::{SqlError, state};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Portals of one connection, at most.
+const MOST: usize = 10_000;
+
 /// A bound statement.
 pub struct Portal {
     /// What it runs; `None` is the empty query.
@@ -47,6 +50,9 @@ impl Portals {
     pub fn check_free(&self, name: &str) -> Result<(), SqlError> {
         if !name.is_empty() && self.by_name.contains_key(name) {
             return Err(SqlError::new(state::DUPLICATE_CURSOR, format!("cursor \"{name}\" already exists")));
+        }
+        if self.by_name.len() >= MOST {
+            return Err(SqlError::new("53400", "too many portals").detail(format!("A connection may have {MOST}.")));
         }
         Ok(())
     }

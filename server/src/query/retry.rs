@@ -15,6 +15,11 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(64);
 pub struct Tries(u32);
 
 impl Tries {
+    /// Failed tries so far.
+    pub fn count(&self) -> u32 {
+        self.0
+    }
+
     /// Whether `error` permits another try. Counts it, and pauses before it is made: a random time out of a
     /// range that doubles, so that those who met once do not meet again.
     pub async fn again(&mut self, error: &SqlError, cancel: &CancelToken) -> bool {

@@ -83,11 +83,15 @@ impl Rows {
         &self.kind
     }
 
-    /// The command tag. `SELECT n` counts the rows sent since the portal was last resumed.
+    /// The command tag. `SELECT n`, and the tags of writes with RETURNING, count the rows sent since the portal was last
+    /// resumed.
     pub fn tag(&self) -> String {
         match &self.kind {
             RowsTag::Select => format!("SELECT {}", self.sent),
-            RowsTag::Fixed(tag) => tag.clone(),
+            RowsTag::Fixed(tag) => match tag.rsplit_once(' ') {
+                Some((verb, count)) if count.parse::<u64>().is_ok() => format!("{verb} {}", self.sent),
+                _ => tag.clone(),
+            },
         }
     }
 }

@@ -23,6 +23,7 @@ impl Connection {
         let position = self.out.position();
         let mut repeatable = alone && self.session.status() == TransactionStatus::Idle;
         let mut tries = Tries::default();
+        self.session.set_retries(0);
         loop {
             match self.run_string(sql, &mut repeatable).await {
                 Ok(()) => break,
@@ -30,6 +31,7 @@ impl Connection {
                     if repeatable && !self.out.was_sent() && error.is_retryable() {
                         self.undo().await;
                         if tries.again(&error, &self.backend.cancel).await {
+                            self.session.set_retries(tries.count());
                             self.session.take_notices();
                             self.out.take_back(position);
                             continue;

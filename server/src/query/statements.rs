@@ -5,6 +5,11 @@ use planner::{SqlError, state};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Statements of one connection, at most: each holds its text, its types and perhaps a plan.
+const MOST: usize = 10_000;
+/// SQLSTATE for a limit of the server.
+const CONFIGURATION_LIMIT_EXCEEDED: &str = "53400";
+
 /// A prepared statement; `None` inside is the empty query.
 pub type Statement = Option<Arc<Prepared>>;
 
@@ -37,13 +42,18 @@ impl Statements {
         }
     }
 
-    /// Refuses a name in use: 42P05. The unnamed statement is always free.
+    /// Refuses a name in use (42P05), and more statements than may be (53400). The unnamed statement is always free.
     pub fn check_free(&self, name: &str) -> Result<(), SqlError> {
         if !name.is_empty() && self.by_name.contains_key(name) {
             return Err(SqlError::new(
                 state::DUPLICATE_PREPARED_STATEMENT,
                 format!("prepared statement \"{name}\" already exists"),
             ));
+        }
+        if self.by_name.len() >= MOST {
+            return Err(SqlError::new(CONFIGURATION_LIMIT_EXCEEDED, "too many prepared statements")
+                .detail(format!("A connection may have {MOST}."))
+                .hint("Close what is not needed any more, or use the unnamed statement."));
         }
         Ok(())
     }
@@ -90,6 +100,15 @@ impl Statements {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn statements_are_bounded() {
+        let mut statements = Statements::default();
+        (0..MOST).for_each(|number| statements.insert(format!("s{number}"), None));
+        assert_eq!(statements.check_free("one more").unwrap_err().state(), "53400");
+        statements.remove("s0");
+        assert!(statements.check_free("one more").is_ok());
+    }
 
     #[test]
     fn a_batch_can_be_taken_back() {
