@@ -254,3 +254,5 @@ select setval('sq', 5), setval('sq', 7, false), nextval('sq');
 select setval('sq', 0);
 select nextval('nosuch');
 select currval('nosuch');
+select x, y, x in (nullif(x, y), 5), x not in (nullif(x, y), 5) from (values (1, 2), (2, 2), (3, null)) v(x, y) order by x;
+select x from (values (1, 2), (2, 2), (3, null)) v(x, y) where x in (nullif(x, y), 5) order by x;

@@ -81,31 +81,22 @@ impl Binder<'_> {
         }
         let left = self.expr(left, Env { conjunct: false, ..env })?;
         let bound = self.query(query, Some(env.scope))?;
-        let (left, plan) = self.matched(left, bound, "IN")?;
+        let (left, plan) = self.matched(left, bound)?;
         self.in_plan(left, plan, negated, env)
     }
 
     /// Brings a value and the single column of a subquery to one type, in the form in which bytes are equal when
     /// values are.
-    fn matched(&self, left: TypedExpr, bound: BoundQuery, context: &str) -> Result<(Expr, LogicalPlan)> {
+    fn matched(&self, left: TypedExpr, bound: BoundQuery) -> Result<(Expr, LogicalPlan)> {
         let [only] = bound.columns.as_slice() else {
             return Err(SqlError::syntax("subquery has too many columns"));
         };
-        let right = only.typed();
-        let types = [left.ty, right.ty];
-        let Ok(common) = self.resolver.common_type(context, &types) else {
-            // Worded as the missing operator.
-            self.resolver.operator("=", Some(left), right)?;
+        // As the operator has them: equal values of both sides are equal bytes.
+        let equal = self.resolver.operator("=", Some(left), only.typed())?.expr;
+        let Expr::BinaryExpr(BinaryExpr { left, op: _, right }) = equal else {
             return Err(SqlError::unsupported("a comparison of these types with a subquery"));
         };
-        // Values of one declared type are equal as they are; others in their form without it.
-        let declared = left.ty == right.ty;
-        let bring = |typed: TypedExpr| -> Result<Expr> {
-            let ty = if declared { typed.ty } else { common.plain() };
-            let typed = self.coerce(typed, ty)?;
-            Ok(self.resolver.group_key(TypedExpr { expr: typed.expr, ty }))
-        };
-        let (left, right) = (bring(left)?, bring(right)?);
+        let (left, right) = (*left, *right);
         let plan = if right == only.expr {
             bound.plan
         } else {
@@ -115,7 +106,9 @@ impl Binder<'_> {
     }
 
     fn in_plan(&self, left: Expr, plan: LogicalPlan, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
-        if env.conjunct && !(negated && !plan.all_out_ref_exprs().is_empty()) {
+        // NOT IN becomes a join that knows of NULLs where it has a key, and no other condition.
+        let joins = !negated || (plan.all_out_ref_exprs().is_empty() && super::lateral::has_column(&left));
+        if env.conjunct && joins {
             let expr = Expr::InSubquery(InSubquery { expr: Box::new(left), subquery: subquery(plan), negated });
             return Ok(TypedExpr { expr, ty: SqlType::BOOL });
         }
@@ -216,7 +209,7 @@ impl Binder<'_> {
         };
         let left = self.expr(left, Env { conjunct: false, ..env })?;
         let bound = self.query(query, Some(env.scope))?;
-        let (left, plan) = self.matched(left, bound, "ANY")?;
+        let (left, plan) = self.matched(left, bound)?;
         if !env.conjunct {
             return self.counted(left, plan, operator, all, false, env);
         }

@@ -72,6 +72,10 @@ macro_rules! float_kernel {
     ($symbol:expr, $marker:ident, $type:ty) => {{
         /// Infinity and zero are errors where no operand was.
         fn check(value: $type, infinite: bool, zero: bool) -> Result<$type> {
+            // One NaN, above everything: the machine makes negative ones, which sort below.
+            if value.is_nan() {
+                return Ok(<$type>::NAN);
+            }
             if value.is_infinite() && !infinite {
                 return Err(overflow());
             }
@@ -108,7 +112,9 @@ fn kernel(symbol: &str, ty: SqlType) -> Option<Kernel> {
         BaseType::Int4 => integer_kernel!(symbol, Int4, i32, "integer"),
         BaseType::Int8 => integer_kernel!(symbol, Int8, i64, "bigint"),
         BaseType::Float4 => float_kernel!(symbol, Float4, f32),
-        BaseType::Float8 if symbol == "^" => binary::<Float8, Float8, Float8, _>(float_power),
+        BaseType::Float8 if symbol == "^" => binary::<Float8, Float8, Float8, _>(|a: f64, b: f64| {
+            float_power(a, b).map(|value| if value.is_nan() { f64::NAN } else { value })
+        }),
         BaseType::Float8 => float_kernel!(symbol, Float8, f64),
         BaseType::Numeric => {
             type N = NumericValue;
@@ -170,8 +176,8 @@ pub(super) fn negate(operand: TypedExpr) -> Result<TypedExpr> {
         BaseType::Int2 => unary::<Int2, Int2, _>(|v: i16| v.checked_neg().ok_or_else(|| out_of_range("smallint"))),
         BaseType::Int4 => unary::<Int4, Int4, _>(|v: i32| v.checked_neg().ok_or_else(|| out_of_range("integer"))),
         BaseType::Int8 => unary::<Int8, Int8, _>(|v: i64| v.checked_neg().ok_or_else(|| out_of_range("bigint"))),
-        BaseType::Float4 => unary::<Float4, Float4, _>(|v: f32| Ok(-v)),
-        BaseType::Float8 => unary::<Float8, Float8, _>(|v: f64| Ok(-v)),
+        BaseType::Float4 => unary::<Float4, Float4, _>(|v: f32| Ok(if v.is_nan() { v } else { -v })),
+        BaseType::Float8 => unary::<Float8, Float8, _>(|v: f64| Ok(if v.is_nan() { v } else { -v })),
         BaseType::Numeric => unary::<Numeric, Numeric, _>(|v: NumericValue| Ok(v.neg())),
         _ => return Err(super::operator::no_operator("-", None, operand.ty)),
     };

@@ -279,6 +279,8 @@ pub(super) fn in_list(
     for member in list {
         let (balanced, member) = balance(resolver, "=", left.clone(), member)?;
         uniform &= shared.as_ref().is_none_or(|shared| shared.expr == balanced.expr);
+        // DataFusion computes other members once, without their columns.
+        uniform &= matches!(member.expr, Expr::Literal(..) | Expr::Placeholder(_) | Expr::Column(_));
         let equal = TypedExpr::new(
             Expr::BinaryExpr(BinaryExpr {
                 left: Box::new(balanced.expr.clone()),

@@ -307,7 +307,7 @@ where
         Ok(())
     }
     fn finish(&self) -> Result<Option<T::Owned>> {
-        Ok(self.any.then(|| T::Owned::narrow(self.sum)))
+        Ok(self.any.then(|| T::Owned::narrow(if self.sum.is_nan() { f64::NAN } else { self.sum })))
     }
 }
 
@@ -355,6 +355,7 @@ where
         Ok(())
     }
     fn finish(&self) -> Result<Option<f64>> {
-        Ok((self.count > 0).then(|| self.sum / self.count as f64))
+        let sum = if self.sum.is_nan() { f64::NAN } else { self.sum };
+        Ok((self.count > 0).then(|| sum / self.count as f64))
     }
 }
