@@ -2,13 +2,13 @@
 
 use super::create_table::{Constraint, Making, table_constraint};
 use super::names::{Chosen, has_constraint};
-use super::{DdlContext, backfill, canonical, drop, evaluate, names};
+use super::{DdlContext, backfill, canonical, evaluate, names};
 use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use sqlparser::ast::{
-    AlterColumnOperation, AlterIndexOperation, AlterTable, AlterTableOperation, ColumnDef, DropBehavior, Ident,
-    ObjectName, Owner, RenameTableNameKind, SqlOption,
+    AlterColumnOperation, AlterIndexOperation, AlterTable, AlterTableOperation, ColumnDef, Ident, ObjectName, Owner,
+    RenameTableNameKind, SqlOption,
 };
 
 /// ALTER TABLE.
@@ -96,6 +96,12 @@ async fn rename_index_to(context: &DdlContext, name: &ObjectName, new: &ObjectNa
 }
 
 async fn alter_sequence(context: &DdlContext, sequence: &TableDescriptor, alter: &AlterTable) -> Result<String> {
+    if let [AlterTableOperation::RenameTable { table_name: RenameTableNameKind::To(name) }] =
+        alter.operations.as_slice()
+    {
+        super::sequence::rename(context, sequence, &fold_name(name)?.1).await?;
+        return Ok("ALTER TABLE".into());
+    }
     context.lock(sequence).await?;
     let mut changed = sequence.clone();
     changed.version += 1;
@@ -136,9 +142,9 @@ impl Making<'_> {
             AlterTableOperation::AddColumn { if_not_exists, column_def, column_position: None, .. } => {
                 self.add_column_to_existing(*if_not_exists, column_def).await
             }
-            AlterTableOperation::DropColumn { column_names, if_exists, drop_behavior, .. } => {
+            AlterTableOperation::DropColumn { column_names, if_exists, drop_behavior: _, has_column_keyword: _ } => {
                 for name in column_names {
-                    self.drop_column(name, *if_exists, drop_behavior.as_ref()).await?;
+                    self.drop_column(name, *if_exists).await?;
                 }
                 Ok(())
             }
@@ -237,7 +243,7 @@ impl Making<'_> {
         }
     }
 
-    async fn drop_column(&mut self, name: &Ident, if_exists: bool, behavior: Option<&DropBehavior>) -> Result<()> {
+    async fn drop_column(&mut self, name: &Ident, if_exists: bool) -> Result<()> {
         let name = fold(name);
         let Some(id) = self.table.column_named(&name).map(|column| column.id) else {
             if if_exists {
@@ -250,15 +256,11 @@ impl Making<'_> {
         if self.table.primary_key().is_some_and(|key| key.columns.iter().any(|key| key.column == id)) {
             return Err(SqlError::unsupported("dropping a column of the primary key"));
         }
-        // Indexes and constraints over the column go with it; a CHECK over others as well only by CASCADE.
+        // Indexes and constraints over the column go with it, also those over others as well.
         let mut checks = Vec::new();
         for check in std::mem::take(&mut self.table.checks) {
-            let columns = check_columns(&check.expression)?;
-            if !columns.contains(&name) {
+            if !check_columns(&check.expression)?.contains(&name) {
                 checks.push(check);
-            } else if columns.len() > 1 && behavior != Some(&DropBehavior::Cascade) {
-                let detail = format!("constraint {} on table {} depends on column {name}", check.name, self.table.name);
-                return Err(drop::dependent(format!("column {name} of table {}", self.table.name), &detail));
             }
         }
         self.table.checks = checks;
@@ -312,7 +314,7 @@ impl Making<'_> {
 
     fn rename_column(&mut self, old: &str, new: &str) -> Result<()> {
         let Some(id) = self.table.column_named(old).map(|column| column.id) else {
-            return Err(no_column(&self.table, old));
+            return Err(SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{old}\" does not exist")));
         };
         if self.table.column_named(new).is_some() {
             let message = format!("column \"{new}\" of relation \"{}\" already exists", self.table.name);

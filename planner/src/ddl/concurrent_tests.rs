@@ -170,3 +170,88 @@ async fn two_changes_of_one_table_wait_for_each_other() {
     a.run("insert into t(x, y, z) values (1, 2, 3)").await;
     assert_eq!(a.state("commit").await, "40001");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sequences_and_schemas_take_their_defaults_along_when_renamed() {
+    let (mut a, mut b) = two().await;
+    a.run("create schema s").await;
+    a.run("create table s.t(i serial primary key, j int)").await;
+    a.run("create sequence q").await;
+    a.run("create table u(i int default nextval('q'), k int default nextval('s.t_i_seq'))").await;
+    let defaults = "select a.attname, pg_get_expr(d.adbin, d.adrelid) from pg_attrdef d join pg_attribute a on \
+                    a.attrelid = d.adrelid and a.attnum = d.adnum order by 1, 2";
+    assert_eq!(
+        a.rows(defaults).await,
+        ["i|nextval('q'::regclass)", "i|nextval('s.t_i_seq'::regclass)", "k|nextval('s.t_i_seq'::regclass)"]
+    );
+    a.run("alter schema s rename to z").await;
+    a.run("alter sequence q rename to r").await;
+    a.run("alter sequence if exists nosuch rename to r").await;
+    assert_eq!(
+        a.rows(defaults).await,
+        ["i|nextval('r'::regclass)", "i|nextval('z.t_i_seq'::regclass)", "k|nextval('z.t_i_seq'::regclass)"]
+    );
+    assert_eq!(a.rows("insert into z.t(j) values (1) returning i").await, ["1"]);
+    assert_eq!(b.rows("insert into u default values returning i, k").await, ["1|2"]);
+    assert_eq!(a.state("alter schema nosuch rename to y").await, "3F000");
+    assert_eq!(a.state("alter schema z rename to public").await, "42P06");
+    assert_eq!(a.state("alter schema z rename to pg_z").await, "42939");
+    assert_eq!(a.state("create table v(i int default nextval('nosuch'))").await, "42P01");
+    assert_eq!(a.state("create table v(i int default nextval('u'))").await, "42809");
+    assert_eq!(a.state("drop sequence r").await, "2BP01");
+    // A sequence that something new takes its values from does not go.
+    for client in [&mut a, &mut b] {
+        client.run("create sequence if not exists n").await;
+        client.run("begin").await;
+        client.run("select count(*) from pg_class").await;
+    }
+    a.run("create table w(i int default nextval('n'))").await;
+    a.run("commit").await;
+    b.run("drop sequence n").await;
+    assert_eq!(b.state("commit").await, "40001");
+    // A column takes every constraint over it along.
+    a.run("create table d(x int, y int, check (x > y), unique (x, y))").await;
+    a.run("alter table d drop column y").await;
+    a.run("insert into d values (1), (1)").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn definitions_follow_savepoints_and_plans_follow_definitions() {
+    let (mut a, mut b) = two().await;
+    a.run("begin").await;
+    a.run("create table t(a int primary key)").await;
+    a.run("insert into t values (1)").await;
+    a.run("savepoint s").await;
+    a.run("create table u(b int)").await;
+    a.run("create index i on t(a)").await;
+    a.run("alter table t add c int default 5").await;
+    assert_eq!(a.rows("select * from t").await, ["1|5"]);
+    a.run("rollback to s").await;
+    assert_eq!(a.rows("select * from t").await, ["1"]);
+    assert_eq!(a.state("select * from u").await, "42P01");
+    a.run("rollback to s").await;
+    a.run("insert into t values (3)").await;
+    a.run("commit").await;
+    assert_eq!(a.rows("check table t").await, Vec::<String>::new());
+    b.run("prepare p as select * from t order by 1").await;
+    b.run("prepare w as insert into t values ($1)").await;
+    assert_eq!(b.rows("execute p").await, ["1", "3"]);
+    a.run("begin; drop table t; create table t(a int); insert into t values (7); commit").await;
+    assert_eq!(b.rows("execute p").await, ["7"]);
+    a.run("begin; truncate t; insert into t values (8); rollback").await;
+    assert_eq!(b.rows("execute p").await, ["7"]);
+    a.run("create index i on t(a)").await;
+    b.run("execute w(9)").await;
+    a.run("alter table t add z text").await;
+    let error = b.error("execute p").await;
+    assert_eq!((error.state(), error.fields().message.as_str()), ("0A000", "cached plan must not change result type"));
+    b.run("execute w(10)").await;
+    a.run("alter table t drop z").await;
+    assert_eq!(b.rows("execute p").await, ["7", "9", "10"]);
+    assert_eq!(a.rows("check table t").await, Vec::<String>::new());
+    a.run("create sequence q").await;
+    a.run("begin; select nextval('q'); rollback").await;
+    assert_eq!(a.rows("select nextval('q')").await, ["2"]);
+    a.run("begin; create sequence r; select nextval('r'); rollback").await;
+    assert_eq!(a.state("select nextval('r')").await, "42P01");
+}

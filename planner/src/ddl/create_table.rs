@@ -307,12 +307,36 @@ impl Making<'_> {
     }
 
     /// A DEFAULT in its stored form, once it is known to fit the column.
-    pub(super) fn default(&self, column: &str, expr: &Expr, ty: &SqlType) -> Result<Option<String>> {
-        let stored = canonical::default_text(expr, ty)?;
+    pub(super) fn default(&mut self, column: &str, expr: &Expr, ty: &SqlType) -> Result<Option<String>> {
+        let stored = match canonical::default_text(expr, ty)? {
+            Some(stored) => Some(self.next_value(&stored)?.unwrap_or(stored)),
+            None => None,
+        };
         if let Some(stored) = &stored {
             evaluate::validate_default(self.context, column, *ty, stored)?;
         }
         Ok(stored)
+    }
+
+    /// `nextval('name')` in the form that names the sequence under every search_path, and keeps it from being dropped
+    /// in the meantime; `None` for other defaults. Errors: 42P01, 42809.
+    fn next_value(&mut self, stored: &str) -> Result<Option<String>> {
+        let literal = stored.strip_prefix("nextval('").and_then(|rest| {
+            rest.strip_suffix("'::regclass)")
+                .or_else(|| rest.strip_suffix("'::text)"))
+                .or_else(|| rest.strip_suffix("')"))
+        });
+        let Some(text) = literal.filter(|text| !text.contains('\'')) else { return Ok(None) };
+        let parts = match crate::parse::parse_expression(text)?.0 {
+            Expr::Identifier(name) => vec![name],
+            Expr::CompoundIdentifier(parts) => parts,
+            _ => return Ok(None),
+        };
+        let name = sqlparser::ast::ObjectName::from(parts);
+        let Some(found) = self.context.find(&name)? else { return Err(super::names::no_relation(&name)) };
+        super::names::expect_kind(&found, RelationKind::Sequence)?;
+        self.writer.hold_table(found.oid);
+        Ok(Some(sequence::next_value_text(&found.schema, &found.name)))
     }
 
     /// Makes the sequence of a column; answers its default.

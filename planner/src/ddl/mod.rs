@@ -148,6 +148,7 @@ pub async fn execute(context: &DdlContext, statement: &Statement) -> Result<Stri
             }
             drop::execute(context, object_type, *if_exists, names, *cascade).await?
         }
+        Statement::AlterSchema(alter) => schema::alter(context, alter).await?,
         Statement::Truncate(truncate) => truncate::execute(context, truncate).await?,
         other => {
             let text = other.to_string();

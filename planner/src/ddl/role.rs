@@ -152,7 +152,20 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             || context.catalog.databases().iter().any(|database| database.owner == role.oid);
         if owns || role.oid == crate::catalog::builder::SUPERUSER_OID {
             let message = format!("role \"{name}\" cannot be dropped because some objects depend on it");
-            return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message));
+            let mut owned: Vec<String> = Vec::new();
+            for table in context.catalog.user_relations().filter(|table| table.owner == role.oid) {
+                let by_column = table.sequence.as_ref().is_some_and(|sequence| sequence.owned_by.is_some());
+                if !by_column {
+                    owned.push(format!("owner of {} {}", super::drop::kind_word(table), context.shown_name(table)));
+                }
+            }
+            let schemas = context.catalog.schemas();
+            owned.extend(schemas.iter().filter(|s| s.owner == role.oid).map(|s| format!("owner of schema {}", s.name)));
+            let databases = context.catalog.databases();
+            owned.extend(
+                databases.iter().filter(|d| d.owner == role.oid).map(|d| format!("owner of database {}", d.name)),
+            );
+            return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message).detail(owned.join("\n")));
         }
         writer.remove_role(&role);
     }

@@ -1,11 +1,11 @@
-//! CREATE SCHEMA, DROP SCHEMA.
+//! CREATE, ALTER and DROP SCHEMA.
 
-use super::{DdlContext, drop};
-use crate::catalog::{SchemaDescriptor, TableDescriptor};
+use super::{DdlContext, drop, sequence};
+use crate::catalog::{CatalogWriter, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use crate::pg_catalog;
-use sqlparser::ast::{ObjectName, SchemaName};
+use sqlparser::ast::{AlterSchema, AlterSchemaOperation, ObjectName, Owner, SchemaName};
 
 /// CREATE SCHEMA.
 pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exists: bool) -> Result<String> {
@@ -29,6 +29,74 @@ pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exist
     writer.put_schema(None, &SchemaDescriptor { oid: context.store.numbers().oid().await?, name, owner })?;
     writer.flush().await?;
     Ok("CREATE SCHEMA".into())
+}
+
+/// ALTER SCHEMA: its name or owner.
+pub(super) async fn alter(context: &DdlContext, alter: &AlterSchema) -> Result<String> {
+    let AlterSchema { name, if_exists, operations } = alter;
+    let name = fold_name(name)?.1;
+    if *if_exists {
+        return Err(SqlError::syntax("syntax error at or near \"IF\""));
+    }
+    let old = context.schema(&name)?;
+    if pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == old.oid) || !context.is_owner(old.owner) {
+        let message = format!("must be owner of schema {name}");
+        return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+    }
+    context.lock_schema(&old).await?;
+    let mut new = SchemaDescriptor::clone(&old);
+    for operation in operations {
+        match operation {
+            AlterSchemaOperation::Rename { name } => new.name = fold_name(name)?.1,
+            AlterSchemaOperation::OwnerTo { owner: Owner::Ident(role) } => new.owner = context.role(&fold(role))?.oid,
+            AlterSchemaOperation::OwnerTo { owner: Owner::CurrentRole | Owner::CurrentUser | Owner::SessionUser } => {
+                new.owner = context.user
+            }
+            other => return Err(SqlError::unsupported(format!("ALTER SCHEMA {other}"))),
+        }
+    }
+    let mut writer = context.writer();
+    if new.name != old.name {
+        if context.catalog.schema(&new.name).is_some() {
+            return Err(SqlError::new(state::DUPLICATE_SCHEMA, format!("schema \"{}\" already exists", new.name)));
+        }
+        if new.name.starts_with("pg_") {
+            return Err(SqlError::new("42939", format!("unacceptable schema name \"{}\"", new.name))
+                .detail("The prefix \"pg_\" is reserved for system schemas."));
+        }
+        move_tables(context, &mut writer, &old, &new).await?;
+    }
+    writer.put_schema(Some(&old), &new)?;
+    writer.flush().await?;
+    Ok("ALTER SCHEMA".into())
+}
+
+/// Descriptors name their schema, and so do defaults that take values from a sequence in it.
+async fn move_tables(
+    context: &DdlContext,
+    writer: &mut CatalogWriter<'_>,
+    old: &SchemaDescriptor,
+    new: &SchemaDescriptor,
+) -> Result<()> {
+    let inside = |table: &TableDescriptor| table.schema_oid == old.oid;
+    let text = |schema: &SchemaDescriptor, name: &str| sequence::next_value_text(&schema.name, name);
+    let sequences = context.catalog.user_relations().filter(|table| inside(table) && table.sequence.is_some());
+    let texts: Vec<(String, String)> =
+        sequences.map(|table| (text(old, &table.name), text(new, &table.name))).collect();
+    for table in context.catalog.user_relations() {
+        let with_defaults = sequence::with_defaults(table, &texts);
+        if with_defaults.is_none() && !inside(table) {
+            continue;
+        }
+        let mut changed = with_defaults.unwrap_or_else(|| TableDescriptor::clone(table));
+        changed.version = table.version + 1;
+        if inside(table) {
+            changed.schema.clone_from(&new.name);
+        }
+        context.locks.exclusive(table.oid, context.settings.lock_timeout()).await?;
+        writer.put_table(&changed).await?;
+    }
+    Ok(())
 }
 
 /// DROP SCHEMA.

@@ -206,6 +206,18 @@ pub async fn alter(context: &DdlContext, alter: &AlterSequence) -> Result<String
         return Err(SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{}\" does not exist", alter.name)));
     };
     names::expect_kind(&sequence, RelationKind::Sequence)?;
+    if let Some(name) = &alter.rename {
+        let (schema, name) = fold_name(name)?;
+        if schema.is_some() {
+            return Err(SqlError::syntax("syntax error at or near \".\""));
+        }
+        rename(context, &sequence, &name).await?;
+        return Ok("ALTER SEQUENCE".into());
+    }
+    if let Some(owner) = &alter.owner {
+        change_owner(context, &sequence, &fold_name(owner)?.1).await?;
+        return Ok("ALTER SEQUENCE".into());
+    }
     let old = sequence.sequence.clone().ok_or_else(|| SqlError::internal("a sequence without parameters"))?;
     if data_type.is_some() {
         return Err(SqlError::unsupported("ALTER SEQUENCE AS"));
@@ -239,6 +251,55 @@ pub async fn alter(context: &DdlContext, alter: &AlterSequence) -> Result<String
     }
     writer.flush().await?;
     Ok("ALTER SEQUENCE".into())
+}
+
+/// Gives a sequence another name, also where columns take their values from it.
+pub(super) async fn rename(context: &DdlContext, sequence: &TableDescriptor, name: &str) -> Result<()> {
+    context.lock(sequence).await?;
+    names::Chosen::default().claim_relation(context, &sequence.schema, name)?;
+    let mut changed = sequence.clone();
+    changed.version += 1;
+    changed.name = name.to_string();
+    let texts = [(next_value_text(&sequence.schema, &sequence.name), next_value_text(&sequence.schema, name))];
+    let mut writer = context.writer();
+    writer.put_table(&changed).await?;
+    for table in context.catalog.user_relations() {
+        if let Some(changed) = with_defaults(table, &texts) {
+            context.lock(table).await?;
+            writer.put_table(&changed).await?;
+        }
+    }
+    writer.flush().await
+}
+
+/// A table whose defaults are among `texts`, with the new texts; `None` when none is.
+pub(super) fn with_defaults(table: &TableDescriptor, texts: &[(String, String)]) -> Option<TableDescriptor> {
+    let new =
+        |default: &Option<String>| texts.iter().find(|(old, _)| default.as_ref() == Some(old)).map(|(_, new)| new);
+    table.columns.iter().any(|column| new(&column.default).is_some()).then(|| {
+        let mut changed = table.clone();
+        changed.version += 1;
+        for column in &mut changed.columns {
+            if let Some(text) = new(&column.default) {
+                column.default = Some(text.clone());
+            }
+        }
+        changed
+    })
+}
+
+async fn change_owner(context: &DdlContext, sequence: &TableDescriptor, owner: &str) -> Result<()> {
+    let role = match owner {
+        "current_user" | "current_role" | "session_user" => context.user,
+        owner => context.role(owner)?.oid,
+    };
+    context.lock(sequence).await?;
+    let mut changed = sequence.clone();
+    changed.version += 1;
+    changed.owner = role;
+    let mut writer = context.writer();
+    writer.put_table(&changed).await?;
+    writer.flush().await
 }
 
 /// The table and column of OWNED BY; `None` for NONE.

@@ -132,14 +132,19 @@ fn joined(clauses: &[(Clause, &[TokenWithSpan])]) -> Vec<TokenWithSpan> {
     clauses.iter().flat_map(|(_, tokens)| tokens.iter().cloned()).collect()
 }
 
-/// ALTER SEQUENCE, after those words. Other kinds (RENAME, SET SCHEMA, OWNER TO) are refused.
+/// ALTER SEQUENCE, after those words. SET SCHEMA is refused.
 pub fn alter(cursor: &mut Cursor<'_>) -> Result<AlterSequence> {
     let if_exists = cursor.words(&["if", "exists"]);
     let name = cursor.object_name()?;
-    if ["rename", "owner", "set"].iter().any(|word| cursor.at_word(word)) {
-        return Err(SqlError::unsupported("ALTER SEQUENCE of name, owner or schema"));
+    if cursor.at_word("set") {
+        return Err(SqlError::unsupported("ALTER SEQUENCE SET"));
     }
     if cursor.peek().is_none() {
+        return Err(cursor.error());
+    }
+    let rename = if cursor.words(&["rename", "to"]) { Some(cursor.object_name()?) } else { None };
+    let owner = if cursor.words(&["owner", "to"]) { Some(cursor.object_name()?) } else { None };
+    if (rename.is_some() || owner.is_some()) && cursor.peek().is_some() {
         return Err(cursor.error());
     }
     let mut clauses = clauses(cursor)?;
@@ -160,5 +165,5 @@ pub fn alter(cursor: &mut Cursor<'_>) -> Result<AlterSequence> {
         vec![word(Keyword::CREATE, "CREATE"), word(Keyword::SEQUENCE, "SEQUENCE"), word(Keyword::NoKeyword, "s")];
     tokens.extend(joined(&clauses));
     let definition = with_parser(cursor.source, &tokens, |parser| parser.parse_statement())?;
-    Ok(AlterSequence { name, if_exists, definition, restart })
+    Ok(AlterSequence { name, if_exists, definition, restart, rename, owner })
 }

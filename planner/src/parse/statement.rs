@@ -202,6 +202,10 @@ pub struct AlterSequence {
     pub definition: ast::Statement,
     /// RESTART, perhaps with a value.
     pub restart: Option<Option<i64>>,
+    /// RENAME TO: then nothing else is said.
+    pub rename: Option<ast::ObjectName>,
+    /// OWNER TO: then nothing else is said.
+    pub owner: Option<ast::ObjectName>,
 }
 
 /// EXPLAIN.

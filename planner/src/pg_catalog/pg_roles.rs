@@ -26,7 +26,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("rolcreatedb", Datum::from(role.create_database)),
             ("rolcanlogin", Datum::from(role.login)),
             ("rolreplication", Datum::from(role.oid == crate::catalog::builder::SUPERUSER_OID)),
-            ("rolbypassrls", Datum::from(role.superuser)),
+            ("rolbypassrls", Datum::from(role.oid == crate::catalog::builder::SUPERUSER_OID)),
             ("rolconnlimit", Datum::from(-1)),
             ("rolpassword", value::text("********")),
         ])?;

@@ -181,7 +181,9 @@ impl Session {
             Some(planned) => planned,
             None => {
                 let planned = self.planned(&prepared.statement, &prepared.given).await?;
-                if planned.columns != prepared.columns || planned.parameters != prepared.parameters {
+                if !same_columns(planned.columns.as_deref(), prepared.columns.as_deref())
+                    || planned.parameters != prepared.parameters
+                {
                     return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cached plan must not change result type"));
                 }
                 *prepared.planned.lock() = Some(planned.clone());
@@ -304,6 +306,14 @@ pub fn in_failed_block() -> SqlError {
         state::IN_FAILED_SQL_TRANSACTION,
         "current transaction is aborted, commands ignored until end of transaction block",
     )
+}
+
+/// Whether two results look alike to a client; the tables behind them may have been made anew.
+fn same_columns(one: Option<&[OutputColumn]>, other: Option<&[OutputColumn]>) -> bool {
+    let shape = |columns: &[OutputColumn]| -> Vec<(String, SqlType)> {
+        columns.iter().map(|column| (column.name.clone(), column.ty)).collect()
+    };
+    one.map(shape) == other.map(shape)
 }
 
 /// 25006.
