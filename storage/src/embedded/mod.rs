@@ -38,7 +38,7 @@ use futures::{FutureExt, StreamExt};
 use log::{Database, RocksLog};
 use maintenance::{Maintenance, TabletKeeper};
 pub use options::EmbeddedOptions;
-use reader::ScanBounds;
+use reader::{ScanBounds, Scanner};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -237,25 +237,23 @@ impl Store for EmbeddedStore {
 
     fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>> {
         let left = options.limit.unwrap_or(usize::MAX);
-        let start = Some((maintenance::bounds(&range), left));
-        stream::unfold((start, filter), move |(mut state, filter)| async move {
-            loop {
-                let (bounds, left) = state.take().filter(|(_, left)| *left > 0)?;
-                let limit = options.batch_rows.max(1).min(left);
-                match reader::scan(&self.database, bounds, &filter, options.reverse, limit) {
-                    Ok((rows, next)) => {
+        let scanner = Scanner::new(&self.database, maintenance::bounds(&range), &filter, options.reverse);
+        stream::unfold((scanner, left), move |(mut scanner, left)| async move {
+            while left > 0 && !scanner.ended() {
+                match scanner.next(options.batch_rows.max(1).min(left)) {
+                    Ok(rows) if rows.is_empty() => {}
+                    Ok(rows) => {
                         let keys = rows.iter().map(|row| &row.key[..]);
                         self.directory.count(keys, Tablet::count_reads);
-                        state = next.map(|bounds| (bounds, left - rows.len()));
-                        if !rows.is_empty() {
-                            return Some((Ok(rows), (state, filter)));
-                        }
+                        let left = left - rows.len();
+                        return Some((Ok(rows), (scanner, left)));
                     }
-                    Err(error) => return Some((Err(error), (None, filter))),
+                    Err(error) => return Some((Err(error), (scanner, 0))),
                 }
                 // Much was read and nothing found: let others run, and let the scan be dropped.
                 yield_once().await;
             }
+            None
         })
         .boxed()
     }

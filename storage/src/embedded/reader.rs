@@ -15,6 +15,9 @@ const ARENA_BYTES: usize = 64 << 10;
 /// Rows that one call of [`scan`] looks at.
 const EXAMINED_ROWS: usize = 32 << 10;
 
+/// Batches after which a scan makes its cursors anew: they keep memtables and tables alive that were replaced since.
+const BATCHES_BEFORE_REOPEN: usize = 256;
+
 /// Calls `visit` with the cells of the row with `prefix` in a range, newest first, until it answers
 /// false. Leaves `iterator` anywhere.
 pub fn versions(
@@ -224,76 +227,117 @@ impl Arena {
     }
 }
 
-/// Reads at most `limit` rows, and answers where to go on when there may be more. Gives up after
-/// [`EXAMINED_ROWS`], so that a scan whose filter lets nothing through can be stopped.
-pub fn scan(
-    database: &Database,
+/// A scan under way: its cursors stay where they are between batches, so that what they had to step over (the
+/// tombstones of a large transaction's locks) is stepped over once.
+pub struct Scanner<'a> {
+    // Fields are dropped in this order: cursors before the snapshot they were made of.
+    cursors: Vec<Cursor<'a>>,
+    snapshot: Option<Snapshot<'a>>,
+    database: &'a Database,
+    families: Vec<FamilyFilter>,
     bounds: ScanBounds,
-    filter: &ReadFilter,
     reverse: bool,
-    limit: usize,
-) -> Result<(Vec<Row>, Option<ScanBounds>)> {
-    if bounds.upper.as_ref().is_some_and(|upper| *upper <= bounds.lower) {
-        return Ok((Vec::new(), None));
+    /// Batches since the cursors were made; none are there before the first.
+    batches: usize,
+    ended: bool,
+}
+
+impl<'a> Scanner<'a> {
+    /// A scan of the rows between two bounds. Nothing is read yet.
+    pub fn new(database: &'a Database, bounds: ScanBounds, filter: &ReadFilter, reverse: bool) -> Scanner<'a> {
+        let ended = bounds.upper.as_ref().is_some_and(|upper| *upper <= bounds.lower);
+        let families = ordered(filter);
+        Scanner { cursors: Vec::new(), snapshot: None, database, families, bounds, reverse, batches: 0, ended }
     }
-    let families = ordered(filter);
-    let snapshot = (families.len() > 1).then(|| database.rocks().snapshot());
-    let mut cursors = Vec::with_capacity(families.len());
-    for wanted in families {
-        let mut options = read_options(snapshot.as_ref());
-        options.set_total_order_seek(true);
-        options.set_iterate_lower_bound(bounds.lower.clone());
-        if let Some(upper) = &bounds.upper {
-            options.set_iterate_upper_bound(upper.clone());
-        }
-        let mut iterator = database.rocks().raw_iterator_cf_opt(database.family(wanted.family)?, options);
-        match reverse {
-            true => iterator.seek_to_last(),
-            false => iterator.seek_to_first(),
-        }
-        let cursor = Cursor { wanted, iterator };
-        cursor.ensure_valid_or_end()?;
-        cursors.push(cursor);
+
+    /// Whether every row was seen.
+    pub fn ended(&self) -> bool {
+        self.ended
     }
-    let mut rows = Vec::with_capacity(limit.min(1024));
-    let (mut prefix, mut scratch, mut arena) = (Vec::new(), Vec::new(), Arena::default());
-    for examined in 0.. {
-        let at = cursors.iter().filter_map(Cursor::prefix);
-        let Some(next) = (if reverse { at.max() } else { at.min() }) else {
-            return Ok((rows, None));
-        };
-        if rows.len() == limit || examined == EXAMINED_ROWS {
-            // The row is still to come: go on with it.
-            let next = next.to_vec();
-            let bounds = match reverse {
-                true => {
-                    let mut upper = next;
-                    key::to_end_of_row(&mut upper);
-                    ScanBounds { lower: bounds.lower, upper: Some(upper) }
-                }
-                false => ScanBounds { lower: next, upper: bounds.upper },
+
+    /// Makes cursors at the start of what is left.
+    fn open(&mut self) -> Result<()> {
+        self.cursors.clear();
+        let database = self.database;
+        self.snapshot = (self.families.len() > 1).then(|| database.rocks().snapshot());
+        for wanted in &self.families {
+            let mut options = read_options(self.snapshot.as_ref());
+            options.set_total_order_seek(true);
+            options.set_iterate_lower_bound(self.bounds.lower.clone());
+            if let Some(upper) = &self.bounds.upper {
+                options.set_iterate_upper_bound(upper.clone());
+            }
+            let mut iterator = database.rocks().raw_iterator_cf_opt(database.family(wanted.family)?, options);
+            match self.reverse {
+                true => iterator.seek_to_last(),
+                false => iterator.seek_to_first(),
+            }
+            let cursor = Cursor { wanted: *wanted, iterator };
+            cursor.ensure_valid_or_end()?;
+            self.cursors.push(cursor);
+        }
+        self.batches = 0;
+        Ok(())
+    }
+
+    /// The row that comes next.
+    fn next_prefix(&self) -> Option<&[u8]> {
+        let at = self.cursors.iter().filter_map(Cursor::prefix);
+        if self.reverse { at.max() } else { at.min() }
+    }
+
+    /// Reads at most `limit` rows. Gives up after [`EXAMINED_ROWS`], so that a scan whose filter lets nothing
+    /// through can be stopped: no rows do not mean the end, see [`Scanner::ended`].
+    pub fn next(&mut self, limit: usize) -> Result<Vec<Row>> {
+        if self.ended {
+            return Ok(Vec::new());
+        }
+        if self.cursors.is_empty() || self.batches >= BATCHES_BEFORE_REOPEN {
+            self.open()?;
+        }
+        self.batches += 1;
+        let mut rows = Vec::with_capacity(limit.min(1024));
+        let (mut prefix, mut scratch, mut arena) = (Vec::new(), Vec::new(), Arena::default());
+        for examined in 0.. {
+            let Some(next) = self.next_prefix() else {
+                self.ended = true;
+                self.cursors.clear();
+                return Ok(rows);
             };
-            return Ok((rows, Some(bounds)));
-        }
-        prefix.clear();
-        prefix.extend_from_slice(next);
-        let mut cells = Vec::new();
-        for cursor in cursors.iter_mut().filter(|cursor| cursor.prefix() == Some(&prefix)) {
-            if reverse {
-                cursor.collect_reverse(&prefix, &mut scratch, &mut arena, &mut cells)?;
-            } else {
-                cursor.collect(&prefix, &mut scratch, &mut arena, &mut cells)?;
-                cursor.leave(&prefix, &mut scratch)?;
+            if rows.len() == limit || examined == EXAMINED_ROWS {
+                // The row is still to come: new cursors begin with it.
+                let next = next.to_vec();
+                match self.reverse {
+                    true => {
+                        let mut upper = next;
+                        key::to_end_of_row(&mut upper);
+                        self.bounds.upper = Some(upper);
+                    }
+                    false => self.bounds.lower = next,
+                }
+                return Ok(rows);
+            }
+            prefix.clear();
+            prefix.extend_from_slice(next);
+            let mut cells = Vec::new();
+            let reverse = self.reverse;
+            for cursor in self.cursors.iter_mut().filter(|cursor| cursor.prefix() == Some(&prefix)) {
+                if reverse {
+                    cursor.collect_reverse(&prefix, &mut scratch, &mut arena, &mut cells)?;
+                } else {
+                    cursor.collect(&prefix, &mut scratch, &mut arena, &mut cells)?;
+                    cursor.leave(&prefix, &mut scratch)?;
+                }
+            }
+            if !cells.is_empty() {
+                let Some(row_key) = key::decode_prefix(&prefix) else {
+                    return Err(StoreError::Corrupted(format!("no row key: {prefix:02x?}")));
+                };
+                rows.push(Row { key: row_key, cells });
             }
         }
-        if !cells.is_empty() {
-            let Some(row_key) = key::decode_prefix(&prefix) else {
-                return Err(StoreError::Corrupted(format!("no row key: {prefix:02x?}")));
-            };
-            rows.push(Row { key: row_key, cells });
-        }
+        Ok(rows)
     }
-    Ok((rows, None))
 }
 
 /// Calls `visit` with the bytes of every cell of a family between two cell keys and the row key of
