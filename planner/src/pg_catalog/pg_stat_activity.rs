@@ -18,7 +18,9 @@ pub(super) const VIEW: Definition = Definition {
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let time = |micros: Option<i64>| Datum::TimestampMicrosecond(micros, Some("+00:00".into()));
-    for activity in context.session.database()?.activities().list() {
+    // A session without a server, as tests make it, is nobody's activity.
+    let activities = context.session.database().map(|database| database.activities().list()).unwrap_or_default();
+    for activity in activities {
         let (backend, doing) = (&activity.backend, activity.doing());
         let waits = doing.state != "active";
         let waiting = |what: &str| Datum::Utf8(waits.then(|| what.to_string()));
