@@ -9,7 +9,7 @@ const LITTLE: [&str; 2] = ["--query-memory", "4MB"];
 /// Resident memory of the server, in MB.
 fn resident(server: &Server) -> usize {
     let text = std::fs::read_to_string(format!("/proc/{}/statm", server.pid())).expect("a running process");
-    text.split(' ').nth(1).expect("a field").parse::<usize>().expect("pages") * 4096 >> 20
+    (text.split(' ').nth(1).expect("a field").parse::<usize>().expect("pages") * 4096) >> 20
 }
 
 #[test]
