@@ -123,6 +123,16 @@ impl Accumulator for Strings {
         }
         Ok(())
     }
+    fn retract_batch(&mut self, arrays: &[ArrayRef]) -> Result<()> {
+        // Only over a moving frame, which loses rows at its start and has neither order nor DISTINCT of its own.
+        let Some(values) = arrays.first() else { return Ok(()) };
+        let gone = (values.len() - values.null_count()).min(self.values.len());
+        self.values.drain(..gone);
+        Ok(())
+    }
+    fn supports_retract_batch(&self) -> bool {
+        self.sorter.is_none() && self.seen.is_none()
+    }
     fn evaluate(&mut self) -> Result<ScalarValue> {
         if self.values.is_empty() {
             return Ok(ScalarValue::Utf8(None));
