@@ -118,8 +118,7 @@ impl Detached {
 }
 
 async fn send_all(stream: SendableRecordBatchStream, running: Running, sender: mpsc::Sender<Message>) {
-    // Also when the task is aborted, the stream is dropped before the word that it runs.
-    let running = running;
+    // A local: also when the task is aborted, it is dropped before the word that it runs.
     let mut stream = stream;
     let last = loop {
         match stream.next().await {

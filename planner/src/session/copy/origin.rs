@@ -70,7 +70,7 @@ pub fn at_line(table: &str, line: u64) -> String {
     format!("COPY {table}, line {line}")
 }
 
-/// `COPY t, line 2: "1	x"`
+/// `COPY t, line 2: "1,x"`
 pub fn in_line(table: &str, line: u64, record: &[u8]) -> String {
     format!("COPY {table}, line {line}: \"{}\"", shown(record))
 }
