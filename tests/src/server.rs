@@ -5,6 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a server may take until it answers, in a debug build on a busy machine.
@@ -28,10 +29,19 @@ pub fn binary() -> PathBuf {
     folder.join("percosql")
 }
 
-/// A port that was free a moment ago.
+/// A port that is free, and that nobody else is given: below the ports that outgoing connections take (a connection
+/// to a port of theirs on which nobody listens yet may meet itself), and no other server of this process has it.
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("a bound address").port()
+    const FIRST: u32 = 10_000;
+    const COUNT: u32 = 22_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let place = NEXT.fetch_add(1, Ordering::Relaxed).wrapping_add(std::process::id().wrapping_mul(97));
+        let port = u16::try_from(FIRST + place % COUNT).expect("a port below 32,000");
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 impl Server {

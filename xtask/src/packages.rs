@@ -17,6 +17,7 @@ const TEST: &[Need] = &[
     Need { package: "postgresql-client", present: || found("psql") },
     Need { package: "postgresql-contrib", present: || found("pgbench") || postgresql_bin().is_some() },
     Need { package: "strace", present: || found("strace") },
+    Need { package: "openssl", present: || found("openssl") },
 ];
 
 fn libclang() -> bool {

@@ -155,7 +155,9 @@ impl<'a> Cursor<'a> {
         }
         match self.integer() {
             Some(0) => Ok(false),
-            Some(_) | None => Ok(true),
+            Some(1) => Ok(true),
+            None if !matches!(self.peek().map(|token| &token.token), Some(Token::Word(_))) => Ok(true),
+            _ => Err(SqlError::syntax("a Boolean value is required")),
         }
     }
     /// The tokens between brackets; takes both brackets.

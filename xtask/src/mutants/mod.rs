@@ -106,8 +106,9 @@ fn run_tests(copy: &Path, tests: &[&str]) -> Result<Verdict> {
             Some(status) => break status,
             None if began.elapsed() < TIME_LIMIT => std::thread::sleep(Duration::from_millis(50)),
             None => {
-                let group = format!("-{}", child.id());
-                let killed = Command::new("kill").args(["-KILL", "--", &group]).status();
+                // The shell's own kill: a small Debian has no such program.
+                let command = format!("kill -KILL -- -{}", child.id());
+                let killed = Command::new("sh").args(["-c", &command]).status();
                 killed.map_err(|error| format!("kill: {error}"))?;
                 child.wait().map_err(|error| format!("cargo: {error}"))?;
                 return Ok(Verdict::Hung);
