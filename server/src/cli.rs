@@ -2,6 +2,7 @@
 
 use crate::config::{Cli, Command, Config, LogFormat};
 use clap::Parser;
+use std::io::IsTerminal;
 use std::io::Write;
 use std::process::ExitCode;
 use tracing_subscriber::EnvFilter;
@@ -42,7 +43,9 @@ fn runtime(name: &str) -> Result<tokio::runtime::Runtime, String> {
 
 fn init_log(config: &Config) -> Result<(), String> {
     let filter = EnvFilter::try_new(&config.log).map_err(|e| format!("--log {}: {e}", config.log))?;
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // A log in a file or a journal is read without a terminal's colours.
+    let colours = std::io::stderr().is_terminal();
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
     let set = match config.log_format {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().try_init(),
