@@ -104,16 +104,14 @@ impl Disk {
             }
             "pwrite64" | "pwritev" => {
                 let Some(path) = descriptor(call).filter(|path| self.names.contains_key(path)) else { return };
-                let offset = call.rsplit_once(") = ").and_then(|(call, _)| call.rsplit_once(", "));
-                let offset: u64 = offset.and_then(|(_, text)| text.parse().ok()).expect("an offset");
+                let offset = last_number(call).unwrap_or_else(|| panic!("no offset: {call}"));
                 let at = self.file(&path);
                 assert_eq!(offset, self.files[at].written, "written elsewhere than at the end: {call}");
                 self.files[at].written += number.unsigned_abs();
             }
             "ftruncate" => {
                 let Some(path) = descriptor(call).filter(|path| self.names.contains_key(path)) else { return };
-                let length = call.rsplit_once(") = ").and_then(|(call, _)| call.rsplit_once(", "));
-                let length = length.and_then(|(_, text)| text.parse().ok()).expect("a length");
+                let length = last_number(call).unwrap_or_else(|| panic!("no length: {call}"));
                 let at = self.file(&path);
                 self.files[at].written = length;
             }
@@ -176,6 +174,12 @@ fn descriptor(call: &str) -> Option<PathBuf> {
     Some(PathBuf::from(path.trim_end_matches(" (deleted)")))
 }
 
+/// The last argument of a call that has ended. strace fills short lines with spaces before the result.
+fn last_number(call: &str) -> Option<u64> {
+    let (call, _) = call.rsplit_once(" = ")?;
+    call.trim_end().strip_suffix(')')?.rsplit_once(", ")?.1.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,7 +207,9 @@ mod tests {
              1 fdatasync(3<{at}/log> <unfinished ...>
              2 write(3<{at}/log>, \"\"..., 6) = 6
              1 <... fdatasync resumed>) = 0
-             1 fdatasync(3<{at}/log>) = -1 EIO (Input/output error)"
+             1 fdatasync(3<{at}/log>) = -1 EIO (Input/output error)
+             1 ftruncate(6<{at}/new>, 3 <unfinished ...>
+             1 <... ftruncate resumed>)    = 0"
         );
         let lines: Vec<&str> = trace.lines().map(str::trim_start).collect();
         let to = folder.path().join("to");
