@@ -1,7 +1,7 @@
 //! [`Server`]: one running `percosql` with a data directory of its own, which ends with the test.
 
 use std::fs::File;
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -30,7 +30,8 @@ pub fn binary() -> PathBuf {
 }
 
 /// A port that is free, and that nobody else is given: below the ports that outgoing connections take (a connection
-/// to a port of theirs on which nobody listens yet may meet itself), and no other server of this process has it.
+/// to a port of theirs on which nobody listens yet may meet itself), and no other server of this process has it. It is
+/// found without listening: a child of another thread could hold the listener until its exec, and look like a server.
 pub fn free_port() -> u16 {
     const FIRST: u32 = 10_000;
     const COUNT: u32 = 22_000;
@@ -38,7 +39,8 @@ pub fn free_port() -> u16 {
     loop {
         let place = NEXT.fetch_add(1, Ordering::Relaxed).wrapping_add(std::process::id().wrapping_mul(97));
         let port = u16::try_from(FIRST + place % COUNT).expect("a port below 32,000");
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+        let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+        if socket.bind(SocketAddr::from(([127, 0, 0, 1], port))).is_ok() {
             return port;
         }
     }

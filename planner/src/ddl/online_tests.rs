@@ -136,9 +136,9 @@ async fn a_crash_at_any_state_is_resumed_at_the_next_start() {
         let build = tokio::spawn(async move { other.run("create unique index n on t(k)").await });
         let ready = if name == point::DELETE_ONLY { "f|f|n" } else { "f|t|n" };
         until(&mut client, STATES, &[ready]).await;
-        client.run("update t set k = k + 10000 where id < 10").await;
-        client.run("delete from t where id > 1400").await;
-        client.run("insert into t values (2000, 2000, 'x', 0)").await;
+        again(&mut client, "update t set k = k + 10000 where id < 10").await.unwrap();
+        again(&mut client, "delete from t where id > 1400").await.unwrap();
+        again(&mut client, "insert into t values (2000, 2000, 'x', 0)").await.unwrap();
         // The process dies.
         build.abort();
         let database = world.start().await;
