@@ -9,19 +9,20 @@ use crate::error::{Conflict, ConflictKind, Result, TxnError};
 use crate::failpoint;
 use crate::intents::IntentState;
 use crate::lock::{Lock, LockStrength};
-use crate::resolver::{Cleared, exactly, roll_forward_mutations};
+use crate::resolver::{Cleared, exactly};
 use crate::snapshot::{ReadCounts, Snapshot};
 use crate::store::TransactionStore;
-use crate::transaction::{Write, WriteKind};
+use crate::transaction::WriteKind;
 use crate::write::encode_record;
 use bytes::Bytes;
 use futures::channel::oneshot;
+use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::{
     AtomicCommit, Cell, ClassRange, CommitBatch, CommitCell, CommitCondition, Condition, FailedCondition, Family,
-    RowMutation, Stamp, StoreError, Timestamp, TimestampRange,
+    Stamp, StoreError, Timestamp, TimestampRange,
 };
 
 /// Rows and bytes of one step of a two-phase commit: small, because the commits of others wait
@@ -45,9 +46,9 @@ pub(crate) struct CommitJob {
     /// Key whose fate decides the transaction's.
     pub(crate) primary: Bytes,
     /// The primary's lock, as last written.
-    pub(crate) primary_lock: Option<Cell>,
-    /// Oracle's clock at the last sign of life.
-    pub(crate) heartbeat: u64,
+    pub(crate) primary_lock: Mutex<Option<Cell>>,
+    /// When the locks expire, on an engine where that does not matter: all alike.
+    pub(crate) expires_at: u64,
 }
 
 impl CommitJob {
@@ -68,8 +69,8 @@ impl CommitJob {
             durable,
             vanished: HashSet::new(),
             primary: Bytes::new(),
-            primary_lock: None,
-            heartbeat: 0,
+            primary_lock: Mutex::new(None),
+            expires_at: 0,
         }
     }
 
@@ -98,11 +99,16 @@ impl CommitJob {
     pub(crate) fn step(&self, from: &Bytes) -> Result<(Vec<FinalWrite>, Option<Bytes>)> {
         let (mut writes, next) = self.buffer.final_writes(from, STEP_ROWS, STEP_BYTES)?;
         for write in &mut writes {
-            if write.put_then_deleted && self.vanished.contains(&write.key) {
-                write.kind = WriteKind::Lock;
-            }
+            self.only_check_vanished(write);
         }
         Ok((writes, next))
+    }
+
+    /// Of a key that was put and deleted again and had no value before, only a check remains.
+    pub(crate) fn only_check_vanished(&self, write: &mut FinalWrite) {
+        if write.put_then_deleted && self.vanished.contains(&write.key) {
+            write.kind = WriteKind::Lock;
+        }
     }
 
     /// Finds the keys that this transaction put and deleted again and that had no value before.
@@ -244,7 +250,10 @@ impl CommitJob {
 
     /// Both phases. Answers as soon as the outcome is known; the secondaries follow.
     async fn two_phase(mut self, answer: oneshot::Sender<Result<Timestamp>>) {
-        let outcome = self.decide().await;
+        let outcome = match self.store.store.atomic() {
+            Some(_) => self.decide().await,
+            None => self.decide_by_row().await,
+        };
         let committed = outcome.as_ref().ok().copied();
         // Whoever went away does not want to know.
         let _ = answer.send(outcome);
@@ -257,13 +266,7 @@ impl CommitJob {
 
     /// From the first lock to the primary's commit.
     async fn decide(&mut self) -> Result<Timestamp> {
-        if self.store.store.atomic().is_none() {
-            self.start_ts = self.snapshot.ts();
-            let keys = std::mem::take(&mut self.unchanged);
-            for key in keys {
-                self.buffer.write(0, Write { key, kind: WriteKind::Lock, strength: LockStrength::KeyShare })?;
-            }
-        } else if self.start_ts == Timestamp::ZERO {
+        if self.start_ts == Timestamp::ZERO {
             self.start_ts = self.store.oracle.timestamp().await?.timestamp;
         }
         let (first, _) = self.buffer.final_writes(&Bytes::new(), 1, 0)?;
@@ -289,7 +292,7 @@ impl CommitJob {
     }
 
     /// The primary: the row that tells the outcome, when the identity was asked for.
-    fn choose_primary(&self, first: Bytes) -> Result<Bytes> {
+    pub(crate) fn choose_primary(&self, first: Bytes) -> Result<Bytes> {
         let outcome = crate::system::outcome_key(self.start_ts);
         let own = self.buffer.get(&outcome, crate::transaction::OwnWrites::All)?;
         Ok(if own.is_some() { outcome } else { first })
@@ -320,13 +323,10 @@ impl CommitJob {
     /// Commits the primary: the moment at which the transaction is committed.
     async fn commit_primary(&mut self) -> Result<Timestamp> {
         self.store.fail_points().pass(failpoint::AFTER_PREWRITE).await?;
-        let Some(cell) = self.primary_lock.clone() else {
+        let Some(cell) = self.primary_lock.lock().clone() else {
             return Err(TxnError::Invalid("the primary was not prewritten"));
         };
-        if self.store.store.atomic().is_some() {
-            return self.commit_primary_atomic(&cell).await;
-        }
-        self.commit_primary_by_row(cell).await
+        self.commit_primary_atomic(&cell).await
     }
 
     async fn commit_primary_atomic(&self, cell: &Cell) -> Result<Timestamp> {
@@ -368,73 +368,21 @@ impl CommitJob {
         }
     }
 
-    /// Row by row, where the store may lose an answer and readers may push the lock.
-    async fn commit_primary_by_row(&mut self, mut cell: Cell) -> Result<Timestamp> {
-        let store = self.store.clone();
-        let mut patience = Backoff::new(store.env.clone(), STORE_PATIENCE);
-        loop {
-            let lock = Lock::decode(&cell.value)?;
-            let mut commit_ts = store.oracle.timestamp().await?.timestamp;
-            while commit_ts < lock.min_commit_ts {
-                commit_ts = store.oracle.timestamp().await?.timestamp;
-            }
-            store.fail_points().pass(failpoint::BEFORE_COMMIT_PRIMARY).await?;
-            let mutations = roll_forward_mutations(self.start_ts, commit_ts, &lock);
-            match store.store.check_and_mutate(self.primary.clone(), vec![exactly(&cell)], mutations).await {
-                Ok(true) => return Ok(commit_ts),
-                Ok(false) | Err(StoreError::Undetermined(_) | StoreError::Unavailable(_)) => {}
-                // Refused: nothing was written, unless an earlier attempt was.
-                Err(error) => tracing::warn!(%error, "the primary's commit was refused"),
-            }
-            // Pushed, rolled back, or committed by an attempt whose answer was lost: the row knows.
-            let row = loop {
-                match store.read_primary(&self.primary, self.start_ts).await {
-                    Ok(row) => break row,
-                    Err(_) if patience.pause().await => {}
-                    Err(_) => return Err(TxnError::Undetermined { start_ts: self.start_ts }),
-                }
-            };
-            match (row.committed, row.lock) {
-                (Some(commit_ts), _) => return Ok(commit_ts),
-                (None, None) => return Err(self.conflict(&self.primary, ConflictKind::RolledBack, self.start_ts)),
-                (None, Some(current)) if current == cell && !patience.pause().await => {
-                    // The store answers reads but no commit: fence, so that none can land later.
-                    let fence = crate::resolver::roll_back_mutations(self.start_ts);
-                    let fenced = store.change_row(&self.primary, vec![exactly(&current)], fence).await;
-                    let error = match fenced {
-                        Ok(true) => StoreError::Unavailable("the commit was not taken".into()).into(),
-                        _ => TxnError::Undetermined { start_ts: self.start_ts },
-                    };
-                    return Err(error);
-                }
-                (None, Some(current)) => cell = current,
-            }
-        }
-    }
-
     /// Turns the remaining locks into write records. Idempotent; others may do the same.
     async fn commit_secondaries(&self, commit_ts: Timestamp) -> Result<()> {
         self.store.fail_points().pass(failpoint::BEFORE_COMMIT_SECONDARY).await?;
+        let Some(atomic) = self.store.store.atomic() else {
+            return self.commit_secondaries_by_row(commit_ts).await;
+        };
         let mut from = Some(Bytes::new());
         while let Some(start) = from {
             let (writes, next) = self.step(&start)?;
             let secondaries = writes.iter().filter(|write| write.key != self.primary);
-            if let Some(atomic) = self.store.store.atomic() {
-                let cells = secondaries
-                    .flat_map(|write| committed_cells(&write.key, self.start_ts, commit_ts, &self.lock_for(write)));
-                let batch = CommitBatch { cells: cells.collect(), ..CommitBatch::default() };
-                if !batch.cells.is_empty() && atomic.commit_atomic(batch).await?.is_err() {
-                    return Err(TxnError::Invalid("a batch without conditions was refused"));
-                }
-            } else {
-                let rows = secondaries.map(|write| RowMutation {
-                    key: write.key.clone(),
-                    mutations: roll_forward_mutations(self.start_ts, commit_ts, &self.lock_for(write)),
-                });
-                let rows: Vec<RowMutation> = rows.collect();
-                if !rows.is_empty() {
-                    self.store.store.mutate_rows(rows).await?;
-                }
+            let cells = secondaries
+                .flat_map(|write| committed_cells(&write.key, self.start_ts, commit_ts, &self.lock_for(write)));
+            let batch = CommitBatch { cells: cells.collect(), ..CommitBatch::default() };
+            if !batch.cells.is_empty() && atomic.commit_atomic(batch).await?.is_err() {
+                return Err(TxnError::Invalid("a batch without conditions was refused"));
             }
             from = next;
         }

@@ -48,6 +48,11 @@ impl FailPoints {
         self.any.store(!set.is_empty(), Ordering::SeqCst);
     }
 
+    /// Whether a pass through `name` never goes on.
+    pub(crate) fn stops(&self, name: &str) -> bool {
+        self.any.load(Ordering::Relaxed) && self.set.lock().get(name) == Some(&FailAction::Stop)
+    }
+
     /// Passes through `name`.
     pub async fn pass(&self, name: &'static str) -> Result<()> {
         if !self.any.load(Ordering::Relaxed) {

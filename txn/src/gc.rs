@@ -4,11 +4,13 @@
 //! before the first removal. A pass sees all versions of a row and removes what is shadowed in one
 //! atomic mutation, so a delete marker goes only together with all that lies beneath it.
 
-use crate::data::RecordKind;
+use crate::backoff::Backoff;
+use crate::commit::STORE_PATIENCE;
+use crate::data::{RecordKind, decode_data, encode_data};
 use crate::error::Result;
 use crate::intents::IntentState;
 use crate::lock::Lock;
-use crate::resolver::Status;
+use crate::resolver::{Status, exactly};
 use crate::store::TransactionStore;
 use crate::system;
 use crate::transaction::GcReport;
@@ -17,15 +19,21 @@ use futures::StreamExt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use storage::{
-    AtomicCommit, Family, Mutation, ReadFilter, Row, RowMutation, RowRange, ScanOptions, Timestamp, TimestampRange,
+    AtomicCommit, Cell, ClassRange, Condition, Family, Mutation, ReadFilter, Row, RowMutation, RowRange, ScanOptions,
+    StoreError, Timestamp, TimestampRange,
 };
 
+/// The one version of the safe point's cell: it is overwritten in place.
+const SAFE_POINT_VERSION: Timestamp = Timestamp(1);
 /// Rows changed in one request.
 const BATCH_ROWS: usize = 512;
 
 impl TransactionStore {
     /// Moves the safe point as far as it may go, durably. Answers where it is.
     async fn advance_safe_point(&self) -> Result<Timestamp> {
+        if self.store.atomic().is_none() {
+            return self.advance_safe_point_by_row().await;
+        }
         let history = self.options.history.as_micros() as u64;
         let mut target = Timestamp(self.oracle.physical_now().saturating_sub(history));
         if let Some(atomic) = self.store.atomic() {
@@ -48,6 +56,51 @@ impl TransactionStore {
         Ok(target)
     }
 
+    /// Moves the safe point where several nodes may: by a condition on what it was. Their readers need
+    /// not be asked: each node ends its own transactions when they are half the history old.
+    async fn advance_safe_point_by_row(&self) -> Result<Timestamp> {
+        let history = self.options.history.as_micros() as u64;
+        let key = system::safe_point_key();
+        let mut patience = Backoff::new(self.env.clone(), STORE_PATIENCE);
+        loop {
+            let stored = self.load_safe_point().await?;
+            let target = Timestamp(self.oracle.physical_now().saturating_sub(history));
+            if target <= self.safe_point() {
+                return Ok(self.safe_point());
+            }
+            let condition = match stored {
+                Some(cell) => exactly(&cell),
+                None => Condition::NoCell {
+                    family: Family::Data,
+                    range: TimestampRange::ALL,
+                    class: ClassRange::ANY,
+                    except: None,
+                },
+            };
+            let value = encode_data(&target.0.to_be_bytes());
+            let set = Mutation::Set { family: Family::Data, timestamp: SAFE_POINT_VERSION, value };
+            if self.change_row(&key, vec![condition], vec![set]).await? {
+                self.safe_point.fetch_max(target.0, Ordering::SeqCst);
+                return Ok(target);
+            }
+            if !patience.pause().await {
+                return Err(StoreError::Unavailable("the safe point could not be moved".into()).into());
+            }
+        }
+    }
+
+    /// Looks where the safe point is, where other nodes may have moved it. Answers its cell.
+    pub(crate) async fn load_safe_point(&self) -> Result<Option<Cell>> {
+        let key = system::safe_point_key();
+        let filter = ReadFilter::new().with(Family::Data, TimestampRange::at(SAFE_POINT_VERSION), 1);
+        let rows = self.store.read(std::slice::from_ref(&key), &filter).await?;
+        let Some(cell) = rows.first().and_then(|row| row.newest(Family::Data)) else { return Ok(None) };
+        let bytes = <[u8; 8]>::try_from(&decode_data(&cell.value)?[..]);
+        let bytes = bytes.map_err(|_| StoreError::Corrupted("the safe point".into()))?;
+        self.safe_point.fetch_max(u64::from_be_bytes(bytes), Ordering::SeqCst);
+        Ok(Some(cell.clone()))
+    }
+
     /// Removes the rows of a range once no live snapshot can reach them: the storage ids of
     /// dropped and truncated tables. `since` is the commit that dropped them. Durable: survives
     /// restart because the caller passes the same range again until it is told it is gone.
@@ -67,8 +120,12 @@ impl TransactionStore {
         let safe_point = self.advance_safe_point().await?;
         let mut report = GcReport { safe_point, ..GcReport::default() };
         report.locks = self.finish_intents().await?;
-        for tablet in self.store.tablets(&RowRange::all()).await? {
+        let tablets = self.store.tablets(&RowRange::all()).await?;
+        // Every lock first: the fate of one may lie in another tablet, and would go with what is removed there.
+        for tablet in &tablets {
             report.locks += self.resolve_below(tablet.range.clone(), safe_point).await?;
+        }
+        for tablet in tablets {
             self.collect_range(tablet.range, safe_point, &mut report).await?;
         }
         Ok(report)

@@ -82,14 +82,17 @@
 
 pub(crate) mod backoff;
 pub(crate) mod buffer;
+pub(crate) mod by_row;
 pub(crate) mod commit;
 pub mod data;
 pub mod error;
 pub mod failpoint;
 pub(crate) mod gc;
 pub(crate) mod generator;
+pub(crate) mod heartbeat;
 pub(crate) mod intents;
 pub mod lock;
+pub(crate) mod met_locks;
 pub mod oracle;
 pub(crate) mod prewrite;
 pub(crate) mod resolver;
@@ -100,6 +103,7 @@ pub(crate) mod sorted_run;
 pub mod store;
 pub(crate) mod system;
 pub mod transaction;
+pub(crate) mod wave;
 pub mod write;
 
 pub use error::{Conflict, ConflictKind, Result, TxnError};

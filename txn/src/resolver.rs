@@ -12,6 +12,8 @@
 //! | nothing, but another's later `w` that excludes everybody | rolled back: it can never prewrite |
 //! | nothing at all | once the lock has expired, set `r@start` if still nothing |
 
+use crate::backoff::Backoff;
+use crate::commit::STORE_PATIENCE;
 use crate::error::Result;
 use crate::intents::IntentState;
 use crate::lock::{Lock, LockStrength};
@@ -22,6 +24,10 @@ use storage::{
     Cell, ClassRange, CommitBatch, CommitCell, Condition, Family, Mutation, ReadFilter, Stamp, StoreError, Timestamp,
     TimestampRange,
 };
+
+/// How far above itself a reader pushes a commit that others pushed before: microseconds. For so long no reader
+/// disturbs the commit.
+const PUSH_AHEAD_MICROS: u64 = 20_000;
 
 /// The fate of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,11 +48,11 @@ pub(crate) struct PrimaryRow {
     pub(crate) lock: Option<Cell>,
     /// Where it committed.
     pub(crate) committed: Option<Timestamp>,
-    rolled_back: bool,
+    pub(crate) rolled_back: bool,
     /// A later write of another transaction that excludes every prewrite.
     overwritten: bool,
     /// The newest write and rollback record seen.
-    newest: Timestamp,
+    pub(crate) newest: Timestamp,
 }
 
 /// Whether a writer may try again.
@@ -94,7 +100,7 @@ impl TransactionStore {
     /// answered, so that a lock whose owner is over has been orphaned.
     pub(crate) async fn lock_status(&self, start_ts: Timestamp, lock: &Lock, second_look: bool) -> Result<Status> {
         if self.store.atomic().is_none() {
-            return self.primary_status(start_ts, lock, false).await;
+            return self.primary_status(start_ts, lock, false, None).await;
         }
         match self.intents.state(start_ts) {
             Some(IntentState::Prewriting) => Ok(Status::Live),
@@ -105,55 +111,79 @@ impl TransactionStore {
                 Ok(row.committed.map_or(Status::Live, Status::Committed))
             }
             None if !second_look => Ok(Status::Gone),
-            None => self.primary_status(start_ts, lock, true).await,
+            None => self.primary_status(start_ts, lock, true, None).await,
         }
     }
 
-    /// The fate of a transaction by its primary's row; ends it there when its owner is dead.
-    async fn primary_status(&self, start_ts: Timestamp, lock: &Lock, owner_is_dead: bool) -> Result<Status> {
+    /// The fate of a transaction by its primary's row. Ends it there when its owner is dead; moves the
+    /// commit of a live one above the snapshot `push_above`, so that a reader there need not wait.
+    pub(crate) async fn primary_status(
+        &self,
+        start_ts: Timestamp,
+        lock: &Lock,
+        owner_is_dead: bool,
+        push_above: Option<Timestamp>,
+    ) -> Result<Status> {
+        if let Some(status) = self.final_states.get(start_ts) {
+            return Ok(status);
+        }
         let primary = &lock.primary;
-        loop {
+        let mut patience = Backoff::new(self.env.clone(), STORE_PATIENCE);
+        for attempt in 0u32.. {
+            // The row changed under us: pushed by another, beaten by its owner, or an answer was lost.
+            if attempt > 0 && !patience.pause().await {
+                break;
+            }
             let row = self.read_primary(primary, start_ts).await?;
             if let Some(commit_ts) = row.committed {
-                return Ok(Status::Committed(commit_ts));
+                return Ok(self.is_final(start_ts, Status::Committed(commit_ts)));
             }
-            if row.rolled_back {
-                return Ok(Status::RolledBack);
+            if row.rolled_back || (row.lock.is_none() && row.overwritten) {
+                return Ok(self.is_final(start_ts, Status::RolledBack));
             }
-            let expires_at = match &row.lock {
-                Some(cell) => Lock::decode(&cell.value)?.expires_at,
-                None if row.overwritten => return Ok(Status::RolledBack),
-                None => lock.expires_at,
-            };
-            if !owner_is_dead && self.oracle.physical_now() <= expires_at {
-                return Ok(Status::Live);
+            let of_primary = row.lock.as_ref().map(|cell| Lock::decode(&cell.value)).transpose()?;
+            let expires_at = of_primary.as_ref().map_or(lock.expires_at, |lock| lock.expires_at);
+            if !owner_is_dead && !self.has_expired(expires_at).await? {
+                let (Some(read_ts), Some(cell), Some(mut lock)) = (push_above, row.lock, of_primary) else {
+                    // Without a lock at the primary its commit_ts is not taken yet: it will lie above
+                    // every snapshot of now.
+                    return Ok(Status::Live);
+                };
+                if lock.min_commit_ts > read_ts {
+                    return Ok(Status::Live);
+                }
+                // Pushed before: many readers, each of which would make the owner's commit fail once more.
+                let ahead = if lock.min_commit_ts > Timestamp::ZERO { PUSH_AHEAD_MICROS } else { 0 };
+                lock.min_commit_ts = Timestamp(read_ts.next().0.saturating_add(ahead));
+                let set = Mutation::Set { family: Family::Lock, timestamp: start_ts, value: lock.encode() };
+                if self.change_row(primary, vec![exactly(&cell)], vec![set]).await? {
+                    return Ok(Status::Live);
+                }
+                continue;
             }
             let conditions = match row.lock {
                 Some(cell) => vec![exactly(&cell)],
                 None => nothing_since(start_ts, row.newest),
             };
             if self.change_row(primary, conditions, roll_back_mutations(start_ts)).await? {
-                return Ok(Status::RolledBack);
+                return Ok(self.is_final(start_ts, Status::RolledBack));
             }
         }
+        Err(StoreError::Unavailable(format!("the fate of transaction {start_ts} could not be learned")).into())
     }
 
-    /// Moves the commit of a live transaction above `read_ts`, so that a reader there need not
-    /// wait. False when its primary's lock changed meanwhile: look again.
-    pub(crate) async fn push(&self, primary: &Bytes, start_ts: Timestamp, read_ts: Timestamp) -> Result<bool> {
-        let row = self.read_primary(primary, start_ts).await?;
-        let Some(cell) = row.lock else {
-            // Not prewritten yet, and not committed: its commit_ts is not taken yet, so it will
-            // lie above every snapshot of now. Committed or rolled back: look again.
-            return Ok(row.committed.is_none() && !row.rolled_back);
-        };
-        let mut lock = Lock::decode(&cell.value)?;
-        if lock.min_commit_ts > read_ts {
-            return Ok(true);
+    /// Whether a lock with this time to live is dead, by the oracle's clock. Our own idea of that clock only spares
+    /// the question.
+    pub(crate) async fn has_expired(&self, expires_at: u64) -> Result<bool> {
+        if self.oracle.physical_now() <= expires_at {
+            return Ok(false);
         }
-        lock.min_commit_ts = read_ts.next();
-        let set = Mutation::Set { family: Family::Lock, timestamp: start_ts, value: lock.encode() };
-        self.change_row(primary, vec![exactly(&cell)], vec![set]).await
+        Ok(self.oracle.timestamp().await?.physical_micros > expires_at)
+    }
+
+    fn is_final(&self, start_ts: Timestamp, status: Status) -> Status {
+        self.final_states.remember(start_ts, status);
+        status
     }
 
     /// Removes a lock whose owner's fate is final: forward or back.
@@ -221,7 +251,7 @@ impl TransactionStore {
     }
 
     /// Changes one row when every condition holds: through the committer where there is one, so
-    /// that later validations see it.
+    /// that later validations see it. False: a condition did not hold, or the answer was lost.
     pub(crate) async fn change_row(
         &self,
         key: &Bytes,
@@ -229,7 +259,11 @@ impl TransactionStore {
         mutations: Vec<Mutation>,
     ) -> Result<bool> {
         let Some(atomic) = self.store.atomic() else {
-            return Ok(self.store.check_and_mutate(key.clone(), conditions, mutations).await?);
+            // Whoever is told "no" looks again, and the row tells what a lost answer did not.
+            return match self.store.check_and_mutate(key.clone(), conditions, mutations).await {
+                Err(StoreError::Undetermined(_)) => Ok(false),
+                answer => Ok(answer?),
+            };
         };
         let cells = commit_cells(key, mutations)?;
         let batch = CommitBatch {
@@ -264,7 +298,7 @@ pub(crate) fn exactly(cell: &Cell) -> Condition {
 
 /// The conditions that nothing happened to a primary since it was read with nothing of
 /// `start_ts` in it, when its newest record was at `newest`.
-fn nothing_since(start_ts: Timestamp, newest: Timestamp) -> Vec<Condition> {
+pub(crate) fn nothing_since(start_ts: Timestamp, newest: Timestamp) -> Vec<Condition> {
     let none = |family, range| Condition::NoCell { family, range, class: ClassRange::ANY, except: None };
     vec![
         none(Family::Lock, TimestampRange::at(start_ts)),

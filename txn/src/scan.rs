@@ -51,7 +51,7 @@ async fn run(
         let batch = batches.next().await.transpose()?;
         let end = batch.is_none();
         let mut stored = match batch {
-            Some(rows) => store.visible_pairs(&snapshot, rows, transaction.counts(), lean).await?,
+            Some(rows) => store.visible_pairs(&snapshot, rows, transaction.counts(), lean, options.reverse).await?,
             None => Vec::new(),
         };
         if own.peek()?.is_none() && pairs.is_empty() && stored.len() <= left {

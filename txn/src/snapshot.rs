@@ -9,25 +9,35 @@
 use crate::data::{RecordKind, decode_data};
 use crate::error::{Result, TxnError};
 use crate::lock::Lock;
+use crate::met_locks::{Met, Owners, Shown};
 use crate::resolver::Status;
 use crate::store::TransactionStore;
 use crate::write::{Visible, visible};
 use bytes::Bytes;
-use futures::stream::BoxStream;
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 use storage::{
     Cell, CommitBatch, Family, ReadFilter, Row, RowRange, ScanOptions, SnapshotGuard, StoreError, Timestamp,
     TimestampRange,
 };
+
+/// Rows of one read that are asked about at the same time.
+const PARALLEL_ROWS: usize = 32;
 
 /// What readers did, for statistics.
 #[derive(Default)]
 pub(crate) struct ReadCounts {
     pub(crate) keys: AtomicU64,
     pub(crate) locks: AtomicU64,
+    /// Calls of the store: reads, and batches of scans.
+    pub(crate) calls: AtomicU64,
+    /// Owners of locks that were asked for.
+    pub(crate) questions: AtomicU64,
 }
 
 /// Readers whose snapshots the engine does not know of: those in the past, and all of them where
@@ -64,6 +74,11 @@ pub(crate) struct Snapshot {
     lean: AtomicBool,
     lean_filter: ReadFilter,
     full_filter: ReadFilter,
+    /// What is known of the owners of locks that were met.
+    pub(crate) owners: Owners,
+    /// Until when, by the monotonic clock, it may be used: where other nodes collect garbage without
+    /// asking for our readers.
+    deadline: Option<Duration>,
     _guards: (Option<SnapshotGuard>, Option<SnapshotGuard>),
 }
 
@@ -75,7 +90,26 @@ impl Snapshot {
         if !atomic {
             full_filter = full_filter.with(Family::Data, range, 1);
         }
-        Snapshot { ts, lean: AtomicBool::new(false), lean_filter, full_filter, _guards: guards }
+        Snapshot {
+            ts,
+            lean: AtomicBool::new(false),
+            lean_filter,
+            full_filter,
+            owners: Owners::default(),
+            deadline: None,
+            _guards: guards,
+        }
+    }
+
+    /// Errors: the snapshot is so old that garbage collection may have passed it.
+    pub(crate) fn check_age(&self, store: &TransactionStore) -> Result<()> {
+        match self.deadline {
+            Some(deadline) if store.env.monotonic() > deadline => Err(TxnError::SnapshotTooOld {
+                snapshot_ts: self.ts,
+                safe_point: self.ts.next().max(store.safe_point()),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// What it reads at.
@@ -101,13 +135,39 @@ impl TransactionStore {
             let guard = atomic.snapshot();
             return Ok(Snapshot::new(guard.timestamp(), (Some(guard), None), true));
         }
+        let asked_at = self.env.monotonic();
         let ts = self.oracle.timestamp().await?.timestamp;
         let guard = self.readers.register(ts);
         self.check_safe_point(ts)?;
-        Ok(Snapshot::new(ts, (Some(guard), None), false))
+        let deadline = Some(asked_at + self.options.history / 2);
+        Ok(Snapshot { deadline, ..Snapshot::new(ts, (Some(guard), None), false) })
+    }
+
+    /// A snapshot in the past, or at most of now, where other nodes write and collect garbage too.
+    async fn take_past_snapshot_by_row(&self, ts: Timestamp) -> Result<Snapshot> {
+        let asked_at = self.env.monotonic();
+        // Every later commit lies above this, hence above what is read.
+        let now = self.oracle.timestamp().await?;
+        if ts > now.timestamp {
+            return Err(TxnError::Invalid("a snapshot in the future cannot be read"));
+        }
+        let reader = self.readers.register(ts);
+        self.load_safe_point().await?;
+        self.check_safe_point(ts)?;
+        // The safe point follows the oracle's clock at the distance of the history; an eighth is
+        // kept for clocks that run apart and calls under way.
+        let age = Duration::from_micros(now.physical_micros.saturating_sub(ts.0));
+        let history = self.options.history;
+        let left = (history - history / 8).saturating_sub(age).min(history / 2);
+        let snapshot = Snapshot { deadline: Some(asked_at + left), ..Snapshot::new(ts, (Some(reader), None), false) };
+        snapshot.check_age(self)?;
+        Ok(snapshot)
     }
 
     async fn take_past_snapshot(&self, ts: Timestamp) -> Result<Snapshot> {
+        if self.store.atomic().is_none() {
+            return self.take_past_snapshot_by_row(ts).await;
+        }
         if ts.0 > self.oracle.physical_now().max(self.oracle.last().0) {
             return Err(TxnError::Invalid("a snapshot in the future cannot be read"));
         }
@@ -151,9 +211,10 @@ impl TransactionStore {
     pub(crate) async fn read(&self, snapshot: &Snapshot, key: &Bytes, counts: &ReadCounts) -> Result<Option<Bytes>> {
         counts.keys.fetch_add(1, Ordering::Relaxed);
         if self.is_lean(snapshot) {
+            counts.calls.fetch_add(1, Ordering::Relaxed);
             let rows = self.store.read(std::slice::from_ref(key), &snapshot.lean_filter).await?;
             let Some(row) = rows.first() else { return Ok(None) };
-            return self.written(row).await;
+            return self.written(snapshot, row, counts).await;
         }
         self.read_past_locks(snapshot, key, counts, false).await
     }
@@ -166,9 +227,14 @@ impl TransactionStore {
         mut second_look: bool,
     ) -> Result<Option<Bytes>> {
         loop {
+            counts.calls.fetch_add(1, Ordering::Relaxed);
             let rows = self.store.read(std::slice::from_ref(key), &snapshot.full_filter).await?;
+            snapshot.check_age(self)?;
             let Some(row) = rows.first() else { return Ok(None) };
-            match self.seen(snapshot, row, counts, second_look).await? {
+            let met = Mutex::default();
+            let seen = self.seen(snapshot, row, counts, second_look, &met).await;
+            self.resolve_later(met.into_inner());
+            match seen? {
                 Seen::Value(value) => return Ok(value),
                 Seen::Again => second_look = true,
             }
@@ -183,20 +249,65 @@ impl TransactionStore {
         counts: &ReadCounts,
     ) -> Result<Vec<Option<Bytes>>> {
         counts.keys.fetch_add(keys.len() as u64, Ordering::Relaxed);
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
         let lean = self.is_lean(snapshot);
         let filter = if lean { &snapshot.lean_filter } else { &snapshot.full_filter };
+        counts.calls.fetch_add(1, Ordering::Relaxed);
         let rows = self.store.read(keys, filter).await?;
-        let mut values = Vec::with_capacity(keys.len());
-        let mut rest = rows.iter().peekable();
-        let mut last: Option<&Row> = None;
+        snapshot.check_age(self)?;
+        let values = self.row_values(snapshot, &rows, counts, lean).await?;
+        let mut found = Vec::with_capacity(keys.len());
+        let mut rest = rows.iter().zip(values).peekable();
+        let mut last: Option<(&Row, Option<Bytes>)> = None;
         for key in keys {
-            if rest.peek().is_some_and(|row| row.key == *key) {
+            if rest.peek().is_some_and(|(row, _)| row.key == *key) {
                 last = rest.next();
             }
-            values.push(match last.filter(|row| row.key == *key) {
-                None => None,
-                Some(row) => self.row_value(snapshot, row, counts, lean).await?,
-            });
+            found.push(last.as_ref().filter(|(row, _)| row.key == *key).and_then(|(_, value)| value.clone()));
+        }
+        Ok(found)
+    }
+
+    /// What `snapshot` sees of each of `rows`. Those that take further calls are asked for beside each
+    /// other where calls travel; locks that are to be removed are removed together.
+    async fn row_values(
+        &self,
+        snapshot: &Snapshot,
+        rows: &[Row],
+        counts: &ReadCounts,
+        lean: bool,
+    ) -> Result<Vec<Option<Bytes>>> {
+        let mut values = vec![None; rows.len()];
+        let mut slow = Vec::new();
+        for ((at, row), value) in rows.iter().enumerate().zip(&mut values) {
+            // The common case without an asynchronous call: no lock, and the value is here.
+            match here(row)?.filter(|_| lean || row.newest(Family::Lock).is_none()) {
+                Some(found) => *value = found,
+                None => slow.push(at),
+            }
+        }
+        if slow.is_empty() {
+            return Ok(values);
+        }
+        let met = Mutex::default();
+        let parallel = if self.store.atomic().is_some() { 1 } else { PARALLEL_ROWS };
+        let of_rows = &met;
+        // Positions, not references, go into the futures: the compiler proves more of them.
+        let found = stream::iter(slow).map(|at| async move {
+            let value = match rows.get(at) {
+                Some(row) => self.row_value(snapshot, row, counts, lean, of_rows).await,
+                None => Ok(None),
+            };
+            value.map(|value| (at, value))
+        });
+        let found: Result<Vec<_>> = found.buffer_unordered(parallel).try_collect().await;
+        self.resolve_later(met.into_inner());
+        for (at, value) in found? {
+            if let Some(slot) = values.get_mut(at) {
+                *slot = value;
+            }
         }
         Ok(values)
     }
@@ -207,11 +318,12 @@ impl TransactionStore {
         row: &Row,
         counts: &ReadCounts,
         lean: bool,
+        met: &Mutex<Vec<Met>>,
     ) -> Result<Option<Bytes>> {
         if lean {
-            return self.written(row).await;
+            return self.written(snapshot, row, counts).await;
         }
-        match self.seen(snapshot, row, counts, false).await? {
+        match self.seen(snapshot, row, counts, false, met).await? {
             Seen::Value(value) => Ok(value),
             Seen::Again => self.read_past_locks(snapshot, &row.key, counts, true).await,
         }
@@ -238,43 +350,59 @@ impl TransactionStore {
         rows: Vec<Row>,
         counts: &ReadCounts,
         lean: bool,
+        reverse: bool,
     ) -> Result<Vec<(Bytes, Bytes)>> {
         counts.keys.fetch_add(rows.len() as u64, Ordering::Relaxed);
+        counts.calls.fetch_add(1, Ordering::Relaxed);
+        snapshot.check_age(self)?;
         let mut pairs = Vec::with_capacity(rows.len());
+        let mut slow = Vec::new();
         for row in rows {
-            // The common case without an asynchronous call: an inlined value, no lock.
-            let value = match row.cells.as_slice() {
+            // The common case: an inlined value, no lock.
+            match row.cells.as_slice() {
                 [Cell { family: Family::Write, value, .. }] => match visible(value)? {
-                    Visible::Absent => None,
-                    Visible::Inlined(value) => Some(value),
-                    Visible::At(_) => self.row_value(snapshot, &row, counts, lean).await?,
+                    Visible::Absent => {}
+                    Visible::Inlined(value) => pairs.push((row.key, value)),
+                    Visible::At(_) => slow.push(row),
                 },
-                _ => self.row_value(snapshot, &row, counts, lean).await?,
-            };
-            if let Some(value) = value {
-                pairs.push((row.key, value));
+                _ => slow.push(row),
             }
         }
+        if slow.is_empty() {
+            return Ok(pairs);
+        }
+        let values = self.row_values(snapshot, &slow, counts, lean).await?;
+        let slow = slow.into_iter().zip(values).filter_map(|(row, value)| Some((row.key, value?)));
+        pairs.extend(slow);
+        pairs.sort_unstable_by(|(one, _), (other, _)| if reverse { other.cmp(one) } else { one.cmp(other) });
         Ok(pairs)
     }
 
     /// What the newest write of `row` left.
-    async fn written(&self, row: &Row) -> Result<Option<Bytes>> {
+    async fn written(&self, snapshot: &Snapshot, row: &Row, counts: &ReadCounts) -> Result<Option<Bytes>> {
+        if let Some(value) = here(row)? {
+            return Ok(value);
+        }
         let Some(cell) = row.newest(Family::Write) else { return Ok(None) };
         match visible(&cell.value)? {
+            Visible::At(start_ts) => self.read_data(snapshot, &row.key, start_ts, counts).await.map(Some),
             Visible::Absent => Ok(None),
             Visible::Inlined(value) => Ok(Some(value)),
-            Visible::At(start_ts) => match row.newest(Family::Data) {
-                Some(data) if data.timestamp == start_ts => Ok(Some(decode_data(&data.value)?)),
-                _ => self.read_data(&row.key, start_ts).await.map(Some),
-            },
         }
     }
 
     /// The long value at `d@start_ts`.
-    async fn read_data(&self, key: &Bytes, start_ts: Timestamp) -> Result<Bytes> {
+    pub(crate) async fn read_data(
+        &self,
+        snapshot: &Snapshot,
+        key: &Bytes,
+        start_ts: Timestamp,
+        counts: &ReadCounts,
+    ) -> Result<Bytes> {
+        counts.calls.fetch_add(1, Ordering::Relaxed);
         let filter = ReadFilter::new().with(Family::Data, TimestampRange::at(start_ts), 1);
         let rows = self.store.read(std::slice::from_ref(key), &filter).await?;
+        snapshot.check_age(self)?;
         match rows.first().and_then(|row| row.newest(Family::Data)) {
             Some(cell) => Ok(decode_data(&cell.value)?),
             None => {
@@ -285,7 +413,21 @@ impl TransactionStore {
     }
 
     /// What a snapshot sees of a row, locks considered.
-    async fn seen(&self, snapshot: &Snapshot, row: &Row, counts: &ReadCounts, second_look: bool) -> Result<Seen> {
+    async fn seen(
+        &self,
+        snapshot: &Snapshot,
+        row: &Row,
+        counts: &ReadCounts,
+        second_look: bool,
+        met: &Mutex<Vec<Met>>,
+    ) -> Result<Seen> {
+        if self.store.atomic().is_none() {
+            return Ok(match self.look_past_locks(snapshot, row, counts, second_look, met).await? {
+                Shown::Value(value) => Seen::Value(value),
+                Shown::Written => Seen::Value(self.written(snapshot, row, counts).await?),
+                Shown::Again => Seen::Again,
+            });
+        }
         for cell in row.family(Family::Lock) {
             let lock = Lock::decode(&cell.value)?;
             if lock.kind == RecordKind::Lock {
@@ -296,29 +438,29 @@ impl TransactionStore {
             match self.lock_status(start_ts, &lock, second_look).await? {
                 Status::Gone => return Ok(Seen::Again),
                 Status::Committed(commit_ts) if commit_ts <= snapshot.ts => {
-                    if self.store.atomic().is_none() {
-                        self.resolve_lock(&row.key, cell, &lock, Status::Committed(commit_ts)).await?;
-                        return Ok(Seen::Again);
-                    }
                     return Ok(Seen::Value(match (lock.kind, lock.inlined) {
                         (RecordKind::Put, Some(value)) => Some(value),
-                        (RecordKind::Put, None) => Some(self.read_data(&row.key, start_ts).await?),
+                        (RecordKind::Put, None) => Some(self.read_data(snapshot, &row.key, start_ts, counts).await?),
                         (RecordKind::Delete | RecordKind::Lock, _) => None,
                     }));
                 }
                 // Committed above the snapshot, or not at all: beneath the lock.
-                status @ (Status::Committed(_) | Status::RolledBack) => {
-                    if self.store.atomic().is_none() {
-                        self.resolve_lock(&row.key, cell, &lock, status).await?;
-                    }
-                }
-                Status::Live => {
-                    if self.store.atomic().is_none() && !self.push(&lock.primary, start_ts, snapshot.ts).await? {
-                        return Ok(Seen::Again);
-                    }
-                }
+                Status::Committed(_) | Status::RolledBack | Status::Live => {}
             }
         }
-        Ok(Seen::Value(self.written(row).await?))
+        Ok(Seen::Value(self.written(snapshot, row, counts).await?))
     }
+}
+
+/// What the newest write of `row` left, when the row as read tells: `None` when its data is elsewhere.
+fn here(row: &Row) -> Result<Option<Option<Bytes>>> {
+    let Some(cell) = row.newest(Family::Write) else { return Ok(Some(None)) };
+    Ok(match visible(&cell.value)? {
+        Visible::Absent => Some(None),
+        Visible::Inlined(value) => Some(Some(value)),
+        Visible::At(start_ts) => match row.newest(Family::Data) {
+            Some(data) if data.timestamp == start_ts => Some(Some(decode_data(&data.value)?)),
+            _ => None,
+        },
+    })
 }

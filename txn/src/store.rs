@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::failpoint::FailPoints;
 use crate::intents::Intents;
+use crate::met_locks::FinalStates;
 use crate::oracle::Oracle;
 use crate::snapshot::Readers;
 use crate::system;
@@ -10,7 +11,7 @@ use crate::transaction::{Transaction, TransactionOptions};
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use storage::{AtomicCommit, EnvRef, StoreRef, Timestamp};
@@ -32,6 +33,8 @@ pub struct TransactionStoreOptions {
     /// How long after its last sign of life a transaction's locks may be removed by others, on
     /// engines where its owner may be another process.
     pub lock_time_to_live: Duration,
+    /// Rows that one COMMIT prewrites at the same time, where each is a request of its own.
+    pub parallel_rows: usize,
     /// Commit in two phases even where one would do. For tests.
     pub always_two_phase: bool,
 }
@@ -45,6 +48,7 @@ impl Default for TransactionStoreOptions {
             history: Duration::from_secs(3600),
             lock_wait: Duration::from_secs(1),
             lock_time_to_live: Duration::from_secs(5),
+            parallel_rows: 256,
             always_two_phase: false,
         }
     }
@@ -69,6 +73,10 @@ pub struct TransactionStore {
     pub(crate) options: TransactionStoreOptions,
     pub(crate) intents: Intents,
     pub(crate) readers: Readers,
+    /// Fates of transactions that were asked for over rows.
+    pub(crate) final_states: FinalStates,
+    /// Locks that readers are having removed.
+    pub(crate) resolving: AtomicUsize,
     pub(crate) safe_point: AtomicU64,
     /// One pass of garbage collection, or one move of the safe point, at a time.
     pub(crate) collecting: tokio::sync::Mutex<()>,
@@ -98,14 +106,17 @@ impl TransactionStore {
             options,
             intents: Intents::default(),
             readers: Readers::default(),
+            final_states: FinalStates::default(),
+            resolving: AtomicUsize::new(0),
             safe_point: AtomicU64::new(safe_point.0),
             collecting: tokio::sync::Mutex::new(()),
             identified: Mutex::default(),
             fail_points: FailPoints::default(),
             this: this.clone(),
         });
-        if this.store.atomic().is_some() {
-            this.recover_intents().await?;
+        match this.store.atomic() {
+            Some(_) => this.recover_intents().await?,
+            None => drop(this.load_safe_point().await?),
         }
         Ok(this)
     }
@@ -123,6 +134,11 @@ impl TransactionStore {
     /// Where timestamps come from.
     pub fn oracle(&self) -> &Arc<Oracle> {
         &self.oracle
+    }
+
+    /// When a lock written now expires, by the oracle's clock.
+    pub(crate) fn expires_at(&self) -> u64 {
+        self.oracle.physical_now() + self.options.lock_time_to_live.as_micros() as u64
     }
 
     /// The fail points of this instance.

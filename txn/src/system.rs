@@ -55,6 +55,11 @@ pub(crate) fn outcome_key(start_ts: Timestamp) -> Bytes {
     bytes.freeze()
 }
 
+/// The row that holds the safe point where several nodes may move it.
+pub(crate) fn safe_point_key() -> Bytes {
+    key("safe-point")
+}
+
 /// Reads a timestamp kept under `name`; zero when it was never written.
 pub(crate) async fn load(store: &StoreRef, name: &str) -> Result<Timestamp> {
     let Some(value) = store.get_meta(name).await? else { return Ok(Timestamp::ZERO) };

@@ -164,7 +164,7 @@ fn rollback_to_and_rollback() {
 
 #[test]
 fn a_dropped_transaction_releases_its_snapshot() {
-    on_every_path(|world| async move {
+    on_paths(&[Path::OnePhase, Path::Embedded], |world| async move {
         world.set("a", "1").await;
         let reader = world.begin();
         let ts = reader.snapshot_ts().await.unwrap();

@@ -320,7 +320,7 @@ fn a_snapshot_below_the_safe_point_is_too_old() {
 
 #[test]
 fn a_reader_of_the_past_keeps_what_it_reads() {
-    on_every_path(|world| async move {
+    on_paths(&[Path::OnePhase, Path::Embedded], |world| async move {
         let old = world.set("a", "1").await;
         world.set("a", "2").await;
         world.settle().await;
@@ -356,7 +356,7 @@ fn a_deleted_key_does_not_come_back_through_garbage_collection() {
 
 #[test]
 fn a_dropped_range_goes_only_past_the_safe_point() {
-    on_every_path(|world| async move {
+    on_paths(&[Path::OnePhase, Path::Embedded], |world| async move {
         world.set("table/1", "1").await;
         let old = world.begin();
         old.snapshot_ts().await.unwrap();
@@ -374,7 +374,7 @@ fn a_dropped_range_goes_only_past_the_safe_point() {
 
 #[test]
 fn a_reader_registers_first_and_then_looks_at_the_safe_point() {
-    on_every_path(|world| async move {
+    on_paths(&[Path::OnePhase, Path::Embedded], |world| async move {
         world.set("a", "1").await;
         let mut streams = Vec::new();
         let reader = world.begin();

@@ -1,0 +1,200 @@
+//! COMMIT on a store that changes one row at a time and may lose an answer (protocol.md, sections
+//! 2 and 4): one wave of locks, commit_ts after all of them, the primary by a conditional mutation
+//! on the exact lock, then the answer; the secondaries follow.
+
+use crate::backoff::Backoff;
+use crate::commit::{CommitJob, STORE_PATIENCE};
+use crate::error::{ConflictKind, Result, TxnError};
+use crate::failpoint;
+use crate::lock::{Lock, LockStrength};
+use crate::resolver::{PrimaryRow, exactly, nothing_since, roll_back_mutations, roll_forward_mutations};
+use crate::transaction::{Write, WriteKind};
+use crate::wave::Progress;
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use storage::{RowMutation, StoreError, Timestamp};
+
+/// Batches of secondaries under way at the same time.
+const PARALLEL_BATCHES: usize = 8;
+
+impl CommitJob {
+    /// From the first lock to the primary's commit.
+    pub(crate) async fn decide_by_row(&mut self) -> Result<Timestamp> {
+        self.start_ts = self.snapshot.ts();
+        for key in std::mem::take(&mut self.unchanged) {
+            self.buffer.write(0, Write { key, kind: WriteKind::Lock, strength: LockStrength::KeyShare })?;
+        }
+        let (first, _) = self.buffer.final_writes(&Bytes::new(), 1, 0)?;
+        let Some(first) = first.into_iter().next() else { return Ok(self.snapshot.ts()) };
+        self.primary = self.choose_primary(first.key)?;
+        let progress = Progress::default();
+        let locked = async {
+            self.prewrite_wave(&progress).await?;
+            progress.pass(self.store.fail_points(), failpoint::AFTER_PREWRITE).await?;
+            self.commit_ts(Timestamp::ZERO).await
+        };
+        let locked = self.with_heart_beats(&progress, locked).await;
+        let mut sent = false;
+        let result = match locked {
+            Ok(commit_ts) => self.commit_primary_by_row(commit_ts, &mut sent).await,
+            Err(error) => Err(error),
+        };
+        let reached = progress.reached.lock().take();
+        match result {
+            Err(error) if sent => match self.settle(error).await {
+                Err(error @ TxnError::Undetermined { .. }) => Err(error),
+                Err(error) => {
+                    self.roll_back(reached).await;
+                    Err(error)
+                }
+                committed => committed,
+            },
+            Err(error) => {
+                self.roll_back(reached).await;
+                Err(error)
+            }
+            committed => committed,
+        }
+    }
+
+    /// A timestamp at or above `at_least`, from after this call.
+    async fn commit_ts(&self, at_least: Timestamp) -> Result<Timestamp> {
+        let mut patience = Backoff::new(self.store.env.clone(), STORE_PATIENCE);
+        loop {
+            let commit_ts = self.store.oracle.timestamp().await?.timestamp;
+            if commit_ts >= at_least {
+                return Ok(commit_ts);
+            }
+            if !patience.pause().await {
+                let what = format!("the oracle stays at {commit_ts}, below the {at_least} that a reader asked for");
+                return Err(StoreError::Unavailable(what).into());
+            }
+        }
+    }
+
+    /// Commits the primary at `commit_ts`, or later when readers pushed it. `sent`: the request was sent
+    /// at least once, so that after an error only the row knows.
+    async fn commit_primary_by_row(&self, mut commit_ts: Timestamp, sent: &mut bool) -> Result<Timestamp> {
+        let store = &self.store;
+        let mut patience = Backoff::new(store.env.clone(), STORE_PATIENCE);
+        loop {
+            let Some(cell) = self.primary_lock.lock().clone() else {
+                return Err(TxnError::Invalid("the primary was not prewritten"));
+            };
+            let lock = Lock::decode(&cell.value)?;
+            if commit_ts < lock.min_commit_ts {
+                commit_ts = self.commit_ts(lock.min_commit_ts).await?;
+            }
+            store.fail_points().pass(failpoint::BEFORE_COMMIT_PRIMARY).await?;
+            self.snapshot.check_age(store)?;
+            let mutations = roll_forward_mutations(self.start_ts, commit_ts, &lock);
+            *sent = true;
+            let failed = match store.store.check_and_mutate(self.primary.clone(), vec![exactly(&cell)], mutations).await
+            {
+                Ok(true) => return Ok(commit_ts),
+                Ok(false) => None,
+                Err(error) => Some(error),
+            };
+            // Pushed, rolled back, or committed by an attempt whose answer was lost: the row knows.
+            let row = store.read_primary(&self.primary, self.start_ts).await?;
+            match (row.committed, row.lock) {
+                (Some(commit_ts), _) => return Ok(commit_ts),
+                (None, None) => return Err(self.conflict(&self.primary, ConflictKind::RolledBack, self.start_ts)),
+                (None, Some(current)) => {
+                    // The same lock again: the store did not take the commit.
+                    let refused = failed.as_ref().is_some_and(|error| !is_passing(error));
+                    if refused || (current == cell && !patience.pause().await) {
+                        let not_taken = || StoreError::Unavailable("the store does not take the commit".into());
+                        return Err(failed.unwrap_or_else(not_taken).into());
+                    }
+                    *self.primary_lock.lock() = Some(current);
+                }
+            }
+        }
+    }
+
+    /// Makes the fate of a transaction certain whose commit was sent and not seen to be applied: finds the
+    /// commit, or prevents it for ever. Errors: `failed`, nothing was committed; or undetermined, because
+    /// the store did not answer for as long as we ask.
+    async fn settle(&self, failed: TxnError) -> Result<Timestamp> {
+        let mut patience = Backoff::new(self.store.env.clone(), STORE_PATIENCE);
+        loop {
+            match self.try_settle().await {
+                Ok(Some(Some(commit_ts))) => return Ok(commit_ts),
+                Ok(Some(None)) => return Err(failed),
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::debug!(%error, start_ts = %self.start_ts, "asking again what became of a commit")
+                }
+            }
+            if !patience.pause().await {
+                return Err(TxnError::Undetermined { start_ts: self.start_ts });
+            }
+        }
+    }
+
+    /// The commit, or that there will be none; `None`: look again.
+    async fn try_settle(&self) -> Result<Option<Option<Timestamp>>> {
+        let row = self.store.read_primary(&self.primary, self.start_ts).await?;
+        if row.committed.is_some() {
+            return Ok(Some(row.committed));
+        }
+        let PrimaryRow { lock, rolled_back, newest, .. } = row;
+        if rolled_back {
+            return Ok(Some(None));
+        }
+        let conditions = match &lock {
+            Some(cell) => vec![exactly(cell)],
+            None => nothing_since(self.start_ts, newest),
+        };
+        let fenced = self.store.change_row(&self.primary, conditions, roll_back_mutations(self.start_ts)).await?;
+        Ok(fenced.then_some(None))
+    }
+
+    /// Turns the remaining locks into write records, a batch at a time, several under way. Idempotent;
+    /// others may do the same.
+    pub(crate) async fn commit_secondaries_by_row(&self, commit_ts: Timestamp) -> Result<()> {
+        let mut from = Some(Bytes::new());
+        let mut under_way = FuturesUnordered::new();
+        while let Some(start) = from {
+            let (writes, next) = self.step(&start)?;
+            let secondaries = writes.into_iter().filter(|write| write.key != self.primary);
+            let rows = secondaries.map(|write| RowMutation {
+                mutations: roll_forward_mutations(self.start_ts, commit_ts, &self.lock_for(&write)),
+                key: write.key,
+            });
+            under_way.push(self.mutate_rows_patiently(rows.collect()));
+            if under_way.len() >= PARALLEL_BATCHES {
+                under_way.next().await.transpose()?;
+            }
+            from = next;
+        }
+        while let Some(result) = under_way.next().await {
+            result?;
+        }
+        Ok(())
+    }
+
+    /// Changes rows blindly, again and again while the store does not answer. Not past the age of the
+    /// snapshot: garbage collection may have been here since, and an old record would come back.
+    async fn mutate_rows_patiently(&self, rows: Vec<RowMutation>) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut patience = Backoff::new(self.store.env.clone(), STORE_PATIENCE);
+        loop {
+            self.snapshot.check_age(&self.store)?;
+            match self.store.store.mutate_rows(rows.clone()).await {
+                Ok(()) => return Ok(()),
+                Err(error) if is_passing(&error) && patience.pause().await => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// Whether asking again may help.
+pub(crate) fn is_passing(error: &StoreError) -> bool {
+    matches!(error, StoreError::Undetermined(_) | StoreError::Unavailable(_))
+}

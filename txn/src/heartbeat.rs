@@ -1,0 +1,75 @@
+//! Heart-beats: signs of life in the primary's lock while its owner prewrites, where others may
+//! think it dead. They end, and are answered, before the commit is sent.
+
+use crate::commit::CommitJob;
+use crate::error::{ConflictKind, Result};
+use crate::lock::Lock;
+use crate::resolver::exactly;
+use crate::wave::Progress;
+use futures::channel::oneshot;
+use futures::future::{Either, join, select};
+use std::time::Duration;
+use storage::{Family, Mutation, StoreError};
+
+/// Heart-beats are at least this far apart.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
+/// How often one heart-beat is tried while readers push the lock: the next one comes soon enough.
+const ATTEMPTS: usize = 4;
+
+impl CommitJob {
+    /// Runs `work` with heart-beats beside it. When it returns, none is under way.
+    pub(crate) async fn with_heart_beats<T>(&self, progress: &Progress, work: impl Future<Output = T>) -> T {
+        let (alive, stopped) = oneshot::channel::<()>();
+        *progress.alive.lock() = Some(alive);
+        let work = async move {
+            let result = work.await;
+            progress.alive.lock().take();
+            result
+        };
+        join(work, self.heart_beats(progress, stopped)).await.0
+    }
+
+    async fn heart_beats(&self, progress: &Progress, mut stopped: oneshot::Receiver<()>) {
+        let interval = (self.store.options.lock_time_to_live / 3).max(SHORTEST_INTERVAL);
+        loop {
+            match select(self.store.env.sleep(interval), stopped).await {
+                Either::Left(((), still)) => stopped = still,
+                Either::Right(_) => return,
+            }
+            // Nobody minds a missed one; an end by others stops the wave.
+            match self.beat().await {
+                Ok(()) => {}
+                Err(error @ crate::TxnError::Conflict(_)) => {
+                    progress.fail(error);
+                    return;
+                }
+                Err(error) => tracing::debug!(%error, start_ts = %self.start_ts, "a heart-beat was lost"),
+            }
+        }
+    }
+
+    /// One sign of life. Errors: somebody ended the transaction.
+    async fn beat(&self) -> Result<()> {
+        for _ in 0..ATTEMPTS {
+            let Some(cell) = self.primary_lock.lock().clone() else { return Ok(()) };
+            let mut lock = Lock::decode(&cell.value)?;
+            let expires_at = self.store.expires_at();
+            if expires_at <= lock.expires_at {
+                return Ok(());
+            }
+            lock.expires_at = expires_at;
+            let value = lock.encode();
+            let set = Mutation::Set { family: Family::Lock, timestamp: self.start_ts, value: value.clone() };
+            if self.store.change_row(&self.primary, vec![exactly(&cell)], vec![set]).await? {
+                *self.primary_lock.lock() = Some(storage::Cell { value, ..cell });
+                return Ok(());
+            }
+            // A reader pushed it, our own change came through unanswered, or somebody ended us.
+            match self.store.read_primary(&self.primary, self.start_ts).await?.lock {
+                Some(current) => *self.primary_lock.lock() = Some(current),
+                None => return Err(self.conflict(&self.primary, ConflictKind::RolledBack, self.start_ts)),
+            }
+        }
+        Err(StoreError::Unavailable("the primary's lock keeps changing".into()).into())
+    }
+}
