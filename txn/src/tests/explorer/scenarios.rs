@@ -46,6 +46,8 @@ struct Scenario {
     /// Every lock looks expired to others: live transactions are rolled back by their readers.
     impatient: bool,
     crashes: bool,
+    /// One answer is lost, or one request arrives twice; over rows.
+    faults: bool,
     /// Departures from the default order.
     departures: usize,
     /// What else must hold at the end.
@@ -65,7 +67,7 @@ impl Scenario {
     fn start(&self) -> Run {
         let spawner = Spawner::default();
         let clock = Clock::new(u64::from(self.impatient));
-        let mut scheduler = Scheduler::new(spawner.clone());
+        let mut scheduler = Scheduler::new(spawner.clone(), clock.clone());
         let env = |node| -> EnvRef { Arc::new(NodeEnv { node, clock: clock.clone(), spawner: spawner.clone() }) };
         let oracle = Oracle::new(env(0));
         let memory_options = MemoryOptions { atomic: self.path != Path::ByRow, ..MemoryOptions::default() };
@@ -112,7 +114,7 @@ impl Scenario {
         }
         drop(stores);
         let mut taken = Vec::new();
-        let mut crashed = false;
+        let (mut crashed, mut faulted) = (false, false);
         loop {
             let mut options = run.scheduler.options();
             if options.is_empty() {
@@ -122,11 +124,18 @@ impl Scenario {
             if self.crashes && !crashed {
                 options.extend((0..nodes).map(Step::Crash));
             }
+            if self.faults && !faulted {
+                options.extend(run.scheduler.faults());
+            }
             let choice = choices.get(taken.len()).copied().unwrap_or(0);
             taken.push((options.len(), polls));
             *run.steps.lock() += 1;
             match options[choice] {
-                Step::Poll(at) => run.scheduler.poll(at),
+                step @ (Step::Poll(_) | Step::Fire) => run.scheduler.take(step),
+                step @ (Step::Lose(_) | Step::Repeat(_)) => {
+                    faulted = true;
+                    run.scheduler.take(step);
+                }
                 Step::Crash(node) => {
                     crashed = true;
                     run.scheduler.crash(node, !by_row);
@@ -173,13 +182,14 @@ impl Scenario {
             // The last step that can still be decided otherwise.
             loop {
                 let Some(last) = choices.pop() else {
-                    eprintln!("{:?} impatient={} crashes={}: {runs} runs", self.path, self.impatient, self.crashes);
+                    let Scenario { path, impatient, crashes, faults, .. } = self;
+                    eprintln!("{path:?} impatient={impatient} crashes={crashes} faults={faults}: {runs} runs");
                     assert!(runs > 10);
                     return;
                 };
                 let (options, polls) = taken[choices.len()];
                 let departures = choices.iter().enumerate().filter(|(at, choice)| {
-                    // A crash is not a departure from the order of the living.
+                    // A crash or a fault is not a departure from the order of the living.
                     **choice > 0 && **choice < taken[*at].1
                 });
                 let left = self.departures - departures.count();
@@ -306,11 +316,17 @@ fn explore(
     verify: fn(&[Record], &Versions),
 ) {
     for (path, departures) in [Path::OnePhase, Path::Embedded, Path::ByRow].into_iter().zip(departures) {
-        for crashes in [false, true] {
-            let departures = if crashes { departures.saturating_sub(1) } else { departures };
-            Scenario { scripts, path, mixed: false, impatient: false, crashes, departures, verify }.explore();
+        for (crashes, faults) in [(false, false), (true, false), (false, true), (true, true)] {
+            if faults && path != Path::ByRow {
+                continue;
+            }
+            let fewer = usize::from(crashes) + usize::from(faults) + usize::from(crashes && faults);
+            let departures = departures.saturating_sub(fewer);
+            let scenario =
+                Scenario { scripts, path, mixed: false, impatient: false, crashes, faults, departures, verify };
+            scenario.explore();
             if impatient && path == Path::ByRow {
-                Scenario { scripts, path, mixed: false, impatient: true, crashes, departures, verify }.explore();
+                Scenario { impatient: true, ..scenario }.explore();
             }
         }
     }
@@ -321,7 +337,8 @@ fn explore_mixed(scripts: &'static [&'static [Op]], departures: usize) {
     for (crashes, departures) in [(false, departures), (true, departures - 1)] {
         let path = Path::OnePhase;
         let verify = anything;
-        Scenario { scripts, path, mixed: true, impatient: false, crashes, departures, verify }.explore();
+        let (mixed, impatient, faults) = (true, false, false);
+        Scenario { scripts, path, mixed, impatient, crashes, faults, departures, verify }.explore();
     }
 }
 

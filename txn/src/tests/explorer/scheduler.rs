@@ -1,7 +1,7 @@
 //! Actors, and who is polled next. Deterministic: a run follows from its list of choices.
 
 use parking_lot::Mutex;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,6 +12,8 @@ use storage::{BoxFuture, Env};
 
 /// Requests in flight belong to no node.
 pub(super) const NETWORK: usize = usize::MAX;
+/// Sleeps at least this long are timers, which the scheduler fires; shorter ones are over at once.
+const TIMER: Duration = Duration::from_millis(100);
 
 struct Flag(AtomicBool);
 
@@ -25,15 +27,77 @@ struct Actor {
     node: usize,
     future: BoxFuture<'static, ()>,
     woken: Arc<Flag>,
+    /// Whether it comes last in the default order: requests whose answers nobody awaits any more.
+    late: bool,
 }
 
-/// Where new actors are put until the scheduler takes them up.
+/// A request in flight, and what the network may do to it.
+pub(super) struct Request {
+    /// Tells who sent it that nobody knows whether it was done. `None`: it was answered.
+    pub(super) lose: Option<Box<dyn FnOnce() + Send>>,
+    /// Does it once more.
+    pub(super) repeat: Box<dyn Fn() -> BoxFuture<'static, ()> + Send>,
+}
+
+#[derive(Default)]
+struct Pool {
+    new: VecDeque<(usize, BoxFuture<'static, ()>)>,
+    timers: Vec<Arc<Timer>>,
+    /// The requests in flight.
+    requests: BTreeMap<u64, Request>,
+    sent: u64,
+}
+
+/// Where new actors, timers and requests are put until the scheduler takes them up.
 #[derive(Clone, Default)]
-pub(super) struct Spawner(Arc<Mutex<VecDeque<(usize, BoxFuture<'static, ()>)>>>);
+pub(super) struct Spawner(Arc<Mutex<Pool>>);
 
 impl Spawner {
     pub(super) fn spawn(&self, node: usize, future: BoxFuture<'static, ()>) {
-        self.0.lock().push_back((node, future));
+        self.0.lock().new.push_back((node, future));
+    }
+
+    /// Notes a request that is being sent; answers its number.
+    pub(super) fn sent(&self, request: Request) -> u64 {
+        let mut pool = self.0.lock();
+        pool.sent += 1;
+        let number = pool.sent;
+        pool.requests.insert(number, request);
+        number
+    }
+
+    /// A request was done: nothing can happen to it any more.
+    pub(super) fn done(&self, number: u64) {
+        self.0.lock().requests.remove(&number);
+    }
+}
+
+/// A sleep that the scheduler ends.
+struct Timer {
+    at: u64,
+    fired: AtomicBool,
+    waker: Mutex<Option<Waker>>,
+}
+
+struct Sleep {
+    timer: Arc<Timer>,
+    spawner: Spawner,
+}
+
+impl Future for Sleep {
+    type Output = ();
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.timer.fired.load(Ordering::SeqCst) {
+            return Poll::Ready(());
+        }
+        *self.timer.waker.lock() = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        self.spawner.0.lock().timers.retain(|timer| !Arc::ptr_eq(timer, &self.timer));
     }
 }
 
@@ -72,6 +136,12 @@ impl Env for NodeEnv {
         7
     }
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        if duration >= TIMER {
+            let at = self.clock.now.load(Ordering::SeqCst) + duration.as_micros() as u64;
+            let timer = Arc::new(Timer { at, fired: AtomicBool::new(false), waker: Mutex::default() });
+            self.spawner.0.lock().timers.push(timer.clone());
+            return Box::pin(Sleep { timer, spawner: self.spawner.clone() });
+        }
         self.clock.advance(duration);
         Box::pin(yield_now())
     }
@@ -104,8 +174,14 @@ pub(super) fn yield_now() -> impl Future<Output = ()> + Send {
 pub(super) enum Step {
     /// Poll this actor.
     Poll(usize),
+    /// The next timer fires: time passes.
+    Fire,
     /// This node dies.
     Crash(usize),
+    /// The answer to this request is lost; the request itself may arrive at any time.
+    Lose(u64),
+    /// A copy of this request stays behind, and may arrive at any time.
+    Repeat(u64),
 }
 
 /// The actors of one run.
@@ -113,13 +189,14 @@ pub(super) struct Scheduler {
     actors: Vec<Option<Actor>>,
     current: usize,
     spawner: Spawner,
+    clock: Clock,
     /// Steps so far.
     pub(super) steps: u64,
 }
 
 impl Scheduler {
-    pub(super) fn new(spawner: Spawner) -> Self {
-        Scheduler { actors: Vec::new(), current: 0, spawner, steps: 0 }
+    pub(super) fn new(spawner: Spawner, clock: Clock) -> Self {
+        Scheduler { actors: Vec::new(), current: 0, spawner, clock, steps: 0 }
     }
 
     /// A new actor of a node.
@@ -128,24 +205,84 @@ impl Scheduler {
     }
 
     fn adopt(&mut self) {
-        for (node, future) in self.spawner.0.lock().drain(..) {
+        for (node, future) in self.spawner.0.lock().new.drain(..) {
             let woken = Arc::new(Flag(AtomicBool::new(true)));
-            self.actors.push(Some(Actor { node, future, woken }));
+            self.actors.push(Some(Actor { node, future, woken, late: false }));
         }
     }
 
-    /// What may be polled, the default first: who was polled last, then the newest.
+    /// What may happen, the default first: who was polled last, then the newest, then what is late; then time.
     pub(super) fn options(&mut self) -> Vec<Step> {
         self.adopt();
         let is_ready =
             |at: &usize| matches!(self.actors.get(*at), Some(Some(actor)) if actor.woken.0.load(Ordering::SeqCst));
-        let current = Some(self.current).filter(is_ready);
-        let others = (0..self.actors.len()).rev().filter(|at| Some(*at) != current).filter(is_ready);
-        current.into_iter().chain(others).map(Step::Poll).collect()
+        let is_late = |at: &usize| matches!(self.actors.get(*at), Some(Some(actor)) if actor.late);
+        let current = Some(self.current).filter(is_ready).filter(|at| !is_late(at));
+        let others = || (0..self.actors.len()).rev().filter(|at| Some(*at) != current).filter(is_ready);
+        let polls = current.into_iter().chain(others().filter(|at| !is_late(at))).chain(others().filter(is_late));
+        let mut options: Vec<Step> = polls.map(Step::Poll).collect();
+        if !self.spawner.0.lock().timers.is_empty() {
+            options.push(Step::Fire);
+        }
+        options
+    }
+
+    /// What the network may do to the requests in flight.
+    pub(super) fn faults(&self) -> Vec<Step> {
+        let pool = self.spawner.0.lock();
+        let unanswered = pool.requests.iter().filter(|(_, request)| request.lose.is_some());
+        unanswered.flat_map(|(number, _)| [Step::Lose(*number), Step::Repeat(*number)]).collect()
+    }
+
+    /// Does what the network does.
+    pub(super) fn fault(&mut self, step: Step) {
+        self.steps += 1;
+        self.adopt();
+        let mut pool = self.spawner.0.lock();
+        let copy = match step {
+            Step::Lose(number) => pool.requests.get_mut(&number).and_then(|request| {
+                let lose = request.lose.take()?;
+                lose();
+                Some((request.repeat)())
+            }),
+            Step::Repeat(number) => pool.requests.get(&number).map(|request| (request.repeat)()),
+            _ => None,
+        };
+        drop(pool);
+        if let Some(future) = copy {
+            let woken = Arc::new(Flag(AtomicBool::new(true)));
+            self.actors.push(Some(Actor { node: NETWORK, future, woken, late: true }));
+        }
+    }
+
+    /// Lets time pass until the next timer.
+    pub(super) fn fire(&mut self) {
+        self.steps += 1;
+        let next = {
+            let mut pool = self.spawner.0.lock();
+            let next = (0..pool.timers.len()).min_by_key(|at| pool.timers[*at].at);
+            next.map(|at| pool.timers.remove(at))
+        };
+        let Some(timer) = next else { return };
+        self.clock.now.fetch_max(timer.at, Ordering::SeqCst);
+        timer.fired.store(true, Ordering::SeqCst);
+        let waker = timer.waker.lock().take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Does `step`, which is no crash.
+    pub(super) fn take(&mut self, step: Step) {
+        match step {
+            Step::Poll(at) => self.poll(at),
+            Step::Fire => self.fire(),
+            step => self.fault(step),
+        }
     }
 
     /// Polls one actor.
-    pub(super) fn poll(&mut self, at: usize) {
+    fn poll(&mut self, at: usize) {
         self.steps += 1;
         self.current = at;
         let Some(Some(actor)) = self.actors.get_mut(at) else { return };
@@ -169,8 +306,8 @@ impl Scheduler {
 
     /// Runs everything to its end in the default order.
     pub(super) fn finish(&mut self) {
-        while let Some(Step::Poll(at)) = self.options().first().copied() {
-            self.poll(at);
+        while let Some(step) = self.options().first().copied() {
+            self.take(step);
             assert!(self.steps < 100_000, "the run does not end");
         }
         assert!(self.actors.iter().all(Option::is_none), "an actor waits for ever");

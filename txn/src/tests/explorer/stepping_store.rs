@@ -1,10 +1,11 @@
 //! A store whose every call is a step of its own. Reads happen when their caller is polled
 //! again; changes travel as requests, which happen, and are answered, when the scheduler says.
 
-use super::scheduler::{NETWORK, Spawner, yield_now};
+use super::scheduler::{NETWORK, Request, Spawner, yield_now};
 use bytes::Bytes;
 use futures::channel::oneshot;
 use futures::stream::{BoxStream, StreamExt};
+use parking_lot::Mutex;
 use std::sync::Arc;
 use storage::testing::MemoryStore;
 use storage::{
@@ -18,16 +19,33 @@ pub(super) struct SteppingStore {
 }
 
 impl SteppingStore {
-    /// Sends a request.
+    /// Sends a request. When its answer is lost, the copy that the scheduler keeps stands for it: the first
+    /// one then does nothing.
     fn send<T: Send + 'static>(
         &self,
-        request: impl FnOnce(Arc<MemoryStore>) -> BoxFuture<'static, Result<T>> + Send + 'static,
+        request: impl Fn(Arc<MemoryStore>) -> BoxFuture<'static, Result<T>> + Send + Sync + 'static,
     ) -> BoxFuture<'_, Result<T>> {
         let memory = self.memory.clone();
         let spawner = self.spawner.clone();
+        let request = Arc::new(request);
         Box::pin(async move {
             let (sender, receiver) = oneshot::channel();
+            let sender = Arc::new(Mutex::new(Some(sender)));
+            let (of_loser, of_copy) = (sender.clone(), (memory.clone(), request.clone()));
+            let number = spawner.sent(Request {
+                lose: Some(Box::new(move || {
+                    let lost = Err(StoreError::Undetermined("the answer was lost".into()));
+                    drop(of_loser.lock().take().map(|sender| sender.send(lost)));
+                })),
+                repeat: Box::new(move || {
+                    let (memory, request) = of_copy.clone();
+                    Box::pin(async move { drop(request(memory).await) })
+                }),
+            });
+            let of_work = spawner.clone();
             let work = async move {
+                of_work.done(number);
+                let Some(sender) = sender.lock().take() else { return };
                 // The sender may have died: the request was on its way nevertheless.
                 let _ = sender.send(request(memory).await);
             };
@@ -59,10 +77,16 @@ impl Store for SteppingStore {
         conditions: Vec<Condition>,
         mutations: Vec<Mutation>,
     ) -> BoxFuture<'a, Result<bool>> {
-        self.send(move |memory| Box::pin(async move { memory.check_and_mutate(key, conditions, mutations).await }))
+        self.send(move |memory| {
+            let (key, conditions, mutations) = (key.clone(), conditions.clone(), mutations.clone());
+            Box::pin(async move { memory.check_and_mutate(key, conditions, mutations).await })
+        })
     }
     fn mutate_rows(&self, rows: Vec<RowMutation>) -> BoxFuture<'_, Result<()>> {
-        self.send(move |memory| Box::pin(async move { memory.mutate_rows(rows).await }))
+        self.send(move |memory| {
+            let rows = rows.clone();
+            Box::pin(async move { memory.mutate_rows(rows).await })
+        })
     }
     fn delete_range(&self, range: RowRange) -> BoxFuture<'_, Result<()>> {
         self.memory.delete_range(range)
@@ -75,7 +99,10 @@ impl AtomicCommit for SteppingStore {
         &self,
         batch: CommitBatch,
     ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>> {
-        self.send(move |memory| Box::pin(async move { memory.commit_atomic(batch).await }))
+        self.send(move |memory| {
+            let batch = batch.clone();
+            Box::pin(async move { memory.commit_atomic(batch).await })
+        })
     }
     storage::delegate_atomic_questions!(memory);
 }
