@@ -4,7 +4,7 @@
 //! Must not know transactions, locks or SQL: a class is only the first byte of a value here.
 
 use crate::env::BoxFuture;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -195,7 +195,8 @@ impl ClassRange {
     }
 }
 
-/// What must hold of a row for a conditional mutation.
+/// What must hold of a row for a conditional mutation: any number of absences, or one presence. Never both:
+/// Bigtable's predicate is a filter that finds cells or does not, and cannot say "this one, and none of those".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// The row has no cell of this family, range and class, other than at `except`.
@@ -218,6 +219,18 @@ pub enum Condition {
         /// Its value, to the byte.
         value: Bytes,
     },
+}
+
+impl Condition {
+    /// Whether every engine can check these together; `StoreError::Unsupported` otherwise.
+    pub fn check_expressible(conditions: &[Condition]) -> Result<()> {
+        let presences = conditions.iter().filter(|condition| matches!(condition, Condition::CellEquals { .. }));
+        match presences.count() {
+            0 => Ok(()),
+            1 if conditions.len() == 1 => Ok(()),
+            _ => Err(StoreError::Unsupported("a condition that a cell is there, beside others".to_owned())),
+        }
+    }
 }
 
 /// One change of one row.
@@ -397,9 +410,9 @@ pub struct TabletInfo {
     pub range: RowRange,
     /// Approximate size on the medium, in bytes.
     pub bytes: u64,
-    /// Reads of rows since the server started.
+    /// Reads of rows since the server started; zero where the engine does not know.
     pub reads: u64,
-    /// Writes of rows since the server started.
+    /// Writes of rows since the server started; zero where the engine does not know.
     pub writes: u64,
 }
 
@@ -414,7 +427,13 @@ pub trait Store: Send + Sync + 'static {
     fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>>;
 
     /// Applies `mutations` to one row when every condition holds, as one atomic step.
-    /// Answers whether it did. Durable when it answers.
+    /// Answers whether it did. Durable when it answers. See [`Condition`] for what goes together.
+    ///
+    /// An engine behind a network repeats a request whose answer was lost. When the repetition finds that a
+    /// condition does not hold, that may be the first request's own effect, or anyone's: the answer is
+    /// `StoreError::Undetermined`, never false. Ask for what is idempotent, so that a repetition which
+    /// holds again does no harm, and let the row tell what happened: a prewrite excepts its own lock from the
+    /// conditions, so its repetition holds; a commit whose lock is gone reads its write record.
     fn check_and_mutate<'a>(
         &'a self,
         key: Bytes,
@@ -443,14 +462,18 @@ pub trait Store: Send + Sync + 'static {
     fn get_meta<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Bytes>>>;
 
     /// Puts a named value, in place of the earlier one. Durable when it answers. Never waits for the
-    /// committer, so that a [`TimestampSource`](crate::TimestampSource) may wait for it.
+    /// committer, so that a [`TimestampSource`](crate::TimestampSource) may wait for it. A put that failed may still
+    /// land later on an engine behind a network: who must exclude that, or other nodes, keeps a row by
+    /// [`Store::check_and_mutate`].
     fn put_meta<'a>(&'a self, name: &'a str, value: Bytes) -> BoxFuture<'a, Result<()>>;
 
     /// The greatest timestamp of any cell found when the store was opened
-    /// ([`Timestamp::ZERO`] in an empty store): the oracle starts above it.
+    /// ([`Timestamp::ZERO`] in an empty store): the oracle starts above it. An engine that many nodes
+    /// share cannot know and answers zero: there, every timestamp lies below the oracle's durable mark.
     fn recovered_max_timestamp(&self) -> Timestamp;
 
-    /// The size of the range on the medium in bytes, roughly.
+    /// The size of the range on the medium in bytes, roughly; where the engine only samples, a small range
+    /// may be zero.
     fn approximate_bytes<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<u64>>;
 }
 

@@ -192,7 +192,12 @@ fn conditions_hold_or_nothing_happens(store: &dyn Store) {
     assert!(attempt(vec![none(Lock, 0, 99, (3, 255), None), none(Lock, 11, 99, (0, 255), None)], vec![]));
     assert!(attempt(vec![none(Lock, 0, 9, (0, 255), None)], vec![]));
     let commit = vec![delete(Lock, 10, 10), set(Write, 12, "\u{1}")];
-    assert!(attempt(vec![equals(10, "\u{2}lock"), none(Write, 6, 99, (0, 255), None)], commit));
+    for refused in [vec![equals(10, "\u{2}lock"), none(Write, 6, 99, (0, 255), None)], vec![equals(10, "\u{2}lock"); 2]]
+    {
+        let answer = block_on(store.check_and_mutate(bytes("k"), refused, mark()));
+        assert!(matches!(answer, Err(StoreError::Unsupported(_))), "{answer:?}");
+    }
+    assert!(attempt(vec![equals(10, "\u{2}lock")], commit));
     assert_eq!(read(store, &["k"], &everything()), ["k: Write@12=\u{1} Write@5=\u{1}write"]);
 }
 
@@ -261,12 +266,14 @@ fn tablets_cover_everything(store: &dyn Store) {
     assert!(tablets[0].range.start.is_empty());
     assert_eq!(tablets.last().unwrap().range.end, None);
     assert!(tablets.windows(2).all(|pair| pair[0].range.end.as_ref() == Some(&pair[1].range.start)));
-    assert_eq!(tablets.iter().map(|tablet| tablet.writes).sum::<u64>(), 1);
+    // Who keeps the tablets counts, and knows the size of every range; others sample.
+    let own = store.atomic().is_some();
+    assert!(!own || tablets.iter().map(|tablet| tablet.writes).sum::<u64>() == 1);
     let part = RowRange { start: bytes("k"), end: Some(bytes("l")) };
     assert!(!block_on(store.tablets(&part)).unwrap().is_empty());
-    assert!(block_on(store.approximate_bytes(&part)).unwrap() > 0);
+    assert!(!own || block_on(store.approximate_bytes(&part)).unwrap() > 0);
     let none = RowRange { start: bytes("l"), end: None };
-    assert_eq!(block_on(store.approximate_bytes(&none)).unwrap(), 0);
+    assert!(!own || block_on(store.approximate_bytes(&none)).unwrap() == 0);
 }
 
 /// A batch that writes `value` to `keys` when none has a newer write.

@@ -325,7 +325,11 @@ impl Store for MemoryStore {
         mutations: Vec<Mutation>,
     ) -> BoxFuture<'a, Result<bool>> {
         let rows = vec![RowMutation { key, mutations }];
-        async move { Ok(self.request(Request::Rows { conditions, rows }).await?.is_ok()) }.boxed()
+        async move {
+            Condition::check_expressible(&conditions)?;
+            Ok(self.request(Request::Rows { conditions, rows }).await?.is_ok())
+        }
+        .boxed()
     }
 
     fn mutate_rows(&self, rows: Vec<RowMutation>) -> BoxFuture<'_, Result<()>> {
