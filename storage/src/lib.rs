@@ -4,12 +4,14 @@
 //!   holds every row.
 //! - [`committer`]: the path of every change, whatever the engine: validate, stamp, log, publish, answer.
 //! - [`embedded`]: the engine of one machine, over RocksDB.
+//! - [`bigtable`]: the engine of many nodes, over Google Cloud Bigtable.
 //! - [`testing`]: the engine in memory, a simulated environment, the contract suite, faults.
 //! - [`env`]: clock, randomness, spawning.
 //!
 //! What the store needs from above, the source of commit timestamps, is handed to it when it is
 //! opened; who reads at which timestamp it registers itself ([`AtomicCommit::snapshot`]).
 
+pub mod bigtable;
 pub mod committer;
 pub mod contract;
 pub mod embedded;
@@ -18,6 +20,7 @@ pub mod error;
 pub mod testing;
 pub mod timestamp;
 
+pub use bigtable::{BigtableAddress, BigtableOptions, BigtableStore};
 pub use contract::*;
 pub use embedded::{EmbeddedOptions, EmbeddedStore};
 pub use env::{BoxFuture, Env, EnvRef, SystemEnv};

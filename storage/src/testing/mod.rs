@@ -3,15 +3,19 @@
 
 pub mod contract;
 pub mod delegate;
+pub mod emulator;
 pub mod faulty;
 pub mod memory;
+pub mod proxy;
 pub mod sim_env;
 
 use crate::timestamp::{Timestamp, TimestampSource};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub use emulator::Emulator;
 pub use faulty::{Faults, FaultyStore};
 pub use memory::{MemoryOptions, MemoryStore};
+pub use proxy::{Fault, Proxy};
 pub use sim_env::SimEnv;
 
 /// A source of timestamps for tests: 1, 2, 3 and so on from a start.

@@ -1,0 +1,106 @@
+//! The table and its families: made by `percosql init-store`, looked at when the store is opened.
+
+use super::address::BigtableAddress;
+use super::client::{BigtableOptions, Client};
+use super::proto;
+use crate::contract::Family;
+use crate::env::EnvRef;
+use crate::error::{Result, StoreError};
+use googleapis_tonic_google_bigtable_admin_v2::google::bigtable::admin::v2 as admin;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tonic::{Code, Status};
+
+/// How long making a table may take.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// What was found, and done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Initialized {
+    /// The table was made.
+    Made,
+    /// It was there already, complete.
+    Found,
+    /// It was there; families were added.
+    Completed,
+}
+
+/// Makes the table and its families where they are missing. No family gets a rule of garbage collection:
+/// one by number of versions would destroy history that is still read, and the transactions above collect by
+/// themselves. Errors: a family has such a rule, no right to make tables.
+pub async fn init_store(address: BigtableAddress, options: BigtableOptions, env: EnvRef) -> Result<Initialized> {
+    let client = Client::new(address, options, env).await?;
+    match make(&client).await {
+        Ok(()) => Ok(Initialized::Made),
+        Err(StoreError::InUse(_)) => complete(&client).await,
+        Err(error) => Err(error),
+    }
+}
+
+fn families() -> HashMap<String, admin::ColumnFamily> {
+    let one = |family| (proto::family_name(family).to_owned(), admin::ColumnFamily::default());
+    Family::ALL.into_iter().map(one).collect()
+}
+
+/// `StoreError::InUse` when there is such a table.
+async fn make(client: &Arc<Client>) -> Result<()> {
+    let request = admin::CreateTableRequest {
+        parent: client.address.instance_name(),
+        table_id: client.address.table.clone(),
+        table: Some(admin::Table { column_families: families(), ..admin::Table::default() }),
+        initial_splits: Vec::new(),
+    };
+    client.calls.other();
+    let answer = client
+        .call_within(LIMIT, "making the table", &request, async |request| {
+            match client.admin().create_table(request).await {
+                Err(status) if status.code() == Code::AlreadyExists => Ok(false),
+                other => other.map(|_| true),
+            }
+        })
+        .await?;
+    match answer.value {
+        true => Ok(()),
+        false => Err(StoreError::InUse(client.address.to_string())),
+    }
+}
+
+async fn complete(client: &Arc<Client>) -> Result<Initialized> {
+    let request =
+        admin::GetTableRequest { name: client.address.table_name(), view: admin::table::View::SchemaView as i32 };
+    let get = async |request| client.admin().get_table(request).await;
+    let table = client.call_within(LIMIT, "looking at the table", &request, get).await?.value.into_inner();
+    for family in Family::ALL {
+        let name = proto::family_name(family);
+        let rule = table.column_families.get(name).and_then(|family| family.gc_rule.as_ref());
+        if rule.is_some_and(|rule| rule.rule.is_some()) {
+            return Err(StoreError::Format(format!(
+                "family {name} of {} has a garbage-collection rule, which would destroy versions that \
+                 transactions still read; remove it with `cbt setgcpolicy {} {name} never`",
+                client.address, client.address.table
+            )));
+        }
+    }
+    let missing =
+        Family::ALL.into_iter().map(proto::family_name).filter(|name| !table.column_families.contains_key(*name));
+    let modifications: Vec<_> = missing
+        .map(|name| admin::modify_column_families_request::Modification {
+            id: name.to_owned(),
+            update_mask: None,
+            r#mod: Some(admin::modify_column_families_request::modification::Mod::Create(
+                admin::ColumnFamily::default(),
+            )),
+        })
+        .collect();
+    if modifications.is_empty() {
+        return Ok(Initialized::Found);
+    }
+    let request =
+        admin::ModifyColumnFamiliesRequest { name: client.address.table_name(), modifications, ignore_warnings: false };
+    let modify = async |request| -> std::result::Result<(), Status> {
+        client.admin().modify_column_families(request).await.map(|_| ())
+    };
+    client.call_within(LIMIT, "adding families", &request, modify).await?;
+    Ok(Initialized::Completed)
+}
