@@ -91,6 +91,7 @@ pub(crate) mod gc;
 pub(crate) mod generator;
 pub(crate) mod heartbeat;
 pub(crate) mod intents;
+pub mod lease;
 pub mod lock;
 pub(crate) mod met_locks;
 pub mod oracle;
@@ -108,6 +109,7 @@ pub mod write;
 
 pub use error::{Conflict, ConflictKind, Result, TxnError};
 pub use failpoint::{FailAction, FailPoints};
+pub use lease::NodeLease;
 pub use lock::LockStrength;
 pub use oracle::{Oracle, OracleReading};
 pub use store::{Outcome, TransactionStore, TransactionStoreOptions};

@@ -9,6 +9,7 @@
 //! may be shown to clients or lie in locks, does.
 
 use crate::error::Result;
+use crate::lease::NodeLease;
 use crate::system;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,6 +51,8 @@ pub struct Oracle {
     state: Mutex<State>,
     /// Weak, because the store holds the oracle.
     store: OnceLock<Weak<dyn Store>>,
+    /// Where several nodes could open the store: what lets this one hand timestamps out.
+    lease: OnceLock<Arc<NodeLease>>,
     renewing: AtomicBool,
     renewal: tokio::sync::Mutex<()>,
     this: Weak<Oracle>,
@@ -68,10 +71,17 @@ impl Oracle {
             env,
             state: Mutex::new(state),
             store: OnceLock::new(),
+            lease: OnceLock::new(),
             renewing: AtomicBool::new(false),
             renewal: tokio::sync::Mutex::new(()),
             this: this.clone(),
         })
+    }
+
+    /// Hands out timestamps only while `lease` is held. To be called before the store is attached.
+    pub fn hold(&self, lease: Arc<NodeLease>) {
+        // A second lease keeps the first.
+        let _ = self.lease.set(lease);
     }
 
     /// Keeps the high-water mark in `store` from now on; timestamps start above the mark found
@@ -151,6 +161,8 @@ impl Oracle {
     /// A new timestamp, durably above all those of earlier runs.
     pub async fn timestamp(&self) -> Result<OracleReading> {
         loop {
+            // Before the timestamp is assigned: what was asked before this moment may be answered.
+            self.lease.get().map_or(Ok(()), |lease| lease.check())?;
             match self.try_take(1) {
                 Ok((reading, renew)) => {
                     if reading.timestamp.0 > self.state.lock().reserved {

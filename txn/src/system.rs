@@ -46,6 +46,11 @@ pub(crate) fn intent_of(key: &[u8]) -> Option<Timestamp> {
     Some(Timestamp(u64::from_be_bytes(bytes)))
 }
 
+/// The row of the lease of the one node that may use the store.
+pub(crate) fn node_key() -> Bytes {
+    key("node")
+}
+
 /// The row that says how the transaction `start_ts` ended, written when it asked for its
 /// identity. The multiplied hash in front spreads neighbours over tablets.
 pub(crate) fn outcome_key(start_ts: Timestamp) -> Bytes {

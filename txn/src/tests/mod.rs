@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod basic;
+mod bigtable;
 mod embedded;
 mod explorer;
 pub(crate) mod harness;
+mod lease;
 mod oracle;
 mod pitfalls;
 mod scripts;

@@ -1,0 +1,130 @@
+//! Transactions over Bigtable's emulator, behind a proxy that loses, delays, doubles and breaks calls.
+
+use super::harness::{get, key, put, scan, update};
+use crate::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use storage::bigtable::{BigtableAddress, BigtableOptions, BigtableStore, init_store};
+use storage::testing::{Emulator, Proxy};
+use storage::{EnvRef, RowRange, StoreRef, SystemEnv};
+
+const ACCOUNTS: u64 = 20;
+const TELLERS: u64 = 8;
+const TRANSFERS: u64 = 30;
+
+fn account(number: u64) -> String {
+    format!("account{number:02}")
+}
+
+async fn open(proxy: &Proxy, address: &BigtableAddress, env: &EnvRef) -> Arc<TransactionStore> {
+    let options = BigtableOptions {
+        emulator: Some(proxy.address().to_owned()),
+        attempt: Duration::from_millis(500),
+        deadline: Duration::from_secs(10),
+        ..BigtableOptions::default()
+    };
+    let store: StoreRef = BigtableStore::open(address.clone(), options, env.clone()).await.unwrap();
+    let lease = NodeLease::acquire(&store, env, "test").await.unwrap();
+    let oracle = Oracle::new(env.clone());
+    oracle.hold(lease);
+    TransactionStore::open(store, oracle, env.clone(), TransactionStoreOptions::default()).await.unwrap()
+}
+
+/// Moves one from an account to another, and leaves a receipt; whether it is known to be done.
+async fn transfer(store: &Arc<TransactionStore>, from: u64, to: u64, receipt: &str) -> Result<()> {
+    let transaction = store.begin(TransactionOptions::default());
+    let mut writes = vec![put(receipt, &format!("{from} {to}"))];
+    for (number, change) in [(from, -1), (to, 1)] {
+        let value = transaction.get(account(number).as_bytes(), OwnWrites::All).await?.unwrap();
+        let balance: i64 = std::str::from_utf8(&value).unwrap().parse().unwrap();
+        writes.push(update(&account(number), &(balance + change).to_string()));
+    }
+    transaction.write(writes).await?;
+    transaction.commit().await.map(|_| ())
+}
+
+/// The sum of all accounts, at one snapshot.
+async fn sum(store: &Arc<TransactionStore>) -> Result<i64> {
+    let reader = store.begin(TransactionOptions { read_only: true, ..TransactionOptions::default() });
+    let mut sum = 0;
+    for number in 0..ACCOUNTS {
+        let value = reader.get(account(number).as_bytes(), OwnWrites::All).await?.unwrap();
+        sum += std::str::from_utf8(&value).unwrap().parse::<i64>().unwrap();
+    }
+    Ok(sum)
+}
+
+#[test]
+fn no_transfer_is_lost_or_doubled_behind_a_bad_network() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let emulator = Emulator::start().unwrap();
+    runtime.block_on(async {
+        let env: EnvRef = SystemEnv::current().unwrap();
+        let address: BigtableAddress = format!("bigtable://p/i/{}", emulator.table()).parse().unwrap();
+        let direct = BigtableOptions { emulator: Some(emulator.address().to_owned()), ..BigtableOptions::default() };
+        init_store(address.clone(), direct, env.clone()).await.unwrap();
+        let proxy = Proxy::start(emulator.address()).await.unwrap();
+        let store = open(&proxy, &address, &env).await;
+        let first = store.begin(TransactionOptions::default());
+        first.write((0..ACCOUNTS).map(|number| put(&account(number), "100")).collect()).await.unwrap();
+        first.commit().await.unwrap();
+
+        proxy.draw(env.clone(), 100, Duration::from_millis(700));
+        let undetermined = Arc::new(AtomicU64::new(0));
+        let mut tellers = Vec::new();
+        for teller in 0..TELLERS {
+            let (store, env, undetermined) = (store.clone(), env.clone(), undetermined.clone());
+            tellers.push(tokio::spawn(async move {
+                let mut acknowledged = Vec::new();
+                for turn in 0..TRANSFERS {
+                    let from = env.random() % ACCOUNTS;
+                    let to = (from + 1 + env.random() % (ACCOUNTS - 1)) % ACCOUNTS;
+                    let receipt = format!("receipt{teller}-{turn}");
+                    match transfer(&store, from, to, &receipt).await {
+                        Ok(()) => acknowledged.push((receipt, true)),
+                        // Certainly not done.
+                        Err(TxnError::Conflict(_)) => acknowledged.push((receipt, false)),
+                        Err(_) => drop(undetermined.fetch_add(1, Ordering::SeqCst)),
+                    }
+                    if turn % 10 == 5
+                        && let Ok(sum) = sum(&store).await
+                    {
+                        assert_eq!(sum, 100 * ACCOUNTS as i64);
+                    }
+                }
+                acknowledged
+            }));
+        }
+        let mut acknowledged = Vec::new();
+        for teller in tellers {
+            acknowledged.extend(teller.await.unwrap());
+        }
+        proxy.set(|_| storage::testing::Fault::None);
+        // What is late arrives, what is left over expires.
+        env.sleep(Duration::from_secs(7)).await;
+        assert!(proxy.faults() > 100, "{}", proxy.faults());
+        assert_eq!(sum(&store).await.unwrap(), 100 * ACCOUNTS as i64);
+        let reader = store.begin(TransactionOptions { read_only: true, ..TransactionOptions::default() });
+        let mut done = 0;
+        for (receipt, told) in &acknowledged {
+            assert_eq!(get(&reader, receipt).await.is_some(), *told, "{receipt}");
+            done += u64::from(*told);
+        }
+        let receipts = scan(&reader, RowRange::prefix(key("receipt")), TxnScanOptions::default(), OwnWrites::All).await;
+        // Each receipt's transfer was made once: a sum alone would not tell one made twice.
+        let mut expected = vec![100i64; ACCOUNTS as usize];
+        for (_, moved) in &receipts {
+            let (from, to) = moved.split_once(' ').unwrap();
+            expected[from.parse::<usize>().unwrap()] -= 1;
+            expected[to.parse::<usize>().unwrap()] += 1;
+        }
+        for (number, expected) in (0..).zip(expected) {
+            assert_eq!(get(&reader, &account(number)).await, Some(expected.to_string()), "{}", account(number));
+        }
+        let (unknown, faults) = (undetermined.load(Ordering::SeqCst), proxy.faults());
+        println!("{done} told done, {unknown} not told, {} receipts, {faults} faults", receipts.len());
+        assert!(done > 0 && receipts.len() as u64 >= done && receipts.len() as u64 <= done + unknown);
+    });
+    runtime.shutdown_timeout(Duration::from_secs(5));
+}
