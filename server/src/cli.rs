@@ -9,8 +9,11 @@ use tracing_subscriber::EnvFilter;
 
 /// The program.
 pub fn main() -> ExitCode {
-    let Command::Start(options) = Cli::parse().command;
-    match Config::resolve(*options).and_then(start) {
+    let done = match Cli::parse().command {
+        Command::Start(options) => Config::resolve(*options).and_then(start),
+        Command::InitStore { store } => init_store(&store),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             let _ = writeln!(std::io::stderr(), "percosql: {message}");
@@ -29,6 +32,11 @@ fn start(config: Config) -> Result<(), String> {
     workers.shutdown_timeout(std::time::Duration::from_secs(1));
     runtime.shutdown_timeout(std::time::Duration::from_secs(1));
     result
+}
+
+fn init_store(store: &str) -> Result<(), String> {
+    let said = runtime("percosql")?.block_on(crate::store::init(store))?;
+    writeln!(std::io::stdout(), "{said}").map_err(|e| format!("cannot write to standard output: {e}"))
 }
 
 fn runtime(name: &str) -> Result<tokio::runtime::Runtime, String> {
@@ -63,8 +71,10 @@ mod tests {
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
         let cli = Cli::try_parse_from(["percosql", "start", "--data-dir", "d", "--listen", "127.0.0.1:1"]).unwrap();
-        let Command::Start(options) = cli.command;
+        let Command::Start(options) = cli.command else { panic!("{:?}", cli.command) };
         assert_eq!(options.data_dir.unwrap().to_str(), Some("d"));
         assert!(Cli::try_parse_from(["percosql", "stop"]).is_err());
+        assert!(Cli::try_parse_from(["percosql", "init-store"]).is_err());
+        assert!(init_store("embedded").unwrap_err().contains("bigtable://PROJECT/INSTANCE/TABLE"));
     }
 }

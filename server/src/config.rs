@@ -6,6 +6,7 @@ use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use storage::BigtableAddress;
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -31,18 +32,26 @@ pub struct Cli {
 pub enum Command {
     /// Start the server and run it until SIGTERM or Ctrl-C
     Start(Box<StartOptions>),
+    /// Make the table of a store in Google Cloud Bigtable, or complete it; harmless when it is there already
+    InitStore {
+        /// Where: bigtable://PROJECT/INSTANCE/TABLE. With BIGTABLE_EMULATOR_HOST set, in that emulator
+        #[arg(value_name = "STORE")]
+        store: String,
+    },
 }
 
 /// Options of `percosql start`. `None`: not given here.
 #[derive(Args, Clone, Debug, Default)]
 pub struct StartOptions {
-    /// Folder that holds the data; made when it does not exist [default: ./percosql-data]
+    /// Folder that holds the data; made when it does not exist [default: ./percosql-data]. With a store elsewhere it
+    /// holds only what does not fit in memory [default then: a temporary folder]
     #[arg(long, value_name = "DIR", env = "PERCOSQL_DATA_DIR")]
     pub data_dir: Option<PathBuf>,
     /// Address and port to listen on [default: 127.0.0.1:5432]
     #[arg(long, value_name = "ADDR", env = "PERCOSQL_LISTEN")]
     pub listen: Option<String>,
-    /// Where tablets are kept: `embedded` is a local folder [default: embedded]
+    /// Where tablets are kept: `embedded` is a local folder, `bigtable://PROJECT/INSTANCE/TABLE` a table of Google Cloud
+    /// Bigtable that `percosql init-store` made; one server at a time so far [default: embedded]
     #[arg(long, value_name = "STORE", env = "PERCOSQL_STORE")]
     pub store: Option<String>,
     /// TOML file with the same settings, `data_dir = "..."`; flags and variables go before it
@@ -100,10 +109,12 @@ struct File {
 }
 
 /// Which engine keeps the tablets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreKind {
     /// A local folder.
     Embedded,
+    /// A table of Cloud Bigtable.
+    Bigtable(BigtableAddress),
 }
 
 /// All settings, complete and checked as far as can be without opening anything.
@@ -144,10 +155,15 @@ impl Config {
             (Some(_), None) => return Err("--tls-cert needs --tls-key".to_string()),
             (None, Some(_)) => return Err("--tls-key needs --tls-cert".to_string()),
         };
+        let store = parse_store(&store)?;
+        let data_dir = || match store {
+            StoreKind::Embedded => PathBuf::from("./percosql-data"),
+            StoreKind::Bigtable(_) => std::env::temp_dir().join(format!("percosql-{}", std::process::id())),
+        };
         Ok(Config {
-            data_dir: options.data_dir.or(file.data_dir).unwrap_or_else(|| PathBuf::from("./percosql-data")),
+            data_dir: options.data_dir.or(file.data_dir).unwrap_or_else(data_dir),
             listen: parse_listen(&listen)?,
-            store: parse_store(&store)?,
+            store,
             max_connections: options.max_connections.or(file.max_connections).unwrap_or(200).max(1),
             query_memory: match options.query_memory.or(file.query_memory) {
                 Some(text) => parse_size(&text).map_err(|error| format!("--query-memory {text}: {error}"))?,
@@ -158,6 +174,16 @@ impl Config {
             log_format: options.log_format.or(file.log_format).unwrap_or_default(),
             log: options.log.or(file.log).unwrap_or_else(|| "info".to_string()),
         })
+    }
+}
+
+impl Config {
+    /// Where the data lies, for people.
+    pub fn data_location(&self) -> String {
+        match &self.store {
+            StoreKind::Embedded => self.data_dir.display().to_string(),
+            StoreKind::Bigtable(address) => address.to_string(),
+        }
     }
 }
 
@@ -223,9 +249,9 @@ fn parse_store(text: &str) -> Result<StoreKind, String> {
     match text {
         "embedded" => Ok(StoreKind::Embedded),
         other if other.starts_with("bigtable:") => {
-            Err(format!("--store {other}: Bigtable is not supported yet; use --store embedded"))
+            other.parse().map(StoreKind::Bigtable).map_err(|error| format!("--store {error}"))
         }
-        other => Err(format!("--store {other}: unknown store; use --store embedded")),
+        other => Err(format!("--store {other}: unknown store; use embedded, or bigtable://PROJECT/INSTANCE/TABLE")),
     }
 }
 
@@ -279,7 +305,14 @@ mod tests {
     fn half_a_tls_pair_and_unknown_stores_are_refused() {
         let options = StartOptions { tls_cert: Some("a".into()), ..StartOptions::default() };
         assert!(Config::resolve(options).is_err());
+        for wrong in ["bigtable://a/b", "bigtable:a/b/c", "postgres"] {
+            let options = StartOptions { store: Some(wrong.into()), ..StartOptions::default() };
+            let told = Config::resolve(options).unwrap_err();
+            assert!(told.starts_with("--store ") && told.contains("bigtable://PROJECT/INSTANCE/TABLE"), "{told}");
+        }
         let options = StartOptions { store: Some("bigtable://a/b/c".into()), ..StartOptions::default() };
-        assert!(Config::resolve(options).unwrap_err().contains("not supported yet"));
+        let config = Config::resolve(options).unwrap();
+        assert_eq!(config.data_location(), "bigtable://a/b/c");
+        assert_ne!(config.data_dir, PathBuf::from("./percosql-data"));
     }
 }

@@ -1,7 +1,7 @@
 //! Start and stop: opens the store and the database, binds the address, prints the banner, waits for the end.
 //! It alone chooses the engine.
 
-use crate::config::{Config, StoreKind};
+use crate::config::Config;
 use crate::connection::cancel::Backends;
 use crate::connection::tls;
 use crate::listener::{self, Listener, Shared};
@@ -34,7 +34,7 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
     };
     let database = Database::open_with(Arc::clone(&store.transactions), Arc::clone(&store.env), options)
         .await
-        .map_err(|error| format!("cannot open the database in {}: {error}", config.data_dir.display()))?;
+        .map_err(|error| format!("cannot open the database in {}: {error}", config.data_location()))?;
     let any_password = database.any_password().await.map_err(|error| format!("cannot read the roles: {error}"))?;
     if !any_password && !config.listen.ip().is_loopback() {
         return Err(format!(
@@ -87,12 +87,11 @@ fn spill_directory(config: &Config) -> Result<PathBuf, String> {
 
 /// What a person sees when the server is ready. On standard output, whatever the log is set to.
 fn banner(config: &Config, address: SocketAddr, any_password: bool) {
-    let StoreKind::Embedded = config.store;
     let host = if address.ip().is_unspecified() { "127.0.0.1".to_string() } else { address.ip().to_string() };
     let mut text = format!(
         "PercoSQL {version} is ready\n  address  {address}\n  data     {data}\n  connect  psql -h {host} -p {port} -U postgres\n",
         version = env!("CARGO_PKG_VERSION"),
-        data = config.data_dir.display(),
+        data = config.data_location(),
         port = address.port(),
     );
     if !any_password {

@@ -1,11 +1,13 @@
 //! [`OpenStore`]: the engine that a configuration names, opened, with transactions over it.
 
 use crate::config::{Config, StoreKind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use storage::bigtable::{BigtableAddress, BigtableOptions, BigtableStore, Initialized};
 use storage::embedded::{EmbeddedOptions, EmbeddedStore};
 use storage::{EnvRef, StoreError, StoreRef, SystemEnv, TimestampSource};
-use txn::{Oracle, TransactionStore, TransactionStoreOptions, TxnError};
+use txn::{NodeLease, Oracle, TransactionStore, TransactionStoreOptions, TxnError};
 
 /// How often old versions are collected.
 const GARBAGE_INTERVAL: Duration = Duration::from_secs(60);
@@ -18,42 +20,93 @@ pub struct OpenStore {
     pub transactions: Arc<TransactionStore>,
     /// Time, randomness, background work.
     pub env: EnvRef,
-    embedded: Arc<EmbeddedStore>,
+    engine: Engine,
+}
+
+enum Engine {
+    Embedded(Arc<EmbeddedStore>),
+    Bigtable { store: Arc<BigtableStore>, lease: Arc<NodeLease>, scratch: PathBuf },
 }
 
 /// Opens the store. Errors are sentences for a person.
 pub async fn open(config: &Config) -> Result<OpenStore, String> {
-    let StoreKind::Embedded = config.store;
     let env: EnvRef = SystemEnv::current().map_err(|e| format!("no runtime: {e}"))?;
     let oracle = Oracle::new(Arc::clone(&env));
-    let timestamps: Arc<dyn TimestampSource> = Arc::clone(&oracle) as _;
-    let options = EmbeddedOptions::default();
-    let path = config.data_dir.clone();
-    // Recovery reads and writes files for seconds.
-    let opening = {
-        let env = Arc::clone(&env);
-        tokio::task::spawn_blocking(move || EmbeddedStore::open(&path, timestamps, env, options))
+    let (engine, store): (Engine, StoreRef) = match &config.store {
+        StoreKind::Embedded => {
+            let timestamps: Arc<dyn TimestampSource> = Arc::clone(&oracle) as _;
+            let path = config.data_dir.clone();
+            // Recovery reads and writes files for seconds.
+            let opening = {
+                let env = Arc::clone(&env);
+                tokio::task::spawn_blocking(move || {
+                    EmbeddedStore::open(&path, timestamps, env, EmbeddedOptions::default())
+                })
+            };
+            let opened = opening.await.map_err(|e| format!("opening the store failed: {e}"))?;
+            let embedded = opened.map_err(|error| explain(config, &error))?;
+            (Engine::Embedded(Arc::clone(&embedded)), embedded)
+        }
+        StoreKind::Bigtable(address) => {
+            let options = BigtableOptions::from_environment();
+            let opened = BigtableStore::open(address.clone(), options, Arc::clone(&env)).await;
+            let bigtable = opened.map_err(|error| explain(config, &error))?;
+            let store: StoreRef = Arc::clone(&bigtable) as _;
+            let acquired = NodeLease::acquire(&store, &env, &node_name(config)).await;
+            let lease = acquired.map_err(|error| explain_transactions(config, error))?;
+            // Every timestamp from here on only while no other server can have one.
+            oracle.hold(Arc::clone(&lease));
+            (Engine::Bigtable { store: bigtable, lease, scratch: config.data_dir.clone() }, store)
+        }
     };
-    let embedded = opening
-        .await
-        .map_err(|e| format!("opening the store failed: {e}"))?
-        .map_err(|error| explain(config, &error))?;
-    let store: StoreRef = Arc::clone(&embedded) as _;
     let options = TransactionStoreOptions {
         spill_dir: Some(config.data_dir.join("spill")),
         ..TransactionStoreOptions::default()
     };
-    let transactions =
-        TransactionStore::open(store, oracle, Arc::clone(&env), options).await.map_err(|error| match error {
-            TxnError::Store(error) => explain(config, &error),
-            other => format!("cannot recover the transactions in {}: {other}", config.data_dir.display()),
-        })?;
+    let opened = TransactionStore::open(store, oracle, Arc::clone(&env), options).await;
+    let transactions = opened.map_err(|error| explain_transactions(config, error))?;
     transactions.collect_garbage_every(GARBAGE_INTERVAL);
-    Ok(OpenStore { transactions, env, embedded })
+    Ok(OpenStore { transactions, env, engine })
+}
+
+/// Makes the table of a store, or completes it. Answers what a person is told.
+pub async fn init(store: &str) -> Result<String, String> {
+    let address: BigtableAddress = store.parse()?;
+    let env: EnvRef = SystemEnv::current().map_err(|e| format!("no runtime: {e}"))?;
+    let done = storage::bigtable::init_store(address.clone(), BigtableOptions::from_environment(), env).await;
+    let done = done.map_err(|error| format!("cannot make {address}: {error}"))?;
+    Ok(match done {
+        Initialized::Made => format!("{address} was made; start a server: percosql start --store {address}"),
+        Initialized::Found => format!("{address} is there already"),
+        Initialized::Completed => format!("{address} was there already; what it lacked was added"),
+    })
+}
+
+/// How others are told who uses a store.
+fn node_name(config: &Config) -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = Some(host.trim()).filter(|host| !host.is_empty()).unwrap_or("unknown host").to_owned();
+    format!("{host}, process {}, listening on {}", std::process::id(), config.listen)
+}
+
+fn explain_transactions(config: &Config, error: TxnError) -> String {
+    match error {
+        TxnError::Store(error) => explain(config, &error),
+        other => format!("cannot recover the transactions in {}: {other}", config.data_location()),
+    }
 }
 
 /// What a person can do about it.
 fn explain(config: &Config, error: &StoreError) -> String {
+    if let StoreKind::Bigtable(address) = &config.store {
+        return match error {
+            StoreError::InUse(who) => format!(
+                "{address} is in use by another server ({who}); only one at a time can use a store so far: stop it first"
+            ),
+            StoreError::Format(what) => format!("cannot use {address}: {what}"),
+            other => format!("cannot open {address}: {other}"),
+        };
+    }
     let folder = config.data_dir.display();
     match error {
         StoreError::InUse(_) => {
@@ -73,31 +126,54 @@ fn explain(config: &Config, error: &StoreError) -> String {
 }
 
 impl OpenStore {
-    /// Resolves with a reason when the store cannot go on: a write or sync failed. After a full disk it can
-    /// still be read: the server stays.
+    /// Resolves with a reason when the store cannot go on: a write or sync failed, or another server took it over.
+    /// After a full disk it can still be read: the server stays.
     pub async fn failed(&self) -> String {
         loop {
-            match self.embedded.failure() {
-                Some(reason) if !reason.starts_with("disk full") => return reason,
-                _ => tokio::time::sleep(Duration::from_millis(100)).await,
+            let failure = match &self.engine {
+                Engine::Embedded(store) => store.failure().filter(|reason| !reason.starts_with("disk full")),
+                Engine::Bigtable { lease, .. } => lease.lost(),
+            };
+            match failure {
+                Some(reason) => return reason,
+                None => tokio::time::sleep(Duration::from_millis(100)).await,
             }
         }
     }
 
-    /// Closes it in order: what was asked of it is finished, synced, and the directory given free.
+    /// Closes it in order: what was asked of it is finished, synced, and given free for the next server.
     pub async fn close(self) {
-        let OpenStore { transactions, env, embedded } = self;
+        let OpenStore { transactions, env, engine } = self;
         drop(transactions);
         drop(env);
-        // The last handle closes. A pass of the garbage collector may still hold one.
-        let begin = std::time::Instant::now();
-        while Arc::strong_count(&embedded) > 1 && begin.elapsed() < CLOSE_LIMIT {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+        match engine {
+            Engine::Embedded(embedded) => {
+                let_go(&embedded).await;
+                // Dropping waits for the store's threads.
+                let _ = tokio::task::spawn_blocking(move || drop(embedded)).await;
+            }
+            Engine::Bigtable { store, lease, scratch } => {
+                // The second commits of transactions that were acknowledged are finished first.
+                let_go(&store).await;
+                if let Err(error) = lease.release().await {
+                    tracing::warn!(%error, "the store is not given free: the next server waits for it");
+                }
+                // Nothing in it outlives this server; the folder stays where it holds something else.
+                let _ = std::fs::remove_dir_all(scratch.join("spill"));
+                let _ = std::fs::remove_dir_all(scratch.join("query-spill"));
+                let _ = std::fs::remove_dir(scratch);
+            }
         }
-        if Arc::strong_count(&embedded) > 1 {
-            tracing::warn!("something still uses the store: it is left to recover at the next start");
-        }
-        // Dropping waits for the store's threads.
-        let _ = tokio::task::spawn_blocking(move || drop(embedded)).await;
+    }
+}
+
+/// Waits until nobody else holds the store: a pass of the garbage collector may.
+async fn let_go<T>(store: &Arc<T>) {
+    let begin = std::time::Instant::now();
+    while Arc::strong_count(store) > 1 && begin.elapsed() < CLOSE_LIMIT {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    if Arc::strong_count(store) > 1 {
+        tracing::warn!("something still uses the store: it is left to recover at the next start");
     }
 }
