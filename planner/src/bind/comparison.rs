@@ -7,7 +7,7 @@ use crate::error::{Result, SqlError};
 use crate::functions::TypedExpr;
 use crate::types::SqlType;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
-use sqlparser::ast::{self, BinaryOperator, Spanned};
+use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
 
 impl Binder<'_> {
     /// `a + b + c …`: the tree leans to the left and may be long, so it is walked in a loop.
@@ -36,13 +36,30 @@ impl Binder<'_> {
             }
         }
         let env = Env { conjunct: false, ..env };
+        // Prefix operators other than signs bind looser than arithmetic in PostgreSQL: ~ 1 + 2 is ~ (1 + 2).
+        let prefix = match leftmost {
+            ast::Expr::UnaryOp { op, expr }
+                if binds_loosely(*op) && pending.iter().any(|(op, ..)| is_arithmetic(op)) =>
+            {
+                leftmost = expr;
+                Some(op.to_string())
+            }
+            _ => None,
+        };
+        let mut prefix = prefix;
         let mut result = self.expr(leftmost, env)?;
         for (op, right, node) in pending.into_iter().rev() {
+            if let Some(symbol) = prefix.take_if(|_| !is_arithmetic(op)) {
+                result = self.resolver.operator(&symbol, None, result)?;
+            }
             let symbol = self.operator_symbol(op)?;
             let right = self.expr(right, env)?;
             result = self.resolver.operator(&symbol, Some(result), right).map_err(|e| self.at(e, node.span()))?;
         }
-        Ok(result)
+        match prefix {
+            Some(symbol) => self.resolver.operator(&symbol, None, result),
+            None => Ok(result),
+        }
     }
 
     /// A chain of AND or of OR, as a balanced tree.
@@ -238,4 +255,14 @@ pub fn balanced(mut operands: Vec<Expr>, operator: Operator) -> Expr {
         operands = next;
     }
     operands.pop().unwrap_or_else(|| boolean(true).expr)
+}
+
+/// Whether a prefix operator is one of those that bind looser than arithmetic: all but signs and NOT.
+fn binds_loosely(op: UnaryOperator) -> bool {
+    !matches!(op, UnaryOperator::Plus | UnaryOperator::Minus | UnaryOperator::Not)
+}
+
+fn is_arithmetic(op: &BinaryOperator) -> bool {
+    use BinaryOperator as B;
+    matches!(op, B::Plus | B::Minus | B::Multiply | B::Divide | B::Modulo | B::PGExp)
 }

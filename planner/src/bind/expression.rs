@@ -181,7 +181,11 @@ impl Binder<'_> {
                 if *uses_odbc_syntax {
                     return Err(SqlError::unsupported("the escapes of ODBC"));
                 }
-                let to = sql_type(data_type)?;
+                let to = match data_type {
+                    // Before a string, char without a length has none.
+                    ast::DataType::Char(None) | ast::DataType::Character(None) => SqlType::CHAR,
+                    other => sql_type(other)?,
+                };
                 let value = self.value(&value.value)?;
                 self.resolver.cast(value, to, CastContext::Explicit)
             }
@@ -233,6 +237,10 @@ impl Binder<'_> {
                 let typed = self.expr(operand, env)?;
                 let inner = self.condition(typed, "NOT", operand)?;
                 Ok(TypedExpr { expr: Expr::Not(Box::new(inner)), ty: SqlType::BOOL })
+            }
+            // Signs bind closer than ^ in PostgreSQL: -2 ^ 2 is (-2) ^ 2.
+            UnaryOperator::Minus | UnaryOperator::Plus if is_power(operand) => {
+                self.expr(&signed_base(*op, operand), env)
             }
             UnaryOperator::Minus if number(operand).is_some() => {
                 let digits = number(operand).unwrap_or_default();
@@ -392,6 +400,20 @@ fn number(expr: &ast::Expr) -> Option<String> {
             _ => None,
         },
         _ => None,
+    }
+}
+
+fn is_power(expr: &ast::Expr) -> bool {
+    matches!(expr, ast::Expr::BinaryOp { op: BinaryOperator::PGExp, .. })
+}
+
+/// A chain of powers with the sign moved to its leftmost operand.
+fn signed_base(sign: UnaryOperator, expr: &ast::Expr) -> ast::Expr {
+    match expr {
+        ast::Expr::BinaryOp { left, op: op @ BinaryOperator::PGExp, right } => {
+            ast::Expr::BinaryOp { left: Box::new(signed_base(sign, left)), op: op.clone(), right: right.clone() }
+        }
+        base => ast::Expr::UnaryOp { op: sign, expr: Box::new(base.clone()) },
     }
 }
 

@@ -95,8 +95,14 @@ impl Binder<'_> {
                 let (Some(right), Some(left), true) = (args.pop(), args.pop(), args.is_empty()) else {
                     return Err(SqlError::syntax(format!("syntax error at or near \"{near}\"")));
                 };
-                let equal = self.resolver.operator("=", Some(left.clone()), right)?.expr;
-                let left = self.settle(left)?;
+                let left = if left.is_unknown() && !right.is_unknown() {
+                    self.coerce(left, right.ty.plain())?
+                } else {
+                    self.settle(left)?
+                };
+                let equal = self.resolver.operator("=", Some(left.clone()), right.clone())?.expr;
+                let ty = nullif_type(left.ty, right.ty);
+                let left = self.coerce(left, ty)?;
                 let nothing = self.coerce(null(), left.ty)?.expr;
                 let case = Case {
                     expr: None,
@@ -150,6 +156,21 @@ impl Binder<'_> {
         let case =
             Case { expr: None, when_then_expr: vec![(Box::new(index.gt(zero)), Box::new(element))], else_expr: None };
         Ok(TypedExpr { expr: Expr::Case(case), ty: root.ty.element() })
+    }
+}
+
+/// The type of NULLIF: that of the left operand as `=` takes it.
+fn nullif_type(left: SqlType, right: SqlType) -> SqlType {
+    let float = |ty: SqlType| matches!(ty.base, BaseType::Float4 | BaseType::Float8);
+    if !left.is_number() || !right.is_number() {
+        return left;
+    }
+    if float(right) && !float(left) {
+        SqlType::FLOAT8
+    } else if right.base == BaseType::Numeric && left.is_integer() {
+        SqlType::NUMERIC
+    } else {
+        left
     }
 }
 

@@ -13,8 +13,11 @@ pub(super) fn no_operator(symbol: &str, left: Option<SqlType>, right: SqlType) -
         Some(left) => format!("{} {symbol} {}", left.name(), right.name()),
         None => format!("{symbol} {}", right.name()),
     };
-    SqlError::new(state::UNDEFINED_FUNCTION, format!("operator does not exist: {text}"))
-        .hint("No operator matches the given name and argument types. You might need to add explicit type casts.")
+    let hint = match left {
+        Some(_) => "No operator matches the given name and argument types. You might need to add explicit type casts.",
+        None => "No operator matches the given name and argument type. You might need to add an explicit type cast.",
+    };
+    SqlError::new(state::UNDEFINED_FUNCTION, format!("operator does not exist: {text}")).hint(hint)
 }
 
 fn binary(left: TypedExpr, operator: Operator, right: TypedExpr, ty: SqlType) -> TypedExpr {

@@ -80,10 +80,20 @@ impl Source {
             };
             positioned(SqlError::syntax(text), self.position(error.location))
         })?;
-        let mut kept = Vec::with_capacity(tokens.len());
+        let mut kept: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
         for token in tokens {
             match &token.token {
                 Token::Whitespace(_) | Token::EOF => {}
+                // Strings with a line break between them are one; without one, the second is out of place.
+                Token::SingleQuotedString(more) if kept.last().is_some_and(|last| is_string(&last.token)) => {
+                    match kept.last_mut() {
+                        Some(last) if last.span.end.line < token.span.start.line => {
+                            append_string(&mut last.token, more);
+                            last.span.end = token.span.end;
+                        }
+                        _ => return Err(self.syntax_error_at(&token)),
+                    }
+                }
                 Token::Word(word) if word.quote_style.is_some() && word.value.is_empty() => {
                     let error = SqlError::syntax("zero-length delimited identifier at or near \"\"\"\"");
                     return Err(positioned(error, self.start(token.span)));
@@ -124,6 +134,32 @@ impl Source {
             return error;
         }
         positioned(error, self.start(span))
+    }
+}
+
+fn is_string(token: &Token) -> bool {
+    use Token as T;
+    matches!(
+        token,
+        T::SingleQuotedString(_)
+            | T::EscapedStringLiteral(_)
+            | T::UnicodeStringLiteral(_)
+            | T::NationalStringLiteral(_)
+            | T::SingleQuotedByteStringLiteral(_)
+            | T::HexStringLiteral(_)
+    )
+}
+
+fn append_string(token: &mut Token, more: &str) {
+    use Token as T;
+    if let T::SingleQuotedString(text)
+    | T::EscapedStringLiteral(text)
+    | T::UnicodeStringLiteral(text)
+    | T::NationalStringLiteral(text)
+    | T::SingleQuotedByteStringLiteral(text)
+    | T::HexStringLiteral(text) = token
+    {
+        text.push_str(more);
     }
 }
 
