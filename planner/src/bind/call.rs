@@ -73,6 +73,12 @@ impl Binder<'_> {
         {
             return Ok(value);
         }
+        if schema.is_none()
+            && function.over.is_none()
+            && let Some(value) = self.niladic_with_precision(&name, function)?
+        {
+            return Ok(value);
+        }
         if let FunctionArguments::Subquery(query) = &function.args {
             if name == "array" && schema.is_none() {
                 return self.array_subquery(query, env);

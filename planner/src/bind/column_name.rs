@@ -81,6 +81,8 @@ pub fn internal_name(ty: SqlType) -> String {
         BaseType::SingleChar => "char",
         BaseType::Timestamp => "timestamp",
         BaseType::Timestamptz => "timestamptz",
+        BaseType::Time => "time",
+        BaseType::Timetz => "timetz",
         _ => return ty.element().name(),
     };
     name.to_string()

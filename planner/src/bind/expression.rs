@@ -214,7 +214,7 @@ impl Binder<'_> {
             E::Array(array) => self.array(&array.elem, env),
             E::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain, env),
             E::Tuple(_) => Err(SqlError::unsupported("a row as a value")),
-            E::Interval(_) => Err(SqlError::unsupported("the type interval")),
+            E::Interval(interval) => self.interval(interval, env),
             E::GroupingSets(_) | E::Cube(_) | E::Rollup(_) => Err(SqlError::unsupported("GROUPING SETS")),
             other => Err(SqlError::unsupported(format!("the expression {other}"))),
         }

@@ -1,12 +1,13 @@
 //! Keywords that are values: CURRENT_TIMESTAMP, CURRENT_USER and their kin. Stable: slots of the plan.
 
 use super::binder::Binder;
-use crate::error::{Result, SqlError};
+use crate::error::Result;
 use crate::functions::{CastContext, TypedExpr};
 use crate::types::SqlType;
 use datafusion::arrow::datatypes::Field;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::Placeholder;
+use sqlparser::ast;
 use std::sync::Arc;
 
 impl Binder<'_> {
@@ -18,13 +19,34 @@ impl Binder<'_> {
             "current_timestamp" => now(),
             "current_date" => cast(SqlType::DATE)?,
             "localtimestamp" => cast(SqlType::TIMESTAMP)?,
-            "current_time" | "localtime" => return Err(SqlError::unsupported(keyword.to_uppercase())),
+            "current_time" => cast(SqlType::TIMETZ)?,
+            "localtime" => cast(SqlType::TIME)?,
             "current_user" | "current_role" | "user" => slot("$:current_user", SqlType::NAME),
             "session_user" => slot("$:session_user", SqlType::NAME),
             "current_catalog" => slot("$:current_database", SqlType::NAME),
             "current_schema" => slot("$:current_schema", SqlType::NAME),
             _ => return Ok(None),
         }))
+    }
+}
+
+impl Binder<'_> {
+    /// `CURRENT_TIMESTAMP(3)` and its kin; `None` for other calls.
+    pub fn niladic_with_precision(&self, keyword: &str, function: &ast::Function) -> Result<Option<TypedExpr>> {
+        use ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
+        if !matches!(keyword, "current_timestamp" | "current_time" | "localtimestamp" | "localtime") {
+            return Ok(None);
+        }
+        let FunctionArguments::List(list) = &function.args else { return Ok(None) };
+        let [FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::Value(value)))] = list.args.as_slice() else {
+            return Ok(None);
+        };
+        let (ast::Value::Number(digits, _), Some(now)) = (&value.value, self.niladic(keyword)?) else {
+            return Ok(None);
+        };
+        let digits = digits.parse::<i32>().unwrap_or(i32::MAX).min(6);
+        let ty = now.ty.plain().with_modifier(digits);
+        self.resolver.cast(now, ty, CastContext::Explicit).map(Some)
     }
 }
 

@@ -105,6 +105,9 @@ impl Binder<'_> {
             let hint = "Could not choose a best candidate function. You might need to add explicit type casts.";
             return Err(SqlError::new(state::AMBIGUOUS_FUNCTION, message).hint(hint));
         }
+        if types.iter().any(|ty| is_moment(*ty)) || types.get(2).is_some_and(|ty| ty.plain() == SqlType::INTERVAL) {
+            return self.series_of_moments(args);
+        }
         let common = self.resolver.common_type("generate_series", &types)?.plain();
         let ty = match common {
             SqlType::INT2 | SqlType::INT4 => SqlType::INT4,
@@ -115,9 +118,6 @@ impl Binder<'_> {
                     return Err(SqlError::internal("a series without bounds"));
                 };
                 return Ok(RowSource::List(series::numeric_list(start?, stop?, args.next().transpose()?)));
-            }
-            SqlType::DATE | SqlType::TIMESTAMP | SqlType::TIMESTAMPTZ => {
-                return Err(SqlError::unsupported("the type interval"));
             }
             SqlType::FLOAT4 | SqlType::FLOAT8 => {
                 let names: Vec<String> = types.iter().map(|ty| ty.name()).collect();
@@ -134,6 +134,30 @@ impl Binder<'_> {
             *value = self.coerce(arg, SqlType::INT8)?.expr;
         }
         Ok(RowSource::Series(Box::new(values), ty))
+    }
+
+    /// `generate_series` of timestamps, in steps of an interval. Dates are taken for timestamps with time zone.
+    fn series_of_moments(&self, args: Vec<TypedExpr>) -> Result<RowSource> {
+        let names: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
+        let missing = || {
+            let message = format!("function generate_series({}) does not exist", names.join(", "));
+            let hint =
+                "No function matches the given name and argument types. You might need to add explicit type casts.";
+            SqlError::new(state::UNDEFINED_FUNCTION, message).hint(hint)
+        };
+        let Ok([start, stop, step]) = <[TypedExpr; 3]>::try_from(args) else { return Err(missing()) };
+        let fits = |arg: &TypedExpr| arg.is_unknown() || is_moment(arg.ty);
+        let of_time = step.is_unknown() || matches!(step.ty.plain(), SqlType::INTERVAL | SqlType::TIME);
+        if !fits(&start) || !fits(&stop) || !of_time {
+            return Err(missing());
+        }
+        // timestamp where one is and none is more; what is preferred otherwise.
+        let moments = [start.ty.plain(), stop.ty.plain()];
+        let plain = moments.contains(&SqlType::TIMESTAMP) && !moments.contains(&SqlType::TIMESTAMPTZ);
+        let ty = if plain { SqlType::TIMESTAMP } else { SqlType::TIMESTAMPTZ };
+        let (start, stop) = (self.coerce(start, ty)?, self.coerce(stop, ty)?);
+        let step = self.coerce(step, SqlType::INTERVAL)?;
+        Ok(RowSource::List(series::moment_list(start, stop, step, self.resolver.slots)))
     }
 
     /// The rows of a call, in the column `name`, beside those of `input`, of which `carried` columns are kept.
@@ -217,4 +241,8 @@ impl Binder<'_> {
         }
         Ok((plan, items))
     }
+}
+
+fn is_moment(ty: SqlType) -> bool {
+    matches!(ty.plain(), SqlType::DATE | SqlType::TIMESTAMP | SqlType::TIMESTAMPTZ)
 }

@@ -2,8 +2,9 @@
 
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
+use crate::types::interval::Restriction;
 use crate::types::{BaseType, SqlType, make_numeric_modifier};
-use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, TimezoneInfo};
+use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, IntervalFields, TimezoneInfo};
 
 /// The type that a name of the syntax tree means. Errors: 42704 for an unknown one, 0A000 for one that is not there
 /// yet, 22023 for a modifier out of range.
@@ -37,13 +38,17 @@ pub fn sql_type(name: &DataType) -> Result<SqlType> {
         }
         D::Bytea => SqlType::BYTEA,
         D::Date => SqlType::DATE,
-        D::Timestamp(precision, zone) => {
-            timestamp_precision(*precision)?;
-            match zone {
-                TimezoneInfo::None | TimezoneInfo::WithoutTimeZone => SqlType::TIMESTAMP,
-                TimezoneInfo::WithTimeZone | TimezoneInfo::Tz => SqlType::TIMESTAMPTZ,
-            }
+        D::Timestamp(precision, zone) | D::Time(precision, zone) => {
+            let zoned = matches!(zone, TimezoneInfo::WithTimeZone | TimezoneInfo::Tz);
+            let ty = match (matches!(name, D::Time(..)), zoned) {
+                (false, false) => SqlType::TIMESTAMP,
+                (false, true) => SqlType::TIMESTAMPTZ,
+                (true, false) => SqlType::TIME,
+                (true, true) => SqlType::TIMETZ,
+            };
+            with_precision(ty, *precision)?
         }
+        D::Interval { fields, precision } => interval(fields.as_ref(), *precision)?,
         D::Uuid => SqlType::UUID,
         D::Regclass => SqlType::REGCLASS,
         D::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {
@@ -88,11 +93,29 @@ fn length(length: &Option<CharacterLength>, name: &str) -> Result<Option<i32>> {
     }
 }
 
-fn timestamp_precision(precision: Option<u64>) -> Result<()> {
-    match precision {
-        None | Some(6) => Ok(()),
-        Some(digits) => Err(SqlError::unsupported(format!("timestamp({digits})"))),
-    }
+/// A type of times with some digits of seconds: more than six are six.
+fn with_precision(ty: SqlType, precision: Option<u64>) -> Result<SqlType> {
+    Ok(match precision {
+        None => ty,
+        Some(digits) => ty.with_modifier(i32::try_from(digits).unwrap_or(i32::MAX).min(6)),
+    })
+}
+
+fn interval(fields: Option<&IntervalFields>, precision: Option<u64>) -> Result<SqlType> {
+    let digits = precision.map(|digits| i32::try_from(digits).unwrap_or(i32::MAX).min(6));
+    let restriction = match (fields, digits) {
+        (None, None) => return Ok(SqlType::INTERVAL),
+        (None, Some(digits)) => Restriction::of_precision(digits),
+        (Some(fields), digits) => {
+            let words = fields.to_string().to_lowercase();
+            let (first, last) = match words.split_once(" to ") {
+                Some((first, last)) => (first, Some(last)),
+                None => (words.as_str(), None),
+            };
+            Restriction::of_fields(first, last, digits).ok_or_else(|| SqlError::syntax("syntax error"))?
+        }
+    };
+    Ok(SqlType::INTERVAL.with_modifier(restriction.modifier()))
 }
 
 /// Types that sqlparser has no word for.
@@ -134,8 +157,11 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
         "char" => SqlType::SINGLE_CHAR,
         "bytea" => SqlType::BYTEA,
         "date" => SqlType::DATE,
-        "timestamp" => SqlType::TIMESTAMP,
-        "timestamptz" => SqlType::TIMESTAMPTZ,
+        "timestamp" => return with_precision(SqlType::TIMESTAMP, modifier(0)),
+        "timestamptz" => return with_precision(SqlType::TIMESTAMPTZ, modifier(0)),
+        "time" => return with_precision(SqlType::TIME, modifier(0)),
+        "timetz" => return with_precision(SqlType::TIMETZ, modifier(0)),
+        "interval" => return interval(None, modifier(0)),
         "uuid" => SqlType::UUID,
         "oid" => SqlType::OID,
         "regclass" => SqlType::REGCLASS,
@@ -144,12 +170,11 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
         "regnamespace" => SqlType::of(BaseType::Regnamespace),
         "unknown" => SqlType::UNKNOWN,
         "void" => SqlType::VOID,
-        "interval" | "time" | "timetz" | "json" | "jsonb" | "xml" | "inet" | "cidr" | "macaddr" | "money" | "bit"
-        | "varbit" | "point" | "line" | "lseg" | "box" | "path" | "polygon" | "circle" | "tsvector" | "tsquery"
-        | "xid" | "cid" | "tid" | "xid8" | "pg_lsn" | "int4range" | "int8range" | "numrange" | "tsrange"
-        | "tstzrange" | "daterange" | "regoper" | "regoperator" | "regprocedure" | "regrole" | "regconfig"
-        | "regdictionary" | "int2vector" | "oidvector" | "pg_node_tree" | "record" | "anyarray" | "anyelement"
-        | "cstring" => {
+        "json" | "jsonb" | "xml" | "inet" | "cidr" | "macaddr" | "money" | "bit" | "varbit" | "point" | "line"
+        | "lseg" | "box" | "path" | "polygon" | "circle" | "tsvector" | "tsquery" | "xid" | "cid" | "tid" | "xid8"
+        | "pg_lsn" | "int4range" | "int8range" | "numrange" | "tsrange" | "tstzrange" | "daterange" | "regoper"
+        | "regoperator" | "regprocedure" | "regrole" | "regconfig" | "regdictionary" | "int2vector" | "oidvector"
+        | "pg_node_tree" | "record" | "anyarray" | "anyelement" | "cstring" => {
             return Err(SqlError::unsupported(format!("the type {name}")));
         }
         _ => return Err(unknown(schema.as_deref(), name)),

@@ -205,9 +205,6 @@ impl Making<'_> {
             let message = format!("column \"{name}\" has pseudo-type {}", ty.name());
             return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
         }
-        if ty.array {
-            return Err(SqlError::unsupported(format!("column \"{name}\" of the array type {}", ty.format())));
-        }
         let id = ColumnId::try_from(self.table.columns.len() + 1)
             .ok()
             .filter(|id| *id <= 1600)

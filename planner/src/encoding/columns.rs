@@ -6,7 +6,7 @@ use super::{push_varint, read_varint};
 use crate::error::{Result, SqlError};
 use crate::types::numeric::Numeric;
 use crate::types::value::{ValueRef, value_at, value_of};
-use crate::types::{BaseType, Datum, SqlType, length};
+use crate::types::{BaseType, Datum, SqlType, interval, length};
 use datafusion::arrow::array::{
     ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, FixedSizeBinaryBuilder, Float32Builder, Float64Builder,
     Int16Builder, Int32Builder, Int64Builder, LargeBinaryBuilder, ListArray, NullArray, StringBuilder,
@@ -64,6 +64,7 @@ impl ColumnBuilder {
                 BaseType::Int2 => Inner::Int2(Int16Builder::with_capacity(capacity)),
                 BaseType::Int4 => Inner::Int4(Int32Builder::with_capacity(capacity)),
                 BaseType::Int8
+                | BaseType::Time
                 | BaseType::Oid
                 | BaseType::Regclass
                 | BaseType::Regtype
@@ -81,7 +82,9 @@ impl ColumnBuilder {
                 | BaseType::Name
                 | BaseType::SingleChar
                 | BaseType::Unknown => Inner::Text(StringBuilder::with_capacity(capacity, capacity * 16)),
-                BaseType::Numeric => Inner::Numeric(BinaryBuilder::with_capacity(capacity, capacity * 12)),
+                BaseType::Numeric | BaseType::Interval | BaseType::Timetz => {
+                    Inner::Numeric(BinaryBuilder::with_capacity(capacity, capacity * 12))
+                }
                 BaseType::Bytea => Inner::Bytea(LargeBinaryBuilder::with_capacity(capacity, capacity * 16)),
                 BaseType::Uuid => Inner::Uuid(FixedSizeBinaryBuilder::with_capacity(capacity, 16)),
                 BaseType::Void => Inner::Void(0),
@@ -215,6 +218,11 @@ impl ColumnBuilder {
                     builder.append_value(text);
                 }
             }
+            // Of an interval the key has no months; a time comes back as it was.
+            Inner::Numeric(builder) if self.ty.base == BaseType::Interval => {
+                builder.append_value(interval::canonical(bytes));
+            }
+            Inner::Numeric(builder) if self.ty.base == BaseType::Timetz => builder.append_value(bytes),
             Inner::Numeric(builder) => {
                 // The scale is lost: the least that shows all digits.
                 builder.append_value(Numeric::from_key(bytes, 0)?.0.to_bytes());

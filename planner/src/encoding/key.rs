@@ -4,7 +4,7 @@ use super::corrupted;
 use crate::error::{Result, SqlError};
 use crate::types::numeric::key_of;
 use crate::types::value::{ValueRef, value_at, value_of};
-use crate::types::{BaseType, Datum, SqlType};
+use crate::types::{BaseType, Datum, SqlType, interval};
 use datafusion::arrow::array::ArrayRef;
 
 /// NULL where NULLs come first.
@@ -43,7 +43,7 @@ impl KeyColumn {
 pub fn exact_in_key(ty: SqlType) -> bool {
     !ty.array
         && match ty.base {
-            BaseType::Numeric | BaseType::Float4 | BaseType::Float8 => false,
+            BaseType::Numeric | BaseType::Interval | BaseType::Float4 | BaseType::Float8 => false,
             BaseType::Char => ty.modifier >= 4,
             _ => true,
         }
@@ -138,7 +138,8 @@ fn encode_value(ty: SqlType, value: &ValueRef<'_>, out: &mut Vec<u8>) -> Result<
         }
         ValueRef::Bytes(bytes) => match ty.base {
             BaseType::Numeric => out.extend_from_slice(key_of(bytes)),
-            BaseType::Uuid => out.extend_from_slice(bytes),
+            BaseType::Interval => out.extend_from_slice(interval::key_of(bytes)),
+            BaseType::Uuid | BaseType::Timetz => out.extend_from_slice(bytes),
             _ => push_escaped(bytes, out),
         },
         ValueRef::List(elements) => {
@@ -243,11 +244,14 @@ fn value_length(ty: SqlType, key: &[u8], mask: u8) -> Option<usize> {
         | BaseType::Float8
         | BaseType::Timestamp
         | BaseType::Timestamptz
+        | BaseType::Time
         | BaseType::Oid
         | BaseType::Regclass
         | BaseType::Regtype
         | BaseType::Regproc
         | BaseType::Regnamespace => Some(8),
+        BaseType::Interval => Some(10),
+        BaseType::Timetz => Some(12),
         BaseType::Uuid => Some(16),
         BaseType::Numeric => {
             let kind = key.first()? ^ mask;

@@ -4,8 +4,8 @@
 
 use super::value::{Conversion, is_slot};
 use crate::catalog::{ColumnId, TableDescriptor};
-use crate::functions::NUMERIC_KEY;
 use crate::functions::kernel::{KernelFunction, Stability};
+use crate::functions::{INTERVAL_KEY, NUMERIC_KEY};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::InList;
@@ -151,7 +151,7 @@ fn column_of(expression: &Expr, table: &TableDescriptor) -> Option<(ColumnId, Co
             let widened = integer_width(cast.field.data_type())? > integer_width(&table.column(id)?.ty.arrow())?;
             widened.then_some((id, Conversion::Integer))
         }
-        Expr::ScalarFunction(call) if call.name() == NUMERIC_KEY => {
+        Expr::ScalarFunction(call) if [NUMERIC_KEY, INTERVAL_KEY].contains(&call.name()) => {
             let (id, Conversion::None) = column_of(call.args.first()?, table)? else { return None };
             Some((id, Conversion::NumericKey))
         }

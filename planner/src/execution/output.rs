@@ -69,8 +69,9 @@ impl ScanOutput {
             }
             let Some(position) = self.position(key.column) else { break };
             let Some(column) = self.table.column(key.column) else { break };
-            // A numeric of any scale is sorted by its numeric_key, not by its bytes.
-            if column.ty.base == crate::types::BaseType::Numeric && column.ty.modifier == -1 {
+            // A numeric of any scale, and an interval, is sorted by its key, not by its bytes.
+            let numeric = column.ty.base == crate::types::BaseType::Numeric && column.ty.modifier == -1;
+            if numeric || column.ty.base == crate::types::BaseType::Interval {
                 break;
             }
             let options =

@@ -45,7 +45,8 @@ pub(super) fn least_context(from: SqlType, to: SqlType) -> Option<CastContext> {
         | (B::Float4, B::Float8)
         | (B::Numeric, B::Float4 | B::Float8)
         | (B::Date, B::Timestamp | B::Timestamptz)
-        | (B::Timestamp, B::Timestamptz) => Implicit,
+        | (B::Timestamp, B::Timestamptz)
+        | (B::Time, B::Timetz | B::Interval) => Implicit,
         (B::Int2 | B::Int4 | B::Int8, B::Regclass | B::Regtype | B::Regproc | B::Regnamespace) => Implicit,
         (B::Oid, B::Regclass | B::Regtype | B::Regproc | B::Regnamespace)
         | (B::Regclass | B::Regtype | B::Regproc | B::Regnamespace, B::Oid) => Implicit,
@@ -54,7 +55,10 @@ pub(super) fn least_context(from: SqlType, to: SqlType) -> Option<CastContext> {
         (B::Float4, B::Int2 | B::Int4 | B::Int8 | B::Numeric) => Assignment,
         (B::Float8, B::Int2 | B::Int4 | B::Int8 | B::Numeric | B::Float4) => Assignment,
         (B::Numeric, B::Int2 | B::Int4 | B::Int8) => Assignment,
-        (B::Timestamp, B::Date) | (B::Timestamptz, B::Date | B::Timestamp) => Assignment,
+        (B::Timestamp, B::Date | B::Time) | (B::Timestamptz, B::Date | B::Timestamp | B::Time | B::Timetz) => {
+            Assignment
+        }
+        (B::Interval, B::Time) | (B::Timetz, B::Time) => Assignment,
         (B::Int4, B::Bool) | (B::Bool, B::Int4) | (B::Int4, B::SingleChar) | (B::SingleChar, B::Int4) => Explicit,
         (B::Text | B::Varchar | B::Char, B::Text | B::Varchar | B::Char | B::Name) | (B::Name, B::Text) => Implicit,
         (B::SingleChar, B::Text) => Implicit,
@@ -144,6 +148,10 @@ fn cast_unknown(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: 
     match &expr.expr {
         Expr::Literal(value, _) => {
             let value = match value {
+                // An interval's fields say what its numbers are.
+                ScalarValue::Utf8(Some(text)) if to.base == BaseType::Interval => {
+                    input(to, text, &resolver.input_context())?
+                }
                 ScalarValue::Utf8(Some(text)) => input(to.plain(), text, &resolver.input_context())?,
                 _ => ScalarValue::try_from(&to.arrow())?,
             };
@@ -192,7 +200,8 @@ pub(super) fn category(ty: SqlType) -> char {
         BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name => 'S',
         BaseType::SingleChar => 'Z',
         BaseType::Bytea | BaseType::Uuid => 'U',
-        BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz => 'D',
+        BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz | BaseType::Time | BaseType::Timetz => 'D',
+        BaseType::Interval => 'T',
         BaseType::Unknown => 'X',
         BaseType::Void => 'P',
     }
@@ -201,7 +210,15 @@ pub(super) fn category(ty: SqlType) -> char {
 /// Whether a type is preferred within its category.
 pub(super) fn preferred(ty: SqlType) -> bool {
     !ty.array
-        && matches!(ty.base, BaseType::Bool | BaseType::Float8 | BaseType::Oid | BaseType::Text | BaseType::Timestamptz)
+        && matches!(
+            ty.base,
+            BaseType::Bool
+                | BaseType::Float8
+                | BaseType::Oid
+                | BaseType::Text
+                | BaseType::Timestamptz
+                | BaseType::Interval
+        )
 }
 
 /// See [`Resolver::common_type`].

@@ -2,13 +2,16 @@
 
 use super::kernel::{Call, Kernel, Stability};
 use super::typed::{
-    Bool, Column, Date, Float4, Float8, Int2, Int4, Int8, Numeric, SqlWrite, Text, Timestamp, Timestamptz, unary,
+    Bool, Column, Date, Float4, Float8, Int2, Int4, Int8, Interval, Nullable, Numeric, SqlWrite, Text, TimeTz,
+    Timestamp, Timestamptz, unary,
 };
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
+use crate::types::interval::Interval as IntervalValue;
 use crate::types::numeric::Numeric as NumericValue;
 use crate::types::text::{InputContext, OutputContext, input, output_string};
-use crate::types::{BaseType, SqlType, datetime, length};
+use crate::types::time::TimeTz as TimeTzValue;
+use crate::types::{BaseType, SqlType, datetime, length, time};
 use datafusion::arrow::array::Array;
 use std::sync::Arc;
 
@@ -140,6 +143,15 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
         (B::Numeric, B::Float8) => unary::<Numeric, Float8, _>(|v: NumericValue| v.to_f64()),
         (B::Date, B::Timestamp) => unary::<Date, Timestamp, _>(datetime::date_to_timestamp),
         (B::Timestamp, B::Date) => unary::<Timestamp, Date, _>(|v| Ok(datetime::timestamp_to_date(v))),
+        (B::Time, B::Interval) => unary::<Int8, Interval, _>(|v| Ok(IntervalValue::new(0, 0, v))),
+        (B::Interval, B::Time) => unary::<Interval, Int8, _>(|v: IntervalValue| Ok(v.micros.rem_euclid(datetime::DAY))),
+        (B::Timetz, B::Time) => unary::<TimeTz, Int8, _>(|v: TimeTzValue| Ok(v.micros)),
+        (B::Timestamp, B::Time) => unary::<Timestamp, Int8, _>(|v| {
+            Nullable(Ok((v != i64::MIN && v != i64::MAX).then(|| v.rem_euclid(datetime::DAY))))
+        }),
+        (B::Time, B::Timetz) | (B::Timestamptz, B::Time | B::Timetz) => {
+            return Ok((zoned(from, to), Stability::Stable));
+        }
         (B::Char, B::Text | B::Varchar | B::Name | B::SingleChar) => {
             let single = to.base == B::SingleChar;
             unary::<Text, Text, _>(move |v: &str| {
@@ -163,11 +175,21 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
             let depends = [from.base, to.base].iter().any(|base| {
                 matches!(
                     base,
-                    B::Timestamptz | B::Timestamp | B::Date | B::Regclass | B::Regtype | B::Regproc | B::Regnamespace
+                    B::Timestamptz
+                        | B::Timestamp
+                        | B::Date
+                        | B::Time
+                        | B::Timetz
+                        | B::Regclass
+                        | B::Regtype
+                        | B::Regproc
+                        | B::Regnamespace
                 )
             });
             // Reading dates depends on 'now' and the zone; writing them does not, save for timestamptz.
-            let writes_plain = matches!(from.base, B::Date | B::Timestamp);
+            let writes_plain = matches!(from.base, B::Date | B::Timestamp | B::Time | B::Timetz);
+            // Intervals are written in the session's style.
+            let depends = depends || from.base == B::Interval;
             let stability = if depends && !writes_plain { Stability::Stable } else { Stability::Immutable };
             return Ok((text_kernel(from, to), stability));
         }
@@ -185,12 +207,39 @@ fn zoned(from: SqlType, to: SqlType) -> Kernel {
                 Ok(datetime::to_utc(local, zone))
             }),
             (BaseType::Timestamp, _) => map::<Timestamp, Timestamptz>(call, |local| Ok(datetime::to_utc(local, zone))),
+            (BaseType::Time, _) => {
+                let now = call.context()?.transaction_time;
+                let offset = datetime::offset_at_utc(zone, now) as i32;
+                map::<Int8, TimeTz>(call, |micros| Ok(TimeTzValue { micros, offset }))
+            }
+            (_, BaseType::Time) => map_nullable::<Timestamptz, Int8>(call, |utc| {
+                let finite = utc != i64::MIN && utc != i64::MAX;
+                Ok(finite.then(|| datetime::to_local(utc, zone).rem_euclid(datetime::DAY)))
+            }),
+            (_, BaseType::Timetz) => map_nullable::<Timestamptz, TimeTz>(call, |utc| {
+                let finite = utc != i64::MIN && utc != i64::MAX;
+                let micros = datetime::to_local(utc, zone).rem_euclid(datetime::DAY);
+                Ok(finite.then(|| TimeTzValue { micros, offset: datetime::offset_at_utc(zone, utc) as i32 }))
+            }),
             (_, BaseType::Date) => {
                 map::<Timestamptz, Date>(call, |utc| Ok(datetime::timestamp_to_date(datetime::to_local(utc, zone))))
             }
             _ => map::<Timestamptz, Timestamp>(call, |utc| Ok(datetime::to_local(utc, zone))),
         }
     })
+}
+
+/// As [`map`], for a function that may answer NULL.
+fn map_nullable<A: super::typed::SqlRead, R: SqlWrite>(
+    call: &Call<'_>,
+    function: impl for<'a> Fn(A::Item<'a>) -> Result<Option<R::Owned>>,
+) -> Result<datafusion::arrow::array::ArrayRef> {
+    let column: Column<'_, A> = call.column(0)?;
+    let mut builder = R::builder(call.rows);
+    for row in 0..call.rows {
+        R::append(&mut builder, column.get(row)?.map(&function).transpose()?.flatten())?;
+    }
+    Ok(R::finish(builder))
 }
 
 /// A strict function of the first argument, within a kernel.
@@ -283,6 +332,17 @@ pub(super) fn modifier_kernel(to: SqlType, explicit: bool) -> Option<Kernel> {
             unary::<Text, Text, _>(move |v: &str| length::character(v, modifier, explicit).map(|v| v.into_owned()))
         }
         BaseType::Numeric => unary::<Numeric, Numeric, _>(move |v: NumericValue| v.apply_modifier(modifier)),
+        BaseType::Interval => unary::<Interval, Interval, _>(move |v: IntervalValue| v.restrict(modifier)),
+        BaseType::Time => unary::<Int8, Int8, _>(move |v: i64| Ok(time::round_time(v, modifier))),
+        BaseType::Timetz => unary::<TimeTz, TimeTz, _>(move |v: TimeTzValue| {
+            Ok(TimeTzValue { micros: time::round_time(v.micros, modifier), ..v })
+        }),
+        BaseType::Timestamp => {
+            unary::<Timestamp, Timestamp, _>(move |v: i64| Ok(datetime::round_timestamp(v, modifier)))
+        }
+        BaseType::Timestamptz => {
+            unary::<Timestamptz, Timestamptz, _>(move |v: i64| Ok(datetime::round_timestamp(v, modifier)))
+        }
         _ => return None,
     };
     Some(if to.array { array_kernel(element, to, to) } else { element })

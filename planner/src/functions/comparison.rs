@@ -9,13 +9,15 @@ use super::typed::{NumericBytes, Text, unary};
 use super::{CastContext, Resolver, TypedExpr};
 use crate::error::Result;
 use crate::types::numeric::Numeric as NumericValue;
-use crate::types::{BaseType, SqlType, length, numeric_modifier};
+use crate::types::{BaseType, SqlType, interval, length, numeric_modifier};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
 /// The name of the function that strips the display scale.
 pub const NUMERIC_KEY: &str = "numeric_key";
+/// The name of the function that makes equal intervals the same.
+pub const INTERVAL_KEY: &str = "interval_key";
 
 /// A numeric in its one form among equals: without trailing zeros. Folded for constants.
 pub fn numeric_key(expr: TypedExpr) -> TypedExpr {
@@ -25,6 +27,12 @@ pub fn numeric_key(expr: TypedExpr) -> TypedExpr {
         Ok(NumericValue::from_key(key, 0)?.0.to_bytes())
     });
     fold("numeric_key", kernel, expr, SqlType::NUMERIC)
+}
+
+/// An interval in the one form of all that equal it. Folded for constants.
+fn interval_key(expr: TypedExpr) -> TypedExpr {
+    let kernel = unary::<NumericBytes, NumericBytes, _>(|bytes: &[u8]| Ok(interval::canonical(bytes)));
+    fold(INTERVAL_KEY, kernel, expr, SqlType::INTERVAL)
 }
 
 fn fold(name: &str, kernel: super::Kernel, expr: TypedExpr, result: SqlType) -> TypedExpr {
@@ -57,6 +65,7 @@ pub(super) fn canonical(expr: TypedExpr) -> TypedExpr {
         _ if expr.ty.array => expr,
         BaseType::Numeric if expr.ty.modifier < 4 => numeric_key(expr),
         BaseType::Char if expr.ty.modifier < 4 => trimmed(expr),
+        BaseType::Interval => interval_key(expr),
         _ => expr,
     }
 }
@@ -98,6 +107,10 @@ fn comparison_type(symbol: &str, left: SqlType, right: SqlType) -> Result<SqlTyp
         SqlType::TIMESTAMP
     } else if pair(&[B::Timestamptz], &[B::Date, B::Timestamp]) {
         SqlType::TIMESTAMPTZ
+    } else if pair(&[B::Time], &[B::Timetz]) {
+        SqlType::TIMETZ
+    } else if pair(&[B::Time], &[B::Interval]) {
+        SqlType::INTERVAL
     } else {
         return Err(no_operator(symbol, Some(left), right));
     };
@@ -183,6 +196,7 @@ pub(super) fn balance(
         _ if ty.array => (left, right),
         BaseType::Numeric => balance_numeric(left, right),
         BaseType::Char => balance_char(left, right),
+        BaseType::Interval => (interval_key(left), interval_key(right)),
         _ => (left, right),
     })
 }

@@ -25,7 +25,7 @@ pub mod typed;
 mod window;
 
 pub use cast::{CastContext, cast_exists};
-pub use comparison::{NUMERIC_KEY, numeric_key};
+pub use comparison::{INTERVAL_KEY, NUMERIC_KEY, numeric_key};
 pub use kernel::{Call, Kernel, Stability};
 pub use parameters::ParameterTypes;
 pub use registry::{Param, ResultType, ScalarFunction};

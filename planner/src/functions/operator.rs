@@ -88,6 +88,9 @@ fn prefix(resolver: &Resolver<'_>, symbol: &str, operand: TypedExpr) -> Result<T
             let operand = resolver.boolean(operand, "NOT")?;
             Ok(TypedExpr::new(Expr::Not(Box::new(operand)), SqlType::BOOL))
         }
+        "-" if matches!(operand.ty, SqlType { base: BaseType::Interval | BaseType::Time, array: false, .. }) => {
+            time::negate(resolver, operand)
+        }
         "-" | "+" => {
             let operand = if operand.is_unknown() {
                 resolver.cast(operand, SqlType::FLOAT8, CastContext::Implicit)?
@@ -155,9 +158,7 @@ fn concatenate(resolver: &Resolver<'_>, left: TypedExpr, right: TypedExpr) -> Re
 }
 
 fn arithmetic_operator(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, right: TypedExpr) -> Result<TypedExpr> {
-    let is_time =
-        |ty: SqlType| !ty.array && matches!(ty.base, BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz);
-    if is_time(left.ty) || is_time(right.ty) {
+    if time::is_time(left.ty) || time::is_time(right.ty) {
         return time::operator(resolver, symbol, left, right);
     }
     let implicit = CastContext::Implicit;

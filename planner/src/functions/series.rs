@@ -3,11 +3,12 @@
 
 use super::TypedExpr;
 use super::kernel::{Call, Kernel, KernelFunction, Stability};
-use super::typed::Numeric;
+use super::typed::{Interval, Numeric, Timestamp};
 use crate::error::{Result, SqlError, state};
+use crate::execution::Slots;
 use crate::types::SqlType;
 use crate::types::numeric::Numeric as NumericValue;
-use datafusion::arrow::array::{Array, AsArray, BinaryBuilder, Int64Builder, ListBuilder};
+use datafusion::arrow::array::{Array, AsArray, BinaryBuilder, Int64Builder, ListBuilder, TimestampMicrosecondBuilder};
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
 use datafusion::error::Result as DataFusionResult;
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature};
@@ -158,6 +159,54 @@ pub fn numeric_list(start: TypedExpr, stop: TypedExpr, step: Option<TypedExpr>) 
     // Volatile, for the reason that `list` is.
     KernelFunction::new("generate_series", vec![ty; args.len()], ty.array_of(), Stability::Volatile, kernel, None)
         .call(args.into_iter().map(|arg| arg.expr).collect())
+}
+
+/// The moments from a start to a stop in steps of an interval, as a list; NULL when an argument is. Start and stop are
+/// both timestamp or both timestamptz; of the latter days and months go by the clock of the session's zone.
+/// Errors while running: as [`list`], and 22008 beyond timestamps.
+pub fn moment_list(start: TypedExpr, stop: TypedExpr, step: TypedExpr, slots: &Arc<Slots>) -> TypedExpr {
+    let ty = start.ty.plain();
+    let zoned = ty == SqlType::TIMESTAMPTZ;
+    let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
+        let zone = if zoned { call.context()?.settings.time_zone() } else { chrono_tz::UTC };
+        let (starts, stops) = (call.column::<Timestamp>(0)?, call.column::<Timestamp>(1)?);
+        let steps = call.column::<Interval>(2)?;
+        let values = TimestampMicrosecondBuilder::new().with_data_type(call.result.element().arrow());
+        let mut lists = ListBuilder::new(values);
+        let mut total = 0u64;
+        for row in 0..call.rows {
+            let (Some(start), Some(stop), Some(step)) = (starts.get(row)?, stops.get(row)?, steps.get(row)?) else {
+                lists.append(false);
+                continue;
+            };
+            let up = match step.span() {
+                0 => return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, "step size cannot equal zero")),
+                span => span > 0,
+            };
+            let mut value = start;
+            while if up { value <= stop } else { value >= stop } {
+                total += 1;
+                if total > LIST_LIMIT || value == i64::MIN || value == i64::MAX {
+                    let message = format!("generate_series of timestamps exceeds {LIST_LIMIT} rows");
+                    return Err(SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, message));
+                }
+                lists.values().append_value(value);
+                value = step.after_in(value, zone)?;
+            }
+            lists.append(true);
+        }
+        Ok(Arc::new(lists.finish()))
+    });
+    let types = vec![ty, ty, SqlType::INTERVAL];
+    let function = KernelFunction::new(
+        "generate_series",
+        types,
+        ty.array_of(),
+        Stability::Volatile,
+        kernel,
+        Some(Arc::clone(slots)),
+    );
+    function.call(vec![start.expr, stop.expr, step.expr])
 }
 
 #[cfg(test)]

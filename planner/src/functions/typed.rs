@@ -201,6 +201,41 @@ impl SqlWrite for Numeric {
     }
 }
 
+macro_rules! of_bytes {
+    ($($(#[$doc:meta])* $name:ident: $value:ty;)*) => {$(
+        $(#[$doc])*
+        pub struct $name;
+        impl SqlRead for $name {
+            type Array = BinaryArray;
+            type Item<'a> = $value;
+            fn item(array: &BinaryArray, row: usize) -> Result<$value> {
+                <$value>::from_bytes(array.value(row))
+            }
+        }
+        impl SqlWrite for $name {
+            type Owned = $value;
+            type Builder = BinaryBuilder;
+            fn builder(rows: usize) -> BinaryBuilder {
+                BinaryBuilder::with_capacity(rows, rows * 18)
+            }
+            fn append(builder: &mut BinaryBuilder, value: Option<$value>) -> Result<()> {
+                builder.append_option(value.map(<$value>::to_bytes));
+                Ok(())
+            }
+            fn finish(mut builder: BinaryBuilder) -> ArrayRef {
+                Arc::new(builder.finish())
+            }
+        }
+    )*};
+}
+
+of_bytes! {
+    /// interval
+    Interval: crate::types::interval::Interval;
+    /// timetz
+    TimeTz: crate::types::time::TimeTz;
+}
+
 /// uuid
 pub struct Uuid;
 impl SqlRead for Uuid {

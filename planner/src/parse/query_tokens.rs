@@ -28,6 +28,8 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
             continue;
         } else if follows(tokens, at, &["where", "current", "of"]) {
             return Err(SqlError::unsupported("WHERE CURRENT OF"));
+        } else if follows(tokens, at, &["interval"]) {
+            interval_precision(tokens, at);
         } else if follows(tokens, at, &["on", "conflict"]) {
             conflict_target(tokens, at + 2)?;
         }
@@ -131,6 +133,25 @@ fn lock_clause(tokens: &mut Vec<TokenWithSpan>, at: usize, extras: &mut Extras) 
     };
     tokens.drain(at + 1..at + 1 + words);
     extras.locks.push(strength);
+}
+
+/// `interval(3) '…'` is `CAST('…' AS interval(3))`.
+fn interval_precision(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    let Some([interval, open, digits, close, text]) = tokens.get(at..at + 5).and_then(|slice| slice.first_chunk::<5>())
+    else {
+        return;
+    };
+    let matches = open.token == Token::LParen
+        && close.token == Token::RParen
+        && matches!(digits.token, Token::Number(..))
+        && matches!(text.token, Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_));
+    if matches {
+        let cast = word(interval, Keyword::CAST, "CAST");
+        let as_type = word(interval, Keyword::AS, "AS");
+        let [interval, open, digits, close, text] = [interval, open, digits, close, text].map(Clone::clone);
+        let end = close.clone();
+        tokens.splice(at..at + 5, [cast, open.clone(), text, as_type, interval, open, digits, close, end]);
+    }
 }
 
 /// `ON CONFLICT (a) WHERE …` names a partial index: there are none.

@@ -95,7 +95,11 @@ fn akin(left: SqlType, right: SqlType) -> bool {
         &[B::Name, B::Text],
     ];
     let together = |family: &&[B]| family.contains(&left.base) && family.contains(&right.base);
-    left == right || families.iter().any(together) || (left.base == B::Date && right.base == B::Int4)
+    let moments = [B::Date, B::Timestamp, B::Timestamptz, B::Interval, B::Time, B::Timetz];
+    let spans = moments.contains(&left.base) && matches!(right.base, B::Interval | B::Time | B::Timetz | B::Date)
+        || left.base == B::Interval && (moments.contains(&right.base) || right.base == B::Float8)
+        || left.base == B::Float8 && right.base == B::Interval;
+    left == right || spans || families.iter().any(together) || (left.base == B::Date && right.base == B::Int4)
 }
 
 /// Every operator.

@@ -6,6 +6,7 @@ use super::{PG_CATALOG, describe};
 use crate::catalog::{Identity, RelationKind};
 use crate::error::Result;
 use crate::execution::StatementContext;
+use crate::types::interval::Restriction;
 use crate::types::{BaseType, Datum, SqlType, numeric_modifier};
 
 /// `information_schema.columns`.
@@ -61,7 +62,17 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 None
             });
             let (precision, radix, scale) = if ty.array { (None, None, None) } else { numbers(&ty) };
-            let time = matches!(ty.base, BaseType::Timestamp | BaseType::Timestamptz) && !ty.array;
+            let digits = match ty.base {
+                _ if ty.array => None,
+                BaseType::Timestamp | BaseType::Timestamptz | BaseType::Time | BaseType::Timetz => {
+                    Some(if ty.modifier < 0 { 6 } else { ty.modifier })
+                }
+                BaseType::Interval => Some(Restriction::of_modifier(ty.modifier).digits()),
+                BaseType::Date => Some(0),
+                _ => None,
+            };
+            let fields = Restriction::of_modifier(ty.modifier).field_names();
+            let fields = (ty.base == BaseType::Interval && !ty.array && !fields.is_empty()).then_some(fields);
             let default = column.default.as_deref().filter(|_| column.identity.is_none());
             let shown =
                 default.map(|text| describe::shown_default(text, &context.catalog, context.settings.search_path()));
@@ -82,7 +93,8 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("numeric_precision", Datum::Int32(precision)),
                 ("numeric_precision_radix", Datum::Int32(radix)),
                 ("numeric_scale", Datum::Int32(scale)),
-                ("datetime_precision", Datum::Int32(if time { Some(6) } else { (ty == SqlType::DATE).then_some(0) })),
+                ("datetime_precision", Datum::Int32(digits)),
+                ("interval_type", value::optional(fields.as_deref())),
                 ("udt_catalog", value::text(&context.catalog.database().name)),
                 ("udt_schema", value::text(PG_CATALOG)),
                 ("udt_name", value::text(type_facts(&ty).name)),

@@ -12,6 +12,9 @@
 //! | date | Date32 (days since 1970-01-01; i32::MIN and MAX are -infinity and infinity) |
 //! | timestamp | Timestamp(Microsecond, None); i64::MIN and MAX are -infinity and infinity |
 //! | timestamptz | Timestamp(Microsecond, "+00:00") |
+//! | time | Int64: microseconds since midnight |
+//! | timetz | Binary: the bytes of `time::TimeTz`, in order |
+//! | interval | Binary: the bytes of `interval::Interval`, ordered by span |
 //! | uuid | FixedSizeBinary(16) |
 //! | array of T | List(item: T, nullable) |
 //! | void | Null |
@@ -19,9 +22,11 @@
 //! Must not know wire, catalog or plans.
 
 pub mod datetime;
+pub mod interval;
 pub mod length;
 pub mod numeric;
 pub mod text;
+pub mod time;
 pub mod value;
 
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, TimeUnit};
@@ -55,6 +60,9 @@ pub enum BaseType {
     Date,
     Timestamp,
     Timestamptz,
+    Interval,
+    Time,
+    Timetz,
     Uuid,
     Oid,
     Regclass,
@@ -95,6 +103,9 @@ impl SqlType {
     pub const DATE: SqlType = SqlType::of(BaseType::Date);
     pub const TIMESTAMP: SqlType = SqlType::of(BaseType::Timestamp);
     pub const TIMESTAMPTZ: SqlType = SqlType::of(BaseType::Timestamptz);
+    pub const INTERVAL: SqlType = SqlType::of(BaseType::Interval);
+    pub const TIME: SqlType = SqlType::of(BaseType::Time);
+    pub const TIMETZ: SqlType = SqlType::of(BaseType::Timetz);
     pub const UUID: SqlType = SqlType::of(BaseType::Uuid);
     pub const OID: SqlType = SqlType::of(BaseType::Oid);
     pub const REGCLASS: SqlType = SqlType::of(BaseType::Regclass);
@@ -134,6 +145,7 @@ impl SqlType {
             BaseType::Int2 => DataType::Int16,
             BaseType::Int4 => DataType::Int32,
             BaseType::Int8
+            | BaseType::Time
             | BaseType::Oid
             | BaseType::Regclass
             | BaseType::Regtype
@@ -141,7 +153,7 @@ impl SqlType {
             | BaseType::Regnamespace => DataType::Int64,
             BaseType::Float4 => DataType::Float32,
             BaseType::Float8 => DataType::Float64,
-            BaseType::Numeric => DataType::Binary,
+            BaseType::Numeric | BaseType::Interval | BaseType::Timetz => DataType::Binary,
             BaseType::Text
             | BaseType::Varchar
             | BaseType::Char
@@ -204,6 +216,9 @@ impl SqlType {
             BaseType::Date => (1082, 1182),
             BaseType::Timestamp => (1114, 1115),
             BaseType::Timestamptz => (1184, 1185),
+            BaseType::Interval => (1186, 1187),
+            BaseType::Time => (1083, 1183),
+            BaseType::Timetz => (1266, 1270),
             BaseType::Uuid => (2950, 2951),
             BaseType::Oid => (26, 1028),
             BaseType::Regclass => (2205, 2210),
@@ -223,7 +238,7 @@ impl SqlType {
             .find(|ty| ty.oid() == oid)
     }
     /// Every base.
-    pub const ALL_BASES: [BaseType; 24] = [
+    pub const ALL_BASES: [BaseType; 27] = [
         BaseType::Bool,
         BaseType::Int2,
         BaseType::Int4,
@@ -240,6 +255,9 @@ impl SqlType {
         BaseType::Date,
         BaseType::Timestamp,
         BaseType::Timestamptz,
+        BaseType::Interval,
+        BaseType::Time,
+        BaseType::Timetz,
         BaseType::Uuid,
         BaseType::Oid,
         BaseType::Regclass,
@@ -266,8 +284,9 @@ impl SqlType {
             | BaseType::Regproc
             | BaseType::Regnamespace
             | BaseType::Void => 4,
-            BaseType::Int8 | BaseType::Float8 | BaseType::Timestamp | BaseType::Timestamptz => 8,
-            BaseType::Uuid => 16,
+            BaseType::Int8 | BaseType::Float8 | BaseType::Timestamp | BaseType::Timestamptz | BaseType::Time => 8,
+            BaseType::Timetz => 12,
+            BaseType::Uuid | BaseType::Interval => 16,
             BaseType::Name => 64,
             BaseType::Unknown => -2,
             BaseType::Numeric | BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Bytea => -1,
@@ -292,6 +311,9 @@ impl SqlType {
             BaseType::Date => "date",
             BaseType::Timestamp => "timestamp without time zone",
             BaseType::Timestamptz => "timestamp with time zone",
+            BaseType::Interval => "interval",
+            BaseType::Time => "time without time zone",
+            BaseType::Timetz => "time with time zone",
             BaseType::Uuid => "uuid",
             BaseType::Oid => "oid",
             BaseType::Regclass => "regclass",
@@ -312,6 +334,12 @@ impl SqlType {
             (BaseType::Numeric, m) => {
                 let (precision, scale) = numeric_modifier(m);
                 format!("numeric({precision},{scale})")
+            }
+            (BaseType::Interval, m) => format!("interval{}", interval::Restriction::of_modifier(m).suffix()),
+            (BaseType::Time | BaseType::Timetz | BaseType::Timestamp | BaseType::Timestamptz, m) => {
+                let name = element.name();
+                let (word, rest) = name.split_once(' ').unwrap_or((&name, ""));
+                format!("{word}({m}) {rest}")
             }
             _ => element.name(),
         };
@@ -367,6 +395,9 @@ pub fn type_named(name: &str) -> Option<SqlType> {
         "date" => SqlType::DATE,
         "timestamp" | "timestamp without time zone" => SqlType::TIMESTAMP,
         "timestamptz" | "timestamp with time zone" => SqlType::TIMESTAMPTZ,
+        "interval" => SqlType::INTERVAL,
+        "time" | "time without time zone" => SqlType::TIME,
+        "timetz" | "time with time zone" => SqlType::TIMETZ,
         "uuid" => SqlType::UUID,
         "oid" => SqlType::OID,
         "regclass" => SqlType::REGCLASS,
@@ -382,6 +413,12 @@ pub fn type_named(name: &str) -> Option<SqlType> {
         (BaseType::Numeric, [precision, scale]) => ty.with_modifier(make_numeric_modifier(*precision, *scale)),
         (BaseType::Varchar | BaseType::Char, [length]) => ty.with_modifier(length + 4),
         (BaseType::Char, []) if base != "bpchar" => ty.with_modifier(5),
+        (BaseType::Time | BaseType::Timetz | BaseType::Timestamp | BaseType::Timestamptz, [digits @ 0..=6]) => {
+            ty.with_modifier(*digits)
+        }
+        (BaseType::Interval, [digits @ 0..=6]) => {
+            ty.with_modifier(interval::Restriction::of_precision(*digits).modifier())
+        }
         (_, []) => ty,
         _ => return None,
     })

@@ -111,6 +111,7 @@ impl Connection {
             time_zone: settings.time_zone(),
             catalog: catalog.as_deref(),
             search_path: settings.search_path(),
+            interval_style: settings.interval_style(),
         };
         loop {
             if limit.is_some_and(|limit| rows.sent >= limit) {

@@ -11,7 +11,9 @@ use datafusion::arrow::array::{
     Int16Array, Int32Array, Int64Array, LargeBinaryArray, ListArray, StringArray, TimestampMicrosecondArray,
 };
 use datafusion::scalar::ScalarValue;
+use planner::types::interval::Interval;
 use planner::types::numeric::Numeric;
+use planner::types::time::TimeTz;
 use planner::types::{BaseType, Datum, SqlType};
 use planner::{SqlError, state};
 
@@ -69,6 +71,19 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, out: &mut BytesMut) -> 
                 infinite @ (i64::MIN | i64::MAX) => infinite,
                 micros => micros.saturating_sub(EPOCH_MICROS),
             });
+        }
+        BaseType::Interval => {
+            let interval = Interval::from_bytes(cast::<BinaryArray>(array, ty)?.value(row))?;
+            out.put_i64(interval.micros);
+            out.put_i32(interval.days);
+            out.put_i32(interval.months);
+        }
+        BaseType::Time => out.put_i64(cast::<Int64Array>(array, ty)?.value(row)),
+        BaseType::Timetz => {
+            let time = TimeTz::from_bytes(cast::<BinaryArray>(array, ty)?.value(row))?;
+            out.put_i64(time.micros);
+            // PostgreSQL counts zones westwards.
+            out.put_i32(-time.offset);
         }
         BaseType::Uuid => out.put_slice(cast::<FixedSizeBinaryArray>(array, ty)?.value(row)),
         BaseType::Void => {}
@@ -150,12 +165,39 @@ pub fn read(ty: SqlType, bytes: &Bytes) -> Result<Datum> {
             let zone = (ty.base == BaseType::Timestamptz).then(|| "+00:00".into());
             Datum::TimestampMicrosecond(Some(micros), zone)
         }
+        BaseType::Interval => {
+            let [a, b, c, d, e, f, g, h, days @ ..] = fixed::<16>(bytes)?;
+            let [i, j, k, l, months @ ..] = days;
+            let interval = Interval {
+                months: i32::from_be_bytes(months),
+                days: i32::from_be_bytes([i, j, k, l]),
+                micros: i64::from_be_bytes([a, b, c, d, e, f, g, h]),
+            };
+            Datum::Binary(Some(interval.restrict(ty.modifier)?.to_bytes()))
+        }
+        BaseType::Time => Datum::Int64(Some(time_of_day(i64::from_be_bytes(fixed(bytes)?))?)),
+        BaseType::Timetz => {
+            let [a, b, c, d, e, f, g, h, west @ ..] = fixed::<12>(bytes)?;
+            let micros = time_of_day(i64::from_be_bytes([a, b, c, d, e, f, g, h]))?;
+            let west = i32::from_be_bytes(west);
+            if !(-57_599..=57_599).contains(&west) {
+                return Err(SqlError::new("22009", "time zone displacement out of range"));
+            }
+            Datum::Binary(Some(TimeTz { micros, offset: -west }.to_bytes()))
+        }
         BaseType::Uuid => Datum::FixedSizeBinary(16, Some(fixed::<16>(bytes)?.to_vec())),
         BaseType::Void => {
             value.advance(value.len());
             Datum::Null
         }
     })
+}
+
+fn time_of_day(micros: i64) -> Result<i64> {
+    if (0..=86_400_000_000).contains(&micros) {
+        return Ok(micros);
+    }
+    Err(SqlError::new(state::DATETIME_FIELD_OVERFLOW, "time out of range"))
 }
 
 fn read_array(ty: SqlType, mut bytes: Bytes) -> Result<Datum> {
@@ -271,6 +313,9 @@ mod tests {
         round_trip(SqlType::DATE, Datum::Date32(Some(-1)));
         round_trip(SqlType::TIMESTAMP, Datum::TimestampMicrosecond(Some(1), None));
         round_trip(SqlType::TIMESTAMPTZ, Datum::TimestampMicrosecond(Some(i64::MIN), Some("+00:00".into())));
+        round_trip(SqlType::INTERVAL, Datum::Binary(Some(Interval::new(-5, 6, -7).to_bytes())));
+        round_trip(SqlType::TIME, Datum::Int64(Some(86_400_000_000)));
+        round_trip(SqlType::TIMETZ, Datum::Binary(Some(TimeTz { micros: 5, offset: -3600 }.to_bytes())));
         round_trip(SqlType::UUID, Datum::FixedSizeBinary(16, Some((0..16).collect())));
         for text in ["0", "-12.340", "123456789012345678901234567890.001", "NaN", "1e-20"] {
             round_trip(SqlType::NUMERIC, Datum::Binary(Some(Numeric::parse(text).unwrap().to_bytes())));

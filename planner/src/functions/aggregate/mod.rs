@@ -2,13 +2,14 @@
 
 mod collect;
 mod fold;
+mod interval;
 mod logical;
 mod ordered;
 mod regression;
 mod statistics;
 mod sum;
 
-use super::comparison::numeric_key;
+use super::comparison::{canonical, numeric_key};
 use super::{AggregateCall, CastContext, Resolver, TypedExpr};
 use crate::error::{Result, SqlError, state};
 use crate::types::{BaseType, SqlType};
@@ -83,7 +84,12 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
     }
     // Two numerics are distinct by value, not by scale.
     let key = |arg: TypedExpr| {
-        if distinct && arg.ty.base == BaseType::Numeric && !arg.ty.array { numeric_key(arg) } else { arg }
+        let by_value = matches!(arg.ty.base, BaseType::Numeric | BaseType::Interval) && !arg.ty.array;
+        match arg.ty.base {
+            _ if !distinct || !by_value => arg,
+            BaseType::Numeric => numeric_key(arg),
+            _ => canonical(arg),
+        }
     };
     match (name, args.len()) {
         ("count", 0) => {
@@ -154,7 +160,9 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
             };
             let declared = arg.ty.modifier >= 4;
             let ty = arg.ty.plain();
-            if base == B::Numeric && !declared {
+            if base == B::Interval {
+                make(interval::extreme(name == "max"), vec![arg.expr], ty)
+            } else if base == B::Numeric && !declared {
                 // Of equal values of different scales one is shown as it is.
                 make(logical::numeric_extreme(name == "max"), vec![arg.expr], ty)
             } else if matches!(base, B::Float4 | B::Float8) {
@@ -177,6 +185,13 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
                 return Ok(TypedExpr::new(undecorated(function, vec![arg.expr], filter), ty.array_of()));
             }
             make(array_agg_udaf(), vec![arg.expr], ty.array_of())
+        }
+        "sum" | "avg" if matches!(base, B::Interval | B::Time) => {
+            if distinct {
+                return Err(interval::no_distinct(name));
+            }
+            let arg = resolver.cast(arg, SqlType::INTERVAL, CastContext::Implicit)?;
+            make(interval::total(name == "avg"), vec![arg.expr], SqlType::INTERVAL)
         }
         "sum" | "avg" => {
             let (function, result) =

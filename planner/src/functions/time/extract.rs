@@ -1,4 +1,4 @@
-//! extract, date_part, timezone, isfinite, make_date and make_timestamp.
+//! extract, date_part, isfinite, make_date and make_timestamp.
 
 use super::field::{Fields, HOUR};
 use crate::error::{Result, SqlError, state};
@@ -7,8 +7,7 @@ use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Bool, Date, Float8, Int4, Numeric, SqlWrite, Text, Timestamp, Timestamptz, unary};
 use crate::types::SqlType;
 use crate::types::datetime::{
-    DAY, END_DATE, MIN_DATE, SECOND, date_to_timestamp, days_from_civil, days_in_month, offset_at_utc, to_local,
-    to_utc, zone,
+    DAY, END_DATE, MIN_DATE, SECOND, date_to_timestamp, days_from_civil, days_in_month, offset_at_utc,
 };
 use crate::types::numeric::Numeric as Number;
 use std::sync::Arc;
@@ -232,24 +231,6 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                 Float8::append(&mut builder, value)?;
             }
             Ok(Float8::finish(builder))
-        }),
-    ));
-    all.push(ScalarFunction::new(
-        "timezone",
-        &[text, timestamp],
-        timestamptz,
-        immutable,
-        crate::functions::typed::binary::<Text, Timestamp, Timestamptz, _>(|name: &str, local: i64| {
-            Ok(to_utc(local, zone(name)?))
-        }),
-    ));
-    all.push(ScalarFunction::new(
-        "timezone",
-        &[text, timestamptz],
-        timestamp,
-        immutable,
-        crate::functions::typed::binary::<Text, Timestamptz, Timestamp, _>(|name: &str, utc: i64| {
-            Ok(to_local(utc, zone(name)?))
         }),
     ));
     all.push(ScalarFunction::new(

@@ -4,9 +4,10 @@ use super::field::Fields;
 use crate::error::{Result, SqlError};
 use crate::functions::kernel::{Call, Stability};
 use crate::functions::registry::ScalarFunction;
-use crate::functions::typed::{SqlWrite, Text, Timestamp, binary};
+use crate::functions::typed::{Interval, SqlWrite, Text, Timestamp, binary};
 use crate::types::SqlType;
 use crate::types::datetime::{SECOND, offset_at_utc};
+use crate::types::interval::Interval as Span;
 use chrono_tz::Tz;
 use std::sync::Arc;
 
@@ -62,6 +63,50 @@ fn format(local: i64, offset: i64, zone: Option<Tz>, pattern: &str) -> Result<Op
         return Ok(None);
     }
     let fields = Fields::new(local);
+    fill(pattern, |found, fill| Ok(write(&fields, local, offset, zone, found, fill))).map(Some)
+}
+
+/// An interval in a format. Errors: 22007 for patterns that need a date.
+fn format_interval(span: Span, pattern: &str) -> Result<String> {
+    let seconds = span.micros / SECOND;
+    let fields = Fields {
+        days: 0,
+        year: i64::from(span.months / 12),
+        month: i64::from(span.months % 12),
+        day: i64::from(span.days),
+        hour: seconds / 3600,
+        minute: seconds / 60 % 60,
+        second: seconds % 60,
+        micros: span.micros % SECOND,
+    };
+    fill(pattern, |found, fill| {
+        let number = |value: i64, width: usize| {
+            let width = width + usize::from(value < 0);
+            Ok((if fill { format!("{value:0width$}") } else { value.to_string() }, Some(value)))
+        };
+        match found {
+            "YYYY" => number(fields.year, 4),
+            "YYY" => number(fields.year % 1000, 3),
+            "YY" => number(fields.year % 100, 2),
+            "Y" | "y" => number(fields.year % 10, 1),
+            "MM" => number(fields.month, 2),
+            "DD" => number(fields.day, 2),
+            "DDD" => number(i64::from(span.months) * 30 + fields.day, 3),
+            "HH24" => number(fields.hour, 2),
+            "HH" | "HH12" => number(if fields.hour % 12 == 0 { 12 } else { fields.hour % 12 }, 2),
+            "MI" | "SS" | "SSSS" | "SSSSS" | "MS" | "US" | "FF1" | "FF2" | "FF3" | "FF4" | "FF5" | "FF6" | "AM"
+            | "PM" | "am" | "pm" | "A.M." | "P.M." | "a.m." | "p.m." => Ok(write(&fields, 0, 0, None, found, fill)),
+            _ => Err(SqlError::new(
+                crate::error::state::INVALID_DATETIME_FORMAT,
+                "invalid format specification for an interval value",
+            )
+            .hint("Intervals are not tied to specific calendar dates.")),
+        }
+    })
+}
+
+/// Writes a format, each pattern of it by `write`, which answers the text and the number that it shows, if it is one.
+fn fill(pattern: &str, write: impl Fn(&str, bool) -> Result<(String, Option<i64>)>) -> Result<String> {
     let mut out = String::new();
     let mut rest = pattern;
     while !rest.is_empty() {
@@ -94,7 +139,7 @@ fn format(local: i64, offset: i64, zone: Option<Tz>, pattern: &str) -> Result<Op
             continue;
         };
         rest = tail.get(found.len()..).unwrap_or_default();
-        let written = write(&fields, local, offset, zone, found, fill);
+        let written = write(found, fill)?;
         out.push_str(&written.0);
         for (suffix, upper) in [("TH", true), ("th", false)] {
             if let (Some(number), Some(tail)) = (written.1, rest.strip_prefix(suffix)) {
@@ -104,7 +149,7 @@ fn format(local: i64, offset: i64, zone: Option<Tz>, pattern: &str) -> Result<Op
             }
         }
     }
-    Ok(Some(out))
+    Ok(out)
 }
 
 /// Numeric patterns may be written in lower case.
@@ -133,7 +178,7 @@ fn write(
         |value: i64, width: usize| (if fill { format!("{value:0width$}") } else { value.to_string() }, Some(value));
     let padded = |name: String| (if fill { format!("{name:<9}") } else { name }, None);
     let year = if fields.year > 0 { fields.year } else { 1 - fields.year };
-    let month = MONTHS.get(fields.month as usize - 1).copied().unwrap_or_default();
+    let month = MONTHS.get((fields.month - 1).max(0) as usize).copied().unwrap_or_default();
     let weekday = DAYS.get(fields.day_of_week() as usize).copied().unwrap_or_default();
     let noon = |letters: (&str, &str)| (if fields.hour < 12 { letters.0 } else { letters.1 }.to_string(), None);
     let era = |letters: (&str, &str)| (if fields.year > 0 { letters.1 } else { letters.0 }.to_string(), None);
@@ -215,6 +260,13 @@ fn write(
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let text = SqlType::TEXT;
     vec![
+        ScalarFunction::new(
+            "to_char",
+            &[SqlType::INTERVAL, text],
+            text,
+            Stability::Immutable,
+            binary::<Interval, Text, Text, _>(format_interval),
+        ),
         ScalarFunction::new(
             "to_char",
             &[SqlType::TIMESTAMP, text],

@@ -53,6 +53,10 @@ impl Settings {
     pub fn time_zone(&self) -> chrono_tz::Tz {
         self.time_zone
     }
+    /// IntervalStyle.
+    pub fn interval_style(&self) -> crate::types::interval::Style {
+        self.values.get("IntervalStyle").map(|name| crate::types::interval::Style::named(name)).unwrap_or_default()
+    }
     /// statement_timeout, unless 0.
     pub fn statement_timeout(&self) -> Option<Duration> {
         self.statement_timeout

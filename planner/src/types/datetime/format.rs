@@ -17,6 +17,11 @@ fn write_day(days: i64, out: &mut Vec<u8>) -> bool {
 fn write_time(of_day: i64, out: &mut Vec<u8>) {
     let (seconds, micros) = (of_day / SECOND, of_day % SECOND);
     let _ = write!(out, " {:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    write_fraction(micros.unsigned_abs(), out);
+}
+
+/// `.5` for 500000 microseconds, nothing for none.
+pub(crate) fn write_fraction(micros: u64, out: &mut Vec<u8>) {
     if micros != 0 {
         let _ = write!(out, ".{micros:06}");
         while out.last() == Some(&b'0') {
@@ -62,6 +67,14 @@ pub fn write_timestamptz(micros: i64, zone: Tz, out: &mut Vec<u8>) {
     let local = micros.saturating_add(offset * SECOND);
     let before = write_day(local.div_euclid(DAY), out);
     write_time(local.rem_euclid(DAY), out);
+    write_offset(offset, out);
+    if before {
+        out.extend_from_slice(b" BC");
+    }
+}
+
+/// `+01`, `-03:30`: seconds east of UTC.
+pub(crate) fn write_offset(offset: i64, out: &mut Vec<u8>) {
     let (sign, offset) = if offset < 0 { ('-', -offset) } else { ('+', offset) };
     let _ = write!(out, "{sign}{:02}", offset / 3600);
     if offset % 3600 != 0 {
@@ -69,8 +82,5 @@ pub fn write_timestamptz(micros: i64, zone: Tz, out: &mut Vec<u8>) {
         if offset % 60 != 0 {
             let _ = write!(out, ":{:02}", offset % 60);
         }
-    }
-    if before {
-        out.extend_from_slice(b" BC");
     }
 }

@@ -3,10 +3,13 @@
 //! A date is days, a timestamp microseconds since 1970-01-01 (UTC for timestamptz); the extreme values of the
 //! integers stand for the infinities. The calendar is the proleptic Gregorian one; year 0 is 1 BC.
 
+mod clock;
 mod format;
 mod parse;
 
+pub use clock::{parse_time, parse_timetz};
 pub use format::{write_date, write_timestamp, write_timestamptz};
+pub(crate) use format::{write_fraction, write_offset};
 pub use parse::{Parsed, parse, parse_date, parse_timestamp, parse_timestamptz};
 
 use crate::error::{Result, SqlError, state};
@@ -25,6 +28,11 @@ pub const END_DATE: i64 = 2_145_042_906;
 pub const END_TIMESTAMP: i64 = i64::MAX;
 /// First microsecond of timestamps: 4714-11-24 BC.
 pub const MIN_TIMESTAMP: i64 = MIN_DATE * DAY;
+/// Whether a moment is within the range of timestamps.
+pub fn in_timestamp_range(micros: i64) -> bool {
+    (MIN_TIMESTAMP..END_TIMESTAMP).contains(&micros)
+}
+
 /// `infinity` and `-infinity` of timestamps.
 pub const TIMESTAMP_INFINITY: i64 = i64::MAX;
 /// See [`TIMESTAMP_INFINITY`].
@@ -140,6 +148,22 @@ pub fn timestamp_to_date(micros: i64) -> i32 {
         i64::MIN => i32::MIN,
         i64::MAX => i32::MAX,
         _ => micros.div_euclid(DAY) as i32,
+    }
+}
+
+/// A timestamp rounded to some digits of seconds. Infinities stay.
+pub fn round_timestamp(micros: i64, modifier: i32) -> i64 {
+    match u32::try_from(modifier) {
+        Ok(digits @ 0..=5) if micros != i64::MIN && micros != i64::MAX => {
+            let unit = 10i64.pow(6 - digits);
+            let half = unit / 2;
+            // Half away from the year 2000, from which PostgreSQL counts.
+            const ORIGIN: i64 = 946_684_800_000_000;
+            let since = micros.saturating_sub(ORIGIN);
+            let rounded = if since >= 0 { (since + half) / unit * unit } else { -((half - since) / unit * unit) };
+            rounded.saturating_add(ORIGIN)
+        }
+        _ => micros,
     }
 }
 

@@ -36,19 +36,19 @@ pub enum Zone {
     Named(Tz),
 }
 
-struct Reader<'a> {
-    text: &'a str,
-    type_name: &'a str,
+pub(super) struct Reader<'a> {
+    pub(super) text: &'a str,
+    pub(super) type_name: &'a str,
 }
 
 impl Reader<'_> {
-    fn syntax(&self) -> SqlError {
+    pub(super) fn syntax(&self) -> SqlError {
         SqlError::new(
             state::INVALID_DATETIME_FORMAT,
             format!("invalid input syntax for type {}: \"{}\"", self.type_name, self.text),
         )
     }
-    fn field(&self) -> SqlError {
+    pub(super) fn field(&self) -> SqlError {
         SqlError::new(state::DATETIME_FIELD_OVERFLOW, format!("date/time field value out of range: \"{}\"", self.text))
     }
 }
@@ -263,7 +263,7 @@ fn read_date(word: &str, reader: &Reader<'_>) -> Result<Option<(i64, i64, i64)>>
     }))
 }
 
-fn read_clock(clock: &str, reader: &Reader<'_>) -> Result<i64> {
+pub(super) fn read_clock(clock: &str, reader: &Reader<'_>) -> Result<i64> {
     let (whole, fraction) = clock.split_once('.').unwrap_or((clock, ""));
     let mut fields = [0i64; 3];
     let parts: Vec<&str> = whole.split(':').collect();
@@ -290,7 +290,7 @@ fn read_clock(clock: &str, reader: &Reader<'_>) -> Result<i64> {
     Ok(total)
 }
 
-fn half_day(time: Option<i64>, after_noon: bool, reader: &Reader<'_>) -> Result<i64> {
+pub(super) fn half_day(time: Option<i64>, after_noon: bool, reader: &Reader<'_>) -> Result<i64> {
     let hour = 3600 * SECOND;
     match time {
         Some(time) if time < 13 * hour => {
@@ -302,7 +302,7 @@ fn half_day(time: Option<i64>, after_noon: bool, reader: &Reader<'_>) -> Result<
     }
 }
 
-fn read_zone(word: &str, reader: &Reader<'_>) -> Result<Zone> {
+pub(super) fn read_zone(word: &str, reader: &Reader<'_>) -> Result<Zone> {
     let sign = match word.as_bytes().first() {
         Some(b'+') => 1,
         Some(b'-') => -1,

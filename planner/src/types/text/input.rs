@@ -2,8 +2,9 @@
 
 use super::{InputContext, split_array};
 use crate::error::{Result, SqlError, state};
+use crate::types::interval::{Restriction, parse_interval};
 use crate::types::numeric::Numeric;
-use crate::types::{BaseType, Datum, SqlType, datetime, length};
+use crate::types::{BaseType, Datum, SqlType, datetime, length, time};
 use datafusion::scalar::ScalarValue;
 
 fn invalid(type_name: &str, text: &str) -> SqlError {
@@ -197,14 +198,29 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
         BaseType::SingleChar => ScalarValue::Utf8(text.chars().next().map(String::from).or(Some(String::new()))),
         BaseType::Bytea => ScalarValue::LargeBinary(Some(parse_bytea(text)?)),
         BaseType::Date => ScalarValue::Date32(Some(datetime::parse_date(text, context.time_zone, context.now)?)),
-        BaseType::Timestamp => ScalarValue::TimestampMicrosecond(
-            Some(datetime::parse_timestamp(text, context.time_zone, context.now)?),
-            None,
-        ),
-        BaseType::Timestamptz => ScalarValue::TimestampMicrosecond(
-            Some(datetime::parse_timestamptz(text, context.time_zone, context.now)?),
-            Some("+00:00".into()),
-        ),
+        BaseType::Timestamp => {
+            let moment = datetime::parse_timestamp(text, context.time_zone, context.now)?;
+            ScalarValue::TimestampMicrosecond(Some(datetime::round_timestamp(moment, ty.modifier)), None)
+        }
+        BaseType::Timestamptz => {
+            let moment = datetime::parse_timestamptz(text, context.time_zone, context.now)?;
+            ScalarValue::TimestampMicrosecond(
+                Some(datetime::round_timestamp(moment, ty.modifier)),
+                Some("+00:00".into()),
+            )
+        }
+        BaseType::Interval => {
+            ScalarValue::Binary(Some(parse_interval(text, Restriction::of_modifier(ty.modifier))?.to_bytes()))
+        }
+        BaseType::Time => {
+            let micros = datetime::parse_time(text, context.time_zone, context.now)?;
+            ScalarValue::Int64(Some(time::round_time(micros, ty.modifier)))
+        }
+        BaseType::Timetz => {
+            let read = datetime::parse_timetz(text, context.time_zone, context.now)?;
+            let rounded = time::TimeTz { micros: time::round_time(read.micros, ty.modifier), ..read };
+            ScalarValue::Binary(Some(rounded.to_bytes()))
+        }
         BaseType::Uuid => ScalarValue::FixedSizeBinary(16, Some(parse_uuid(text)?.to_vec())),
         BaseType::Regclass | BaseType::Regtype | BaseType::Regproc | BaseType::Regnamespace => {
             ScalarValue::Int64(Some(input_name(ty.base, text, context)?))

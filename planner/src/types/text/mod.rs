@@ -14,6 +14,7 @@ pub use output::{output, output_datum, output_string, write_bytea, write_float4,
 use crate::catalog::Catalog;
 use crate::execution::StatementContext;
 use crate::session::settings::Settings;
+use crate::types::interval::Style;
 use chrono_tz::Tz;
 
 /// What the text input of some types depends on.
@@ -57,14 +58,22 @@ pub struct OutputContext<'a> {
     pub catalog: Option<&'a Catalog>,
     /// Schemas searched: what is found by its bare name prints so.
     pub search_path: &'a [String],
+    /// The session's IntervalStyle.
+    pub interval_style: Style,
 }
 
 impl<'a> OutputContext<'a> {
     /// UTC, no catalog.
-    pub const PLAIN: OutputContext<'static> = OutputContext { time_zone: Tz::UTC, catalog: None, search_path: &[] };
+    pub const PLAIN: OutputContext<'static> =
+        OutputContext { time_zone: Tz::UTC, catalog: None, search_path: &[], interval_style: Style::Postgres };
     /// From the settings of a session.
     pub fn new(settings: &'a Settings, catalog: &'a Catalog) -> Self {
-        OutputContext { time_zone: settings.time_zone(), catalog: Some(catalog), search_path: settings.search_path() }
+        OutputContext {
+            time_zone: settings.time_zone(),
+            catalog: Some(catalog),
+            search_path: settings.search_path(),
+            interval_style: settings.interval_style(),
+        }
     }
     /// From the statement under way.
     pub fn of_statement(context: &'a StatementContext) -> Self {

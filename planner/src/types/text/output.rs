@@ -3,8 +3,9 @@
 use super::OutputContext;
 use super::array::write_element;
 use crate::error::{Result, SqlError};
+use crate::types::interval::{Interval, write_interval};
 use crate::types::numeric::Numeric;
-use crate::types::{BaseType, Datum, SqlType, datetime};
+use crate::types::{BaseType, Datum, SqlType, datetime, time};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{
     Date32Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
@@ -159,6 +160,15 @@ pub fn output(
         BaseType::Timestamp => {
             let value = array.as_primitive_opt::<TimestampMicrosecondType>().ok_or_else(wrong)?.value(row);
             datetime::write_timestamp(value, out);
+        }
+        BaseType::Interval => {
+            let bytes = array.as_binary_opt::<i32>().ok_or_else(wrong)?.value(row);
+            write_interval(&Interval::from_bytes(bytes)?, context.interval_style, out);
+        }
+        BaseType::Time => time::write_time(array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row), out),
+        BaseType::Timetz => {
+            let bytes = array.as_binary_opt::<i32>().ok_or_else(wrong)?.value(row);
+            time::write_timetz(time::TimeTz::from_bytes(bytes)?, out);
         }
         BaseType::Timestamptz => {
             let value = array.as_primitive_opt::<TimestampMicrosecondType>().ok_or_else(wrong)?.value(row);

@@ -1,0 +1,186 @@
+//! extract and date_part of intervals and times.
+
+use super::field::HOUR;
+use crate::error::{Result, SqlError, state};
+use crate::functions::kernel::Stability;
+use crate::functions::registry::ScalarFunction;
+use crate::functions::typed::{Float8, Int8, Interval, Numeric, SqlRead, Text, TimeTz, binary};
+use crate::types::SqlType;
+use crate::types::datetime::SECOND;
+use crate::types::interval::Interval as Span;
+use crate::types::numeric::Numeric as Number;
+use crate::types::time::TimeTz as ZonedTime;
+
+/// Names of units that are no field here, but are known.
+const KNOWN: [&str; 37] = [
+    "day",
+    "days",
+    "d",
+    "week",
+    "weeks",
+    "w",
+    "month",
+    "months",
+    "mon",
+    "mons",
+    "quarter",
+    "qtr",
+    "year",
+    "years",
+    "y",
+    "yr",
+    "yrs",
+    "decade",
+    "decades",
+    "dec",
+    "decs",
+    "century",
+    "centuries",
+    "c",
+    "millennium",
+    "millennia",
+    "mil",
+    "timezone",
+    "timezone_hour",
+    "timezone_minute",
+    "dow",
+    "doy",
+    "isodow",
+    "isoyear",
+    "julian",
+    "j",
+    "jd",
+];
+
+fn refused<T>(field: &str, type_name: &str) -> Result<T> {
+    let known = KNOWN.contains(&field.to_ascii_lowercase().as_str());
+    let (sqlstate, how) = if known {
+        (state::FEATURE_NOT_SUPPORTED, "not supported")
+    } else {
+        (state::INVALID_PARAMETER_VALUE, "not recognized")
+    };
+    Err(SqlError::new(sqlstate, format!("unit \"{field}\" {how} for type {type_name}")))
+}
+
+/// A field of hours, minutes and seconds; each has the sign of the whole.
+fn of_clock(name: &str, micros: i64) -> Option<Number> {
+    let in_minute = micros % (60 * SECOND);
+    Some(match name {
+        "microseconds" | "microsecond" | "usec" | "usecs" | "us" => Number::from(in_minute),
+        "milliseconds" | "millisecond" | "msec" | "msecs" | "ms" => Number::new(i128::from(in_minute), 3),
+        "second" | "seconds" | "sec" | "secs" | "s" => Number::new(i128::from(in_minute), 6),
+        "minute" | "minutes" | "min" | "mins" | "m" => Number::from(micros / (60 * SECOND) % 60),
+        "hour" | "hours" | "hr" | "hrs" | "h" => Number::from(micros / (HOUR * SECOND)),
+        _ => return None,
+    })
+}
+
+fn of_interval(field: &str, span: Span) -> Result<Number> {
+    let name = field.to_ascii_lowercase();
+    let (years, months) = (i64::from(span.months / 12), i64::from(span.months % 12));
+    if let Some(number) = of_clock(&name, span.micros) {
+        return Ok(number);
+    }
+    Ok(Number::from(match name.as_str() {
+        "day" | "days" | "d" => i64::from(span.days),
+        "month" | "months" | "mon" | "mons" => months,
+        "quarter" | "qtr" => months / 3 + 1,
+        "year" | "years" | "y" | "yr" | "yrs" => years,
+        "decade" | "decades" | "dec" | "decs" => years / 10,
+        "century" | "centuries" | "c" | "cent" => years / 100,
+        "millennium" | "millennia" | "mil" | "mils" => years / 1000,
+        "epoch" => {
+            // A year counts 365.25 days here, a month 30.
+            let quarter_days = i128::from(years) * 1461 + i128::from(months) * 120 + i128::from(span.days) * 4;
+            return Ok(Number::new(quarter_days * 21_600_000_000 + i128::from(span.micros), 6));
+        }
+        _ => return refused(field, "interval"),
+    }))
+}
+
+fn of_time(field: &str, micros: i64) -> Result<Number> {
+    let name = field.to_ascii_lowercase();
+    match of_clock(&name, micros) {
+        Some(number) => Ok(number),
+        None if name == "epoch" => Ok(Number::new(i128::from(micros), 6)),
+        None => refused(field, "time without time zone"),
+    }
+}
+
+fn of_timetz(field: &str, time: ZonedTime) -> Result<Number> {
+    let name = field.to_ascii_lowercase();
+    let offset = i64::from(time.offset);
+    if let Some(number) = of_clock(&name, time.micros) {
+        return Ok(number);
+    }
+    Ok(match name.as_str() {
+        "epoch" => Number::new(i128::from(time.micros - offset * SECOND), 6),
+        "timezone" => Number::from(offset),
+        "timezone_hour" => Number::from(offset / HOUR),
+        "timezone_minute" => Number::from(offset / 60 % 60),
+        _ => return refused(field, "time with time zone"),
+    })
+}
+
+fn both<A: SqlRead>(
+    ty: SqlType,
+    field: impl for<'a> Fn(&str, A::Item<'a>) -> Result<Number> + Copy + Send + Sync + 'static,
+) -> Vec<ScalarFunction> {
+    let arguments = [SqlType::TEXT, ty];
+    let immutable = Stability::Immutable;
+    vec![
+        ScalarFunction::new(
+            "extract",
+            &arguments,
+            SqlType::NUMERIC,
+            immutable,
+            binary::<Text, A, Numeric, _>(move |name: &str, value: A::Item<'_>| field(name, value)),
+        ),
+        ScalarFunction::new(
+            "date_part",
+            &arguments,
+            SqlType::FLOAT8,
+            immutable,
+            binary::<Text, A, Float8, _>(move |name: &str, value: A::Item<'_>| field(name, value)?.to_f64()),
+        ),
+    ]
+}
+
+/// The functions of this module.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    [
+        both::<Interval>(SqlType::INTERVAL, of_interval),
+        both::<Int8>(SqlType::TIME, of_time),
+        both::<TimeTz>(SqlType::TIMETZ, of_timetz),
+    ]
+    .concat()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_as_postgresql_answers_them() {
+        let span = Span::new(14, 3, 4 * HOUR * SECOND + 65_500_000);
+        for (field, value) in [
+            ("year", "1"),
+            ("month", "2"),
+            ("quarter", "1"),
+            ("day", "3"),
+            ("hour", "4"),
+            ("minute", "1"),
+            ("second", "5.500000"),
+            ("milliseconds", "5500.000"),
+            ("epoch", "37015265.500000"),
+        ] {
+            assert_eq!(of_interval(field, span).unwrap().to_string(), value, "{field}");
+        }
+        assert_eq!(of_interval("week", span).unwrap_err().state(), state::FEATURE_NOT_SUPPORTED);
+        assert_eq!(of_interval("nosuch", span).unwrap_err().state(), state::INVALID_PARAMETER_VALUE);
+        assert_eq!(of_time("day", 0).unwrap_err().state(), state::FEATURE_NOT_SUPPORTED);
+        let time = ZonedTime { micros: 0, offset: -12_600 };
+        assert_eq!(of_timetz("timezone_minute", time).unwrap().to_string(), "-30");
+    }
+}
