@@ -13,6 +13,8 @@ use crate::wave::Progress;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 use storage::{RowMutation, StoreError, Timestamp};
 
 /// Batches of secondaries under way at the same time.
@@ -32,7 +34,7 @@ impl CommitJob {
         let locked = async {
             self.prewrite_wave(&progress).await?;
             progress.pass(self.store.fail_points(), failpoint::AFTER_PREWRITE).await?;
-            self.commit_ts(Timestamp::ZERO).await
+            self.fresh_ts().await
         };
         let locked = self.with_heart_beats(&progress, locked).await;
         let mut sent = false;
@@ -40,35 +42,43 @@ impl CommitJob {
             Ok(commit_ts) => self.commit_primary_by_row(commit_ts, &mut sent).await,
             Err(error) => Err(error),
         };
-        let reached = progress.reached.lock().take();
+        let result = match result {
+            Err(error) if sent => self.settle(error).await,
+            result => result,
+        };
         match result {
-            Err(error) if sent => match self.settle(error).await {
-                Err(error @ TxnError::Undetermined { .. }) => Err(error),
-                Err(error) => {
-                    self.roll_back(reached).await;
-                    Err(error)
-                }
-                committed => committed,
-            },
+            Ok(commit_ts) => {
+                self.wait_until_seen(commit_ts).await;
+                Ok(commit_ts)
+            }
+            Err(error @ TxnError::Undetermined { .. }) => Err(error),
             Err(error) => {
+                let reached = progress.reached.lock().take();
                 self.roll_back(reached).await;
                 Err(error)
             }
-            committed => committed,
         }
     }
 
-    /// A timestamp at or above `at_least`, from after this call.
-    async fn commit_ts(&self, at_least: Timestamp) -> Result<Timestamp> {
+    /// A timestamp from after this call.
+    async fn fresh_ts(&self) -> Result<Timestamp> {
+        let fresh = self.store.oracle.timestamp().await?.timestamp;
+        self.freshest.fetch_max(fresh.0, Ordering::SeqCst);
+        Ok(fresh)
+    }
+
+    /// Waits until every snapshot from now on sees what committed at `commit_ts`: readers may have pushed it a
+    /// little ahead of the oracle.
+    async fn wait_until_seen(&self, commit_ts: Timestamp) {
         let mut patience = Backoff::new(self.store.env.clone(), STORE_PATIENCE);
-        loop {
-            let commit_ts = self.store.oracle.timestamp().await?.timestamp;
-            if commit_ts >= at_least {
-                return Ok(commit_ts);
+        while commit_ts.0 > self.freshest.load(Ordering::SeqCst) {
+            let ahead = Duration::from_micros(commit_ts.0 - self.freshest.load(Ordering::SeqCst));
+            self.store.env.sleep(ahead.min(STORE_PATIENCE)).await;
+            if let Err(error) = self.fresh_ts().await {
+                tracing::debug!(%error, %commit_ts, "a commit ahead of the oracle waits for it");
             }
             if !patience.pause().await {
-                let what = format!("the oracle stays at {commit_ts}, below the {at_least} that a reader asked for");
-                return Err(StoreError::Unavailable(what).into());
+                return;
             }
         }
     }
@@ -84,7 +94,8 @@ impl CommitJob {
             };
             let lock = Lock::decode(&cell.value)?;
             if commit_ts < lock.min_commit_ts {
-                commit_ts = self.commit_ts(lock.min_commit_ts).await?;
+                // Ahead of the oracle when many readers push: none of those that come meanwhile needs to.
+                commit_ts = self.fresh_ts().await?.max(lock.min_commit_ts);
             }
             store.fail_points().pass(failpoint::BEFORE_COMMIT_PRIMARY).await?;
             self.snapshot.check_age(store)?;

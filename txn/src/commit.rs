@@ -19,6 +19,7 @@ use futures::channel::oneshot;
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use storage::{
     AtomicCommit, Cell, ClassRange, CommitBatch, CommitCell, CommitCondition, Condition, FailedCondition, Family,
@@ -47,6 +48,8 @@ pub(crate) struct CommitJob {
     pub(crate) primary: Bytes,
     /// The primary's lock, as last written.
     pub(crate) primary_lock: Mutex<Option<Cell>>,
+    /// The newest timestamp that the oracle gave this commit.
+    pub(crate) freshest: AtomicU64,
     /// When the locks expire, on an engine where that does not matter: all alike.
     pub(crate) expires_at: u64,
 }
@@ -70,6 +73,7 @@ impl CommitJob {
             vanished: HashSet::new(),
             primary: Bytes::new(),
             primary_lock: Mutex::new(None),
+            freshest: AtomicU64::new(0),
             expires_at: 0,
         }
     }

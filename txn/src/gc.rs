@@ -231,7 +231,7 @@ fn shadowed(row: &Row) -> Result<Vec<Mutation>> {
     for (age, cell) in row.family(Family::Write).enumerate() {
         let Record::Committed(record) = decode_record(cell)? else { continue };
         // The newest is what every snapshot from the safe point on sees, unless it is nothing.
-        if age == 0 && record.kind != RecordKind::Delete {
+        if age == 0 && record.kind != RecordKind::Delete && !system::is_outcome(&row.key) {
             continue;
         }
         mutations.push(remove(Family::Write, cell.timestamp));

@@ -95,6 +95,7 @@ pub mod lease;
 pub mod lock;
 pub(crate) mod met_locks;
 pub mod oracle;
+pub(crate) mod outcome;
 pub(crate) mod prewrite;
 pub(crate) mod resolver;
 pub(crate) mod rollback;
@@ -112,7 +113,8 @@ pub use failpoint::{FailAction, FailPoints};
 pub use lease::NodeLease;
 pub use lock::LockStrength;
 pub use oracle::{Oracle, OracleReading};
-pub use store::{Outcome, TransactionStore, TransactionStoreOptions};
+pub use outcome::Outcome;
+pub use store::{TransactionStore, TransactionStoreOptions};
 pub use transaction::*;
 
 #[cfg(test)]

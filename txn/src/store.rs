@@ -54,17 +54,6 @@ impl Default for TransactionStoreOptions {
     }
 }
 
-/// How a transaction that asked for its identity ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Committed at this timestamp.
-    Committed(Timestamp),
-    /// Rolled back, or never committed before the server went down.
-    Aborted,
-    /// Still open in this process.
-    InProgress,
-}
-
 /// The transactional store.
 pub struct TransactionStore {
     pub(crate) store: StoreRef,
@@ -149,14 +138,5 @@ impl TransactionStore {
     /// The GC safe point: snapshots below it are refused.
     pub fn safe_point(&self) -> Timestamp {
         Timestamp(self.safe_point.load(Ordering::SeqCst))
-    }
-
-    /// How the transaction with this start_ts, which asked for its identity, ended.
-    pub async fn outcome(&self, start_ts: Timestamp) -> Result<Outcome> {
-        if self.identified.lock().contains(&start_ts) {
-            return Ok(Outcome::InProgress);
-        }
-        let row = self.read_primary(&system::outcome_key(start_ts), start_ts).await?;
-        Ok(row.committed.map_or(Outcome::Aborted, Outcome::Committed))
     }
 }

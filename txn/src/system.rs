@@ -51,6 +51,11 @@ pub(crate) fn node_key() -> Bytes {
     key("node")
 }
 
+/// Whether `key` is the row of an outcome.
+pub(crate) fn is_outcome(row: &[u8]) -> bool {
+    row.strip_prefix(PREFIX).is_some_and(|rest| rest.starts_with(b"outcome/"))
+}
+
 /// The row that says how the transaction `start_ts` ended, written when it asked for its
 /// identity. The multiplied hash in front spreads neighbours over tablets.
 pub(crate) fn outcome_key(start_ts: Timestamp) -> Bytes {

@@ -6,6 +6,7 @@ use crate::buffer::Buffer;
 use crate::commit::CommitJob;
 use crate::error::{Result, TxnError};
 use crate::lock::LockStrength;
+use crate::resolver::Status;
 use crate::snapshot::{ReadCounts, Snapshot};
 use crate::store::TransactionStore;
 use crate::{scan, system};
@@ -13,7 +14,7 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use storage::{RowRange, TabletInfo, Timestamp};
 
 /// Position of a statement within its transaction, as PostgreSQL's CommandId.
@@ -114,6 +115,8 @@ pub struct Transaction {
     buffer: RwLock<Buffer>,
     command: AtomicU32,
     unchanged: Mutex<Vec<Bytes>>,
+    /// Its commit ended without anybody knowing how: it counts as in progress until a restart.
+    undetermined: AtomicBool,
     counts: ReadCounts,
 }
 
@@ -137,6 +140,7 @@ impl Transaction {
             buffer: RwLock::new(buffer),
             command: AtomicU32::new(1),
             unchanged: Mutex::default(),
+            undetermined: AtomicBool::new(false),
             counts: ReadCounts::default(),
         }
     }
@@ -322,8 +326,7 @@ impl Transaction {
             state.start_ts
         };
         let mut buffer = std::mem::replace(&mut *self.buffer.write(), Buffer::new(usize::MAX, None));
-        if buffer.is_empty() {
-            self.forget(start_ts);
+        if buffer.is_empty() && start_ts.is_none() {
             return Ok(snapshot.ts());
         }
         if let Some(start_ts) = start_ts {
@@ -334,7 +337,12 @@ impl Transaction {
         let unchanged = std::mem::take(&mut *self.unchanged.lock());
         let job = CommitJob::new(self.store.clone(), snapshot, buffer, start_ts, unchanged, self.options.durable);
         let result = job.run().await;
-        self.forget(start_ts);
+        // On one log nobody can tell before a restart how it ended.
+        if matches!(result, Err(TxnError::Undetermined { .. })) && self.store.store.atomic().is_some() {
+            self.undetermined.store(true, Ordering::SeqCst);
+        } else {
+            self.forget(start_ts);
+        }
         result
     }
 
@@ -348,6 +356,14 @@ impl Transaction {
         };
         *self.buffer.write() = Buffer::new(usize::MAX, None);
         self.forget(start_ts);
+        if let Some(start_ts) = start_ts {
+            self.store.note_abort(start_ts).await;
+        }
+    }
+
+    /// How the transaction with this start_ts ended; see [`TransactionStore::outcome`].
+    pub async fn outcome_of(&self, start_ts: Timestamp) -> Result<crate::Outcome> {
+        self.store.outcome(start_ts).await
     }
 
     fn forget(&self, start_ts: Option<Timestamp>) {
@@ -376,8 +392,13 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        let start_ts = self.state.get_mut().start_ts;
-        self.forget(start_ts);
+        if !self.undetermined.load(Ordering::SeqCst) {
+            let (start_ts, ended) = (self.state.get_mut().start_ts, self.state.get_mut().ended);
+            self.forget(start_ts);
+            if let Some(start_ts) = start_ts.filter(|_| !ended) {
+                self.store.final_states.remember(start_ts, Status::RolledBack);
+            }
+        }
     }
 }
 

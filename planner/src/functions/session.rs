@@ -302,5 +302,30 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             }),
         ));
     }
+    for name in ["txid_status", "pg_xact_status"] {
+        all.push(ScalarFunction::new(
+            name,
+            &[int8],
+            text,
+            volatile,
+            with_context::<Int8, Text>(|context, id: i64| {
+                let future = || {
+                    let what = format!("transaction ID {id} is in the future");
+                    SqlError::new(state::INVALID_PARAMETER_VALUE, what)
+                };
+                let start_ts = u64::try_from(id).map_err(|_| future())?;
+                let status = match wait(context.transaction.outcome_of(storage::Timestamp(start_ts))) {
+                    Err(txn::TxnError::Invalid(_)) => return Err(future()),
+                    outcome => match outcome? {
+                        txn::Outcome::Committed(_) => "committed",
+                        txn::Outcome::Aborted => "aborted",
+                        txn::Outcome::InProgress => "in progress",
+                        txn::Outcome::Forgotten => return Ok(None),
+                    },
+                };
+                Ok(Some(status.to_string()))
+            }),
+        ));
+    }
     all
 }

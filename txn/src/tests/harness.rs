@@ -1,5 +1,6 @@
 //! What the tests share: a store in memory with a simulated environment, on either commit path.
 
+use super::hooked::HookedStore;
 use crate::*;
 use bytes::Bytes;
 use futures::StreamExt;
@@ -50,6 +51,17 @@ impl World {
         let as_store: StoreRef = memory.clone();
         let store = TransactionStore::open(as_store, oracle, env.clone(), options.clone()).await.unwrap();
         World { env, memory, store, options }
+    }
+
+    /// A node over rows whose calls pass through a [`HookedStore`], and that store.
+    pub(crate) async fn hooked(env: Arc<SimEnv>, options: TransactionStoreOptions) -> (World, Arc<HookedStore>) {
+        let oracle = Oracle::new(env.clone());
+        let memory_options = MemoryOptions { atomic: false, ..MemoryOptions::default() };
+        let memory = MemoryStore::with_options(oracle.clone(), memory_options);
+        let hooked = HookedStore::new(memory.clone(), env.clone());
+        let as_store: StoreRef = hooked.clone();
+        let store = TransactionStore::open(as_store, oracle, env.clone(), options.clone()).await.unwrap();
+        (World { env, memory, store, options }, hooked)
     }
 
     /// The same rows after a crash: nothing in memory survives, the oracle goes on.

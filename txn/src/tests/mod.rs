@@ -3,9 +3,11 @@
 
 mod basic;
 mod bigtable;
+mod by_row;
 mod embedded;
 mod explorer;
 pub(crate) mod harness;
+pub(crate) mod hooked;
 mod lease;
 mod oracle;
 mod pitfalls;

@@ -307,6 +307,7 @@ const TWO_CHILDREN: &[&[Op]] = &[
 ];
 const THREE: &[&[Op]] =
     &[&[Get("x"), Update("x"), Update("y")], &[Get("y"), Update("y"), Update("x")], &[Get("x"), Get("y")]];
+const TWO_READERS: &[&[Op]] = &[&[Update("x"), Update("y")], &[Get("x"), Get("y")], &[Get("x"), Get("y")]];
 const THREE_UPDATES: &[&[Op]] = &[&[Get("x"), Update("x")], &[Get("x"), Update("x")], &[Get("x"), Update("x")]];
 
 fn explore(
@@ -391,6 +392,12 @@ fn three_two_children_beside_an_update_of_their_parent() {
 #[test]
 fn three_two_writers_and_a_reader() {
     explore(THREE, [3, 2, 2], true, anything);
+}
+
+/// The second to push goes ahead of the oracle.
+#[test]
+fn three_a_writer_and_two_readers() {
+    explore(TWO_READERS, [3, 2, 2], false, anything);
 }
 
 #[test]

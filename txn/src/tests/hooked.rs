@@ -1,0 +1,178 @@
+//! A store that counts its calls, and does to each what a test says: another's work first, a delay, an answer
+//! or a request that is lost. And an environment whose wall clock is wrong.
+
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Duration;
+use storage::{
+    AtomicCommit, BoxFuture, CommitBatch, Condition, Env, EnvRef, FailedCondition, Family, Mutation, ReadFilter,
+    Result, Row, RowMutation, RowRange, ScanOptions, Store, StoreError, StoreRef, Timestamp,
+};
+
+/// A call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Read(Vec<Bytes>),
+    Scan,
+    /// A conditional change of one row.
+    Change(Bytes, Vec<Mutation>),
+    /// A blind change of this many rows.
+    ChangeMany(usize),
+}
+
+impl Call {
+    /// Whether it writes a commit's record.
+    pub(crate) fn commits(&self, name: &str) -> bool {
+        self.changes(name, |mutation| {
+            matches!(mutation, Mutation::Set { family: Family::Write | Family::Rollback, timestamp, value }
+                if value.first() != Some(&crate::write::ROLLBACK_CLASS) && *timestamp > Timestamp::ZERO)
+        })
+    }
+    /// Whether it writes a lock.
+    pub(crate) fn locks(&self, name: &str) -> bool {
+        self.changes(name, |mutation| matches!(mutation, Mutation::Set { family: Family::Lock, .. }))
+    }
+    fn changes(&self, name: &str, what: impl Fn(&Mutation) -> bool) -> bool {
+        matches!(self, Call::Change(key, mutations) if key == name && mutations.iter().any(what))
+    }
+}
+
+/// What becomes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Done,
+    /// Not done, and nobody knows.
+    LostRequest,
+    /// Done, and nobody knows.
+    LostAnswer,
+    /// Not done.
+    Unavailable,
+}
+
+type Hook = Arc<dyn Fn(Call) -> BoxFuture<'static, Fate> + Send + Sync>;
+
+pub(crate) struct HookedStore {
+    inner: StoreRef,
+    env: EnvRef,
+    hook: Mutex<Option<Hook>>,
+    log: Mutex<Vec<(Duration, Call)>>,
+}
+
+impl HookedStore {
+    pub(crate) fn new(inner: StoreRef, env: EnvRef) -> Arc<HookedStore> {
+        Arc::new(HookedStore { inner, env, hook: Mutex::default(), log: Mutex::default() })
+    }
+
+    /// Runs `hook` before every later call.
+    pub(crate) fn set<Work: Future<Output = Fate> + Send + 'static>(
+        &self,
+        hook: impl Fn(Call) -> Work + Send + Sync + 'static,
+    ) {
+        *self.hook.lock() = Some(Arc::new(move |call| Box::pin(hook(call))));
+    }
+
+    pub(crate) fn clear(&self) {
+        *self.hook.lock() = None;
+    }
+
+    /// The calls since the last time, and when each began.
+    pub(crate) fn take_log(&self) -> Vec<(Duration, Call)> {
+        std::mem::take(&mut *self.log.lock())
+    }
+
+    async fn before(&self, call: Call) -> Fate {
+        self.log.lock().push((self.env.monotonic(), call.clone()));
+        let hook = self.hook.lock().clone();
+        match hook {
+            Some(hook) => hook(call).await,
+            None => Fate::Done,
+        }
+    }
+
+    async fn change<T>(&self, call: Call, work: impl Future<Output = Result<T>>) -> Result<T> {
+        let lost = || Err(StoreError::Undetermined("the answer was lost".into()));
+        match self.before(call).await {
+            Fate::Done => work.await,
+            Fate::LostRequest => lost(),
+            Fate::LostAnswer => {
+                work.await?;
+                lost()
+            }
+            Fate::Unavailable => Err(StoreError::Unavailable("nobody there".into())),
+        }
+    }
+}
+
+impl Store for HookedStore {
+    fn read<'a>(&'a self, keys: &'a [Bytes], filter: &'a ReadFilter) -> BoxFuture<'a, Result<Vec<Row>>> {
+        Box::pin(async move {
+            match self.before(Call::Read(keys.to_vec())).await {
+                Fate::Done => self.inner.read(keys, filter).await,
+                _ => Err(StoreError::Unavailable("nobody there".into())),
+            }
+        })
+    }
+    fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>> {
+        self.log.lock().push((self.env.monotonic(), Call::Scan));
+        self.inner.scan(range, filter, options)
+    }
+    fn check_and_mutate<'a>(
+        &'a self,
+        key: Bytes,
+        conditions: Vec<Condition>,
+        mutations: Vec<Mutation>,
+    ) -> BoxFuture<'a, Result<bool>> {
+        let call = Call::Change(key.clone(), mutations.clone());
+        Box::pin(self.change(call, self.inner.check_and_mutate(key, conditions, mutations)))
+    }
+    fn mutate_rows(&self, rows: Vec<RowMutation>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(self.change(Call::ChangeMany(rows.len()), self.inner.mutate_rows(rows)))
+    }
+    fn delete_range(&self, range: RowRange) -> BoxFuture<'_, Result<()>> {
+        self.inner.delete_range(range)
+    }
+    storage::delegate_store_questions!(inner);
+}
+
+/// Reached only when the inner store has the capability.
+impl AtomicCommit for HookedStore {
+    fn commit_atomic(
+        &self,
+        batch: CommitBatch,
+    ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>> {
+        match self.inner.atomic() {
+            Some(atomic) => atomic.commit_atomic(batch),
+            None => Box::pin(std::future::ready(Err(StoreError::Unsupported("commit_atomic".into())))),
+        }
+    }
+    storage::delegate_atomic_questions!(inner);
+}
+
+/// An environment whose wall clock is ahead of the others'.
+pub(crate) struct AheadEnv {
+    pub(crate) inner: EnvRef,
+    pub(crate) ahead: Duration,
+}
+
+impl Env for AheadEnv {
+    fn now_micros(&self) -> u64 {
+        self.inner.now_micros() + self.ahead.as_micros() as u64
+    }
+    fn monotonic(&self) -> Duration {
+        self.inner.monotonic()
+    }
+    fn random(&self) -> u64 {
+        self.inner.random()
+    }
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        self.inner.sleep(duration)
+    }
+    fn spawn(&self, name: &'static str, task: BoxFuture<'static, ()>) {
+        self.inner.spawn(name, task);
+    }
+    fn spawn_thread(&self, name: &'static str, work: Box<dyn FnOnce() + Send + 'static>) {
+        self.inner.spawn_thread(name, work);
+    }
+}
