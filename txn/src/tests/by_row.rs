@@ -13,23 +13,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use storage::testing::SimEnv;
-use storage::{Cell, Env, Family, Mutation, Row, RowMutation, StoreRef, Timestamp};
+use storage::{Cell, Env, Family, Mutation, Row, RowMutation, Timestamp};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Runs a test on a node over rows whose calls can be hooked.
-fn over_rows<Work: Future<Output = ()> + Send + 'static>(test: impl FnOnce(World, Arc<HookedStore>) -> Work) {
+fn over_rows<Work: Future<Output = ()> + Send + 'static>(test: impl Fn(World, Arc<HookedStore>) -> Work) {
     over_rows_with(options(Path::ByRow), test);
 }
 
 fn over_rows_with<Work: Future<Output = ()> + Send + 'static>(
     options: TransactionStoreOptions,
-    test: impl FnOnce(World, Arc<HookedStore>) -> Work,
+    test: impl Fn(World, Arc<HookedStore>) -> Work,
 ) {
-    let env = SimEnv::new(1);
-    let for_world = env.clone();
-    let (world, hooked) = env.block_on(async move { World::hooked(for_world, options).await }).unwrap();
-    env.block_on(test(world, hooked)).unwrap();
+    for path in [Path::ByRow, Path::Bigtable] {
+        let env = SimEnv::new(1);
+        let (for_world, options) = (env.clone(), options.clone());
+        let (world, hooked) = env.block_on(async move { World::hooked(for_world, path, options).await }).unwrap();
+        env.block_on(test(world, hooked)).unwrap();
+    }
 }
 
 /// Another node over the same rows, which asks the same oracle.
@@ -38,9 +40,8 @@ async fn other_node(world: &World) -> World {
 }
 
 async fn other_node_with(world: &World, options: TransactionStoreOptions, ahead: Duration) -> World {
-    let raw: StoreRef = world.memory.clone();
     let env = Arc::new(AheadEnv { inner: world.env.clone(), ahead });
-    let store = TransactionStore::open(raw, world.store.oracle().clone(), env, options.clone()).await.unwrap();
+    let store = TransactionStore::open(world.raw.clone(), world.store.oracle().clone(), env, options.clone()).await.unwrap();
     World { store, options, ..world.clone() }
 }
 
@@ -49,9 +50,8 @@ async fn now(world: &World) -> Timestamp {
 }
 
 async fn plant(world: &World, name: &str, family: Family, timestamp: Timestamp, value: Bytes) {
-    use storage::Store;
     let row = RowMutation { key: key(name), mutations: vec![Mutation::Set { family, timestamp, value }] };
-    world.memory.mutate_rows(vec![row]).await.unwrap();
+    world.raw.mutate_rows(vec![row]).await.unwrap();
 }
 
 /// A lock of the transaction `start_ts`, whose primary is `p`.
@@ -67,7 +67,7 @@ fn record(start_ts: Timestamp, kind: RecordKind, strength: LockStrength) -> Writ
 }
 
 fn row(world: &World, name: &str) -> Row {
-    let found = world.memory.dump().into_iter().find(|row| row.key == name);
+    let found = world.dump().into_iter().find(|row| row.key == name);
     found.unwrap_or(Row { key: key(name), cells: Vec::new() })
 }
 
@@ -305,7 +305,7 @@ fn a_commit_that_the_store_does_not_take_is_rolled_back_for_good() {
         assert!(matches!(result, Err(TxnError::Store(_))), "{result:?}");
         assert_eq!(world.value("p").await, None);
         assert_eq!(world.value("s").await, None);
-        assert!(world.memory.dump().iter().all(|row| row.newest(Family::Lock).is_none()));
+        assert!(world.dump().iter().all(|row| row.newest(Family::Lock).is_none()));
         assert_eq!(row(&world, "p").family(Family::Rollback).count(), 1);
     });
 }
@@ -481,7 +481,7 @@ fn a_transaction_that_others_ended_stops_and_leaves_nothing() {
         world.settle().await;
         assert_eq!(world.value("p").await.as_deref(), Some("other"));
         assert_eq!(world.value("s").await, None);
-        assert!(world.memory.dump().iter().all(|row| row.newest(Family::Lock).is_none()));
+        assert!(world.dump().iter().all(|row| row.newest(Family::Lock).is_none()));
     });
 }
 

@@ -1,5 +1,6 @@
 //! What the tests share: a store in memory with a simulated environment, on either commit path.
 
+use super::bench;
 use super::hooked::HookedStore;
 use crate::*;
 use bytes::Bytes;
@@ -8,7 +9,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::testing::{MemoryOptions, MemoryStore, SimEnv};
-use storage::{Env, RowRange, StoreRef, Timestamp};
+use storage::{Env, Family, ReadFilter, Row, RowRange, ScanOptions, StoreRef, Timestamp, TimestampRange};
 
 /// The commit path that a test runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,14 +20,23 @@ pub(crate) enum Path {
     Embedded,
     /// Locks, row by row, as over Bigtable.
     ByRow,
+    /// Locks, row by row, over Bigtable's emulator.
+    Bigtable,
+    /// The same behind a network that loses, doubles, delays and breaks calls.
+    BadNetwork,
 }
 
-pub(crate) const PATHS: [Path; 3] = [Path::OnePhase, Path::Embedded, Path::ByRow];
+pub(crate) const PATHS: [Path; 5] = [Path::OnePhase, Path::Embedded, Path::ByRow, Path::Bigtable, Path::BadNetwork];
+/// Those over rows.
+pub(crate) const ROWS: [Path; 3] = [Path::ByRow, Path::Bigtable, Path::BadNetwork];
 
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) env: Arc<SimEnv>,
-    pub(crate) memory: Arc<MemoryStore>,
+    /// The rows, beneath everything.
+    pub(crate) raw: StoreRef,
+    /// The same, when they are in memory.
+    pub(crate) memory: Option<Arc<MemoryStore>>,
     pub(crate) store: Arc<TransactionStore>,
     pub(crate) options: TransactionStoreOptions,
 }
@@ -39,6 +49,19 @@ pub(crate) fn options(path: Path) -> TransactionStoreOptions {
     }
 }
 
+/// An empty store.
+fn rows(path: Path, oracle: &Arc<Oracle>) -> (StoreRef, Option<Arc<MemoryStore>>) {
+    match path {
+        Path::Bigtable => (bench::store(false), None),
+        Path::BadNetwork => (bench::store(true), None),
+        path => {
+            let options = MemoryOptions { atomic: path != Path::ByRow, ..MemoryOptions::default() };
+            let memory = MemoryStore::with_options(oracle.clone(), options);
+            (memory.clone(), Some(memory))
+        }
+    }
+}
+
 impl World {
     pub(crate) async fn new(env: Arc<SimEnv>, path: Path) -> World {
         World::with(env, path, options(path)).await
@@ -46,29 +69,39 @@ impl World {
 
     pub(crate) async fn with(env: Arc<SimEnv>, path: Path, options: TransactionStoreOptions) -> World {
         let oracle = Oracle::new(env.clone());
-        let memory_options = MemoryOptions { atomic: path != Path::ByRow, ..MemoryOptions::default() };
-        let memory = MemoryStore::with_options(oracle.clone(), memory_options);
-        let as_store: StoreRef = memory.clone();
-        let store = TransactionStore::open(as_store, oracle, env.clone(), options.clone()).await.unwrap();
-        World { env, memory, store, options }
+        let (raw, memory) = rows(path, &oracle);
+        let store = TransactionStore::open(raw.clone(), oracle, env.clone(), options.clone()).await.unwrap();
+        World { env, raw, memory, store, options }
     }
 
     /// A node over rows whose calls pass through a [`HookedStore`], and that store.
-    pub(crate) async fn hooked(env: Arc<SimEnv>, options: TransactionStoreOptions) -> (World, Arc<HookedStore>) {
+    pub(crate) async fn hooked(
+        env: Arc<SimEnv>,
+        path: Path,
+        options: TransactionStoreOptions,
+    ) -> (World, Arc<HookedStore>) {
         let oracle = Oracle::new(env.clone());
-        let memory_options = MemoryOptions { atomic: false, ..MemoryOptions::default() };
-        let memory = MemoryStore::with_options(oracle.clone(), memory_options);
-        let hooked = HookedStore::new(memory.clone(), env.clone());
-        let as_store: StoreRef = hooked.clone();
-        let store = TransactionStore::open(as_store, oracle, env.clone(), options.clone()).await.unwrap();
-        (World { env, memory, store, options }, hooked)
+        let (raw, memory) = rows(path, &oracle);
+        let hooked = HookedStore::new(raw.clone(), env.clone());
+        let store = TransactionStore::open(hooked.clone(), oracle, env.clone(), options.clone()).await.unwrap();
+        (World { env, raw, memory, store, options }, hooked)
+    }
+
+    /// Every cell of every row.
+    pub(crate) fn dump(&self) -> Vec<Row> {
+        let filter = Family::ALL.iter().fold(ReadFilter::new(), |filter, family| {
+            filter.with(*family, TimestampRange::ALL, usize::MAX)
+        });
+        let batches: Vec<_> =
+            futures::executor::block_on(self.raw.scan(RowRange::all(), filter, ScanOptions::default()).collect());
+        batches.into_iter().flat_map(|batch| batch.unwrap()).collect()
     }
 
     /// The same rows after a crash: nothing in memory survives, the oracle goes on.
     pub(crate) async fn reopen(&self) -> World {
-        let as_store: StoreRef = self.memory.clone();
         let oracle = self.store.oracle().clone();
-        let store = TransactionStore::open(as_store, oracle, self.env.clone(), self.options.clone()).await.unwrap();
+        let env = self.env.clone();
+        let store = TransactionStore::open(self.raw.clone(), oracle, env, self.options.clone()).await.unwrap();
         World { store, ..self.clone() }
     }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
 mod basic;
+pub(crate) mod bench;
 mod bigtable;
 mod by_row;
 mod embedded;
