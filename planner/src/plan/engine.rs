@@ -46,6 +46,8 @@ pub struct EngineOptions {
     pub parallel_bytes: usize,
     /// Rows in one batch, at most.
     pub batch_rows: usize,
+    /// Whether the store can be read backwards.
+    pub reverse_scans: bool,
     /// Where long computations run; beside everything else when there is none.
     pub workers: Workers,
 }
@@ -59,6 +61,7 @@ impl Default for EngineOptions {
             partitions: std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4)),
             parallel_bytes: 64 << 20,
             batch_rows: 4096,
+            reverse_scans: true,
             workers: Workers::default(),
         }
     }
@@ -96,7 +99,7 @@ impl Engine {
             SessionStateBuilder::new()
                 .with_config(config(&options, partitions))
                 .with_runtime_env(Arc::clone(&runtime))
-                .with_physical_optimizer_rules(physical_rules())
+                .with_physical_optimizer_rules(physical_rules(options.reverse_scans))
                 .with_expr_planners(SessionStateDefaults::default_expr_planners())
                 .build()
         };
@@ -206,8 +209,9 @@ fn config(options: &EngineOptions, partitions: usize) -> SessionConfig {
     config
 }
 
-fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
-    let mut rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> = vec![Arc::new(KeyOrder)];
+fn physical_rules(reverse_scans: bool) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
+    let key_order = KeyOrder { reverse_scans };
+    let mut rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> = vec![Arc::new(key_order)];
     for rule in PhysicalOptimizer::new().rules {
         let joins_are_chosen = rule.name() == JoinSelection::new().name();
         rules.push(rule);

@@ -22,11 +22,14 @@ use std::sync::Arc;
 
 /// The rule. Runs before the rules that enforce orders.
 #[derive(Debug)]
-pub struct KeyOrder;
+pub struct KeyOrder {
+    /// Whether scans can be turned round.
+    pub reverse_scans: bool,
+}
 
 impl PhysicalOptimizerRule for KeyOrder {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        rewrite(plan, false)
+        self.rewrite(plan, false)
     }
 
     fn name(&self) -> &str {
@@ -38,74 +41,84 @@ impl PhysicalOptimizerRule for KeyOrder {
     }
 }
 
-/// Rewrites a plan of which only the first rows are wanted when `limited`.
-fn rewrite(plan: Arc<dyn ExecutionPlan>, limited: bool) -> Result<Arc<dyn ExecutionPlan>> {
-    let below = plan.is::<LimitExec>() || limited && plan.is::<ProjectionExec>();
-    let children =
-        plan.children().into_iter().map(|child| rewrite(Arc::clone(child), below)).collect::<Result<Vec<_>>>()?;
-    let plan = if children.is_empty() { plan } else { replace_children_if_necessary(plan, children)? };
-    let Some(sort) = plan.downcast_ref::<SortExec>() else { return Ok(plan) };
-    if sort.preserve_partitioning() {
-        return Ok(plan);
-    }
-    let limited = limited || sort.fetch().is_some();
-    let Some(input) = ordered(sort.input(), sort.expr(), limited)? else { return Ok(plan) };
-    let Some(fetch) = sort.fetch() else { return Ok(input) };
-    Ok(match input.with_fetch(Some(fetch)) {
-        Some(limited) => limited,
-        None => Arc::new(GlobalLimitExec::new(input, 0, Some(fetch))),
-    })
-}
-
-/// The plan with its scan turned so that rows come in `order`, when that can be had from a chain
-/// of operators that keep order down to one scan.
-fn ordered(
-    plan: &Arc<dyn ExecutionPlan>,
-    order: &LexOrdering,
-    limited: bool,
-) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    for scan in alternatives(plan, limited)? {
-        if scan.output_partitioning().partition_count() == 1
-            && scan.equivalence_properties().ordering_satisfy(order.clone())?
-        {
-            return Ok(Some(scan));
+impl KeyOrder {
+    /// Rewrites a plan of which only the first rows are wanted when `limited`.
+    fn rewrite(&self, plan: Arc<dyn ExecutionPlan>, limited: bool) -> Result<Arc<dyn ExecutionPlan>> {
+        let below = plan.is::<LimitExec>() || limited && plan.is::<ProjectionExec>();
+        let children = plan
+            .children()
+            .into_iter()
+            .map(|child| self.rewrite(Arc::clone(child), below))
+            .collect::<Result<Vec<_>>>()?;
+        let plan = if children.is_empty() { plan } else { replace_children_if_necessary(plan, children)? };
+        let Some(sort) = plan.downcast_ref::<SortExec>() else { return Ok(plan) };
+        if sort.preserve_partitioning() {
+            return Ok(plan);
         }
+        let limited = limited || sort.fetch().is_some();
+        let Some(input) = self.ordered(sort.input(), sort.expr(), limited)? else { return Ok(plan) };
+        let Some(fetch) = sort.fetch() else { return Ok(input) };
+        Ok(match input.with_fetch(Some(fetch)) {
+            Some(limited) => limited,
+            None => Arc::new(GlobalLimitExec::new(input, 0, Some(fetch))),
+        })
     }
-    Ok(None)
-}
 
-/// The plan with each way of reading its scan.
-fn alternatives(plan: &Arc<dyn ExecutionPlan>, limited: bool) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
-    if let Some(scan) = plan.downcast_ref::<TableScanExec>() {
-        let mut all: Vec<Arc<dyn ExecutionPlan>> = vec![Arc::clone(plan)];
-        if scan.fetch().is_none() {
-            all.push(Arc::new(scan.reversed()));
-            for index in scan.index_alternatives(limited) {
-                all.push(Arc::new(index.reversed()));
-                all.push(Arc::new(index));
+    /// The plan with its scan turned so that rows come in `order`, when that can be had from a chain
+    /// of operators that keep order down to one scan.
+    fn ordered(
+        &self,
+        plan: &Arc<dyn ExecutionPlan>,
+        order: &LexOrdering,
+        limited: bool,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        for scan in self.alternatives(plan, limited)? {
+            if scan.output_partitioning().partition_count() == 1
+                && scan.equivalence_properties().ordering_satisfy(order.clone())?
+            {
+                return Ok(Some(scan));
             }
         }
-        return Ok(all);
+        Ok(None)
     }
-    if let Some(scan) = plan.downcast_ref::<IndexScanExec>() {
-        let mut all: Vec<Arc<dyn ExecutionPlan>> = vec![Arc::clone(plan)];
-        if scan.fetch().is_none() {
-            all.push(Arc::new(scan.reversed()));
+
+    /// The plan with each way of reading its scan.
+    fn alternatives(&self, plan: &Arc<dyn ExecutionPlan>, limited: bool) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+        if let Some(scan) = plan.downcast_ref::<TableScanExec>() {
+            let mut all: Vec<Arc<dyn ExecutionPlan>> = vec![Arc::clone(plan)];
+            if scan.fetch().is_none() {
+                if self.reverse_scans {
+                    all.push(Arc::new(scan.reversed()));
+                }
+                for index in scan.index_alternatives(limited) {
+                    if self.reverse_scans {
+                        all.push(Arc::new(index.reversed()));
+                    }
+                    all.push(Arc::new(index));
+                }
+            }
+            return Ok(all);
         }
-        return Ok(all);
+        if let Some(scan) = plan.downcast_ref::<IndexScanExec>() {
+            let mut all: Vec<Arc<dyn ExecutionPlan>> = vec![Arc::clone(plan)];
+            if scan.fetch().is_none() && self.reverse_scans {
+                all.push(Arc::new(scan.reversed()));
+            }
+            return Ok(all);
+        }
+        let filter = plan.downcast_ref::<FilterExec>();
+        let keeps_order = filter.is_some_and(|filter| filter.fetch().is_none())
+            || plan.is::<ProjectionExec>()
+            || plan.is::<CoalescePartitionsExec>() && plan.fetch().is_none();
+        let children = plan.children();
+        let [input] = children.as_slice() else { return Ok(vec![]) };
+        if !keeps_order {
+            return Ok(vec![]);
+        }
+        // Looking rows up one by one through an index pays for the first few rows, not when a filter may drop most.
+        self.alternatives(input, limited && filter.is_none())?
+            .into_iter()
+            .map(|input| replace_children_if_necessary(Arc::clone(plan), vec![input]))
+            .collect()
     }
-    let filter = plan.downcast_ref::<FilterExec>();
-    let keeps_order = filter.is_some_and(|filter| filter.fetch().is_none())
-        || plan.is::<ProjectionExec>()
-        || plan.is::<CoalescePartitionsExec>() && plan.fetch().is_none();
-    let children = plan.children();
-    let [input] = children.as_slice() else { return Ok(vec![]) };
-    if !keeps_order {
-        return Ok(vec![]);
-    }
-    // Looking rows up one by one through an index pays for the first few rows, not when a filter may drop most.
-    alternatives(input, limited && filter.is_none())?
-        .into_iter()
-        .map(|input| replace_children_if_necessary(Arc::clone(plan), vec![input]))
-        .collect()
 }

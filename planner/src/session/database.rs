@@ -35,6 +35,7 @@ impl Database {
     ) -> Result<Arc<Database>> {
         let catalog = CatalogStore::open(transactions.clone(), env.clone()).await?;
         crate::ddl::online::resume(&catalog).await?;
+        let options = EngineOptions { reverse_scans: transactions.store().can_scan_reverse(), ..options };
         let engine = Engine::new(options, vec![Box::new(|slots| Arc::new(DmlPlanner::new(Arc::clone(slots))))])?;
         Ok(Arc::new(Database {
             transactions,
