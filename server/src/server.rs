@@ -63,6 +63,7 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
     };
     shared.stopping.send_replace(true);
     let _ = running.await;
+    shared.database.close().await;
     drop(shared);
     store.close().await;
     match failure {

@@ -61,6 +61,10 @@ impl CatalogStore {
                 };
                 rest.await;
                 let Some(store) = store.upgrade() else { return };
+                if store.nodes().is_some_and(|nodes| !nodes.is_first()) {
+                    // Another node does it.
+                    continue;
+                }
                 if let Err(error) = store.remove_dropped(&mut seen).await {
                     tracing::warn!(%error, "removing dropped tables failed; it is tried again");
                 }

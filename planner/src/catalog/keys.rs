@@ -19,6 +19,8 @@ const COUNTERS: StorageId = 2;
 const SEQUENCES: StorageId = 3;
 /// Ranges that wait for their removal.
 const DROPPED: StorageId = 4;
+/// What nodes say of themselves, beside all transactions.
+const NODES: StorageId = 5;
 
 fn prefix(space: StorageId) -> Vec<u8> {
     crate::encoding::table_prefix(space).to_vec()
@@ -121,4 +123,16 @@ pub fn all_dropped() -> RowRange {
 /// The rows of a storage id.
 pub fn rows_of(storage_id: StorageId) -> RowRange {
     RowRange::prefix(prefix(storage_id))
+}
+/// What a node says of itself.
+pub fn node(node: u64) -> Bytes {
+    key(NODES, &[&node.to_be_bytes()])
+}
+/// What every node says of itself.
+pub fn nodes() -> RowRange {
+    RowRange::prefix(prefix(NODES))
+}
+/// What the definitions of a node require to be unchanged: written by whoever gives the node up.
+pub fn node_fence(node: u64) -> Bytes {
+    key(DESCRIPTORS, &[b"X", &node.to_be_bytes()])
 }

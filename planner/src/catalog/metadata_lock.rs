@@ -4,15 +4,17 @@
 //! that would close a circle fails at once.
 //!
 //! These locks make waiting polite: they are not what correctness rests on. Descriptors, names and
-//! fences are rows (`keys`), and who overlooked a change of them fails at COMMIT.
+//! fences are rows (`keys`), and who overlooked a change of them fails at COMMIT. Where several nodes
+//! serve a store, tables are locked on the others as well (`nodes`).
 
+use super::nodes::{Nodes, Wished};
 use crate::error::{Result, SqlError, state};
 use crate::types::Oid;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 use storage::env::EnvRef;
 use tokio::sync::Notify;
@@ -117,6 +119,8 @@ pub struct TableLocks {
     state: Mutex<State>,
     changed: Notify,
     next_owner: AtomicU64,
+    /// The other nodes, where there can be some.
+    nodes: OnceLock<Weak<Nodes>>,
 }
 
 impl TableLocks {
@@ -127,11 +131,17 @@ impl TableLocks {
             state: Mutex::new(State::default()),
             changed: Notify::new(),
             next_owner: AtomicU64::new(1),
+            nodes: OnceLock::new(),
         })
+    }
+    /// From now on tables are locked on other nodes as well.
+    pub(super) fn spread(&self, nodes: &Arc<Nodes>) {
+        let _ = self.nodes.set(Arc::downgrade(nodes));
     }
     /// The locks of a new transaction: none yet. Dropping the answer releases them.
     pub fn begin(self: &Arc<Self>) -> Arc<HeldLocks> {
-        Arc::new(HeldLocks { owner: self.next_owner.fetch_add(1, Ordering::Relaxed), locks: Arc::clone(self) })
+        let owner = self.next_owner.fetch_add(1, Ordering::Relaxed);
+        Arc::new(HeldLocks { owner, locks: Arc::clone(self), elsewhere: Mutex::default() })
     }
 
     /// Tries once. `Ok(false)`: has to wait (and is queued).
@@ -201,12 +211,42 @@ impl std::fmt::Debug for TableLocks {
 pub struct HeldLocks {
     owner: Owner,
     locks: Arc<TableLocks>,
+    /// What is held on other nodes.
+    elsewhere: Mutex<HashMap<LockTarget, Wished>>,
 }
 
 impl HeldLocks {
-    /// Takes a table, waiting for others. Errors: 55P03 after `timeout` (`lock_timeout`; `None`
-    /// waits for ever), 40P01 when the wait would never end.
+    /// Takes a table, waiting for others, on all nodes. Errors: 55P03 after `timeout` (`lock_timeout`; `None`
+    /// waits for ever), 40P01 when the wait would never end, 40001 when another node goes first.
     pub async fn acquire(&self, target: LockTarget, mode: LockMode, timeout: Option<Duration>) -> Result<()> {
+        self.acquire_here(target.clone(), mode, timeout).await?;
+        match mode {
+            LockMode::Shared(_) => Ok(()),
+            LockMode::Exclusive => self.acquire_elsewhere(target, None, timeout).await,
+            LockMode::Drain(version) => self.acquire_elsewhere(target, Some(version), timeout).await,
+        }
+    }
+    async fn acquire_elsewhere(&self, target: LockTarget, drain: Option<u64>, timeout: Option<Duration>) -> Result<()> {
+        let Some(nodes) = self.locks.nodes.get() else { return Ok(()) };
+        if drain.is_none() && self.elsewhere.lock().contains_key(&target) {
+            return Ok(());
+        }
+        let Some(nodes) = nodes.upgrade() else {
+            return Err(SqlError::new(state::ADMIN_SHUTDOWN, "the server is stopping"));
+        };
+        let wished = nodes.everywhere(self.owner, &target, drain, timeout).await?;
+        if let (Some(wished), None) = (wished, drain) {
+            self.elsewhere.lock().insert(target, wished);
+        }
+        Ok(())
+    }
+    /// The same as [`HeldLocks::acquire`] on this node alone.
+    pub(super) async fn acquire_here(
+        &self,
+        target: LockTarget,
+        mode: LockMode,
+        timeout: Option<Duration>,
+    ) -> Result<()> {
         struct Waiting<'a>(&'a HeldLocks);
         impl Drop for Waiting<'_> {
             fn drop(&mut self) {
@@ -249,8 +289,21 @@ impl HeldLocks {
     }
     /// Takes a table alone, to change its descriptor: after an index build on it, if there is one.
     pub async fn exclusive(&self, table: Oid, timeout: Option<Duration>) -> Result<()> {
-        self.acquire(LockTarget::Change(table), LockMode::Exclusive, timeout).await?;
-        self.acquire(LockTarget::Table(table), LockMode::Exclusive, timeout).await
+        self.exclusive_here(table, timeout).await?;
+        self.acquire_elsewhere(LockTarget::Table(table), None, timeout).await
+    }
+    /// The same on this node alone.
+    pub(super) async fn exclusive_here(&self, table: Oid, timeout: Option<Duration>) -> Result<()> {
+        self.acquire_here(LockTarget::Change(table), LockMode::Exclusive, timeout).await?;
+        self.acquire_here(LockTarget::Table(table), LockMode::Exclusive, timeout).await
+    }
+    /// Whether the table is taken alone, on all nodes where there can be several. False where there is one.
+    pub fn has_everywhere(&self, table: Oid) -> bool {
+        self.elsewhere.lock().contains_key(&LockTarget::Table(table))
+    }
+    /// Whether tables are locked on other nodes as well.
+    pub fn are_spread(&self) -> bool {
+        self.locks.nodes.get().is_some()
     }
 }
 

@@ -3,6 +3,7 @@
 //! back with, or conflicts with the transaction that calls it. RESTART gives the sequence a new
 //! storage id, as part of its transaction, which voids what was reserved under the old one.
 
+use super::nodes::Nodes;
 use super::store::parse;
 use super::{RelationKind, SequenceDescriptor, StorageId, TableDescriptor, keys};
 use crate::error::{Result, SqlError, state};
@@ -12,7 +13,8 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 use txn::{LockStrength, OwnWrites, Transaction, TransactionOptions, TransactionStore, TxnError, Write, WriteKind};
 
 /// Values reserved at once at first; doubled while they are used up, up to [`MOST_RESERVED`].
@@ -53,6 +55,17 @@ struct Reserved {
 struct Entry {
     reserved: Mutex<Reserved>,
     reserving: tokio::sync::Mutex<()>,
+    /// How many other nodes are setting the value: nothing is reserved meanwhile.
+    voided: AtomicU32,
+}
+
+/// Nothing of a sequence is reserved until this is dropped.
+pub(super) struct Voided(Arc<Entry>);
+
+impl Drop for Voided {
+    fn drop(&mut self) {
+        self.0.voided.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// What one session knows of sequences: currval and lastval.
@@ -77,11 +90,40 @@ impl SequenceMemory {
 pub struct Sequences {
     transactions: Arc<TransactionStore>,
     entries: Mutex<HashMap<StorageId, Arc<Entry>>>,
+    /// The other nodes, where there can be some.
+    nodes: OnceLock<Weak<Nodes>>,
 }
 
 impl Sequences {
     pub(super) fn new(transactions: Arc<TransactionStore>) -> Self {
-        Sequences { transactions, entries: Mutex::new(HashMap::new()) }
+        Sequences { transactions, entries: Mutex::new(HashMap::new()), nodes: OnceLock::new() }
+    }
+    /// From now on other nodes set values as well.
+    pub(super) fn spread(&self, nodes: &Arc<Nodes>) {
+        let _ = self.nodes.set(Arc::downgrade(nodes));
+    }
+    /// Forgets what is reserved of all sequences: others may have set their values.
+    pub(super) fn forget_reserved(&self) {
+        for entry in self.entries.lock().values() {
+            *entry.reserved.lock() = Reserved::default();
+        }
+    }
+    /// Forgets what is reserved of a sequence, and reserves nothing until the answer is dropped.
+    pub(super) async fn void(&self, storage_id: StorageId) -> Voided {
+        let entry = self.entry(storage_id);
+        entry.voided.fetch_add(1, Ordering::SeqCst);
+        // A reservation under way ends first.
+        let reserving = entry.reserving.lock().await;
+        *entry.reserved.lock() = Reserved::default();
+        drop(reserving);
+        Voided(entry)
+    }
+    /// Whether what was reserved may be given out: no other node can have set a value since.
+    fn may_take(&self) -> bool {
+        match self.nodes.get() {
+            None => true,
+            Some(nodes) => nodes.upgrade().is_some_and(|nodes| nodes.has_lease()),
+        }
     }
     /// `nextval`. Waits for the store when nothing is reserved; may be called from within a
     /// running plan. Errors: 2200H at the limit, 42809 when `oid` is no sequence, 25006 in a
@@ -89,7 +131,8 @@ impl Sequences {
     pub fn next_value(&self, context: &StatementContext, oid: Oid) -> Result<i64> {
         let table = sequence_table(context, oid)?;
         let (sequence, entry) = (parameters(&table)?, self.entry(table.storage_id));
-        let value = match Self::take(&entry) {
+        let reserved = if self.may_take() { Self::take(&entry) } else { None };
+        let value = match reserved {
             Some(value) => value,
             None => wait(self.reserve_and_take(&context.transaction, &table, sequence, &entry))?,
         };
@@ -125,6 +168,11 @@ impl Sequences {
         }
         let entry = self.entry(table.storage_id);
         wait(async {
+            let nodes = self.nodes.get().and_then(Weak::upgrade);
+            let _voided = match nodes {
+                Some(nodes) => Some(nodes.void_reserved(table.storage_id).await?),
+                None => None,
+            };
             let _one = entry.reserving.lock().await;
             self.change(&context.transaction, &table, |stored, _| {
                 let epoch = stored.epoch + 1;
@@ -195,14 +243,16 @@ impl Sequences {
         entry: &Entry,
     ) -> Result<i64> {
         let _one = entry.reserving.lock().await;
-        if let Some(value) = Self::take(entry) {
+        if self.may_take()
+            && let Some(value) = Self::take(entry)
+        {
             return Ok(value);
         }
         let size = entry.reserved.lock().size;
         let size = if size == 0 { FIRST_RESERVED } else { (size * 2).min(MOST_RESERVED) }.max(sequence.cache);
         let (found, shared) = self
             .change(transaction, table, |stored, shared| {
-                let wanted = if shared { size } else { 1 };
+                let wanted = if shared && entry.voided.load(Ordering::SeqCst) == 0 { size } else { 1 };
                 let (first, count, last) = range_after(&stored, sequence, wanted, &table.name)?;
                 Ok(((first, count), SequenceValue { last_value: last, is_called: true, epoch: stored.epoch }))
             })

@@ -1,6 +1,7 @@
 //! [`CatalogStore`]: descriptors as rows, read at a transaction's snapshot and kept by version.
 //! Must not know SQL text.
 
+use super::nodes::{NodeOptions, Nodes};
 use super::numbers::Numbers;
 use super::sequences::Sequences;
 use super::versions::{Stamp, Versions};
@@ -14,7 +15,7 @@ use futures::TryStreamExt;
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use storage::RowRange;
 use storage::env::EnvRef;
 use txn::{KeyValue, OwnWrites, Transaction, TransactionOptions, TransactionStore, TxnScanOptions};
@@ -29,7 +30,9 @@ pub struct CatalogStore {
     numbers: Numbers,
     sequences: Arc<Sequences>,
     locks: Arc<TableLocks>,
-    versions: Versions,
+    versions: Arc<Versions>,
+    /// The other nodes, where there can be some.
+    nodes: OnceLock<Arc<Nodes>>,
     kept: Mutex<Kept>,
 }
 
@@ -55,17 +58,37 @@ impl Kept {
 impl CatalogStore {
     /// Opens the catalog; an empty store gets its first database, role and schema.
     pub async fn open(transactions: Arc<TransactionStore>, env: EnvRef) -> Result<Arc<Self>> {
+        Self::open_with(transactions, env, NodeOptions::default()).await
+    }
+    /// The same, with the times that nodes keep where there can be several.
+    pub async fn open_with(
+        transactions: Arc<TransactionStore>,
+        env: EnvRef,
+        options: NodeOptions,
+    ) -> Result<Arc<Self>> {
+        let versions = match transactions.store().atomic() {
+            Some(_) => Versions::new(Arc::clone(&transactions)),
+            None => Versions::of_node(Arc::clone(&transactions), env.random()),
+        };
         let store = Arc::new(CatalogStore {
             numbers: Numbers::new(Arc::clone(&transactions)),
             sequences: Arc::new(Sequences::new(Arc::clone(&transactions))),
             locks: TableLocks::new(Arc::clone(&env)),
-            versions: Versions::new(Arc::clone(&transactions)),
+            versions: Arc::new(versions),
+            nodes: OnceLock::new(),
             kept: Mutex::new(Kept::default()),
             transactions,
             env,
         });
         store.bootstrap().await?;
         store.versions.find_slots().await?;
+        if store.transactions.store().atomic().is_none() {
+            let (locks, sequences, versions) = (&store.locks, &store.sequences, &store.versions);
+            let nodes = Nodes::join(&store.transactions, &store.env, options, locks, sequences, versions).await?;
+            locks.spread(&nodes);
+            sequences.spread(&nodes);
+            let _ = store.nodes.set(nodes);
+        }
         store.start_cleaner();
         Ok(store)
     }
@@ -89,6 +112,16 @@ impl CatalogStore {
     pub fn locks(&self) -> &Arc<TableLocks> {
         &self.locks
     }
+    /// This node among those that serve the store; `None` where there can be one only.
+    pub fn nodes(&self) -> Option<&Arc<Nodes>> {
+        self.nodes.get()
+    }
+    /// Tells other nodes that this one goes.
+    pub async fn close(&self) {
+        if let Some(nodes) = self.nodes.get() {
+            nodes.leave().await;
+        }
+    }
     /// What tells transactions which catalog they see.
     pub(super) fn versions(&self) -> &Versions {
         &self.versions
@@ -107,7 +140,10 @@ impl CatalogStore {
     /// The catalog of `database` as `transaction` sees it, its own changes included.
     /// Errors: 3D000 when there is no such database.
     pub async fn snapshot(&self, transaction: &Arc<Transaction>, database: Oid) -> Result<Arc<Catalog>> {
-        let stamp = self.versions.stamp(transaction).await?;
+        let stamp = match self.known_stamp(transaction).await? {
+            Some(stamp) => stamp,
+            None => self.versions.stamp(transaction).await?,
+        };
         if let Some(catalog) = self.kept.lock().find(&stamp, database) {
             return Ok(catalog);
         }
@@ -124,6 +160,13 @@ impl CatalogStore {
             kept.catalogs.pop_front();
         }
         Ok(catalog)
+    }
+    /// What the transaction finds in the version slots, when that is known without looking.
+    async fn known_stamp(&self, transaction: &Arc<Transaction>) -> Result<Option<Stamp>> {
+        let Some(nodes) = self.nodes.get().filter(|_| !transaction.has_writes()) else { return Ok(None) };
+        // In this order: nodes are asked after the oracle.
+        let snapshot = transaction.snapshot_ts().await?;
+        Ok(nodes.stamp_at(snapshot))
     }
     /// The database with this name. Errors: 3D000 when there is none.
     pub async fn database_named(&self, transaction: &Arc<Transaction>, name: &str) -> Result<Arc<DatabaseDescriptor>> {
@@ -169,10 +212,15 @@ impl CatalogStore {
         Ok(builder.build())
     }
     async fn bootstrap(&self) -> Result<()> {
+        while !self.try_bootstrap().await? {}
+        Ok(())
+    }
+    /// False: another node does the same at the same time.
+    async fn try_bootstrap(&self) -> Result<bool> {
         let transaction = self.transactions.begin(TransactionOptions::default());
         if self.versions.any(&transaction).await? {
             transaction.rollback().await;
-            return Ok(());
+            return Ok(true);
         }
         let first = CatalogBuilder::new().build();
         let mut writer = self.writer(&transaction, first.database.oid);
@@ -188,9 +236,15 @@ impl CatalogStore {
         if let Some(public) = first.schema("public") {
             writer.put_schema(None, &public)?;
         }
-        writer.flush().await?;
-        transaction.commit().await?;
-        Ok(())
+        let stored = match writer.flush().await {
+            Ok(()) => transaction.commit().await.map(|_| ()).map_err(SqlError::from),
+            Err(error) => Err(error),
+        };
+        match stored {
+            Ok(()) => Ok(true),
+            Err(error) if error.is_retryable() || error.state() == state::DUPLICATE_DATABASE => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }
 

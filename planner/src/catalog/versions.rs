@@ -6,8 +6,9 @@
 //! its stamp, is one and the same catalog for whoever finds it. Two transactions on different
 //! objects thus write different rows and both commit.
 //!
-//! Process-local: which slots there are and which are taken. With many nodes, the slots are read as
-//! a range; two nodes that take one slot conflict (40001), which is rare and harmless.
+//! Process-local: which slots there are and which are taken. Where there can be several nodes, the slots
+//! are read as a range and each node begins with another one; two that take one slot conflict (40001),
+//! which is rare and harmless.
 
 use super::keys;
 use super::numbers::{Counter, Numbers};
@@ -29,12 +30,19 @@ pub(super) struct Versions {
     transactions: Arc<TransactionStore>,
     /// Who has a slot, by its number: as long as the transaction is there.
     taken: Mutex<Vec<Weak<Transaction>>>,
+    /// The first slot that this node takes.
+    first: u8,
 }
 
 impl Versions {
     /// Over this store, before [`Versions::find_slots`].
     pub(super) fn new(transactions: Arc<TransactionStore>) -> Self {
-        Versions { transactions, taken: Mutex::new(vec![Weak::new()]) }
+        Versions { transactions, taken: Mutex::new(vec![Weak::new()]), first: 0 }
+    }
+    /// The same for one of several nodes.
+    pub(super) fn of_node(transactions: Arc<TransactionStore>, random: u64) -> Self {
+        let first = u8::try_from(random % u64::from(MOST_SLOTS)).unwrap_or(0);
+        Versions { transactions, taken: Mutex::new(vec![Weak::new(); usize::from(MOST_SLOTS)]), first }
     }
     /// Finds the slots that were ever used. Errors of the store.
     pub(super) async fn find_slots(&self) -> Result<()> {
@@ -82,6 +90,9 @@ impl Versions {
     }
     /// Whether the store has a version: else it is empty.
     pub(super) async fn any(&self, transaction: &Arc<Transaction>) -> Result<bool> {
+        if self.transactions.store().atomic().is_none() {
+            return Ok(!scan_all(transaction, keys::versions()).await?.is_empty());
+        }
         Ok(transaction.get(&keys::version(0), OwnWrites::All).await?.is_some())
     }
     /// The write that says that `transaction` changes descriptors.
@@ -94,7 +105,7 @@ impl Versions {
     /// A slot that nobody else has and that nobody wrote since the transaction's snapshot.
     async fn slot_of(&self, transaction: &Arc<Transaction>) -> Result<u8> {
         let mut from = 0;
-        while let Some(slot) = self.take(transaction, from) {
+        while let Some((place, slot)) = self.take(transaction, from) {
             let key = keys::version(slot);
             // What is stored, as the transaction and as anybody sees it.
             let seen = transaction.get(&key, OwnWrites::Before(0)).await?;
@@ -108,27 +119,30 @@ impl Versions {
             if let Some(place) = self.taken.lock().get_mut(usize::from(slot)) {
                 *place = Weak::new();
             }
-            from = slot + 1;
+            from = place + 1;
         }
         Ok(MOST_SLOTS - 1)
     }
-    /// The slot that the transaction has, or one from `from` on that is free.
-    fn take(&self, transaction: &Arc<Transaction>, from: u8) -> Option<u8> {
+    /// The slot that the transaction has, or one from the place `from` on that is free: its place in the
+    /// order in which this node takes them, and its number.
+    fn take(&self, transaction: &Arc<Transaction>, from: u8) -> Option<(u8, u8)> {
         let mut taken = self.taken.lock();
         let is_own = |place: &Weak<Transaction>| std::ptr::eq(place.as_ptr(), Arc::as_ptr(transaction));
         if let Some(own) = taken.iter().position(is_own) {
-            return u8::try_from(own).ok();
+            let slot = u8::try_from(own).ok()?;
+            return Some(((slot + MOST_SLOTS - self.first) % MOST_SLOTS, slot));
         }
-        for slot in from..MOST_SLOTS {
+        for place in from..MOST_SLOTS {
+            let slot = (self.first + place) % MOST_SLOTS;
             match taken.get_mut(usize::from(slot)) {
-                Some(place) if place.strong_count() > 0 => {}
-                Some(place) => {
-                    *place = Arc::downgrade(transaction);
-                    return Some(slot);
+                Some(other) if other.strong_count() > 0 => {}
+                Some(other) => {
+                    *other = Arc::downgrade(transaction);
+                    return Some((place, slot));
                 }
                 None => {
                     taken.push(Arc::downgrade(transaction));
-                    return Some(slot);
+                    return Some((place, slot));
                 }
             }
         }

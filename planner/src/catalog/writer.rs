@@ -214,7 +214,10 @@ impl<'a> CatalogWriter<'a> {
         self.writes.push(version);
         self.transaction.write(std::mem::take(&mut self.writes)).await?;
         self.tables.clear();
-        Ok(())
+        match self.store.nodes() {
+            Some(nodes) => nodes.announce(&self.transaction).await,
+            None => Ok(()),
+        }
     }
 
     /// Waits for whoever is taking the same name.

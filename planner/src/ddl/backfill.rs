@@ -27,9 +27,13 @@ pub(super) async fn reader(context: &DdlContext, storage_id: StorageId) -> Resul
         return Ok(context.store.transactions().begin(options));
     }
     let snapshot = own.snapshot_ts().await?;
-    let filter = ReadFilter::new().with(Family::Write, TimestampRange::after(snapshot), 1);
-    let options = ScanOptions { limit: Some(1), ..ScanOptions::default() };
     let store = context.store.transactions().store();
+    let mut filter = ReadFilter::new().with(Family::Write, TimestampRange::after(snapshot), 1);
+    if store.atomic().is_none() {
+        // A row that was committed row by row may still show its lock alone.
+        filter = filter.with(Family::Lock, TimestampRange::ALL, 1);
+    }
+    let options = ScanOptions { limit: Some(1), ..ScanOptions::default() };
     let newer = store.scan(keys::rows_of(storage_id), filter, options).try_next().await?;
     if newer.is_some_and(|rows| rows.iter().any(|row| !row.cells.is_empty())) {
         return Err(SqlError::new(

@@ -15,6 +15,8 @@ mod database;
 mod drop;
 mod evaluate;
 mod names;
+#[cfg(test)]
+mod nodes_tests;
 pub mod online;
 mod online_backfill;
 #[cfg(test)]
@@ -38,6 +40,7 @@ use crate::session::shared::SessionShared;
 use crate::types::Oid;
 use sqlparser::ast::Statement;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use txn::Transaction;
 
 /// What a DDL statement works with.
@@ -56,6 +59,10 @@ pub struct DdlContext {
     pub session: Arc<SessionShared>,
     /// The role that becomes owner.
     pub user: Oid,
+    /// Whether the transaction can be begun anew, the locks kept: nothing was done in it before.
+    pub renewable: bool,
+    /// Set when that is needed.
+    pub stale: AtomicBool,
 }
 
 impl DdlContext {
@@ -82,7 +89,15 @@ impl DdlContext {
             let message = format!("must be owner of {} {}", drop::kind_word(table), table.name);
             return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
         }
-        self.locks.exclusive(table.oid, self.settings.lock_timeout()).await
+        let had = !self.locks.are_spread() || self.locks.has_everywhere(table.oid);
+        self.locks.exclusive(table.oid, self.settings.lock_timeout()).await?;
+        if had || !self.renewable {
+            return Ok(());
+        }
+        // Writers that were waited for have left their mark on the fence, after this snapshot.
+        self.stale.store(true, Ordering::SeqCst);
+        let message = "could not serialize access: the table was written to while its lock was waited for";
+        Err(SqlError::new(state::SERIALIZATION_FAILURE, message))
     }
     /// A relation's name as messages show it: with its schema unless it is visible.
     fn shown_name(&self, table: &TableDescriptor) -> String {

@@ -18,11 +18,10 @@
 //! already are left alone, and a batch that conflicts with a writer is done again. A unique index meets a
 //! duplicate as an entry of another row at the same snapshot; the index then goes by `Dropping` (23505).
 //!
-//! A crash leaves the state: `resume` goes on from there at the next start.
-//!
-//! Process-local: the wait for older writers (`TableLocks`), the right to change a table (`LockTarget::Change`),
-//! which keeps two builds on one table apart, and who resumes a build. With many nodes the wait becomes a
-//! lease on versions and the right a row; the fences, and with them what is correct, are rows already.
+//! A crash leaves the state: `resume` goes on from there at the next start. Where several nodes serve a store, it goes
+//! on as soon as the others gave the node up: whoever gets the right to change the table (`LockTarget::Change`), which
+//! one node has at a time as long as it gives signs of life (`catalog::nodes`). A node that comes back too late finds
+//! that the state is not the one it left (`advance`). What is correct rests on the fences, which are rows.
 
 use super::online_backfill::Backfill;
 use super::{DdlContext, create_index};
@@ -37,6 +36,7 @@ use crate::types::Oid;
 use futures::channel::oneshot;
 use sqlparser::ast::CreateIndex;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use txn::{Transaction, TransactionOptions, TxnError};
 
@@ -49,8 +49,13 @@ pub(super) mod point {
     pub const DROPPING: &str = "index_dropping";
 }
 
+/// How often builds that another node left are looked for.
+const RESUME_CHECK: Duration = Duration::from_secs(5);
 /// How long an error waits for the removal of the index.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long one who gives way to another node rests.
+const GIVING_WAY: Duration = Duration::from_millis(100);
 
 /// What a statement brings along.
 #[derive(Clone)]
@@ -80,6 +85,8 @@ impl OnlineContext {
             settings: Arc::clone(&self.settings),
             session: Arc::clone(&self.session),
             user: self.user,
+            renewable: false,
+            stale: AtomicBool::new(false),
         })
     }
 }
@@ -110,15 +117,24 @@ pub async fn create(context: OnlineContext, create: CreateIndex) -> Result<Strin
 }
 
 async fn run(context: &OnlineContext, create: &CreateIndex, cancel: CancelToken) -> Result<()> {
-    let locks = context.store.locks().begin();
+    let mut locks = context.store.locks().begin();
     let timeout = context.settings.lock_timeout();
     loop {
         let before = context.begin(&locks).await?;
         let Some(target) = create_index::target(&before, create)? else { return Ok(()) };
         let right = locks.acquire(LockTarget::Change(target.oid), LockMode::Exclusive, timeout);
-        tokio::select! {
-            result = right => result?,
+        let right = tokio::select! {
+            result = right => result,
             () = cancel.cancelled() => return Err(canceled()),
+        };
+        if let Err(error) = right {
+            if error.state() != state::SERIALIZATION_FAILURE {
+                return Err(error);
+            }
+            // Another node defines the same table, and goes first.
+            locks = context.store.locks().begin();
+            context.store.env().sleep(GIVING_WAY).await;
+            continue;
         }
         // What changed while waiting is seen by another transaction.
         let now = context.begin(&locks).await?;
@@ -158,44 +174,89 @@ fn canceled() -> SqlError {
 /// Goes on with the builds that a crash left, in the background. To be called before anybody defines anything.
 /// Errors of the store.
 pub async fn resume(store: &Arc<CatalogStore>) -> Result<()> {
-    let reader = store.transactions().begin(TransactionOptions { read_only: true, ..Default::default() });
-    for database in store.databases(&reader).await? {
-        let catalog = store.snapshot(&reader, database.oid).await?;
-        for table in catalog.user_relations() {
-            let unfinished: Vec<Oid> =
-                table.indexes.iter().filter(|index| index.state != IndexState::Public).map(|index| index.oid).collect();
-            if unfinished.is_empty() {
-                continue;
-            }
-            let locks = store.locks().begin();
-            locks.acquire(LockTarget::Change(table.oid), LockMode::Exclusive, None).await?;
-            let builds: Vec<IndexBuild> = unfinished
-                .into_iter()
-                .map(|index| IndexBuild {
-                    store: Arc::clone(store),
-                    database: database.oid,
-                    table: table.oid,
-                    index,
-                    locks: Arc::clone(&locks),
-                    timeout: None,
-                    cancel: CancelToken::new(),
-                })
-                .collect();
-            let name = table.name.clone();
-            let task = async move {
-                for build in builds {
-                    match build.finish().await {
-                        Ok(()) => tracing::info!(table = name, "an index build that a crash had stopped is done"),
-                        Err(error) => {
-                            tracing::warn!(table = name, %error, "an index build that a crash had stopped failed")
+    if store.nodes().is_some() {
+        resume_of_others(store);
+        return Ok(());
+    }
+    for (database, table) in unfinished_tables(store).await? {
+        resume_table(store, database, table, None).await?;
+    }
+    Ok(())
+}
+
+/// The same where other nodes may be building: again and again, and at once when one has gone.
+fn resume_of_others(store: &Arc<CatalogStore>) {
+    let Some(nodes) = store.nodes().map(Arc::downgrade) else { return };
+    let weak = Arc::downgrade(store);
+    let task = async move {
+        while let Some(store) = weak.upgrade() {
+            match unfinished_tables(&store).await {
+                Ok(tables) => {
+                    for (database, table) in tables {
+                        // Whoever builds it has the right, and keeps it.
+                        if let Err(error) = resume_table(&store, database, table, Some(GIVING_WAY * 5)).await {
+                            tracing::debug!(%error, "an index is being built, or its build is left for later");
                         }
                     }
                 }
-            };
-            store.env().spawn("index build", Box::pin(task));
+                Err(error) => tracing::warn!(%error, "index builds that a node left could not be looked for"),
+            }
+            drop(store);
+            let Some(nodes) = nodes.upgrade() else { return };
+            let rest = nodes.env().sleep(RESUME_CHECK);
+            futures::future::select(std::pin::pin!(nodes.a_node_went()), rest).await;
         }
+    };
+    store.env().spawn("index builds of others", Box::pin(task));
+}
+
+/// Tables with indexes that are being built, or were when a node went: with their database.
+async fn unfinished_tables(store: &Arc<CatalogStore>) -> Result<Vec<(Oid, Oid)>> {
+    let reader = store.transactions().begin(TransactionOptions { read_only: true, ..Default::default() });
+    let mut tables = Vec::new();
+    for database in store.databases(&reader).await? {
+        let catalog = store.snapshot(&reader, database.oid).await?;
+        let unfinished = catalog.user_relations().filter(|table| !unfinished_indexes(table).is_empty());
+        tables.extend(unfinished.map(|table| (database.oid, table.oid)));
     }
     reader.rollback().await;
+    Ok(tables)
+}
+
+fn unfinished_indexes(table: &TableDescriptor) -> Vec<Oid> {
+    table.indexes.iter().filter(|index| index.state != IndexState::Public).map(|index| index.oid).collect()
+}
+
+/// Finishes what nobody builds any more, in the background: whoever gets the right to change a table finds it finished, or
+/// left. Errors: somebody has the right for longer than `timeout`.
+async fn resume_table(store: &Arc<CatalogStore>, database: Oid, oid: Oid, timeout: Option<Duration>) -> Result<()> {
+    let locks = store.locks().begin();
+    locks.acquire(LockTarget::Change(oid), LockMode::Exclusive, timeout).await?;
+    let reader = store.transactions().begin(TransactionOptions { read_only: true, ..Default::default() });
+    let catalog = store.snapshot(&reader, database).await?;
+    reader.rollback().await;
+    let Some(table) = catalog.relation_by_oid(oid) else { return Ok(()) };
+    let store = Arc::clone(store);
+    let env = Arc::clone(store.env());
+    let task = async move {
+        for index in unfinished_indexes(&table) {
+            let build = IndexBuild {
+                store: Arc::clone(&store),
+                database,
+                table: oid,
+                index,
+                locks: Arc::clone(&locks),
+                timeout: None,
+                cancel: CancelToken::new(),
+            };
+            let table = &table.name;
+            match build.finish().await {
+                Ok(()) => tracing::info!(table, "an index build that a crash had stopped is done"),
+                Err(error) => tracing::warn!(table, %error, "an index build that a crash had stopped failed"),
+            }
+        }
+    };
+    env.spawn("index build", Box::pin(task));
     Ok(())
 }
 
@@ -216,6 +277,11 @@ impl IndexBuild {
         let error = match self.build().await {
             Ok(true) => return Ok(()),
             Ok(false) => None,
+            // Another node took this one for dead and went on: what becomes of the index is up to that one.
+            Err(error) if error.state() == state::OBJECT_NOT_IN_PREREQUISITE_STATE => {
+                let (_, _, index) = self.begin().await?;
+                return if index.state == IndexState::Public { Ok(()) } else { Err(error) };
+            }
             Err(error) => Some(error),
         };
         // The error goes out soon, also when those who write to the table take their time.
@@ -238,7 +304,7 @@ impl IndexBuild {
         if index.state == IndexState::DeleteOnly {
             self.pass(point::DELETE_ONLY).await?;
             self.drain(table.version).await?;
-            (table, index) = self.advance(IndexState::WriteOnly).await?;
+            (table, index) = self.advance(IndexState::DeleteOnly, IndexState::WriteOnly).await?;
         }
         if index.state == IndexState::WriteOnly {
             self.pass(point::WRITE_ONLY).await?;
@@ -246,7 +312,7 @@ impl IndexBuild {
             self.shut_out(table.version.wrapping_sub(1)).await?;
             Backfill::new(self).run().await?;
             self.pass(point::FILLED).await?;
-            (_, index) = self.advance(IndexState::Public).await?;
+            (_, index) = self.advance(IndexState::WriteOnly, IndexState::Public).await?;
         }
         Ok(index.state == IndexState::Public)
     }
@@ -259,9 +325,12 @@ impl IndexBuild {
     /// Takes the index away again.
     async fn remove(&self) -> Result<()> {
         // Also on the way out, no writer is to fail for being two versions behind.
-        let (_, table, _) = self.begin().await?;
+        let (_, table, index) = self.begin().await?;
         self.drain(table.version).await?;
-        let (table, _) = self.advance(IndexState::Dropping).await?;
+        let (table, _) = match index.state {
+            IndexState::Dropping => (table, index),
+            from => self.advance(from, IndexState::Dropping).await?,
+        };
         self.pass(point::DROPPING).await?;
         self.drain(table.version).await?;
         self.shut_out(table.version.wrapping_sub(1)).await?;
@@ -301,10 +370,14 @@ impl IndexBuild {
         };
         Ok((transaction, table, index))
     }
-    /// Stores the next state.
-    async fn advance(&self, to: IndexState) -> Result<(TableDescriptor, IndexDescriptor)> {
+    /// Stores the next state. Errors: another node, that took this one for dead, went on with the build.
+    async fn advance(&self, from: IndexState, to: IndexState) -> Result<(TableDescriptor, IndexDescriptor)> {
         loop {
             let (transaction, mut table, mut index) = self.begin().await?;
+            if index.state != from {
+                let message = "the index is being built, or was finished, by another server";
+                return Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
+            }
             index.state = to;
             table.version += 1;
             for other in &mut table.indexes {

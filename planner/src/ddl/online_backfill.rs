@@ -58,7 +58,8 @@ impl<'a> Backfill<'a> {
         let options = TransactionOptions { durable: false, ..TransactionOptions::default() };
         let (transaction, table, index) = self.build.begin_with(options).await?;
         if index.state != IndexState::WriteOnly {
-            return Err(SqlError::new(state::UNDEFINED_OBJECT, "the index is not being built any more"));
+            let message = "the index is not being built any more";
+            return Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
         }
         let mut range: RowRange = keys::rows_of(table.storage_id);
         if let Some(from) = &self.from {

@@ -81,6 +81,8 @@ impl Client {
                 settings: self.session.settings(),
                 session: Arc::clone(&self.session),
                 user: 10,
+                renewable: false,
+                stale: AtomicBool::new(false),
             };
             tag = execute(&context, tree).await?;
             self.transaction.advance_command();

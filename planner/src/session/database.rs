@@ -3,7 +3,7 @@
 use super::activity::Activities;
 use super::query::StatementCache;
 use super::startup::RoleLogin;
-use crate::catalog::{CatalogStore, RoleDescriptor};
+use crate::catalog::{CatalogStore, NodeOptions, RoleDescriptor};
 use crate::error::Result;
 use crate::execution::dml::DmlPlanner;
 use crate::plan::{Engine, EngineOptions};
@@ -33,7 +33,16 @@ impl Database {
         env: EnvRef,
         options: EngineOptions,
     ) -> Result<Arc<Database>> {
-        let catalog = CatalogStore::open(transactions.clone(), env.clone()).await?;
+        Self::open_node(transactions, env, options, NodeOptions::default()).await
+    }
+    /// The same, with the times that nodes keep where several serve one store.
+    pub async fn open_node(
+        transactions: Arc<TransactionStore>,
+        env: EnvRef,
+        options: EngineOptions,
+        nodes: NodeOptions,
+    ) -> Result<Arc<Database>> {
+        let catalog = CatalogStore::open_with(transactions.clone(), env.clone(), nodes).await?;
         crate::ddl::online::resume(&catalog).await?;
         let options = EngineOptions { reverse_scans: transactions.store().can_scan_reverse(), ..options };
         let engine = Engine::new(options, vec![Box::new(|slots| Arc::new(DmlPlanner::new(Arc::clone(slots))))])?;
@@ -45,6 +54,11 @@ impl Database {
             activities: Arc::default(),
             env,
         }))
+    }
+    /// Tells the other servers of the store, where there can be some, that this one goes. To be called when nothing is
+    /// asked of it any more.
+    pub async fn close(&self) {
+        self.catalog.close().await;
     }
     async fn roles(&self) -> Result<Vec<RoleDescriptor>> {
         let transaction = self.transactions.begin(TransactionOptions { read_only: true, ..Default::default() });

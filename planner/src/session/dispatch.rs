@@ -16,6 +16,7 @@ use crate::types::{Datum, SqlType};
 use parking_lot::Mutex;
 use sqlparser::ast;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether a statement is a query or write, which plans run.
 pub fn is_planned(kind: &StatementKind) -> bool {
@@ -26,6 +27,13 @@ pub fn is_planned(kind: &StatementKind) -> bool {
             ast::Statement::Query(_) | ast::Statement::Insert(_) | ast::Statement::Update(_) | ast::Statement::Delete(_)
         )
     )
+}
+
+/// A statement of data definition.
+#[derive(Clone, Copy)]
+enum Definition<'a> {
+    Sql(&'a ast::Statement),
+    Sequence(&'a crate::parse::AlterSequence),
 }
 
 fn done(tag: impl Into<String>) -> Outcome {
@@ -150,10 +158,7 @@ impl Session {
                 if self.block.read_only() {
                     return Err(refused_in_read_only("ALTER SEQUENCE"));
                 }
-                let ddl = self.begin_ddl().await?;
-                let tag = ddl::alter_sequence(&ddl, alter).await;
-                self.block.catalog_changed();
-                Ok(done(tag?))
+                self.define(Definition::Sequence(alter)).await
             }
             StatementKind::Copy(copy) => self.run_copy(copy, limits).await,
             StatementKind::Execute { name, parameters } => {
@@ -232,10 +237,27 @@ impl Session {
         if matches!(tree, ast::Statement::CreateDatabase { .. }) {
             self.refuse_in_block("CREATE DATABASE")?;
         }
-        let ddl = self.begin_ddl().await?;
-        let tag = ddl::execute(&ddl, tree).await;
-        self.block.catalog_changed();
-        Ok(done(tag?))
+        self.define(Definition::Sql(tree)).await
+    }
+
+    /// Runs a statement of data definition: once more in a new transaction, the locks kept, when it had to wait for them and
+    /// its snapshot is older than what it waited for.
+    async fn define(&mut self, definition: Definition<'_>) -> Result<Outcome> {
+        loop {
+            let renewable = self.block.is_renewable();
+            let mut ddl = self.begin_ddl().await?;
+            ddl.renewable = renewable;
+            let tag = match definition {
+                Definition::Sql(tree) => ddl::execute(&ddl, tree).await,
+                Definition::Sequence(alter) => ddl::alter_sequence(&ddl, alter).await,
+            };
+            self.block.catalog_changed();
+            if tag.is_err() && ddl.stale.load(Ordering::SeqCst) {
+                self.block.renew().await?;
+                continue;
+            }
+            return Ok(done(tag?));
+        }
     }
 
     /// CREATE INDEX on its own: in transactions of its own, while others write.
@@ -267,6 +289,8 @@ impl Session {
             settings: context.settings.clone(),
             session: self.shared.clone(),
             user: self.shared.user_oid,
+            renewable: false,
+            stale: AtomicBool::new(false),
         })
     }
 

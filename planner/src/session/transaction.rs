@@ -90,6 +90,20 @@ impl TransactionBlock {
             None => self.shared.settings().is_on("default_transaction_read_only"),
         }
     }
+    /// Whether the transaction under way, or the next one, did nothing yet.
+    pub fn is_renewable(&self) -> bool {
+        self.open.as_ref().is_none_or(|open| !open.used)
+    }
+    /// Begins the transaction under way anew, with a new snapshot, and keeps its locks. Only when nothing was done in it.
+    pub async fn renew(&mut self) -> Result<()> {
+        let options = TransactionOptions { durable: self.shared.settings().durable(), ..TransactionOptions::default() };
+        let fresh = self.database.transactions().begin(options);
+        let open = self.open.as_mut().ok_or_else(|| SqlError::internal("no transaction"))?;
+        std::mem::replace(&mut open.transaction, fresh).rollback().await;
+        open.catalog = None;
+        open.used = false;
+        Ok(())
+    }
     /// `now()` of the transaction under way, or of one that began now.
     pub fn started(&self) -> i64 {
         self.open.as_ref().map_or_else(|| self.now(), |open| open.started)

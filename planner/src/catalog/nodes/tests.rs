@@ -1,0 +1,128 @@
+//! What follows from rows of other nodes, without a store.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use super::row::{Answer, NodeRow, Wish};
+use super::state::{Calm, OwnWish, State, Verdict};
+use super::*;
+use std::collections::BTreeMap;
+
+fn at(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn row(node: u64, beat: u64, wishes: &[(u64, Wish)], answers: &[(u64, u64, bool)]) -> (bytes::Bytes, NodeRow) {
+    let answers = answers.iter().map(|(node, wish, granted)| Answer { node: *node, wish: *wish, granted: *granted });
+    let row = NodeRow { node, beat, wishes: wishes.iter().cloned().collect(), answers: answers.collect() };
+    (serde_json::to_vec(&row).unwrap().into(), row)
+}
+
+/// A node that beats: its row, and how it takes in those of others.
+fn look(state: &mut State, others: &[(bytes::Bytes, NodeRow)], now: u64) -> super::state::Seen {
+    let own = state.next_row();
+    let value: bytes::Bytes = serde_json::to_vec(&own).unwrap().into();
+    state.stored = Some(value.clone());
+    let mut rows = others.to_vec();
+    rows.push((value, own.clone()));
+    state.look(&own, rows, at(now), at(now), &NodeOptions::default())
+}
+
+fn wish(state: &mut State, wish: Wish) -> u64 {
+    let number = state.next_wish;
+    state.next_wish += 1;
+    state.wishes.insert(number, OwnWish { wish, told: None });
+    number
+}
+
+#[test]
+fn a_calm_node_knows_the_catalog_for_one_lease_and_no_snapshot_before_it() {
+    let mut state = State::new(2);
+    assert!(look(&mut state, &[], 1000).may_be_calm);
+    state.calm = Some(Calm { read_at: Timestamp(500), stamp: vec![7] });
+    assert_eq!(state.stamp_at(Timestamp(500), at(1001)), Some(vec![7]));
+    assert_eq!(state.stamp_at(Timestamp(499), at(1001)), None);
+    assert_eq!(state.stamp_at(Timestamp(500), at(2999)), Some(vec![7]));
+    assert_eq!(state.stamp_at(Timestamp(500), at(3000)), None);
+    // In time: what it knows stays good. Too late: it has to be read again.
+    assert!(!look(&mut state, &[], 2000).may_be_calm);
+    assert_eq!(state.stamp_at(Timestamp(500), at(3999)), Some(vec![7]));
+    assert!(look(&mut state, &[], 4000).may_be_calm);
+    assert_eq!(state.stamp_at(Timestamp(500), at(4000)), None);
+}
+
+#[test]
+fn a_wish_of_another_node_ends_the_calm_before_it_is_answered() {
+    let mut state = State::new(2);
+    look(&mut state, &[], 0);
+    state.calm = Some(Calm { read_at: Timestamp(1), stamp: vec![7] });
+    let seen = look(&mut state, &[row(1, 1, &[(4, Wish::Definition)], &[])], 100);
+    assert_eq!(seen.begun, [((1, 4), Wish::Definition)]);
+    assert_eq!(state.stamp_at(Timestamp(9), at(101)), None);
+    assert!(!seen.may_be_calm);
+    assert!(look(&mut state, &[row(1, 2, &[], &[])], 200).may_be_calm);
+}
+
+#[test]
+fn a_node_whose_row_was_taken_away_is_certain_of_nothing() {
+    let mut state = State::new(2);
+    look(&mut state, &[], 0);
+    state.calm = Some(Calm { read_at: Timestamp(1), stamp: vec![7] });
+    let own = state.next_row();
+    let seen = state.look(&own, Vec::new(), at(100), at(100), &NodeOptions::default());
+    assert!(!seen.may_be_calm);
+    assert_eq!(state.stamp_at(Timestamp(9), at(101)), None);
+    assert!(!state.is_first(at(101)));
+}
+
+#[test]
+fn a_wish_is_granted_by_every_answer_or_by_silence_longer_than_a_lease() {
+    let options = NodeOptions::default();
+    let mut state = State::new(2);
+    let quiet = [row(1, 1, &[], &[]), row(3, 1, &[], &[])];
+    look(&mut state, &quiet, 0);
+    let number = wish(&mut state, Wish::Definition);
+    assert_eq!(state.verdict(number, at(5000), &options), Verdict::Waiting, "nobody was told");
+    look(&mut state, &quiet, 100);
+    assert_eq!(state.verdict(number, at(100), &options), Verdict::Waiting);
+    look(&mut state, &[row(1, 2, &[], &[(2, number, true)]), row(3, 1, &[], &[])], 200);
+    assert_eq!(state.verdict(number, at(2599), &options), Verdict::Waiting);
+    assert_eq!(state.verdict(number, at(2600), &options), Verdict::Granted, "3 said nothing since it was told");
+    // A node that lives and has not answered yet is waited for.
+    look(&mut state, &[row(1, 3, &[], &[(2, number, true)]), row(3, 2, &[], &[])], 2500);
+    assert_eq!(state.verdict(number, at(2600), &options), Verdict::Waiting);
+    look(&mut state, &[row(1, 3, &[], &[(2, number, true)]), row(3, 3, &[], &[(2, number, true)])], 2600);
+    assert_eq!(state.verdict(number, at(2600), &options), Verdict::Granted);
+    look(&mut state, &[row(1, 3, &[], &[(2, number, false)])], 2700);
+    assert_eq!(state.verdict(number, at(2700), &options), Verdict::Refused);
+}
+
+#[test]
+fn of_two_nodes_that_want_one_table_the_first_gets_it() {
+    let options = NodeOptions::default();
+    let (mut first, mut second) = (State::new(1), State::new(2));
+    let of_first = wish(&mut first, Wish::Table { owner: 9, oid: 77 });
+    let of_second = wish(&mut second, Wish::Table { owner: 9, oid: 77 });
+    let other = wish(&mut second, Wish::Table { owner: 8, oid: 78 });
+    let rows = |state: &mut State| {
+        let row = state.next_row();
+        (serde_json::to_vec(&row).unwrap().into(), row)
+    };
+    let (row_of_first, row_of_second) = (rows(&mut first), rows(&mut second));
+    look(&mut first, &[row_of_second], 0);
+    look(&mut second, &[row_of_first], 0);
+    assert_eq!(first.verdict(of_first, at(10), &options), Verdict::Waiting);
+    assert_eq!(second.verdict(of_second, at(10), &options), Verdict::Refused);
+    assert_eq!(second.verdict(other, at(10), &options), Verdict::Waiting);
+}
+
+#[test]
+fn a_silent_node_is_given_up_and_one_that_went_is_noticed() {
+    let mut state = State::new(2);
+    let silent = row(1, 1, &[(1, Wish::Definition)], &[]);
+    assert_eq!(look(&mut state, std::slice::from_ref(&silent), 0).dead, []);
+    assert_eq!(look(&mut state, std::slice::from_ref(&silent), 5999).dead, []);
+    assert_eq!(look(&mut state, std::slice::from_ref(&silent), 6000).dead, [(1, silent.0.clone())]);
+    assert!(!state.is_first(at(6000)));
+    assert_eq!(look(&mut state, &[], 6100).gone, 1);
+    assert!(state.grants.is_empty() && state.is_first(at(6100)));
+    assert_eq!(BTreeMap::<u64, Wish>::new(), silent.1.wishes.into_iter().filter(|(n, _)| *n > 1).collect());
+}
