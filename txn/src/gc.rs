@@ -8,6 +8,7 @@ use crate::backoff::Backoff;
 use crate::commit::STORE_PATIENCE;
 use crate::data::{RecordKind, decode_data, encode_data};
 use crate::error::Result;
+use crate::gc_lease::GcLease;
 use crate::intents::IntentState;
 use crate::lock::Lock;
 use crate::resolver::{Status, exactly};
@@ -39,6 +40,9 @@ impl TransactionStore {
         if let Some(atomic) = self.store.atomic() {
             target = target.min(AtomicCommit::oldest_snapshot(atomic));
         }
+        if let Some(oldest) = self.oldest_hold().await? {
+            target = target.min(oldest);
+        }
         if let Some(oldest) = self.readers.oldest() {
             target = target.min(oldest);
         }
@@ -52,21 +56,30 @@ impl TransactionStore {
             target = oldest.max(Timestamp(before));
             self.safe_point.store(target.0, Ordering::SeqCst);
         }
+        if let Some(oldest) = self.oldest_hold().await?.filter(|oldest| *oldest < target) {
+            target = oldest.max(Timestamp(before));
+            self.safe_point.store(target.0, Ordering::SeqCst);
+        }
         system::save(&self.store, system::SAFE_POINT, target).await?;
         Ok(target)
     }
 
-    /// Moves the safe point where several nodes may: by a condition on what it was. Their readers need
-    /// not be asked: each node ends its own transactions when they are half the history old.
+    /// Moves the safe point where several nodes may: by a condition on what it was. Ordinary readers need not be
+    /// asked: each node ends its own transactions when they are half the history old. Readers of the past and named
+    /// snapshots are held by rows. Answers up to where may be removed, which is lower than the safe point when such a
+    /// row appeared while it was moved: what was held first and checked then is respected.
     async fn advance_safe_point_by_row(&self) -> Result<Timestamp> {
         let history = self.options.history.as_micros() as u64;
         let key = system::safe_point_key();
         let mut patience = Backoff::new(self.env.clone(), STORE_PATIENCE);
         loop {
             let stored = self.load_safe_point().await?;
-            let target = Timestamp(self.oracle.physical_now().saturating_sub(history));
+            let mut target = Timestamp(self.oracle.timestamp().await?.physical_micros.saturating_sub(history));
+            if let Some(oldest) = self.oldest_hold().await? {
+                target = target.min(oldest);
+            }
             if target <= self.safe_point() {
-                return Ok(self.safe_point());
+                break;
             }
             let condition = match stored {
                 Some(cell) => exactly(&cell),
@@ -81,12 +94,22 @@ impl TransactionStore {
             let set = Mutation::Set { family: Family::Data, timestamp: SAFE_POINT_VERSION, value };
             if self.change_row(&key, vec![condition], vec![set]).await? {
                 self.safe_point.fetch_max(target.0, Ordering::SeqCst);
-                return Ok(target);
+                break;
             }
             if !patience.pause().await {
                 return Err(StoreError::Unavailable("the safe point could not be moved".into()).into());
             }
         }
+        let safe_point = self.safe_point();
+        Ok(self.oldest_hold().await?.map_or(safe_point, |oldest| oldest.min(safe_point)))
+    }
+
+    /// Looks where the safe point is, when others may have moved it.
+    pub(crate) async fn reload_safe_point(&self) -> Result<()> {
+        if self.store.atomic().is_none() {
+            self.load_safe_point().await?;
+        }
+        Ok(())
     }
 
     /// Looks where the safe point is, where other nodes may have moved it. Answers its cell.
@@ -114,21 +137,58 @@ impl TransactionStore {
         Ok(true)
     }
 
-    /// One pass of garbage collection over every tablet (protocol.md, section 6).
+    /// One pass of garbage collection over every tablet (protocol.md, section 6). Where another node is at one,
+    /// nothing is done.
     pub async fn collect_garbage(&self) -> Result<GcReport> {
+        self.collect_garbage_after(Duration::ZERO).await
+    }
+
+    /// The same, unless another node finished a pass less than `pause` ago.
+    async fn collect_garbage_after(&self, pause: Duration) -> Result<GcReport> {
         let _one_at_a_time = self.collecting.lock().await;
-        let safe_point = self.advance_safe_point().await?;
-        let mut report = GcReport { safe_point, ..GcReport::default() };
+        if self.store.atomic().is_some() {
+            return self.collect(&mut None).await;
+        }
+        let Some(lease) = self.begin_collecting(pause).await? else {
+            self.load_safe_point().await?;
+            return Ok(GcReport { safe_point: self.safe_point(), ..GcReport::default() });
+        };
+        let mut lease = Some(lease);
+        let report = self.collect(&mut lease).await;
+        if let Some(lease) = lease {
+            self.end_collecting(lease).await?;
+        }
+        report
+    }
+
+    /// A pass, as long as a `lease` that was there is.
+    async fn collect(&self, lease: &mut Option<GcLease>) -> Result<GcReport> {
+        let mut bound = self.advance_safe_point().await?;
+        let mut report = GcReport { safe_point: bound, ..GcReport::default() };
         report.locks = self.finish_intents().await?;
         let tablets = self.store.tablets(&RowRange::all()).await?;
         // Every lock first: the fate of one may lie in another tablet, and would go with what is removed there.
         for tablet in &tablets {
-            report.locks += self.resolve_below(tablet.range.clone(), safe_point).await?;
+            let (resolved, left) = self.resolve_below(tablet.range.clone(), bound).await?;
+            report.locks += resolved;
+            if let Some(left) = left.filter(|_| self.store.atomic().is_none()) {
+                bound = bound.min(left.previous());
+            }
+            if !self.keep(lease).await? {
+                return Ok(report);
+            }
         }
         for tablet in tablets {
-            self.collect_range(tablet.range, safe_point, &mut report).await?;
+            self.collect_range(tablet.range, bound, &mut report, lease).await?;
         }
         Ok(report)
+    }
+
+    /// Keeps the lease that there was; false when it is lost.
+    async fn keep(&self, lease: &mut Option<GcLease>) -> Result<bool> {
+        let Some(held) = lease.take() else { return Ok(self.store.atomic().is_some()) };
+        *lease = self.go_on_collecting(held).await?;
+        Ok(lease.is_some())
     }
 
     /// Collects garbage every `interval`, until the store is dropped. A pass is left out when
@@ -144,7 +204,7 @@ impl TransactionStore {
                 if store.nothing_since(collected) {
                     continue;
                 }
-                match store.collect_garbage().await {
+                match store.collect_garbage_after(interval / 2).await {
                     Ok(report) => {
                         collected = report.safe_point;
                         tracing::debug!(?report, "garbage collected");
@@ -165,14 +225,14 @@ impl TransactionStore {
     #[cfg(test)]
     pub(crate) async fn resolve_everything(&self) -> Result<u64> {
         let finished = self.finish_intents().await?;
-        Ok(finished + self.resolve_below(RowRange::all(), Timestamp::MAX).await?)
+        Ok(finished + self.resolve_below(RowRange::all(), Timestamp::MAX).await?.0)
     }
 
-    /// Resolves the locks whose owners began below the safe point.
-    async fn resolve_below(&self, range: RowRange, safe_point: Timestamp) -> Result<u64> {
-        let filter = ReadFilter::new().with(Family::Lock, TimestampRange::up_to(safe_point), usize::MAX);
+    /// Resolves the locks whose owners began at or below `bound`. Answers how many, and the oldest owner that lives.
+    async fn resolve_below(&self, range: RowRange, bound: Timestamp) -> Result<(u64, Option<Timestamp>)> {
+        let filter = ReadFilter::new().with(Family::Lock, TimestampRange::up_to(bound), usize::MAX);
         let mut rows = self.store.scan(range, filter, ScanOptions::default());
-        let mut resolved = 0;
+        let (mut resolved, mut left) = (0, None);
         while let Some(batch) = rows.next().await {
             for row in batch? {
                 for cell in &row.cells {
@@ -183,16 +243,25 @@ impl TransactionStore {
                             self.resolve_lock(&row.key, cell, &lock, status).await?;
                             resolved += 1;
                         }
-                        Status::Live | Status::Gone => {}
+                        Status::Live => {
+                            left = Some(left.map_or(cell.timestamp, |left: Timestamp| left.min(cell.timestamp)));
+                        }
+                        Status::Gone => {}
                     }
                 }
             }
         }
-        Ok(resolved)
+        Ok((resolved, left))
     }
 
-    async fn collect_range(&self, range: RowRange, safe_point: Timestamp, report: &mut GcReport) -> Result<()> {
-        let below = TimestampRange::up_to(safe_point);
+    async fn collect_range(
+        &self,
+        range: RowRange,
+        bound: Timestamp,
+        report: &mut GcReport,
+        lease: &mut Option<GcLease>,
+    ) -> Result<()> {
+        let below = TimestampRange::up_to(bound);
         let filter = ReadFilter::new()
             .with(Family::Lock, below, usize::MAX)
             .with(Family::Write, below, usize::MAX)
@@ -210,6 +279,9 @@ impl TransactionStore {
                 }
             }
             if !changes.is_empty() {
+                if !self.keep(lease).await? {
+                    return Ok(());
+                }
                 self.store.mutate_rows(changes).await?;
             }
         }

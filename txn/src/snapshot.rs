@@ -79,6 +79,8 @@ pub(crate) struct Snapshot {
     /// Until when, by the monotonic clock, it may be used: where other nodes collect garbage without
     /// asking for our readers.
     deadline: Option<Duration>,
+    /// Whether it may be used only while this node's hold of past snapshots is good.
+    held: bool,
     _guards: (Option<SnapshotGuard>, Option<SnapshotGuard>),
 }
 
@@ -97,6 +99,7 @@ impl Snapshot {
             full_filter,
             owners: Owners::default(),
             deadline: None,
+            held: false,
             _guards: guards,
         }
     }
@@ -104,10 +107,12 @@ impl Snapshot {
     /// Errors: the snapshot is so old that garbage collection may have passed it.
     pub(crate) fn check_age(&self, store: &TransactionStore) -> Result<()> {
         match self.deadline {
-            Some(deadline) if store.env.monotonic() > deadline => Err(TxnError::SnapshotTooOld {
-                snapshot_ts: self.ts,
-                safe_point: self.ts.next().max(store.safe_point()),
-            }),
+            Some(deadline) if store.env.monotonic() > deadline || (self.held && !store.holds_past_readers()) => {
+                Err(TxnError::SnapshotTooOld {
+                    snapshot_ts: self.ts,
+                    safe_point: self.ts.next().max(store.safe_point()),
+                })
+            }
             _ => Ok(()),
         }
     }
@@ -151,17 +156,13 @@ impl TransactionStore {
         if ts > now.timestamp {
             return Err(TxnError::Invalid("a snapshot in the future cannot be read"));
         }
-        let reader = self.readers.register(ts);
+        // Registered and held first, checked then: the collector announces the safe point first.
+        let guards = (Some(self.readers.register(ts)), Some(self.past_readers.register(ts)));
+        self.hold_past_readers().await?;
         self.load_safe_point().await?;
         self.check_safe_point(ts)?;
-        // The safe point follows the oracle's clock at the distance of the history; an eighth is
-        // kept for clocks that run apart and calls under way.
-        let age = Duration::from_micros(now.physical_micros.saturating_sub(ts.0));
-        let history = self.options.history;
-        let left = (history - history / 8).saturating_sub(age).min(history / 2);
-        let snapshot = Snapshot { deadline: Some(asked_at + left), ..Snapshot::new(ts, (Some(reader), None), false) };
-        snapshot.check_age(self)?;
-        Ok(snapshot)
+        let deadline = Some(asked_at + self.options.history / 2);
+        Ok(Snapshot { deadline, held: true, ..Snapshot::new(ts, guards, false) })
     }
 
     async fn take_past_snapshot(&self, ts: Timestamp) -> Result<Snapshot> {

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::failpoint::FailPoints;
+use crate::holds::NodeHold;
 use crate::intents::Intents;
 use crate::met_locks::FinalStates;
 use crate::oracle::Oracle;
@@ -62,6 +63,11 @@ pub struct TransactionStore {
     pub(crate) options: TransactionStoreOptions,
     pub(crate) intents: Intents,
     pub(crate) readers: Readers,
+    /// Those of them that read the past where other nodes collect garbage.
+    pub(crate) past_readers: Readers,
+    pub(crate) node_hold: NodeHold,
+    /// Drawn when it was opened: tells nodes apart.
+    pub(crate) node: u64,
     /// Fates of transactions that were asked for over rows.
     pub(crate) final_states: FinalStates,
     /// Locks that readers are having removed.
@@ -88,6 +94,7 @@ impl TransactionStore {
         let recovered = published.max(store.recovered_max_timestamp());
         oracle.attach(&store, recovered).await?;
         let safe_point = system::load(&store, system::SAFE_POINT).await?;
+        let node = env.random();
         let this = Arc::new_cyclic(|this| TransactionStore {
             store,
             oracle,
@@ -95,6 +102,9 @@ impl TransactionStore {
             options,
             intents: Intents::default(),
             readers: Readers::default(),
+            past_readers: Readers::default(),
+            node_hold: NodeHold::default(),
+            node,
             final_states: FinalStates::default(),
             resolving: AtomicUsize::new(0),
             safe_point: AtomicU64::new(safe_point.0),

@@ -65,6 +65,28 @@ pub(crate) fn outcome_key(start_ts: Timestamp) -> Bytes {
     bytes.freeze()
 }
 
+/// The row of the garbage collector's lease.
+pub(crate) fn gc_lease_key() -> Bytes {
+    key("gc-lease")
+}
+
+/// The rows that hold snapshots.
+pub(crate) fn holds() -> RowRange {
+    RowRange::prefix(key("hold/"))
+}
+
+/// The row by which a node holds the snapshots of its readers of the past.
+pub(crate) fn node_hold_key(node: u64) -> Bytes {
+    key_of("hold/node/", Timestamp(node))
+}
+
+/// The row that holds a snapshot under a name.
+pub(crate) fn named_hold_key(name: &str) -> Bytes {
+    let mut bytes = BytesMut::from(&key("hold/name/")[..]);
+    bytes.put_slice(name.as_bytes());
+    bytes.freeze()
+}
+
 /// The row that holds the safe point where several nodes may move it.
 pub(crate) fn safe_point_key() -> Bytes {
     key("safe-point")
@@ -95,5 +117,6 @@ mod tests {
         assert!(a < b && intents().contains(&a) && intents().contains(&b));
         assert_eq!(intent_of(&b), Some(Timestamp(256)));
         assert!(!intents().contains(&outcome_key(Timestamp(255))));
+        assert!(holds().contains(&node_hold_key(7)) && holds().contains(&named_hold_key("a")));
     }
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 use storage::bigtable::{BigtableAddress, BigtableOptions, BigtableStore, init_store};
 use storage::testing::{Emulator, Proxy};
 use storage::{
-    AtomicCommit, BoxFuture, Condition, EnvRef, Mutation, ReadFilter, Result, Row,
-    RowMutation, RowRange, ScanOptions, Store, StoreRef, SystemEnv, Timestamp,
+    AtomicCommit, BoxFuture, Condition, EnvRef, Mutation, ReadFilter, Result, Row, RowMutation, RowRange, ScanOptions,
+    Store, StoreRef, SystemEnv, Timestamp,
 };
 use tokio::runtime::Runtime;
 

@@ -41,7 +41,8 @@ async fn other_node(world: &World) -> World {
 
 async fn other_node_with(world: &World, options: TransactionStoreOptions, ahead: Duration) -> World {
     let env = Arc::new(AheadEnv { inner: world.env.clone(), ahead });
-    let store = TransactionStore::open(world.raw.clone(), world.store.oracle().clone(), env, options.clone()).await.unwrap();
+    let store =
+        TransactionStore::open(world.raw.clone(), world.store.oracle().clone(), env, options.clone()).await.unwrap();
     World { store, options, ..world.clone() }
 }
 

@@ -89,9 +89,9 @@ impl World {
 
     /// Every cell of every row.
     pub(crate) fn dump(&self) -> Vec<Row> {
-        let filter = Family::ALL.iter().fold(ReadFilter::new(), |filter, family| {
-            filter.with(*family, TimestampRange::ALL, usize::MAX)
-        });
+        let filter = Family::ALL
+            .iter()
+            .fold(ReadFilter::new(), |filter, family| filter.with(*family, TimestampRange::ALL, usize::MAX));
         let batches: Vec<_> =
             futures::executor::block_on(self.raw.scan(RowRange::all(), filter, ScanOptions::default()).collect());
         batches.into_iter().flat_map(|batch| batch.unwrap()).collect()

@@ -7,6 +7,7 @@ mod bigtable;
 mod by_row;
 mod embedded;
 mod explorer;
+mod gc_by_row;
 pub(crate) mod harness;
 pub(crate) mod hooked;
 mod lease;

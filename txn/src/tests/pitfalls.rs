@@ -401,8 +401,7 @@ fn garbage_is_collected_in_the_background_until_the_store_goes() {
         world.set("a", "1").await;
         world.set("a", "2").await;
         world.env.sleep(Duration::from_secs(2 * 3600)).await;
-        let versions =
-            world.dump().iter().filter(|row| row.key == "a").map(|row| row.cells.len()).sum::<usize>();
+        let versions = world.dump().iter().filter(|row| row.key == "a").map(|row| row.cells.len()).sum::<usize>();
         assert_eq!(versions, 1);
     });
 }

@@ -121,7 +121,13 @@ impl Script {
         for row in world.dump() {
             for cell in &row.cells {
                 let at = (row.key.clone(), cell.family, std::cmp::Reverse(cell.timestamp));
-                cells.insert(at, self.shown_cell(cell)?);
+                let shown = match self.shown_key(&row.key).as_str() {
+                    "<gc-lease>" | "<safe-point>" => {
+                        format!("d{} ({} bytes)", self.at(cell.timestamp), cell.value.len())
+                    }
+                    _ => self.shown_cell(cell)?,
+                };
+                cells.insert(at, shown);
             }
         }
         Ok(cells)

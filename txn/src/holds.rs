@@ -1,0 +1,214 @@
+//! Holds: rows that keep garbage collection from passing a snapshot. A named one stays until it is released. A node
+//! that reads the past keeps one with a lease, which it renews while it reads; a node that cannot renew it
+//! ends those readers before the lease is over for others.
+//!
+//! Where one process owns the store its own readers need no row; see [`crate::snapshot::Readers`].
+
+use crate::backoff::Backoff;
+use crate::commit::STORE_PATIENCE;
+use crate::data::{decode_data, encode_data};
+use crate::error::{Result, TxnError};
+use crate::resolver::exactly;
+use crate::store::TransactionStore;
+use crate::system;
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use futures::StreamExt;
+use parking_lot::Mutex;
+use std::time::Duration;
+use storage::{
+    Cell, ClassRange, Condition, Family, Mutation, ReadFilter, ScanOptions, StoreError, Timestamp, TimestampRange,
+};
+
+/// How long a node's hold is good for, counted from when its renewal was sent.
+const LEASE: Duration = Duration::from_secs(30);
+/// How often it is renewed.
+const RENEWAL: Duration = Duration::from_secs(10);
+/// How much longer others respect it: for clocks that do not run alike.
+const MARGIN: Duration = Duration::from_secs(10);
+/// The one version of a hold's cell: it is overwritten in place.
+const VERSION: Timestamp = Timestamp(1);
+/// When a named hold ends.
+const NEVER: u64 = u64::MAX;
+
+/// What a row says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Hold {
+    /// Oldest snapshot that must stay readable.
+    oldest: Timestamp,
+    /// The oracle's clock, in microseconds, at which it ends.
+    until: u64,
+}
+
+impl Hold {
+    fn cell(self) -> Cell {
+        let mut bytes = BytesMut::with_capacity(16);
+        bytes.put_u64(self.oldest.0);
+        bytes.put_u64(self.until);
+        Cell { family: Family::Data, timestamp: VERSION, value: encode_data(&bytes) }
+    }
+
+    fn of(cell: &Cell) -> Result<Hold> {
+        let damaged = |_| StoreError::Corrupted("the row of a held snapshot".into());
+        let mut bytes = decode_data(&cell.value)?;
+        let oldest = Timestamp(bytes.try_get_u64().map_err(damaged)?);
+        Ok(Hold { oldest, until: bytes.try_get_u64().map_err(damaged)? })
+    }
+}
+
+/// This node's hold.
+#[derive(Default)]
+pub(crate) struct NodeHold {
+    state: Mutex<NodeHoldState>,
+    changing: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct NodeHoldState {
+    /// What lies in the row, as far as we know.
+    row: Option<Cell>,
+    /// Until when it is good, by the monotonic clock.
+    until: Duration,
+    renewing: bool,
+}
+
+impl TransactionStore {
+    /// Keeps what a snapshot at `ts` reads from being collected until `name` is released, across restarts and on
+    /// every node. Errors: `ts` was collected already.
+    pub async fn hold_snapshot(&self, name: &str, ts: Timestamp) -> Result<()> {
+        let (key, cell) = (system::named_hold_key(name), Hold { oldest: ts, until: NEVER }.cell());
+        self.change_hold(&key, None, Some(&cell)).await?;
+        // Written first, checked then: the collector announces the safe point first and looks for holds then.
+        self.reload_safe_point().await?;
+        if ts < self.safe_point() {
+            self.change_hold(&key, Some(&cell), None).await?;
+            return Err(TxnError::SnapshotTooOld { snapshot_ts: ts, safe_point: self.safe_point() });
+        }
+        Ok(())
+    }
+
+    /// Lets garbage collection pass a snapshot held under `name`. Answers whether there was one.
+    pub async fn release_snapshot(&self, name: &str) -> Result<bool> {
+        let key = system::named_hold_key(name);
+        let Some(cell) = self.read_hold(&key).await? else { return Ok(false) };
+        self.change_hold(&key, Some(&cell), None).await?;
+        Ok(true)
+    }
+
+    /// The oldest snapshot that a row holds. Removes the rows of nodes that are gone.
+    pub(crate) async fn oldest_hold(&self) -> Result<Option<Timestamp>> {
+        let filter = ReadFilter::new().with(Family::Data, TimestampRange::at(VERSION), 1);
+        let mut rows = self.store.scan(system::holds(), filter, ScanOptions::default());
+        let (mut oldest, mut ended) = (None, Vec::new());
+        while let Some(batch) = rows.next().await {
+            for row in batch? {
+                let Some(cell) = row.newest(Family::Data) else { continue };
+                let hold = Hold::of(cell)?;
+                let respected = hold.until.saturating_add(MARGIN.as_micros() as u64);
+                if hold.until != NEVER && self.has_expired(respected).await? {
+                    ended.push((row.key.clone(), cell.clone()));
+                    continue;
+                }
+                oldest = Some(oldest.map_or(hold.oldest, |oldest: Timestamp| oldest.min(hold.oldest)));
+            }
+        }
+        drop(rows);
+        for (key, cell) in ended {
+            let delete = Mutation::Delete { family: Family::Data, range: TimestampRange::at(VERSION) };
+            self.change_row(&key, vec![exactly(&cell)], vec![delete]).await?;
+        }
+        Ok(oldest)
+    }
+
+    /// Holds the oldest past snapshot of this node's readers from now on, by a row with a lease.
+    pub(crate) async fn hold_past_readers(&self) -> Result<()> {
+        self.renew_hold().await?;
+        let Some(this) = self.this.upgrade() else { return Ok(()) };
+        if std::mem::replace(&mut self.node_hold.state.lock().renewing, true) {
+            return Ok(());
+        }
+        let (weak, env) = (self.this.clone(), self.env.clone());
+        drop(this);
+        self.env.spawn(
+            "hold-snapshots",
+            Box::pin(async move {
+                loop {
+                    env.sleep(RENEWAL).await;
+                    let Some(store) = weak.upgrade() else { return };
+                    match store.renew_hold().await {
+                        Ok(true) => {}
+                        Ok(false) => return,
+                        Err(error) => tracing::warn!(%error, "the hold of this node's past snapshots was not renewed"),
+                    }
+                }
+            }),
+        );
+        Ok(())
+    }
+
+    /// Whether this node's hold is good at this moment.
+    pub(crate) fn holds_past_readers(&self) -> bool {
+        self.env.monotonic() < self.node_hold.state.lock().until
+    }
+
+    /// Puts the oldest past snapshot into this node's row; answers false, with the row removed, when there is none.
+    async fn renew_hold(&self) -> Result<bool> {
+        let _one_at_a_time = self.node_hold.changing.lock().await;
+        let key = system::node_hold_key(self.node);
+        let sent = self.env.monotonic();
+        let physical = self.oracle.timestamp().await?.physical_micros;
+        let before = self.node_hold.state.lock().row.clone();
+        let Some(oldest) = self.past_readers.oldest() else {
+            if let Some(before) = &before {
+                self.change_hold(&key, Some(before), None).await?;
+            }
+            let mut state = self.node_hold.state.lock();
+            (state.row, state.until) = (None, Duration::ZERO);
+            // Who registers from here on begins a renewal of its own.
+            state.renewing = self.past_readers.oldest().is_some();
+            return Ok(state.renewing);
+        };
+        let cell = Hold { oldest, until: physical + LEASE.as_micros() as u64 }.cell();
+        self.change_hold(&key, before.as_ref(), Some(&cell)).await?;
+        let mut state = self.node_hold.state.lock();
+        (state.row, state.until) = (Some(cell), sent + LEASE);
+        Ok(true)
+    }
+
+    async fn read_hold(&self, key: &Bytes) -> Result<Option<Cell>> {
+        let filter = ReadFilter::new().with(Family::Data, TimestampRange::at(VERSION), 1);
+        let rows = self.store.read(std::slice::from_ref(key), &filter).await?;
+        Ok(rows.first().and_then(|row| row.newest(Family::Data)).cloned())
+    }
+
+    /// Puts `next` in place of what lies at `key`, `before` being what should. On condition of what lies there: an
+    /// older request that comes late must not take its place.
+    async fn change_hold(&self, key: &Bytes, before: Option<&Cell>, next: Option<&Cell>) -> Result<()> {
+        let mut before = before.cloned();
+        let mut patience = Backoff::new(self.env.clone(), STORE_PATIENCE);
+        loop {
+            let condition = match &before {
+                Some(cell) => exactly(cell),
+                None => Condition::NoCell {
+                    family: Family::Data,
+                    range: TimestampRange::ALL,
+                    class: ClassRange::ANY,
+                    except: None,
+                },
+            };
+            let mutation = match next {
+                Some(cell) => Mutation::Set { family: cell.family, timestamp: VERSION, value: cell.value.clone() },
+                None => Mutation::Delete { family: Family::Data, range: TimestampRange::at(VERSION) },
+            };
+            if self.change_row(key, vec![condition], vec![mutation]).await? {
+                return Ok(());
+            }
+            before = self.read_hold(key).await?;
+            if before.as_ref() == next {
+                return Ok(());
+            }
+            if !patience.pause().await {
+                return Err(StoreError::Unavailable("a held snapshot could not be noted".into()).into());
+            }
+        }
+    }
+}
