@@ -1,34 +1,14 @@
 //! Garbage collection where several nodes share the rows.
 
 use super::harness::*;
-use super::hooked::{Call, Fate, HookedStore};
+use super::hooked::{Call, Fate};
+use super::nodes::*;
 use crate::*;
 use std::sync::Arc;
 use std::time::Duration;
-use storage::testing::SimEnv;
 use storage::{Env, Family, RowRange, Timestamp};
 
 const HOUR: Duration = Duration::from_secs(3600);
-const SECOND: Duration = Duration::from_secs(1);
-
-fn over_rows<Work: Future<Output = ()> + Send + 'static>(test: impl Fn(World, Arc<HookedStore>) -> Work) {
-    for path in [Path::ByRow, Path::Bigtable] {
-        let env = SimEnv::new(1);
-        let for_world = env.clone();
-        let opened = async move { World::hooked(for_world, path, options(path)).await };
-        let (world, hooked) = env.block_on(opened).unwrap();
-        env.block_on(test(world, hooked)).unwrap();
-    }
-}
-
-/// Another node over the same rows, which asks the same oracle.
-async fn other_node(world: &World) -> World {
-    let oracle = world.store.oracle().clone();
-    let env = world.env.clone();
-    let store = TransactionStore::open(world.raw.clone(), oracle, env, world.options.clone()).await.unwrap();
-    World { store, ..world.clone() }
-}
-
 fn versions(world: &World, name: &str) -> usize {
     let rows = world.dump();
     rows.iter().filter(|row| row.key == name).map(|row| row.family(Family::Write).count()).sum()

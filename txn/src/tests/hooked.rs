@@ -2,7 +2,7 @@
 //! or a request that is lost. And an environment whose wall clock is wrong.
 
 use bytes::Bytes;
-use futures::stream::BoxStream;
+use futures::stream::{self, BoxStream, StreamExt};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,6 +49,10 @@ pub(crate) enum Fate {
     LostAnswer,
     /// Not done.
     Unavailable,
+    /// Done, and a copy stays behind: see [`HookedStore::replay`].
+    Copied,
+    /// Not done, nobody knows, and it may arrive later: see [`HookedStore::replay`].
+    Late,
 }
 
 type Hook = Arc<dyn Fn(Call) -> BoxFuture<'static, Fate> + Send + Sync>;
@@ -58,11 +62,12 @@ pub(crate) struct HookedStore {
     env: EnvRef,
     hook: Mutex<Option<Hook>>,
     log: Mutex<Vec<(Duration, Call)>>,
+    copies: Mutex<Vec<(Bytes, Vec<Condition>, Vec<Mutation>)>>,
 }
 
 impl HookedStore {
     pub(crate) fn new(inner: StoreRef, env: EnvRef) -> Arc<HookedStore> {
-        Arc::new(HookedStore { inner, env, hook: Mutex::default(), log: Mutex::default() })
+        Arc::new(HookedStore { inner, env, hook: Mutex::default(), log: Mutex::default(), copies: Mutex::default() })
     }
 
     /// Runs `hook` before every later call.
@@ -82,6 +87,16 @@ impl HookedStore {
         std::mem::take(&mut *self.log.lock())
     }
 
+    /// The conditional changes that stayed behind arrive. Answers what became of them.
+    pub(crate) async fn replay(&self) -> Vec<bool> {
+        let copies = std::mem::take(&mut *self.copies.lock());
+        let mut done = Vec::new();
+        for (key, conditions, mutations) in copies {
+            done.push(self.inner.check_and_mutate(key, conditions, mutations).await.unwrap());
+        }
+        done
+    }
+
     async fn before(&self, call: Call) -> Fate {
         self.log.lock().push((self.env.monotonic(), call.clone()));
         let hook = self.hook.lock().clone();
@@ -90,18 +105,18 @@ impl HookedStore {
             None => Fate::Done,
         }
     }
+}
 
-    async fn change<T>(&self, call: Call, work: impl Future<Output = Result<T>>) -> Result<T> {
-        let lost = || Err(StoreError::Undetermined("the answer was lost".into()));
-        match self.before(call).await {
-            Fate::Done => work.await,
-            Fate::LostRequest => lost(),
-            Fate::LostAnswer => {
-                work.await?;
-                lost()
-            }
-            Fate::Unavailable => Err(StoreError::Unavailable("nobody there".into())),
+async fn meet<T>(fate: Fate, work: impl Future<Output = Result<T>>) -> Result<T> {
+    let lost = || Err(StoreError::Undetermined("the answer was lost".into()));
+    match fate {
+        Fate::Done | Fate::Copied => work.await,
+        Fate::LostRequest | Fate::Late => lost(),
+        Fate::LostAnswer => {
+            work.await?;
+            lost()
         }
+        Fate::Unavailable => Err(StoreError::Unavailable("nobody there".into())),
     }
 }
 
@@ -115,8 +130,13 @@ impl Store for HookedStore {
         })
     }
     fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>> {
-        self.log.lock().push((self.env.monotonic(), Call::Scan));
-        self.inner.scan(range, filter, options)
+        let first = stream::once(async {
+            match self.before(Call::Scan).await {
+                Fate::Done => Ok(Vec::new()),
+                _ => Err(StoreError::Unavailable("nobody there".into())),
+            }
+        });
+        first.chain(self.inner.scan(range, filter, options)).boxed()
     }
     fn check_and_mutate<'a>(
         &'a self,
@@ -124,11 +144,19 @@ impl Store for HookedStore {
         conditions: Vec<Condition>,
         mutations: Vec<Mutation>,
     ) -> BoxFuture<'a, Result<bool>> {
-        let call = Call::Change(key.clone(), mutations.clone());
-        Box::pin(self.change(call, self.inner.check_and_mutate(key, conditions, mutations)))
+        Box::pin(async move {
+            let fate = self.before(Call::Change(key.clone(), mutations.clone())).await;
+            if matches!(fate, Fate::Copied | Fate::Late) {
+                self.copies.lock().push((key.clone(), conditions.clone(), mutations.clone()));
+            }
+            meet(fate, self.inner.check_and_mutate(key, conditions, mutations)).await
+        })
     }
     fn mutate_rows(&self, rows: Vec<RowMutation>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(self.change(Call::ChangeMany(rows.len()), self.inner.mutate_rows(rows)))
+        Box::pin(async move {
+            let fate = self.before(Call::ChangeMany(rows.len())).await;
+            meet(fate, self.inner.mutate_rows(rows)).await
+        })
     }
     fn delete_range(&self, range: RowRange) -> BoxFuture<'_, Result<()>> {
         self.inner.delete_range(range)

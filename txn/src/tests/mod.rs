@@ -11,6 +11,8 @@ mod gc_by_row;
 pub(crate) mod harness;
 pub(crate) mod hooked;
 mod lease;
+pub(crate) mod nodes;
 mod oracle;
 mod pitfalls;
 mod scripts;
+mod status;

@@ -1,0 +1,250 @@
+//! What a status means, row by row of the table in `resolver`; and what `pg_xact_status` says.
+
+use super::harness::*;
+use super::hooked::{Call, Fate};
+use super::nodes::*;
+use crate::data::{RecordKind, encode_data};
+use crate::lock::Lock;
+use crate::write::{WriteRecord, encode_rollback};
+use crate::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use storage::{Env, Family, Timestamp};
+
+/// A lock of the transaction `start_ts`, whose primary is `p`.
+async fn plant_lock(world: &World, name: &str, start_ts: Timestamp, time_to_live: Duration) {
+    let expires_at = world.store.oracle().physical_now() + time_to_live.as_micros() as u64;
+    let (strength, kind, primary) = (LockStrength::NoKeyUpdate, RecordKind::Put, key("p"));
+    let lock = Lock { strength, kind, primary, expires_at, min_commit_ts: Timestamp::ZERO, inlined: Some(key("new")) };
+    plant(world, name, Family::Lock, start_ts, lock.encode()).await;
+}
+
+fn record(start_ts: Timestamp, kind: RecordKind, strength: LockStrength) -> WriteRecord {
+    WriteRecord { strength, kind, start_ts, inlined: (kind == RecordKind::Put).then(|| key("new")) }
+}
+
+fn at_the_primary(log: &[(Duration, Call)]) -> usize {
+    log.iter().filter(|(_, call)| matches!(call, Call::Change(key, _) if key == "p")).count()
+}
+
+#[test]
+fn a_write_that_points_at_the_start_means_committed() {
+    over_rows(|world, hooked| async move {
+        world.set("s", "old").await;
+        for kind in [RecordKind::Put, RecordKind::Delete, RecordKind::Lock] {
+            let start_ts = now(&world).await;
+            plant_lock(&world, "s", start_ts, 5 * SECOND).await;
+            let before = world.begin();
+            before.snapshot_ts().await.unwrap();
+            let commit_ts = now(&world).await;
+            // A key that was only locked can be the primary too: its record is in the other family.
+            let record = record(start_ts, kind, LockStrength::KeyShare);
+            plant(&world, "p", record.family(), commit_ts, record.encode()).await;
+            hooked.take_log();
+            assert_eq!(world.value("s").await.as_deref(), Some("new"), "{kind:?}");
+            assert_ne!(get(&before, "s").await.as_deref(), Some("new"), "committed above an older snapshot");
+            assert_eq!(at_the_primary(&hooked.take_log()), 0);
+            world.settle().await;
+            assert_eq!(lock_at(&world, "s", start_ts), None, "rolled forward behind the reader");
+            assert!(row(&world, "s").family(Family::Write).any(|cell| cell.timestamp == commit_ts));
+            world.set("s", "old").await;
+        }
+    });
+}
+
+#[test]
+fn a_rollback_record_at_the_start_means_rolled_back() {
+    over_rows(|world, hooked| async move {
+        world.set("s", "old").await;
+        let start_ts = now(&world).await;
+        plant_lock(&world, "s", start_ts, 5 * SECOND).await;
+        plant(&world, "s", Family::Data, start_ts, encode_data(b"long")).await;
+        plant(&world, "p", Family::Rollback, start_ts, encode_rollback(start_ts)).await;
+        hooked.take_log();
+        assert_eq!(world.value("s").await.as_deref(), Some("old"));
+        assert_eq!(at_the_primary(&hooked.take_log()), 0);
+        world.settle().await;
+        assert_eq!(lock_at(&world, "s", start_ts), None);
+        assert!(row(&world, "s").family(Family::Data).all(|cell| cell.timestamp != start_ts), "its value goes with it");
+        assert!(rolled_back(&world, "s", start_ts), "the record stays: a late prewrite is refused by it");
+    });
+}
+
+#[test]
+fn a_live_lock_is_pushed_by_readers_and_waited_for_by_writers() {
+    let options = TransactionStoreOptions { lock_wait: SECOND, ..options(Path::ByRow) };
+    over_rows_with(options, |world, _| async move {
+        world.set("p", "old").await;
+        world.set("s", "old").await;
+        let start_ts = now(&world).await;
+        plant_lock(&world, "p", start_ts, 5 * SECOND).await;
+        plant_lock(&world, "s", start_ts, 5 * SECOND).await;
+        let began = world.env.monotonic();
+        let reader = world.begin();
+        let read_ts = reader.snapshot_ts().await.unwrap();
+        assert_eq!(get(&reader, "s").await.as_deref(), Some("old"));
+        assert_eq!(get(&reader, "p").await.as_deref(), Some("old"));
+        assert_eq!(world.env.monotonic(), began, "a reader waits for nobody");
+        let lock = Lock::decode(&lock_at(&world, "p", start_ts).unwrap().value).unwrap();
+        assert_eq!(lock.min_commit_ts, read_ts.next());
+        assert_eq!(reader.stats().locks_met, 2);
+        let writer = world.begin();
+        writer.write(vec![update("s", "other")]).await.unwrap();
+        assert_eq!(conflict_kind(writer.commit().await), Some(ConflictKind::Lock));
+        assert!(world.env.monotonic() >= began + SECOND, "a writer backs off first");
+        assert!(lock_at(&world, "p", start_ts).is_some() && lock_at(&world, "s", start_ts).is_some());
+    });
+}
+
+#[test]
+fn an_expired_lock_is_ended_at_the_primary_exactly_as_it_was_seen() {
+    over_rows(|world, hooked| async move {
+        world.set("s", "old").await;
+        let start_ts = now(&world).await;
+        plant_lock(&world, "p", start_ts, SECOND).await;
+        plant(&world, "p", Family::Data, start_ts, encode_data(b"long")).await;
+        plant_lock(&world, "s", start_ts, SECOND).await;
+        world.env.advance(2 * SECOND);
+        // Its owner gives a sign of life after the resolver has looked.
+        let beaten = Arc::new(AtomicU64::new(0));
+        let (owner, times) = (world.clone(), beaten.clone());
+        hooked.set(move |call| {
+            let (owner, times) = (owner.clone(), times.clone());
+            async move {
+                if matches!(&call, Call::Change(key, _) if key == "p") && times.fetch_add(1, Ordering::SeqCst) == 0 {
+                    plant_lock(&owner, "p", start_ts, 5 * SECOND).await;
+                }
+                Fate::Done
+            }
+        });
+        assert_eq!(world.value("s").await.as_deref(), Some("old"));
+        assert!(beaten.load(Ordering::SeqCst) > 0);
+        assert!(lock_at(&world, "p", start_ts).is_some(), "it lives");
+        world.env.advance(6 * SECOND);
+        assert_eq!(world.value("s").await.as_deref(), Some("old"));
+        world.settle().await;
+        assert!(rolled_back(&world, "p", start_ts));
+        assert_eq!(lock_at(&world, "p", start_ts), None);
+        assert_eq!(row(&world, "p").newest(Family::Data), None);
+        assert_eq!(lock_at(&world, "s", start_ts), None);
+    });
+}
+
+#[test]
+fn a_later_write_of_another_and_nothing_else_means_rolled_back_without_a_change() {
+    over_rows(|world, hooked| async move {
+        world.set("s", "old").await;
+        let start_ts = now(&world).await;
+        plant_lock(&world, "s", start_ts, 5 * SECOND).await;
+        world.set("p", "another's").await;
+        world.settle().await;
+        hooked.take_log();
+        assert_eq!(world.value("s").await.as_deref(), Some("old"));
+        world.settle().await;
+        assert_eq!(at_the_primary(&hooked.take_log()), 0, "its prewrite can never succeed");
+        assert_eq!(lock_at(&world, "s", start_ts), None);
+        assert!(!rolled_back(&world, "p", start_ts));
+    });
+}
+
+#[test]
+fn nothing_at_all_is_a_rollback_once_the_time_to_live_is_over() {
+    over_rows(|world, hooked| async move {
+        world.set("s", "old").await;
+        let start_ts = now(&world).await;
+        plant_lock(&world, "s", start_ts, 5 * SECOND).await;
+        hooked.take_log();
+        assert_eq!(world.value("s").await.as_deref(), Some("old"), "its commit_ts is still to be taken");
+        assert_eq!(at_the_primary(&hooked.take_log()), 0);
+        assert!(lock_at(&world, "s", start_ts).is_some());
+        world.env.advance(6 * SECOND);
+        assert_eq!(world.value("s").await.as_deref(), Some("old"));
+        world.settle().await;
+        assert!(rolled_back(&world, "p", start_ts), "a prewrite on its way will be refused");
+        assert_eq!(lock_at(&world, "s", start_ts), None);
+    });
+}
+
+#[test]
+fn a_primary_that_is_locked_while_a_resolver_looks_is_not_rolled_back() {
+    over_rows(|world, hooked| async move {
+        let start_ts = now(&world).await;
+        plant_lock(&world, "s", start_ts, SECOND).await;
+        world.env.advance(2 * SECOND);
+        let owner = world.clone();
+        let times = Arc::new(AtomicU64::new(0));
+        hooked.set(move |call| {
+            let (owner, times) = (owner.clone(), times.clone());
+            async move {
+                if matches!(&call, Call::Change(key, _) if key == "p") && times.fetch_add(1, Ordering::SeqCst) == 0 {
+                    plant_lock(&owner, "p", start_ts, 5 * SECOND).await;
+                }
+                Fate::Done
+            }
+        });
+        assert_eq!(world.value("s").await, None);
+        assert!(!rolled_back(&world, "p", start_ts));
+        assert!(lock_at(&world, "p", start_ts).is_some());
+    });
+}
+
+#[test]
+fn expiry_is_judged_by_the_oracles_clock() {
+    over_rows(|world, _| async move {
+        world.set("p", "old").await;
+        let start_ts = now(&world).await;
+        plant_lock(&world, "p", start_ts, 5 * SECOND).await;
+        // A node whose clock is an hour ahead.
+        let ahead = other_node_with(&world, world.options.clone(), 3600 * SECOND).await;
+        assert_eq!(ahead.value("p").await.as_deref(), Some("old"));
+        let writer = ahead.begin();
+        writer.write(vec![update("p", "other")]).await.unwrap();
+        assert_eq!(conflict_kind(writer.commit().await), Some(ConflictKind::Lock));
+        assert!(lock_at(&world, "p", start_ts).is_some());
+    });
+}
+
+#[test]
+fn the_status_of_a_transaction_on_another_node() {
+    over_rows(|world, _| async move {
+        let other = other_node(&world).await;
+        let transaction = world.begin();
+        let start_ts = transaction.start_ts().await.unwrap();
+        transaction.write(vec![put("p", "1")]).await.unwrap();
+        assert_eq!(other.store.outcome(start_ts).await.unwrap(), Outcome::InProgress, "it has not begun to commit");
+        assert!(other.store.outcome(Timestamp(start_ts.0 + 60_000_000)).await.is_err(), "in the future");
+        let commit_ts = transaction.commit().await.unwrap();
+        assert_eq!(other.store.outcome(start_ts).await.unwrap(), Outcome::Committed(commit_ts));
+        // Committed without a write of its own: so was its identity.
+        let idle = world.begin();
+        let idle_ts = idle.start_ts().await.unwrap();
+        idle.commit().await.unwrap();
+        assert!(matches!(other.store.outcome(idle_ts).await.unwrap(), Outcome::Committed(_)));
+        // Its node died after the locks.
+        let dead = world.begin();
+        let dead_ts = dead.start_ts().await.unwrap();
+        dead.write(vec![put("p", "2")]).await.unwrap();
+        world.store.fail_points().set(failpoint::AFTER_PREWRITE, FailAction::Stop);
+        let work = async move { drop(dead.commit().await) };
+        world.env.spawn("dead", Box::pin(work));
+        world.settle().await;
+        assert_eq!(other.store.outcome(dead_ts).await.unwrap(), Outcome::InProgress);
+        world.env.sleep(6 * SECOND).await;
+        assert_eq!(other.store.outcome(dead_ts).await.unwrap(), Outcome::Aborted);
+        assert_eq!(other.value("p").await.as_deref(), Some("1"));
+        let left = world.begin();
+        let left_ts = left.start_ts().await.unwrap();
+        left.rollback().await;
+        assert_eq!(other.store.outcome(left_ts).await.unwrap(), Outcome::Aborted);
+        // Its node died before: nobody can tell until it would have been ended.
+        let gone = world.begin();
+        let gone_ts = gone.start_ts().await.unwrap();
+        world.env.advance(1900 * SECOND);
+        assert_eq!(other.store.outcome(gone_ts).await.unwrap(), Outcome::Aborted);
+        world.env.advance(3600 * SECOND);
+        other.store.collect_garbage().await.unwrap();
+        assert_eq!(other.store.outcome(start_ts).await.unwrap(), Outcome::Forgotten);
+        assert_eq!(other.value("p").await.as_deref(), Some("1"));
+    });
+}
