@@ -9,7 +9,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchemaRef};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::functions_aggregate::first_last::first_value_udaf;
-use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
+use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, Sort};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Subquery};
 use std::sync::Arc;
 
@@ -118,6 +118,7 @@ impl Binder<'_> {
         group_by: &[TypedExpr],
         used: &[&Expr],
     ) -> Result<(LogicalPlan, Grouping)> {
+        let order = super::subquery::order_of(&plan);
         let mut keys = Vec::new();
         let mut values = Vec::new();
         let mut replaced: Vec<(Expr, Expr)> = Vec::new();
@@ -144,7 +145,7 @@ impl Binder<'_> {
             collect(expr, &mut |call| {
                 if !replaced.iter().any(|(from, _)| from == call) {
                     let name = self.unique("a");
-                    values.push(call.clone().alias(&name));
+                    values.push(in_order(call.clone(), &order).alias(&name));
                     replaced.push((call.clone(), column(name)));
                 }
             })?;
@@ -242,4 +243,20 @@ fn seen_by_subquery(expr: &Expr, column: &Expr) -> bool {
         (Expr::OuterReferenceColumn(_, outer), Expr::Column(column)) => outer == column,
         _ => false,
     })
+}
+
+/// An aggregate whose result shows the order of its rows takes them as an ordered subquery gives them.
+fn in_order(call: Expr, order: &[Sort]) -> Expr {
+    match call {
+        Expr::AggregateFunction(mut call)
+            if !order.is_empty()
+                && call.params.order_by.is_empty()
+                && !call.params.distinct
+                && matches!(call.func.name(), "array_agg" | "string_agg") =>
+        {
+            call.params.order_by = order.to_vec();
+            Expr::AggregateFunction(call)
+        }
+        other => other,
+    }
 }

@@ -17,10 +17,13 @@ fn figure(expr: &Expr) -> Option<(String, bool)> {
         Expr::Identifier(ident) => Some((fold(ident), true)),
         Expr::CompoundIdentifier(parts) => parts.last().map(|ident| (fold(ident), true)),
         Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => figure(inner),
-        Expr::CompoundFieldAccess { root, access_chain } => match access_chain.last() {
-            Some(AccessExpr::Dot(Expr::Identifier(ident))) => Some((fold(ident), true)),
-            _ => figure(root),
-        },
+        Expr::CompoundFieldAccess { root, access_chain } => {
+            let field = access_chain.iter().rev().find_map(|access| match access {
+                AccessExpr::Dot(Expr::Identifier(ident)) => Some((fold(ident), true)),
+                _ => None,
+            });
+            field.or_else(|| figure(root))
+        }
         Expr::Function(function) => match fold_name(&function.name).ok()? {
             (None, name) if name == "values" => strong("column1"),
             (_, name) => Some((name, true)),
@@ -69,6 +72,9 @@ fn cast_name(data_type: &ast::DataType) -> Option<String> {
 
 /// The name of a type in `pg_type`, without the underscore of arrays, as FigureColname has it.
 pub fn internal_name(ty: SqlType) -> String {
+    if ty.is_vector() {
+        return ty.name();
+    }
     let name = match ty.base {
         BaseType::Bool => "bool",
         BaseType::Int2 => "int2",

@@ -151,6 +151,12 @@ impl Binder<'_> {
             E::ILike { negated, any: false, expr, pattern, escape_char } => {
                 self.like(expr, pattern, escape_char.as_deref(), if *negated { "!~~*" } else { "~~*" }, env)
             }
+            E::Like { negated, any: true, expr, pattern, escape_char: None } => {
+                self.quantified_pattern(expr, if *negated { "!~~" } else { "~~" }, pattern, false, env)
+            }
+            E::ILike { negated, any: true, expr, pattern, escape_char: None } => {
+                self.quantified_pattern(expr, if *negated { "!~~*" } else { "~~*" }, pattern, false, env)
+            }
             E::SimilarTo { negated, expr, pattern, escape_char } => {
                 let left = self.expr(expr, env)?;
                 let mut args = vec![self.expr(pattern, env)?];
@@ -359,6 +365,9 @@ impl Binder<'_> {
         operator: &str,
         env: Env<'_>,
     ) -> Result<TypedExpr> {
+        if let (Some(array), None) = (all_of(pattern), escape) {
+            return self.quantified_pattern(expr, operator, array, true, env);
+        }
         let left = self.expr(expr, env)?;
         let mut right = self.expr(pattern, env)?;
         if let Some(escape) = escape {
@@ -366,6 +375,26 @@ impl Binder<'_> {
             right = self.resolver.like_escape(right, escape)?;
         }
         self.resolver.operator(operator, Some(left), right)
+    }
+
+    /// `text LIKE ANY (patterns)` and its kin.
+    fn quantified_pattern(
+        &self,
+        expr: &ast::Expr,
+        symbol: &str,
+        patterns: &ast::Expr,
+        all: bool,
+        env: Env<'_>,
+    ) -> Result<TypedExpr> {
+        let mut inner = patterns;
+        while let ast::Expr::Nested(nested) = inner {
+            inner = nested;
+        }
+        if matches!(inner, ast::Expr::Subquery(_)) {
+            return Err(SqlError::unsupported("LIKE with ANY or ALL of a subquery"));
+        }
+        let (left, patterns) = (self.expr(expr, env)?, self.expr(inner, env)?);
+        self.resolver.quantified(symbol, left, patterns, all)
     }
 
     /// `a OPERATOR b` by PostgreSQL's symbol.
@@ -399,6 +428,22 @@ fn number(expr: &ast::Expr) -> Option<String> {
             ast::Value::Number(digits, _) => Some(digits.clone()),
             _ => None,
         },
+        _ => None,
+    }
+}
+
+/// The argument of `ALL (…)`, which is parsed as a call.
+fn all_of(expr: &ast::Expr) -> Option<&ast::Expr> {
+    use ast::{FunctionArg, FunctionArgExpr, FunctionArguments, ObjectNamePart};
+    let ast::Expr::Function(function) = expr else { return None };
+    let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else { return None };
+    let FunctionArguments::List(list) = &function.args else { return None };
+    match list.args.as_slice() {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))]
+            if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("all") =>
+        {
+            Some(argument)
+        }
         _ => None,
     }
 }

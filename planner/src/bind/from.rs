@@ -9,9 +9,9 @@ use super::row_function::RowSource;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
-use crate::functions::TypedExpr;
+use crate::functions::{CastContext, TypedExpr};
 use crate::parse::{fold, fold_name};
-use crate::types::Datum;
+use crate::types::{Datum, SqlType};
 use datafusion::common::Column;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, TableFactor};
@@ -41,6 +41,8 @@ pub struct TableFunction<'t> {
     pub args: Vec<&'t ast::Expr>,
     /// Alias.
     pub alias: Option<&'t ast::TableAlias>,
+    /// WITH ORDINALITY.
+    pub ordinality: bool,
 }
 
 /// A bound function of a FROM clause.
@@ -259,23 +261,55 @@ impl Binder<'_> {
         bound: BoundFunction,
         parent: Option<&'p Scope<'p>>,
     ) -> Result<Source<'p>> {
-        let name = self.unique("f");
+        let shown = function.alias.map_or_else(|| function.name.clone(), |alias| fold(&alias.name));
+        let made = |name: &str, expr, ty| ScopeColumn { name: name.to_string(), expr, ty, table_oid: 0, attnum: 0 };
         let mut exprs = carried;
-        let (plan, expr, ty) = match bound {
+        let (plan, mut columns) = match bound {
             BoundFunction::Value(typed) => {
                 let typed = self.settle(typed)?;
+                let name = self.unique("f");
                 exprs.push(typed.expr.alias(&name));
-                (LogicalPlanBuilder::from(input).project(exprs)?.build()?, column(&name), typed.ty)
+                let mut columns = vec![made(&shown, column(&name), typed.ty)];
+                if function.ordinality {
+                    let name = self.unique("f");
+                    exprs.push(Expr::Literal(Datum::Int64(Some(1)), None).alias(&name));
+                    columns.push(made("ordinality", column(&name), SqlType::INT8));
+                }
+                (LogicalPlanBuilder::from(input).project(exprs)?.build()?, columns)
+            }
+            BoundFunction::Rows(RowSource::Lists(lists)) => {
+                let (plan, items) = self.lists_beside(input, exprs, lists, function.ordinality)?;
+                let count = items.len();
+                let several = count > 1 + usize::from(function.ordinality);
+                let columns = items.into_iter().enumerate().map(|(at, item)| {
+                    let name = match (function.ordinality && at + 1 == count, several) {
+                        (true, _) => "ordinality",
+                        (false, true) => &function.name,
+                        (false, false) => &shown,
+                    };
+                    made(name, item.expr, item.ty)
+                });
+                let columns = columns.collect();
+                (plan, columns)
+            }
+            BoundFunction::Rows(source) if function.ordinality => {
+                let ty = source.element_type();
+                let (plan, items) = self.lists_beside(input, exprs, vec![source.as_list()], true)?;
+                let mut items = items.into_iter();
+                let (Some(item), Some(number)) = (items.next(), items.next()) else {
+                    return Err(SqlError::internal("rows without their number"));
+                };
+                let value = self.resolver.cast(item, ty, CastContext::Explicit)?;
+                (plan, vec![made(&shown, value.expr, ty), made("ordinality", number.expr, number.ty)])
             }
             BoundFunction::Rows(source) => {
                 let ty = source.element_type();
+                let name = self.unique("f");
                 let plan = self.rows_beside(input, exprs, &name, source)?;
                 let expr = self.row_item(&plan, &name, ty)?;
-                (plan, expr, ty)
+                (plan, vec![made(&shown, expr, ty)])
             }
         };
-        let shown = function.alias.map_or_else(|| function.name.clone(), |alias| fold(&alias.name));
-        let mut columns = vec![ScopeColumn { name: shown.clone(), expr, ty, table_oid: 0, attnum: 0 }];
         rename(&shown, &mut columns, function.alias)?;
         let relation = ScopeRelation { name: shown, schema: None, columns, table: None, key: None };
         Ok(Source::of(plan, relation, parent))
@@ -296,7 +330,6 @@ pub fn is_lateral(factor: &TableFactor) -> bool {
 
 /// The function that an item of FROM calls; None when it is something else.
 pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>> {
-    let ordinality = || SqlError::unsupported("WITH ORDINALITY");
     let function = match factor {
         TableFactor::Table {
             name,
@@ -310,27 +343,23 @@ pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>>
             sample: None,
             index_hints,
         } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
-            if *with_ordinality {
-                return Err(ordinality());
-            }
             check_alias(alias.as_ref())?;
             let (_, name) = fold_name(name)?;
-            TableFunction { name, args: plain_arguments(args)?, alias: alias.as_ref() }
+            TableFunction { name, args: plain_arguments(args)?, alias: alias.as_ref(), ordinality: *with_ordinality }
         }
         TableFactor::Function { lateral: _, name, args, with_ordinality, alias } => {
-            if *with_ordinality {
-                return Err(ordinality());
-            }
             check_alias(alias.as_ref())?;
             let (_, name) = fold_name(name)?;
-            TableFunction { name, args: plain_arguments(args)?, alias: alias.as_ref() }
+            TableFunction { name, args: plain_arguments(args)?, alias: alias.as_ref(), ordinality: *with_ordinality }
         }
         TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_offset_alias: None, with_ordinality } => {
-            if *with_ordinality {
-                return Err(ordinality());
-            }
             check_alias(alias.as_ref())?;
-            TableFunction { name: "unnest".into(), args: array_exprs.iter().collect(), alias: alias.as_ref() }
+            TableFunction {
+                name: "unnest".into(),
+                args: array_exprs.iter().collect(),
+                alias: alias.as_ref(),
+                ordinality: *with_ordinality,
+            }
         }
         _ => return Ok(None),
     };

@@ -6,15 +6,17 @@ use super::expression::{Clause, Env};
 use crate::error::{Result, SqlError, state};
 use crate::execution::generate_series::GenerateSeriesNode;
 use crate::functions::{CastContext, TypedExpr, series};
-use crate::types::SqlType;
+use crate::types::{Datum, SqlType};
 use datafusion::common::{Column, UnnestOptions};
-use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, lit};
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, lit, when};
 use std::sync::Arc;
 
 /// Where the rows of a call come from.
 pub enum RowSource {
     /// The items of a list.
     List(TypedExpr),
+    /// The items of several lists in step, shorter ones filled with NULL. In FROM alone.
+    Lists(Vec<TypedExpr>),
     /// Start, stop and step, of type int8, of integers of a type.
     Series(Box<[Expr; 3]>, SqlType),
 }
@@ -24,6 +26,7 @@ impl RowSource {
     pub fn element_type(&self) -> SqlType {
         match self {
             RowSource::List(list) => list.ty.element(),
+            RowSource::Lists(lists) => lists.first().map_or(SqlType::TEXT, |list| list.ty.element()),
             RowSource::Series(_, ty) => *ty,
         }
     }
@@ -32,14 +35,25 @@ impl RowSource {
     pub fn expressions(&self) -> Vec<&Expr> {
         match self {
             RowSource::List(list) => vec![&list.expr],
+            RowSource::Lists(lists) => lists.iter().map(|list| &list.expr).collect(),
             RowSource::Series(arguments, _) => arguments.iter().collect(),
         }
+    }
+
+    /// All rows at once, as an array: of int8 for a series.
+    pub fn as_list(&self) -> TypedExpr {
+        let ty = match self {
+            RowSource::Series(..) => SqlType::INT8,
+            _ => self.element_type(),
+        };
+        TypedExpr { expr: self.list(), ty: ty.array_of() }
     }
 
     /// All rows at once.
     fn list(&self) -> Expr {
         match self {
             RowSource::List(list) => list.expr.clone(),
+            RowSource::Lists(lists) => lists.first().map_or_else(|| lit(Datum::Null), |list| list.expr.clone()),
             RowSource::Series(arguments, _) => {
                 let [start, stop, step] = arguments.as_ref().clone();
                 series::list(start, stop, step)
@@ -67,28 +81,49 @@ impl Binder<'_> {
         if name == "generate_subscripts" {
             return self.generate_subscripts(args);
         }
-        let [array] = args.as_slice() else {
-            return Err(SqlError::unsupported("unnest with several arguments"));
-        };
-        if !array.ty.array {
-            let message = format!("function unnest({}) does not exist", array.ty.name());
-            return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
+        if args.iter().any(|arg| !arg.ty.array) || args.is_empty() {
+            let names: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
+            let ambiguous = args.iter().any(TypedExpr::is_unknown);
+            let (sqlstate, how) = if ambiguous {
+                (state::AMBIGUOUS_FUNCTION, "is not unique")
+            } else {
+                (state::UNDEFINED_FUNCTION, "does not exist")
+            };
+            let hint = if ambiguous {
+                "Could not choose a best candidate function. You might need to add explicit type casts."
+            } else {
+                "No function matches the given name and argument types. You might need to add explicit type casts."
+            };
+            return Err(SqlError::new(sqlstate, format!("function unnest({}) {how}", names.join(", "))).hint(hint));
         }
-        Ok(RowSource::List(array.clone()))
+        match <[TypedExpr; 1]>::try_from(args) {
+            Ok([array]) => Ok(RowSource::List(array)),
+            Err(arrays) => Ok(RowSource::Lists(arrays)),
+        }
     }
 
     /// `generate_subscripts` of an array's only dimension.
     fn generate_subscripts(&self, args: Vec<TypedExpr>) -> Result<RowSource> {
         let names: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
-        let (Ok([array, dimension]), true) =
-            (<[TypedExpr; 2]>::try_from(args), names.iter().any(|ty| ty.ends_with("[]")))
-        else {
+        let args_are_arrays = args.first().is_some_and(|arg| arg.ty.array);
+        let mut args = args;
+        let reverse = args.len() == 3;
+        let flag = if reverse { args.pop() } else { None };
+        let (Ok([array, dimension]), true) = (<[TypedExpr; 2]>::try_from(args), args_are_arrays) else {
             let message = format!("function generate_subscripts({}) does not exist", names.join(", "));
             return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
         };
+        // Vectors are counted from 0.
+        let first = if array.ty.is_vector() { 0i64 } else { 1 };
         let last = self.resolver.function("array_length", vec![array, dimension])?;
-        let last = self.coerce(last, SqlType::INT8)?.expr;
-        Ok(RowSource::Series(Box::new([lit(1i64), last, lit(1i64)]), SqlType::INT4))
+        let last = self.coerce(last, SqlType::INT8)?.expr - lit(1 - first);
+        let Some(flag) = flag else {
+            return Ok(RowSource::Series(Box::new([lit(first), last, lit(1i64)]), SqlType::INT4));
+        };
+        let flag = self.coerce(flag, SqlType::BOOL)?.expr;
+        let choose = |yes: Expr, no: Expr| -> Result<Expr> { Ok(when(flag.clone(), yes).otherwise(no)?) };
+        let bounds = [choose(last.clone(), lit(first))?, choose(lit(first), last)?, choose(lit(-1i64), lit(1i64))?];
+        Ok(RowSource::Series(Box::new(bounds), SqlType::INT4))
     }
 
     /// `generate_series` of integers.
@@ -170,6 +205,7 @@ impl Binder<'_> {
     ) -> Result<LogicalPlan> {
         let mut exprs = carried;
         match source {
+            RowSource::Lists(_) => Err(SqlError::unsupported("unnest of several arrays in a select list")),
             RowSource::List(list) => {
                 exprs.push(list.expr.alias(name));
                 let options = UnnestOptions::new().with_preserve_nulls(false);
@@ -185,6 +221,32 @@ impl Binder<'_> {
                 Ok(LogicalPlan::Extension(Extension { node }))
             }
         }
+    }
+
+    /// The items of lists in step beside the rows of `input`, of which `carried` columns are kept; with `numbered`, their
+    /// number last. Answers a column for each.
+    pub fn lists_beside(
+        &self,
+        input: LogicalPlan,
+        carried: Vec<Expr>,
+        mut lists: Vec<TypedExpr>,
+        numbered: bool,
+    ) -> Result<(LogicalPlan, Vec<TypedExpr>)> {
+        if numbered {
+            lists.push(self.resolver.function("array_ordinals", lists.clone())?);
+        }
+        let mut exprs = carried;
+        let (mut columns, mut items) = (Vec::new(), Vec::new());
+        for list in lists {
+            let name = self.unique("f");
+            exprs.push(list.expr.alias(&name));
+            columns.push(Column::from_name(&name));
+            items.push(TypedExpr { expr: column(&name), ty: list.ty.element() });
+        }
+        let options = UnnestOptions::new().with_preserve_nulls(false);
+        let plan =
+            LogicalPlanBuilder::from(input).project(exprs)?.unnest_columns_with_options(columns, options)?.build()?;
+        Ok((plan, items))
     }
 
     /// The items of a series of int8 as a type.

@@ -2,9 +2,9 @@
 
 use super::binder::Binder;
 use super::expression::Env;
-use super::literal::null;
+use super::literal::{literal, null};
 use crate::error::{Result, SqlError, state};
-use crate::functions::TypedExpr;
+use crate::functions::{CastContext, TypedExpr};
 use crate::types::{BaseType, Datum, SqlType};
 use datafusion::logical_expr::{Case, Expr};
 use sqlparser::ast::{self, AccessExpr, CeilFloorKind, DateTimeField, Subscript, TrimWhereField};
@@ -137,25 +137,65 @@ impl Binder<'_> {
         Ok(TypedExpr { expr: Expr::Literal(Datum::List(list), None), ty })
     }
 
-    /// `a[i]`.
+    /// `a[i]`, `a[i:j]`.
     pub fn access(&self, root: &ast::Expr, chain: &[AccessExpr], env: Env<'_>) -> Result<TypedExpr> {
-        let root = self.expr(root, env)?;
-        let [AccessExpr::Subscript(Subscript::Index { index })] = chain else {
-            return Err(SqlError::unsupported("a slice of an array, or a field of a row"));
+        // `table.column[1]`: the names before the subscripts are one.
+        let mut names = match root {
+            ast::Expr::Identifier(ident) => vec![ident.clone()],
+            _ => Vec::new(),
         };
+        let mut chain = chain;
+        while let ([AccessExpr::Dot(ast::Expr::Identifier(ident)), rest @ ..], false) = (chain, names.is_empty()) {
+            names.push(ident.clone());
+            chain = rest;
+        }
+        let root = match names.len() {
+            0 | 1 => self.expr(root, env)?,
+            _ => self.expr(&ast::Expr::CompoundIdentifier(names), env)?,
+        };
+        let mut subscripts = Vec::new();
+        for access in chain {
+            match access {
+                AccessExpr::Subscript(subscript) => subscripts.push(subscript),
+                AccessExpr::Dot(_) => return Err(SqlError::unsupported("a field of a row")),
+            }
+        }
         if !root.ty.array {
             let message = format!("cannot subscript type {} because it does not support subscripting", root.ty.name());
             return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
         }
-        let index = self.expr(index, env)?;
-        let index = self.coerce(index, SqlType::INT4)?;
-        let index = self.coerce(index, SqlType::INT8)?.expr;
-        let zero = Expr::Literal(Datum::Int64(Some(0)), None);
-        let element = datafusion::functions_nested::expr_fn::array_element(root.expr, index.clone());
-        // DataFusion counts negative subscripts from the end; here they are out of range.
-        let case =
-            Case { expr: None, when_then_expr: vec![(Box::new(index.gt(zero)), Box::new(element))], else_expr: None };
-        Ok(TypedExpr { expr: Expr::Case(case), ty: root.ty.element() })
+        let int4 = |index: &ast::Expr| -> Result<TypedExpr> {
+            let typed = self.expr(index, env)?;
+            if !typed.is_unknown() && !matches!(typed.ty.plain(), SqlType::INT2 | SqlType::INT4) {
+                let message = "array subscript must have type integer";
+                // A wider integer is assigned.
+                if !typed.ty.is_number() {
+                    return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+                }
+            }
+            self.resolver.cast(typed, SqlType::INT4, CastContext::Assignment)
+        };
+        let sliced = subscripts.iter().any(|subscript| matches!(subscript, Subscript::Slice { .. }));
+        if sliced {
+            let [Subscript::Slice { lower_bound, upper_bound, stride: None }] = subscripts.as_slice() else {
+                return Err(SqlError::unsupported("a slice of several dimensions"));
+            };
+            let constant = |value: i32| literal(Datum::Int32(Some(value)), SqlType::INT4);
+            let from = lower_bound.as_ref().map_or_else(|| Ok(constant(1)), int4)?;
+            let to = upper_bound.as_ref().map_or_else(|| Ok(constant(i32::MAX)), int4)?;
+            return self.resolver.function("array_slice", vec![root, from, to]);
+        }
+        let [Subscript::Index { index }] = subscripts.as_slice() else {
+            // There is one dimension only: an element of more is NULL.
+            let element = root.ty.element();
+            return self.coerce(null(), element);
+        };
+        let mut index = int4(index)?;
+        if root.ty.is_vector() {
+            // Counted from 0.
+            index = self.resolver.operator("+", Some(index), literal(Datum::Int32(Some(1)), SqlType::INT4))?;
+        }
+        self.resolver.function("array_element", vec![root, index])
     }
 }
 

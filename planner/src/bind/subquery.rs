@@ -10,7 +10,7 @@ use crate::functions::{AggregateCall, TypedExpr};
 use crate::types::{Datum, SqlType};
 use datafusion::common::Spans;
 use datafusion::functions_aggregate::count::count_udaf;
-use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier};
+use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier, Sort};
 use datafusion::logical_expr::{BinaryExpr, Case, Expr, LogicalPlan, LogicalPlanBuilder, Operator, Subquery};
 use sqlparser::ast::{self, BinaryOperator};
 use std::sync::Arc;
@@ -228,7 +228,9 @@ impl Binder<'_> {
         let [only] = bound.columns.as_slice() else {
             return Err(SqlError::syntax("subquery must return only one column"));
         };
-        let call = AggregateCall { args: vec![only.typed()], distinct: false, filter: None, order_by: Vec::new() };
+        // An aggregate takes its rows in any order unless it is told.
+        let call =
+            AggregateCall { args: vec![only.typed()], distinct: false, filter: None, order_by: order_of(&bound.plan) };
         let collected = self.resolver.aggregate("array_agg", call)?;
         let ty = collected.ty;
         let plan = LogicalPlanBuilder::from(bound.plan)
@@ -237,6 +239,16 @@ impl Binder<'_> {
         let value = Expr::ScalarSubquery(subquery(plan));
         let empty = self.empty_array(ty)?.expr;
         Ok(TypedExpr { expr: datafusion::functions::core::expr_fn::coalesce(vec![value, empty]), ty })
+    }
+}
+
+/// The order in which a plan's rows come, as far as it is asked for at its top.
+pub fn order_of(plan: &LogicalPlan) -> Vec<Sort> {
+    match plan {
+        LogicalPlan::Sort(sort) => sort.expr.clone(),
+        LogicalPlan::Limit(limit) => order_of(&limit.input),
+        LogicalPlan::Filter(filter) => order_of(&filter.input),
+        _ => Vec::new(),
     }
 }
 

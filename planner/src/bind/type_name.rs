@@ -168,13 +168,15 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
         "regtype" => SqlType::of(BaseType::Regtype),
         "regproc" => SqlType::of(BaseType::Regproc),
         "regnamespace" => SqlType::of(BaseType::Regnamespace),
+        "int2vector" => SqlType::INT2VECTOR,
+        "oidvector" => SqlType::OIDVECTOR,
         "unknown" => SqlType::UNKNOWN,
         "void" => SqlType::VOID,
         "json" | "jsonb" | "xml" | "inet" | "cidr" | "macaddr" | "money" | "bit" | "varbit" | "point" | "line"
         | "lseg" | "box" | "path" | "polygon" | "circle" | "tsvector" | "tsquery" | "xid" | "cid" | "tid" | "xid8"
         | "pg_lsn" | "int4range" | "int8range" | "numrange" | "tsrange" | "tstzrange" | "daterange" | "regoper"
-        | "regoperator" | "regprocedure" | "regrole" | "regconfig" | "regdictionary" | "int2vector" | "oidvector"
-        | "pg_node_tree" | "record" | "anyarray" | "anyelement" | "cstring" => {
+        | "regoperator" | "regprocedure" | "regrole" | "regconfig" | "regdictionary" | "pg_node_tree" | "record"
+        | "anyarray" | "anyelement" | "cstring" => {
             return Err(SqlError::unsupported(format!("the type {name}")));
         }
         _ => return Err(unknown(schema.as_deref(), name)),

@@ -26,6 +26,9 @@ pub enum CastContext {
 pub(super) fn least_context(from: SqlType, to: SqlType) -> Option<CastContext> {
     use BaseType as B;
     use CastContext::{Assignment, Explicit, Implicit};
+    if from == SqlType::UNKNOWN && to != SqlType::VOID {
+        return Some(Implicit);
+    }
     if from.array != to.array {
         return if from.array {
             matches!(to.base, B::Text | B::Varchar | B::Char | B::Name).then_some(Assignment)
@@ -149,7 +152,7 @@ fn cast_unknown(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: 
         Expr::Literal(value, _) => {
             let value = match value {
                 // An interval's fields say what its numbers are.
-                ScalarValue::Utf8(Some(text)) if to.base == BaseType::Interval => {
+                ScalarValue::Utf8(Some(text)) if to.base == BaseType::Interval || to.is_vector() => {
                     input(to, text, &resolver.input_context())?
                 }
                 ScalarValue::Utf8(Some(text)) => input(to.plain(), text, &resolver.input_context())?,

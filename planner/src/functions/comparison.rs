@@ -62,7 +62,7 @@ fn padded(expr: TypedExpr, modifier: i32) -> TypedExpr {
 /// By what equal values are equal bytes, of the same type: see [`Resolver::group_key`].
 pub(super) fn canonical(expr: TypedExpr) -> TypedExpr {
     match expr.ty.base {
-        _ if expr.ty.array => expr,
+        _ if expr.ty.array => super::array::key::array_key(expr),
         BaseType::Numeric if expr.ty.modifier < 4 => numeric_key(expr),
         BaseType::Char if expr.ty.modifier < 4 => trimmed(expr),
         BaseType::Interval => interval_key(expr),
@@ -193,7 +193,7 @@ pub(super) fn balance(
     };
     let (left, right) = (bring(left)?, bring(right)?);
     Ok(match ty.base {
-        _ if ty.array => (left, right),
+        _ if ty.array => (super::array::key::array_key(left), super::array::key::array_key(right)),
         BaseType::Numeric => balance_numeric(left, right),
         BaseType::Char => balance_char(left, right),
         BaseType::Interval => (interval_key(left), interval_key(right)),

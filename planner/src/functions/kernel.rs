@@ -62,6 +62,10 @@ impl Call<'_> {
         let rows = arguments.first().map_or(0, |array| array.len());
         Call { rows, arguments, types, result, slots: self.slots }
     }
+    /// The same call over another number of rows.
+    pub fn with_rows(&self, rows: usize) -> Call<'_> {
+        Call { rows, arguments: self.arguments, types: self.types, result: self.result, slots: self.slots }
+    }
     /// The row of an argument's array that counts for `row`.
     pub fn row_of(array: &ArrayRef, row: usize) -> usize {
         if array.len() == 1 { 0 } else { row }

@@ -70,6 +70,7 @@ pub(super) fn resolve(
         }
         "^@" => resolver.function("starts_with", vec![left, right]),
         "||" => concatenate(resolver, left, right),
+        "@>" | "<@" | "&&" => super::array::sets::operator(resolver, symbol, left, right),
         "+" | "-" | "*" | "/" | "%" | "^" | "|" | "&" | "#" | "<<" | ">>" => {
             arithmetic_operator(resolver, symbol, left, right)
         }

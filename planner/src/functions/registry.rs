@@ -2,6 +2,7 @@
 //!
 //! Other modules add theirs through [`tables`]: a [`ScalarFunction`] is plain data with a kernel.
 
+use super::array::compatible::NAMES as COMPATIBLE;
 use super::cast::{cast_exists, category, preferred};
 use super::kernel::{Kernel, KernelFunction, Stability};
 use super::{CastContext, Resolver, TypedExpr};
@@ -30,6 +31,8 @@ pub enum ResultType {
     Argument(usize),
     /// The element type of an array argument.
     Element(usize),
+    /// An array of an argument's type.
+    ArrayOf(usize),
 }
 
 /// A scalar function.
@@ -118,12 +121,20 @@ const SPECIAL: [&str; 5] = ["coalesce", "nullif", "greatest", "least", "numeric_
 
 /// Whether a function with this name exists.
 pub fn exists(name: &str) -> bool {
-    REGISTRY.contains_key(name) || SPECIAL.contains(&name)
+    REGISTRY.contains_key(name) || SPECIAL.contains(&name) || COMPATIBLE.contains(&name)
 }
 
 /// Every function, for pg_proc.
 pub fn all() -> impl Iterator<Item = &'static ScalarFunction> {
     REGISTRY.values().flatten()
+}
+
+/// What the only function with this name computes.
+pub(super) fn kernel_named(name: &str) -> Option<Kernel> {
+    match REGISTRY.get(name)?.as_slice() {
+        [function] => Some(Arc::clone(&function.kernel)),
+        _ => None,
+    }
 }
 
 /// See [`Resolver::function`].
@@ -135,6 +146,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
         "numeric_key" if args.len() == 1 => {
             return Ok(args.into_iter().next().map_or_else(TypedExpr::null, super::comparison::numeric_key));
         }
+        name if COMPATIBLE.contains(&name) => return super::array::compatible::resolve(resolver, name, args),
         _ => {}
     }
     let Some(candidates) = REGISTRY.get(name) else {
@@ -157,7 +169,7 @@ fn call(resolver: &Resolver<'_>, function: &ScalarFunction, args: Vec<TypedExpr>
             Some(Param::Is(ty)) => resolver.cast(arg, ty, CastContext::Implicit)?,
             _ => resolver.resolve_unknown(arg)?,
         };
-        types.push(arg.ty.plain());
+        types.push(if arg.ty.is_vector() { arg.ty } else { arg.ty.plain() });
         arguments.push(arg.expr);
     }
     let of = |at: usize| types.get(at).copied().unwrap_or(SqlType::TEXT);
@@ -165,6 +177,7 @@ fn call(resolver: &Resolver<'_>, function: &ScalarFunction, args: Vec<TypedExpr>
         ResultType::Is(ty) => ty,
         ResultType::Argument(at) => of(at),
         ResultType::Element(at) => of(at).element(),
+        ResultType::ArrayOf(at) => of(at).array_of(),
     };
     let slots = (function.stability != Stability::Immutable).then(|| Arc::clone(resolver.slots));
     Ok(KernelFunction::new(function.name, types, result, function.stability, Arc::clone(&function.kernel), slots)

@@ -60,6 +60,11 @@ impl std::fmt::Debug for View {
 }
 
 fn type_named(name: &str) -> Option<SqlType> {
+    match name {
+        "int2vector" => return Some(SqlType::INT2VECTOR),
+        "oidvector" => return Some(SqlType::OIDVECTOR),
+        _ => {}
+    }
     let (name, array) = match name.strip_suffix("[]") {
         Some(element) => (element, true),
         None => (name, false),

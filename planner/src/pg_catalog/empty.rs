@@ -161,8 +161,8 @@ pub(super) const VIEWS: &[Definition] = &[
     Definition {
         oid: 3350,
         name: "pg_catalog.pg_partitioned_table",
-        columns: "partrelid oid=0, partstrat char=, partnatts int2=0, partdefid oid=0, partattrs int2[], partclass oid[], \
-              partcollation oid[], partexprs text",
+        columns: "partrelid oid=0, partstrat char=, partnatts int2=0, partdefid oid=0, partattrs int2vector, partclass oidvector, \
+              partcollation oidvector, partexprs text",
         fill: Fill::Nothing,
     },
     Definition {
@@ -208,7 +208,7 @@ pub(super) const VIEWS: &[Definition] = &[
     Definition {
         oid: 6106,
         name: "pg_catalog.pg_publication_rel",
-        columns: "oid oid=0, prpubid oid=0, prrelid oid=0, prqual text, prattrs int2[]",
+        columns: "oid oid=0, prpubid oid=0, prrelid oid=0, prqual text, prattrs int2vector",
         fill: Fill::Nothing,
     },
     Definition {
@@ -275,7 +275,7 @@ pub(super) const VIEWS: &[Definition] = &[
         oid: 3381,
         name: "pg_catalog.pg_statistic_ext",
         columns: "oid oid=0, stxrelid oid=0, stxname name=, stxnamespace oid=0, stxowner oid=0, stxstattarget int4=0, \
-              stxkeys int2[], stxkind char[], stxexprs text",
+              stxkeys int2vector, stxkind char[], stxexprs text",
         fill: Fill::Nothing,
     },
     Definition {
@@ -311,7 +311,7 @@ pub(super) const VIEWS: &[Definition] = &[
         name: "pg_catalog.pg_trigger",
         columns: "oid oid=0, tgrelid oid=0, tgparentid oid=0, tgname name=, tgfoid oid=0, tgtype int2=0, tgenabled char=, \
               tgisinternal bool=f, tgconstrrelid oid=0, tgconstrindid oid=0, tgconstraint oid=0, tgdeferrable bool=f, \
-              tginitdeferred bool=f, tgnargs int2=0, tgattr int2[], tgargs bytea, tgqual text, tgoldtable name, \
+              tginitdeferred bool=f, tgnargs int2=0, tgattr int2vector, tgargs bytea, tgqual text, tgoldtable name, \
               tgnewtable name",
         fill: Fill::Nothing,
     },

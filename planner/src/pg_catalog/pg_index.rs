@@ -15,7 +15,7 @@ pub(super) const VIEW: Definition = Definition {
     columns: "indexrelid oid=0, indrelid oid=0, indnatts int2=0, indnkeyatts int2=0, indisunique bool=f, \
               indnullsnotdistinct bool=f, indisprimary bool=f, indisexclusion bool=f, indimmediate bool=f, \
               indisclustered bool=f, indisvalid bool=f, indcheckxmin bool=f, indisready bool=f, indislive bool=f, \
-              indisreplident bool=f, indkey int2[], indcollation oid[], indclass oid[], indoption int2[], indexprs \
+              indisreplident bool=f, indkey int2vector, indcollation oidvector, indclass oidvector, indoption int2vector, indexprs \
               text, indpred text",
     fill: Fill::Now(rows),
 };

@@ -17,7 +17,7 @@ pub(super) const VIEW: Definition = Definition {
     columns: "oid oid=0, proname name=, pronamespace oid=0, proowner oid=0, prolang oid=0, procost float4=0, prorows \
               float4=0, provariadic oid=0, prosupport regproc=0, prokind char=, prosecdef bool=f, proleakproof bool=f, \
               proisstrict bool=f, proretset bool=f, provolatile char=, proparallel char=, pronargs int2=0, \
-              pronargdefaults int2=0, prorettype oid=0, proargtypes oid[], proallargtypes oid[], proargmodes char[], \
+              pronargdefaults int2=0, prorettype oid=0, proargtypes oidvector, proallargtypes oid[], proargmodes char[], \
               proargnames text[], proargdefaults text, protrftypes oid[], prosrc text=, probin text, prosqlbody text, \
               proconfig text[], proacl text[]",
     fill: Fill::Now(rows),
@@ -178,6 +178,7 @@ fn rows(_context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ResultType::Is(ty) => ty.oid(),
             ResultType::Argument(at) => arguments.get(at).copied().unwrap_or(0),
             ResultType::Element(_) => 2283,
+            ResultType::ArrayOf(_) => 2277,
         };
         let volatility = match function.stability {
             Stability::Immutable => "i",

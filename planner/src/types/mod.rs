@@ -114,6 +114,15 @@ impl SqlType {
 }
 
 impl SqlType {
+    /// int2vector: an array of int2 counted from 0, written without braces. Only catalogs have it.
+    pub const INT2VECTOR: SqlType = SqlType { base: BaseType::Int2, array: true, modifier: VECTOR };
+    /// oidvector: the same of oid.
+    pub const OIDVECTOR: SqlType = SqlType { base: BaseType::Oid, array: true, modifier: VECTOR };
+
+    /// Whether this is int2vector or oidvector.
+    pub const fn is_vector(&self) -> bool {
+        self.array && self.modifier == VECTOR
+    }
     /// The plain type of a base.
     pub const fn of(base: BaseType) -> Self {
         SqlType { base, array: false, modifier: -1 }
@@ -136,6 +145,9 @@ impl SqlType {
     /// The element type of an array.
     #[must_use]
     pub const fn element(self) -> Self {
+        if self.is_vector() {
+            return SqlType::of(self.base);
+        }
         SqlType { array: false, ..self }
     }
     /// The Arrow type that holds values of this type (table in the module head).
@@ -199,6 +211,9 @@ impl SqlType {
     }
     /// PostgreSQL's OID of the type.
     pub fn oid(&self) -> Oid {
+        if self.is_vector() {
+            return if self.base == BaseType::Int2 { 22 } else { 30 };
+        }
         let (plain, array) = match self.base {
             BaseType::Bool => (16, 1000),
             BaseType::Int2 => (21, 1005),
@@ -235,6 +250,7 @@ impl SqlType {
         Self::ALL_BASES
             .iter()
             .flat_map(|base| [SqlType::of(*base), SqlType::of(*base).array_of()])
+            .chain([SqlType::INT2VECTOR, SqlType::OIDVECTOR])
             .find(|ty| ty.oid() == oid)
     }
     /// Every base.
@@ -294,6 +310,9 @@ impl SqlType {
     }
     /// The name as `format_type` prints it without modifier: `integer`, `character varying`, `text[]`.
     pub fn name(&self) -> String {
+        if self.is_vector() {
+            return if self.base == BaseType::Int2 { "int2vector" } else { "oidvector" }.to_string();
+        }
         let base = match self.base {
             BaseType::Bool => "boolean",
             BaseType::Int2 => "smallint",
@@ -327,6 +346,9 @@ impl SqlType {
     }
     /// The name with modifier: `numeric(10,2)`, `character varying(20)`.
     pub fn format(&self) -> String {
+        if self.is_vector() {
+            return self.name();
+        }
         let element = self.element();
         let text = match (self.base, self.modifier) {
             (_, -1) => element.name(),
@@ -346,6 +368,9 @@ impl SqlType {
         if self.array { format!("{text}[]") } else { text }
     }
 }
+
+/// The modifier that tells a vector from an array.
+const VECTOR: i32 = i32::MAX;
 
 /// Precision and scale of a numeric modifier.
 pub fn numeric_modifier(modifier: i32) -> (i32, i32) {
@@ -404,6 +429,8 @@ pub fn type_named(name: &str) -> Option<SqlType> {
         "regtype" => SqlType::of(BaseType::Regtype),
         "regproc" => SqlType::of(BaseType::Regproc),
         "regnamespace" => SqlType::of(BaseType::Regnamespace),
+        "int2vector" => SqlType::INT2VECTOR,
+        "oidvector" => SqlType::OIDVECTOR,
         "unknown" => SqlType::UNKNOWN,
         "void" => SqlType::VOID,
         _ => return None,

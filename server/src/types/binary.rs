@@ -101,7 +101,7 @@ fn write_array(ty: SqlType, elements: ArrayRef, out: &mut BytesMut) -> Result<()
         return Ok(());
     }
     out.put_i32(i32::try_from(elements.len()).map_err(|_| too_long())?);
-    out.put_i32(1);
+    out.put_i32(if ty.is_vector() { 0 } else { 1 });
     for row in 0..elements.len() {
         if elements.is_null(row) {
             out.put_i32(-1);
@@ -220,7 +220,7 @@ fn read_array(ty: SqlType, mut bytes: Bytes) -> Result<Datum> {
         1 => {
             let count = bytes.try_get_i32().map_err(short)?;
             let lower = bytes.try_get_i32().map_err(short)?;
-            if lower != 1 {
+            if lower != i32::from(!ty.is_vector()) {
                 return Err(SqlError::unsupported("an array whose lower bound is not 1"));
             }
             usize::try_from(count).map_err(|_| invalid(format!("invalid array length {count}")))?

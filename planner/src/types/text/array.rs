@@ -5,17 +5,18 @@ use crate::error::{Result, SqlError, state};
 /// The elements of an array literal, unquoted; `None` for NULL.
 /// Errors: 22P02 for malformed text; 0A000 for more than one dimension or explicit bounds.
 pub fn split_array(text: &str) -> Result<Vec<Option<String>>> {
-    let malformed =
-        || SqlError::new(state::INVALID_TEXT_REPRESENTATION, format!("malformed array literal: \"{text}\""));
+    let malformed = |detail: &str| {
+        SqlError::new(state::INVALID_TEXT_REPRESENTATION, format!("malformed array literal: \"{text}\"")).detail(detail)
+    };
+    let end = || malformed("Unexpected end of input.");
     let trimmed = text.trim();
     if trimmed.starts_with('[') {
         return Err(SqlError::unsupported("an array with explicit bounds"));
     }
-    let body = trimmed.strip_prefix('{').and_then(|body| body.strip_suffix('}')).ok_or_else(malformed)?;
+    let Some(body) = trimmed.strip_prefix('{') else {
+        return Err(malformed("Array value must start with \"{\" or dimension information."));
+    };
     let mut elements = Vec::new();
-    if body.trim().is_empty() {
-        return Ok(elements);
-    }
     let mut chars = body.chars().peekable();
     loop {
         while chars.next_if(|c| c.is_ascii_whitespace()).is_some() {}
@@ -23,55 +24,57 @@ pub fn split_array(text: &str) -> Result<Vec<Option<String>>> {
         let mut quoted = false;
         // Length up to the last character that counts: white space after an element does not.
         let mut kept = 0;
-        loop {
-            match chars.next() {
-                None => {
-                    element.truncate(kept);
-                    push(&mut elements, element, quoted).ok_or_else(malformed)?;
-                    return Ok(elements);
+        let last = loop {
+            match chars.next().ok_or_else(end)? {
+                ',' if !quoted && element.is_empty() => return Err(malformed("Unexpected \",\" character.")),
+                ',' => break false,
+                '}' if !quoted && element.is_empty() && !elements.is_empty() => {
+                    return Err(malformed("Unexpected \"}\" character."));
                 }
-                Some(',') => break,
-                Some('"') if !quoted && element.is_empty() => {
+                '}' => break true,
+                '"' if !quoted && element.is_empty() => {
                     quoted = true;
                     loop {
-                        match chars.next().ok_or_else(malformed)? {
+                        match chars.next().ok_or_else(end)? {
                             '"' => break,
-                            '\\' => element.push(chars.next().ok_or_else(malformed)?),
+                            '\\' => element.push(chars.next().ok_or_else(end)?),
                             c => element.push(c),
                         }
                     }
                     kept = element.len();
                 }
-                Some('"') => return Err(malformed()),
-                Some('{') => return Err(SqlError::unsupported("a multidimensional array")),
-                Some('}') => return Err(malformed()),
-                Some('\\') if !quoted => {
-                    element.push(chars.next().ok_or_else(malformed)?);
+                '{' if !quoted && element.is_empty() => return Err(SqlError::unsupported("a multidimensional array")),
+                '{' => return Err(malformed("Unexpected \"{\" character.")),
+                '\\' if !quoted => {
+                    element.push(chars.next().ok_or_else(end)?);
                     kept = element.len();
                 }
-                Some(c) if c.is_ascii_whitespace() => {
+                c if c.is_ascii_whitespace() => {
                     if !quoted {
                         element.push(c);
                     }
                 }
-                Some(_) if quoted => return Err(malformed()),
-                Some(c) => {
+                '"' => return Err(malformed("Unexpected array element.")),
+                _ if quoted => return Err(malformed("Unexpected array element.")),
+                c => {
                     element.push(c);
                     kept = element.len();
                 }
             }
-        }
+        };
         element.truncate(kept);
-        push(&mut elements, element, quoted).ok_or_else(malformed)?;
+        // Nothing at all between the braces is an array without elements.
+        if quoted || !element.is_empty() {
+            elements.push((quoted || !element.eq_ignore_ascii_case("null")).then_some(element));
+        }
+        if last {
+            break;
+        }
     }
-}
-
-fn push(elements: &mut Vec<Option<String>>, element: String, quoted: bool) -> Option<()> {
-    if !quoted && element.is_empty() {
-        return None;
+    if chars.any(|c| !c.is_ascii_whitespace()) {
+        return Err(malformed("Junk after closing right brace."));
     }
-    elements.push((quoted || !element.eq_ignore_ascii_case("null")).then_some(element));
-    Some(())
+    Ok(elements)
 }
 
 /// Appends an element as `array_out` writes it, quoted where needed.

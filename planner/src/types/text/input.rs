@@ -163,7 +163,12 @@ pub fn parse_uuid(text: &str) -> Result<[u8; 16]> {
 pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datum> {
     if ty.array {
         let element = ty.element();
-        let values = split_array(text)?
+        let parts = if ty.is_vector() {
+            text.split_ascii_whitespace().map(|part| Some(part.to_string())).collect()
+        } else {
+            split_array(text)?
+        };
+        let values = parts
             .into_iter()
             .map(|value| match value {
                 Some(value) => input(element, &value, context),

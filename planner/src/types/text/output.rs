@@ -111,11 +111,14 @@ pub fn output(
     let wrong = || mismatch(ty, array);
     if ty.array {
         let values: ArrayRef = array.as_list_opt::<i32>().ok_or_else(wrong)?.value(row);
-        out.push(b'{');
+        let vector = ty.is_vector();
+        if !vector {
+            out.push(b'{');
+        }
         let mut element = Vec::new();
         for at in 0..values.len() {
             if at > 0 {
-                out.push(b',');
+                out.push(if vector { b' ' } else { b',' });
             }
             if values.is_null(at) {
                 out.extend_from_slice(b"NULL");
@@ -125,7 +128,9 @@ pub fn output(
             output(ty.element(), values.as_ref(), at, context, &mut element)?;
             write_element(&element, out);
         }
-        out.push(b'}');
+        if !vector {
+            out.push(b'}');
+        }
         return Ok(());
     }
     match ty.base {

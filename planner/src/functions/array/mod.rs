@@ -1,5 +1,11 @@
 //! Functions over arrays, and those whose arguments only need a type in common.
 
+pub(super) mod compatible;
+pub(super) mod key;
+mod pattern;
+pub(super) mod sets;
+mod shape;
+
 use super::kernel::{Call, KernelFunction, Stability};
 use super::operator::no_operator;
 use super::registry::{Param, ResultType, ScalarFunction};
@@ -10,7 +16,7 @@ use crate::error::{Result, SqlError, state};
 use crate::types::text::{OutputContext, output_string};
 use crate::types::value::value_at;
 use crate::types::{BaseType, SqlType};
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanBuilder};
+use datafusion::arrow::array::{Array, ArrayRef, BooleanBuilder};
 use datafusion::common::ScalarValue;
 use datafusion::functions::core::expr_fn;
 use datafusion::logical_expr::expr::Case;
@@ -99,6 +105,9 @@ pub(super) fn quantified(
     array: TypedExpr,
     all: bool,
 ) -> Result<TypedExpr> {
+    if pattern::is_pattern(symbol) {
+        return pattern::quantified(resolver, symbol, left, array, all);
+    }
     let operator = super::comparison::comparison_operator(symbol)
         .filter(|operator| !matches!(operator, Operator::IsDistinctFrom | Operator::IsNotDistinctFrom))
         .ok_or_else(|| SqlError::unsupported(format!("operator {symbol} with ANY or ALL")))?;
@@ -185,46 +194,8 @@ pub(super) fn concatenate(resolver: &Resolver<'_>, left: TypedExpr, right: Typed
         (true, false) => "array_append",
         _ => "array_prepend",
     };
-    let ty = if left.ty.array { left.ty.plain() } else { right.ty.plain() };
-    let (first, second) = match name {
-        "array_cat" => (ty, ty),
-        "array_append" => (ty, ty.element()),
-        _ => (ty.element(), ty),
-    };
-    let left = resolver.cast(left, first, CastContext::Implicit)?;
-    let right = resolver.cast(right, second, CastContext::Implicit)?;
-    join(name, left, right, ty)
-}
-
-fn join(name: &str, left: TypedExpr, right: TypedExpr, ty: SqlType) -> Result<TypedExpr> {
-    let kernel = Arc::new(move |call: &Call<'_>| {
-        let mut builder = ColumnBuilder::new(ty, call.rows);
-        for row in 0..call.rows {
-            let mut parts = ColumnBuilder::new(ty.element(), 4);
-            let mut lists = 0;
-            for (array, argument) in call.arguments.iter().zip(call.types) {
-                let at = Call::row_of(array, row);
-                if !argument.array {
-                    parts.append(&value_at(array.as_ref(), at)?)?;
-                    lists += 1;
-                } else if !array.is_null(at) {
-                    let elements = array.as_list::<i32>().value(at);
-                    for element in 0..elements.len() {
-                        parts.append(&value_at(elements.as_ref(), element)?)?;
-                    }
-                    lists += 1;
-                }
-            }
-            if lists == 0 {
-                builder.append_null();
-            } else {
-                builder.append(&crate::types::value::ValueRef::List(parts.finish()?))?;
-            }
-        }
-        builder.finish()
-    });
-    Ok(KernelFunction::new(name, vec![left.ty, right.ty], ty, Stability::Immutable, kernel, None)
-        .call(vec![left.expr, right.expr]))
+    // A string beside an array is one too.
+    compatible::resolve(resolver, name, vec![left, right])
 }
 
 /// `ARRAY[a, b, …]` of values brought to one type.
@@ -271,7 +242,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             }),
         )
     };
-    vec![
+    let mut all = vec![
         length("array_length"),
         length("array_upper"),
         ScalarFunction::polymorphic(
@@ -302,33 +273,6 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         ),
         to_string(&[Param::AnyArray, is(text)]),
         to_string(&[Param::AnyArray, is(text), is(text)]),
-        ScalarFunction::polymorphic(
-            "array_position",
-            &[Param::AnyArray, Param::Any],
-            false,
-            ResultType::Is(int4),
-            immutable,
-            Arc::new(|call: &Call<'_>| {
-                let element = call.types.first().copied().unwrap_or(SqlType::TEXT).element();
-                let encoder = KeyEncoder::new(vec![KeyColumn::ascending(element)]);
-                let (lists, values) = (call.column::<List>(0)?, call.array(1)?);
-                let mut builder = Int4::builder(call.rows);
-                for row in 0..call.rows {
-                    let mut found = None;
-                    if let Some(elements) = lists.get(row)? {
-                        let at = Call::row_of(values, row);
-                        for position in 0..elements.len() {
-                            if order(&encoder, (&elements, position), (values, at))? == Ordering::Equal {
-                                found = Some(position as i32 + 1);
-                                break;
-                            }
-                        }
-                    }
-                    Int4::append(&mut builder, found)?;
-                }
-                Ok(Int4::finish(builder))
-            }),
-        ),
         ScalarFunction::polymorphic(
             "array_element",
             &[Param::AnyArray, is(int4)],
@@ -366,7 +310,9 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                 Ok(Int8::finish(builder))
             }),
         ),
-    ]
+    ];
+    all.extend(shape::functions());
+    all
 }
 
 /// `num_nulls(…)`, `num_nonnulls(…)`.

@@ -1,0 +1,97 @@
+//! `text LIKE ANY (patterns)` and its kin: matching operators with ANY and ALL.
+
+use crate::error::{Result, SqlError, state};
+use crate::functions::kernel::{Call, Kernel, KernelFunction, Stability};
+use crate::functions::typed::{Bool, List, SqlWrite, Text};
+use crate::functions::{CastContext, Resolver, TypedExpr, registry};
+use crate::types::SqlType;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Scalar, StringArray};
+use datafusion::arrow::compute::{ilike, like};
+use std::sync::Arc;
+
+/// Whether an operator matches a text with a pattern.
+pub(super) fn is_pattern(symbol: &str) -> bool {
+    matches!(symbol, "~~" | "!~~" | "~~*" | "!~~*" | "~" | "!~" | "~*" | "!~*")
+}
+
+/// `left symbol ANY (array)`, or `ALL`. Errors: 42883, 42809.
+pub(super) fn quantified(
+    resolver: &Resolver<'_>,
+    symbol: &str,
+    left: TypedExpr,
+    array: TypedExpr,
+    all: bool,
+) -> Result<TypedExpr> {
+    let texts = SqlType::TEXT.array_of();
+    if !array.is_unknown() && !array.ty.array {
+        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, "op ANY/ALL (array) requires array on right side"));
+    }
+    if !Resolver::stringlike(left.ty) || !(array.is_unknown() || Resolver::stringlike(array.ty.element())) {
+        return Err(crate::functions::operator::no_operator(symbol, Some(left.ty), array.ty.element()));
+    }
+    let left = resolver.cast(left, SqlType::TEXT, CastContext::Implicit)?;
+    let array = resolver.cast(array, texts, CastContext::Implicit)?;
+    let negated = symbol.starts_with('!');
+    let insensitive = symbol.ends_with('*');
+    let regular = !symbol.contains("~~");
+    let name = if insensitive { "texticregexeq" } else { "textregexeq" };
+    let matcher = registry::kernel_named(name).ok_or_else(|| SqlError::internal("a matching function is missing"))?;
+    let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
+        let (values, lists) = (call.column::<Text>(0)?, call.column::<List>(1)?);
+        let types = [SqlType::TEXT, SqlType::TEXT];
+        let mut builder = Bool::builder(call.rows);
+        for row in 0..call.rows {
+            let answer = match (values.get(row)?, lists.get(row)?) {
+                (_, None) => None,
+                (None, Some(patterns)) => patterns.is_empty().then_some(all),
+                (Some(value), Some(patterns)) => {
+                    let text: ArrayRef = Arc::new(StringArray::from(vec![value]));
+                    let matched: BooleanArray = if regular {
+                        let arguments = [text, Arc::clone(&patterns)];
+                        let nested = call.nested(&arguments, &types, SqlType::BOOL);
+                        let count = patterns.len();
+                        matcher(&nested.with_rows(count))?.as_boolean().clone()
+                    } else if insensitive {
+                        ilike(&Scalar::new(text), &patterns)?
+                    } else {
+                        like(&Scalar::new(text), &patterns)?
+                    };
+                    combine(matched.iter().map(|matched| matched.map(|matched| matched != negated)), all)
+                }
+            };
+            Bool::append(&mut builder, answer)?;
+        }
+        Ok(Bool::finish(builder))
+    });
+    let name = format!("{symbol} {}", if all { "all" } else { "any" });
+    Ok(KernelFunction::new(name, vec![SqlType::TEXT, texts], SqlType::BOOL, Stability::Immutable, kernel, None)
+        .call(vec![left.expr, array.expr]))
+}
+
+/// ANY: true if one is; ALL: false if one is not; NULL if it hangs on a NULL.
+fn combine(answers: impl Iterator<Item = Option<bool>>, all: bool) -> Option<bool> {
+    let mut result = Some(all);
+    for answer in answers {
+        match answer {
+            Some(holds) if holds != all => return Some(!all),
+            None => result = None,
+            _ => {}
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::combine;
+
+    #[test]
+    fn answers_are_of_three_values() {
+        let of = |answers: &[Option<bool>], all| combine(answers.iter().copied(), all);
+        assert_eq!(of(&[Some(false), None, Some(true)], false), Some(true));
+        assert_eq!(of(&[Some(false), None], false), None);
+        assert_eq!(of(&[], false), Some(false));
+        assert_eq!(of(&[Some(true), None], true), None);
+        assert_eq!(of(&[None, Some(false)], true), Some(false));
+    }
+}
