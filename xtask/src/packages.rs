@@ -20,6 +20,29 @@ const TEST: &[Need] = &[
     Need { package: "openssl", present: || found("openssl") },
 ];
 
+/// For a Bigtable emulator, where there is none: `storage/src/testing/emulator.rs` builds it from `tests/emulator`.
+const EMULATOR: &[Need] = &[
+    Need { package: "golang-go", present: || found("go") },
+    Need { package: "golang-google-cloud-dev", present: || Path::new(BIGTABLE_IN_GO).is_dir() },
+];
+
+/// Where Debian puts the fake of Google's Go library.
+const BIGTABLE_IN_GO: &str = "/usr/share/gocode/src/cloud.google.com/go/bigtable/bttest";
+
+/// Whether a Bigtable emulator runs or is installed, where the tests look for one.
+fn emulator() -> bool {
+    let in_sdk = |sdk: &Path| sdk.join("platform/bigtable-emulator/cbtemulator").is_file();
+    let beside_gcloud = || {
+        let folders = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>())?;
+        let gcloud = folders.into_iter().find_map(|folder| folder.join("gcloud").canonicalize().ok())?;
+        gcloud.parent()?.parent().map(in_sdk)
+    };
+    std::env::var_os("BIGTABLE_EMULATOR_HOST").is_some_and(|address| !address.is_empty())
+        || found("cbtemulator")
+        || ["/usr/lib/google-cloud-sdk", "/snap/google-cloud-cli/current"].iter().any(|sdk| in_sdk(Path::new(sdk)))
+        || beside_gcloud() == Some(true)
+}
+
 fn libclang() -> bool {
     let folders = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib", "/usr/lib64"];
     let mut all: Vec<std::path::PathBuf> = folders.iter().map(Into::into).collect();
@@ -57,8 +80,16 @@ pub fn ensure_build() -> Result<()> {
 /// Installs what building and testing need.
 pub fn ensure_test() -> Result<()> {
     ensure(BUILD)?;
-    ensure(TEST)
+    ensure(TEST)?;
+    match emulator() {
+        true => Ok(()),
+        false => ensure(EMULATOR).map_err(|error| format!("{NO_EMULATOR}: {error}")),
+    }
 }
+
+/// What a machine without an emulator is told, with what went wrong.
+const NO_EMULATOR: &str = "the tests need a Bigtable emulator: set BIGTABLE_EMULATOR_HOST to a running one, or install the \
+    Google Cloud SDK's (google-cloud-cli-bigtable-emulator), or golang-go and golang-google-cloud-dev, of which one is built";
 
 fn ensure(needs: &[Need]) -> Result<()> {
     let missing: Vec<&str> = needs.iter().filter(|need| !(need.present)()).map(|need| need.package).collect();
