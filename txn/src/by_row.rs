@@ -8,14 +8,13 @@ use crate::error::{ConflictKind, Result, TxnError};
 use crate::failpoint;
 use crate::lock::{Lock, LockStrength};
 use crate::resolver::{PrimaryRow, exactly, nothing_since, roll_back_mutations, roll_forward_mutations};
-use crate::transaction::{Write, WriteKind};
 use crate::wave::Progress;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use storage::{RowMutation, StoreError, Timestamp};
+use storage::{Cell, Family, ReadFilter, RowMutation, StoreError, Timestamp, TimestampRange};
 
 /// Batches of secondaries under way at the same time.
 const PARALLEL_BATCHES: usize = 8;
@@ -24,9 +23,6 @@ impl CommitJob {
     /// From the first lock to the primary's commit.
     pub(crate) async fn decide_by_row(&mut self) -> Result<Timestamp> {
         self.start_ts = self.snapshot.ts();
-        for key in std::mem::take(&mut self.unchanged) {
-            self.buffer.write(0, Write { key, kind: WriteKind::Lock, strength: LockStrength::KeyShare })?;
-        }
         let (first, _) = self.buffer.final_writes(&Bytes::new(), 1, 0)?;
         let Some(first) = first.into_iter().next() else { return Ok(self.snapshot.ts()) };
         self.primary = self.choose_primary(first.key)?;
@@ -34,7 +30,9 @@ impl CommitJob {
         let locked = async {
             self.prewrite_wave(&progress).await?;
             progress.pass(self.store.fail_points(), failpoint::AFTER_PREWRITE).await?;
-            self.fresh_ts().await
+            let commit_ts = self.fresh_ts().await?;
+            self.check_unchanged(commit_ts).await?;
+            Ok(commit_ts)
         };
         let locked = self.with_heart_beats(&progress, locked).await;
         let mut sent = false;
@@ -83,6 +81,37 @@ impl CommitJob {
         }
     }
 
+    /// Looks whether the keys that had to stay unchanged did, up to `commit_ts`, which was taken before: who is not
+    /// seen to change them now will do so above. Leaves nothing there, so that a key of which all depend is not
+    /// written by all. Errors: one has changed, or is being changed by somebody who lives on.
+    async fn check_unchanged(&self, commit_ts: Timestamp) -> Result<()> {
+        if self.unchanged.is_empty() {
+            return Ok(());
+        }
+        let filter = ReadFilter::new().with(Family::Lock, TimestampRange::up_to(commit_ts), usize::MAX).with(
+            Family::Write,
+            TimestampRange::after(self.snapshot.ts()),
+            1,
+        );
+        let mut backoff = Backoff::new(self.store.env.clone(), self.store.options.lock_wait);
+        loop {
+            let rows = self.store.store.read(&self.unchanged, &filter).await?;
+            let mut held = None;
+            for row in &rows {
+                if let Some(change) = row.newest(Family::Write) {
+                    return Err(self.conflict(&row.key, ConflictKind::Condition, change.timestamp));
+                }
+                let changes = LockStrength::Share.conflicting_classes();
+                let others = |cell: &&Cell| cell.timestamp != self.start_ts && changes.contains(&cell.value);
+                if row.family(Family::Lock).any(|cell| others(&cell)) {
+                    held = Some(row.key.clone());
+                }
+            }
+            let Some(key) = held else { return Ok(()) };
+            self.wait_for_lock(&key, LockStrength::Share, Some(self.start_ts), &mut backoff).await?;
+        }
+    }
+
     /// Commits the primary at `commit_ts`, or later when readers pushed it. `sent`: the request was sent
     /// at least once, so that after an error only the row knows.
     async fn commit_primary_by_row(&self, mut commit_ts: Timestamp, sent: &mut bool) -> Result<Timestamp> {
@@ -96,6 +125,7 @@ impl CommitJob {
             if commit_ts < lock.min_commit_ts {
                 // Ahead of the oracle when many readers push: none of those that come meanwhile needs to.
                 commit_ts = self.fresh_ts().await?.max(lock.min_commit_ts);
+                self.check_unchanged(commit_ts).await?;
             }
             store.fail_points().pass(failpoint::BEFORE_COMMIT_PRIMARY).await?;
             self.snapshot.check_age(store)?;

@@ -42,10 +42,7 @@ fn parse(cell: &Cell) -> Result<(u64, u64)> {
 impl TransactionStore {
     /// Begins a pass, unless another node is at one or finished one less than `pause` ago.
     pub(crate) async fn begin_collecting(&self, pause: Duration) -> Result<Option<GcLease>> {
-        let filter = ReadFilter::new().with(Family::Data, TimestampRange::at(VERSION), 1);
-        let key = system::gc_lease_key();
-        let rows = self.store.read(std::slice::from_ref(&key), &filter).await?;
-        let found = rows.first().and_then(|row| row.newest(Family::Data)).cloned();
+        let found = self.read_lease().await?;
         let now = self.oracle.timestamp().await?.physical_micros;
         let mut condition = Condition::NoCell {
             family: Family::Data,
@@ -83,11 +80,19 @@ impl TransactionStore {
         Ok(())
     }
 
+    async fn read_lease(&self) -> Result<Option<Cell>> {
+        let filter = ReadFilter::new().with(Family::Data, TimestampRange::at(VERSION), 1);
+        let rows = self.store.read(&[system::gc_lease_key()], &filter).await?;
+        Ok(rows.first().and_then(|row| row.newest(Family::Data)).cloned())
+    }
+
     async fn set_lease(&self, condition: Condition, finished: u64, now: u64) -> Result<Option<GcLease>> {
         let renew_at = self.env.monotonic() + LEASE / 3;
         let cell = cell(self.node, now + LEASE.as_micros() as u64, finished);
         let set = Mutation::Set { family: Family::Data, timestamp: VERSION, value: cell.value.clone() };
-        let held = self.change_row(&system::gc_lease_key(), vec![condition], vec![set]).await?;
+        let held = self.change_row(&system::gc_lease_key(), vec![condition], vec![set]).await?
+            // The answer may have been lost.
+            || self.read_lease().await?.as_ref() == Some(&cell);
         Ok(held.then_some(GcLease { cell, renew_at }))
     }
 }

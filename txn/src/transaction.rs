@@ -252,9 +252,9 @@ impl Transaction {
         Ok(())
     }
 
-    /// Requires at COMMIT that `key` has not been written by others since the snapshot. Writes
-    /// nothing on the embedded engine; a `KeyShare` lock-only record where there is no
-    /// `commit_atomic`. Used for descriptors (protocol.md, section 7).
+    /// Requires at COMMIT that `key` has not been written by others since the snapshot. Writes nothing: the
+    /// committer looks, or, over rows, one read after commit_ts was taken. Used for descriptors (protocol.md,
+    /// section 7).
     pub fn require_unchanged(&self, key: Bytes) {
         let mut unchanged = self.unchanged.lock();
         if !unchanged.contains(&key) {

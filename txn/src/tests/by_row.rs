@@ -156,6 +156,82 @@ fn only_a_store_that_cannot_be_reached_leaves_a_commit_undetermined() {
     }
 }
 
+// Keys that have to stay unchanged.
+
+#[test]
+fn a_descriptor_that_changes_before_a_pushed_commit_refuses_it() {
+    over_rows(|world, hooked| async move {
+        world.set("descriptor", "1").await;
+        let other = other_node(&world).await;
+        let times = Arc::new(AtomicU64::new(0));
+        let (in_hook, met) = (other.clone(), times.clone());
+        hooked.set(move |call| {
+            let (other, times) = (in_hook.clone(), met.clone());
+            async move {
+                // After the descriptor was looked at: it changes, and a reader above that change comes.
+                if call.commits("row") && times.fetch_add(1, Ordering::SeqCst) == 0 {
+                    other.set("descriptor", "2").await;
+                    assert_eq!(other.value("row").await, None);
+                }
+                Fate::Done
+            }
+        });
+        let writer = world.begin();
+        writer.require_unchanged(key("descriptor"));
+        writer.write(vec![put("row", "of version 1")]).await.unwrap();
+        assert_eq!(conflict_kind(writer.commit().await), Some(ConflictKind::Condition));
+        hooked.clear();
+        assert_eq!(other.value("row").await, None);
+        assert!(times.load(Ordering::SeqCst) > 0);
+        // Without the reader it commits below the change.
+        let writer = world.begin();
+        writer.require_unchanged(key("descriptor"));
+        writer.write(vec![put("row", "of version 2")]).await.unwrap();
+        writer.commit().await.unwrap();
+        assert_eq!(row(&world, "descriptor").cells.len(), 2, "nothing was written there");
+    });
+}
+
+#[test]
+fn a_descriptor_that_is_being_changed_is_waited_for() {
+    let options = TransactionStoreOptions { lock_wait: 2 * SECOND, ..options(Path::ByRow) };
+    over_rows_with(options, |world, hooked| async move {
+        world.set("descriptor", "1").await;
+        let env = world.env.clone();
+        hooked.set(move |call| {
+            let env = env.clone();
+            async move {
+                if call.commits("descriptor") {
+                    env.sleep(SECOND).await;
+                }
+                Fate::Done
+            }
+        });
+        for (taken, expected) in [("before", Some(ConflictKind::Condition)), ("after", None)] {
+            let writer = world.begin();
+            if taken == "before" {
+                writer.snapshot_ts().await.unwrap();
+            }
+            let definition = world.begin();
+            definition.write(vec![update("descriptor", taken)]).await.unwrap();
+            let commit = definition.commit();
+            let writing = async {
+                world.env.sleep(SECOND / 2).await;
+                if taken == "after" {
+                    // Its snapshot may still lie below the change: then it is refused too.
+                    world.env.sleep(SECOND).await;
+                }
+                writer.require_unchanged(key("descriptor"));
+                writer.write(vec![put("row", taken)]).await.unwrap();
+                writer.commit().await
+            };
+            let (defined, written) = futures::future::join(commit, writing).await;
+            defined.unwrap();
+            assert_eq!(conflict_kind(written), expected, "{taken}");
+        }
+    });
+}
+
 // Signs of life.
 
 #[test]

@@ -133,8 +133,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "commit_ts taken before the locks",
         file: "txn/src/by_row.rs",
-        original: "AFTER_PREWRITE).await?;\n            self.fresh_ts().await",
-        broken: "AFTER_PREWRITE).await?;\n            Ok(self.start_ts.next())",
+        original: "let commit_ts = self.fresh_ts().await?;\n            self.check",
+        broken: "let commit_ts = self.start_ts.next();\n            self.check",
         tests: &["-p", "percosql-txn", "--lib", "commit_ts_lies_above_every_snapshot"],
     },
     Mutant {
@@ -234,6 +234,13 @@ pub const MUTANTS: &[Mutant] = &[
         original: "if self.oracle.physical_now() <= expires_at {\n            return Ok(false);\n        }\n        Ok(self.oracle.timestamp().await?.physical_micros > expires_at)",
         broken: "Ok(self.env.now_micros() > expires_at)",
         tests: &["-p", "percosql-txn", "--lib", "expiry_is_judged_by_the_oracles_clock"],
+    },
+    Mutant {
+        name: "unchanged key looked at before commit_ts was moved",
+        file: "txn/src/by_row.rs",
+        original: "                self.check_unchanged(commit_ts).await?;\n",
+        broken: "",
+        tests: &["-p", "percosql-txn", "--lib", "a_descriptor_that_changes_before_a_pushed_commit"],
     },
     Mutant {
         name: "no heart-beats",

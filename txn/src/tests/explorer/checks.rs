@@ -32,6 +32,7 @@ pub(super) fn check(records: &[Record], versions: &Versions) {
         acknowledged_stays_and_refused_never_happened(record, versions);
         reads_are_of_one_snapshot(record, versions);
         snapshots_see_what_was_acknowledged(record, records);
+        unchanged_until_the_commit(record, versions);
     }
     no_update_is_lost(records, versions);
 }
@@ -79,6 +80,15 @@ fn reads_are_of_one_snapshot(record: &Record, versions: &Versions) {
         let expected = versions.get(key).and_then(|versions| versions.range(..=snapshot_ts).next_back());
         let expected = expected.and_then(|(_, value)| value.clone());
         assert_eq!(*read, expected, "{key} at {snapshot_ts}: {record:?}\nversions {versions:?}");
+    }
+}
+
+fn unchanged_until_the_commit(record: &Record, versions: &Versions) {
+    let (Some(snapshot_ts), Some(ts)) = (record.snapshot_ts, commit_ts(record, versions)) else { return };
+    for key in &record.unchanged {
+        let between = versions.get(key).into_iter().flat_map(|versions| versions.range(snapshot_ts.next()..ts));
+        let changes: Vec<_> = between.collect();
+        assert!(changes.is_empty(), "{record:?} at {ts} committed over changes {changes:?} of {key}");
     }
 }
 

@@ -23,6 +23,8 @@ enum Op {
     Insert(&'static str),
     Delete(&'static str),
     Lock(&'static str, LockStrength),
+    /// The key has to stay unchanged until COMMIT.
+    Unchanged(&'static str),
 }
 use Op::*;
 
@@ -34,6 +36,7 @@ pub(super) struct Record {
     pub(super) snapshot_ts: Option<Timestamp>,
     pub(super) reads: Vec<(String, Option<String>)>,
     pub(super) writes: Vec<(String, WriteKind)>,
+    pub(super) unchanged: Vec<String>,
     pub(super) acknowledged_at: u64,
     pub(super) result: Option<Result<Timestamp>>,
 }
@@ -246,6 +249,11 @@ async fn perform(
                 });
                 continue;
             }
+            Unchanged(key_name) => {
+                note(&|record| record.unchanged.push((*key_name).to_owned()));
+                transaction.require_unchanged(key(key_name));
+                continue;
+            }
             Update(key_name) => (key_name, WriteKind::Put(key(&name)), LockStrength::NoKeyUpdate),
             Insert(key_name) => (key_name, WriteKind::Put(key(&name)), LockStrength::Update),
             Delete(key_name) => (key_name, WriteKind::Delete, LockStrength::Update),
@@ -307,6 +315,8 @@ const TWO_CHILDREN: &[&[Op]] = &[
 ];
 const THREE: &[&[Op]] =
     &[&[Get("x"), Update("x"), Update("y")], &[Get("y"), Update("y"), Update("x")], &[Get("x"), Get("y")]];
+const DESCRIPTOR: &[&[Op]] = &[&[Unchanged("x"), Update("y")], &[Update("x")]];
+const DESCRIPTOR_AND_READER: &[&[Op]] = &[&[Unchanged("x"), Update("y")], &[Update("x")], &[Get("y"), Get("x")]];
 const TWO_READERS: &[&[Op]] = &[&[Update("x"), Update("y")], &[Get("x"), Get("y")], &[Get("x"), Get("y")]];
 const THREE_UPDATES: &[&[Op]] = &[&[Get("x"), Update("x")], &[Get("x"), Update("x")], &[Get("x"), Update("x")]];
 
@@ -392,6 +402,16 @@ fn three_two_children_beside_an_update_of_their_parent() {
 #[test]
 fn three_two_writers_and_a_reader() {
     explore(THREE, [3, 2, 2], true, anything);
+}
+
+#[test]
+fn a_writer_beside_a_change_of_its_descriptor() {
+    explore(DESCRIPTOR, [20, 3, 3], false, anything);
+}
+
+#[test]
+fn three_a_writer_beside_a_change_of_its_descriptor_and_a_reader() {
+    explore(DESCRIPTOR_AND_READER, [3, 2, 2], false, anything);
 }
 
 /// The second to push goes ahead of the oracle.
