@@ -42,7 +42,11 @@ impl Versions {
     /// The same for one of several nodes.
     pub(super) fn of_node(transactions: Arc<TransactionStore>, random: u64) -> Self {
         let first = u8::try_from(random % u64::from(MOST_SLOTS)).unwrap_or(0);
-        Versions { transactions, taken: Mutex::new(vec![Weak::new(); usize::from(MOST_SLOTS)]), first }
+        Versions {
+            transactions,
+            taken: Mutex::new(std::iter::repeat_with(Weak::new).take(usize::from(MOST_SLOTS)).collect()),
+            first,
+        }
     }
     /// Finds the slots that were ever used. Errors of the store.
     pub(super) async fn find_slots(&self) -> Result<()> {

@@ -8,6 +8,9 @@ use crate::types::datetime::{
 };
 use chrono_tz::Tz;
 
+/// The first value that an i64 does not hold.
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+
 fn timestamp_out_of_range() -> SqlError {
     SqlError::new(state::DATETIME_FIELD_OVERFLOW, "timestamp out of range")
 }
@@ -53,7 +56,7 @@ impl Interval {
     }
     fn scaled(&self, scale: impl Fn(f64) -> f64) -> Result<Interval> {
         let narrow = |value: f64| -> Result<i32> {
-            if value.is_nan() || value >= 2_147_483_648.0 || value < -2_147_483_648.0 {
+            if !(-2_147_483_648.0..2_147_483_648.0).contains(&value) {
                 return Err(out_of_range());
             }
             Ok(value as i32)
@@ -72,7 +75,7 @@ impl Interval {
         }
         let days = whole_days.checked_add(narrow(extra_days)?).ok_or_else(out_of_range)?;
         let micros = (scale(self.micros as f64) + seconds * 1e6).round_ties_even();
-        if micros.is_nan() || micros >= 9.223_372_036_854_775_8e18 || micros < -9.223_372_036_854_775_8e18 {
+        if !(-TWO_TO_63..TWO_TO_63).contains(&micros) {
             return Err(out_of_range());
         }
         Ok(Interval { months: whole_months, days, micros: micros as i64 })
