@@ -196,15 +196,18 @@ fn transaction_lines(before: TransactionStats, after: TransactionStats) -> Vec<S
     let spilled = if after.spilled { ", spilled to disk" } else { "" };
     vec![
         format!(
-            "Store: keys read={} locks met={}",
+            "Store: keys read={} locks met={} calls={} waves={}",
             after.keys_read.saturating_sub(before.keys_read),
-            after.locks_met.saturating_sub(before.locks_met)
+            after.locks_met.saturating_sub(before.locks_met),
+            after.calls.saturating_sub(before.calls),
+            after.waves.saturating_sub(before.waves)
         ),
         format!(
             "Transaction: keys written={} buffer={} bytes{spilled}",
             after.writes.saturating_sub(before.writes),
             after.buffer_bytes
         ),
+        format!("Commit: calls={} waves={}", after.commit_calls, after.commit_waves),
     ]
 }
 

@@ -45,7 +45,7 @@ async fn run(
     let mut own = OwnChanges::new(transaction, range.clone(), options.reverse, own);
     let raw = ScanOptions { reverse: options.reverse, batch_rows: batch_rows.min(left), limit: None };
     let store = transaction.store();
-    let (mut batches, lean) = store.scan_rows(&snapshot, range, raw);
+    let (mut batches, lean) = store.scan_rows(&snapshot, range, raw, transaction.counts());
     let mut pairs: Vec<KeyValue> = Vec::new();
     loop {
         let batch = batches.next().await.transpose()?;

@@ -34,10 +34,31 @@ const PARALLEL_ROWS: usize = 32;
 pub(crate) struct ReadCounts {
     pub(crate) keys: AtomicU64,
     pub(crate) locks: AtomicU64,
-    /// Calls of the store: reads, and batches of scans.
+    /// Calls of the store where they travel: reads and scans, and questions about the owners of locks.
     pub(crate) calls: AtomicU64,
-    /// Owners of locks that were asked for.
-    pub(crate) questions: AtomicU64,
+    /// Calls that began when no other was under way.
+    pub(crate) waves: AtomicU64,
+    under_way: AtomicU64,
+}
+
+/// A call under way.
+pub(crate) struct CallUnderWay<'a>(&'a ReadCounts);
+
+impl ReadCounts {
+    /// Counts a call that begins.
+    pub(crate) fn call(&self) -> CallUnderWay<'_> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        if self.under_way.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.waves.fetch_add(1, Ordering::Relaxed);
+        }
+        CallUnderWay(self)
+    }
+}
+
+impl Drop for CallUnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Readers whose snapshots the engine does not know of: those in the past, and all of them where
@@ -212,7 +233,6 @@ impl TransactionStore {
     pub(crate) async fn read(&self, snapshot: &Snapshot, key: &Bytes, counts: &ReadCounts) -> Result<Option<Bytes>> {
         counts.keys.fetch_add(1, Ordering::Relaxed);
         if self.is_lean(snapshot) {
-            counts.calls.fetch_add(1, Ordering::Relaxed);
             let rows = self.store.read(std::slice::from_ref(key), &snapshot.lean_filter).await?;
             let Some(row) = rows.first() else { return Ok(None) };
             return self.written(snapshot, row, counts).await;
@@ -228,8 +248,9 @@ impl TransactionStore {
         mut second_look: bool,
     ) -> Result<Option<Bytes>> {
         loop {
-            counts.calls.fetch_add(1, Ordering::Relaxed);
+            let call = counts.call();
             let rows = self.store.read(std::slice::from_ref(key), &snapshot.full_filter).await?;
+            drop(call);
             snapshot.check_age(self)?;
             let Some(row) = rows.first() else { return Ok(None) };
             let met = Mutex::default();
@@ -255,8 +276,9 @@ impl TransactionStore {
         }
         let lean = self.is_lean(snapshot);
         let filter = if lean { &snapshot.lean_filter } else { &snapshot.full_filter };
-        counts.calls.fetch_add(1, Ordering::Relaxed);
+        let call = (!lean).then(|| counts.call());
         let rows = self.store.read(keys, filter).await?;
+        drop(call);
         snapshot.check_age(self)?;
         let values = self.row_values(snapshot, &rows, counts, lean).await?;
         let mut found = Vec::with_capacity(keys.len());
@@ -337,9 +359,11 @@ impl TransactionStore {
         snapshot: &Snapshot,
         range: RowRange,
         options: ScanOptions,
+        counts: &ReadCounts,
     ) -> (BoxStream<'_, storage::Result<Vec<Row>>>, bool) {
         let lean = self.is_lean(snapshot);
         let filter = if lean { &snapshot.lean_filter } else { &snapshot.full_filter };
+        drop((!lean).then(|| counts.call()));
         (self.store.scan(range, filter.clone(), options), lean)
     }
 
@@ -354,7 +378,6 @@ impl TransactionStore {
         reverse: bool,
     ) -> Result<Vec<(Bytes, Bytes)>> {
         counts.keys.fetch_add(rows.len() as u64, Ordering::Relaxed);
-        counts.calls.fetch_add(1, Ordering::Relaxed);
         snapshot.check_age(self)?;
         let mut pairs = Vec::with_capacity(rows.len());
         let mut slow = Vec::new();
@@ -400,9 +423,10 @@ impl TransactionStore {
         start_ts: Timestamp,
         counts: &ReadCounts,
     ) -> Result<Bytes> {
-        counts.calls.fetch_add(1, Ordering::Relaxed);
         let filter = ReadFilter::new().with(Family::Data, TimestampRange::at(start_ts), 1);
+        let call = counts.call();
         let rows = self.store.read(std::slice::from_ref(key), &filter).await?;
+        drop(call);
         snapshot.check_age(self)?;
         match rows.first().and_then(|row| row.newest(Family::Data)) {
             Some(cell) => Ok(decode_data(&cell.value)?),

@@ -102,6 +102,14 @@ pub struct TransactionStats {
     pub keys_read: u64,
     /// Locks of others met while reading.
     pub locks_met: u64,
+    /// Calls of the store made for reading, where calls travel.
+    pub calls: u64,
+    /// How many of them began when no other was under way.
+    pub waves: u64,
+    /// Calls that COMMIT has to wait for.
+    pub commit_calls: u64,
+    /// Waves of calls that COMMIT has to wait for, one after the other.
+    pub commit_waves: u64,
 }
 
 /// A transaction. Methods take `&self`: the operators of one statement share it. Dropped without
@@ -375,12 +383,25 @@ impl Transaction {
     /// What it has done so far.
     pub fn stats(&self) -> TransactionStats {
         let buffer = self.buffer.read();
+        let writes = buffer.writes();
+        let (commit_calls, commit_waves) = match self.store.store.atomic() {
+            _ if writes == 0 => (0, 0),
+            Some(_) => (1, 1),
+            None => {
+                let looks = u64::from(!self.unchanged.lock().is_empty());
+                (writes + looks + 1, looks + 2)
+            }
+        };
         TransactionStats {
-            writes: buffer.writes(),
+            writes,
             buffer_bytes: buffer.memory_bytes() as u64,
             spilled: buffer.spilled(),
             keys_read: self.counts.keys.load(Ordering::Relaxed),
             locks_met: self.counts.locks.load(Ordering::Relaxed),
+            calls: self.counts.calls.load(Ordering::Relaxed),
+            waves: self.counts.waves.load(Ordering::Relaxed),
+            commit_calls,
+            commit_waves,
         }
     }
 

@@ -460,6 +460,7 @@ fn reads_are_one_call_and_a_commit_is_two_waves() {
         transaction.snapshot_ts().await.unwrap();
         hooked.take_log();
         let began = world.env.monotonic();
+        assert_eq!((transaction.stats().commit_calls, transaction.stats().commit_waves), (101, 2));
         transaction.commit().await.unwrap();
         assert_eq!(world.env.monotonic() - began, 2 * RTT, "one wave of locks, one commit, the answer");
         world.env.sleep(2 * RTT).await;
@@ -477,5 +478,8 @@ fn reads_are_one_call_and_a_commit_is_two_waves() {
         let values = reader.get_many(&keys, OwnWrites::All).await.unwrap();
         assert!(values.iter().all(Option::is_some));
         assert_eq!(hooked.take_log().len(), 1, "a read of many keys");
+        assert_eq!((reader.stats().calls, reader.stats().waves), (3, 3));
+        futures::future::join(get(&reader, "k01"), get(&reader, "k02")).await;
+        assert_eq!((reader.stats().calls, reader.stats().waves), (5, 4));
     });
 }

@@ -5,6 +5,7 @@ mod basic;
 pub(crate) mod bench;
 mod bigtable;
 mod by_row;
+mod chaos;
 mod embedded;
 mod explorer;
 mod gc_by_row;
