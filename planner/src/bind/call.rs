@@ -120,7 +120,9 @@ impl Binder<'_> {
         if !builtin {
             return Err(self.no_function(&function.name.to_string(), &arguments.values));
         }
-        if matches!(name.as_str(), "generate_series" | "generate_subscripts" | "unnest") {
+        if matches!(name.as_str(), "generate_series" | "generate_subscripts" | "unnest")
+            || builtin && self.resolver.is_json_rows(&name)
+        {
             return self.row_function(&name, arguments.values, env);
         }
         if schema.is_none()

@@ -119,12 +119,21 @@ impl Binder<'_> {
             }
             E::Identifier(ident) => {
                 let name = fold(ident);
-                env.scope.column(&name).map_err(|error| match env.scope.find_relation(None, &name) {
-                    Ok(_) if error.state() == state::UNDEFINED_COLUMN => {
-                        SqlError::unsupported("a whole row as a value")
-                    }
-                    _ => error,
-                })
+                env.scope
+                    .column(&name)
+                    .map_err(|error| match env.scope.find_relation(None, &name) {
+                        Ok(_) if error.state() == state::UNDEFINED_COLUMN => {
+                            SqlError::unsupported("a whole row as a value")
+                        }
+                        _ => error,
+                    })
+                    // A function's one column goes by the function's name too.
+                    .or_else(|error| match env.scope.find_relation(None, &name) {
+                        Ok((relation, _, 0)) if relation.scalar => {
+                            relation.columns.first().map(|column| column.typed()).ok_or(error)
+                        }
+                        _ => Err(error),
+                    })
             }
             E::CompoundIdentifier(parts) => self.compound(parts, env),
             E::Value(value) => self.value(&value.value),

@@ -143,7 +143,7 @@ impl Binder<'_> {
                 let name = fold(&alias.name);
                 let mut columns = source.scope.visible;
                 rename(&name, &mut columns, Some(alias))?;
-                let relation = ScopeRelation { name, schema: None, columns, table: None, key: None };
+                let relation = ScopeRelation { scalar: false, name, schema: None, columns, table: None, key: None };
                 Ok(Source::of(source.plan, relation, parent))
             }
             other => match table_function(other)? {
@@ -185,6 +185,7 @@ impl Binder<'_> {
             .collect();
         rename(&name, &mut columns, alias)?;
         let relation = ScopeRelation {
+            scalar: false,
             name,
             schema: alias.is_none().then(|| table.schema.clone()),
             columns,
@@ -234,7 +235,7 @@ impl Binder<'_> {
         let name = alias.map_or_else(|| name.to_string(), |alias| fold(&alias.name));
         let mut columns = bound.columns;
         rename(&name, &mut columns, alias)?;
-        let relation = ScopeRelation { name, schema: None, columns, table: None, key: None };
+        let relation = ScopeRelation { scalar: false, name, schema: None, columns, table: None, key: None };
         Ok(Source::of(bound.plan, relation, parent))
     }
 
@@ -244,6 +245,10 @@ impl Binder<'_> {
         match function.name.as_str() {
             "generate_series" | "generate_subscripts" | "unnest" => {
                 Ok(BoundFunction::Rows(self.row_source(&function.name, args)?))
+            }
+            name if self.resolver.is_json_rows(name) => {
+                let (names, lists) = self.resolver.json_rows(name, args)?.into_iter().unzip();
+                Ok(BoundFunction::Rows(RowSource::Lists(lists, names)))
             }
             name => Ok(BoundFunction::Value(match self.conditional(name, args.clone())? {
                 Some(typed) => typed,
@@ -277,15 +282,16 @@ impl Binder<'_> {
                 }
                 (LogicalPlanBuilder::from(input).project(exprs)?.build()?, columns)
             }
-            BoundFunction::Rows(RowSource::Lists(lists)) => {
+            BoundFunction::Rows(RowSource::Lists(lists, names)) => {
                 let (plan, items) = self.lists_beside(input, exprs, lists, function.ordinality)?;
                 let count = items.len();
                 let several = count > 1 + usize::from(function.ordinality);
                 let columns = items.into_iter().enumerate().map(|(at, item)| {
-                    let name = match (function.ordinality && at + 1 == count, several) {
+                    let name = match (function.ordinality && at + 1 == count, names.get(at)) {
                         (true, _) => "ordinality",
-                        (false, true) => &function.name,
-                        (false, false) => &shown,
+                        (false, Some(name)) if !name.is_empty() => name,
+                        (false, _) if several => &function.name,
+                        (false, _) => &shown,
                     };
                     made(name, item.expr, item.ty)
                 });
@@ -311,7 +317,9 @@ impl Binder<'_> {
             }
         };
         rename(&shown, &mut columns, function.alias)?;
-        let relation = ScopeRelation { name: shown, schema: None, columns, table: None, key: None };
+        let function_scalar = columns.len() == 1;
+        let relation =
+            ScopeRelation { scalar: function_scalar, name: shown, schema: None, columns, table: None, key: None };
         Ok(Source::of(plan, relation, parent))
     }
 }

@@ -47,7 +47,7 @@ impl Binder<'_> {
         let plan = LogicalPlanBuilder::from(left.plan).project(exprs)?.build()?;
         let mut scope = left.scope;
         scope.visible.extend(columns.iter().cloned());
-        scope.relations.push(ScopeRelation { name, schema: None, columns, table: None, key: None });
+        scope.relations.push(ScopeRelation { scalar: false, name, schema: None, columns, table: None, key: None });
         scope.schema = Some(plan.schema().clone());
         Ok(Source { plan, scope })
     }

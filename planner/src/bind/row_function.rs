@@ -15,8 +15,9 @@ use std::sync::Arc;
 pub enum RowSource {
     /// The items of a list.
     List(TypedExpr),
-    /// The items of several lists in step, shorter ones filled with NULL. In FROM alone.
-    Lists(Vec<TypedExpr>),
+    /// The items of several lists in step, shorter ones filled with NULL, and the names of their columns (empty: the
+    /// function's). In a select list there is one.
+    Lists(Vec<TypedExpr>, Vec<&'static str>),
     /// Start, stop and step, of type int8, of integers of a type.
     Series(Box<[Expr; 3]>, SqlType),
 }
@@ -26,7 +27,7 @@ impl RowSource {
     pub fn element_type(&self) -> SqlType {
         match self {
             RowSource::List(list) => list.ty.element(),
-            RowSource::Lists(lists) => lists.first().map_or(SqlType::TEXT, |list| list.ty.element()),
+            RowSource::Lists(lists, _) => lists.first().map_or(SqlType::TEXT, |list| list.ty.element()),
             RowSource::Series(_, ty) => *ty,
         }
     }
@@ -35,7 +36,7 @@ impl RowSource {
     pub fn expressions(&self) -> Vec<&Expr> {
         match self {
             RowSource::List(list) => vec![&list.expr],
-            RowSource::Lists(lists) => lists.iter().map(|list| &list.expr).collect(),
+            RowSource::Lists(lists, _) => lists.iter().map(|list| &list.expr).collect(),
             RowSource::Series(arguments, _) => arguments.iter().collect(),
         }
     }
@@ -53,7 +54,7 @@ impl RowSource {
     fn list(&self) -> Expr {
         match self {
             RowSource::List(list) => list.expr.clone(),
-            RowSource::Lists(lists) => lists.first().map_or_else(|| lit(Datum::Null), |list| list.expr.clone()),
+            RowSource::Lists(lists, _) => lists.first().map_or_else(|| lit(Datum::Null), |list| list.expr.clone()),
             RowSource::Series(arguments, _) => {
                 let [start, stop, step] = arguments.as_ref().clone();
                 series::list(start, stop, step)
@@ -81,6 +82,13 @@ impl Binder<'_> {
         if name == "generate_subscripts" {
             return self.generate_subscripts(args);
         }
+        if self.resolver.is_json_rows(name) {
+            let mut lists = self.resolver.json_rows(name, args)?;
+            return match (lists.pop(), lists.is_empty()) {
+                (Some((_, list)), true) => Ok(RowSource::List(list)),
+                _ => Err(SqlError::unsupported(format!("{name} in a select list"))),
+            };
+        }
         if args.iter().any(|arg| !arg.ty.array) || args.is_empty() {
             let names: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
             let ambiguous = args.iter().any(TypedExpr::is_unknown);
@@ -98,7 +106,7 @@ impl Binder<'_> {
         }
         match <[TypedExpr; 1]>::try_from(args) {
             Ok([array]) => Ok(RowSource::List(array)),
-            Err(arrays) => Ok(RowSource::Lists(arrays)),
+            Err(arrays) => Ok(RowSource::Lists(arrays, Vec::new())),
         }
     }
 
@@ -205,7 +213,7 @@ impl Binder<'_> {
     ) -> Result<LogicalPlan> {
         let mut exprs = carried;
         match source {
-            RowSource::Lists(_) => Err(SqlError::unsupported("unnest of several arrays in a select list")),
+            RowSource::Lists(..) => Err(SqlError::unsupported("unnest of several arrays in a select list")),
             RowSource::List(list) => {
                 exprs.push(list.expr.alias(name));
                 let options = UnnestOptions::new().with_preserve_nulls(false);

@@ -35,6 +35,8 @@ impl ScopeColumn {
 /// A relation of a FROM clause.
 #[derive(Clone, Debug)]
 pub struct ScopeRelation {
+    /// Whether it is a function's one column: then its name is the value too.
+    pub scalar: bool,
     /// Alias, or name.
     pub name: String,
     /// Schema, for a table without alias.

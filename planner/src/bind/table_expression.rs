@@ -140,7 +140,7 @@ pub fn table_relation(table: &TableDescriptor, name: &str, qualifier: &TableRefe
         })
         .collect();
     let schema = (name == table.name).then(|| table.schema.clone());
-    ScopeRelation { name: name.into(), schema, columns, table: None, key: None }
+    ScopeRelation { scalar: false, name: name.into(), schema, columns, table: None, key: None }
 }
 
 /// Two qualified schemas one after the other.

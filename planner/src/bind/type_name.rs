@@ -50,6 +50,8 @@ pub fn sql_type(name: &DataType) -> Result<SqlType> {
         }
         D::Interval { fields, precision } => interval(fields.as_ref(), *precision)?,
         D::Uuid => SqlType::UUID,
+        D::JSON => SqlType::JSON,
+        D::JSONB => SqlType::JSONB,
         D::Regclass => SqlType::REGCLASS,
         D::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {
             let element = sql_type(element)?;
@@ -172,9 +174,11 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
         "oidvector" => SqlType::OIDVECTOR,
         "unknown" => SqlType::UNKNOWN,
         "void" => SqlType::VOID,
-        "json" | "jsonb" | "xml" | "inet" | "cidr" | "macaddr" | "money" | "bit" | "varbit" | "point" | "line"
-        | "lseg" | "box" | "path" | "polygon" | "circle" | "tsvector" | "tsquery" | "xid" | "cid" | "tid" | "xid8"
-        | "pg_lsn" | "int4range" | "int8range" | "numrange" | "tsrange" | "tstzrange" | "daterange" | "regoper"
+        "json" => SqlType::JSON,
+        "jsonb" => SqlType::JSONB,
+        "xml" | "inet" | "cidr" | "macaddr" | "money" | "bit" | "varbit" | "point" | "line" | "lseg" | "box"
+        | "path" | "polygon" | "circle" | "tsvector" | "tsquery" | "xid" | "cid" | "tid" | "xid8" | "pg_lsn"
+        | "int4range" | "int8range" | "numrange" | "tsrange" | "tstzrange" | "daterange" | "regoper"
         | "regoperator" | "regprocedure" | "regrole" | "regconfig" | "regdictionary" | "pg_node_tree" | "record"
         | "anyarray" | "anyelement" | "cstring" => {
             return Err(SqlError::unsupported(format!("the type {name}")));

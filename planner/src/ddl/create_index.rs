@@ -5,6 +5,7 @@ use super::{DdlContext, backfill, create_table, names};
 use crate::catalog::{ColumnId, IndexColumn, IndexDescriptor, IndexState, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
+use crate::types::{BaseType, SqlType};
 use sqlparser::ast::{CreateIndex, Expr, IndexType, OrderBySort};
 use std::sync::Arc;
 
@@ -129,6 +130,16 @@ pub(super) async fn describe(
     })
 }
 
+/// Errors: 42704 for a type whose values have no order.
+pub(super) fn ordered(ty: SqlType) -> Result<()> {
+    if ty.base != BaseType::Json {
+        return Ok(());
+    }
+    let message = format!("data type {} has no default operator class for access method \"btree\"", ty.name());
+    Err(SqlError::new(state::UNDEFINED_OBJECT, message)
+        .hint("You must specify an operator class for the index or define a default operator class for the data type."))
+}
+
 fn key_column(table: &TableDescriptor, column: &sqlparser::ast::IndexColumn) -> Result<IndexColumn> {
     if let Some(class) = &column.operator_class {
         let class = fold_name(class)?.1;
@@ -143,6 +154,7 @@ fn key_column(table: &TableDescriptor, column: &sqlparser::ast::IndexColumn) -> 
     let found = table
         .column_named(&name)
         .ok_or_else(|| SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")))?;
+    ordered(found.ty)?;
     let options = &column.column.options;
     let descending = match &options.sort {
         None | Some(OrderBySort::Asc) => false,

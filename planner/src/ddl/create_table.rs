@@ -419,6 +419,9 @@ impl Making<'_> {
     ) -> Result<IndexDescriptor> {
         let what = if primary { "primary key" } else { "unique" };
         let keys = self.key_columns(columns, what)?;
+        for key in &keys {
+            super::create_index::ordered(self.table.column(*key).map_or(SqlType::TEXT, |column| column.ty))?;
+        }
         let include = self.key_columns(include, what)?;
         let name = match name {
             Some(name) => {

@@ -294,7 +294,7 @@ async fn what_is_not_supported_is_refused_by_name() {
     for sql in [
         "create table t(a int references p)",
         "create table t(a int, foreign key (a) references p)",
-        "create table t(a jsonb)",
+        "create table t(a xml)",
         "create table t as select 1",
         "create table t(like p)",
         "create table t(a int) partition by range (a)",

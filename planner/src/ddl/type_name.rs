@@ -59,7 +59,7 @@ mod tests {
         for (sql, state) in [
             ("numeric(0)", state::INVALID_PARAMETER_VALUE),
             ("varchar(0)", state::INVALID_PARAMETER_VALUE),
-            ("jsonb", state::FEATURE_NOT_SUPPORTED),
+            ("xml", state::FEATURE_NOT_SUPPORTED),
             ("wombat", state::UNDEFINED_OBJECT),
             ("other.int4", state::UNDEFINED_OBJECT),
         ] {

@@ -81,6 +81,8 @@ impl ColumnBuilder {
                 | BaseType::Char
                 | BaseType::Name
                 | BaseType::SingleChar
+                | BaseType::Json
+                | BaseType::Jsonb
                 | BaseType::Unknown => Inner::Text(StringBuilder::with_capacity(capacity, capacity * 16)),
                 BaseType::Numeric | BaseType::Interval | BaseType::Timetz => {
                     Inner::Numeric(BinaryBuilder::with_capacity(capacity, capacity * 12))

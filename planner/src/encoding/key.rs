@@ -4,7 +4,7 @@ use super::corrupted;
 use crate::error::{Result, SqlError};
 use crate::types::numeric::key_of;
 use crate::types::value::{ValueRef, value_at, value_of};
-use crate::types::{BaseType, Datum, SqlType, interval};
+use crate::types::{BaseType, Datum, SqlType, interval, json};
 use datafusion::arrow::array::ArrayRef;
 
 /// NULL where NULLs come first.
@@ -43,7 +43,7 @@ impl KeyColumn {
 pub fn exact_in_key(ty: SqlType) -> bool {
     !ty.array
         && match ty.base {
-            BaseType::Numeric | BaseType::Interval | BaseType::Float4 | BaseType::Float8 => false,
+            BaseType::Numeric | BaseType::Interval | BaseType::Jsonb | BaseType::Float4 | BaseType::Float8 => false,
             BaseType::Char => ty.modifier >= 4,
             _ => true,
         }
@@ -132,6 +132,7 @@ fn encode_value(ty: SqlType, value: &ValueRef<'_>, out: &mut Vec<u8>) -> Result<
         ValueRef::Int8(value) => out.extend_from_slice(&(*value as u64 ^ 1 << 63).to_be_bytes()),
         ValueRef::Float4(value) => out.extend_from_slice(&ordered_f32(*value).to_be_bytes()),
         ValueRef::Float8(value) => out.extend_from_slice(&ordered_f64(*value).to_be_bytes()),
+        ValueRef::Text(text) if ty.base == BaseType::Jsonb => push_escaped(&json::key(text)?, out),
         ValueRef::Text(text) => {
             let text = if ty.base == BaseType::Char { text.trim_end_matches(' ') } else { text };
             push_escaped(text.as_bytes(), out);
@@ -216,6 +217,8 @@ fn is_escaped(base: BaseType) -> bool {
             | BaseType::Char
             | BaseType::Name
             | BaseType::SingleChar
+            | BaseType::Json
+            | BaseType::Jsonb
             | BaseType::Unknown
             | BaseType::Bytea
     )

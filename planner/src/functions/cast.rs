@@ -61,7 +61,8 @@ pub(super) fn least_context(from: SqlType, to: SqlType) -> Option<CastContext> {
         (B::Timestamp, B::Date | B::Time) | (B::Timestamptz, B::Date | B::Timestamp | B::Time | B::Timetz) => {
             Assignment
         }
-        (B::Interval, B::Time) | (B::Timetz, B::Time) => Assignment,
+        (B::Interval, B::Time) | (B::Timetz, B::Time) | (B::Json, B::Jsonb) | (B::Jsonb, B::Json) => Assignment,
+        (B::Jsonb, B::Bool | B::Numeric | B::Int2 | B::Int4 | B::Int8 | B::Float4 | B::Float8) => Explicit,
         (B::Int4, B::Bool) | (B::Bool, B::Int4) | (B::Int4, B::SingleChar) | (B::SingleChar, B::Int4) => Explicit,
         (B::Text | B::Varchar | B::Char, B::Text | B::Varchar | B::Char | B::Name) | (B::Name, B::Text) => Implicit,
         (B::SingleChar, B::Text) => Implicit,
@@ -202,7 +203,7 @@ pub(super) fn category(ty: SqlType) -> char {
         | BaseType::Regnamespace => 'N',
         BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name => 'S',
         BaseType::SingleChar => 'Z',
-        BaseType::Bytea | BaseType::Uuid => 'U',
+        BaseType::Bytea | BaseType::Uuid | BaseType::Json | BaseType::Jsonb => 'U',
         BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz | BaseType::Time | BaseType::Timetz => 'D',
         BaseType::Interval => 'T',
         BaseType::Unknown => 'X',

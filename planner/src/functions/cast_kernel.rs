@@ -11,7 +11,8 @@ use crate::types::interval::Interval as IntervalValue;
 use crate::types::numeric::Numeric as NumericValue;
 use crate::types::text::{InputContext, OutputContext, input, output_string};
 use crate::types::time::TimeTz as TimeTzValue;
-use crate::types::{BaseType, SqlType, datetime, length, time};
+use crate::types::value::ValueRef;
+use crate::types::{BaseType, SqlType, datetime, json, length, time};
 use datafusion::arrow::array::Array;
 use std::sync::Arc;
 
@@ -143,6 +144,11 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
         (B::Numeric, B::Float8) => unary::<Numeric, Float8, _>(|v: NumericValue| v.to_f64()),
         (B::Date, B::Timestamp) => unary::<Date, Timestamp, _>(datetime::date_to_timestamp),
         (B::Timestamp, B::Date) => unary::<Timestamp, Date, _>(|v| Ok(datetime::timestamp_to_date(v))),
+        (B::Json, B::Jsonb) => unary::<Text, Text, _>(|v: &str| json::to_jsonb(v)),
+        (B::Jsonb, B::Json) => unary::<Text, Text, _>(|v: &str| Ok(v.to_string())),
+        (B::Jsonb, B::Bool | B::Numeric | B::Int2 | B::Int4 | B::Int8 | B::Float4 | B::Float8) => {
+            return jsonb_scalar(to);
+        }
         (B::Time, B::Interval) => unary::<Int8, Interval, _>(|v| Ok(IntervalValue::new(0, 0, v))),
         (B::Interval, B::Time) => unary::<Interval, Int8, _>(|v: IntervalValue| Ok(v.micros.rem_euclid(datetime::DAY))),
         (B::Timetz, B::Time) => unary::<TimeTz, Int8, _>(|v: TimeTzValue| Ok(v.micros)),
@@ -195,6 +201,49 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
         }
     };
     Ok((immutable, Stability::Immutable))
+}
+
+/// A jsonb that is a number or a boolean, as one. Errors: 22023 for other jsonb, NULL for null.
+fn jsonb_scalar(to: SqlType) -> Result<(Kernel, Stability)> {
+    // By way of numeric, as PostgreSQL goes.
+    let convert = if to.is_number() && to != SqlType::NUMERIC { Some(kernel(SqlType::NUMERIC, to)?.0) } else { None };
+    let boolean = to == SqlType::BOOL;
+    let name = to.name();
+    let read: Kernel = Arc::new(move |call: &Call<'_>| {
+        let texts: Column<'_, Text> = call.column(0)?;
+        let mut builder = ColumnBuilder::new(if boolean { SqlType::BOOL } else { SqlType::NUMERIC }, call.rows);
+        for row in 0..call.rows {
+            let Some(text) = texts.get(row)? else {
+                builder.append_null();
+                continue;
+            };
+            let node = json::parse(text)?;
+            match (&node.value, boolean) {
+                (json::Value::Bool(value), true) => builder.append_datum(&(*value).into())?,
+                (json::Value::Number(digits), false) => {
+                    builder.append(&ValueRef::Bytes(&NumericValue::parse(digits)?.to_bytes()))?;
+                }
+                _ => {
+                    let kind = node.type_name();
+                    let kind = if matches!(kind, "array" | "object") { format!("{kind}") } else { kind.to_string() };
+                    let kind = if kind == "number" { "numeric".to_string() } else { kind };
+                    return Err(SqlError::new(
+                        state::INVALID_PARAMETER_VALUE,
+                        format!("cannot cast jsonb {kind} to type {name}"),
+                    ));
+                }
+            }
+        }
+        let read = builder.finish()?;
+        match &convert {
+            Some(convert) => {
+                let (arguments, types) = ([read], [SqlType::NUMERIC]);
+                convert(&call.nested(&arguments, &types, call.result).with_rows(call.rows))
+            }
+            None => Ok(read),
+        }
+    });
+    Ok((read, Stability::Immutable))
 }
 
 /// Casts that depend on the session's time zone.

@@ -5,11 +5,11 @@
 use super::cast::cast_exists;
 use super::kernel::{KernelFunction, Stability};
 use super::operator::no_operator;
-use super::typed::{NumericBytes, Text, unary};
+use super::typed::{Bytea, NumericBytes, Text, unary};
 use super::{CastContext, Resolver, TypedExpr};
 use crate::error::Result;
 use crate::types::numeric::Numeric as NumericValue;
-use crate::types::{BaseType, SqlType, interval, length, numeric_modifier};
+use crate::types::{BaseType, SqlType, interval, json, length, numeric_modifier};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
@@ -33,6 +33,13 @@ pub fn numeric_key(expr: TypedExpr) -> TypedExpr {
 fn interval_key(expr: TypedExpr) -> TypedExpr {
     let kernel = unary::<NumericBytes, NumericBytes, _>(|bytes: &[u8]| Ok(interval::canonical(bytes)));
     fold(INTERVAL_KEY, kernel, expr, SqlType::INTERVAL)
+}
+
+/// The key of a jsonb, as bytes.
+fn jsonb_key(expr: TypedExpr) -> TypedExpr {
+    let kernel = unary::<Text, Bytea, _>(|text: &str| json::key(text));
+    let function = KernelFunction::new("jsonb_key", vec![expr.ty], SqlType::BYTEA, Stability::Immutable, kernel, None);
+    function.call(vec![expr.expr])
 }
 
 fn fold(name: &str, kernel: super::Kernel, expr: TypedExpr, result: SqlType) -> TypedExpr {
@@ -66,6 +73,7 @@ pub(super) fn canonical(expr: TypedExpr) -> TypedExpr {
         BaseType::Numeric if expr.ty.modifier < 4 => numeric_key(expr),
         BaseType::Char if expr.ty.modifier < 4 => trimmed(expr),
         BaseType::Interval => interval_key(expr),
+        BaseType::Jsonb => TypedExpr::new(jsonb_key(expr).expr, SqlType::JSONB),
         _ => expr,
     }
 }
@@ -80,7 +88,8 @@ fn comparison_type(symbol: &str, left: SqlType, right: SqlType) -> Result<SqlTyp
         return Err(no_operator(symbol, Some(left), right));
     }
     if left.base == right.base {
-        return Ok(left.plain());
+        // A json has no operators that compare.
+        return if left.base == B::Json { Err(no_operator(symbol, Some(left), right)) } else { Ok(left.plain()) };
     }
     let pair = |a: &[B], b: &[B]| {
         (a.contains(&left.base) && b.contains(&right.base)) || (a.contains(&right.base) && b.contains(&left.base))
@@ -197,6 +206,7 @@ pub(super) fn balance(
         BaseType::Numeric => balance_numeric(left, right),
         BaseType::Char => balance_char(left, right),
         BaseType::Interval => (interval_key(left), interval_key(right)),
+        BaseType::Jsonb => (jsonb_key(left), jsonb_key(right)),
         _ => (left, right),
     })
 }

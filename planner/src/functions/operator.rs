@@ -48,6 +48,13 @@ pub(super) fn resolve(
     if let Some(operator) = comparison_operator(symbol) {
         return compare(resolver, symbol, operator, left, right);
     }
+    if super::json::is_operator(symbol) && (super::json::is_json(left.ty) || super::json::is_json(right.ty)) {
+        // A text beside a json is joined to it as text.
+        let text = symbol == "||" && left.ty != SqlType::JSONB && right.ty != SqlType::JSONB;
+        if !text {
+            return super::json::operator(resolver, symbol, left, right);
+        }
+    }
     match symbol {
         "AND" | "OR" => {
             let operator = if symbol == "AND" { Operator::And } else { Operator::Or };

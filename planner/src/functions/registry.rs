@@ -102,6 +102,7 @@ fn tables() -> Vec<Vec<ScalarFunction>> {
         super::string::functions(),
         super::time::functions(),
         super::array::functions(),
+        super::json::functions(),
         super::session::functions(),
         super::sequence::functions(),
         crate::pg_catalog::functions::functions(),
@@ -126,7 +127,8 @@ pub fn exists(name: &str) -> bool {
 
 /// Every function, for pg_proc.
 pub fn all() -> impl Iterator<Item = &'static ScalarFunction> {
-    REGISTRY.values().flatten()
+    // Those with a space are this program's own.
+    REGISTRY.values().flatten().filter(|function| !function.name.contains(' '))
 }
 
 /// What the only function with this name computes.

@@ -108,6 +108,17 @@ impl<'a> Resolver<'a> {
         super::registry::resolve(self, name, args)
     }
 
+    /// Whether a function of json returns rows.
+    pub fn is_json_rows(&self, name: &str) -> bool {
+        super::json::ROW_FUNCTIONS.contains(&name)
+    }
+
+    /// The columns of a function of json that returns rows, with their names (empty: the function's), as arrays.
+    pub fn json_rows(&self, name: &str, args: Vec<TypedExpr>) -> Result<Vec<(&'static str, TypedExpr)>> {
+        let args = self.settle_all(args);
+        super::json::row_lists(self, name, &args)?.ok_or_else(|| self.no_function(name, &args))
+    }
+
     /// `ARRAY[a, b, …]`. Errors: 42804 when the elements have no type in common.
     pub fn array(&self, elements: Vec<TypedExpr>) -> Result<TypedExpr> {
         super::array::construct(self, self.settle_all(elements))

@@ -105,7 +105,6 @@ pub fn functions() -> Vec<ScalarFunction> {
     all.extend(sizes());
     all.extend(lookups());
     all.extend(facts());
-    all.extend(super::json::functions());
     all
 }
 

@@ -8,7 +8,6 @@ mod definition;
 pub mod describe;
 mod empty;
 pub mod functions;
-mod json;
 mod percosql_sequences;
 mod percosql_tablets;
 mod pg_am;

@@ -16,12 +16,13 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 /// OID, name, family, input type, whether it is the type's default, key type.
-const CLASSES: [(Oid, &str, Oid, Oid, bool, Oid); 20] = [
+const CLASSES: [(Oid, &str, Oid, Oid, bool, Oid); 21] = [
     (10_003, "bool_ops", 424, 16, true, 0),
     (10_004, "bpchar_ops", 426, 1042, true, 0),
     (10_006, "bytea_ops", 428, 17, true, 0),
     (10_007, "char_ops", 429, 18, true, 0),
     (10_012, "float4_ops", 1970, 700, true, 0),
+    (10_088, "jsonb_ops", 4033, 3802, true, 0),
     (10_022, "interval_ops", 1982, 1186, true, 0),
     (10_038, "time_ops", 1996, 1083, true, 0),
     (10_041, "timetz_ops", 2000, 1266, true, 0),

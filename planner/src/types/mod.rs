@@ -15,6 +15,8 @@
 //! | time | Int64: microseconds since midnight |
 //! | timetz | Binary: the bytes of `time::TimeTz`, in order |
 //! | interval | Binary: the bytes of `interval::Interval`, ordered by span |
+//! | json | Utf8: the text as it came |
+//! | jsonb | Utf8: the text in jsonb's one form |
 //! | uuid | FixedSizeBinary(16) |
 //! | array of T | List(item: T, nullable) |
 //! | void | Null |
@@ -23,6 +25,7 @@
 
 pub mod datetime;
 pub mod interval;
+pub mod json;
 pub mod length;
 pub mod numeric;
 pub mod text;
@@ -64,6 +67,8 @@ pub enum BaseType {
     Time,
     Timetz,
     Uuid,
+    Json,
+    Jsonb,
     Oid,
     Regclass,
     Regtype,
@@ -106,6 +111,8 @@ impl SqlType {
     pub const INTERVAL: SqlType = SqlType::of(BaseType::Interval);
     pub const TIME: SqlType = SqlType::of(BaseType::Time);
     pub const TIMETZ: SqlType = SqlType::of(BaseType::Timetz);
+    pub const JSON: SqlType = SqlType::of(BaseType::Json);
+    pub const JSONB: SqlType = SqlType::of(BaseType::Jsonb);
     pub const UUID: SqlType = SqlType::of(BaseType::Uuid);
     pub const OID: SqlType = SqlType::of(BaseType::Oid);
     pub const REGCLASS: SqlType = SqlType::of(BaseType::Regclass);
@@ -171,6 +178,8 @@ impl SqlType {
             | BaseType::Char
             | BaseType::Name
             | BaseType::SingleChar
+            | BaseType::Json
+            | BaseType::Jsonb
             | BaseType::Unknown => DataType::Utf8,
             BaseType::Bytea => DataType::LargeBinary,
             BaseType::Date => DataType::Date32,
@@ -234,6 +243,8 @@ impl SqlType {
             BaseType::Interval => (1186, 1187),
             BaseType::Time => (1083, 1183),
             BaseType::Timetz => (1266, 1270),
+            BaseType::Json => (114, 199),
+            BaseType::Jsonb => (3802, 3807),
             BaseType::Uuid => (2950, 2951),
             BaseType::Oid => (26, 1028),
             BaseType::Regclass => (2205, 2210),
@@ -254,7 +265,7 @@ impl SqlType {
             .find(|ty| ty.oid() == oid)
     }
     /// Every base.
-    pub const ALL_BASES: [BaseType; 27] = [
+    pub const ALL_BASES: [BaseType; 29] = [
         BaseType::Bool,
         BaseType::Int2,
         BaseType::Int4,
@@ -275,6 +286,8 @@ impl SqlType {
         BaseType::Time,
         BaseType::Timetz,
         BaseType::Uuid,
+        BaseType::Json,
+        BaseType::Jsonb,
         BaseType::Oid,
         BaseType::Regclass,
         BaseType::Regtype,
@@ -305,7 +318,13 @@ impl SqlType {
             BaseType::Uuid | BaseType::Interval => 16,
             BaseType::Name => 64,
             BaseType::Unknown => -2,
-            BaseType::Numeric | BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Bytea => -1,
+            BaseType::Numeric
+            | BaseType::Text
+            | BaseType::Varchar
+            | BaseType::Char
+            | BaseType::Bytea
+            | BaseType::Json
+            | BaseType::Jsonb => -1,
         }
     }
     /// The name as `format_type` prints it without modifier: `integer`, `character varying`, `text[]`.
@@ -333,6 +352,8 @@ impl SqlType {
             BaseType::Interval => "interval",
             BaseType::Time => "time without time zone",
             BaseType::Timetz => "time with time zone",
+            BaseType::Json => "json",
+            BaseType::Jsonb => "jsonb",
             BaseType::Uuid => "uuid",
             BaseType::Oid => "oid",
             BaseType::Regclass => "regclass",
@@ -423,6 +444,8 @@ pub fn type_named(name: &str) -> Option<SqlType> {
         "interval" => SqlType::INTERVAL,
         "time" | "time without time zone" => SqlType::TIME,
         "timetz" | "time with time zone" => SqlType::TIMETZ,
+        "json" => SqlType::JSON,
+        "jsonb" => SqlType::JSONB,
         "uuid" => SqlType::UUID,
         "oid" => SqlType::OID,
         "regclass" => SqlType::REGCLASS,

@@ -58,6 +58,12 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, out: &mut BytesMut) -> 
         BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name | BaseType::Unknown => {
             out.put_slice(cast::<StringArray>(array, ty)?.value(row).as_bytes());
         }
+        BaseType::Json => out.put_slice(cast::<StringArray>(array, ty)?.value(row).as_bytes()),
+        BaseType::Jsonb => {
+            // The version of the binary form, then the text.
+            out.put_u8(1);
+            out.put_slice(cast::<StringArray>(array, ty)?.value(row).as_bytes());
+        }
         BaseType::SingleChar => {
             out.put_u8(cast::<StringArray>(array, ty)?.value(row).bytes().next().unwrap_or(0));
         }
@@ -142,6 +148,18 @@ pub fn read(ty: SqlType, bytes: &Bytes) -> Result<Datum> {
         BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name | BaseType::Unknown => {
             Datum::Utf8(Some(text(bytes)?.to_string()))
         }
+        BaseType::Json => {
+            let text = text(bytes)?;
+            planner::types::json::check(text)?;
+            Datum::Utf8(Some(text.to_string()))
+        }
+        BaseType::Jsonb => match bytes.split_first() {
+            Some((1, rest)) => Datum::Utf8(Some(planner::types::json::to_jsonb(text(rest)?)?)),
+            Some((version, _)) => {
+                return Err(invalid(format!("unsupported jsonb version number {version}")));
+            }
+            None => return Err(insufficient()),
+        },
         BaseType::SingleChar => {
             let [byte] = fixed::<1>(bytes)?;
             Datum::Utf8(Some(if byte == 0 { String::new() } else { char::from(byte).to_string() }))
@@ -313,6 +331,8 @@ mod tests {
         round_trip(SqlType::DATE, Datum::Date32(Some(-1)));
         round_trip(SqlType::TIMESTAMP, Datum::TimestampMicrosecond(Some(1), None));
         round_trip(SqlType::TIMESTAMPTZ, Datum::TimestampMicrosecond(Some(i64::MIN), Some("+00:00".into())));
+        round_trip(SqlType::JSON, Datum::Utf8(Some("{\"a\" :1}".into())));
+        round_trip(SqlType::JSONB, Datum::Utf8(Some("{\"a\": 1}".into())));
         round_trip(SqlType::INTERVAL, Datum::Binary(Some(Interval::new(-5, 6, -7).to_bytes())));
         round_trip(SqlType::TIME, Datum::Int64(Some(86_400_000_000)));
         round_trip(SqlType::TIMETZ, Datum::Binary(Some(TimeTz { micros: 5, offset: -3600 }.to_bytes())));

@@ -47,12 +47,12 @@ const NAMES: [&str; 19] = [
 
 /// The names of aggregates, those of ordered sets apart.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    NAMES.iter().chain(regression::NAMES.iter()).copied()
+    NAMES.iter().chain(regression::NAMES.iter()).chain(super::json::AGGREGATES.iter()).copied()
 }
 
 /// Whether an aggregate with this name exists.
 pub(super) fn exists(name: &str) -> bool {
-    NAMES.contains(&name) || regression::NAMES.contains(&name) || is_ordered_set(name)
+    names().any(|known| known == name) || is_ordered_set(name)
 }
 
 /// Whether an aggregate takes its values in WITHIN GROUP.
@@ -66,6 +66,9 @@ fn own(function: impl AggregateUDFImpl + 'static) -> Arc<AggregateUDF> {
 
 /// See [`Resolver::aggregate`].
 pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) -> Result<TypedExpr> {
+    if let Some(collected) = super::json::aggregate(resolver, name, call.clone()) {
+        return collected;
+    }
     let AggregateCall { args, distinct, filter, order_by } = call;
     let missing = |args: &[TypedExpr]| resolver.no_function(name, args);
     let make = |function: Arc<AggregateUDF>, args: Vec<Expr>, ty: SqlType| {
@@ -84,7 +87,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
     }
     // Two numerics are distinct by value, not by scale.
     let key = |arg: TypedExpr| {
-        let by_value = matches!(arg.ty.base, BaseType::Numeric | BaseType::Interval) && !arg.ty.array;
+        let by_value = matches!(arg.ty.base, BaseType::Numeric | BaseType::Interval | BaseType::Jsonb) && !arg.ty.array;
         match arg.ty.base {
             _ if !distinct || !by_value => arg,
             BaseType::Numeric => numeric_key(arg),
@@ -149,7 +152,16 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
         "min" | "max" => {
             if matches!(
                 base,
-                B::Bool | B::Uuid | B::Bytea | B::Regclass | B::Regtype | B::Regproc | B::Regnamespace | B::Void
+                B::Bool
+                    | B::Json
+                    | B::Jsonb
+                    | B::Uuid
+                    | B::Bytea
+                    | B::Regclass
+                    | B::Regtype
+                    | B::Regproc
+                    | B::Regnamespace
+                    | B::Void
             ) {
                 return Err(missing(std::slice::from_ref(&arg)));
             }

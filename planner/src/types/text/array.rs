@@ -10,7 +10,10 @@ pub fn split_array(text: &str) -> Result<Vec<Option<String>>> {
     };
     let end = || malformed("Unexpected end of input.");
     let trimmed = text.trim();
-    if trimmed.starts_with('[') {
+    if let Some(bounds) = trimmed.strip_prefix('[') {
+        if !bounds.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+') {
+            return Err(malformed("\"[\" must introduce explicitly-specified array dimensions."));
+        }
         return Err(SqlError::unsupported("an array with explicit bounds"));
     }
     let Some(body) = trimmed.strip_prefix('{') else {

@@ -4,7 +4,7 @@ use super::{InputContext, split_array};
 use crate::error::{Result, SqlError, state};
 use crate::types::interval::{Restriction, parse_interval};
 use crate::types::numeric::Numeric;
-use crate::types::{BaseType, Datum, SqlType, datetime, length, time};
+use crate::types::{BaseType, Datum, SqlType, datetime, json, length, time};
 use datafusion::scalar::ScalarValue;
 
 fn invalid(type_name: &str, text: &str) -> SqlError {
@@ -201,6 +201,11 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
         BaseType::Char => ScalarValue::Utf8(Some(length::character(text, ty.modifier, false)?.into_owned())),
         BaseType::Name => ScalarValue::Utf8(Some(length::name(text).to_string())),
         BaseType::SingleChar => ScalarValue::Utf8(text.chars().next().map(String::from).or(Some(String::new()))),
+        BaseType::Json => {
+            json::check(text)?;
+            ScalarValue::Utf8(Some(text.to_string()))
+        }
+        BaseType::Jsonb => ScalarValue::Utf8(Some(json::to_jsonb(text)?)),
         BaseType::Bytea => ScalarValue::LargeBinary(Some(parse_bytea(text)?)),
         BaseType::Date => ScalarValue::Date32(Some(datetime::parse_date(text, context.time_zone, context.now)?)),
         BaseType::Timestamp => {

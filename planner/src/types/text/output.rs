@@ -150,6 +150,9 @@ pub fn output(
             let value = Numeric::from_bytes(array.as_binary_opt::<i32>().ok_or_else(wrong)?.value(row))?;
             let _ = write!(out, "{value}");
         }
+        BaseType::Json | BaseType::Jsonb => {
+            out.extend_from_slice(array.as_string_opt::<i32>().ok_or_else(wrong)?.value(row).as_bytes());
+        }
         BaseType::Text
         | BaseType::Varchar
         | BaseType::Char

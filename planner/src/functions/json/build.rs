@@ -1,0 +1,145 @@
+//! json_build_object, json_build_array, json_object and their kin of jsonb.
+
+use super::to_json::{json_of, with_context};
+use crate::error::{Result, SqlError, state};
+use crate::functions::kernel::{Call, Kernel, Stability};
+use crate::functions::registry::{Param, ResultType, ScalarFunction};
+use crate::functions::typed::{List, SqlWrite, Text};
+use crate::types::SqlType;
+use crate::types::json::{array, object, quote, to_jsonb};
+use crate::types::text::output_string;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray};
+use std::sync::Arc;
+
+fn invalid(message: impl Into<String>) -> SqlError {
+    SqlError::new(state::INVALID_PARAMETER_VALUE, message)
+}
+
+/// Keys and values in turn.
+fn build_object(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
+    let name = if binary { "jsonb_build_object" } else { "json_build_object" };
+    if call.arguments.len() % 2 == 1 {
+        return Err(invalid("argument list must have even number of elements")
+            .hint(format!("The arguments of {name}() must consist of alternating keys and values.")));
+    }
+    with_context(call, |context| {
+        let mut builder = Text::builder(call.rows);
+        for row in 0..call.rows {
+            let mut pairs = Vec::new();
+            let columns: Vec<(&ArrayRef, SqlType)> = call.arguments.iter().zip(call.types.iter().copied()).collect();
+            for (number, pair) in columns.chunks_exact(2).enumerate() {
+                let [(keys, key_type), (values, value_type)] = pair else { continue };
+                let at = Call::row_of(keys, row);
+                if keys.is_null(at) {
+                    let message = if binary {
+                        format!("argument {}: key must not be null", number * 2 + 1)
+                    } else {
+                        format!("argument {} cannot be null", number * 2 + 1)
+                    };
+                    let error = invalid(message);
+                    return Err(if binary { error } else { error.hint("Object keys should be text.") });
+                }
+                let key = output_string(*key_type, keys.as_ref(), at, context)?;
+                let value = json_of(*value_type, values.as_ref(), Call::row_of(values, row), context)?;
+                pairs.push((key, value));
+            }
+            let text = if binary {
+                let pairs: Result<Vec<_>> =
+                    pairs.into_iter().map(|(key, value)| Ok((key, to_jsonb(&value)?))).collect();
+                object(pairs?)
+            } else {
+                let parts: Vec<String> =
+                    pairs.into_iter().map(|(key, value)| format!("{} : {value}", quote(&key))).collect();
+                format!("{{{}}}", parts.join(", "))
+            };
+            Text::append(&mut builder, Some(text))?;
+        }
+        Ok(Text::finish(builder))
+    })
+}
+
+fn build_array(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
+    with_context(call, |context| {
+        let mut builder = Text::builder(call.rows);
+        for row in 0..call.rows {
+            let mut parts = Vec::new();
+            for (values, ty) in call.arguments.iter().zip(call.types) {
+                let text = json_of(*ty, values.as_ref(), Call::row_of(values, row), context)?;
+                parts.push(if binary { to_jsonb(&text)? } else { text });
+            }
+            Text::append(&mut builder, Some(array(parts)))?;
+        }
+        Ok(Text::finish(builder))
+    })
+}
+
+/// `json_object('{key, value, …}')` and `json_object(keys, values)`.
+fn text_object(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
+    let mut builder = Text::builder(call.rows);
+    for row in 0..call.rows {
+        let mut columns = Vec::new();
+        for at in 0..call.arguments.len() {
+            columns.push(call.column::<List>(at)?.get(row)?);
+        }
+        let Some(columns) = columns.into_iter().collect::<Option<Vec<ArrayRef>>>() else {
+            Text::append(&mut builder, None)?;
+            continue;
+        };
+        let strings = |array: &ArrayRef| -> Vec<Option<String>> {
+            array.as_string::<i32>().iter().map(|text| text.map(str::to_string)).collect()
+        };
+        let pairs: Vec<(Option<String>, Option<String>)> = match columns.as_slice() {
+            [keys, values] if keys.len() == values.len() => strings(keys).into_iter().zip(strings(values)).collect(),
+            [_, _] => return Err(SqlError::new("2202E", "mismatched array dimensions")),
+            [both] if both.len() % 2 == 0 => {
+                let all = strings(both);
+                all.chunks_exact(2)
+                    .filter_map(|pair| match pair {
+                        [key, value] => Some((key.clone(), value.clone())),
+                        _ => None,
+                    })
+                    .collect()
+            }
+            _ => return Err(SqlError::new("2202E", "array must have even number of elements")),
+        };
+        let mut made = Vec::new();
+        for (key, value) in pairs {
+            let key = key
+                .ok_or_else(|| SqlError::new(state::NULL_VALUE_NOT_ALLOWED, "null value not allowed for object key"))?;
+            made.push((key, value.map_or_else(|| "null".to_string(), |value| quote(&value))));
+        }
+        let text = if binary {
+            object(made)
+        } else {
+            let parts: Vec<String> =
+                made.into_iter().map(|(key, value)| format!("{} : {value}", quote(&key))).collect();
+            format!("{{{}}}", parts.join(", "))
+        };
+        Text::append(&mut builder, Some(text))?;
+    }
+    Ok(Text::finish(builder))
+}
+
+/// The functions of this module.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let texts = SqlType::TEXT.array_of();
+    let mut all = Vec::new();
+    for (binary, ty, names) in [
+        (false, SqlType::JSON, ["json_build_object", "json_build_array", "json_object"]),
+        (true, SqlType::JSONB, ["jsonb_build_object", "jsonb_build_array", "jsonb_object"]),
+    ] {
+        let [build, list, of_texts] = names;
+        let result = ResultType::Is(ty);
+        let objects: Kernel = Arc::new(move |call: &Call<'_>| build_object(call, binary));
+        let arrays: Kernel = Arc::new(move |call: &Call<'_>| build_array(call, binary));
+        let from_texts: Kernel = Arc::new(move |call: &Call<'_>| text_object(call, binary));
+        for (name, kernel) in [(build, objects), (list, arrays)] {
+            let none = ScalarFunction::polymorphic(name, &[], false, result, Stability::Stable, Arc::clone(&kernel));
+            all.push(none);
+            all.push(ScalarFunction::polymorphic(name, &[Param::Any], true, result, Stability::Stable, kernel));
+        }
+        all.push(ScalarFunction::new(of_texts, &[texts], ty, Stability::Immutable, Arc::clone(&from_texts)));
+        all.push(ScalarFunction::new(of_texts, &[texts, texts], ty, Stability::Immutable, from_texts));
+    }
+    all
+}

@@ -1,0 +1,289 @@
+//! jsonb made of others: `||`, `-`, `#-`, jsonb_set, jsonb_strip_nulls, jsonb_pretty.
+
+use super::access::texts;
+use crate::error::{Result, SqlError, state};
+use crate::functions::kernel::{Call, Kernel, Stability};
+use crate::functions::registry::ScalarFunction;
+use crate::functions::typed::{Bool, Int4, List, SqlWrite, Text, binary, unary};
+use crate::types::SqlType;
+use crate::types::json::{Node, Value, array, object, parse, quote};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray};
+use std::sync::Arc;
+
+fn invalid(message: &str) -> SqlError {
+    SqlError::new(state::INVALID_PARAMETER_VALUE, message)
+}
+
+fn pairs_of(pairs: &[(String, Node<'_>)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(key, value)| (key.clone(), value.text.to_string())).collect()
+}
+
+fn texts_of(elements: &[Node<'_>]) -> Vec<String> {
+    elements.iter().map(|element| element.text.to_string()).collect()
+}
+
+/// Objects are merged, anything else is put in one array.
+pub(super) fn concatenate() -> Kernel {
+    binary::<Text, Text, Text, _>(|left: &str, right: &str| {
+        let (a, b) = (parse(left)?, parse(right)?);
+        if let (Value::Object(a), Value::Object(b)) = (&a.value, &b.value) {
+            let mut pairs = pairs_of(a);
+            pairs.extend(pairs_of(b));
+            return Ok(object(pairs));
+        }
+        let items = |node: &Node<'_>| match &node.value {
+            Value::Array(elements) => texts_of(elements),
+            _ => vec![node.text.to_string()],
+        };
+        let mut elements = items(&a);
+        elements.extend(items(&b));
+        Ok(array(elements))
+    })
+}
+
+fn without(json: &str, unwanted: &[String]) -> Result<String> {
+    let node = parse(json)?;
+    match &node.value {
+        Value::Object(pairs) => Ok(object(pairs_of(pairs).into_iter().filter(|(key, _)| !unwanted.contains(key)))),
+        Value::Array(elements) => Ok(array(
+            elements
+                .iter()
+                .filter(|element| !matches!(&element.value, Value::String(text) if unwanted.contains(text)))
+                .map(|element| element.text.to_string()),
+        )),
+        _ => Err(invalid("cannot delete from scalar")),
+    }
+}
+
+/// `jsonb - key`.
+pub(super) fn without_key() -> Kernel {
+    binary::<Text, Text, Text, _>(|json: &str, key: &str| without(json, &[key.to_string()]))
+}
+
+/// `jsonb - keys`.
+pub(super) fn without_keys() -> Kernel {
+    binary::<Text, List, Text, _>(|json: &str, keys: ArrayRef| {
+        let keys: Vec<String> = keys.as_string::<i32>().iter().flatten().map(str::to_string).collect();
+        without(json, &keys)
+    })
+}
+
+/// The place of an element, counted from the end when negative.
+fn place(length: usize, index: i64) -> Option<usize> {
+    let at = if index < 0 { index + length as i64 } else { index };
+    usize::try_from(at).ok().filter(|at| *at < length)
+}
+
+/// `jsonb - place`.
+pub(super) fn without_element() -> Kernel {
+    binary::<Text, Int4, Text, _>(|json: &str, index: i32| {
+        let node = parse(json)?;
+        match &node.value {
+            Value::Array(elements) => {
+                let mut kept = texts_of(elements);
+                if let Some(at) = place(kept.len(), i64::from(index)) {
+                    kept.remove(at);
+                }
+                Ok(array(kept))
+            }
+            Value::Object(_) => Err(invalid("cannot delete from object using integer index")),
+            _ => Err(invalid("cannot delete from scalar")),
+        }
+    })
+}
+
+/// What happens at the end of a path.
+enum Change<'c> {
+    Delete,
+    /// The new value, and whether it is added where there was none.
+    Set(&'c str, bool),
+}
+
+fn changed(node: &Node<'_>, path: &[String], depth: usize, change: &Change<'_>) -> Result<String> {
+    let Some(step) = path.get(depth) else { return Ok(node.text.to_string()) };
+    let last = depth + 1 == path.len();
+    match &node.value {
+        Value::Object(pairs) => {
+            let mut made = Vec::new();
+            let mut found = false;
+            for (key, value) in pairs {
+                if key != step {
+                    made.push((key.clone(), value.text.to_string()));
+                    continue;
+                }
+                found = true;
+                match change {
+                    Change::Delete if last => {}
+                    Change::Set(new, _) if last => made.push((key.clone(), (*new).to_string())),
+                    _ => made.push((key.clone(), changed(value, path, depth + 1, change)?)),
+                }
+            }
+            if let (Change::Set(new, true), true, false) = (change, last, found) {
+                made.push((step.clone(), (*new).to_string()));
+            }
+            Ok(object(made))
+        }
+        Value::Array(elements) => {
+            let index: i64 = step.trim().parse().map_err(|_| {
+                SqlError::new(
+                    state::INVALID_TEXT_REPRESENTATION,
+                    format!("path element at position {} is not an integer: \"{step}\"", depth + 1),
+                )
+            })?;
+            let mut made = texts_of(elements);
+            match (place(made.len(), index), change) {
+                (Some(at), Change::Delete) if last => {
+                    made.remove(at);
+                }
+                (Some(at), _) => {
+                    let value = match (change, elements.get(at)) {
+                        (Change::Set(new, _), _) if last => (*new).to_string(),
+                        (_, Some(element)) => changed(element, path, depth + 1, change)?,
+                        (_, None) => String::from("null"),
+                    };
+                    if let Some(slot) = made.get_mut(at) {
+                        *slot = value;
+                    }
+                }
+                (None, Change::Set(new, true)) if last => {
+                    if index < 0 {
+                        made.insert(0, (*new).to_string());
+                    } else {
+                        made.push((*new).to_string());
+                    }
+                }
+                (None, _) => {}
+            }
+            Ok(array(made))
+        }
+        _ => Ok(node.text.to_string()),
+    }
+}
+
+/// `jsonb #- path`.
+pub(super) fn without_path() -> Kernel {
+    binary::<Text, List, Text, _>(|json: &str, path: ArrayRef| {
+        let node = parse(json)?;
+        if !matches!(node.value, Value::Object(_) | Value::Array(_)) {
+            return Err(invalid("cannot delete path in scalar"));
+        }
+        let path = texts(&path)?.unwrap_or_default();
+        changed(&node, &path, 0, &Change::Delete)
+    })
+}
+
+/// `jsonb_set(target, path, value [, create])`.
+fn set(call: &Call<'_>) -> Result<ArrayRef> {
+    let (targets, paths, values) = (call.column::<Text>(0)?, call.column::<List>(1)?, call.column::<Text>(2)?);
+    let create = if call.arguments.len() > 3 { Some(call.column::<Bool>(3)?) } else { None };
+    let mut builder = Text::builder(call.rows);
+    for row in 0..call.rows {
+        let create = match &create {
+            Some(create) => create.get(row)?,
+            None => Some(true),
+        };
+        let value = match (targets.get(row)?, paths.get(row)?, values.get(row)?, create) {
+            (Some(target), Some(path), Some(new), Some(create)) => {
+                let node = parse(target)?;
+                if !matches!(node.value, Value::Object(_) | Value::Array(_)) {
+                    return Err(invalid("cannot set path in scalar"));
+                }
+                let null = (0..path.len()).find(|at| path.is_null(*at));
+                if let Some(at) = null {
+                    let message = format!("path element at position {} is null", at + 1);
+                    return Err(SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message));
+                }
+                let path = texts(&path)?.unwrap_or_default();
+                Some(changed(&node, &path, 0, &Change::Set(new, create))?)
+            }
+            _ => None,
+        };
+        Text::append(&mut builder, value)?;
+    }
+    Ok(Text::finish(builder))
+}
+
+/// Without the fields of objects that are null.
+fn stripped(node: &Node<'_>, binary: bool) -> String {
+    match &node.value {
+        Value::Object(pairs) => {
+            let kept = pairs
+                .iter()
+                .filter(|(_, value)| !matches!(value.value, Value::Null))
+                .map(|(key, value)| (key.clone(), stripped(value, binary)));
+            if binary {
+                return object(kept);
+            }
+            let parts: Vec<String> = kept.map(|(key, value)| format!("{}:{value}", quote(&key))).collect();
+            format!("{{{}}}", parts.join(","))
+        }
+        Value::Array(elements) => {
+            let parts = elements.iter().map(|element| stripped(element, binary));
+            if binary { array(parts) } else { format!("[{}]", parts.collect::<Vec<_>>().join(",")) }
+        }
+        _ => node.text.to_string(),
+    }
+}
+
+/// Indented by four spaces a level.
+fn pretty(node: &Node<'_>, level: usize, out: &mut String) {
+    let indent = |level: usize, out: &mut String| {
+        out.push('\n');
+        out.push_str(&" ".repeat(level * 4));
+    };
+    match &node.value {
+        Value::Object(pairs) => {
+            out.push('{');
+            for (at, (key, value)) in pairs.iter().enumerate() {
+                if at > 0 {
+                    out.push(',');
+                }
+                indent(level + 1, out);
+                out.push_str(&quote(key));
+                out.push_str(": ");
+                pretty(value, level + 1, out);
+            }
+            indent(level, out);
+            out.push('}');
+        }
+        Value::Array(elements) => {
+            out.push('[');
+            for (at, element) in elements.iter().enumerate() {
+                if at > 0 {
+                    out.push(',');
+                }
+                indent(level + 1, out);
+                pretty(element, level + 1, out);
+            }
+            indent(level, out);
+            out.push(']');
+        }
+        _ => out.push_str(node.text),
+    }
+}
+
+/// The functions of this module.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let (json, jsonb, texts) = (SqlType::JSON, SqlType::JSONB, SqlType::TEXT.array_of());
+    let immutable = Stability::Immutable;
+    let make = |name, arguments: &[SqlType], result, kernel: Kernel| {
+        ScalarFunction::new(name, arguments, result, immutable, kernel)
+    };
+    let strip = |binary: bool| unary::<Text, Text, _>(move |text: &str| Ok(stripped(&parse(text)?, binary)));
+    vec![
+        make("jsonb_set", &[jsonb, texts, jsonb], jsonb, Arc::new(set)),
+        make("jsonb_set", &[jsonb, texts, jsonb, SqlType::BOOL], jsonb, Arc::new(set)),
+        make("json_strip_nulls", &[json], json, strip(false)),
+        make("jsonb_strip_nulls", &[jsonb], jsonb, strip(true)),
+        make(
+            "jsonb_pretty",
+            &[jsonb],
+            SqlType::TEXT,
+            unary::<Text, Text, _>(|text: &str| {
+                let mut out = String::new();
+                pretty(&parse(text)?, 0, &mut out);
+                Ok(out)
+            }),
+        ),
+    ]
+}

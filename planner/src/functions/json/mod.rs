@@ -1,0 +1,97 @@
+//! json and jsonb: operators and functions.
+
+mod access;
+mod build;
+mod change;
+mod collect;
+mod contain;
+mod rows;
+mod to_json;
+
+pub(super) use collect::{NAMES as AGGREGATES, aggregate};
+pub(super) use rows::{NAMES as ROW_FUNCTIONS, row_lists};
+
+use super::kernel::{Kernel, KernelFunction, Stability};
+use super::operator::no_operator;
+use super::registry::ScalarFunction;
+use super::{CastContext, Resolver, TypedExpr};
+use crate::error::Result;
+use crate::types::{BaseType, SqlType};
+
+/// Whether a type is json or jsonb.
+pub(super) fn is_json(ty: SqlType) -> bool {
+    !ty.array && matches!(ty.base, BaseType::Json | BaseType::Jsonb)
+}
+
+/// Whether an operator with an operand of json may be one of this module's.
+pub(super) fn is_operator(symbol: &str) -> bool {
+    matches!(symbol, "->" | "->>" | "#>" | "#>>" | "@>" | "<@" | "?" | "?|" | "?&" | "||" | "-" | "#-")
+}
+
+/// An operator over json or jsonb. Errors: 42883.
+pub(super) fn operator(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, right: TypedExpr) -> Result<TypedExpr> {
+    let implicit = CastContext::Implicit;
+    let missing = |left: &TypedExpr, right: &TypedExpr| Err(no_operator(symbol, Some(left.ty), right.ty));
+    let texts = SqlType::TEXT.array_of();
+    let integer = matches!(right.ty.plain(), SqlType::INT2 | SqlType::INT4);
+    let textual = right.is_unknown() || Resolver::stringlike(right.ty);
+    let binary = left.ty.plain() == SqlType::JSONB;
+    // Beside jsonb an unknown operand is jsonb where the operator is of two of them.
+    if matches!(symbol, "@>" | "<@" | "||") {
+        let (left, right) = match (left.is_unknown(), right.is_unknown()) {
+            (true, false) => (resolver.cast(left, SqlType::JSONB, implicit)?, right),
+            (false, true) => (left, resolver.cast(right, SqlType::JSONB, implicit)?),
+            _ => (left, right),
+        };
+        if left.ty.plain() != SqlType::JSONB || right.ty.plain() != SqlType::JSONB {
+            return missing(&left, &right);
+        }
+        let (kernel, result) = match symbol {
+            "||" => (change::concatenate(), SqlType::JSONB),
+            "@>" => (contain::contains(false), SqlType::BOOL),
+            _ => (contain::contains(true), SqlType::BOOL),
+        };
+        return Ok(call(symbol, vec![left, right], result, kernel));
+    }
+    if !is_json(left.ty) {
+        return missing(&left, &right);
+    }
+    let (to, kernel, result) = match symbol {
+        "->" if integer => (SqlType::INT4, access::element(false, binary), left.ty.plain()),
+        "->>" if integer => (SqlType::INT4, access::element(true, binary), SqlType::TEXT),
+        "->" if textual => (SqlType::TEXT, access::field(false), left.ty.plain()),
+        "->>" if textual => (SqlType::TEXT, access::field(true), SqlType::TEXT),
+        "#>" if right.is_unknown() || right.ty.array => (texts, access::path(false), left.ty.plain()),
+        "#>>" if right.is_unknown() || right.ty.array => (texts, access::path(true), SqlType::TEXT),
+        "?" if binary && textual => (SqlType::TEXT, contain::has_key(), SqlType::BOOL),
+        "?|" if binary => (texts, contain::has_keys(false), SqlType::BOOL),
+        "?&" if binary => (texts, contain::has_keys(true), SqlType::BOOL),
+        "-" if binary && integer => (SqlType::INT4, change::without_element(), SqlType::JSONB),
+        "-" if binary && textual => (SqlType::TEXT, change::without_key(), SqlType::JSONB),
+        "-" if binary && right.ty.array => (texts, change::without_keys(), SqlType::JSONB),
+        "#-" if binary => (texts, change::without_path(), SqlType::JSONB),
+        _ => return missing(&left, &right),
+    };
+    let right = resolver.cast(right, to, implicit)?;
+    let name = format!("{symbol} {}", to.name());
+    Ok(call(&name, vec![left, right], result, kernel))
+}
+
+fn call(name: &str, args: Vec<TypedExpr>, result: SqlType, kernel: Kernel) -> TypedExpr {
+    let types = args.iter().map(|arg| arg.ty.plain()).collect();
+    KernelFunction::new(format!("json {name}"), types, result, Stability::Immutable, kernel, None)
+        .call(args.into_iter().map(|arg| arg.expr).collect())
+}
+
+/// The functions of this module.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    [
+        access::functions(),
+        build::functions(),
+        change::functions(),
+        collect::functions(),
+        rows::functions(),
+        to_json::functions(),
+    ]
+    .concat()
+}

@@ -1,0 +1,136 @@
+//! Functions of json that return rows: their columns as arrays, which a plan unnests.
+
+use crate::encoding::ColumnBuilder;
+use crate::error::{Result, SqlError, state};
+use crate::functions::kernel::{Call, Kernel, Stability};
+use crate::functions::registry::ScalarFunction;
+use crate::functions::typed::Text;
+use crate::functions::{Resolver, TypedExpr};
+use crate::types::SqlType;
+use crate::types::json::{Node, Value, parse};
+use crate::types::value::ValueRef;
+use datafusion::arrow::array::{ArrayRef, StringArray};
+use std::sync::Arc;
+
+/// The names of the functions.
+pub(in crate::functions) const NAMES: [&str; 10] = [
+    "json_array_elements",
+    "json_array_elements_text",
+    "json_object_keys",
+    "json_each",
+    "json_each_text",
+    "jsonb_array_elements",
+    "jsonb_array_elements_text",
+    "jsonb_object_keys",
+    "jsonb_each",
+    "jsonb_each_text",
+];
+
+/// The columns of a call, with their names, as arrays. `None` for other functions. Errors: 42883.
+pub(in crate::functions) fn row_lists(
+    resolver: &Resolver<'_>,
+    name: &str,
+    args: &[TypedExpr],
+) -> Result<Option<Vec<(&'static str, TypedExpr)>>> {
+    let Some(kind) = name.strip_prefix("jsonb_").or_else(|| name.strip_prefix("json_")) else { return Ok(None) };
+    let list = |function: &str| resolver.function(&format!("{name} {function}"), args.to_vec());
+    Ok(Some(match kind {
+        "array_elements" | "array_elements_text" => vec![("value", list("values")?)],
+        "object_keys" => vec![("", list("keys")?)],
+        "each" | "each_text" => vec![("key", list("keys")?), ("value", list("values")?)],
+        _ => return Ok(None),
+    }))
+}
+
+fn wrong(what: &str, node: &Node<'_>, name: &str) -> SqlError {
+    let scalar = !matches!(node.value, Value::Object(_) | Value::Array(_));
+    let binary = name.starts_with("jsonb");
+    let message = match (what, scalar) {
+        ("array", true) => "cannot extract elements from a scalar".to_string(),
+        ("array", false) => "cannot extract elements from an object".to_string(),
+        ("object", true) if name.contains("keys") => format!("cannot call {name} on a scalar"),
+        ("object", false) if name.contains("keys") => format!("cannot call {name} on an array"),
+        ("object", true) if !binary => "cannot deconstruct a scalar".to_string(),
+        ("object", false) if !binary => "cannot deconstruct an array as an object".to_string(),
+        _ => format!("cannot call {name} on a non-object"),
+    };
+    SqlError::new(state::INVALID_PARAMETER_VALUE, message)
+}
+
+/// The keys of an object.
+fn keys(name: &'static str) -> Kernel {
+    listed(move |node| match &node.value {
+        Value::Object(pairs) => Ok(pairs.iter().map(|(key, _)| Some(key.clone())).collect()),
+        _ => Err(wrong("object", node, name)),
+    })
+}
+
+/// The values of an object, or the elements of an array; as text or as json.
+fn values(name: &'static str) -> Kernel {
+    let text = name.ends_with("_text");
+    let of_array = name.contains("array");
+    listed(move |node| {
+        let shown = |node: &Node<'_>| if text { node.as_text() } else { Some(node.text.to_string()) };
+        match &node.value {
+            Value::Object(pairs) if !of_array => Ok(pairs.iter().map(|(_, value)| shown(value)).collect()),
+            Value::Array(elements) if of_array => Ok(elements.iter().map(shown).collect()),
+            _ => Err(wrong(if of_array { "array" } else { "object" }, node, name)),
+        }
+    })
+}
+
+fn listed(items: impl Fn(&Node<'_>) -> Result<Vec<Option<String>>> + Send + Sync + 'static) -> Kernel {
+    Arc::new(move |call: &Call<'_>| {
+        let texts = call.column::<Text>(0)?;
+        let mut builder = ColumnBuilder::new(call.result, call.rows);
+        for row in 0..call.rows {
+            match texts.get(row)? {
+                Some(text) => {
+                    let items: ArrayRef = Arc::new(StringArray::from(items(&parse(text)?)?));
+                    builder.append(&ValueRef::List(items))?;
+                }
+                None => builder.append_null(),
+            }
+        }
+        builder.finish()
+    })
+}
+
+/// The functions of this module: the columns of each, named by the function and the column.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let mut all = Vec::new();
+    for (ty, names) in [
+        (
+            SqlType::JSON,
+            [
+                ("json_array_elements", "", "json_array_elements values"),
+                ("json_array_elements_text", "", "json_array_elements_text values"),
+                ("json_object_keys", "json_object_keys keys", ""),
+                ("json_each", "json_each keys", "json_each values"),
+                ("json_each_text", "json_each_text keys", "json_each_text values"),
+            ],
+        ),
+        (
+            SqlType::JSONB,
+            [
+                ("jsonb_array_elements", "", "jsonb_array_elements values"),
+                ("jsonb_array_elements_text", "", "jsonb_array_elements_text values"),
+                ("jsonb_object_keys", "jsonb_object_keys keys", ""),
+                ("jsonb_each", "jsonb_each keys", "jsonb_each values"),
+                ("jsonb_each_text", "jsonb_each_text keys", "jsonb_each_text values"),
+            ],
+        ),
+    ] {
+        for (name, key_list, value_list) in names {
+            let item = if name.ends_with("_text") { SqlType::TEXT } else { ty };
+            if !key_list.is_empty() {
+                let texts = SqlType::TEXT.array_of();
+                all.push(ScalarFunction::new(key_list, &[ty], texts, Stability::Immutable, keys(name)));
+            }
+            if !value_list.is_empty() {
+                all.push(ScalarFunction::new(value_list, &[ty], item.array_of(), Stability::Immutable, values(name)));
+            }
+        }
+    }
+    all
+}

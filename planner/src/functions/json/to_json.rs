@@ -1,0 +1,98 @@
+//! Values as JSON: to_json, to_jsonb, array_to_json, and what the builders and aggregates write.
+
+use crate::error::{Result, SqlError};
+use crate::functions::kernel::{Call, Kernel, Stability};
+use crate::functions::registry::{Param, ResultType, ScalarFunction};
+use crate::functions::typed::{SqlWrite, Text};
+use crate::types::json::{quote, to_jsonb};
+use crate::types::text::{OutputContext, output_string};
+use crate::types::{BaseType, SqlType};
+use datafusion::arrow::array::{Array, AsArray};
+use std::sync::Arc;
+
+/// A value of a row as JSON text; NULL is null.
+pub(super) fn json_of(ty: SqlType, array: &dyn Array, row: usize, context: &OutputContext<'_>) -> Result<String> {
+    use BaseType as B;
+    if array.is_null(row) {
+        return Ok("null".to_string());
+    }
+    if ty.array {
+        let elements =
+            array.as_list_opt::<i32>().ok_or_else(|| SqlError::internal("an array that is no list"))?.value(row);
+        let element = ty.element();
+        let parts: Result<Vec<String>> =
+            (0..elements.len()).map(|at| json_of(element, elements.as_ref(), at, context)).collect();
+        return Ok(format!("[{}]", parts?.join(",")));
+    }
+    let text = output_string(ty, array, row, context)?;
+    Ok(match ty.base {
+        B::Json | B::Jsonb => text,
+        B::Bool => if text == "t" { "true" } else { "false" }.to_string(),
+        B::Int2 | B::Int4 | B::Int8 | B::Float4 | B::Float8 | B::Numeric
+            if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') && !text.ends_with('y') =>
+        {
+            text
+        }
+        // ISO 8601 wants a T between date and time.
+        B::Timestamp | B::Timestamptz => {
+            let mut text = text;
+            if let Some(at) = text.find(' ').filter(|at| text.as_bytes().get(at + 1).is_some_and(u8::is_ascii_digit)) {
+                text.replace_range(at..=at, "T");
+            }
+            if ty.base == B::Timestamptz { quote(&with_minutes(&text)) } else { quote(&text) }
+        }
+        _ => quote(&text),
+    })
+}
+
+/// A zone written `+02` as `+02:00`.
+fn with_minutes(text: &str) -> String {
+    let bytes = text.as_bytes();
+    match bytes.len().checked_sub(3).and_then(|at| bytes.get(at)) {
+        Some(b'+' | b'-') if text.contains('T') => format!("{text}:00"),
+        _ => text.to_string(),
+    }
+}
+
+/// What text output depends on, where there is a statement.
+pub(super) fn with_context<T>(call: &Call<'_>, work: impl FnOnce(&OutputContext<'_>) -> Result<T>) -> Result<T> {
+    let context = call.context().ok();
+    let context = match &context {
+        Some(context) => OutputContext::of_statement(context),
+        None => OutputContext::PLAIN,
+    };
+    work(&context)
+}
+
+fn converted(binary: bool) -> Kernel {
+    Arc::new(move |call: &Call<'_>| {
+        with_context(call, |context| {
+            let array = call.array(0)?;
+            let ty = call.types.first().copied().unwrap_or(SqlType::TEXT);
+            let mut builder = Text::builder(call.rows);
+            for row in 0..call.rows {
+                let at = Call::row_of(array, row);
+                let value = if array.is_null(at) {
+                    None
+                } else {
+                    let text = json_of(ty, array.as_ref(), at, context)?;
+                    Some(if binary { to_jsonb(&text)? } else { text })
+                };
+                Text::append(&mut builder, value)?;
+            }
+            Ok(Text::finish(builder))
+        })
+    })
+}
+
+/// The functions of this module.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let make = |name, parameter, result, kernel| {
+        ScalarFunction::polymorphic(name, &[parameter], false, ResultType::Is(result), Stability::Stable, kernel)
+    };
+    vec![
+        make("to_json", Param::Any, SqlType::JSON, converted(false)),
+        make("to_jsonb", Param::Any, SqlType::JSONB, converted(true)),
+        make("array_to_json", Param::AnyArray, SqlType::JSON, converted(false)),
+    ]
+}

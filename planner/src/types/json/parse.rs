@@ -1,0 +1,387 @@
+//! [`parse`]: text to a tree that borrows from it.
+
+use crate::error::{Result, SqlError, state};
+
+/// A value and its text.
+#[derive(Clone, Debug)]
+pub struct Node<'a> {
+    /// Its text, without white space around it.
+    pub text: &'a str,
+    /// What it is.
+    pub value: Value<'a>,
+}
+
+/// What a JSON value is.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum Value<'a> {
+    Null,
+    Bool(bool),
+    /// As written.
+    Number(&'a str),
+    /// Escapes undone.
+    String(String),
+    Array(Vec<Node<'a>>),
+    /// In the order written; a key may come twice.
+    Object(Vec<(String, Node<'a>)>),
+}
+
+impl<'a> Node<'a> {
+    /// As `json_typeof` says it.
+    pub fn type_name(&self) -> &'static str {
+        match self.value {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(_) => "number",
+            Value::String(_) => "string",
+            Value::Array(_) => "array",
+            Value::Object(_) => "object",
+        }
+    }
+    /// The value of a key: the last, if it comes twice.
+    pub fn field(&self, key: &str) -> Option<&Node<'a>> {
+        match &self.value {
+            Value::Object(pairs) => pairs.iter().rev().find(|(name, _)| name == key).map(|(_, node)| node),
+            _ => None,
+        }
+    }
+    /// An element, counted from 0, or from the end when negative.
+    pub fn element(&self, index: i64) -> Option<&Node<'a>> {
+        match &self.value {
+            Value::Array(elements) => {
+                let at = if index < 0 { index.checked_add(i64::try_from(elements.len()).ok()?)? } else { index };
+                elements.get(usize::try_from(at).ok()?)
+            }
+            _ => None,
+        }
+    }
+    /// As `->>` shows it: a string without quotes, nothing for null.
+    pub fn as_text(&self) -> Option<String> {
+        match &self.value {
+            Value::Null => None,
+            Value::String(text) => Some(text.clone()),
+            _ => Some(self.text.to_string()),
+        }
+    }
+}
+
+/// Arrays and objects within each other, at most.
+const DEPTH: usize = 512;
+
+fn invalid(detail: String) -> SqlError {
+    SqlError::new(state::INVALID_TEXT_REPRESENTATION, "invalid input syntax for type json").detail(detail)
+}
+
+fn ended() -> SqlError {
+    invalid("The input string ended unexpectedly.".into())
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    /// Whether escapes must stand for characters: of a json they are not looked at.
+    strict: bool,
+}
+
+/// Reads a JSON text. Errors: 22P02 with PostgreSQL's detail, 54001 when it is nested too deep.
+pub fn parse(text: &str) -> Result<Node<'_>> {
+    read(text, true)
+}
+
+/// Whether a text is a json. Errors: as [`parse`], save that an escape need not stand for a character.
+pub fn check(text: &str) -> Result<()> {
+    read(text, false).map(|_| ())
+}
+
+fn read(text: &str, strict: bool) -> Result<Node<'_>> {
+    let mut reader = Reader { text, at: 0, depth: 0, strict };
+    let node = reader.value("Expected JSON value")?;
+    reader.skip();
+    match reader.token() {
+        "" => Ok(node),
+        token => Err(invalid(format!("Expected end of input, but found \"{token}\"."))),
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+    fn skip(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();
+    }
+    fn next(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+    /// The token at this place, for messages.
+    fn token(&self) -> &'a str {
+        let rest = self.rest();
+        let end = match rest.chars().next() {
+            None => 0,
+            Some('"') => {
+                let mut escaped = false;
+                let close = rest.char_indices().skip(1).find(|(_, c)| {
+                    let closes = *c == '"' && !escaped;
+                    escaped = *c == '\\' && !escaped;
+                    closes
+                });
+                close.map_or(rest.len(), |(at, _)| at + 1)
+            }
+            Some(c) if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') || !c.is_ascii() => {
+                let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '.') || !c.is_ascii();
+                rest.find(|c| !word(c)).unwrap_or(rest.len())
+            }
+            Some(c) => c.len_utf8(),
+        };
+        rest.get(..end).unwrap_or_default()
+    }
+    /// What stands here is not what belongs here.
+    fn unexpected(&self, expected: &str) -> SqlError {
+        let token = self.token();
+        if token.is_empty() {
+            return ended();
+        }
+        let known = token.starts_with(['{', '}', '[', ']', ':', ',', '"'])
+            || matches!(token, "true" | "false" | "null")
+            || is_number(token);
+        if known {
+            invalid(format!("{expected}, but found \"{token}\".").replace("\"\"", "\""))
+        } else {
+            bad_token(token)
+        }
+    }
+    fn enter(&mut self) -> Result<()> {
+        self.depth += 1;
+        if self.depth > DEPTH {
+            return Err(SqlError::new(state::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded"));
+        }
+        Ok(())
+    }
+    fn value(&mut self, expected: &str) -> Result<Node<'a>> {
+        self.skip();
+        let start = self.at;
+        let value = match self.next() {
+            Some('{') => self.object()?,
+            Some('[') => self.array()?,
+            Some('"') => Value::String(self.string()?),
+            Some(_) => {
+                let token = self.token();
+                let value = match token {
+                    "true" => Value::Bool(true),
+                    "false" => Value::Bool(false),
+                    "null" => Value::Null,
+                    number if is_number(number) => Value::Number(number),
+                    _ => return Err(self.unexpected(expected)),
+                };
+                self.at += token.len();
+                value
+            }
+            None => return Err(ended()),
+        };
+        Ok(Node { text: self.text.get(start..self.at).unwrap_or_default(), value })
+    }
+    fn array(&mut self) -> Result<Value<'a>> {
+        self.enter()?;
+        self.at += 1;
+        let mut elements = Vec::new();
+        self.skip();
+        if self.next() == Some(']') {
+            self.at += 1;
+        } else {
+            loop {
+                let expected =
+                    if elements.is_empty() { "Expected array element or \"]\"" } else { "Expected JSON value" };
+                elements.push(self.value(expected)?);
+                self.skip();
+                match self.next() {
+                    Some(',') => self.at += 1,
+                    Some(']') => {
+                        self.at += 1;
+                        break;
+                    }
+                    _ => return Err(self.unexpected("Expected \",\" or \"]\"")),
+                }
+            }
+        }
+        self.depth -= 1;
+        Ok(Value::Array(elements))
+    }
+    fn object(&mut self) -> Result<Value<'a>> {
+        self.enter()?;
+        self.at += 1;
+        let mut pairs = Vec::new();
+        self.skip();
+        if self.next() == Some('}') {
+            self.at += 1;
+        } else {
+            loop {
+                self.skip();
+                if self.next() != Some('"') {
+                    let expected = if pairs.is_empty() { "Expected string or \"}\"" } else { "Expected string" };
+                    return Err(self.unexpected(expected));
+                }
+                let key = self.string()?;
+                self.skip();
+                if self.next() != Some(':') {
+                    return Err(self.unexpected("Expected \":\""));
+                }
+                self.at += 1;
+                pairs.push((key, self.value("Expected JSON value")?));
+                self.skip();
+                match self.next() {
+                    Some(',') => self.at += 1,
+                    Some('}') => {
+                        self.at += 1;
+                        break;
+                    }
+                    _ => return Err(self.unexpected("Expected \",\" or \"}\"")),
+                }
+            }
+        }
+        self.depth -= 1;
+        Ok(Value::Object(pairs))
+    }
+    /// A string at this place, with its quotes.
+    fn string(&mut self) -> Result<String> {
+        let start = self.at;
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            let rest = self.rest();
+            let plain = rest.find(['"', '\\']).unwrap_or(rest.len());
+            let piece = rest.get(..plain).unwrap_or_default();
+            if let Some(control) = piece.chars().find(|c| u32::from(*c) < 0x20) {
+                return Err(invalid(format!("Character with value 0x{:02x} must be escaped.", u32::from(control))));
+            }
+            out.push_str(piece);
+            self.at += plain;
+            match self.next() {
+                None => {
+                    let token = self.text.get(start..).unwrap_or_default();
+                    return Err(bad_token(token));
+                }
+                Some('"') => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+                _ => {
+                    self.at += 1;
+                    self.escape(start, &mut out)?;
+                }
+            }
+        }
+    }
+    /// What follows a backslash.
+    fn escape(&mut self, start: usize, out: &mut String) -> Result<()> {
+        let Some(c) = self.next() else {
+            return Err(bad_token(self.text.get(start..).unwrap_or_default()));
+        };
+        self.at += c.len_utf8();
+        match c {
+            '"' | '\\' | '/' => out.push(c),
+            'b' => out.push('\u{8}'),
+            'f' => out.push('\u{c}'),
+            'n' => out.push('\n'),
+            'r' => out.push('\r'),
+            't' => out.push('\t'),
+            'u' => {
+                let first = self.hex()?;
+                let code = match first {
+                    _ if !self.strict => first,
+                    0xd800..=0xdbff => {
+                        let low = self.rest().strip_prefix("\\u").map(|_| ());
+                        if low.is_none() {
+                            return Err(surrogate());
+                        }
+                        self.at += 2;
+                        match self.hex()? {
+                            low @ 0xdc00..=0xdfff => 0x10000 + ((first - 0xd800) << 10) + (low - 0xdc00),
+                            _ => return Err(surrogate()),
+                        }
+                    }
+                    0xdc00..=0xdfff => return Err(surrogate()),
+                    other => other,
+                };
+                // A json may say \u0000; no text can hold it.
+                out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
+            }
+            other => return Err(invalid(format!("Escape sequence \"\\{other}\" is invalid."))),
+        }
+        Ok(())
+    }
+    fn hex(&mut self) -> Result<u32> {
+        let digits = self.rest().get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let Some(digits) = digits else {
+            return Err(invalid("\"\\u\" must be followed by four hexadecimal digits.".into()));
+        };
+        self.at += 4;
+        u32::from_str_radix(digits, 16).map_err(SqlError::internal)
+    }
+}
+
+fn bad_token(token: &str) -> SqlError {
+    invalid(format!("Token \"{token}\" is invalid."))
+}
+
+fn surrogate() -> SqlError {
+    invalid("Unicode low surrogate must follow a high surrogate.".into())
+}
+
+/// Whether a token is a number as JSON writes them.
+fn is_number(token: &str) -> bool {
+    let body = token.strip_prefix('-').unwrap_or(token);
+    let (mantissa, exponent) = match body.find(['e', 'E']) {
+        Some(at) => (body.get(..at).unwrap_or_default(), body.get(at + 1..)),
+        None => (body, None),
+    };
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && fraction.is_none_or(digits)
+        && exponent.is_none_or(|exponent| digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_in_their_text() {
+        let node = parse(r#" {"a" : [1, {"b":"x\u00e9\n"}], "a": 2 , "c":null} "#).unwrap();
+        assert_eq!(node.type_name(), "object");
+        assert_eq!(node.field("a").unwrap().text, "2");
+        assert!(node.field("c").unwrap().as_text().is_none());
+        let array = parse("[1, [2 , 3], true]").unwrap();
+        assert_eq!(array.element(1).unwrap().text, "[2 , 3]");
+        assert_eq!(array.element(-1).unwrap().text, "true");
+        assert!(array.element(3).is_none());
+        assert_eq!(parse("\"\\ud83d\\ude00\"").unwrap().as_text().unwrap(), "\u{1f600}");
+    }
+
+    #[test]
+    fn errors_have_postgresqls_details() {
+        let detail = |text: &str| parse(text).unwrap_err().fields().detail.clone().unwrap_or_default();
+        for (text, expected) in [
+            ("", "The input string ended unexpectedly."),
+            ("{", "The input string ended unexpectedly."),
+            ("abc", "Token \"abc\" is invalid."),
+            ("{\"a\"}", "Expected \":\", but found \"}\"."),
+            ("{1:2}", "Expected string or \"}\", but found \"1\"."),
+            ("[1 2]", "Expected \",\" or \"]\", but found \"2\"."),
+            ("1 2", "Expected end of input, but found \"2\"."),
+            ("01", "Token \"01\" is invalid."),
+            ("\"a", "Token \"\"a\" is invalid."),
+            ("\"\\x\"", "Escape sequence \"\\x\" is invalid."),
+        ] {
+            assert_eq!(detail(text), expected, "{text}");
+        }
+        assert_eq!(parse(&"[".repeat(100_000)).unwrap_err().state(), state::STATEMENT_TOO_COMPLEX);
+    }
+}
