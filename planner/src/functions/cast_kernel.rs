@@ -224,9 +224,10 @@ fn jsonb_scalar(to: SqlType) -> Result<(Kernel, Stability)> {
                     builder.append(&ValueRef::Bytes(&NumericValue::parse(digits)?.to_bytes()))?;
                 }
                 _ => {
-                    let kind = node.type_name();
-                    let kind = if matches!(kind, "array" | "object") { format!("{kind}") } else { kind.to_string() };
-                    let kind = if kind == "number" { "numeric".to_string() } else { kind };
+                    let kind = match node.type_name() {
+                        "number" => "numeric",
+                        other => other,
+                    };
                     return Err(SqlError::new(
                         state::INVALID_PARAMETER_VALUE,
                         format!("cannot cast jsonb {kind} to type {name}"),
