@@ -39,8 +39,13 @@ pub async fn init_store(address: BigtableAddress, options: BigtableOptions, env:
 }
 
 fn families() -> HashMap<String, admin::ColumnFamily> {
-    let one = |family| (proto::family_name(family).to_owned(), admin::ColumnFamily::default());
-    Family::ALL.into_iter().map(one).collect()
+    Family::ALL.into_iter().map(|name| (proto::family_name(name).to_owned(), family())).collect()
+}
+
+/// A family whose rule of garbage collection is empty: nothing is collected. Said, and not left out, because
+/// old emulators crash where there is none.
+fn family() -> admin::ColumnFamily {
+    admin::ColumnFamily { gc_rule: Some(admin::GcRule::default()), ..admin::ColumnFamily::default() }
 }
 
 /// `StoreError::InUse` when there is such a table.
@@ -88,9 +93,7 @@ async fn complete(client: &Arc<Client>) -> Result<Initialized> {
         .map(|name| admin::modify_column_families_request::Modification {
             id: name.to_owned(),
             update_mask: None,
-            r#mod: Some(admin::modify_column_families_request::modification::Mod::Create(
-                admin::ColumnFamily::default(),
-            )),
+            r#mod: Some(admin::modify_column_families_request::modification::Mod::Create(family())),
         })
         .collect();
     if modifications.is_empty() {

@@ -6,7 +6,7 @@
 #![allow(clippy::disallowed_methods)] // It stands for the network, whose time and order nobody simulates.
 
 use crate::env::EnvRef;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures::future::poll_fn;
 use h2::client::SendRequest;
 use h2::server::SendResponse;
@@ -265,10 +265,10 @@ impl Call {
         self.running().await;
         let mut server = self.server.clone().ready().await?;
         let (response, mut stream) = server.send_request(whole.head, false)?;
-        for data in whole.body {
-            send(&mut stream, data).await?;
-        }
-        stream.send_data(Bytes::new(), true)?;
+        // The end comes with the last bytes: a server may answer, and reset the stream, as soon as it has them.
+        let mut whole_body = BytesMut::new();
+        whole.body.iter().for_each(|data| whole_body.extend_from_slice(data));
+        send(&mut stream, whole_body.freeze(), true).await?;
         response.await
     }
 
@@ -303,12 +303,12 @@ impl Call {
             stream.flow_control().release_capacity(data.len())?;
             self.running().await;
             if frames == Some(passed) {
-                send(&mut sender, data.slice(..data.len() / 2)).await?;
+                send(&mut sender, data.slice(..data.len() / 2), false).await?;
                 tokio::time::sleep(LEAVE).await;
                 sender.send_reset(Reason::INTERNAL_ERROR);
                 return Ok(());
             }
-            send(&mut sender, data).await?;
+            send(&mut sender, data, false).await?;
             passed += 1;
         }
         let trailers = stream.trailers().await?;
@@ -320,8 +320,11 @@ impl Call {
     }
 }
 
-/// Sends as the other side takes it.
-async fn send(stream: &mut SendStream<Bytes>, mut data: Bytes) -> Result<(), h2::Error> {
+/// Sends as the other side takes it, and the end of the stream with it when `end`.
+async fn send(stream: &mut SendStream<Bytes>, mut data: Bytes, end: bool) -> Result<(), h2::Error> {
+    if data.is_empty() && end {
+        return stream.send_data(data, true);
+    }
     while !data.is_empty() {
         stream.reserve_capacity(data.len());
         if stream.capacity() == 0 {
@@ -332,7 +335,7 @@ async fn send(stream: &mut SendStream<Bytes>, mut data: Bytes) -> Result<(), h2:
         }
         let part = data.split_to(stream.capacity().min(data.len()));
         if !part.is_empty() {
-            stream.send_data(part, false)?;
+            stream.send_data(part, end && data.is_empty())?;
         }
     }
     Ok(())
