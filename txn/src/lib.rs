@@ -93,7 +93,6 @@ pub(crate) mod generator;
 pub(crate) mod heartbeat;
 pub(crate) mod holds;
 pub(crate) mod intents;
-pub mod lease;
 pub mod lock;
 pub(crate) mod met_locks;
 pub mod oracle;
@@ -112,9 +111,8 @@ pub mod write;
 
 pub use error::{Conflict, ConflictKind, Result, TxnError};
 pub use failpoint::{FailAction, FailPoints};
-pub use lease::NodeLease;
 pub use lock::LockStrength;
-pub use oracle::{Oracle, OracleReading};
+pub use oracle::{Oracle, OracleNode, OracleReading, OracleRequest, OracleTransport};
 pub use outcome::Outcome;
 pub use store::{TransactionStore, TransactionStoreOptions};
 pub use transaction::*;

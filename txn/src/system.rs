@@ -46,9 +46,9 @@ pub(crate) fn intent_of(key: &[u8]) -> Option<Timestamp> {
     Some(Timestamp(u64::from_be_bytes(bytes)))
 }
 
-/// The row of the lease of the one node that may use the store.
-pub(crate) fn node_key() -> Bytes {
-    key("node")
+/// The row of the lease of the node that hands out timestamps, where several share the store.
+pub(crate) fn oracle_key() -> Bytes {
+    key("oracle")
 }
 
 /// Whether `key` is the row of an outcome.

@@ -7,14 +7,28 @@
 //! was recovered. What the committer stamps is durable with the stamped cells themselves, so
 //! [`TimestampSource::take`] need not wait for the mark; [`Oracle::timestamp`], whose results
 //! may be shown to clients or lie in locks, does.
+//!
+//! Where several nodes share a store, one of them hands timestamps out and the others ask it: [`Oracle::join`],
+//! `election`, `asking`. Who it is, and how far it may go, lies in one row: `lease`. None of them prefetches: a
+//! timestamp from before the request would let a transaction miss what was committed before it began.
 
-use crate::error::Result;
-use crate::lease::NodeLease;
+mod asking;
+mod clock;
+mod election;
+mod lease;
+
+pub use asking::{OracleRequest, OracleTransport};
+pub use election::OracleNode;
+
+use crate::error::{Result, TxnError};
 use crate::system;
+use clock::Clock;
+use election::Election;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Wake, Waker};
+use std::time::Duration;
 use storage::{BoxFuture, EnvRef, Store, StoreError, StoreRef, Timestamp, TimestampSource};
 
 /// Timestamps are never further ahead of the oracle's clock than this: microseconds.
@@ -34,15 +48,35 @@ pub struct OracleReading {
     pub physical_micros: u64,
 }
 
+/// Whether this process may hand timestamps out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tenure {
+    /// Nobody else could: the store is its own.
+    Always,
+    /// Until this moment of the monotonic clock: by its lease.
+    Until(Duration),
+    /// Another node does, or nobody.
+    Not,
+}
+
 struct State {
-    /// Last timestamp handed out.
+    /// Newest timestamp handed out, or received.
     last: u64,
-    /// Wall-clock reading that `base_monotonic` corresponds to.
-    base_wall: u64,
-    /// Monotonic reading, in microseconds, at `base_wall`.
-    base_monotonic: u64,
+    clock: Clock,
     /// The durable high-water mark; `u64::MAX` while there is no store to keep one.
     reserved: u64,
+    /// Under the same lock as `last`: none is handed out after a look at what was handed out last.
+    tenure: Tenure,
+}
+
+/// Why no timestamp can be had at this moment.
+enum Refused {
+    /// The oracle is as far ahead of its clock as it may be: wait so long.
+    Ahead(Duration),
+    /// The durable mark must be raised first.
+    Mark,
+    /// Not here.
+    NotHere,
 }
 
 /// Hands out timestamps.
@@ -51,60 +85,49 @@ pub struct Oracle {
     state: Mutex<State>,
     /// Weak, because the store holds the oracle.
     store: OnceLock<Weak<dyn Store>>,
-    /// Where several nodes could open the store: what lets this one hand timestamps out.
-    lease: OnceLock<Arc<NodeLease>>,
+    /// Where several nodes share the store.
+    election: Option<Election>,
     renewing: AtomicBool,
     renewal: tokio::sync::Mutex<()>,
     this: Weak<Oracle>,
 }
 
 impl Oracle {
-    /// An oracle without a durable mark yet: [`crate::TransactionStore::open`] attaches the store.
+    /// An oracle of its own, without a durable mark yet: [`crate::TransactionStore::open`] attaches the store.
     pub fn new(env: EnvRef) -> Arc<Oracle> {
-        let state = State {
-            last: 0,
-            base_wall: env.now_micros(),
-            base_monotonic: env.monotonic().as_micros() as u64,
-            reserved: u64::MAX,
-        };
+        let clock = Clock::showing(&*env, env.now_micros());
+        Oracle::with(env, State { last: 0, clock, reserved: u64::MAX, tenure: Tenure::Always }, None)
+    }
+
+    fn with(env: EnvRef, state: State, election: Option<Election>) -> Arc<Oracle> {
         Arc::new_cyclic(|this| Oracle {
             env,
             state: Mutex::new(state),
             store: OnceLock::new(),
-            lease: OnceLock::new(),
+            election,
             renewing: AtomicBool::new(false),
             renewal: tokio::sync::Mutex::new(()),
             this: this.clone(),
         })
     }
 
-    /// Hands out timestamps only while `lease` is held. To be called before the store is attached.
-    pub fn hold(&self, lease: Arc<NodeLease>) {
-        // A second lease keeps the first.
-        let _ = self.lease.set(lease);
-    }
-
     /// Keeps the high-water mark in `store` from now on; timestamps start above the mark found
     /// there and above `recovered`, the greatest commit_ts of the store.
     pub(crate) async fn attach(&self, store: &StoreRef, recovered: Timestamp) -> Result<()> {
+        if self.election.is_some() {
+            // The mark lies in the row of the lease.
+            return Ok(());
+        }
         let mark = system::load(store, system::HIGH_WATER).await?;
         let floor = mark.max(recovered);
         let wait = floor.0.saturating_sub(self.physical_now() + MAX_AHEAD_MICROS / 2);
         if wait <= MAX_AHEAD_MICROS / 2 {
             // Restarted at once: begin with room for a burst, not at the limit.
-            self.env.sleep(std::time::Duration::from_micros(wait)).await;
+            self.env.sleep(Duration::from_micros(wait)).await;
         }
         {
             let mut state = self.state.lock();
-            let now = self.physical(&mut state);
-            if floor.0 > now + MAX_AHEAD_MICROS {
-                // The clock was turned back while the server was down. Waiting could take hours:
-                // the oracle's own clock goes on from where it was.
-                tracing::warn!(behind_micros = floor.0 - now, "the system clock is behind the store's timestamps");
-                state.base_wall = floor.0;
-                state.base_monotonic = self.env.monotonic().as_micros() as u64;
-            }
-            state.last = state.last.max(floor.0);
+            self.start_above(&mut state, floor.0);
             state.reserved = state.last;
         }
         // A second attach (the same oracle, the same store) keeps the first.
@@ -112,22 +135,26 @@ impl Oracle {
         self.renew().await
     }
 
-    /// The oracle's clock: the wall clock, but never backwards while the process lives.
-    fn physical(&self, state: &mut State) -> u64 {
-        let monotonic = self.env.monotonic().as_micros() as u64;
-        let carried = state.base_wall + monotonic.saturating_sub(state.base_monotonic);
-        let wall = self.env.now_micros();
-        if wall > carried {
-            state.base_wall = wall;
-            state.base_monotonic = monotonic;
-            return wall;
+    /// Every later timestamp is greater than `floor`.
+    fn start_above(&self, state: &mut State, floor: u64) {
+        let now = state.clock.own(&*self.env);
+        if floor > now + MAX_AHEAD_MICROS {
+            // The clock was turned back while the server was down, or another node's was ahead. Waiting could
+            // take hours: the oracle's own clock goes on from where it was.
+            tracing::warn!(behind_micros = floor - now, "the system clock is behind the store's timestamps");
+            state.clock.set(&*self.env, floor);
         }
-        carried
+        state.last = state.last.max(floor);
     }
 
-    /// The oracle's clock, in microseconds since the Unix epoch.
+    /// The oracle's clock, in microseconds since the Unix epoch; where another node is the oracle, what it told
+    /// last and the time since: never ahead of it but for what clocks drift apart meanwhile.
     pub fn physical_now(&self) -> u64 {
-        self.physical(&mut self.state.lock())
+        let mut state = self.state.lock();
+        match state.tenure {
+            Tenure::Not => state.clock.carried(&*self.env),
+            Tenure::Always | Tenure::Until(_) => state.clock.own(&*self.env),
+        }
     }
 
     /// The newest timestamp handed out.
@@ -141,38 +168,61 @@ impl Oracle {
         state.last = state.last.max(ts.0);
     }
 
-    /// `count` consecutive timestamps, or how long to wait for them.
-    fn try_take(&self, count: u64) -> std::result::Result<(OracleReading, bool), std::time::Duration> {
+    /// `count` consecutive timestamps from here, whether they lie below the durable mark, and whether that is near.
+    /// A single step of the lock: the lease is checked, then they are assigned.
+    fn try_take(&self, count: u64) -> std::result::Result<(OracleReading, bool, bool), Refused> {
         let mut state = self.state.lock();
-        let now = self.physical(&mut state);
+        let state = &mut *state;
+        match state.tenure {
+            Tenure::Always => {}
+            Tenure::Until(end) if self.env.monotonic() < end => {}
+            Tenure::Until(_) | Tenure::Not => return Err(Refused::NotHere),
+        }
+        let now = state.clock.own(&*self.env);
         let first = now.max(state.last + 1);
         let last = first + count.max(1) - 1;
         // A request for more than a second's worth at once is served when the oracle is not ahead
         // already: it could never be served otherwise.
         let ahead = if count > MAX_AHEAD_MICROS { first } else { last };
         if ahead > now + MAX_AHEAD_MICROS {
-            return Err(std::time::Duration::from_micros(ahead - now - MAX_AHEAD_MICROS));
+            return Err(Refused::Ahead(Duration::from_micros(ahead - now - MAX_AHEAD_MICROS)));
+        }
+        if last > state.reserved && state.tenure != Tenure::Always {
+            // Not even assigned: what this node knows of as assigned lies below the mark that a successor finds.
+            return Err(Refused::Mark);
         }
         state.last = last;
-        let renew = last.saturating_add(RENEW_MICROS) > state.reserved;
-        Ok((OracleReading { timestamp: Timestamp(first), physical_micros: now }, renew))
+        let near = last.saturating_add(RENEW_MICROS) > state.reserved;
+        let reading = OracleReading { timestamp: Timestamp(first), physical_micros: now };
+        Ok((reading, last <= state.reserved, near))
     }
 
-    /// A new timestamp, durably above all those of earlier runs.
+    /// A new timestamp, durably above all those of earlier runs and greater than every one that any node had before
+    /// this call. Errors: nobody could be asked for half a minute.
     pub async fn timestamp(&self) -> Result<OracleReading> {
+        match &self.election {
+            None => self.take_here(1).await,
+            Some(election) => self.ask(election).await,
+        }
+    }
+
+    /// `count` new timestamps from this process.
+    async fn take_here(&self, count: u64) -> Result<OracleReading> {
         loop {
-            // Before the timestamp is assigned: what was asked before this moment may be answered.
-            self.lease.get().map_or(Ok(()), |lease| lease.check())?;
-            match self.try_take(1) {
-                Ok((reading, renew)) => {
-                    if reading.timestamp.0 > self.state.lock().reserved {
+            match self.try_take(count) {
+                Ok((reading, durable, near)) => {
+                    if !durable {
                         self.renew().await?;
-                    } else if renew {
+                    } else if near {
                         self.renew_later();
                     }
                     return Ok(reading);
                 }
-                Err(wait) => self.env.sleep(wait).await,
+                Err(Refused::Ahead(wait)) => self.env.sleep(wait).await,
+                Err(Refused::Mark) => self.renew().await?,
+                Err(Refused::NotHere) => {
+                    return Err(unavailable("this node hands out no timestamps"));
+                }
             }
         }
     }
@@ -195,14 +245,17 @@ impl Oracle {
 
     /// Raises the durable mark, when it needs it.
     async fn renew(&self) -> Result<()> {
+        if let Some(election) = &self.election {
+            return self.renew_lease(election).await;
+        }
         let Some(store) = self.store.get() else { return Ok(()) };
         let Some(store) = store.upgrade() else {
-            return Err(StoreError::Unavailable("the store was closed".into()).into());
+            return Err(unavailable("the store was closed"));
         };
         let _one_at_a_time = self.renewal.lock().await;
         let target = {
             let mut state = self.state.lock();
-            let now = self.physical(&mut state);
+            let now = state.clock.own(&*self.env);
             let needed = now.max(state.last);
             if needed + RENEW_MICROS <= state.reserved {
                 return Ok(());
@@ -220,16 +273,22 @@ impl TimestampSource for Oracle {
     fn take(&self, count: u64) -> Timestamp {
         loop {
             match self.try_take(count) {
-                Ok((reading, renew)) => {
-                    if renew {
+                Ok((reading, _, near)) => {
+                    if near {
                         self.renew_later();
                     }
                     return reading.timestamp;
                 }
-                Err(wait) => block_on(self.env.sleep(wait)),
+                Err(Refused::Ahead(wait)) => block_on(self.env.sleep(wait)),
+                // An engine that stamps by itself is nobody else's, and its oracle holds no lease.
+                Err(Refused::NotHere | Refused::Mark) => block_on(self.env.sleep(Duration::from_secs(1))),
             }
         }
     }
+}
+
+fn unavailable(why: &str) -> TxnError {
+    StoreError::Unavailable(why.to_owned()).into()
 }
 
 /// Waits for `future` on this thread, which has no executor of its own (the committer's).

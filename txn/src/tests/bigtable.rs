@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use storage::bigtable::{BigtableAddress, BigtableOptions, BigtableStore, init_store};
 use storage::testing::{Emulator, Proxy};
-use storage::{EnvRef, RowRange, StoreRef, SystemEnv};
+use storage::{BoxFuture, EnvRef, RowRange, StoreRef, SystemEnv};
 
 const ACCOUNTS: u64 = 20;
 const TELLERS: u64 = 8;
@@ -15,6 +15,15 @@ const TRANSFERS: u64 = 30;
 
 fn account(number: u64) -> String {
     format!("account{number:02}")
+}
+
+/// There is no other node.
+struct Nobody;
+
+impl OracleTransport for Nobody {
+    fn ask(&self, _: &str, _: OracleRequest) -> BoxFuture<'static, std::result::Result<OracleReading, String>> {
+        Box::pin(async { Err("there is no other node".to_owned()) })
+    }
 }
 
 async fn open(proxy: &Proxy, address: &BigtableAddress, env: &EnvRef) -> Arc<TransactionStore> {
@@ -25,9 +34,8 @@ async fn open(proxy: &Proxy, address: &BigtableAddress, env: &EnvRef) -> Arc<Tra
         ..BigtableOptions::default()
     };
     let store: StoreRef = BigtableStore::open(address.clone(), options, env.clone()).await.unwrap();
-    let lease = NodeLease::acquire(&store, env, "test").await.unwrap();
-    let oracle = Oracle::new(env.clone());
-    oracle.hold(lease);
+    let node = OracleNode { name: "test".to_owned(), address: None };
+    let oracle = Oracle::join(&store, env, node, Arc::new(Nobody)).await.unwrap();
     TransactionStore::open(store, oracle, env.clone(), TransactionStoreOptions::default()).await.unwrap()
 }
 

@@ -1,0 +1,179 @@
+//! Asking another node for timestamps. What waits is asked for in one call, one call at a time, and whoever comes while it is
+//! under way waits for the next: nothing is asked for ahead of need, and nothing is kept.
+
+use super::election::{Election, Role};
+use super::{Oracle, OracleReading, unavailable};
+use crate::error::Result;
+use futures::channel::oneshot;
+use futures::future::{Either, select};
+use parking_lot::Mutex;
+use std::pin::pin;
+use std::time::Duration;
+use storage::{BoxFuture, Timestamp};
+
+/// How long a timestamp is waited for: for longer than an election takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long one call may take before the next is made.
+const ATTEMPT: Duration = Duration::from_secs(1);
+/// Pauses between calls that fail.
+const PAUSE: Duration = Duration::from_millis(20);
+/// Timestamps of one call, at most.
+const MAX_COUNT: u64 = 100_000;
+
+/// A call of another node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OracleRequest {
+    /// The tenure that is asked, from the row of the lease: only it may answer.
+    pub tenure: u64,
+    /// So many consecutive timestamps.
+    pub count: u64,
+}
+
+/// How nodes reach each other.
+pub trait OracleTransport: Send + Sync + 'static {
+    /// Has [`Oracle::serve`] of the node at `address`, `HOST:PORT`, called; answers the first of the timestamps.
+    /// Errors, in words: there was no answer, or a refusal.
+    fn ask(
+        &self,
+        address: &str,
+        request: OracleRequest,
+    ) -> BoxFuture<'static, std::result::Result<OracleReading, String>>;
+}
+
+/// Requests that wait.
+#[derive(Default)]
+pub(super) struct Queue {
+    state: Mutex<Waiting>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    requests: Vec<oneshot::Sender<OracleReading>>,
+    /// Whether somebody sees to them.
+    attended: bool,
+    /// Why the last call failed.
+    why: String,
+}
+
+impl Oracle {
+    /// Answers another node. Whoever is paused between here and its answer assigned it in time. Errors, in words:
+    /// this node does not hold that tenure.
+    pub async fn serve(&self, request: OracleRequest) -> std::result::Result<OracleReading, String> {
+        let holder = match self.election.as_ref().map(Election::role) {
+            Some(Role::Holder(row)) => row.tenure == request.tenure,
+            _ => false,
+        };
+        if !holder {
+            return Err("this node is not the oracle that was asked for".to_owned());
+        }
+        if request.count > MAX_COUNT {
+            return Err(format!("{} timestamps in one call are more than {MAX_COUNT}", request.count));
+        }
+        self.take_here(request.count).await.map_err(|error| error.to_string())
+    }
+
+    /// A timestamp from here, where this node is the oracle, or from who is.
+    pub(super) async fn ask(&self, election: &Election) -> Result<OracleReading> {
+        if let Ok((reading, true, _)) = self.try_take(1) {
+            return Ok(reading);
+        }
+        let (sender, receiver) = oneshot::channel();
+        {
+            let mut waiting = election.queue.state.lock();
+            waiting.requests.push(sender);
+            if !std::mem::replace(&mut waiting.attended, true)
+                && let Some(this) = self.this.upgrade()
+            {
+                self.env.spawn("oracle-asking", Box::pin(async move { this.attend().await }));
+            }
+        }
+        match select(receiver, self.env.sleep(PATIENCE)).await {
+            Either::Left((Ok(reading), _)) => Ok(reading),
+            Either::Left((Err(_), _)) => {
+                let failure = election.failure.lock().clone();
+                Err(unavailable(&failure.unwrap_or_else(|| "this node is stopping".to_owned())))
+            }
+            Either::Right(_) => {
+                let why = election.queue.state.lock().why.clone();
+                Err(unavailable(&format!("no timestamp could be had for {} s: {why}", PATIENCE.as_secs())))
+            }
+        }
+    }
+
+    /// Answers what waits, until nothing does.
+    async fn attend(&self) {
+        let Some(election) = &self.election else { return };
+        loop {
+            let mut batch = {
+                let mut waiting = election.queue.state.lock();
+                waiting.requests.retain(|request| !request.is_canceled());
+                let left = matches!(*election.role.lock(), Role::Left);
+                if waiting.requests.is_empty() || left {
+                    waiting.requests.clear();
+                    waiting.attended = false;
+                    return;
+                }
+                let most = waiting.requests.len().min(MAX_COUNT as usize);
+                waiting.requests.drain(..most).collect::<Vec<_>>()
+            };
+            let mut changes = election.changes.subscribe();
+            match self.obtain(election, batch.len() as u64).await {
+                Ok(first) => {
+                    for (at, request) in (0..).zip(batch) {
+                        // Who went away does not want it.
+                        let timestamp = Timestamp(first.timestamp.0 + at);
+                        let _ = request.send(OracleReading { timestamp, ..first });
+                    }
+                }
+                Err(why) => {
+                    tracing::debug!(why, "asking for timestamps again");
+                    {
+                        let mut waiting = election.queue.state.lock();
+                        batch.append(&mut waiting.requests);
+                        waiting.requests = batch;
+                        waiting.why = why;
+                    }
+                    election.look_soon();
+                    select(pin!(changes.changed()), self.env.sleep(PAUSE)).await;
+                }
+            }
+        }
+    }
+
+    /// One attempt.
+    async fn obtain(&self, election: &Election, count: u64) -> std::result::Result<OracleReading, String> {
+        let mut changes = election.changes.subscribe();
+        let row = match election.role() {
+            Role::Holder(_) => return self.take_here(count).await.map_err(|error| error.to_string()),
+            Role::Other { row, .. } => row,
+            Role::Nobody | Role::Left => return Err("no node is the oracle yet".to_owned()),
+        };
+        if row.address.is_empty() {
+            return Err(format!("{} hands out timestamps and was started without --advertise", row.name));
+        }
+        // Whatever was received until now must lie below what is asked for from now on.
+        let before = self.last();
+        let call = election.transport.ask(&row.address, OracleRequest { tenure: row.tenure, count });
+        let ended = async {
+            let changed = async {
+                // The sender lives in the election.
+                let _ = changes.changed().await;
+            };
+            select(self.env.sleep(ATTEMPT), pin!(changed)).await;
+        };
+        let answer = match select(call, pin!(ended)).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right(_) => Err("no answer in time".to_owned()),
+        };
+        let first = answer.map_err(|why| format!("{} at {}: {why}", row.name, row.address))?;
+        if first.timestamp <= before {
+            let why = format!("timestamps go backwards: {before}, then {} from {}", first.timestamp, row.name);
+            election.fail(why.clone());
+            return Err(why);
+        }
+        let mut state = self.state.lock();
+        state.last = state.last.max(first.timestamp.0 + count - 1);
+        state.clock.set(&*self.env, first.physical_micros);
+        Ok(first)
+    }
+}
