@@ -51,9 +51,13 @@ pub struct StartOptions {
     #[arg(long, value_name = "ADDR", env = "PERCOSQL_LISTEN")]
     pub listen: Option<String>,
     /// Where tablets are kept: `embedded` is a local folder, `bigtable://PROJECT/INSTANCE/TABLE` a table of Google Cloud
-    /// Bigtable that `percosql init-store` made; one server at a time so far [default: embedded]
+    /// Bigtable that `percosql init-store` made [default: embedded]
     #[arg(long, value_name = "STORE", env = "PERCOSQL_STORE")]
     pub store: Option<String>,
+    /// Host and port at which the other servers of the same Bigtable store reach this one, in plain text, which asks for a
+    /// private network; needed by each as soon as there are two [default: the only server of its store]
+    #[arg(long, value_name = "HOST:PORT", env = "PERCOSQL_ADVERTISE")]
+    pub advertise: Option<String>,
     /// TOML file with the same settings, `data_dir = "..."`; flags and variables go before it
     #[arg(long, value_name = "FILE", env = "PERCOSQL_CONFIG")]
     pub config: Option<PathBuf>,
@@ -99,6 +103,7 @@ struct File {
     data_dir: Option<PathBuf>,
     listen: Option<String>,
     store: Option<String>,
+    advertise: Option<String>,
     max_connections: Option<usize>,
     query_memory: Option<String>,
     tls_cert: Option<PathBuf>,
@@ -106,6 +111,24 @@ struct File {
     shutdown_timeout: Option<u64>,
     log_format: Option<LogFormat>,
     log: Option<String>,
+}
+
+/// Whether others can reach that address, as far as it tells.
+fn check_advertise(address: Option<&str>, store: &StoreKind) -> Result<(), String> {
+    let Some(address) = address else { return Ok(()) };
+    if *store == StoreKind::Embedded {
+        return Err("--advertise is for servers that share a store: it needs --store bigtable://...".to_string());
+    }
+    let parts = address
+        .rsplit_once(':')
+        .filter(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0));
+    match parts {
+        None => Err(format!("--advertise {address}: a host and a port are expected, such as 10.0.0.1:6501")),
+        Some(("0.0.0.0" | "[::]" | "*", _)) => Err(format!(
+            "--advertise {address}: other servers cannot reach this host by that; give its own name or address"
+        )),
+        Some(_) => Ok(()),
+    }
 }
 
 /// Which engine keeps the tablets.
@@ -126,6 +149,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Which engine.
     pub store: StoreKind,
+    /// Where the other servers of the store reach this one, `HOST:PORT`; `None`: there is no other.
+    pub advertise: Option<String>,
     /// Connections at a time.
     pub max_connections: usize,
     /// Memory of all statements together, in bytes.
@@ -156,6 +181,8 @@ impl Config {
             (None, Some(_)) => return Err("--tls-key needs --tls-cert".to_string()),
         };
         let store = parse_store(&store)?;
+        let advertise = options.advertise.or(file.advertise);
+        check_advertise(advertise.as_deref(), &store)?;
         let data_dir = || match store {
             StoreKind::Embedded => PathBuf::from("./percosql-data"),
             StoreKind::Bigtable(_) => std::env::temp_dir().join(format!("percosql-{}", std::process::id())),
@@ -164,6 +191,7 @@ impl Config {
             data_dir: options.data_dir.or(file.data_dir).unwrap_or_else(data_dir),
             listen: parse_listen(&listen)?,
             store,
+            advertise,
             max_connections: options.max_connections.or(file.max_connections).unwrap_or(200).max(1),
             query_memory: match options.query_memory.or(file.query_memory) {
                 Some(text) => parse_size(&text).map_err(|error| format!("--query-memory {text}: {error}"))?,

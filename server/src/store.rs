@@ -1,13 +1,14 @@
 //! [`OpenStore`]: the engine that a configuration names, opened, with transactions over it.
 
 use crate::config::{Config, StoreKind};
+use crate::oracle::{OracleClient, OracleService, ServingOracle};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::bigtable::{BigtableAddress, BigtableOptions, BigtableStore, Initialized};
 use storage::embedded::{EmbeddedOptions, EmbeddedStore};
 use storage::{EnvRef, StoreError, StoreRef, SystemEnv, TimestampSource};
-use txn::{NodeLease, Oracle, TransactionStore, TransactionStoreOptions, TxnError};
+use txn::{Oracle, OracleNode, TransactionStore, TransactionStoreOptions, TxnError};
 
 /// How often old versions are collected.
 const GARBAGE_INTERVAL: Duration = Duration::from_secs(60);
@@ -25,15 +26,21 @@ pub struct OpenStore {
 
 enum Engine {
     Embedded(Arc<EmbeddedStore>),
-    Bigtable { store: Arc<BigtableStore>, lease: Arc<NodeLease>, scratch: PathBuf },
+    Bigtable {
+        store: Arc<BigtableStore>,
+        oracle: Arc<Oracle>,
+        /// Answers other nodes, where they can ask.
+        serving: Option<ServingOracle>,
+        scratch: PathBuf,
+    },
 }
 
 /// Opens the store. Errors are sentences for a person.
 pub async fn open(config: &Config) -> Result<OpenStore, String> {
     let env: EnvRef = SystemEnv::current().map_err(|e| format!("no runtime: {e}"))?;
-    let oracle = Oracle::new(Arc::clone(&env));
-    let (engine, store): (Engine, StoreRef) = match &config.store {
+    let (engine, store, oracle): (Engine, StoreRef, Arc<Oracle>) = match &config.store {
         StoreKind::Embedded => {
+            let oracle = Oracle::new(Arc::clone(&env));
             let timestamps: Arc<dyn TimestampSource> = Arc::clone(&oracle) as _;
             let path = config.data_dir.clone();
             // Recovery reads and writes files for seconds.
@@ -45,18 +52,24 @@ pub async fn open(config: &Config) -> Result<OpenStore, String> {
             };
             let opened = opening.await.map_err(|e| format!("opening the store failed: {e}"))?;
             let embedded = opened.map_err(|error| explain(config, &error))?;
-            (Engine::Embedded(Arc::clone(&embedded)), embedded)
+            (Engine::Embedded(Arc::clone(&embedded)), embedded, oracle)
         }
         StoreKind::Bigtable(address) => {
             let options = BigtableOptions::from_environment();
             let opened = BigtableStore::open(address.clone(), options, Arc::clone(&env)).await;
             let bigtable = opened.map_err(|error| explain(config, &error))?;
             let store: StoreRef = Arc::clone(&bigtable) as _;
-            let acquired = NodeLease::acquire(&store, &env, &node_name(config)).await;
-            let lease = acquired.map_err(|error| explain_transactions(config, error))?;
-            // Every timestamp from here on only while no other server can have one.
-            oracle.hold(Arc::clone(&lease));
-            (Engine::Bigtable { store: bigtable, lease, scratch: config.data_dir.clone() }, store)
+            // Listens before others are told where.
+            let service = match &config.advertise {
+                Some(address) => Some(OracleService::bind(address).await?),
+                None => None,
+            };
+            let node = OracleNode { name: node_name(config), address: config.advertise.clone() };
+            let joined = Oracle::join(&store, &env, node, Arc::new(OracleClient::default())).await;
+            let oracle = joined.map_err(|error| explain_transactions(config, error))?;
+            let serving = service.map(|service| service.serve(Arc::clone(&oracle)));
+            let (held, scratch) = (Arc::clone(&oracle), config.data_dir.clone());
+            (Engine::Bigtable { store: bigtable, oracle: held, serving, scratch }, store, oracle)
         }
     };
     let options = TransactionStoreOptions {
@@ -101,7 +114,8 @@ fn explain(config: &Config, error: &StoreError) -> String {
     if let StoreKind::Bigtable(address) = &config.store {
         return match error {
             StoreError::InUse(who) => format!(
-                "{address} is in use by another server ({who}); only one at a time can use a store so far: stop it first"
+                "{address} is in use by another server ({who}). Several can share it when each is started with --advertise \
+                 HOST:PORT, where the others reach it; else stop that one first"
             ),
             StoreError::Format(what) => format!("cannot use {address}: {what}"),
             other => format!("cannot open {address}: {other}"),
@@ -132,7 +146,7 @@ impl OpenStore {
         loop {
             let failure = match &self.engine {
                 Engine::Embedded(store) => store.failure().filter(|reason| !reason.starts_with("disk full")),
-                Engine::Bigtable { lease, .. } => lease.lost(),
+                Engine::Bigtable { oracle, .. } => oracle.failure(),
             };
             match failure {
                 Some(reason) => return reason,
@@ -152,12 +166,14 @@ impl OpenStore {
                 // Dropping waits for the store's threads.
                 let _ = tokio::task::spawn_blocking(move || drop(embedded)).await;
             }
-            Engine::Bigtable { store, lease, scratch } => {
+            Engine::Bigtable { store, oracle, serving, scratch } => {
                 // The second commits of transactions that were acknowledged are finished first.
                 let_go(&store).await;
-                if let Err(error) = lease.release().await {
-                    tracing::warn!(%error, "the store is not given free: the next server waits for it");
+                if let Err(error) = oracle.leave().await {
+                    tracing::warn!(%error, "the oracle's lease is not given free: the next node waits for it");
                 }
+                // Until here others could ask; from here on they find a successor.
+                drop(serving);
                 // Nothing in it outlives this server; the folder stays where it holds something else.
                 let _ = std::fs::remove_dir_all(scratch.join("spill"));
                 let _ = std::fs::remove_dir_all(scratch.join("query-spill"));

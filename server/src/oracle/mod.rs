@@ -1,0 +1,83 @@
+//! How the nodes of one store ask each other for timestamps: one unary call over gRPC, in plain text, at the address of
+//! `--advertise`. Who asks proves that it can read the store: it names the holder's tenure, a random number in the
+//! row of the lease. Must not know what timestamps are for, nor who may hand them out: that is `txn`'s.
+
+mod client;
+mod service;
+
+pub use client::OracleClient;
+pub use service::{OracleService, ServingOracle};
+
+use prost::Message;
+
+/// The path of the call.
+const PATH: &str = "/percosql.Oracle/Take";
+
+/// `Take`'s request.
+#[derive(Clone, PartialEq, Message)]
+struct TakeRequest {
+    /// The tenure that is asked.
+    #[prost(fixed64, tag = "1")]
+    tenure: u64,
+    /// So many consecutive timestamps.
+    #[prost(uint64, tag = "2")]
+    count: u64,
+}
+
+/// `Take`'s answer.
+#[derive(Clone, PartialEq, Message)]
+struct TakeResponse {
+    /// The first of the timestamps.
+    #[prost(fixed64, tag = "1")]
+    first: u64,
+    /// The oracle's clock: microseconds since the Unix epoch.
+    #[prost(fixed64, tag = "2")]
+    physical_micros: u64,
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use storage::testing::{CountingTimestamps, MemoryOptions, MemoryStore};
+    use storage::{EnvRef, StoreRef, SystemEnv, Timestamp};
+    use txn::{Oracle, OracleNode, OracleRequest, OracleTransport};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn one_node_takes_timestamps_from_another() {
+        let env: EnvRef = SystemEnv::current().unwrap();
+        let options = MemoryOptions { atomic: false, ..MemoryOptions::default() };
+        let store: StoreRef = MemoryStore::with_options(Arc::new(CountingTimestamps::after(Timestamp(1))), options);
+        let (first, second) = (OracleService::bind("127.0.0.1:0").await, OracleService::bind("127.0.0.1:0").await);
+        let (first, second) = (first.unwrap(), second.unwrap());
+        let node = |service: &OracleService| OracleNode {
+            name: service.address().to_string(),
+            address: Some(service.address().to_string()),
+        };
+        let join = async |service: &OracleService| {
+            Oracle::join(&store, &env, node(service), Arc::new(OracleClient::default())).await.unwrap()
+        };
+        let one = join(&first).await;
+        let two = join(&second).await;
+        let address = first.address().to_string();
+        let _serving = (first.serve(Arc::clone(&one)), second.serve(Arc::clone(&two)));
+        assert!(one.is_holder() && !two.is_holder());
+        let mut last = Timestamp::ZERO;
+        for _ in 0..20 {
+            for oracle in [&one, &two] {
+                let reading = oracle.timestamp().await.unwrap();
+                assert!(reading.timestamp > last);
+                assert!(oracle.physical_now() >= reading.physical_micros);
+                last = reading.timestamp;
+            }
+        }
+        // Who cannot read the row is not answered.
+        let guessed = OracleClient::default().ask(&address, OracleRequest { tenure: 1, count: 1 }).await;
+        assert!(guessed.unwrap_err().contains("not the oracle"));
+        one.leave().await.unwrap();
+        assert!(one.timestamp().await.is_err());
+        assert!(two.timestamp().await.unwrap().timestamp > last);
+        assert!(two.is_holder());
+    }
+}

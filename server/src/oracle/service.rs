@@ -1,0 +1,113 @@
+//! [`OracleService`]: answers the nodes that ask this one for timestamps.
+
+use super::{PATH, TakeRequest, TakeResponse};
+use hyper::body::Incoming;
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use storage::BoxFuture;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{JoinHandle, JoinSet};
+use tonic::server::{Grpc, UnaryService};
+use tonic::{Request, Response, Status};
+use tonic_prost::ProstCodec;
+use txn::{Oracle, OracleRequest};
+
+/// A listening socket whose callers are not answered yet.
+pub struct OracleService {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+/// Answers until it is dropped.
+pub struct ServingOracle {
+    listening: JoinHandle<()>,
+}
+
+impl Drop for ServingOracle {
+    fn drop(&mut self) {
+        self.listening.abort();
+    }
+}
+
+impl OracleService {
+    /// Listens at `HOST:PORT`. Errors are sentences for a person.
+    pub async fn bind(address: &str) -> Result<OracleService, String> {
+        let failed = |error: std::io::Error| format!("cannot listen on {address}, given by --advertise: {error}");
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(OracleService { listener, address })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers from now on, as long as what is returned lives.
+    pub fn serve(self, oracle: Arc<Oracle>) -> ServingOracle {
+        ServingOracle { listening: tokio::spawn(listen(self.listener, Arc::downgrade(&oracle))) }
+    }
+}
+
+async fn listen(listener: TcpListener, oracle: Weak<Oracle>) {
+    // Dropped with this task, and the connections with it.
+    let mut connections = JoinSet::new();
+    loop {
+        let socket = match listener.accept().await {
+            Ok((socket, _)) => socket,
+            Err(error) => {
+                tracing::warn!(%error, "accepting another node's connection failed");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        while connections.try_join_next().is_some() {}
+        connections.spawn(connection(socket, Weak::clone(&oracle)));
+    }
+}
+
+async fn connection(socket: TcpStream, oracle: Weak<Oracle>) {
+    let _ = socket.set_nodelay(true);
+    let answer = service_fn(move |request: http::Request<Incoming>| {
+        let take = Take { oracle: Weak::clone(&oracle) };
+        async move {
+            if request.uri().path() != PATH {
+                return Ok::<_, Infallible>(Status::unimplemented("no such call").into_http());
+            }
+            Ok(Grpc::new(ProstCodec::<TakeResponse, TakeRequest>::default()).unary(take, request).await)
+        }
+    });
+    let served = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .keep_alive_interval(Duration::from_secs(10))
+        .max_header_list_size(16 * 1024)
+        .serve_connection(TokioIo::new(socket), answer);
+    if let Err(error) = served.await {
+        tracing::debug!(%error, "another node's connection ended");
+    }
+}
+
+struct Take {
+    oracle: Weak<Oracle>,
+}
+
+impl UnaryService<TakeRequest> for Take {
+    type Response = TakeResponse;
+    type Future = BoxFuture<'static, Result<Response<TakeResponse>, Status>>;
+
+    fn call(&mut self, request: Request<TakeRequest>) -> Self::Future {
+        let oracle = self.oracle.upgrade();
+        Box::pin(async move {
+            let TakeRequest { tenure, count } = request.into_inner();
+            let oracle = oracle.ok_or_else(|| Status::unavailable("the node is stopping"))?;
+            let reading = oracle.serve(OracleRequest { tenure, count }).await.map_err(Status::failed_precondition)?;
+            let first = reading.timestamp.0;
+            Ok(Response::new(TakeResponse { first, physical_micros: reading.physical_micros }))
+        })
+    }
+}
