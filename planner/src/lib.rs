@@ -12,6 +12,8 @@ pub mod parse;
 pub mod pg_catalog;
 pub mod plan;
 pub mod session;
+#[cfg(test)]
+mod test_store;
 pub mod types;
 
 pub use error::{Result, SqlError, state};

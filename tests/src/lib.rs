@@ -1,6 +1,8 @@
 //! Tests of the finished binary, from outside: everything here speaks to `percosql` as a user would, over
-//! its command line and its socket. Must not know the private types of any other crate.
+//! its command line and its socket. Must not know the private types of any other crate; of `storage` it uses the test
+//! doubles around the server: Bigtable's emulator and the proxy that breaks calls to it.
 
+pub mod bigtable;
 pub mod clients;
 pub mod ledgers;
 pub mod postgres;
@@ -8,6 +10,7 @@ pub mod raw;
 pub mod server;
 pub mod unsynced;
 
+pub use bigtable::Bigtable;
 pub use clients::{ClientOutput, pgbench, psql};
 pub use postgres::Postgres;
 pub use server::Server;

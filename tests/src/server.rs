@@ -17,6 +17,7 @@ pub struct Server {
     port: u16,
     child: Child,
     arguments: Vec<String>,
+    environment: Vec<(String, String)>,
 }
 
 /// The finished binary: `PERCOSQL_BIN`, or the one in the target folder of the running test.
@@ -54,11 +55,18 @@ impl Server {
 
     /// Starts a server on a new data directory with more arguments.
     pub fn start_with(arguments: &[&str]) -> Server {
+        Self::start_where(arguments, &[])
+    }
+
+    /// The same, with variables of its environment.
+    pub fn start_where(arguments: &[&str], environment: &[(&str, &str)]) -> Server {
         let folder = tempfile::Builder::new().prefix("percosql-test-").tempdir().expect("a temporary folder");
         let port = free_port();
         let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-        let child = launch(&[], folder.path(), port, &arguments);
-        let mut server = Server { folder: Arc::new(folder), port, child, arguments };
+        let environment: Vec<(String, String)> =
+            environment.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        let child = launch(&[], folder.path(), port, &arguments, &environment);
+        let mut server = Server { folder: Arc::new(folder), port, child, arguments, environment };
         server.wait_until_ready();
         server
     }
@@ -73,8 +81,9 @@ impl Server {
     /// Starts a server in a folder that may hold anything already, under another program if one is given.
     pub fn start_in(folder: tempfile::TempDir, wrapper: &[&str]) -> Server {
         let port = free_port();
-        let child = launch(wrapper, folder.path(), port, &[]);
-        let mut server = Server { folder: Arc::new(folder), port, child, arguments: Vec::new() };
+        let child = launch(wrapper, folder.path(), port, &[], &[]);
+        let mut server =
+            Server { folder: Arc::new(folder), port, child, arguments: Vec::new(), environment: Vec::new() };
         server.wait_until_ready();
         server
     }
@@ -82,8 +91,9 @@ impl Server {
     /// Starts a server in a folder that may hold anything; what it printed when it ends at once.
     pub fn try_start_in(folder: tempfile::TempDir) -> Result<Server, String> {
         let port = free_port();
-        let child = launch(&[], folder.path(), port, &[]);
-        let mut server = Server { folder: Arc::new(folder), port, child, arguments: Vec::new() };
+        let child = launch(&[], folder.path(), port, &[], &[]);
+        let mut server =
+            Server { folder: Arc::new(folder), port, child, arguments: Vec::new(), environment: Vec::new() };
         server.try_wait_until_ready()?;
         Ok(server)
     }
@@ -169,7 +179,7 @@ impl Server {
     pub fn restart(&mut self) -> Duration {
         self.kill9();
         let begin = Instant::now();
-        self.child = launch(&[], self.folder.path(), self.port, &self.arguments);
+        self.child = launch(&[], self.folder.path(), self.port, &self.arguments, &self.environment);
         self.wait_until_ready();
         begin.elapsed()
     }
@@ -232,7 +242,7 @@ impl Drop for Server {
     }
 }
 
-fn launch(wrapper: &[&str], folder: &Path, port: u16, arguments: &[String]) -> Child {
+fn launch(wrapper: &[&str], folder: &Path, port: u16, arguments: &[String], environment: &[(String, String)]) -> Child {
     let program = binary();
     assert!(program.is_file(), "{} is missing: cargo build --workspace", program.display());
     let log = File::options().create(true).append(true).open(folder.join("log")).expect("a log file");
@@ -251,6 +261,7 @@ fn launch(wrapper: &[&str], folder: &Path, port: u16, arguments: &[String]) -> C
         .arg("--listen")
         .arg(format!("127.0.0.1:{port}"))
         .args(arguments)
+        .envs(environment.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(log.try_clone().expect("a second handle"))
         .stderr(log)

@@ -1,7 +1,7 @@
 //! The same scripts through the same psql on PostgreSQL and on PercoSQL: what is printed must be equal, errors
 //! included. Each file of `tests/sql/` is one area.
 
-use percosql_tests::{Postgres, Server};
+use percosql_tests::{Bigtable, Postgres, Server};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -49,8 +49,8 @@ fn difference(expected: &str, found: &str) -> String {
     String::from_utf8_lossy(&diff.stdout).into_owned()
 }
 
-#[test]
-fn psql_prints_the_same() {
+/// Runs every script on PostgreSQL and on a server each that `start` starts: scripts do not see each other's tables.
+fn compare(start: impl Fn() -> Server) {
     let only = std::env::var("PERCOSQL_SQL").ok();
     let postgres = Postgres::start();
     let mut wrong = Vec::new();
@@ -60,8 +60,7 @@ fn psql_prints_the_same() {
         if only.as_ref().is_some_and(|part| !name.contains(part.as_str())) {
             continue;
         }
-        // A server each: scripts do not see each other's tables.
-        let server = Server::start();
+        let server = start();
         let expected = run(postgres.port(), &script);
         let found = run(server.port(), &script);
         compared += 1;
@@ -71,4 +70,15 @@ fn psql_prints_the_same() {
     }
     assert!(compared > 0, "no script was run");
     assert!(wrong.is_empty(), "{} of {compared} scripts differ\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn psql_prints_the_same() {
+    compare(Server::start);
+}
+
+#[test]
+fn psql_prints_the_same_over_bigtable() {
+    let bigtable = Bigtable::start();
+    compare(|| bigtable.table().serve());
 }

@@ -3,7 +3,8 @@
 use crate::packages;
 use crate::run::{Result, command, finish, run, say};
 
-/// Builds the server, then runs the workspace's tests against it. `filter` goes to the runner.
+/// Builds the server, then runs the workspace's tests against it, and those of SQL over Bigtable too. `filter` goes to the
+/// runner, and then there is one run only.
 pub fn test(filter: &[String]) -> Result<()> {
     packages::ensure_test()?;
     // With all targets, so that dependencies have the features of the test build and are built once.
@@ -21,5 +22,14 @@ pub fn test(filter: &[String]) -> Result<()> {
             tests.env("PATH", joined);
         }
     }
-    finish(tests, "cargo test")
+    finish(tests, "cargo test")?;
+    if !filter.is_empty() {
+        return Ok(());
+    }
+    // The SQL tests once more, over Bigtable's emulator.
+    let arguments = ["test", "-p", "percosql-planner", "--lib", "--", "session::tests", "ddl::"];
+    say(&format!("$ PERCOSQL_TEST_STORE=bigtable cargo {}", arguments.join(" ")));
+    let mut again = command("cargo", &arguments);
+    again.env("PERCOSQL_TEST_STORE", "bigtable");
+    finish(again, "cargo test over Bigtable")
 }

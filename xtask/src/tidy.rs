@@ -12,7 +12,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("txn", &["storage"]),
     ("planner", &["txn", "storage"]),
     ("server", &["planner", "txn", "storage"]),
-    ("tests", &[]),
+    // Its Bigtable emulator and the proxy before it.
+    ("tests", &["storage"]),
     ("xtask", &[]),
 ];
 

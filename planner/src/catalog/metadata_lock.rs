@@ -141,7 +141,7 @@ impl TableLocks {
     /// The locks of a new transaction: none yet. Dropping the answer releases them.
     pub fn begin(self: &Arc<Self>) -> Arc<HeldLocks> {
         let owner = self.next_owner.fetch_add(1, Ordering::Relaxed);
-        Arc::new(HeldLocks { owner, locks: Arc::clone(self), elsewhere: Mutex::default() })
+        Arc::new(HeldLocks { owner, locks: Arc::clone(self), elsewhere: Mutex::default(), fences: Mutex::default() })
     }
 
     /// Tries once. `Ok(false)`: has to wait (and is queued).
@@ -213,6 +213,8 @@ pub struct HeldLocks {
     locks: Arc<TableLocks>,
     /// What is held on other nodes.
     elsewhere: Mutex<HashMap<LockTarget, Wished>>,
+    /// The fences of this node when it took them: it has them no more when it has another.
+    fences: Mutex<HashSet<Bytes>>,
 }
 
 impl HeldLocks {
@@ -234,9 +236,11 @@ impl HeldLocks {
         let Some(nodes) = nodes.upgrade() else {
             return Err(SqlError::new(state::ADMIN_SHUTDOWN, "the server is stopping"));
         };
+        let fence = nodes.fence().await?;
         let wished = nodes.everywhere(self.owner, &target, drain, timeout).await?;
         if let (Some(wished), None) = (wished, drain) {
             self.elsewhere.lock().insert(target, wished);
+            self.fences.lock().insert(fence);
         }
         Ok(())
     }
@@ -304,6 +308,17 @@ impl HeldLocks {
     /// Whether tables are locked on other nodes as well.
     pub fn are_spread(&self) -> bool {
         self.locks.nodes.get().is_some()
+    }
+    /// What a transaction that relies on locks of other nodes requires to be unchanged; `None` where there is one node.
+    /// Errors: 40001 when the others have given this node, and its locks, up.
+    pub async fn fence(&self) -> Result<Option<Bytes>> {
+        let Some(nodes) = self.locks.nodes.get().and_then(Weak::upgrade) else { return Ok(None) };
+        let fence = nodes.fence().await?;
+        if self.fences.lock().iter().any(|taken| *taken != fence) {
+            let message = "the locks of this transaction were lost: the server gave no sign of life";
+            return Err(SqlError::new(state::SERIALIZATION_FAILURE, message));
+        }
+        Ok(Some(fence))
     }
 }
 

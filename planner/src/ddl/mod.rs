@@ -91,12 +91,15 @@ impl DdlContext {
         }
         let had = !self.locks.are_spread() || self.locks.has_everywhere(table.oid);
         self.locks.exclusive(table.oid, self.settings.lock_timeout()).await?;
+        if let Some(fence) = self.locks.fence().await? {
+            self.transaction.require_unchanged(fence);
+        }
         if had || !self.renewable {
             return Ok(());
         }
-        // Writers that were waited for have left their mark on the fence, after this snapshot.
+        // What was waited for may have committed after this snapshot.
         self.stale.store(true, Ordering::SeqCst);
-        let message = "could not serialize access: the table was written to while its lock was waited for";
+        let message = "could not serialize access: the table may have changed while its lock was waited for";
         Err(SqlError::new(state::SERIALIZATION_FAILURE, message))
     }
     /// A relation's name as messages show it: with its schema unless it is visible.

@@ -10,27 +10,26 @@ use crate::session::tests::{Client, connect};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use storage::SystemEnv;
-use storage::testing::{MemoryOptions, MemoryStore};
+use storage::{EnvRef, StoreRef, SystemEnv};
 use txn::{FailAction, Oracle, TransactionStore, TransactionStoreOptions};
 
 /// A store, and servers over it with one oracle.
 struct World {
-    memory: Arc<MemoryStore>,
+    store: StoreRef,
     oracle: Arc<Oracle>,
 }
 
 impl World {
-    fn new() -> World {
-        let oracle = Oracle::new(SystemEnv::current().unwrap());
-        let options = MemoryOptions { atomic: false, ..MemoryOptions::default() };
-        World { memory: MemoryStore::with_options(oracle.clone(), options), oracle }
+    async fn new() -> World {
+        let env: EnvRef = SystemEnv::current().unwrap();
+        let oracle = Oracle::new(env.clone());
+        World { store: crate::test_store::open_by_row(&oracle, &env).await, oracle }
     }
     async fn start(&self) -> Arc<Database> {
         let env = SystemEnv::current().unwrap();
         let options = TransactionStoreOptions::default();
         let transactions =
-            TransactionStore::open(self.memory.clone(), self.oracle.clone(), env.clone(), options).await.unwrap();
+            TransactionStore::open(self.store.clone(), self.oracle.clone(), env.clone(), options).await.unwrap();
         let nodes = NodeOptions {
             rest: Duration::from_millis(50),
             short_rest: Duration::from_millis(5),
@@ -81,7 +80,7 @@ const STATES: &str = "select i.indisvalid, i.indisready, c.relname from pg_index
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_one_defines_the_others_see_at_once() {
-    let world = World::new();
+    let world = World::new().await;
     let databases = world.three().await;
     let mut c = clients(&databases).await;
     for round in 0..4 {
@@ -112,7 +111,7 @@ async fn what_one_defines_the_others_see_at_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_calm_node_reads_no_version() {
-    let world = World::new();
+    let world = World::new().await;
     let databases = world.three().await;
     let mut c = clients(&databases).await;
     c[0].run("create table t(id int primary key)").await;
@@ -145,7 +144,7 @@ async fn a_calm_node_reads_no_version() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn definitions_wait_for_the_writers_of_other_nodes() {
-    let world = World::new();
+    let world = World::new().await;
     let databases = world.three().await;
     let mut c = clients(&databases).await;
     c[0].run("create table t(id int primary key, v int)").await;
@@ -170,13 +169,14 @@ async fn definitions_wait_for_the_writers_of_other_nodes() {
     c[2].run("set lock_timeout = '100ms'").await;
     assert_eq!(c[2].state("alter table t drop w").await, "55P03");
     c[1].run("commit").await;
+    c[2].run("set lock_timeout = 0").await;
     again(&mut c[2], "alter table t drop w").await.unwrap();
     assert_eq!(c[0].rows("select count(*) from t").await, ["3"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_nodes_define_one_table_side_by_side_and_others_write() {
-    let world = World::new();
+    let world = World::new().await;
     let databases = world.three().await;
     let mut c = clients(&databases).await;
     c[0].run("create table t(id int primary key, v int)").await;
@@ -222,7 +222,7 @@ async fn two_nodes_define_one_table_side_by_side_and_others_write() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn an_index_built_on_one_node_while_others_write_is_complete() {
     const ROWS: u32 = 800;
-    let world = World::new();
+    let world = World::new().await;
     let databases = world.three().await;
     let mut c = clients(&databases).await;
     c[0].run("create table t(id int primary key, k int, v text)").await;
@@ -283,16 +283,16 @@ async fn an_index_built_on_one_node_while_others_write_is_complete() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_build_whose_node_dies_is_finished_by_another() {
     for name in [point::DELETE_ONLY, point::WRITE_ONLY, point::FILLED] {
-        let world = World::new();
+        let world = World::new().await;
         let dying = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let mut databases = vec![world.start().await, world.start().await];
         let mut c = clients(&databases).await;
         c[0].run("create table t(id int primary key, k int)").await;
         c[0].run("insert into t select g, g from generate_series(1, 300) g").await;
         // A server in a runtime of its own, which ends with everything in it: kill -9.
-        let (memory, oracle) = (world.memory.clone(), world.oracle.clone());
+        let (store, oracle) = (world.store.clone(), world.oracle.clone());
         let started = dying.spawn(async move {
-            let world = World { memory, oracle };
+            let world = World { store, oracle };
             let database = world.start().await;
             database.transactions().fail_points().set(name, FailAction::Stop);
             let mut client = connect(&database).await;
@@ -316,7 +316,7 @@ async fn a_build_whose_node_dies_is_finished_by_another() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn values_of_sequences_are_given_out_once_and_setval_counts_everywhere() {
-    let world = World::new();
+    let world = World::new().await;
     let databases = world.three().await;
     let mut c = clients(&databases).await;
     c[0].run("create sequence s").await;
@@ -358,4 +358,29 @@ async fn values_of_sequences_are_given_out_once_and_setval_counts_everywhere() {
         let value: usize = client.value("select nextval('s')").await.parse().unwrap();
         assert!(value < 100_000, "{value}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_node_that_was_silent_commits_nothing_it_had_begun() {
+    let world = World::new().await;
+    let databases = world.three().await;
+    let mut c = clients(&databases).await;
+    c[0].run("create table t(id int primary key, v int)").await;
+    c[0].run("insert into t values (1, 1)").await;
+    let mut definer = connect(&databases[2]).await;
+    for client in [&mut c[2], &mut definer] {
+        client.run("begin").await;
+    }
+    c[2].run("insert into t values (2, 2)").await;
+    definer.run("create table u(x int)").await;
+    databases[2].catalog().nodes().unwrap().fall_silent();
+    // The others wait until it is given up, then define what they like.
+    c[0].run("alter table t add w int default 5").await;
+    c[1].run("insert into t values (3, 3, 3)").await;
+    assert_eq!(c[2].state("commit").await, "40001");
+    assert_eq!(definer.state("commit").await, "40001");
+    assert_eq!(c[0].rows("select * from t order by id").await, ["1|1|5", "3|3|3"]);
+    assert_eq!(c[1].rows("check table t").await, Vec::<String>::new());
+    // What it begins now looks into the store, and does not commit either before it has joined again.
+    assert_eq!(c[2].rows("select * from t order by id").await, ["1|1|5", "3|3|3"]);
 }

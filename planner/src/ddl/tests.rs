@@ -7,13 +7,12 @@ use crate::catalog::builder::POSTGRES_DATABASE_OID;
 use crate::execution::StatementContext;
 use crate::parse::StatementKind;
 use std::sync::Arc;
-use storage::SystemEnv;
-use storage::testing::{MemoryOptions, MemoryStore};
+use storage::{EnvRef, StoreRef, SystemEnv};
 use txn::{Oracle, TransactionOptions, TransactionStore, TransactionStoreOptions};
 
 pub(crate) struct World {
     pub(crate) store: Arc<CatalogStore>,
-    memory: Arc<MemoryStore>,
+    memory: StoreRef,
 }
 
 /// One transaction of one session.
@@ -26,9 +25,9 @@ pub(crate) struct Client {
 
 impl World {
     pub(crate) async fn new() -> Arc<World> {
-        let env = SystemEnv::new(tokio::runtime::Handle::current());
+        let env: EnvRef = SystemEnv::new(tokio::runtime::Handle::current());
         let oracle = Oracle::new(env.clone());
-        let memory = MemoryStore::with_options(oracle.clone(), MemoryOptions::default());
+        let memory = crate::test_store::open(&oracle, &env).await;
         let transactions =
             TransactionStore::open(memory.clone(), oracle, env.clone(), TransactionStoreOptions::default())
                 .await
@@ -114,7 +113,7 @@ fn path() -> Vec<String> {
     vec!["public".to_string()]
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn create_table_makes_what_postgresql_makes() {
     let world = World::new().await;
     let sql = "create table t(a serial primary key, b varchar(10) default 'x' not null, c numeric(10,2) check (c>0), \
@@ -146,7 +145,7 @@ fn state_of(what: &str) -> &'static str {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ddl_is_seen_inside_its_transaction_and_gone_after_rollback() {
     let world = World::new().await;
     let client = world.begin();
@@ -161,7 +160,7 @@ async fn ddl_is_seen_inside_its_transaction_and_gone_after_rollback() {
     assert!(world.catalog().await.relation(None, "t", &path()).unwrap().column_named("b").is_some());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rollback_to_a_savepoint_shows_the_catalog_of_before() {
     let world = World::new().await;
     let client = world.begin();
@@ -178,7 +177,7 @@ async fn rollback_to_a_savepoint_shows_the_catalog_of_before() {
     assert!(catalog.relation(None, "v", &path()).is_some());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn oids_and_storage_ids_stay_and_are_never_given_twice() {
     let world = World::new().await;
     world.run("create table t(a int primary key, b int unique)").await.unwrap();
@@ -192,7 +191,7 @@ async fn oids_and_storage_ids_stay_and_are_never_given_twice() {
     assert!(other.storage_id > before.indexes[1].storage_id);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn truncate_takes_new_storage_ids_and_restarts_sequences() {
     let world = World::new().await;
     world.run("create table t(a serial primary key, b int unique); create table u(a int)").await.unwrap();
@@ -220,7 +219,7 @@ async fn truncate_takes_new_storage_ids_and_restarts_sequences() {
     assert_eq!(sequences.next_value(&client.context().await, sequence).unwrap(), 3);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn drop_needs_cascade_where_something_depends() {
     let world = World::new().await;
     world.run("create schema s; create table s.t(a serial); create table s.u(a int)").await.unwrap();
@@ -235,7 +234,7 @@ async fn drop_needs_cascade_where_something_depends() {
     assert_eq!(catalog.user_relations().count(), 0);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn alter_table_changes_the_descriptor() {
     let world = World::new().await;
     world.run("create table t(a int, b int, check (a > b)); alter table t add primary key (a)").await.unwrap();
@@ -256,7 +255,7 @@ async fn alter_table_changes_the_descriptor() {
     assert!(table.checks.is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn databases_have_their_own_schemas() {
     let world = World::new().await;
     world.run("create table t(a int)").await.unwrap();
@@ -272,7 +271,7 @@ async fn databases_have_their_own_schemas() {
     assert!(world.catalog().await.databases().iter().all(|database| database.name != "other"));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn roles_keep_verifiers_and_never_passwords() {
     let world = World::new().await;
     world.run("create role alice login password 'secret'").await.unwrap();
@@ -287,7 +286,7 @@ async fn roles_keep_verifiers_and_never_passwords() {
     assert!(world.catalog().await.role("alice").is_none());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_not_supported_is_refused_by_name() {
     let world = World::new().await;
     world.run("create table p(a int primary key, b int)").await.unwrap();
@@ -342,7 +341,7 @@ async fn sequences_never_give_a_value_twice() {
     assert!(next > 4000 && next <= 4000 + 4096 + 1, "{next}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sequences_have_limits_and_a_memory_for_each_session() {
     let world = World::new().await;
     world
@@ -367,7 +366,7 @@ async fn sequences_have_limits_and_a_memory_for_each_session() {
     assert_eq!(world.run("create sequence x minvalue 5 maxvalue 4").await.unwrap_err().state(), "22023");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_sequence_of_this_transaction_is_served_from_it() {
     let world = World::new().await;
     let client = world.begin();
@@ -383,7 +382,7 @@ async fn a_sequence_of_this_transaction_is_served_from_it() {
     assert_eq!(sequences.next_value(&client.context().await, oid).unwrap(), 9);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ddl_waits_for_writers_and_notices_circles() {
     use std::time::Duration;
     let world = World::new().await;
@@ -404,7 +403,7 @@ async fn ddl_waits_for_writers_and_notices_circles() {
     waiting.await.unwrap().1.unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_view_can_be_read() {
     let world = World::new().await;
     world.run("create table t(a serial primary key, b text check (b <> ''), unique (b)); create index on t(b desc) include (a)").await.unwrap();

@@ -13,9 +13,9 @@
 //! - no clock of another node is read: who waits counts a lease on its own monotonic clock, from when its wish was stored.
 //!
 //! The same rows carry the metadata locks of DDL: each node takes the lock among its own transactions (`grants`), on
-//! behalf of the one that asks. These locks make waiting polite; what is correct rests on rows. A writer who was
-//! not waited for, since its node gave no sign of life, fails on the fence of its table. DDL of a node that was given up fails
-//! on the node's own fence, which whoever gives it up writes first.
+//! behalf of the one that asks. Who asks waits until a node that says nothing is *given up*: its fence is written, a row that
+//! every transaction of it that writes or defines anything requires to be unchanged, then its row is taken away. It joins
+//! again under another number.
 //!
 //! A store of one process has no such rows, and none of this costs it anything.
 
@@ -143,7 +143,9 @@ impl Nodes {
             left: AtomicBool::new(false),
             this: this.clone(),
         });
-        nodes.beat().await?;
+        while nodes.state.lock().trusted.is_none() {
+            nodes.beat().await?;
+        }
         let (weak, clock) = (Arc::downgrade(&nodes), Arc::clone(env));
         let beats = async move {
             loop {
@@ -169,6 +171,35 @@ impl Nodes {
     /// This node's number.
     pub fn id(&self) -> u64 {
         self.state.lock().node
+    }
+    /// What transactions of this node that write or define require to be unchanged at COMMIT: it is written when the others
+    /// give the node up. To be called after the snapshot was taken: it is not written up to now. Waits while this node has
+    /// no word of the others. Errors: 40001 when that takes long.
+    pub async fn fence(&self) -> Result<bytes::Bytes> {
+        let begun = self.env.monotonic();
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            let now = self.env.monotonic();
+            {
+                let state = self.state.lock();
+                // Who was seen by itself for less than a lease cannot have been given up since.
+                if now < state.lease_until && state.trusted == Some(state.node) {
+                    return Ok(keys::node_fence(state.node));
+                }
+            }
+            if now.saturating_sub(begun) >= STORE_PATIENCE {
+                return Err(gives_way());
+            }
+            self.wake.notify_one();
+            futures::future::select(changed, self.env.sleep(self.options.short_rest)).await;
+        }
+    }
+    /// Says nothing from now on, as if the process were stopped.
+    #[cfg(test)]
+    pub(crate) fn fall_silent(&self) {
+        self.left.store(true, Ordering::SeqCst);
     }
     /// How many other nodes are known.
     pub fn others(&self) -> usize {
@@ -199,9 +230,9 @@ impl Nodes {
     /// Before a transaction that changes descriptors can commit: every other node looks into the store from now on, until
     /// the transaction has ended. Errors: 55P03 when the store does not let them know.
     pub(super) async fn announce(&self, transaction: &Arc<Transaction>) -> Result<()> {
+        transaction.require_unchanged(self.fence().await?);
         let number = {
             let mut state = self.state.lock();
-            transaction.require_unchanged(keys::node_fence(state.node));
             state.calm = None;
             state.definition_until = self.env.monotonic() + self.options.linger;
             if !state.definers.iter().any(|other| std::ptr::eq(other.as_ptr(), Arc::as_ptr(transaction))) {
@@ -331,7 +362,9 @@ impl Nodes {
                 let (wishes, definition) = (std::mem::take(&mut state.wishes), state.definition);
                 let (definers, until, next_wish) =
                     (std::mem::take(&mut state.definers), state.definition_until, state.next_wish);
+                let trusted = state.trusted;
                 *state = State::new(self.env.random() >> 1);
+                state.trusted = trusted;
                 // What is wished goes on; what was granted to others and by them is asked for again.
                 state.wishes = wishes.into_iter().map(|(n, own)| (n, OwnWish { told: None, ..own })).collect();
                 (state.definition, state.definers, state.definition_until, state.next_wish) =
@@ -383,10 +416,11 @@ impl Nodes {
     fn reader(&self) -> Arc<Transaction> {
         self.transactions.begin(TransactionOptions { read_only: true, ..TransactionOptions::default() })
     }
-    /// Gives up a node that is silent: its definitions can commit no more, then its row goes.
+    /// Gives up a node that is silent: what it began can commit no more, then its row goes.
     async fn give_up(&self, node: u64, value: &bytes::Bytes) -> Result<()> {
         let transaction = self.transactions.begin(TransactionOptions::default());
-        let fence = Write { key: keys::node_fence(node), kind: WriteKind::Lock, strength: LockStrength::Update };
+        // A mark that garbage collection removes.
+        let fence = Write { key: keys::node_fence(node), kind: WriteKind::Delete, strength: LockStrength::Update };
         transaction.write(vec![fence]).await?;
         if let Err(error) = transaction.commit().await {
             tracing::debug!(%error, "a node that is silent is given up later");

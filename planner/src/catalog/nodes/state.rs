@@ -53,6 +53,8 @@ pub(super) enum Verdict {
 
 pub(super) struct State {
     pub(super) node: NodeId,
+    /// The number under which this node's writers write: the one before, fenced, until what others wish is seen to.
+    pub(super) trusted: Option<NodeId>,
     pub(super) beat: u64,
     /// This node's row as last written.
     pub(super) stored: Option<Bytes>,
@@ -87,6 +89,7 @@ impl State {
     pub(super) fn new(node: NodeId) -> State {
         State {
             node,
+            trusted: None,
             beat: 0,
             stored: None,
             next_wish: 1,
@@ -161,6 +164,10 @@ impl State {
             self.lease_until = Duration::ZERO;
             return seen;
         }
+        // Who joins while others hold a lock has it held for them first.
+        if seen.begun.is_empty() && self.grants.values().all(|grant| grant.answer.is_some()) {
+            self.trusted = Some(self.node);
+        }
         for number in written.wishes.keys() {
             if let Some(own) = self.wishes.get_mut(number) {
                 own.told.get_or_insert(now);
@@ -189,8 +196,8 @@ impl State {
             match answer.map(|answer| answer.granted) {
                 Some(true) => {}
                 Some(false) => return Verdict::Refused,
-                // What it knew without looking has ended; what it still writes meets the fences.
-                None if silent => {}
+                // What it knew without looking has ended. What it still writes meets its fence when it was given up.
+                None if silent && matches!(own.wish, Wish::Definition | Wish::Sequence(_)) => {}
                 None => {
                     let contested = own.wish.contested();
                     let mut its = other.row.wishes.values().filter_map(Wish::contested);

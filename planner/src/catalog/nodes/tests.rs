@@ -96,6 +96,33 @@ fn a_wish_is_granted_by_every_answer_or_by_silence_longer_than_a_lease() {
 }
 
 #[test]
+fn a_lock_is_not_granted_by_silence() {
+    let options = NodeOptions::default();
+    let mut state = State::new(2);
+    let silent = [row(1, 1, &[], &[])];
+    look(&mut state, &silent, 0);
+    let number = wish(&mut state, Wish::Table { owner: 1, oid: 7 });
+    look(&mut state, &silent, 100);
+    assert_eq!(state.verdict(number, at(50_000), &options), Verdict::Waiting);
+    look(&mut state, &[], 6200);
+    assert_eq!(state.verdict(number, at(6200), &options), Verdict::Granted);
+}
+
+#[test]
+fn who_joins_is_trusted_when_what_others_wish_is_seen_to() {
+    let mut state = State::new(2);
+    let other = [row(1, 1, &[(4, Wish::Table { owner: 1, oid: 7 })], &[])];
+    assert_eq!(look(&mut state, &other, 0).begun.len(), 1);
+    let (stop, _stopped) = futures::channel::oneshot::channel();
+    state.grants.insert((1, 4), super::state::Grant { answer: None, _stop: stop });
+    look(&mut state, &other, 10);
+    assert_eq!(state.trusted, None);
+    state.grants.get_mut(&(1, 4)).unwrap().answer = Some(true);
+    look(&mut state, &other, 20);
+    assert_eq!(state.trusted, Some(2));
+}
+
+#[test]
 fn of_two_nodes_that_want_one_table_the_first_gets_it() {
     let options = NodeOptions::default();
     let (mut first, mut second) = (State::new(1), State::new(2));

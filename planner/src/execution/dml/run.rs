@@ -70,6 +70,9 @@ pub async fn hold_table(context: &StatementContext, table: &TableDescriptor) -> 
     }
     let database = context.catalog.database().oid;
     context.transaction.require_unchanged(CatalogStore::fence_key(database, table.oid, table.version));
+    if let Some(nodes) = context.session.database().ok().and_then(|database| database.catalog().nodes()) {
+        context.transaction.require_unchanged(nodes.fence().await?);
+    }
     Ok(())
 }
 

@@ -10,8 +10,7 @@ mod writes;
 use super::*;
 use crate::types::text::{OutputContext, output_string};
 use futures::StreamExt;
-use storage::env::SystemEnv;
-use storage::testing::MemoryStore;
+use storage::env::{EnvRef, SystemEnv};
 use txn::{Oracle, TransactionStore, TransactionStoreOptions};
 
 /// What one statement answered.
@@ -27,9 +26,9 @@ pub struct Client {
 }
 
 pub async fn database() -> Arc<Database> {
-    let env = SystemEnv::current().unwrap();
+    let env: EnvRef = SystemEnv::current().unwrap();
     let oracle = Oracle::new(env.clone());
-    let store = MemoryStore::new(oracle.clone());
+    let store = crate::test_store::open(&oracle, &env).await;
     let options = TransactionStoreOptions::default();
     let transactions = TransactionStore::open(store, oracle, env.clone(), options).await.unwrap();
     Database::open(transactions, env).await.unwrap()

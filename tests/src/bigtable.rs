@@ -1,0 +1,65 @@
+//! [`Bigtable`]: Bigtable's emulator, tables in it, and servers over one of them.
+
+use crate::server::{Server, binary, free_port};
+use std::process::{Command, Stdio};
+use storage::testing::Emulator;
+
+/// A running emulator, stopped when dropped.
+pub struct Bigtable {
+    emulator: Emulator,
+}
+
+/// A table that was made ready for servers.
+pub struct Table {
+    host: String,
+    store: String,
+}
+
+impl Bigtable {
+    /// Starts one, as `storage::testing::Emulator` says.
+    pub fn start() -> Bigtable {
+        Bigtable { emulator: Emulator::start().expect("a Bigtable emulator") }
+    }
+
+    /// `HOST:PORT` of the emulator.
+    pub fn host(&self) -> &str {
+        self.emulator.address()
+    }
+
+    /// A new table, made by `percosql init-store`.
+    pub fn table(&self) -> Table {
+        let table = Table { host: self.host().to_owned(), store: format!("bigtable://p/i/{}", self.emulator.table()) };
+        let output = Command::new(binary())
+            .args(["init-store", &table.store])
+            .env("BIGTABLE_EMULATOR_HOST", &table.host)
+            .stdin(Stdio::null())
+            .output()
+            .expect("percosql runs");
+        assert!(output.status.success(), "init-store: {}", String::from_utf8_lossy(&output.stderr));
+        table
+    }
+}
+
+impl Table {
+    /// `bigtable://…`.
+    pub fn store(&self) -> &str {
+        &self.store
+    }
+
+    /// Starts the only server over the table.
+    pub fn serve(&self) -> Server {
+        Server::start_where(&["--store", &self.store], &[("BIGTABLE_EMULATOR_HOST", &self.host)])
+    }
+
+    /// Starts one of several servers over the table.
+    pub fn node(&self) -> Server {
+        self.node_through(&self.host)
+    }
+
+    /// The same, which reaches the emulator at another `HOST:PORT`: through a proxy.
+    pub fn node_through(&self, host: &str) -> Server {
+        let advertised = format!("127.0.0.1:{}", free_port());
+        let arguments = ["--store", &self.store, "--advertise", &advertised];
+        Server::start_where(&arguments, &[("BIGTABLE_EMULATOR_HOST", host)])
+    }
+}
