@@ -17,7 +17,7 @@ use std::time::Duration;
 use storage::{Cell, Family, ReadFilter, RowMutation, StoreError, Timestamp, TimestampRange};
 
 /// Batches of secondaries under way at the same time.
-const PARALLEL_BATCHES: usize = 8;
+const PARALLEL_BATCHES: usize = 2;
 
 impl CommitJob {
     /// From the first lock to the primary's commit.

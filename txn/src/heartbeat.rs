@@ -13,8 +13,8 @@ use storage::{Family, Mutation, StoreError};
 
 /// Heart-beats are at least this far apart.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
-/// How often one heart-beat is tried while readers push the lock: the next one comes soon enough.
-const ATTEMPTS: usize = 4;
+/// How often one heart-beat is tried while readers push the lock.
+const ATTEMPTS: usize = 16;
 
 impl CommitJob {
     /// Runs `work` with heart-beats beside it. When it returns, none is under way.

@@ -97,6 +97,7 @@ pub mod lock;
 pub(crate) mod met_locks;
 pub mod oracle;
 pub(crate) mod outcome;
+pub(crate) mod pace;
 pub(crate) mod prewrite;
 pub(crate) mod resolver;
 pub(crate) mod rollback;

@@ -25,9 +25,13 @@ use storage::{
     TimestampRange,
 };
 
-/// How far above itself a reader pushes a commit that others pushed before: microseconds. For so long no reader
-/// disturbs the commit.
-const PUSH_AHEAD_MICROS: u64 = 20_000;
+/// How far above itself a reader pushes a commit that others pushed before, in microseconds. For so long no reader
+/// disturbs the owner, whose heart-beats and commit change the same cell.
+fn push_ahead(read_ts: Timestamp, start_ts: Timestamp) -> u64 {
+    // In proportion to its age, hence to how long its calls take: an owner on a slow store gets its turn too,
+    // and waits for the oracle a fraction of what it took already.
+    (read_ts.0.saturating_sub(start_ts.0) / 4).clamp(20_000, 1_000_000)
+}
 
 /// The fate of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +53,7 @@ pub(crate) struct PrimaryRow {
     /// Where it committed.
     pub(crate) committed: Option<Timestamp>,
     pub(crate) rolled_back: bool,
-    /// A later write of another transaction that excludes every prewrite.
+    /// A record of another transaction that excludes every prewrite.
     overwritten: bool,
     /// The newest write and rollback record seen.
     pub(crate) newest: Timestamp,
@@ -86,9 +90,11 @@ impl TransactionStore {
             match decode_record(cell)? {
                 Record::Committed(record) if record.start_ts == start_ts => seen.committed = Some(cell.timestamp),
                 Record::Committed(record) => {
-                    seen.overwritten |= cell.family == Family::Write
-                        && cell.timestamp > start_ts
-                        && record.strength == LockStrength::Update;
+                    seen.overwritten |= match cell.family {
+                        Family::Write => cell.timestamp > start_ts && record.strength == LockStrength::Update,
+                        // Where our rollback record would lie.
+                        _ => cell.timestamp == start_ts,
+                    };
                 }
                 Record::RolledBack => seen.rolled_back |= cell.timestamp == start_ts,
             }
@@ -153,7 +159,7 @@ impl TransactionStore {
                     return Ok(Status::Live);
                 }
                 // Pushed before: many readers, each of which would make the owner's commit fail once more.
-                let ahead = if lock.min_commit_ts > Timestamp::ZERO { PUSH_AHEAD_MICROS } else { 0 };
+                let ahead = if lock.min_commit_ts > Timestamp::ZERO { push_ahead(read_ts, start_ts) } else { 0 };
                 lock.min_commit_ts = Timestamp(read_ts.next().0.saturating_add(ahead));
                 let set = Mutation::Set { family: Family::Lock, timestamp: start_ts, value: lock.encode() };
                 if self.change_row(primary, vec![exactly(&cell)], vec![set]).await? {

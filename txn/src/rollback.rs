@@ -5,7 +5,7 @@ use crate::commit::CommitJob;
 use crate::data::decode_data;
 use crate::error::{Result, TxnError};
 use crate::intents::IntentState;
-use crate::lock::Lock;
+use crate::lock::{Lock, LockStrength};
 use crate::resolver::{Status, roll_back_mutations};
 use crate::store::TransactionStore;
 use crate::system;
@@ -13,8 +13,8 @@ use bytes::Bytes;
 use futures::StreamExt;
 use std::collections::BTreeMap;
 use storage::{
-    Cell, CommitBatch, CommitCell, Family, ReadFilter, RowMutation, RowRange, ScanOptions, Stamp, StoreError,
-    Timestamp, TimestampRange,
+    Cell, ClassRange, CommitBatch, CommitCell, Condition, Family, ReadFilter, RowMutation, RowRange, ScanOptions,
+    Stamp, StoreError, Timestamp, TimestampRange,
 };
 
 /// Locked rows that one step finishes: few, because the commits of others wait behind a step.
@@ -35,7 +35,12 @@ impl CommitJob {
             // The primary first: from then on nobody can think us committed, and a prewrite of
             // ours that is still on its way is refused there.
             let mutations = roll_back_mutations(self.start_ts);
-            self.store.change_row(&self.primary, Vec::new(), mutations).await?;
+            let conditions = match self.store.store.atomic() {
+                Some(_) => Vec::new(),
+                // The record of another may lie there, which refused our prewrite and keeps on doing so.
+                None => vec![no_record_at(self.start_ts)],
+            };
+            self.store.change_row(&self.primary, conditions, mutations).await?;
             let mut from = Some(Bytes::new());
             while let Some(start) = from.filter(|start| *start <= reached) {
                 let (writes, next) = self.step(&start)?;
@@ -70,6 +75,12 @@ impl CommitJob {
         });
         Ok(self.store.store.mutate_rows(rows.collect()).await?)
     }
+}
+
+/// The condition that no lock-only record lies where a rollback record is to be written.
+fn no_record_at(start_ts: Timestamp) -> Condition {
+    let class = ClassRange { from: LockStrength::KeyShare as u8, to: LockStrength::Update as u8 };
+    Condition::NoCell { family: Family::Rollback, range: TimestampRange::at(start_ts), class, except: None }
 }
 
 impl TransactionStore {

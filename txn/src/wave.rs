@@ -3,7 +3,7 @@
 //! commits.
 //!
 //! A row is refused on: a conflicting lock of another transaction; a conflicting write or lock-only
-//! record newer than the snapshot; a rollback record at exactly our start_ts. A lock of our own is
+//! record newer than the snapshot; a rollback or lock-only record at exactly our start_ts. A lock of our own is
 //! never written twice: a copy of the request that comes late must not undo what readers and
 //! heart-beats wrote into the lock. A retry after a lost answer finds the lock there, and that is
 //! success.
@@ -14,10 +14,12 @@ use crate::commit::{CommitJob, STORE_PATIENCE, no_lock};
 use crate::data::encode_data;
 use crate::error::{ConflictKind, Result, TxnError};
 use crate::failpoint::{self, FailPoints};
+use crate::pace::Pace;
 use crate::prewrite::long_value;
 use crate::write::{ROLLBACK, decode_record};
 use bytes::Bytes;
 use futures::channel::oneshot;
+use futures::stream::FuturesUnordered;
 use futures::{Stream, StreamExt, stream};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -74,22 +76,29 @@ impl CommitJob {
             self.only_check_vanished(write);
         }
         let rows = Rows { job: self, progress, ready: primary.into(), from: Some(Bytes::new()) };
-        let requests = rows.stream().map(|write| async move {
-            let result = match write {
-                Ok(write) => self.prewrite_row(&write).await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = result {
+        let mut rows = std::pin::pin!(rows.stream());
+        let pace = Pace::new(self.store.options.parallel_rows);
+        let mut under_way = FuturesUnordered::new();
+        let mut more = true;
+        while more || !under_way.is_empty() {
+            while more && under_way.len() < pace.limit() {
+                match rows.next().await {
+                    Some(Ok(write)) => under_way.push(self.prewrite_row(write, &pace)),
+                    Some(Err(error)) => progress.fail(error),
+                    None => more = false,
+                }
+            }
+            if let Some(Err(error)) = under_way.next().await {
                 progress.fail(error);
             }
-        });
-        requests.buffer_unordered(self.store.options.parallel_rows.max(1)).for_each(std::future::ready).await;
+        }
         let failed = progress.failed.lock().take();
         failed.map_or(Ok(()), Err)
     }
 
     /// One row by one conditional mutation.
-    async fn prewrite_row(&self, write: &FinalWrite) -> Result<()> {
+    async fn prewrite_row(&self, write: FinalWrite, pace: &Pace) -> Result<()> {
+        let write = &write;
         let class = write.strength.conflicting_classes();
         let none = |family, range, class| Condition::NoCell { family, range, class, except: None };
         let newer = TimestampRange::after(self.snapshot.ts());
@@ -99,7 +108,8 @@ impl CommitJob {
             none(Family::Lock, own, ClassRange::ANY),
             none(Family::Write, newer, class),
             none(Family::Rollback, newer, class),
-            none(Family::Rollback, own, ROLLBACK),
+            // Our own rollback, or the record of another, whose commit was pushed ahead to this very moment.
+            none(Family::Rollback, own, ClassRange::ANY),
         ];
         let mut backoff = Backoff::new(self.store.env.clone(), self.store.options.lock_wait);
         let mut patience = Backoff::new(self.store.env.clone(), STORE_PATIENCE);
@@ -111,8 +121,10 @@ impl CommitJob {
             let mut mutations = vec![set(Family::Lock, value.clone())];
             mutations.extend(long_value(write).map(|value| set(Family::Data, encode_data(value))));
             let lock = Cell { family: Family::Lock, timestamp: self.start_ts, value };
+            let sent = self.store.env.monotonic();
             match self.store.store.check_and_mutate(write.key.clone(), conditions.clone(), mutations).await {
                 Ok(true) => {
+                    pace.note(self.store.env.monotonic().saturating_sub(sent));
                     self.note_locked(write, lock);
                     return Ok(());
                 }
@@ -150,11 +162,10 @@ impl CommitJob {
         let rows = self.store.store.read(std::slice::from_ref(&write.key), &filter).await?;
         let class = write.strength.conflicting_classes();
         let cells = || rows.iter().flat_map(|row| &row.cells);
-        let own_rollback = |cell: &&Cell| {
-            cell.family == Family::Rollback && cell.timestamp == self.start_ts && ROLLBACK.contains(&cell.value)
-        };
-        if cells().any(|cell| own_rollback(&cell)) {
-            return Err(self.conflict(&write.key, ConflictKind::RolledBack, self.start_ts));
+        if let Some(cell) = cells().find(|cell| cell.family == Family::Rollback && cell.timestamp == self.start_ts) {
+            let ours = ROLLBACK.contains(&cell.value);
+            let kind = if ours { ConflictKind::RolledBack } else { ConflictKind::LockOnly };
+            return Err(self.conflict(&write.key, kind, self.start_ts));
         }
         if let Some(own) = cells().find(|cell| cell.family == Family::Lock) {
             return Ok(Some(own.clone()));

@@ -136,3 +136,78 @@ fn no_transfer_is_lost_or_doubled_behind_a_bad_network() {
     });
     runtime.shutdown_timeout(Duration::from_secs(5));
 }
+
+/// Resident memory of this process, in bytes.
+fn resident_bytes() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
+}
+
+/// Takes minutes in the test profile: `cargo test -p percosql-txn -- --ignored million --nocapture`;
+/// `PERCOSQL_BULK_ROWS` says how many rows instead.
+#[test]
+#[ignore = "takes minutes"]
+fn a_transaction_of_a_million_rows_over_bigtable_takes_bounded_memory_and_no_reader_waits() {
+    let rows = std::env::var("PERCOSQL_BULK_ROWS").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000_000usize);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let emulator = Emulator::start().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    runtime.block_on(async {
+        let env: EnvRef = SystemEnv::current().unwrap();
+        let address: BigtableAddress = format!("bigtable://p/i/{}", emulator.table()).parse().unwrap();
+        let direct = BigtableOptions { emulator: Some(emulator.address().to_owned()), ..BigtableOptions::default() };
+        init_store(address.clone(), direct.clone(), env.clone()).await.unwrap();
+        let store: StoreRef = BigtableStore::open(address, direct, env.clone()).await.unwrap();
+        let options = TransactionStoreOptions {
+            spill_dir: Some(folder.path().to_owned()),
+            buffer_limit_bytes: 16 << 20,
+            ..TransactionStoreOptions::default()
+        };
+        let store = TransactionStore::open(store, Oracle::new(env.clone()), env.clone(), options).await.unwrap();
+        let before = resident_bytes();
+        let name = |i: usize| format!("k{i:08}");
+        let read = |store: Arc<TransactionStore>, count: usize| {
+            let env = env.clone();
+            async move {
+                let mut took = Vec::new();
+                for _ in 0..count {
+                    let began = env.monotonic();
+                    let reader = store.begin(TransactionOptions::default());
+                    reader.get(name(env.random() as usize % rows).as_bytes(), OwnWrites::All).await.unwrap();
+                    took.push(env.monotonic() - began);
+                    env.sleep(Duration::from_millis(5)).await;
+                }
+                took.sort();
+                (took[took.len() / 2], took[took.len() * 99 / 100])
+            }
+        };
+        println!("idle: median and p99 of a read {:?}", read(store.clone(), 300).await);
+        let transaction = store.begin(TransactionOptions::default());
+        let began = env.monotonic();
+        for start in (0..rows).step_by(1000) {
+            let writes = (start..rows.min(start + 1000)).map(|i| put(&name(i), &"v".repeat(100))).collect();
+            transaction.write(writes).await.unwrap();
+        }
+        println!("{rows} rows buffered after {:?}, spilled: {}", env.monotonic() - began, transaction.stats().spilled);
+        let committing = tokio::spawn(async move { transaction.commit().await });
+        let mut most = 0;
+        while !committing.is_finished() {
+            println!("beside the commit: median and p99 of a read {:?}", read(store.clone(), 500).await);
+            most = most.max(resident_bytes());
+        }
+        committing.await.unwrap().unwrap();
+        println!("committed after {:?}, {} MB more", env.monotonic() - began, most.saturating_sub(before) >> 20);
+        let reader = store.begin(TransactionOptions::default());
+        let mut batches = reader.scan(RowRange::prefix("k"), TxnScanOptions::default(), OwnWrites::All);
+        let mut found = 0;
+        while let Some(batch) = futures::StreamExt::next(&mut batches).await {
+            found += batch.unwrap().len();
+            most = most.max(resident_bytes());
+        }
+        println!("counted after {:?}, {} MB more", env.monotonic() - began, most.saturating_sub(before) >> 20);
+        assert_eq!(found, rows);
+        assert!(most.saturating_sub(before) < 300 << 20, "{} MB more", most.saturating_sub(before) >> 20);
+    });
+    runtime.shutdown_timeout(Duration::from_secs(5));
+}

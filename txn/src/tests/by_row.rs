@@ -354,6 +354,40 @@ fn readers_that_keep_pushing_do_not_starve_a_commit() {
 }
 
 #[test]
+fn readers_that_keep_pushing_on_a_slow_store_do_not_starve_heart_beats() {
+    over_rows(|world, hooked| async move {
+        let env = world.env.clone();
+        hooked.set(move |call| {
+            let env = env.clone();
+            async move {
+                // Calls of the owner take long, and one row longer than its lock lives.
+                env.sleep(if call.locks("s") { 12 * SECOND } else { Duration::from_millis(80) }).await;
+                Fate::Done
+            }
+        });
+        let other = other_node(&world).await;
+        let transaction = world.begin();
+        transaction.write(vec![put("p", "1"), put("s", "1")]).await.unwrap();
+        let done = Arc::new(Mutex::new(false));
+        let reading = async {
+            while !*done.lock() {
+                other.value("p").await;
+                world.env.sleep(Duration::from_millis(3)).await;
+            }
+        };
+        let committing = async {
+            let began = world.env.monotonic();
+            let result = transaction.commit().await;
+            *done.lock() = true;
+            result.map(|_| world.env.monotonic() - began)
+        };
+        let (result, ()) = futures::future::join(committing, reading).await;
+        assert!(result.unwrap() < 15 * SECOND, "prewrites, and not long after");
+        assert_eq!(other.value("s").await.as_deref(), Some("1"));
+    });
+}
+
+#[test]
 fn an_owner_that_was_pushed_commits_above_its_readers() {
     over_rows(|world, hooked| async move {
         world.set("p", "old").await;

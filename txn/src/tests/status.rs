@@ -167,6 +167,27 @@ fn nothing_at_all_is_a_rollback_once_the_time_to_live_is_over() {
 }
 
 #[test]
+fn a_record_of_another_at_exactly_the_start_is_neither_taken_for_a_rollback_nor_overwritten() {
+    over_rows(|world, hooked| async move {
+        // Readers pushed another's commit to the very timestamp that a transaction then began with.
+        let transaction = world.begin();
+        let start_ts = transaction.snapshot_ts().await.unwrap();
+        let another = record(Timestamp(start_ts.0 - 5), RecordKind::Lock, LockStrength::KeyShare);
+        plant(&world, "p", Family::Rollback, start_ts, another.encode()).await;
+        transaction.write(vec![lock("p", LockStrength::KeyShare), put("s", "1")]).await.unwrap();
+        assert_eq!(conflict_kind(transaction.commit().await), Some(ConflictKind::LockOnly));
+        assert_eq!(row(&world, "p").newest(Family::Rollback).unwrap().value, another.encode());
+        // A lock that was left behind is rolled back without a change there.
+        plant_lock(&world, "s", start_ts, Duration::ZERO).await;
+        world.env.advance(SECOND);
+        hooked.take_log();
+        assert_eq!(world.value("s").await, None);
+        assert_eq!(at_the_primary(&hooked.take_log()), 0);
+        assert_eq!(row(&world, "p").newest(Family::Rollback).unwrap().value, another.encode());
+    });
+}
+
+#[test]
 fn a_primary_that_is_locked_while_a_resolver_looks_is_not_rolled_back() {
     over_rows(|world, hooked| async move {
         let start_ts = now(&world).await;

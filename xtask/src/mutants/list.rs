@@ -168,7 +168,7 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "late prewrite accepted",
         file: "txn/src/wave.rs",
-        original: "            none(Family::Rollback, own, ROLLBACK),\n",
+        original: "            none(Family::Rollback, own, ClassRange::ANY),\n",
         broken: "",
         tests: &["-p", "percosql-txn", "--lib", "late_prewrite_after_rollback"],
     },
@@ -210,9 +210,16 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "reader pushes no further than itself",
         file: "txn/src/resolver.rs",
-        original: "{ PUSH_AHEAD_MICROS } else { 0 }",
+        original: "{ push_ahead(read_ts, start_ts) } else { 0 }",
         broken: "{ 0 } else { 0 }",
         tests: &["-p", "percosql-txn", "--lib", "readers_that_keep_pushing"],
+    },
+    Mutant {
+        name: "readers push a slow owner again and again",
+        file: "txn/src/resolver.rs",
+        original: "(read_ts.0.saturating_sub(start_ts.0) / 4)",
+        broken: "(read_ts.0.saturating_sub(start_ts.0) / 4_000_000)",
+        tests: &["-p", "percosql-txn", "--lib", "readers_that_keep_pushing_on_a_slow_store"],
     },
     Mutant {
         name: "lock that has changed ended as expired",
