@@ -6,9 +6,9 @@
 //! | paper | here |
 //! |---|---|
 //! | section 2.2, Figure 6, `Set`: buffer until commit | [`Transaction`], `buffer`, `sorted_run` |
-//! | section 2.2, `Get`: look for locks, read the newest write | `snapshot`, `scan` |
-//! | section 2.2, `Prewrite`, the primary first | `prewrite` |
-//! | section 2.2, `Commit`, the primary decides | `commit`, `rollback` |
+//! | section 2.2, `Get`: look for locks, read the newest write | `snapshot`, `scan`, `met_locks` |
+//! | section 2.2, `Prewrite` | `prewrite` on one log, `wave` over rows |
+//! | section 2.2, `Commit`, the primary decides | `commit`, `by_row`, `rollback` |
 //! | section 2.2, cleaning up after a failed client | `resolver`, `intents` |
 //! | section 2.3, timestamps | [`Oracle`] |
 //! | section 2.4, notifications | not built yet |
@@ -38,9 +38,17 @@
 //!
 //! | path | when | how |
 //! |---|---|---|
-//! | nothing | no writes | the snapshot's timestamp |
+//! | nothing | no writes, and nobody asked for the identity | the snapshot's timestamp |
 //! | one phase | the engine commits across rows, and the transaction is small | one batch: conditions, then `w`, `r` stamped by the committer. No lock is ever written. |
 //! | two phases | large or spilled transactions; engines that only change one row at a time | below |
+//!
+//! Over rows the second phase looks so: all locks in one parallel wave (`wave`), commit_ts, one read of the keys that
+//! had to stay unchanged, the primary by a condition on the exact lock (`by_row`), the answer; the secondaries follow.
+//! Two waves of calls, three with keys that had to stay unchanged. Heart-beats write a later `expires_at` into the
+//! primary's lock and are over before the commit is sent. A reader that meets a live lock writes `min_commit_ts` above
+//! itself into the primary's lock and reads beneath: once a snapshot and owner, and further ahead when others did
+//! before, so that many readers disturb one owner seldom. A commit that was pushed ahead of the oracle is acknowledged
+//! when the oracle is there.
 //!
 //! # A timeline in two phases
 //!
@@ -69,6 +77,10 @@
 //! | 4 | the same | the same; the timestamp is lost, harmlessly |
 //! | 5 | locks, and `w` at the primary | committed. Rolled forward at restart, or by whoever meets a lock |
 //! | 6 | an intent without locks | the restart: removes it |
+//!
+//! Over rows no step is lost on a node that lives either: a commit whose answer is lost is looked up in the primary's
+//! row, and prevented for ever when it is not there. Only a store that does not answer leaves it undetermined, and
+//! `outcome` tells later.
 //!
 //! In one phase there is nothing to finish: the batch is in the log, or it is not.
 //!
