@@ -100,3 +100,6 @@ copy (select i, y from span order by i) to stdout;
 alter table span add column later interval default '1 day';
 select later from span order by i;
 drop table span;
+select make_interval(days => 10), make_interval(hours => 1, mins => 2), make_interval(1, secs => 2.5), make_date(year => 2020, month => 1, day => 2), make_time(hour => 1, min => 2, sec => 3.5);
+select make_interval(nosuch => 10);
+select to_number('12,345.6', '99G999D9'), to_number('-34,338,492', '99G999G999'), to_number('485-','999MI'), to_number('$12.50','L99.99'), to_number('<485>','999PR'), to_number('.5','9.9');

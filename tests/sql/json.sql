@@ -101,3 +101,14 @@ prepare field as select b ->> $1 from doc where id = $2; execute field('name', 2
 copy (select id, j, b from doc order by id) to stdout;
 select column_name, data_type, udt_name, column_default from information_schema.columns where table_name = 'doc' order by ordinal_position;
 drop table doc; drop table keyed;
+select first_value(j) over (order by j), lag(j) over (order by j) from (values (jsonb '1'), ('2')) v(j);
+select j from (values (json '1')) v(j) order by j;
+select j from (values (json '1')) v(j) group by j;
+select distinct j from (values (json '1')) v(j);
+select json '1' union select json '2';
+select * from (values (jsonb '1.0')) a(i) join (values (jsonb '1')) b(i) using (i);
+select jsonb '1' = any(array[jsonb '1.0']), jsonb '1' in (select jsonb '1.00');
+create table grouped (id int primary key, j json, b jsonb);
+insert into grouped values (1, '{"a" :1}', '{"a":1}'), (2, null, '2');
+select id, j, b, count(*) from grouped group by id order by id;
+drop table grouped;

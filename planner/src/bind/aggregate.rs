@@ -4,7 +4,7 @@ use super::binder::{Binder, column};
 use super::scope::{Scope, outer_references};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
-use crate::types::Datum;
+use crate::types::{BaseType, Datum};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchemaRef};
 use datafusion::functions_aggregate::count::count_udaf;
@@ -123,12 +123,20 @@ impl Binder<'_> {
         let mut values = Vec::new();
         let mut replaced: Vec<(Expr, Expr)> = Vec::new();
         let mut group_by = group_by.to_vec();
+        let given = group_by.len();
         self.add_dependent(scope, &mut group_by, used);
-        for typed in group_by {
+        for (at, typed) in group_by.into_iter().enumerate() {
             if replaced.iter().any(|(from, _)| *from == typed.expr) {
                 continue;
             }
-            let key = self.resolver.group_key(typed.clone());
+            // What depends on the keys is the same in a group: it need not be compared.
+            if at >= given && typed.ty.base == BaseType::Json {
+                let name = self.unique("a");
+                values.push(first_value_udaf().call(vec![typed.expr.clone()]).alias(&name));
+                replaced.push((typed.expr, column(name)));
+                continue;
+            }
+            let key = self.resolver.group_key(typed.clone())?;
             let key_name = self.unique("g");
             // Equal values may look different (numeric 1.0 and 1.00): one of them is shown.
             let shown = if key == typed.expr {

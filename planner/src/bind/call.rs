@@ -5,7 +5,7 @@ use super::expression::{Clause, Env};
 use super::type_name::sql_type;
 use crate::error::{Result, SqlError, state};
 use crate::functions::{AggregateCall, CastContext, TypedExpr};
-use crate::parse::fold_name;
+use crate::parse::{fold, fold_name};
 use crate::types::SqlType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::Expr;
@@ -120,9 +120,7 @@ impl Binder<'_> {
         if !builtin {
             return Err(self.no_function(&function.name.to_string(), &arguments.values));
         }
-        if matches!(name.as_str(), "generate_series" | "generate_subscripts" | "unnest")
-            || builtin && self.resolver.is_json_rows(&name)
-        {
+        if super::row_function::is_row_function(&name) || self.resolver.is_json_rows(&name) {
             return self.row_function(&name, arguments.values, env);
         }
         if schema.is_none()
@@ -224,6 +222,16 @@ impl Binder<'_> {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => arguments.values.push(self.expr(expr, env)?),
                 FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => arguments.star = true,
                 FunctionArg::Unnamed(_) => return Err(SqlError::unsupported("a whole row as a value")),
+                FunctionArg::ExprNamed {
+                    name: ast::Expr::Identifier(name),
+                    arg: FunctionArgExpr::Expr(expr),
+                    operator: _,
+                }
+                | FunctionArg::Named { name, arg: FunctionArgExpr::Expr(expr), operator: _ } => {
+                    let name = fold(name);
+                    let value = self.expr(expr, env)?;
+                    self.named_argument(function, &mut arguments.values, &name, value)?;
+                }
                 FunctionArg::Named { .. } | FunctionArg::ExprNamed { .. } => {
                     return Err(SqlError::unsupported("named arguments"));
                 }
@@ -240,6 +248,38 @@ impl Binder<'_> {
             }
         }
         Ok(arguments)
+    }
+
+    /// Puts an argument given by name in its place; what was skipped before it gets its default.
+    fn named_argument(
+        &self,
+        function: &ast::Function,
+        values: &mut Vec<TypedExpr>,
+        name: &str,
+        value: TypedExpr,
+    ) -> Result<()> {
+        let (_, called) = fold_name(&function.name)?;
+        let names: &[&str] = match called.as_str() {
+            "make_interval" => &["years", "months", "weeks", "days", "hours", "mins", "secs"],
+            "make_date" => &["year", "month", "day"],
+            "make_time" => &["hour", "min", "sec"],
+            "make_timestamp" => &["year", "month", "mday", "hour", "min", "sec"],
+            _ => return Err(SqlError::unsupported(format!("named arguments of {called}"))),
+        };
+        let missing = || {
+            let message = format!("function {called}({name} => {}) does not exist", value.ty.name());
+            SqlError::new(state::UNDEFINED_FUNCTION, message).hint(
+                "No function matches the given name and argument types. You might need to add explicit type casts.",
+            )
+        };
+        let place = names.iter().position(|known| *known == name).ok_or_else(missing)?;
+        while values.len() <= place {
+            values.push(super::literal::literal(crate::types::Datum::Int32(Some(0)), SqlType::INT4));
+        }
+        if let Some(slot) = values.get_mut(place) {
+            *slot = value;
+        }
+        Ok(())
     }
 
     /// An aggregate, without OVER.
@@ -281,7 +321,9 @@ impl Binder<'_> {
             ));
         }
         let Arguments { values, star: _, distinct, order_by } = arguments;
-        let argued = |sort: &Sort| values.iter().any(|value| self.resolver.sort_key(value.clone()) == sort.expr);
+        let argued = |sort: &Sort| {
+            values.iter().any(|value| self.resolver.sort_key(value.clone()).is_ok_and(|key| key == sort.expr))
+        };
         if distinct && !order_by.iter().all(argued) {
             let message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
             return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));

@@ -21,7 +21,7 @@ impl Binder<'_> {
         let mut values = Vec::new();
         let mut columns = Vec::new();
         for old in &bound.columns {
-            let key = self.resolver.group_key(old.typed());
+            let key = self.resolver.group_key(old.typed())?;
             let key_name = self.unique("k");
             let name = if key == old.expr {
                 key_name.clone()

@@ -21,7 +21,8 @@ pub struct WindowOrder {
 impl WindowOrder {
     /// Whether DataFusion compares these keys in RANGE frames.
     fn ranges(&self) -> bool {
-        let bytes = [BaseType::Numeric, BaseType::Interval, BaseType::Timetz, BaseType::Bytea, BaseType::Uuid];
+        let bytes =
+            [BaseType::Numeric, BaseType::Interval, BaseType::Timetz, BaseType::Jsonb, BaseType::Bytea, BaseType::Uuid];
         !self.types.iter().any(|ty| !ty.array && bytes.contains(&ty.base))
     }
 }

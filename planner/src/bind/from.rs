@@ -43,6 +43,8 @@ pub struct TableFunction<'t> {
     pub alias: Option<&'t ast::TableAlias>,
     /// WITH ORDINALITY.
     pub ordinality: bool,
+    /// Whether rows beside which it has none are kept: LEFT JOIN.
+    pub outer: bool,
 }
 
 /// A bound function of a FROM clause.
@@ -243,7 +245,7 @@ impl Binder<'_> {
     pub fn table_function(&self, function: &TableFunction<'_>, env: Env<'_>) -> Result<BoundFunction> {
         let args: Vec<TypedExpr> = function.args.iter().map(|arg| self.expr(arg, env)).collect::<Result<_>>()?;
         match function.name.as_str() {
-            "generate_series" | "generate_subscripts" | "unnest" => {
+            name if super::row_function::is_row_function(name) => {
                 Ok(BoundFunction::Rows(self.row_source(&function.name, args)?))
             }
             name if self.resolver.is_json_rows(name) => {
@@ -283,7 +285,7 @@ impl Binder<'_> {
                 (LogicalPlanBuilder::from(input).project(exprs)?.build()?, columns)
             }
             BoundFunction::Rows(RowSource::Lists(lists, names)) => {
-                let (plan, items) = self.lists_beside(input, exprs, lists, function.ordinality)?;
+                let (plan, items) = self.lists_beside(input, exprs, lists, function)?;
                 let count = items.len();
                 let several = count > 1 + usize::from(function.ordinality);
                 let columns = items.into_iter().enumerate().map(|(at, item)| {
@@ -298,15 +300,15 @@ impl Binder<'_> {
                 let columns = columns.collect();
                 (plan, columns)
             }
-            BoundFunction::Rows(source) if function.ordinality => {
+            BoundFunction::Rows(source) if function.ordinality || function.outer => {
                 let ty = source.element_type();
-                let (plan, items) = self.lists_beside(input, exprs, vec![source.as_list()], true)?;
+                let (plan, items) = self.lists_beside(input, exprs, vec![source.as_list()], function)?;
                 let mut items = items.into_iter();
-                let (Some(item), Some(number)) = (items.next(), items.next()) else {
-                    return Err(SqlError::internal("rows without their number"));
-                };
+                let item = items.next().ok_or_else(|| SqlError::internal("rows without a column"))?;
                 let value = self.resolver.cast(item, ty, CastContext::Explicit)?;
-                (plan, vec![made(&shown, value.expr, ty), made("ordinality", number.expr, number.ty)])
+                let mut columns = vec![made(&shown, value.expr, ty)];
+                columns.extend(items.map(|number| made("ordinality", number.expr, number.ty)));
+                (plan, columns)
             }
             BoundFunction::Rows(source) => {
                 let ty = source.element_type();
@@ -353,12 +355,24 @@ pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>>
         } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
             check_alias(alias.as_ref())?;
             let (_, name) = fold_name(name)?;
-            TableFunction { name, args: plain_arguments(args)?, alias: alias.as_ref(), ordinality: *with_ordinality }
+            TableFunction {
+                name,
+                args: plain_arguments(args)?,
+                alias: alias.as_ref(),
+                ordinality: *with_ordinality,
+                outer: false,
+            }
         }
         TableFactor::Function { lateral: _, name, args, with_ordinality, alias } => {
             check_alias(alias.as_ref())?;
             let (_, name) = fold_name(name)?;
-            TableFunction { name, args: plain_arguments(args)?, alias: alias.as_ref(), ordinality: *with_ordinality }
+            TableFunction {
+                name,
+                args: plain_arguments(args)?,
+                alias: alias.as_ref(),
+                ordinality: *with_ordinality,
+                outer: false,
+            }
         }
         TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_offset_alias: None, with_ordinality } => {
             check_alias(alias.as_ref())?;
@@ -367,6 +381,7 @@ pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>>
                 args: array_exprs.iter().collect(),
                 alias: alias.as_ref(),
                 ordinality: *with_ordinality,
+                outer: false,
             }
         }
         _ => return Ok(None),

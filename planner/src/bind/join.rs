@@ -85,7 +85,14 @@ impl Binder<'_> {
                         let source = self.lateral(left, &join.relation, parent).map_err(|_| error)?;
                         return self.filtered(source, constraint);
                     }
-                    Err(_) => return Err(SqlError::unsupported("an outer join with a LATERAL function")),
+                    Err(error) if kind == JoinType::Left && always(constraint) => {
+                        return self
+                            .lateral_outer(left, &join.relation, parent)
+                            .map_err(|inner| if inner.state() == state::UNDEFINED_COLUMN { error } else { inner });
+                    }
+                    Err(_) => {
+                        return Err(SqlError::unsupported("an outer join ON a condition with a LATERAL function"));
+                    }
                 }
             } else {
                 self.lateral_subquery(&left, &join.relation, parent)?

@@ -70,6 +70,20 @@ impl Binder<'_> {
         self.derived(bound, &fold(&alias.name), Some(alias), parent)
     }
 
+    /// Puts a lateral function beside what is on its left, whose rows without any of the function's are kept.
+    pub fn lateral_outer<'p>(
+        &self,
+        left: Source<'p>,
+        factor: &TableFactor,
+        parent: Option<&'p Scope<'p>>,
+    ) -> Result<Source<'p>> {
+        let function =
+            table_function(factor)?.ok_or_else(|| SqlError::internal("a lateral item that is no function"))?;
+        let function = TableFunction { outer: true, ..function };
+        let bound = self.table_function(&function, Env::new(&left.scope, Clause::FromFunction))?;
+        self.lateral_function(left, &function, bound, parent)
+    }
+
     fn lateral_function<'p>(
         &self,
         left: Source<'p>,

@@ -52,7 +52,7 @@ impl Binder<'_> {
         let (asc, nulls_first) = self.direction(item)?;
         let typed = self.settled_expr(&item.expr, env)?;
         let ty = typed.ty;
-        Ok((Sort { expr: self.resolver.sort_key(typed), asc, nulls_first }, ty))
+        Ok((Sort { expr: self.resolver.sort_key(typed)?, asc, nulls_first }, ty))
     }
 
     /// What an item of a query's ORDER BY (or GROUP BY) stands for: a number, an output name, or an expression.
@@ -93,7 +93,7 @@ impl Binder<'_> {
             };
             let Some(column) = column else { return Err(SqlError::internal("an output column is missing")) };
             let (asc, nulls_first) = self.direction(item)?;
-            sorts.push(Sort { expr: self.resolver.sort_key(column.typed()), asc, nulls_first });
+            sorts.push(Sort { expr: self.resolver.sort_key(column.typed())?, asc, nulls_first });
         }
         let plan = LogicalPlanBuilder::from(bound.plan).sort(sorts)?.build()?;
         Ok(BoundQuery { plan, columns: bound.columns })

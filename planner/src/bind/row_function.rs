@@ -3,6 +3,7 @@
 
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
+use super::from::TableFunction;
 use crate::error::{Result, SqlError, state};
 use crate::execution::generate_series::GenerateSeriesNode;
 use crate::functions::{CastContext, TypedExpr, series};
@@ -81,6 +82,9 @@ impl Binder<'_> {
         }
         if name == "generate_subscripts" {
             return self.generate_subscripts(args);
+        }
+        if let Some(list) = list_function(name) {
+            return Ok(RowSource::List(self.resolver.function(list, args)?));
         }
         if self.resolver.is_json_rows(name) {
             let mut lists = self.resolver.json_rows(name, args)?;
@@ -231,17 +235,24 @@ impl Binder<'_> {
         }
     }
 
-    /// The items of lists in step beside the rows of `input`, of which `carried` columns are kept; with `numbered`, their
+    /// The items of lists in step beside the rows of `input`, of which `carried` columns are kept; with ordinality their
     /// number last. Answers a column for each.
     pub fn lists_beside(
         &self,
         input: LogicalPlan,
         carried: Vec<Expr>,
         mut lists: Vec<TypedExpr>,
-        numbered: bool,
+        function: &TableFunction<'_>,
     ) -> Result<(LogicalPlan, Vec<TypedExpr>)> {
-        if numbered {
+        if function.ordinality {
             lists.push(self.resolver.function("array_ordinals", lists.clone())?);
+        }
+        if function.outer {
+            // No items are one row of NULL: an empty list is made NULL, which is kept.
+            for list in &mut lists {
+                let count = self.resolver.function("cardinality", vec![list.clone()])?.expr;
+                list.expr = when(count.gt(lit(0i32)), list.expr.clone()).end()?;
+            }
         }
         let mut exprs = carried;
         let (mut columns, mut items) = (Vec::new(), Vec::new());
@@ -251,7 +262,7 @@ impl Binder<'_> {
             columns.push(Column::from_name(&name));
             items.push(TypedExpr { expr: column(&name), ty: list.ty.element() });
         }
-        let options = UnnestOptions::new().with_preserve_nulls(false);
+        let options = UnnestOptions::new().with_preserve_nulls(function.outer);
         let plan =
             LogicalPlanBuilder::from(input).project(exprs)?.unnest_columns_with_options(columns, options)?.build()?;
         Ok((plan, items))
@@ -315,4 +326,18 @@ impl Binder<'_> {
 
 fn is_moment(ty: SqlType) -> bool {
     matches!(ty.plain(), SqlType::DATE | SqlType::TIMESTAMP | SqlType::TIMESTAMPTZ)
+}
+
+/// Whether a function returns rows, those of json aside.
+pub fn is_row_function(name: &str) -> bool {
+    matches!(name, "generate_series" | "generate_subscripts" | "unnest") || list_function(name).is_some()
+}
+
+/// The function that answers the rows of another as an array.
+fn list_function(name: &str) -> Option<&'static str> {
+    match name {
+        "string_to_table" => Some("string_to_array"),
+        "regexp_split_to_table" => Some("regexp_split_to_array"),
+        _ => None,
+    }
 }

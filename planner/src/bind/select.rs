@@ -164,7 +164,7 @@ impl Binder<'_> {
             let equal = |typed: &TypedExpr| exprs.iter().position(|expr| expr.clone().unalias() == typed.expr);
             let place = output.or_else(|| typed.as_ref().and_then(equal)).filter(|place| *place < columns.len());
             let expr = match (place.and_then(|place| columns.get(place)), typed) {
-                (Some(output), _) => self.resolver.sort_key(output.typed()),
+                (Some(output), _) => self.resolver.sort_key(output.typed())?,
                 (None, Some(_)) if distinct => {
                     let message = "for SELECT DISTINCT, ORDER BY expressions must appear in select list";
                     return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
@@ -172,7 +172,7 @@ impl Binder<'_> {
                 (None, Some(typed)) => {
                     let name = self.unique("s");
                     let typed = self.settle(typed)?;
-                    exprs.push(self.resolver.sort_key(typed).alias(&name));
+                    exprs.push(self.resolver.sort_key(typed)?.alias(&name));
                     column(name)
                 }
                 (None, None) => return Err(SqlError::internal("an ORDER BY item stands for nothing")),
@@ -185,7 +185,7 @@ impl Binder<'_> {
         for typed in distinct_on {
             let name = self.unique("k");
             let typed = self.settle(typed)?;
-            exprs.push(self.resolver.group_key(typed).alias(&name));
+            exprs.push(self.resolver.group_key(typed)?.alias(&name));
             keys.push(column(name));
         }
         plan = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
@@ -216,7 +216,7 @@ impl Binder<'_> {
             let Some(column) = bound.columns.get(*place) else {
                 return Err(SqlError::internal("an output column is missing"));
             };
-            let expr = self.resolver.sort_key(column.typed());
+            let expr = self.resolver.sort_key(column.typed())?;
             sorts.push(Sort { expr, asc: *asc, nulls_first: *nulls_first });
         }
         Ok(sorts)

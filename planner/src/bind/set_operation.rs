@@ -88,7 +88,7 @@ impl Binder<'_> {
         let mut keys = Vec::new();
         for column in &bound.columns {
             let name = self.unique("k");
-            exprs.push(self.resolver.group_key(column.typed()).alias(&name));
+            exprs.push(self.resolver.group_key(column.typed())?.alias(&name));
             keys.push(Column::from_name(name));
         }
         let mut plan = LogicalPlanBuilder::from(bound.plan).project(exprs)?;

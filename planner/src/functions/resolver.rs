@@ -203,13 +203,26 @@ impl<'a> Resolver<'a> {
     }
 
     /// By what an expression is sorted: what compares as PostgreSQL orders.
-    pub fn sort_key(&self, expr: TypedExpr) -> Expr {
-        super::comparison::canonical(self.settle(expr)).expr
+    /// Errors: 42883 for a type without an order.
+    pub fn sort_key(&self, expr: TypedExpr) -> Result<Expr> {
+        let expr = self.settle(expr);
+        if expr.ty.base == BaseType::Json {
+            let message = format!("could not identify an ordering operator for type {}", expr.ty.name());
+            return Err(SqlError::new(state::UNDEFINED_FUNCTION, message)
+                .hint("Use an explicit ordering operator or modify the query."));
+        }
+        Ok(super::comparison::canonical(expr).expr)
     }
 
     /// By what an expression is grouped or made distinct: equal values are equal bytes. The type is unchanged.
-    pub fn group_key(&self, expr: TypedExpr) -> Expr {
-        super::comparison::canonical(self.settle(expr)).expr
+    /// Errors: 42883 for a type whose values are not compared.
+    pub fn group_key(&self, expr: TypedExpr) -> Result<Expr> {
+        let expr = self.settle(expr);
+        if expr.ty.base == BaseType::Json {
+            let message = format!("could not identify an equality operator for type {}", expr.ty.name());
+            return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
+        }
+        Ok(super::comparison::canonical(expr).expr)
     }
 
     /// 42883 for a function.

@@ -9,6 +9,7 @@ mod operator;
 mod parse;
 mod span;
 mod to_char;
+mod to_number;
 mod truncate;
 mod zone;
 
@@ -27,6 +28,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         to_char::functions(),
         number::functions(),
         parse::functions(),
+        to_number::functions(),
         zone::functions(),
     ]
     .concat()
