@@ -345,6 +345,11 @@ fn fixtures() {
         (SqlType::BYTEA, "\\x6100", false, "016100ff0001"),
         (SqlType::DATE, "2000-01-01", false, "0180002acd"),
         (SqlType::TIMESTAMP, "1970-01-01 00:00:01", false, "0180000000000f4240"),
+        (SqlType::TIME, "00:00:01", false, "0180000000000f4240"),
+        (SqlType::TIMETZ, "00:00:01+01", false, "017fffffff297b9e407ffff1f0"),
+        (SqlType::INTERVAL, "1 day", false, "018000000000141dd76000"),
+        (SqlType::INTERVAL, "24:00", false, "018000000000141dd76000"),
+        (SqlType::JSONB, "\"a\"", false, "01026100ff0001"),
         (SqlType::UUID, "00000000-0000-0000-0000-0000000000ff", false, "01000000000000000000000000000000ff"),
         (SqlType::INT4.array_of(), "{1,NULL}", false, "0101800000010200"),
     ] {
