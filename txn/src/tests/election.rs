@@ -262,13 +262,26 @@ fn a_successor_whose_clock_is_behind_goes_on_from_the_mark() {
         let ahead: EnvRef = Arc::new(AheadEnv { inner: world.env.clone(), ahead: Duration::from_secs(60) });
         let first = world.try_join("first", false, &world.memory, &ahead).await.unwrap();
         let second = world.join("second").await;
-        let last = take(&second).await;
+        take(&second).await;
+        let last = take(&first).await;
         let (told, own) = (second.physical_now(), world.env.now_micros());
         assert!(told > own + 59_000_000, "{told} {own}");
         drop(first);
         let reading = second.timestamp().await.unwrap();
         assert!(reading.timestamp > last && reading.physical_micros >= told);
         assert!(reading.timestamp.0 <= reading.physical_micros + 1_000_000);
+    });
+}
+
+#[test]
+fn a_successor_that_was_told_nothing_begins_above_the_mark() {
+    World::run(9, |world| async move {
+        let ahead: EnvRef = Arc::new(AheadEnv { inner: world.env.clone(), ahead: Duration::from_secs(60) });
+        let first = world.try_join("first", false, &world.memory, &ahead).await.unwrap();
+        let second = world.join("second").await;
+        let last = take(&first).await;
+        drop(first);
+        assert!(take(&second).await > last);
     });
 }
 
