@@ -412,8 +412,8 @@ pub const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "timestamps begin below what was recovered",
-        file: "txn/src/oracle.rs",
-        original: "state.last = state.last.max(floor.0);",
+        file: "txn/src/oracle/mod.rs",
+        original: "state.last = state.last.max(floor);",
         broken: "",
         tests: &["-p", "percosql-txn", "--lib", "it_starts_above_the_greatest"],
     },
