@@ -3,7 +3,7 @@
 
 use crate::error::{Result, TxnError};
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use storage::StoreError;
 
@@ -32,6 +32,7 @@ pub enum FailAction {
 pub struct FailPoints {
     any: AtomicBool,
     set: Mutex<BTreeMap<String, FailAction>>,
+    reached: Mutex<BTreeSet<&'static str>>,
 }
 
 impl FailPoints {
@@ -53,6 +54,11 @@ impl FailPoints {
         self.any.load(Ordering::Relaxed) && self.set.lock().get(name) == Some(&FailAction::Stop)
     }
 
+    /// Whether somebody has come to `name` and stopped there: what lies before it is done.
+    pub fn has_stopped(&self, name: &str) -> bool {
+        self.reached.lock().contains(name)
+    }
+
     /// Passes through `name`.
     pub async fn pass(&self, name: &'static str) -> Result<()> {
         if !self.any.load(Ordering::Relaxed) {
@@ -62,7 +68,10 @@ impl FailPoints {
         match action {
             None => Ok(()),
             Some(FailAction::Error) => Err(TxnError::Store(StoreError::Unavailable(format!("fail point {name}")))),
-            Some(FailAction::Stop) => std::future::pending().await,
+            Some(FailAction::Stop) => {
+                self.reached.lock().insert(name);
+                std::future::pending().await
+            }
         }
     }
 }

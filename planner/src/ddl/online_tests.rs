@@ -44,6 +44,18 @@ async fn until(client: &mut Client, sql: &str, wanted: &[&str]) {
     panic!("{sql}: {:?}", client.rows(sql).await);
 }
 
+/// Waits until the build has come to the point at which it dies. A state can be read before: who took the statement
+/// away then would cancel it, and it would take its index away.
+async fn until_stopped(database: &Database, name: &str) {
+    for _ in 0..400 {
+        if database.transactions().fail_points().has_stopped(name) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("nobody came to {name}");
+}
+
 /// Runs a statement as the server does: again, when it conflicts.
 async fn again(client: &mut Client, sql: &str) -> std::result::Result<String, &'static str> {
     loop {
@@ -139,6 +151,7 @@ async fn a_crash_at_any_state_is_resumed_at_the_next_start() {
         again(&mut client, "update t set k = k + 10000 where id < 10").await.unwrap();
         again(&mut client, "delete from t where id > 1400").await.unwrap();
         again(&mut client, "insert into t values (2000, 2000, 'x', 0)").await.unwrap();
+        until_stopped(&database, name).await;
         // The process dies.
         build.abort();
         let database = world.start().await;
@@ -170,7 +183,7 @@ async fn duplicates_leave_no_unique_index() {
     database.transactions().fail_points().set(point::DROPPING, FailAction::Stop);
     let mut other = connect(&database).await;
     let build = tokio::spawn(async move { other.state("create unique index n on t(k)").await });
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    until_stopped(&database, point::DROPPING).await;
     build.abort();
     let database = world.start().await;
     let mut client = connect(&database).await;
@@ -196,6 +209,7 @@ async fn a_row_that_is_not_filled_yet_does_not_take_another_rows_entry() {
     client.run("update t set k = 60000 where id = 6").await;
     client.run("insert into t values (9002, 7, 'new', 0)").await;
     client.run("delete from t where id = 7").await;
+    until_stopped(&database, point::WRITE_ONLY).await;
     build.abort();
     let database = world.start().await;
     let mut client = connect(&database).await;
@@ -215,6 +229,7 @@ async fn a_row_that_is_not_filled_yet_does_not_take_another_rows_entry() {
     client.run("update t set k = 80000 where id = 8").await;
     client.run("insert into t values (0, 9, 'new', 0)").await;
     client.run("delete from t where id = 9").await;
+    until_stopped(&database, point::WRITE_ONLY).await;
     build.abort();
     let database = world.start().await;
     let mut client = connect(&database).await;
