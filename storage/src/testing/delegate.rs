@@ -1,5 +1,21 @@
 //! What a store that stands before another one only passes on: everything but the calls that it changes.
 
+use crate::contract::{CommitBatch, FailedCondition, Store};
+use crate::env::BoxFuture;
+use crate::error::{Result, StoreError};
+use crate::timestamp::Timestamp;
+
+/// Has `inner` commit across rows, where it can.
+pub fn commit_atomic(
+    inner: &dyn Store,
+    batch: CommitBatch,
+) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>> {
+    match inner.atomic() {
+        Some(atomic) => atomic.commit_atomic(batch),
+        None => Box::pin(std::future::ready(Err(StoreError::Unsupported("commit_atomic".to_owned())))),
+    }
+}
+
 /// The methods of [`Store`](crate::Store) that ask and do not write rows, each passed on to the store in this field.
 #[macro_export]
 macro_rules! delegate_store_questions {

@@ -120,13 +120,7 @@ impl AtomicCommit for FaultyStore {
         &self,
         batch: CommitBatch,
     ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>> {
-        let call = async move {
-            match self.inner.atomic() {
-                Some(atomic) => atomic.commit_atomic(batch).await,
-                None => Err(StoreError::Unsupported("commit_atomic".to_owned())),
-            }
-        };
-        self.write(call).boxed()
+        self.write(super::delegate::commit_atomic(&*self.inner, batch)).boxed()
     }
 
     crate::delegate_atomic_questions!(inner);

@@ -197,16 +197,7 @@ fn a_descriptor_that_is_being_changed_is_waited_for() {
     let options = TransactionStoreOptions { lock_wait: 2 * SECOND, ..options(Path::ByRow) };
     over_rows_with(options, |world, hooked| async move {
         world.set("descriptor", "1").await;
-        let env = world.env.clone();
-        hooked.set(move |call| {
-            let env = env.clone();
-            async move {
-                if call.commits("descriptor") {
-                    env.sleep(SECOND).await;
-                }
-                Fate::Done
-            }
-        });
+        hooked.slow_down(|call| if call.commits("descriptor") { SECOND } else { Duration::ZERO });
         for (taken, expected) in [("before", Some(ConflictKind::Condition)), ("after", None)] {
             let writer = world.begin();
             if taken == "before" {
@@ -237,16 +228,7 @@ fn a_descriptor_that_is_being_changed_is_waited_for() {
 #[test]
 fn a_slow_prewrite_is_kept_alive_by_heart_beats() {
     over_rows(|world, hooked| async move {
-        let env = world.env.clone();
-        hooked.set(move |call| {
-            let env = env.clone();
-            async move {
-                if call.locks("s") {
-                    env.sleep(20 * SECOND).await;
-                }
-                Fate::Done
-            }
-        });
+        hooked.slow_down(|call| if call.locks("s") { 20 * SECOND } else { Duration::ZERO });
         let other = other_node(&world).await;
         let transaction = world.begin();
         transaction.write(vec![put("p", "1"), put("s", "1")]).await.unwrap();
@@ -268,16 +250,7 @@ fn a_slow_prewrite_is_kept_alive_by_heart_beats() {
 #[test]
 fn heart_beats_are_over_before_the_commit_is_sent() {
     over_rows(|world, hooked| async move {
-        let env = world.env.clone();
-        hooked.set(move |call| {
-            let env = env.clone();
-            async move {
-                if call.commits("p") {
-                    env.sleep(20 * SECOND).await;
-                }
-                Fate::Done
-            }
-        });
+        hooked.slow_down(|call| if call.commits("p") { 20 * SECOND } else { Duration::ZERO });
         let transaction = world.begin();
         transaction.write(vec![put("p", "1"), put("s", "1")]).await.unwrap();
         transaction.commit().await.unwrap();
@@ -356,15 +329,8 @@ fn readers_that_keep_pushing_do_not_starve_a_commit() {
 #[test]
 fn readers_that_keep_pushing_on_a_slow_store_do_not_starve_heart_beats() {
     over_rows(|world, hooked| async move {
-        let env = world.env.clone();
-        hooked.set(move |call| {
-            let env = env.clone();
-            async move {
-                // Calls of the owner take long, and one row longer than its lock lives.
-                env.sleep(if call.locks("s") { 12 * SECOND } else { Duration::from_millis(80) }).await;
-                Fate::Done
-            }
-        });
+        // Calls of the owner take long, and one row longer than its lock lives.
+        hooked.slow_down(|call| if call.locks("s") { 12 * SECOND } else { Duration::from_millis(80) });
         let other = other_node(&world).await;
         let transaction = world.begin();
         transaction.write(vec![put("p", "1"), put("s", "1")]).await.unwrap();
@@ -425,14 +391,7 @@ fn auditors_stay_as_fast_while_a_large_transaction_commits() {
         before.write((0..ROWS).map(|i| put(&format!("k{i:05}"), "old")).collect()).await.unwrap();
         before.commit().await.unwrap();
         world.settle().await;
-        let env = world.env.clone();
-        hooked.set(move |_| {
-            let env = env.clone();
-            async move {
-                env.sleep(RTT).await;
-                Fate::Done
-            }
-        });
+        hooked.slow_down(|_| RTT);
         let auditor = other_over(&world, &hooked).await;
         let latencies = |auditor: World, until: Arc<Mutex<bool>>| async move {
             let mut latencies = Vec::new();
@@ -479,16 +438,9 @@ fn auditors_stay_as_fast_while_a_large_transaction_commits() {
 fn reads_are_one_call_and_a_commit_is_two_waves() {
     over_rows(|world, hooked| async move {
         const RTT: Duration = Duration::from_millis(10);
-        let env = world.env.clone();
         let writes: Vec<Write> = (0..100).map(|i| put(&format!("k{i:02}"), &"x".repeat(i * 10))).collect();
         let keys: Vec<Bytes> = writes.iter().map(|write| write.key.clone()).collect();
-        hooked.set(move |_| {
-            let env = env.clone();
-            async move {
-                env.sleep(RTT).await;
-                Fate::Done
-            }
-        });
+        hooked.slow_down(|_| RTT);
         let transaction = world.begin();
         transaction.write(writes).await.unwrap();
         transaction.snapshot_ts().await.unwrap();

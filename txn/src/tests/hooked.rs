@@ -78,6 +78,18 @@ impl HookedStore {
         *self.hook.lock() = Some(Arc::new(move |call| Box::pin(hook(call))));
     }
 
+    /// Lets every later call begin so much later, as `delay` says.
+    pub(crate) fn slow_down(&self, delay: impl Fn(&Call) -> Duration + Send + Sync + 'static) {
+        let env = self.env.clone();
+        self.set(move |call| {
+            let late = env.sleep(delay(&call));
+            async move {
+                late.await;
+                Fate::Done
+            }
+        });
+    }
+
     pub(crate) fn clear(&self) {
         *self.hook.lock() = None;
     }
@@ -170,10 +182,7 @@ impl AtomicCommit for HookedStore {
         &self,
         batch: CommitBatch,
     ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>> {
-        match self.inner.atomic() {
-            Some(atomic) => atomic.commit_atomic(batch),
-            None => Box::pin(std::future::ready(Err(StoreError::Unsupported("commit_atomic".into())))),
-        }
+        storage::testing::delegate::commit_atomic(&*self.inner, batch)
     }
     storage::delegate_atomic_questions!(inner);
 }

@@ -1,7 +1,7 @@
 //! What a status means, row by row of the table in `resolver`; and what `pg_xact_status` says.
 
 use super::harness::*;
-use super::hooked::{Call, Fate};
+use super::hooked::{Call, Fate, HookedStore};
 use super::nodes::*;
 use crate::data::{RecordKind, encode_data};
 use crate::lock::Lock;
@@ -22,6 +22,23 @@ async fn plant_lock(world: &World, name: &str, start_ts: Timestamp, time_to_live
 
 fn record(start_ts: Timestamp, kind: RecordKind, strength: LockStrength) -> WriteRecord {
     WriteRecord { strength, kind, start_ts, inlined: (kind == RecordKind::Put).then(|| key("new")) }
+}
+
+/// The owner of `start_ts` locks its primary, or gives a sign of life, just before the first change there. Answers how
+/// many changes there were.
+fn locked_just_before_a_change(world: &World, hooked: &HookedStore, start_ts: Timestamp) -> Arc<AtomicU64> {
+    let changes = Arc::new(AtomicU64::new(0));
+    let (owner, times) = (world.clone(), changes.clone());
+    hooked.set(move |call| {
+        let (owner, times) = (owner.clone(), times.clone());
+        async move {
+            if matches!(&call, Call::Change(key, _) if key == "p") && times.fetch_add(1, Ordering::SeqCst) == 0 {
+                plant_lock(&owner, "p", start_ts, 5 * SECOND).await;
+            }
+            Fate::Done
+        }
+    });
+    changes
 }
 
 fn at_the_primary(log: &[(Duration, Call)]) -> usize {
@@ -107,17 +124,7 @@ fn an_expired_lock_is_ended_at_the_primary_exactly_as_it_was_seen() {
         plant_lock(&world, "s", start_ts, SECOND).await;
         world.env.advance(2 * SECOND);
         // Its owner gives a sign of life after the resolver has looked.
-        let beaten = Arc::new(AtomicU64::new(0));
-        let (owner, times) = (world.clone(), beaten.clone());
-        hooked.set(move |call| {
-            let (owner, times) = (owner.clone(), times.clone());
-            async move {
-                if matches!(&call, Call::Change(key, _) if key == "p") && times.fetch_add(1, Ordering::SeqCst) == 0 {
-                    plant_lock(&owner, "p", start_ts, 5 * SECOND).await;
-                }
-                Fate::Done
-            }
-        });
+        let beaten = locked_just_before_a_change(&world, &hooked, start_ts);
         assert_eq!(world.value("s").await.as_deref(), Some("old"));
         assert!(beaten.load(Ordering::SeqCst) > 0);
         assert!(lock_at(&world, "p", start_ts).is_some(), "it lives");
@@ -193,18 +200,9 @@ fn a_primary_that_is_locked_while_a_resolver_looks_is_not_rolled_back() {
         let start_ts = now(&world).await;
         plant_lock(&world, "s", start_ts, SECOND).await;
         world.env.advance(2 * SECOND);
-        let owner = world.clone();
-        let times = Arc::new(AtomicU64::new(0));
-        hooked.set(move |call| {
-            let (owner, times) = (owner.clone(), times.clone());
-            async move {
-                if matches!(&call, Call::Change(key, _) if key == "p") && times.fetch_add(1, Ordering::SeqCst) == 0 {
-                    plant_lock(&owner, "p", start_ts, 5 * SECOND).await;
-                }
-                Fate::Done
-            }
-        });
+        let locked = locked_just_before_a_change(&world, &hooked, start_ts);
         assert_eq!(world.value("s").await, None);
+        assert!(locked.load(Ordering::SeqCst) > 0);
         assert!(!rolled_back(&world, "p", start_ts));
         assert!(lock_at(&world, "p", start_ts).is_some());
     });
