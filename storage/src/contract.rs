@@ -432,8 +432,8 @@ pub trait Store: Send + Sync + 'static {
     /// An engine behind a network repeats a request whose answer was lost. When the repetition finds that a
     /// condition does not hold, that may be the first request's own effect, or anyone's: the answer is
     /// `StoreError::Undetermined`, never false. Ask for what is idempotent, so that a repetition which
-    /// holds again does no harm, and let the row tell what happened: a prewrite excepts its own lock from the
-    /// conditions, so its repetition holds; a commit whose lock is gone reads its write record.
+    /// holds again does no harm, and let the row tell what happened: a prewrite that is refused looks for its own lock
+    /// there; a commit whose lock is gone reads its write record.
     fn check_and_mutate<'a>(
         &'a self,
         key: Bytes,

@@ -64,6 +64,15 @@ impl BigtableOptions {
     }
 }
 
+/// The attempts of one call.
+pub struct Attempts {
+    /// When to give up, by the monotonic clock.
+    end: Duration,
+    failures: u32,
+    /// Whether one of them may have been done.
+    maybe_done: bool,
+}
+
 /// An answer, and whether an earlier attempt of the call may have been done too.
 pub struct Answer<T> {
     pub value: T,
@@ -211,30 +220,36 @@ impl Client {
         F: Fn(Request<M>) -> A,
         A: Future<Output = std::result::Result<T, Status>>,
     {
-        let end = self.env.monotonic() + self.options.deadline.max(limit);
-        let mut repeated = false;
-        let mut failures = 0;
+        let mut attempts = self.attempts(limit);
         loop {
-            let left = end.saturating_sub(self.env.monotonic());
+            let left = attempts.end.saturating_sub(self.env.monotonic());
             let answer = self.limited(limit.min(left), async { attempt(self.request(message.clone()).await?).await });
-            let status = match answer.await {
-                Ok(value) => return Ok(Answer { value, repeated }),
-                Err(status) => status,
-            };
-            match retry::verdict(&status) {
-                Verdict::Refused => return Err(retry::store_error(what, &status, repeated)),
-                Verdict::NotSent => {}
-                Verdict::Unknown => repeated = true,
+            match answer.await {
+                Ok(value) => return Ok(Answer { value, repeated: attempts.maybe_done }),
+                Err(status) => self.before_next(what, &status, &mut attempts).await?,
             }
-            failures += 1;
-            let pause = retry::pause(failures, self.env.random());
-            if self.env.monotonic() + pause >= end {
-                return Err(retry::store_error(what, &status, repeated));
-            }
-            tracing::debug!(what, %status, failures, "a call of Bigtable is repeated");
-            self.calls.repeated();
-            self.env.sleep(pause).await;
         }
+    }
+
+    /// The attempts of a call that begins now, each of which may take `limit`.
+    pub fn attempts(&self, limit: Duration) -> Attempts {
+        let end = self.env.monotonic() + self.options.deadline.max(limit);
+        Attempts { end, failures: 0, maybe_done: false }
+    }
+
+    /// Waits after an attempt that failed, until the next. Errors: it was refused, or the call's time is over.
+    pub async fn before_next(&self, what: &str, status: &Status, attempts: &mut Attempts) -> Result<()> {
+        let verdict = retry::verdict(status);
+        attempts.maybe_done |= verdict == Verdict::Unknown;
+        attempts.failures += 1;
+        let pause = retry::pause(attempts.failures, self.env.random());
+        if verdict == Verdict::Refused || self.env.monotonic() + pause >= attempts.end {
+            return Err(retry::store_error(what, status, attempts.maybe_done));
+        }
+        tracing::debug!(what, %status, failures = attempts.failures, "a call of Bigtable is repeated");
+        self.calls.repeated();
+        self.env.sleep(pause).await;
+        Ok(())
     }
 }
 

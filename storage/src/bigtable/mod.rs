@@ -108,7 +108,7 @@ impl BigtableStore {
             }
         });
         let rows: Vec<Vec<Row>> = stream::iter(calls).buffered(READS_AT_A_TIME).try_collect().await?;
-        let rows = rows.concat();
+        let rows: Vec<Row> = rows.into_iter().flatten().collect();
         // As asked for: in the order of the keys, a row again where a key comes again.
         let row = |key: &Bytes| rows.binary_search_by(|row| row.key.cmp(key)).ok().and_then(|at| rows.get(at)).cloned();
         Ok(keys.iter().filter_map(row).collect())

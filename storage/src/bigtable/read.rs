@@ -5,7 +5,7 @@ use super::client::Client;
 use super::limits::{READ_KEY_BYTES, READ_KEYS};
 use super::merge::{MergedRow, RowMerger};
 use super::retry::{self, Verdict};
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use bytes::{Bytes, BytesMut};
 use googleapis_tonic_google_bigtable_v2::google::bigtable::v2 as bt;
 use std::collections::VecDeque;
@@ -184,10 +184,7 @@ impl RowStream {
         let pause = retry::pause(self.failures, client.env.random());
         let refused = retry::verdict(&status) == Verdict::Refused;
         if refused || client.env.monotonic() + pause >= self.give_up {
-            return Err(match retry::store_error("reading rows", &status, false) {
-                StoreError::Undetermined(text) => StoreError::Unavailable(text),
-                other => other,
-            });
+            return Err(retry::store_error("reading rows", &status, false));
         }
         tracing::debug!(%status, failures = self.failures, "a reading of rows goes on behind the last one");
         client.calls.repeated();

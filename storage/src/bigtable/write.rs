@@ -87,28 +87,15 @@ pub async fn mutate_rows(client: &Arc<Client>, rows: Vec<RowMutation>) -> Result
 
 /// One request's rows, by Bigtable's keys, until each was changed.
 pub async fn mutate_entries(client: &Arc<Client>, mut left: Vec<bt::mutate_rows_request::Entry>) -> Result<()> {
-    let end = client.env.monotonic() + client.options.deadline;
+    let limit = client.options.attempt;
+    let mut attempts = client.attempts(limit);
     client.calls.write();
-    let mut failures = 0;
-    let mut maybe_done = false;
     loop {
-        let status = match client.limited(client.options.attempt, attempt(client, &mut left)).await {
+        let status = match client.limited(limit, attempt(client, &mut left)).await {
             Ok(None) => return Ok(()),
             Ok(Some(status)) | Err(status) => status,
         };
-        match retry::verdict(&status) {
-            Verdict::Refused => return Err(retry::store_error("changing rows", &status, maybe_done)),
-            Verdict::NotSent => {}
-            Verdict::Unknown => maybe_done = true,
-        }
-        failures += 1;
-        let pause = retry::pause(failures, client.env.random());
-        if client.env.monotonic() + pause >= end {
-            return Err(retry::store_error("changing rows", &status, maybe_done));
-        }
-        tracing::debug!(%status, failures, rows = left.len(), "a change of rows is repeated");
-        client.calls.repeated();
-        client.env.sleep(pause).await;
+        client.before_next("changing rows", &status, &mut attempts).await?;
     }
 }
 
