@@ -3,7 +3,7 @@
 //! or through the lock. It never waits for an owner, nor for the removal of a lock, which goes on
 //! behind it.
 
-use crate::data::{RecordKind, decode_data};
+use crate::data::RecordKind;
 use crate::error::Result;
 use crate::lock::Lock;
 use crate::resolver::Status;
@@ -98,14 +98,7 @@ impl TransactionStore {
             }
             match status {
                 Status::Committed(commit_ts) if commit_ts <= snapshot.ts() => {
-                    return Ok(Shown::Value(match (lock.kind, lock.inlined) {
-                        (RecordKind::Put, Some(value)) => Some(value),
-                        (RecordKind::Put, None) => match row.newest(Family::Data) {
-                            Some(data) if data.timestamp == cell.timestamp => Some(decode_data(&data.value)?),
-                            _ => Some(self.read_data(snapshot, &row.key, cell.timestamp, counts).await?),
-                        },
-                        (RecordKind::Delete | RecordKind::Lock, _) => None,
-                    }));
+                    return Ok(Shown::Value(self.locked_value(snapshot, row, cell.timestamp, lock, counts).await?));
                 }
                 // Committed above the snapshot, or not at all, or pushed: beneath the lock.
                 Status::Committed(_) | Status::RolledBack | Status::Live | Status::Gone => {}

@@ -35,17 +35,23 @@ impl CommitJob {
         Lock { expires_at: self.store.expires_at(), ..self.lock_for(write) }
     }
 
+    /// What the transaction does to its primary.
+    pub(crate) fn primary_write(&self) -> Result<Option<FinalWrite>> {
+        let (first, _) = self.buffer.final_writes(&self.primary, 1, 0)?;
+        let mut primary = first.into_iter().find(|write| write.key == self.primary);
+        if let Some(write) = &mut primary {
+            self.only_check_vanished(write);
+        }
+        Ok(primary)
+    }
+
     /// Writes every lock, the primary's first. `reached`: the last step begun, for a rollback.
     pub(crate) async fn prewrite(&mut self, reached: &mut Option<Bytes>) -> Result<()> {
         self.expires_at = self.store.expires_at();
-        let range = self.buffer.final_writes(&self.primary, 1, 0)?.0;
-        let mut primary: Vec<FinalWrite> = range.into_iter().filter(|write| write.key == self.primary).collect();
-        for write in &mut primary {
-            self.only_check_vanished(write);
-        }
+        let primary = self.primary_write()?;
         *reached = Some(Bytes::new());
-        self.prewrite_step(&primary).await?;
-        if let Some(write) = primary.first() {
+        self.prewrite_step(primary.as_slice()).await?;
+        if let Some(write) = &primary {
             let value = self.lock_for(write).encode();
             *self.primary_lock.lock() = Some(Cell { family: Family::Lock, timestamp: self.start_ts, value });
         }

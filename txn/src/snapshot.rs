@@ -187,9 +187,7 @@ impl TransactionStore {
     }
 
     async fn take_past_snapshot(&self, ts: Timestamp) -> Result<Snapshot> {
-        if self.store.atomic().is_none() {
-            return self.take_past_snapshot_by_row(ts).await;
-        }
+        let Some(atomic) = self.store.atomic() else { return self.take_past_snapshot_by_row(ts).await };
         if ts.0 > self.oracle.physical_now().max(self.oracle.last().0) {
             return Err(TxnError::Invalid("a snapshot in the future cannot be read"));
         }
@@ -198,9 +196,6 @@ impl TransactionStore {
         self.check_safe_point(ts)?;
         // No later commit may land at or below what is read.
         self.oracle.advance_to(ts);
-        let Some(atomic) = self.store.atomic() else {
-            return Ok(Snapshot::new(ts, (Some(reader), None), false));
-        };
         while atomic.published() < ts {
             let empty = CommitBatch { publishes: true, durable: false, ..CommitBatch::default() };
             if atomic.commit_atomic(empty).await?.is_err() {
@@ -437,6 +432,25 @@ impl TransactionStore {
         }
     }
 
+    /// The value that a lock at `start_ts` stands for.
+    pub(crate) async fn locked_value(
+        &self,
+        snapshot: &Snapshot,
+        row: &Row,
+        start_ts: Timestamp,
+        lock: Lock,
+        counts: &ReadCounts,
+    ) -> Result<Option<Bytes>> {
+        Ok(match (lock.kind, lock.inlined) {
+            (RecordKind::Put, Some(value)) => Some(value),
+            (RecordKind::Put, None) => match row.newest(Family::Data) {
+                Some(data) if data.timestamp == start_ts => Some(decode_data(&data.value)?),
+                _ => Some(self.read_data(snapshot, &row.key, start_ts, counts).await?),
+            },
+            (RecordKind::Delete | RecordKind::Lock, _) => None,
+        })
+    }
+
     /// What a snapshot sees of a row, locks considered.
     async fn seen(
         &self,
@@ -463,11 +477,7 @@ impl TransactionStore {
             match self.lock_status(start_ts, &lock, second_look).await? {
                 Status::Gone => return Ok(Seen::Again),
                 Status::Committed(commit_ts) if commit_ts <= snapshot.ts => {
-                    return Ok(Seen::Value(match (lock.kind, lock.inlined) {
-                        (RecordKind::Put, Some(value)) => Some(value),
-                        (RecordKind::Put, None) => Some(self.read_data(snapshot, &row.key, start_ts, counts).await?),
-                        (RecordKind::Delete | RecordKind::Lock, _) => None,
-                    }));
+                    return Ok(Seen::Value(self.locked_value(snapshot, row, start_ts, lock, counts).await?));
                 }
                 // Committed above the snapshot, or not at all: beneath the lock.
                 Status::Committed(_) | Status::RolledBack | Status::Live => {}

@@ -70,12 +70,8 @@ impl CommitJob {
     /// Writes every lock. When it returns, no request of it is under way: what was sent has been
     /// answered, or given up after all retries.
     pub(crate) async fn prewrite_wave(&self, progress: &Progress) -> Result<()> {
-        let mut primary = self.buffer.final_writes(&self.primary, 1, 0)?.0;
-        primary.retain(|write| write.key == self.primary);
-        for write in &mut primary {
-            self.only_check_vanished(write);
-        }
-        let rows = Rows { job: self, progress, ready: primary.into(), from: Some(Bytes::new()) };
+        let ready = self.primary_write()?.into_iter().collect();
+        let rows = Rows { job: self, progress, ready, from: Some(Bytes::new()) };
         let mut rows = std::pin::pin!(rows.stream());
         let pace = Pace::new(self.store.options.parallel_rows);
         let mut under_way = FuturesUnordered::new();
