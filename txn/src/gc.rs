@@ -6,40 +6,34 @@
 
 use crate::backoff::Backoff;
 use crate::commit::STORE_PATIENCE;
-use crate::data::{RecordKind, decode_data, encode_data};
+use crate::data::{RecordKind, decode_data};
 use crate::error::Result;
 use crate::gc_lease::GcLease;
 use crate::intents::IntentState;
 use crate::lock::Lock;
-use crate::resolver::{Status, exactly};
+use crate::resolver::Status;
 use crate::store::TransactionStore;
-use crate::system;
 use crate::transaction::GcReport;
 use crate::write::{Record, decode_record};
+use crate::{register, system};
 use futures::StreamExt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use storage::{
-    AtomicCommit, Cell, ClassRange, Condition, Family, Mutation, ReadFilter, Row, RowMutation, RowRange, ScanOptions,
-    StoreError, Timestamp, TimestampRange,
+    AtomicCommit, Cell, Family, Mutation, ReadFilter, Row, RowMutation, RowRange, ScanOptions, StoreError, Timestamp,
+    TimestampRange,
 };
 
-/// The one version of the safe point's cell: it is overwritten in place.
-const SAFE_POINT_VERSION: Timestamp = Timestamp(1);
 /// Rows changed in one request.
 const BATCH_ROWS: usize = 512;
 
 impl TransactionStore {
     /// Moves the safe point as far as it may go, durably. Answers where it is.
     async fn advance_safe_point(&self) -> Result<Timestamp> {
-        if self.store.atomic().is_none() {
-            return self.advance_safe_point_by_row().await;
-        }
+        let Some(atomic) = self.store.atomic() else { return self.advance_safe_point_by_row().await };
         let history = self.options.history.as_micros() as u64;
         let mut target = Timestamp(self.oracle.physical_now().saturating_sub(history));
-        if let Some(atomic) = self.store.atomic() {
-            target = target.min(AtomicCommit::oldest_snapshot(atomic));
-        }
+        target = target.min(AtomicCommit::oldest_snapshot(atomic));
         if let Some(oldest) = self.oldest_hold().await? {
             target = target.min(oldest);
         }
@@ -81,18 +75,9 @@ impl TransactionStore {
             if target <= self.safe_point() {
                 break;
             }
-            let condition = match stored {
-                Some(cell) => exactly(&cell),
-                None => Condition::NoCell {
-                    family: Family::Data,
-                    range: TimestampRange::ALL,
-                    class: ClassRange::ANY,
-                    except: None,
-                },
-            };
-            let value = encode_data(&target.0.to_be_bytes());
-            let set = Mutation::Set { family: Family::Data, timestamp: SAFE_POINT_VERSION, value };
-            if self.change_row(&key, vec![condition], vec![set]).await? {
+            let next = register::cell(&target.0.to_be_bytes());
+            let (conditions, mutations) = register::change(stored.as_ref(), Some(&next));
+            if self.change_row(&key, conditions, mutations).await? {
                 self.safe_point.fetch_max(target.0, Ordering::SeqCst);
                 break;
             }
@@ -114,14 +99,12 @@ impl TransactionStore {
 
     /// Looks where the safe point is, where other nodes may have moved it. Answers its cell.
     pub(crate) async fn load_safe_point(&self) -> Result<Option<Cell>> {
-        let key = system::safe_point_key();
-        let filter = ReadFilter::new().with(Family::Data, TimestampRange::at(SAFE_POINT_VERSION), 1);
-        let rows = self.store.read(std::slice::from_ref(&key), &filter).await?;
-        let Some(cell) = rows.first().and_then(|row| row.newest(Family::Data)) else { return Ok(None) };
+        let found = register::read(&*self.store, &system::safe_point_key()).await?;
+        let Some(cell) = &found else { return Ok(None) };
         let bytes = <[u8; 8]>::try_from(&decode_data(&cell.value)?[..]);
         let bytes = bytes.map_err(|_| StoreError::Corrupted("the safe point".into()))?;
         self.safe_point.fetch_max(u64::from_be_bytes(bytes), Ordering::SeqCst);
-        Ok(Some(cell.clone()))
+        Ok(found)
     }
 
     /// Removes the rows of a range once no live snapshot can reach them: the storage ids of
@@ -155,10 +138,13 @@ impl TransactionStore {
         };
         let mut lease = Some(lease);
         let report = self.collect(&mut lease).await;
-        if let Some(lease) = lease {
-            self.end_collecting(lease).await?;
-        }
-        report
+        let ended = match lease {
+            Some(lease) => self.end_collecting(lease, report.is_ok()).await,
+            None => Ok(()),
+        };
+        let report = report?;
+        ended?;
+        Ok(report)
     }
 
     /// A pass, as long as a `lease` that was there is.
@@ -179,7 +165,9 @@ impl TransactionStore {
             }
         }
         for tablet in tablets {
-            self.collect_range(tablet.range, bound, &mut report, lease).await?;
+            if !self.collect_range(tablet.range, bound, &mut report, lease).await? {
+                break;
+            }
         }
         Ok(report)
     }
@@ -254,13 +242,14 @@ impl TransactionStore {
         Ok((resolved, left))
     }
 
+    /// Answers false when the lease was lost.
     async fn collect_range(
         &self,
         range: RowRange,
         bound: Timestamp,
         report: &mut GcReport,
         lease: &mut Option<GcLease>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let below = TimestampRange::up_to(bound);
         let filter = ReadFilter::new()
             .with(Family::Lock, below, usize::MAX)
@@ -280,12 +269,12 @@ impl TransactionStore {
             }
             if !changes.is_empty() {
                 if !self.keep(lease).await? {
-                    return Ok(());
+                    return Ok(false);
                 }
                 self.store.mutate_rows(changes).await?;
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -6,18 +6,15 @@
 
 use crate::backoff::Backoff;
 use crate::commit::STORE_PATIENCE;
-use crate::data::{decode_data, encode_data};
+use crate::data::decode_data;
 use crate::error::{Result, TxnError};
-use crate::resolver::exactly;
 use crate::store::TransactionStore;
-use crate::system;
+use crate::{register, system};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use futures::StreamExt;
 use parking_lot::Mutex;
 use std::time::Duration;
-use storage::{
-    Cell, ClassRange, Condition, Family, Mutation, ReadFilter, ScanOptions, StoreError, Timestamp, TimestampRange,
-};
+use storage::{Cell, Family, ScanOptions, StoreError, Timestamp};
 
 /// How long a node's hold is good for, counted from when its renewal was sent.
 const LEASE: Duration = Duration::from_secs(30);
@@ -25,8 +22,6 @@ const LEASE: Duration = Duration::from_secs(30);
 const RENEWAL: Duration = Duration::from_secs(10);
 /// How much longer others respect it: for clocks that do not run alike.
 const MARGIN: Duration = Duration::from_secs(10);
-/// The one version of a hold's cell: it is overwritten in place.
-const VERSION: Timestamp = Timestamp(1);
 /// When a named hold ends.
 const NEVER: u64 = u64::MAX;
 
@@ -44,7 +39,7 @@ impl Hold {
         let mut bytes = BytesMut::with_capacity(16);
         bytes.put_u64(self.oldest.0);
         bytes.put_u64(self.until);
-        Cell { family: Family::Data, timestamp: VERSION, value: encode_data(&bytes) }
+        register::cell(&bytes)
     }
 
     fn of(cell: &Cell) -> Result<Hold> {
@@ -89,15 +84,14 @@ impl TransactionStore {
     /// Lets garbage collection pass a snapshot held under `name`. Answers whether there was one.
     pub async fn release_snapshot(&self, name: &str) -> Result<bool> {
         let key = system::named_hold_key(name);
-        let Some(cell) = self.read_hold(&key).await? else { return Ok(false) };
+        let Some(cell) = register::read(&*self.store, &key).await? else { return Ok(false) };
         self.change_hold(&key, Some(&cell), None).await?;
         Ok(true)
     }
 
     /// The oldest snapshot that a row holds. Removes the rows of nodes that are gone.
     pub(crate) async fn oldest_hold(&self) -> Result<Option<Timestamp>> {
-        let filter = ReadFilter::new().with(Family::Data, TimestampRange::at(VERSION), 1);
-        let mut rows = self.store.scan(system::holds(), filter, ScanOptions::default());
+        let mut rows = self.store.scan(system::holds(), register::filter(), ScanOptions::default());
         let (mut oldest, mut ended) = (None, Vec::new());
         while let Some(batch) = rows.next().await {
             for row in batch? {
@@ -113,8 +107,8 @@ impl TransactionStore {
         }
         drop(rows);
         for (key, cell) in ended {
-            let delete = Mutation::Delete { family: Family::Data, range: TimestampRange::at(VERSION) };
-            self.change_row(&key, vec![exactly(&cell)], vec![delete]).await?;
+            let (conditions, mutations) = register::change(Some(&cell), None);
+            self.change_row(&key, conditions, mutations).await?;
         }
         Ok(oldest)
     }
@@ -122,12 +116,10 @@ impl TransactionStore {
     /// Holds the oldest past snapshot of this node's readers from now on, by a row with a lease.
     pub(crate) async fn hold_past_readers(&self) -> Result<()> {
         self.renew_hold().await?;
-        let Some(this) = self.this.upgrade() else { return Ok(()) };
         if std::mem::replace(&mut self.node_hold.state.lock().renewing, true) {
             return Ok(());
         }
         let (weak, env) = (self.this.clone(), self.env.clone());
-        drop(this);
         self.env.spawn(
             "hold-snapshots",
             Box::pin(async move {
@@ -174,35 +166,17 @@ impl TransactionStore {
         Ok(true)
     }
 
-    async fn read_hold(&self, key: &Bytes) -> Result<Option<Cell>> {
-        let filter = ReadFilter::new().with(Family::Data, TimestampRange::at(VERSION), 1);
-        let rows = self.store.read(std::slice::from_ref(key), &filter).await?;
-        Ok(rows.first().and_then(|row| row.newest(Family::Data)).cloned())
-    }
-
     /// Puts `next` in place of what lies at `key`, `before` being what should. On condition of what lies there: an
     /// older request that comes late must not take its place.
     async fn change_hold(&self, key: &Bytes, before: Option<&Cell>, next: Option<&Cell>) -> Result<()> {
         let mut before = before.cloned();
         let mut patience = Backoff::new(self.env.clone(), STORE_PATIENCE);
         loop {
-            let condition = match &before {
-                Some(cell) => exactly(cell),
-                None => Condition::NoCell {
-                    family: Family::Data,
-                    range: TimestampRange::ALL,
-                    class: ClassRange::ANY,
-                    except: None,
-                },
-            };
-            let mutation = match next {
-                Some(cell) => Mutation::Set { family: cell.family, timestamp: VERSION, value: cell.value.clone() },
-                None => Mutation::Delete { family: Family::Data, range: TimestampRange::at(VERSION) },
-            };
-            if self.change_row(key, vec![condition], vec![mutation]).await? {
+            let (conditions, mutations) = register::change(before.as_ref(), next);
+            if self.change_row(key, conditions, mutations).await? {
                 return Ok(());
             }
-            before = self.read_hold(key).await?;
+            before = register::read(&*self.store, key).await?;
             if before.as_ref() == next {
                 return Ok(());
             }

@@ -111,6 +111,7 @@ pub mod oracle;
 pub(crate) mod outcome;
 pub(crate) mod pace;
 pub(crate) mod prewrite;
+pub(crate) mod register;
 pub(crate) mod resolver;
 pub(crate) mod rollback;
 pub(crate) mod scan;

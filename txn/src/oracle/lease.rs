@@ -1,17 +1,11 @@
 //! [`LeaseRow`]: the one row that says which node hands out timestamps, for how far ahead, and where it is asked. Changed
 //! only on condition of what it was. Must not know clocks or what timestamps are for.
 
-use crate::data::{decode_data, encode_data};
+use crate::data::decode_data;
 use crate::error::{Result, TxnError};
-use crate::resolver::exactly;
-use crate::system;
+use crate::{register, system};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use storage::{
-    Cell, ClassRange, Condition, Family, Mutation, ReadFilter, Store, StoreError, Timestamp, TimestampRange,
-};
-
-/// The one version of the cell: it is overwritten in place.
-const VERSION: Timestamp = Timestamp(1);
+use storage::{Cell, Store, StoreError};
 
 /// What the row says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +34,7 @@ impl LeaseRow {
         bytes.put_u16(u16::try_from(self.address.len()).unwrap_or(0));
         bytes.put_slice(self.address.as_bytes());
         bytes.put_slice(self.name.as_bytes());
-        Cell { family: Family::Data, timestamp: VERSION, value: encode_data(&bytes) }
+        register::cell(&bytes)
     }
 
     pub(super) fn of(cell: &Cell) -> Result<LeaseRow> {
@@ -64,19 +58,13 @@ impl LeaseRow {
 
 /// The row's cell, if the row was ever written.
 pub(super) async fn read(store: &dyn Store) -> Result<Option<Cell>> {
-    let filter = ReadFilter::new().with(Family::Data, TimestampRange::at(VERSION), 1);
-    let key: Bytes = system::oracle_key();
-    let rows = store.read(std::slice::from_ref(&key), &filter).await?;
-    Ok(rows.first().and_then(|row| row.newest(Family::Data)).cloned())
+    register::read(store, &system::oracle_key()).await
 }
 
 /// Puts `next` in place of what was `seen`. `None`: nobody can tell whether it did.
 pub(super) async fn change(store: &dyn Store, seen: Option<&Cell>, next: &Cell) -> Result<Option<bool>> {
-    let absent =
-        || Condition::NoCell { family: Family::Data, range: TimestampRange::ALL, class: ClassRange::ANY, except: None };
-    let set = Mutation::Set { family: next.family, timestamp: next.timestamp, value: next.value.clone() };
-    let condition = seen.map_or_else(absent, exactly);
-    match store.check_and_mutate(system::oracle_key(), vec![condition], vec![set]).await {
+    let (conditions, mutations) = register::change(seen, Some(next));
+    match store.check_and_mutate(system::oracle_key(), conditions, mutations).await {
         Ok(done) => Ok(Some(done)),
         Err(StoreError::Undetermined(_)) => Ok(None),
         Err(error) => Err(error.into()),
@@ -101,8 +89,7 @@ mod tests {
         assert_eq!(LeaseRow::of(&row.cell()).unwrap(), row);
         let whole = decode_data(&row.cell().value).unwrap();
         for length in 0..27 + row.address.len() {
-            let cell = Cell { value: encode_data(&whole[..length]), ..row.cell() };
-            assert!(LeaseRow::of(&cell).is_err(), "{length}");
+            assert!(LeaseRow::of(&register::cell(&whole[..length])).is_err(), "{length}");
         }
     }
 }

@@ -96,6 +96,7 @@ fn the_safe_point_is_durable_before_anything_is_removed() {
         let moved = log.iter().position(|(_, call)| matches!(call, Call::Change(key, _) if *key == safe_point));
         let removed = log.iter().position(|(_, call)| matches!(call, Call::ChangeMany(_)));
         assert!(moved.unwrap() < removed.unwrap());
+        assert!(world.store.begin_collecting(HOUR).await.unwrap().is_some(), "a pass that failed is soon repeated");
         // Another node refuses what may be gone, even though it looked before.
         let other = other_node(&world).await;
         assert!(matches!(past(&other, old).snapshot_ts().await, Err(TxnError::SnapshotTooOld { .. })));

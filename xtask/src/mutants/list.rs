@@ -329,8 +329,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "garbage collected before the locks of all tablets are resolved",
         file: "txn/src/gc.rs",
-        original: "            if !self.keep(lease).await? {\n                return Ok(report);\n            }\n        }\n        for tablet in tablets {\n            self.collect_range(tablet.range, bound,",
-        broken: "            self.collect_range(tablet.range.clone(), bound,",
+        original: "            if !self.keep(lease).await? {\n                return Ok(report);\n            }\n        }\n        for tablet in tablets {\n            if !self.collect_range(tablet.range, bound,",
+        broken: "            if !self.collect_range(tablet.range.clone(), bound,",
         tests: &["-p", "percosql-txn", "--lib", "a_lock_is_resolved_before"],
     },
     Mutant {
@@ -371,8 +371,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "garbage collection passes the engine's readers",
         file: "txn/src/gc.rs",
-        original: "            target = target.min(AtomicCommit::oldest_snapshot(atomic));\n",
-        broken: "            let _ = atomic;\n",
+        original: "        target = target.min(AtomicCommit::oldest_snapshot(atomic));\n",
+        broken: "        let _ = atomic;\n",
         tests: &["-p", "percosql-txn", "--lib", "a_reader_registers_first"],
     },
     Mutant {
