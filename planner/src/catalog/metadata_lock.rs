@@ -188,6 +188,27 @@ impl TableLocks {
         }
         Ok(false)
     }
+    /// Resolves when this many transactions wait for locks.
+    #[cfg(test)]
+    pub(crate) async fn until_waiting(&self, count: usize) {
+        self.until(|state| state.waiting.len() >= count).await;
+    }
+    /// Resolves when somebody has a table alone.
+    #[cfg(test)]
+    pub(crate) async fn until_exclusive(&self) {
+        let alone = |(target, table): (&LockTarget, &TableState)| {
+            matches!(target, LockTarget::Table(_)) && table.holders.iter().any(|(_, mode)| *mode == LockMode::Exclusive)
+        };
+        self.until(|state| state.tables.iter().any(alone)).await;
+    }
+    #[cfg(test)]
+    async fn until(&self, so: impl Fn(&State) -> bool) {
+        let begin = self.env.monotonic();
+        while !so(&self.state.lock()) {
+            assert!(self.env.monotonic().saturating_sub(begin) < Duration::from_secs(60), "it does not come to pass");
+            self.env.sleep(Duration::from_millis(2)).await;
+        }
+    }
     fn release(&self, owner: Owner) {
         let mut state = self.state.lock();
         state.stop_waiting(owner);
@@ -222,16 +243,23 @@ impl HeldLocks {
     /// waits for ever), 40P01 when the wait would never end, 40001 when another node goes first.
     pub async fn acquire(&self, target: LockTarget, mode: LockMode, timeout: Option<Duration>) -> Result<()> {
         self.acquire_here(target.clone(), mode, timeout).await?;
-        match mode {
-            LockMode::Shared(_) => Ok(()),
-            LockMode::Exclusive => self.acquire_elsewhere(target, None, timeout).await,
-            LockMode::Drain(version) => self.acquire_elsewhere(target, Some(version), timeout).await,
-        }
+        let drain = match mode {
+            LockMode::Shared(_) => return Ok(()),
+            LockMode::Exclusive => None,
+            LockMode::Drain(version) => Some(version),
+        };
+        self.acquire_elsewhere(target, drain, timeout).await.map(|_| ())
     }
-    async fn acquire_elsewhere(&self, target: LockTarget, drain: Option<u64>, timeout: Option<Duration>) -> Result<()> {
-        let Some(nodes) = self.locks.nodes.get() else { return Ok(()) };
+    /// Answers whether other nodes had to be asked.
+    async fn acquire_elsewhere(
+        &self,
+        target: LockTarget,
+        drain: Option<u64>,
+        timeout: Option<Duration>,
+    ) -> Result<bool> {
+        let Some(nodes) = self.locks.nodes.get() else { return Ok(false) };
         if drain.is_none() && self.elsewhere.lock().contains_key(&target) {
-            return Ok(());
+            return Ok(false);
         }
         let Some(nodes) = nodes.upgrade() else {
             return Err(SqlError::new(state::ADMIN_SHUTDOWN, "the server is stopping"));
@@ -242,7 +270,7 @@ impl HeldLocks {
             self.elsewhere.lock().insert(target, wished);
             self.fences.lock().insert(fence);
         }
-        Ok(())
+        Ok(true)
     }
     /// The same as [`HeldLocks::acquire`] on this node alone.
     pub(super) async fn acquire_here(
@@ -291,8 +319,9 @@ impl HeldLocks {
     pub async fn shared(&self, table: Oid, version: u64, timeout: Option<Duration>) -> Result<()> {
         self.acquire(LockTarget::Table(table), LockMode::Shared(version), timeout).await
     }
-    /// Takes a table alone, to change its descriptor: after an index build on it, if there is one.
-    pub async fn exclusive(&self, table: Oid, timeout: Option<Duration>) -> Result<()> {
+    /// Takes a table alone, to change its descriptor: after an index build on it, if there is one. Answers whether other
+    /// nodes had to be asked: what their transactions wrote may be newer than a snapshot from before.
+    pub async fn exclusive(&self, table: Oid, timeout: Option<Duration>) -> Result<bool> {
         self.exclusive_here(table, timeout).await?;
         self.acquire_elsewhere(LockTarget::Table(table), None, timeout).await
     }
@@ -300,14 +329,6 @@ impl HeldLocks {
     pub(super) async fn exclusive_here(&self, table: Oid, timeout: Option<Duration>) -> Result<()> {
         self.acquire_here(LockTarget::Change(table), LockMode::Exclusive, timeout).await?;
         self.acquire_here(LockTarget::Table(table), LockMode::Exclusive, timeout).await
-    }
-    /// Whether the table is taken alone, on all nodes where there can be several. False where there is one.
-    pub fn has_everywhere(&self, table: Oid) -> bool {
-        self.elsewhere.lock().contains_key(&LockTarget::Table(table))
-    }
-    /// Whether tables are locked on other nodes as well.
-    pub fn are_spread(&self) -> bool {
-        self.locks.nodes.get().is_some()
     }
     /// What a transaction that relies on locks of other nodes requires to be unchanged; `None` where there is one node.
     /// Errors: 40001 when the others have given this node, and its locks, up.

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use txn::{LockStrength, OwnWrites, Transaction, TransactionOptions, TransactionStore, TxnError, Write, WriteKind};
 
@@ -57,6 +57,8 @@ struct Entry {
     reserving: tokio::sync::Mutex<()>,
     /// How many other nodes are setting the value: nothing is reserved meanwhile.
     voided: AtomicU32,
+    /// Grows when what is reserved is forgotten: what was under way then is not kept either.
+    forgotten: AtomicU64,
 }
 
 /// Nothing of a sequence is reserved until this is dropped.
@@ -105,7 +107,9 @@ impl Sequences {
     /// Forgets what is reserved of all sequences: others may have set their values.
     pub(super) fn forget_reserved(&self) {
         for entry in self.entries.lock().values() {
-            *entry.reserved.lock() = Reserved::default();
+            let mut reserved = entry.reserved.lock();
+            entry.forgotten.fetch_add(1, Ordering::SeqCst);
+            *reserved = Reserved::default();
         }
     }
     /// Forgets what is reserved of a sequence, and reserves nothing until the answer is dropped.
@@ -248,6 +252,7 @@ impl Sequences {
         {
             return Ok(value);
         }
+        let forgotten = entry.forgotten.load(Ordering::SeqCst);
         let size = entry.reserved.lock().size;
         let size = if size == 0 { FIRST_RESERVED } else { (size * 2).min(MOST_RESERVED) }.max(sequence.cache);
         let (found, shared) = self
@@ -258,8 +263,9 @@ impl Sequences {
             })
             .await?;
         let (first, count) = found;
-        if shared {
-            *entry.reserved.lock() = Reserved {
+        let mut reserved = entry.reserved.lock();
+        if shared && entry.forgotten.load(Ordering::SeqCst) == forgotten {
+            *reserved = Reserved {
                 next: first.saturating_add(sequence.increment),
                 left: count - 1,
                 step: sequence.increment,

@@ -89,12 +89,11 @@ impl DdlContext {
             let message = format!("must be owner of {} {}", drop::kind_word(table), table.name);
             return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
         }
-        let had = !self.locks.are_spread() || self.locks.has_everywhere(table.oid);
-        self.locks.exclusive(table.oid, self.settings.lock_timeout()).await?;
+        let asked = self.locks.exclusive(table.oid, self.settings.lock_timeout()).await?;
         if let Some(fence) = self.locks.fence().await? {
             self.transaction.require_unchanged(fence);
         }
-        if had || !self.renewable {
+        if !asked || !self.renewable {
             return Ok(());
         }
         // What was waited for may have committed after this snapshot.

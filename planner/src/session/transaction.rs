@@ -96,8 +96,7 @@ impl TransactionBlock {
     }
     /// Begins the transaction under way anew, with a new snapshot, and keeps its locks. Only when nothing was done in it.
     pub async fn renew(&mut self) -> Result<()> {
-        let options = TransactionOptions { durable: self.shared.settings().durable(), ..TransactionOptions::default() };
-        let fresh = self.database.transactions().begin(options);
+        let fresh = self.new_transaction();
         let open = self.open.as_mut().ok_or_else(|| SqlError::internal("no transaction"))?;
         std::mem::replace(&mut open.transaction, fresh).rollback().await;
         open.catalog = None;
@@ -157,6 +156,11 @@ impl TransactionBlock {
         if self.open.is_none() { self.start(false, TransactionModes::default()) } else { Ok(()) }
     }
 
+    /// Read-only is this layer's to enforce: SET TRANSACTION may still change it.
+    fn new_transaction(&self) -> Arc<Transaction> {
+        let durable = self.shared.settings().durable();
+        self.database.transactions().begin(TransactionOptions { durable, ..TransactionOptions::default() })
+    }
     fn start(&mut self, explicit: bool, modes: TransactionModes) -> Result<()> {
         let settings = self.shared.settings();
         let isolation = match modes.isolation {
@@ -166,9 +170,7 @@ impl TransactionBlock {
         self.accept_isolation(&isolation)?;
         let read_only = modes.read_only.unwrap_or_else(|| settings.is_on("default_transaction_read_only"));
         let deferrable = modes.deferrable.unwrap_or_else(|| settings.is_on("default_transaction_deferrable"));
-        // Read-only is this layer's to enforce: SET TRANSACTION may still change it.
-        let options = TransactionOptions { durable: settings.durable(), ..TransactionOptions::default() };
-        let transaction = self.database.transactions().begin(options);
+        let transaction = self.new_transaction();
         let locks = self.database.catalog().locks().begin();
         self.shared.set_locks(Some(locks.clone()));
         self.shared.with_settings(|stack| {

@@ -176,23 +176,28 @@ impl Nodes {
     /// give the node up. To be called after the snapshot was taken: it is not written up to now. Waits while this node has
     /// no word of the others. Errors: 40001 when that takes long.
     pub async fn fence(&self) -> Result<bytes::Bytes> {
+        self.until(|now, waited| {
+            let state = self.state.lock();
+            // Who was seen by itself for less than a lease cannot have been given up since.
+            if now < state.lease_until && state.trusted == Some(state.node) {
+                return Some(Ok(keys::node_fence(state.node)));
+            }
+            self.wake.notify_one();
+            (waited >= STORE_PATIENCE).then(|| Err(gives_way()))
+        })
+        .await
+    }
+    /// Looks after each change until there is an answer: at the time, and at how long was waited.
+    async fn until<T>(&self, mut look: impl FnMut(Duration, Duration) -> Option<T>) -> T {
         let begun = self.env.monotonic();
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
             let now = self.env.monotonic();
-            {
-                let state = self.state.lock();
-                // Who was seen by itself for less than a lease cannot have been given up since.
-                if now < state.lease_until && state.trusted == Some(state.node) {
-                    return Ok(keys::node_fence(state.node));
-                }
+            if let Some(answer) = look(now, now.saturating_sub(begun)) {
+                return answer;
             }
-            if now.saturating_sub(begun) >= STORE_PATIENCE {
-                return Err(gives_way());
-            }
-            self.wake.notify_one();
             futures::future::select(changed, self.env.sleep(self.options.short_rest)).await;
         }
     }
@@ -286,29 +291,18 @@ impl Nodes {
     }
     async fn granted(&self, number: u64, timeout: Option<Duration>) -> Result<()> {
         self.wake.notify_one();
-        let begun = self.env.monotonic();
-        loop {
-            let changed = self.changed.notified();
-            tokio::pin!(changed);
-            changed.as_mut().enable();
-            let now = self.env.monotonic();
-            match self.state.lock().verdict(number, now, &self.options) {
-                Verdict::Granted => return Ok(()),
-                Verdict::Refused => return Err(gives_way()),
-                Verdict::Waiting => {}
+        self.until(|now, waited| match (self.state.lock().verdict(number, now, &self.options), timeout) {
+            (Verdict::Granted, _) => Some(Ok(())),
+            (Verdict::Refused, _) => Some(Err(gives_way())),
+            (Verdict::Waiting, Some(timeout)) if waited >= timeout => {
+                let message = "canceling statement due to lock timeout";
+                Some(Err(SqlError::new(sqlstate::LOCK_NOT_AVAILABLE, message)
+                    .detail("Another server of this store did not answer in time.")))
             }
-            let waited = now.saturating_sub(begun);
-            match timeout {
-                Some(timeout) if waited >= timeout => {
-                    let message = "canceling statement due to lock timeout";
-                    return Err(SqlError::new(sqlstate::LOCK_NOT_AVAILABLE, message)
-                        .detail("Another server of this store did not answer in time."));
-                }
-                None if waited >= PATIENCE => return Err(gives_way()),
-                _ => {}
-            }
-            futures::future::select(changed, self.env.sleep(self.options.short_rest)).await;
-        }
+            (Verdict::Waiting, None) if waited >= PATIENCE => Some(Err(gives_way())),
+            (Verdict::Waiting, _) => None,
+        })
+        .await
     }
 
     /// One sign of life: writes this node's row, reads all, does what follows. Errors of the store.
@@ -359,16 +353,7 @@ impl Nodes {
             let mut state = self.state.lock();
             if found.is_none() && stored.is_some() {
                 tracing::warn!("this node gave no sign of life for so long that the others gave it up; it joins again");
-                let (wishes, definition) = (std::mem::take(&mut state.wishes), state.definition);
-                let (definers, until, next_wish) =
-                    (std::mem::take(&mut state.definers), state.definition_until, state.next_wish);
-                let trusted = state.trusted;
-                *state = State::new(self.env.random() >> 1);
-                state.trusted = trusted;
-                // What is wished goes on; what was granted to others and by them is asked for again.
-                state.wishes = wishes.into_iter().map(|(n, own)| (n, OwnWish { told: None, ..own })).collect();
-                (state.definition, state.definers, state.definition_until, state.next_wish) =
-                    (definition, definers, until, next_wish);
+                state.join_again(self.env.random() >> 1);
             } else {
                 state.stored = found;
             }

@@ -103,6 +103,14 @@ impl State {
             lease_until: Duration::ZERO,
         }
     }
+    /// Begins again under another number. What is wished goes on; what was granted to others and by them is asked for again.
+    pub(super) fn join_again(&mut self, node: NodeId) {
+        let old = std::mem::replace(self, State::new(node));
+        self.trusted = old.trusted;
+        self.next_wish = old.next_wish;
+        self.wishes = old.wishes.into_iter().map(|(number, own)| (number, OwnWish { told: None, ..own })).collect();
+        (self.definition, self.definers, self.definition_until) = (old.definition, old.definers, old.definition_until);
+    }
     /// The row to write next.
     pub(super) fn next_row(&mut self) -> NodeRow {
         self.beat += 1;
