@@ -10,17 +10,6 @@ async fn two() -> (Client, Client) {
     (connect(&database).await, connect(&database).await)
 }
 
-/// Runs a statement as the server does: again, when it conflicts.
-async fn again(client: &mut Client, sql: &str) -> std::result::Result<String, (&'static str, String)> {
-    loop {
-        match client.try_run_with(sql, "").await {
-            Ok(replies) => return Ok(replies.last().unwrap().tag.clone()),
-            Err(error) if error.is_retryable() => {}
-            Err(error) => return Err((error.state(), error.fields().message.clone())),
-        }
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn different_objects_made_in_two_open_transactions_both_commit() {
     let (mut a, mut b) = two().await;
@@ -74,7 +63,7 @@ async fn one_name_is_taken_once() {
         a.run("begin").await;
         a.run(first).await;
         let waiting = tokio::spawn(async move {
-            let result = again(&mut b, second).await;
+            let result = b.again(second).await;
             (b, result)
         });
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -82,12 +71,13 @@ async fn one_name_is_taken_once() {
         a.run("commit").await;
         let (back, result) = waiting.await.unwrap();
         b = back;
-        assert_eq!(result.unwrap_err(), (state, message.to_string()), "{second}");
+        let error = result.unwrap_err();
+        assert_eq!((error.state(), error.fields().message.as_str()), (state, message), "{second}");
     }
     // Who rolls back leaves the name.
     a.run("begin").await;
     a.run("create table free(x int)").await;
-    let waiting = tokio::spawn(async move { again(&mut b, "create table free(y int)").await });
+    let waiting = tokio::spawn(async move { b.again("create table free(y int)").await });
     tokio::time::sleep(Duration::from_millis(30)).await;
     a.run("rollback").await;
     assert_eq!(waiting.await.unwrap().unwrap(), "CREATE TABLE");
@@ -105,14 +95,14 @@ async fn a_schema_goes_only_when_nothing_comes_into_it() {
     a.run("begin").await;
     a.run("create table s.t(x int)").await;
     let dropping = tokio::spawn(async move {
-        let result = again(&mut b, "drop schema s").await;
+        let result = b.again("drop schema s").await;
         (b, result)
     });
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert!(!dropping.is_finished());
     a.run("commit").await;
     let (mut b, result) = dropping.await.unwrap();
-    assert_eq!(result.unwrap_err().0, "2BP01");
+    assert_eq!(result.unwrap_err().state(), "2BP01");
     a.run("drop table s.t").await;
     // In two blocks with old snapshots: exactly one commits.
     for drop_first in [true, false] {
@@ -154,7 +144,7 @@ async fn two_changes_of_one_table_wait_for_each_other() {
     a.run("begin").await;
     a.run("alter table t add y int").await;
     let waiting = tokio::spawn(async move {
-        let result = again(&mut b, "alter table t add z int").await;
+        let result = b.again("alter table t add z int").await;
         (b, result)
     });
     tokio::time::sleep(Duration::from_millis(50)).await;

@@ -3,13 +3,23 @@
 
 use super::online::point;
 use crate::session::Database;
-use crate::session::tests::{Client, connect};
+use crate::session::tests::{Client, LIMIT, connect};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use storage::SystemEnv;
 use storage::testing::MemoryStore;
 use txn::{FailAction, Oracle, TransactionStore, TransactionStoreOptions};
+
+/// Waits until a build has come to the point at which it dies. A state can be read before: who took the statement away then
+/// would cancel it, and it would take its index away.
+pub(super) async fn until_stopped(database: &Database, name: &str) {
+    let begin = Instant::now();
+    while !database.transactions().fail_points().has_stopped(name) {
+        assert!(begin.elapsed() < LIMIT, "nobody came to {name}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
 
 /// A store whose servers come and go.
 struct World {
@@ -31,41 +41,9 @@ impl World {
     }
 }
 
-const STATES: &str = "select i.indisvalid, i.indisready, c.relname from pg_index i join pg_class c on c.oid = i.indexrelid \
+/// The indexes whose names begin with n.
+pub(super) const STATES: &str = "select i.indisvalid, i.indisready, c.relname from pg_index i join pg_class c on c.oid = i.indexrelid \
                       where c.relname like 'n%' order by 3";
-
-async fn until(client: &mut Client, sql: &str, wanted: &[&str]) {
-    for _ in 0..400 {
-        if client.rows(sql).await == wanted {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("{sql}: {:?}", client.rows(sql).await);
-}
-
-/// Waits until the build has come to the point at which it dies. A state can be read before: who took the statement
-/// away then would cancel it, and it would take its index away.
-async fn until_stopped(database: &Database, name: &str) {
-    for _ in 0..400 {
-        if database.transactions().fail_points().has_stopped(name) {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("nobody came to {name}");
-}
-
-/// Runs a statement as the server does: again, when it conflicts.
-async fn again(client: &mut Client, sql: &str) -> std::result::Result<String, &'static str> {
-    loop {
-        match client.try_run_with(sql, "").await {
-            Ok(replies) => return Ok(replies.last().unwrap().tag.clone()),
-            Err(error) if error.is_retryable() => {}
-            Err(error) => return Err(error.state()),
-        }
-    }
-}
 
 async fn fill(client: &mut Client, rows: u32) {
     client.run("create table t(id int primary key, k int, v text, w int)").await;
@@ -93,9 +71,9 @@ async fn write(database: Arc<Database>, writer: u32, rows: u32, stop: Arc<Atomic
                 "insert into t values ({id}, {id} + 6000000, 'c', 3) on conflict (id) do update set k = t.k + 7000000"
             ),
         };
-        match again(&mut client, &sql).await {
-            Ok(_) | Err("23505") => {}
-            Err(state) => panic!("{sql}: {state}"),
+        match client.again(&sql).await {
+            Err(error) if error.state() != "23505" => panic!("{sql}: {error}"),
+            _ => {}
         }
         done.fetch_add(1, Ordering::SeqCst);
         // The engine in memory has one lock: leave it to the build now and then.
@@ -147,16 +125,16 @@ async fn a_crash_at_any_state_is_resumed_at_the_next_start() {
         let mut other = connect(&database).await;
         let build = tokio::spawn(async move { other.run("create unique index n on t(k)").await });
         let ready = if name == point::DELETE_ONLY { "f|f|n" } else { "f|t|n" };
-        until(&mut client, STATES, &[ready]).await;
-        again(&mut client, "update t set k = k + 10000 where id < 10").await.unwrap();
-        again(&mut client, "delete from t where id > 1400").await.unwrap();
-        again(&mut client, "insert into t values (2000, 2000, 'x', 0)").await.unwrap();
+        client.until(STATES, &[ready]).await;
+        client.again("update t set k = k + 10000 where id < 10").await.unwrap();
+        client.again("delete from t where id > 1400").await.unwrap();
+        client.again("insert into t values (2000, 2000, 'x', 0)").await.unwrap();
         until_stopped(&database, name).await;
         // The process dies.
         build.abort();
         let database = world.start().await;
         let mut client = connect(&database).await;
-        until(&mut client, STATES, &["t|t|n"]).await;
+        client.until(STATES, &["t|t|n"]).await;
         assert_eq!(client.rows("check table t").await, Vec::<String>::new(), "{name}");
         assert_eq!(client.state("insert into t values (3000, 2000, 'y', 0)").await, "23505");
         assert_eq!(client.rows("select id from t where k = 10005").await, ["5"]);
@@ -187,7 +165,7 @@ async fn duplicates_leave_no_unique_index() {
     build.abort();
     let database = world.start().await;
     let mut client = connect(&database).await;
-    until(&mut client, STATES, &[]).await;
+    client.until(STATES, &[]).await;
     client.run("create index n on t(k)").await;
     assert_eq!(client.rows("check table t").await, Vec::<String>::new());
 }
@@ -201,7 +179,7 @@ async fn a_row_that_is_not_filled_yet_does_not_take_another_rows_entry() {
     database.transactions().fail_points().set(point::WRITE_ONLY, FailAction::Stop);
     let mut other = connect(&database).await;
     let build = tokio::spawn(async move { other.run("create unique index n on t(k) include (v)").await });
-    until(&mut client, STATES, &["f|t|n"]).await;
+    client.until(STATES, &["f|t|n"]).await;
     // Both have the key 5; only the new one has its entry. What the old one does must leave that alone.
     client.run("insert into t values (9000, 5, 'new', 0)").await;
     client.run("update t set v = 'changed' where id = 5").await;
@@ -213,7 +191,7 @@ async fn a_row_that_is_not_filled_yet_does_not_take_another_rows_entry() {
     build.abort();
     let database = world.start().await;
     let mut client = connect(&database).await;
-    until(&mut client, STATES, &[]).await;
+    client.until(STATES, &[]).await;
     client.run("delete from t where id = 5").await;
     client.run("create unique index n on t(k) include (v)").await;
     assert_eq!(client.rows("check table t").await, Vec::<String>::new());
@@ -224,7 +202,7 @@ async fn a_row_that_is_not_filled_yet_does_not_take_another_rows_entry() {
     database.transactions().fail_points().set(point::WRITE_ONLY, FailAction::Stop);
     let mut other = connect(&database).await;
     let build = tokio::spawn(async move { other.run("create unique index n on t(k)").await });
-    until(&mut client, STATES, &["f|t|n"]).await;
+    client.until(STATES, &["f|t|n"]).await;
     client.run("insert into t values (9100, 8, 'new', 0)").await;
     client.run("update t set k = 80000 where id = 8").await;
     client.run("insert into t values (0, 9, 'new', 0)").await;
@@ -233,7 +211,7 @@ async fn a_row_that_is_not_filled_yet_does_not_take_another_rows_entry() {
     build.abort();
     let database = world.start().await;
     let mut client = connect(&database).await;
-    until(&mut client, STATES, &["t|t|n"]).await;
+    client.until(STATES, &["t|t|n"]).await;
     assert_eq!(client.rows("check table t").await, Vec::<String>::new());
     assert_eq!(client.rows("select id from t where k in (8, 9) order by 1").await, ["0", "9100"]);
 }
@@ -250,8 +228,8 @@ async fn who_wrote_by_an_older_version_is_waited_for_and_who_comes_late_does_not
     late.run("select count(*) from t").await;
     let mut other = connect(&database).await;
     let build = tokio::spawn(async move { other.tag("create index n on t(k)").await });
-    until(&mut client, STATES, &["f|f|n"]).await;
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    client.until(STATES, &["f|f|n"]).await;
+    database.catalog().locks().until_waiting(1).await;
     assert!(!build.is_finished());
     // Others are not held up meanwhile.
     client.run("delete from t where id = 3").await;
@@ -273,15 +251,15 @@ async fn a_build_ends_before_its_table_is_dropped_and_stops_when_nobody_waits_fo
     holder.run("update t set w = 1 where id = 1").await;
     let (mut builder, mut dropper) = (connect(&database).await, connect(&database).await);
     let build = tokio::spawn(async move { builder.tag("create index n on t(k)").await });
-    until(&mut client, STATES, &["f|f|n"]).await;
-    let drop = tokio::spawn(async move { again(&mut dropper, "drop table t").await });
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    client.until(STATES, &["f|f|n"]).await;
+    let drop = tokio::spawn(async move { dropper.again("drop table t").await });
+    database.catalog().locks().until_waiting(2).await;
     assert!(!drop.is_finished() && !build.is_finished());
     // The holder would wait for the build, which waits for the holder.
     assert_eq!(holder.state("alter table t add y int").await, "40P01");
     holder.run("rollback").await;
     assert_eq!(build.await.unwrap(), "CREATE INDEX");
-    assert_eq!(drop.await.unwrap(), Ok("DROP TABLE".to_string()));
+    assert_eq!(drop.await.unwrap().unwrap(), "DROP TABLE");
     assert_eq!(client.state("select * from t").await, "42P01");
 
     // A statement that is given up leaves nothing.
@@ -293,16 +271,16 @@ async fn a_build_ends_before_its_table_is_dropped_and_stops_when_nobody_waits_fo
     let build = tokio::spawn(async move { builder.state("create index n on t(k)").await });
     assert_eq!(build.await.unwrap(), "55P03");
     holder.run("commit").await;
-    until(&mut client, STATES, &[]).await;
+    client.until(STATES, &[]).await;
     let mut builder = connect(&database).await;
     holder.run("begin").await;
     holder.run("update t set w = 2 where id = 1").await;
     let build = tokio::spawn(async move { builder.run("create index n on t(k)").await });
-    until(&mut client, STATES, &["f|f|n"]).await;
+    client.until(STATES, &["f|f|n"]).await;
     build.abort();
-    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert!(build.await.unwrap_err().is_cancelled());
     holder.run("commit").await;
-    until(&mut client, STATES, &[]).await;
+    client.until(STATES, &[]).await;
     assert_eq!(client.rows("check table t").await, Vec::<String>::new());
 }
 

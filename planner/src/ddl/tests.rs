@@ -397,7 +397,7 @@ async fn ddl_waits_for_writers_and_notices_circles() {
         let result = a.exclusive(2, None).await;
         (a, result)
     });
-    tokio::time::sleep(Duration::from_millis(20)).await;
+    world.store.locks().until_waiting(1).await;
     assert_eq!(b.exclusive(1, None).await.unwrap_err().state(), "40P01");
     drop(b);
     waiting.await.unwrap().1.unwrap();

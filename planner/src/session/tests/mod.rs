@@ -10,8 +10,12 @@ mod writes;
 use super::*;
 use crate::types::text::{OutputContext, output_string};
 use futures::StreamExt;
+use std::time::{Duration, Instant};
 use storage::env::{EnvRef, SystemEnv};
 use txn::{Oracle, TransactionStore, TransactionStoreOptions};
+
+/// How long is waited for what must come to pass, on a slow machine with other work.
+pub const LIMIT: Duration = Duration::from_secs(120);
 
 /// What one statement answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,6 +119,30 @@ impl Client {
         match self.try_run_with(sql, "").await {
             Ok(mut replies) => replies.pop().unwrap(),
             Err(error) => panic!("{sql}: {:?}", error.fields()),
+        }
+    }
+    /// Runs a statement as the server does: again, when it conflicts. Its tag.
+    pub async fn again(&mut self, sql: &str) -> Result<String> {
+        let begin = Instant::now();
+        loop {
+            match self.try_run_with(sql, "").await {
+                Err(error) if error.is_retryable() => {
+                    assert!(begin.elapsed() < LIMIT, "{sql} conflicts again and again: {:?}", error.fields());
+                }
+                done => return Ok(done?.pop().unwrap().tag),
+            }
+        }
+    }
+    /// Asks until a query answers these rows.
+    pub async fn until(&mut self, sql: &str, wanted: &[&str]) {
+        let begin = Instant::now();
+        loop {
+            let found = self.rows(sql).await;
+            if found == wanted {
+                return;
+            }
+            assert!(begin.elapsed() < LIMIT, "{sql}: {found:?}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
     pub async fn tag(&mut self, sql: &str) -> String {
