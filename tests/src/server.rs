@@ -47,6 +47,10 @@ pub fn free_port() -> u16 {
     }
 }
 
+fn new_folder() -> tempfile::TempDir {
+    tempfile::Builder::new().prefix("percosql-test-").tempdir().expect("a temporary folder")
+}
+
 impl Server {
     /// Starts a server on a new data directory.
     pub fn start() -> Server {
@@ -60,40 +64,41 @@ impl Server {
 
     /// The same, with variables of its environment.
     pub fn start_where(arguments: &[&str], environment: &[(&str, &str)]) -> Server {
-        let folder = tempfile::Builder::new().prefix("percosql-test-").tempdir().expect("a temporary folder");
+        let mut server = Self::launched(new_folder(), &[], arguments, environment);
+        server.wait_until_ready();
+        server
+    }
+
+    fn launched(
+        folder: tempfile::TempDir,
+        wrapper: &[&str],
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Server {
         let port = free_port();
         let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
         let environment: Vec<(String, String)> =
             environment.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        let child = launch(&[], folder.path(), port, &arguments, &environment);
-        let mut server = Server { folder: Arc::new(folder), port, child, arguments, environment };
-        server.wait_until_ready();
-        server
+        let child = launch(wrapper, folder.path(), port, &arguments, &environment);
+        Server { folder: Arc::new(folder), port, child, arguments, environment }
     }
 
     /// Starts a server under another program (such as `strace -f -o FILE`), on a new data directory. A restart is
     /// without that program.
     pub fn start_under(wrapper: &[&str]) -> Server {
-        let folder = tempfile::Builder::new().prefix("percosql-test-").tempdir().expect("a temporary folder");
-        Server::start_in(folder, wrapper)
+        Server::start_in(new_folder(), wrapper)
     }
 
     /// Starts a server in a folder that may hold anything already, under another program if one is given.
     pub fn start_in(folder: tempfile::TempDir, wrapper: &[&str]) -> Server {
-        let port = free_port();
-        let child = launch(wrapper, folder.path(), port, &[], &[]);
-        let mut server =
-            Server { folder: Arc::new(folder), port, child, arguments: Vec::new(), environment: Vec::new() };
+        let mut server = Self::launched(folder, wrapper, &[], &[]);
         server.wait_until_ready();
         server
     }
 
     /// Starts a server in a folder that may hold anything; what it printed when it ends at once.
     pub fn try_start_in(folder: tempfile::TempDir) -> Result<Server, String> {
-        let port = free_port();
-        let child = launch(&[], folder.path(), port, &[], &[]);
-        let mut server =
-            Server { folder: Arc::new(folder), port, child, arguments: Vec::new(), environment: Vec::new() };
+        let mut server = Self::launched(folder, &[], &[], &[]);
         server.try_wait_until_ready()?;
         Ok(server)
     }

@@ -37,6 +37,17 @@ fn cancel(server: &Server, raw: &Raw) {
     Raw::open(server).packet(80_877_102, &body);
 }
 
+/// Waits until the server says that a client's statement runs, and lets it run a little.
+fn until_it_runs(server: &Server, raw: &Raw) {
+    let active = format!("select count(*) from pg_stat_activity where state = 'active' and pid = {}", raw.key.0);
+    let (mut watcher, begin) = (Raw::connect(server), Instant::now());
+    while column(&watcher.query(&active)) != ["1"] {
+        assert!(begin.elapsed() < Duration::from_secs(60), "nothing runs");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+}
+
 fn the_error(replies: &[Reply]) -> (String, String) {
     let error = replies.iter().find(|reply| reply.kind == b'E').expect("an error");
     (error.field(b'C').unwrap_or_default(), error.field(b'M').unwrap_or_default())
@@ -48,7 +59,7 @@ fn whatever_computes_is_cancelled_promptly() {
     for sql in LONG {
         let mut raw = Raw::connect(&server);
         raw.send(b'Q', &[sql.as_bytes(), b"\0"].concat());
-        std::thread::sleep(Duration::from_millis(300));
+        until_it_runs(&server, &raw);
         let begin = Instant::now();
         cancel(&server, &raw);
         let replies = raw.until_ready();
@@ -83,7 +94,7 @@ fn a_cancelled_write_keeps_the_rest_of_its_block() {
     raw.query("insert into b values (-1, 0)");
     raw.query("savepoint s");
     raw.send(b'Q', b"insert into b select x.id + 1000000 + y.id * 100000, 1 from b x, b y\0");
-    std::thread::sleep(Duration::from_millis(500));
+    until_it_runs(&server, &raw);
     cancel(&server, &raw);
     assert_eq!(error_state(&raw.until_ready()), "57014");
     raw.query("rollback to s");
@@ -100,7 +111,9 @@ fn others_are_served_while_many_compute() {
         raw.send(b'Q', b"select count(*) from b x, b y where x.a + y.a = -1\0");
         busy.push(raw);
     }
-    std::thread::sleep(Duration::from_millis(300));
+    for raw in &busy {
+        until_it_runs(&server, raw);
+    }
     let mut raw = Raw::connect(&server);
     for id in 1..20 {
         let begin = Instant::now();
@@ -129,7 +142,7 @@ fn a_client_that_leaves_takes_its_statement_with_it() {
     for sql in ["select count(*) from b x, b y where x.a + y.a = -1", LONG[8], LONG[5]] {
         let mut raw = Raw::connect(&server);
         raw.send(b'Q', &[sql.as_bytes(), b"\0"].concat());
-        std::thread::sleep(Duration::from_millis(200));
+        until_it_runs(&server, &raw);
         drop(raw);
         let begin = Instant::now();
         loop {

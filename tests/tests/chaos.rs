@@ -41,6 +41,17 @@ async fn connect(port: u16) -> Option<Client> {
     tokio::time::timeout(PATIENCE, percosql_tests::ledgers::connect(port)).await.ok().flatten()
 }
 
+/// The connection that is there, or a new one; `None`: not yet.
+async fn connected(client: &mut Option<Client>, port: u16) -> Option<&Client> {
+    if client.is_none() {
+        *client = connect(port).await;
+    }
+    if client.is_none() {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    client.as_ref()
+}
+
 fn text_is(error: &Error, states: &[&str]) -> bool {
     error.code().is_some_and(|code| states.contains(&code.code()))
 }
@@ -70,13 +81,7 @@ async fn transfer(client: &Client, receipt: i64) -> Result<(), Option<Error>> {
 async fn teller(world: Arc<World>, port: u16) {
     let mut client = None;
     while !world.stop.load(Ordering::SeqCst) {
-        let Some(connected) = &client else {
-            client = connect(port).await;
-            if client.is_none() {
-                tokio::time::sleep(Duration::from_millis(200)).await;
-            }
-            continue;
-        };
+        let Some(connected) = connected(&mut client, port).await else { continue };
         let receipt = world.next.fetch_add(1, Ordering::SeqCst).cast_signed();
         let result = tokio::time::timeout(PATIENCE, transfer(connected, receipt)).await;
         let mut ledger = world.ledger.lock().await;
@@ -101,13 +106,7 @@ async fn teller(world: Arc<World>, port: u16) {
 async fn auditor(world: Arc<World>, port: u16) {
     let mut client = None;
     while !world.stop.load(Ordering::SeqCst) {
-        let Some(connected) = &client else {
-            client = connect(port).await;
-            if client.is_none() {
-                tokio::time::sleep(Duration::from_millis(200)).await;
-            }
-            continue;
-        };
+        let Some(connected) = connected(&mut client, port).await else { continue };
         let sums = "select (select sum(balance)::int8 from account), (select count(*) from account), \
                     (select sum(balance)::int8 from account where owner > 'owner'), \
                     (select count(*) from account where owner > 'owner')";

@@ -28,8 +28,8 @@ fn every_commit_is_synced_before_its_reply() {
     std::fs::write(&file, script).expect("a script");
     psql(&server, &["-q", "-f", &file.to_string_lossy()]).success();
     server.signal(libc::SIGTERM);
-    std::thread::sleep(std::time::Duration::from_millis(500));
-    server.kill9();
+    // strace has written everything when it ends, with the server.
+    server.wait();
     let log = std::fs::read_to_string(trace.path()).expect("the trace");
     let mut synced = false;
     let mut replies = 0;
