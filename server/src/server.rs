@@ -1,5 +1,5 @@
 //! Start and stop: opens the store and the database, binds the address, prints the banner, waits for the end.
-//! It alone chooses the engine.
+//! Must not know which engine it is.
 
 use crate::config::Config;
 use crate::connection::cancel::Backends;

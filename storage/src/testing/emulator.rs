@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// What a machine without an emulator is told.
 const INSTALL: &str = "no Bigtable emulator: set BIGTABLE_EMULATOR_HOST to a running one, or install the Google Cloud SDK's \
@@ -109,6 +110,9 @@ fn on_path(program: &str) -> Option<PathBuf> {
 
 /// Builds the emulator of Debian's Go library, once.
 pub fn build() -> Result<PathBuf, String> {
+    // Tests of one process wait for the one that builds it.
+    static BUILDING: Mutex<()> = Mutex::new(());
+    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/emulator");
     let folder = std::env::temp_dir().join("percosql-bigtable-emulator");
     let program = folder.join("emulator");
@@ -117,7 +121,7 @@ pub fn build() -> Result<PathBuf, String> {
     }
     let failed = |error: std::io::Error| format!("building a Bigtable emulator: {error}");
     std::fs::create_dir_all(&folder).map_err(failed)?;
-    // Under a name of its own, moved when it is whole: tests build it beside each other.
+    // Under a name of its own, moved when it is whole: other processes build it too.
     let own = folder.join(format!("emulator-{}", std::process::id()));
     let mut command = Command::new("go");
     command.arg("build").arg("-o").arg(&own).current_dir(source);
