@@ -101,4 +101,11 @@ select i.indkey, i.indkey[0], i.indkey[1], i.indkey[2], pg_typeof(i.indkey), arr
 select unnest(i.indkey) as attnum, generate_subscripts(i.indkey, 1) as ord from pg_index i where indexrelid = 'o_y'::regclass;
 select '1 2 3'::int2vector, ('5 6'::int2vector)[0], '{1,2}'::int2[], '1 2'::oidvector;
 select a.attname, pg_get_indexdef(x.indexrelid, x.ord + 1, true) from (select indexrelid, indrelid, unnest(indkey) as attnum, generate_subscripts(indkey, 1) as ord from pg_index where indrelid = 'o'::regclass) x join pg_attribute a on a.attrelid = x.indrelid and a.attnum = x.attnum order by x.indexrelid, x.ord;
+-- Distinct arrays; limits; vectors.
+select count(distinct x), count(distinct y) from (values (array[1.0], 'a'::char(3)), (array[1.00], 'a ')) t(x, y);
+select array_fill(repeat('x', 1000000), array[67108864]);
+select (array[1,2])[nosuch][1];
+select ('1 2 3'::int2vector)[0:1], ('1 2 3'::int2vector)[1:2], ('1 2 3'::int2vector)[0], ('1 2 3'::int2vector)[1:];
+select array_slice(array[1,2], 1, 1);
+select nullif(array[1], array[1]), coalesce(null, array[2]);
 drop table o;

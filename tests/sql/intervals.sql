@@ -103,3 +103,17 @@ drop table span;
 select make_interval(days => 10), make_interval(hours => 1, mins => 2), make_interval(1, secs => 2.5), make_date(year => 2020, month => 1, day => 2), make_time(hour => 1, min => 2, sec => 3.5);
 select make_interval(nosuch => 10);
 select to_number('12,345.6', '99G999D9'), to_number('-34,338,492', '99G999G999'), to_number('485-','999MI'), to_number('$12.50','L99.99'), to_number('<485>','999PR'), to_number('.5','9.9');
+-- Signs apart from their numbers, arguments by name, equal intervals that look different.
+select interval '- 1 day', interval '1 day - 2 hours', interval '+ 1 mon + 2 hours';
+select interval '- - 1 day';
+select make_interval(days => 1, 5);
+select make_interval(days => 1, days => 5);
+select make_interval(1, years => 5);
+select make_interval(1, secs => 5.5, months => 2);
+select make_date(year => 2020, month => 5);
+select make_date(day => 3, year => 2020, month => 5);
+select make_date(day => 3, year => 2020, monthx => 5);
+select timezone(interval '1 hour', timetz '10:00+05');
+select max(x), min(x), count(distinct x), array_agg(distinct x order by x desc) from (values (interval '1 mon'), ('30 days'), ('31 days')) t(x);
+select greatest(interval '30 days', '1 mon'), least(interval '30 days', '1 mon');
+select interval '1' month to year;

@@ -117,8 +117,9 @@ impl Binder<'_> {
             let message = format!("{name}(*) specified, but {name} is not an aggregate function");
             return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
         }
-        if !builtin {
-            return Err(self.no_function(&function.name.to_string(), &arguments.values));
+        if !builtin || crate::functions::is_internal(&name) {
+            let shown = schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}"));
+            return Err(self.resolver.no_function(&shown, &arguments.values));
         }
         if super::row_function::is_row_function(&name) || self.resolver.is_json_rows(&name) {
             return self.row_function(&name, arguments.values, env);
@@ -165,7 +166,7 @@ impl Binder<'_> {
             return Err(SqlError::syntax("cannot use multiple ORDER BY clauses with WITHIN GROUP"));
         }
         let [item] = function.within_group.as_slice() else {
-            return Err(self.no_function(name, &arguments.values));
+            return Err(self.resolver.no_function(name, &arguments.values));
         };
         let (asc, nulls_first) = self.direction(item)?;
         let value = self.settled_expr(&item.expr, inner)?;
@@ -176,13 +177,13 @@ impl Binder<'_> {
                 let array = fraction.ty.array;
                 let ty = if array { SqlType::FLOAT8.array_of() } else { SqlType::FLOAT8 };
                 let cast = self.resolver.cast(fraction.clone(), ty, CastContext::Implicit);
-                let cast = cast.map_err(|_| self.no_function(name, &[fraction.clone(), value.clone()]))?;
+                let cast = cast.map_err(|_| self.resolver.no_function(name, &[fraction.clone(), value.clone()]))?;
                 match self.folded(cast.expr)? {
                     Expr::Literal(value, _) => Some((value, array)),
                     _ => return Err(SqlError::unsupported("a fraction that is not a constant")),
                 }
             }
-            several => return Err(self.no_function(name, several)),
+            several => return Err(self.resolver.no_function(name, several)),
         };
         let sort = Sort { expr: value.expr.clone(), asc, nulls_first };
         self.resolver.ordered_set(name, direct, value, &sort, filter)
@@ -192,13 +193,6 @@ impl Binder<'_> {
         let Some(filter) = &function.filter else { return Ok(None) };
         let typed = self.expr(filter, Env { clause: Clause::Filter, ..inner })?;
         Ok(Some(self.condition(typed, "FILTER", filter)?))
-    }
-
-    fn no_function(&self, name: &str, args: &[TypedExpr]) -> SqlError {
-        let types: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
-        let message = format!("function {name}({}) does not exist", types.join(", "));
-        SqlError::new(state::UNDEFINED_FUNCTION, message)
-            .hint("No function matches the given name and argument types. You might need to add explicit type casts.")
     }
 
     /// Arguments of a call.
@@ -217,8 +211,12 @@ impl Binder<'_> {
         if args.len() > 1 && args.iter().any(|arg| matches!(arg, FunctionArg::Unnamed(FunctionArgExpr::Wildcard))) {
             return Err(SqlError::syntax("syntax error at or near \",\""));
         }
+        let mut named: Vec<(String, TypedExpr)> = Vec::new();
         for arg in args {
             match arg {
+                FunctionArg::Unnamed(_) if !named.is_empty() => {
+                    return Err(SqlError::syntax("positional argument cannot follow named argument"));
+                }
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => arguments.values.push(self.expr(expr, env)?),
                 FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => arguments.star = true,
                 FunctionArg::Unnamed(_) => return Err(SqlError::unsupported("a whole row as a value")),
@@ -229,13 +227,19 @@ impl Binder<'_> {
                 }
                 | FunctionArg::Named { name, arg: FunctionArgExpr::Expr(expr), operator: _ } => {
                     let name = fold(name);
+                    if named.iter().any(|(known, _)| *known == name) {
+                        return Err(SqlError::syntax(format!("argument name \"{name}\" used more than once")));
+                    }
                     let value = self.expr(expr, env)?;
-                    self.named_argument(function, &mut arguments.values, &name, value)?;
+                    named.push((name, value));
                 }
                 FunctionArg::Named { .. } | FunctionArg::ExprNamed { .. } => {
                     return Err(SqlError::unsupported("named arguments"));
                 }
             }
+        }
+        if !named.is_empty() {
+            arguments.values = self.with_named(function, arguments.values, named)?;
         }
         for clause in clauses {
             match clause {
@@ -250,36 +254,44 @@ impl Binder<'_> {
         Ok(arguments)
     }
 
-    /// Puts an argument given by name in its place; what was skipped before it gets its default.
-    fn named_argument(
+    /// All arguments of a call in their places: those given by place, then those given by name, then defaults.
+    fn with_named(
         &self,
         function: &ast::Function,
-        values: &mut Vec<TypedExpr>,
-        name: &str,
-        value: TypedExpr,
-    ) -> Result<()> {
+        values: Vec<TypedExpr>,
+        named: Vec<(String, TypedExpr)>,
+    ) -> Result<Vec<TypedExpr>> {
         let (_, called) = fold_name(&function.name)?;
-        let names: &[&str] = match called.as_str() {
-            "make_interval" => &["years", "months", "weeks", "days", "hours", "mins", "secs"],
-            "make_date" => &["year", "month", "day"],
-            "make_time" => &["hour", "min", "sec"],
-            "make_timestamp" => &["year", "month", "mday", "hour", "min", "sec"],
+        // The names, and whether what is not given is 0.
+        let (names, defaults): (&[&str], bool) = match called.as_str() {
+            "make_interval" => (&["years", "months", "weeks", "days", "hours", "mins", "secs"], true),
+            "make_date" => (&["year", "month", "day"], false),
+            "make_time" => (&["hour", "min", "sec"], false),
+            "make_timestamp" => (&["year", "month", "mday", "hour", "min", "sec"], false),
             _ => return Err(SqlError::unsupported(format!("named arguments of {called}"))),
         };
+        let shown = named.iter().map(|(name, value)| format!("{name} => {}", value.ty.name()));
+        let shown: Vec<String> = values.iter().map(|value| value.ty.name()).chain(shown).collect();
         let missing = || {
-            let message = format!("function {called}({name} => {}) does not exist", value.ty.name());
+            let message = format!("function {called}({}) does not exist", shown.join(", "));
             SqlError::new(state::UNDEFINED_FUNCTION, message).hint(
                 "No function matches the given name and argument types. You might need to add explicit type casts.",
             )
         };
-        let place = names.iter().position(|known| *known == name).ok_or_else(missing)?;
-        while values.len() <= place {
-            values.push(super::literal::literal(crate::types::Datum::Int32(Some(0)), SqlType::INT4));
+        if names.len() < values.len() {
+            return Err(missing());
         }
-        if let Some(slot) = values.get_mut(place) {
-            *slot = value;
+        let mut places: Vec<Option<TypedExpr>> = values.into_iter().map(Some).collect();
+        places.resize(names.len(), None);
+        for (name, value) in named {
+            let place = names.iter().position(|known| *known == name).and_then(|place| places.get_mut(place));
+            match place {
+                Some(place @ None) => *place = Some(value),
+                _ => return Err(missing()),
+            }
         }
-        Ok(())
+        let zero = || super::literal::literal(crate::types::Datum::Int32(Some(0)), SqlType::INT4);
+        places.into_iter().map(|place| place.or_else(|| defaults.then(zero)).ok_or_else(missing)).collect()
     }
 
     /// An aggregate, without OVER.
@@ -312,7 +324,7 @@ impl Binder<'_> {
         let arguments = self.arguments(function, inner)?;
         let filter = self.filter(function, inner)?;
         if arguments.star && name != "count" {
-            return Err(self.no_function(name, &[]));
+            return Err(self.resolver.no_function(name, &[]));
         }
         if name == "count" && arguments.values.is_empty() && !arguments.star {
             return Err(SqlError::new(

@@ -37,7 +37,7 @@ impl Binder<'_> {
         }
         let env = Env { conjunct: false, ..env };
         // Prefix operators other than signs bind looser than arithmetic in PostgreSQL: ~ 1 + 2 is ~ (1 + 2).
-        let prefix = match leftmost {
+        let mut prefix = match leftmost {
             ast::Expr::UnaryOp { op, expr }
                 if binds_loosely(*op) && pending.iter().any(|(op, ..)| is_arithmetic(op)) =>
             {
@@ -46,7 +46,6 @@ impl Binder<'_> {
             }
             _ => None,
         };
-        let mut prefix = prefix;
         let mut result = self.expr(leftmost, env)?;
         for (op, right, node) in pending.into_iter().rev() {
             if let Some(symbol) = prefix.take_if(|_| !is_arithmetic(op)) {

@@ -340,7 +340,7 @@ pub fn is_lateral(factor: &TableFactor) -> bool {
 
 /// The function that an item of FROM calls; None when it is something else.
 pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>> {
-    let function = match factor {
+    let (name, args, alias, ordinality) = match factor {
         TableFactor::Table {
             name,
             alias,
@@ -353,40 +353,19 @@ pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>>
             sample: None,
             index_hints,
         } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
-            check_alias(alias.as_ref())?;
-            let (_, name) = fold_name(name)?;
-            TableFunction {
-                name,
-                args: plain_arguments(args)?,
-                alias: alias.as_ref(),
-                ordinality: *with_ordinality,
-                outer: false,
-            }
+            (fold_name(name)?.1, plain_arguments(args)?, alias, *with_ordinality)
         }
         TableFactor::Function { lateral: _, name, args, with_ordinality, alias } => {
-            check_alias(alias.as_ref())?;
-            let (_, name) = fold_name(name)?;
-            TableFunction {
-                name,
-                args: plain_arguments(args)?,
-                alias: alias.as_ref(),
-                ordinality: *with_ordinality,
-                outer: false,
-            }
+            (fold_name(name)?.1, plain_arguments(args)?, alias, *with_ordinality)
         }
         TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_offset_alias: None, with_ordinality } => {
-            check_alias(alias.as_ref())?;
-            TableFunction {
-                name: "unnest".into(),
-                args: array_exprs.iter().collect(),
-                alias: alias.as_ref(),
-                ordinality: *with_ordinality,
-                outer: false,
-            }
+            ("unnest".to_string(), array_exprs.iter().collect(), alias, *with_ordinality)
         }
         _ => return Ok(None),
     };
-    Ok(Some(function))
+    let alias = alias.as_ref();
+    check_alias(alias)?;
+    Ok(Some(TableFunction { name, args, alias, ordinality, outer: false }))
 }
 
 fn plain_arguments(args: &[FunctionArg]) -> Result<Vec<&ast::Expr>> {

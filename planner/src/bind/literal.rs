@@ -4,7 +4,6 @@ use super::binder::Binder;
 use super::expression::Env;
 use crate::error::{Result, SqlError, state};
 use crate::functions::{CastContext, TypedExpr};
-use crate::types::interval::Restriction;
 use crate::types::{Datum, SqlType};
 use datafusion::logical_expr::Expr;
 use sqlparser::ast::{self, DateTimeField, Value};
@@ -66,24 +65,13 @@ impl Binder<'_> {
 
     /// `INTERVAL '…' fields`.
     pub fn interval(&self, interval: &ast::Interval, env: Env<'_>) -> Result<TypedExpr> {
-        let digits = |precision: Option<u64>| precision.map(|digits| i32::try_from(digits).unwrap_or(i32::MAX).min(6));
         let word = |field: &DateTimeField| {
             let word = field.to_string().to_lowercase();
             word.strip_suffix('s').map(str::to_string).unwrap_or(word)
         };
-        let precision = digits(interval.fractional_seconds_precision.or(interval.leading_precision));
-        let ty = match &interval.leading_field {
-            None => match precision {
-                None => SqlType::INTERVAL,
-                Some(digits) => SqlType::INTERVAL.with_modifier(Restriction::of_precision(digits).modifier()),
-            },
-            Some(first) => {
-                let last = interval.last_field.as_ref().map(word);
-                let restriction = Restriction::of_fields(&word(first), last.as_deref(), precision)
-                    .ok_or_else(|| SqlError::syntax(format!("syntax error at or near \"{first}\"")))?;
-                SqlType::INTERVAL.with_modifier(restriction.modifier())
-            }
-        };
+        let precision = interval.fractional_seconds_precision.or(interval.leading_precision);
+        let (first, last) = (interval.leading_field.as_ref().map(word), interval.last_field.as_ref().map(word));
+        let ty = super::type_name::interval(first.as_deref(), last.as_deref(), precision)?;
         let value = self.expr(&interval.value, env)?;
         if !value.is_unknown() || value.constant().is_none() {
             return Err(SqlError::syntax("INTERVAL takes a string"));

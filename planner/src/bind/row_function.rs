@@ -94,19 +94,13 @@ impl Binder<'_> {
             };
         }
         if args.iter().any(|arg| !arg.ty.array) || args.is_empty() {
+            if !args.iter().any(TypedExpr::is_unknown) {
+                return Err(self.resolver.no_function(name, &args));
+            }
             let names: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
-            let ambiguous = args.iter().any(TypedExpr::is_unknown);
-            let (sqlstate, how) = if ambiguous {
-                (state::AMBIGUOUS_FUNCTION, "is not unique")
-            } else {
-                (state::UNDEFINED_FUNCTION, "does not exist")
-            };
-            let hint = if ambiguous {
-                "Could not choose a best candidate function. You might need to add explicit type casts."
-            } else {
-                "No function matches the given name and argument types. You might need to add explicit type casts."
-            };
-            return Err(SqlError::new(sqlstate, format!("function unnest({}) {how}", names.join(", "))).hint(hint));
+            let message = format!("function unnest({}) is not unique", names.join(", "));
+            return Err(SqlError::new(state::AMBIGUOUS_FUNCTION, message)
+                .hint("Could not choose a best candidate function. You might need to add explicit type casts."));
         }
         match <[TypedExpr; 1]>::try_from(args) {
             Ok([array]) => Ok(RowSource::List(array)),
@@ -115,16 +109,13 @@ impl Binder<'_> {
     }
 
     /// `generate_subscripts` of an array's only dimension.
-    fn generate_subscripts(&self, args: Vec<TypedExpr>) -> Result<RowSource> {
-        let names: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
-        let args_are_arrays = args.first().is_some_and(|arg| arg.ty.array);
-        let mut args = args;
-        let reverse = args.len() == 3;
-        let flag = if reverse { args.pop() } else { None };
-        let (Ok([array, dimension]), true) = (<[TypedExpr; 2]>::try_from(args), args_are_arrays) else {
-            let message = format!("function generate_subscripts({}) does not exist", names.join(", "));
-            return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
-        };
+    fn generate_subscripts(&self, mut args: Vec<TypedExpr>) -> Result<RowSource> {
+        let missing = self.resolver.no_function("generate_subscripts", &args);
+        let flag = if args.len() == 3 { args.pop() } else { None };
+        let [array, dimension] = <[TypedExpr; 2]>::try_from(args).map_err(|_| missing.clone())?;
+        if !array.ty.array {
+            return Err(missing);
+        }
         // Vectors are counted from 0.
         let first = if array.ty.is_vector() { 0i64 } else { 1 };
         let last = self.resolver.function("array_length", vec![array, dimension])?;
@@ -185,18 +176,12 @@ impl Binder<'_> {
 
     /// `generate_series` of timestamps, in steps of an interval. Dates are taken for timestamps with time zone.
     fn series_of_moments(&self, args: Vec<TypedExpr>) -> Result<RowSource> {
-        let names: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
-        let missing = || {
-            let message = format!("function generate_series({}) does not exist", names.join(", "));
-            let hint =
-                "No function matches the given name and argument types. You might need to add explicit type casts.";
-            SqlError::new(state::UNDEFINED_FUNCTION, message).hint(hint)
-        };
-        let Ok([start, stop, step]) = <[TypedExpr; 3]>::try_from(args) else { return Err(missing()) };
+        let missing = self.resolver.no_function("generate_series", &args);
+        let Ok([start, stop, step]) = <[TypedExpr; 3]>::try_from(args) else { return Err(missing) };
         let fits = |arg: &TypedExpr| arg.is_unknown() || is_moment(arg.ty);
         let of_time = step.is_unknown() || matches!(step.ty.plain(), SqlType::INTERVAL | SqlType::TIME);
         if !fits(&start) || !fits(&stop) || !of_time {
-            return Err(missing());
+            return Err(missing);
         }
         // timestamp where one is and none is more; what is preferred otherwise.
         let moments = [start.ty.plain(), stop.ty.plain()];
@@ -245,7 +230,7 @@ impl Binder<'_> {
         function: &TableFunction<'_>,
     ) -> Result<(LogicalPlan, Vec<TypedExpr>)> {
         if function.ordinality {
-            lists.push(self.resolver.function("array_ordinals", lists.clone())?);
+            lists.push(self.resolver.function("array ordinals", lists.clone())?);
         }
         if function.outer {
             // No items are one row of NULL: an empty list is made NULL, which is kept.

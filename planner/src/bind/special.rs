@@ -73,14 +73,17 @@ impl Binder<'_> {
         if args.is_empty() {
             return Err(SqlError::syntax("syntax error at or near \")\""));
         }
-        let numeric = |args: &[TypedExpr]| args.iter().any(|arg| arg.ty.base == BaseType::Numeric && !arg.ty.array);
+        // Types whose order is not that of their Arrow form, or whose equal values may look different.
+        let keyed = |ty: SqlType| {
+            use BaseType as B;
+            ty.array || matches!(ty.base, B::Numeric | B::Interval | B::Jsonb | B::Json | B::Char)
+        };
         let typed = match name {
             "coalesce" => {
                 let (args, ty) = self.unify(&upper, args)?;
                 TypedExpr { expr: datafusion::functions::core::expr_fn::coalesce(args), ty }
             }
-            // Of equal numerics the first is shown as it is.
-            "greatest" | "least" if numeric(&args) => self.resolver.function(name, args)?,
+            "greatest" | "least" if args.iter().any(|arg| keyed(arg.ty)) => self.resolver.function(name, args)?,
             "greatest" | "least" => {
                 let (args, ty) = self.unify(&upper, args)?;
                 let make = if name == "greatest" {
@@ -175,27 +178,37 @@ impl Binder<'_> {
             }
             self.resolver.cast(typed, SqlType::INT4, CastContext::Assignment)
         };
+        // Vectors are counted from 0.
+        let vector = root.ty.is_vector();
+        let place = |index: TypedExpr| match vector {
+            true => self.resolver.operator("+", Some(index), literal(Datum::Int32(Some(1)), SqlType::INT4)),
+            false => Ok(index),
+        };
         let sliced = subscripts.iter().any(|subscript| matches!(subscript, Subscript::Slice { .. }));
         if sliced {
             let [Subscript::Slice { lower_bound, upper_bound, stride: None }] = subscripts.as_slice() else {
                 return Err(SqlError::unsupported("a slice of several dimensions"));
             };
             let constant = |value: i32| literal(Datum::Int32(Some(value)), SqlType::INT4);
-            let from = lower_bound.as_ref().map_or_else(|| Ok(constant(1)), int4)?;
-            let to = upper_bound.as_ref().map_or_else(|| Ok(constant(i32::MAX)), int4)?;
-            return self.resolver.function("array_slice", vec![root, from, to]);
+            let from = lower_bound.as_ref().map_or_else(|| Ok(constant(i32::from(!vector))), int4)?;
+            let to = upper_bound.as_ref().map_or_else(|| Ok(constant(i32::MAX - 1)), int4)?;
+            // A part of a vector is an array.
+            let ty = root.ty.element().array_of();
+            let slice = self.resolver.function("array slice", vec![root, place(from)?, place(to)?])?;
+            return Ok(TypedExpr { ty, ..slice });
         }
         let [Subscript::Index { index }] = subscripts.as_slice() else {
             // There is one dimension only: an element of more is NULL.
+            for subscript in subscripts {
+                if let Subscript::Index { index } = subscript {
+                    int4(index)?;
+                }
+            }
             let element = root.ty.element();
             return self.coerce(null(), element);
         };
-        let mut index = int4(index)?;
-        if root.ty.is_vector() {
-            // Counted from 0.
-            index = self.resolver.operator("+", Some(index), literal(Datum::Int32(Some(1)), SqlType::INT4))?;
-        }
-        self.resolver.function("array_element", vec![root, index])
+        let index = place(int4(index)?)?;
+        self.resolver.function("array element", vec![root, index])
     }
 }
 

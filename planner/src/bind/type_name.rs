@@ -4,7 +4,7 @@ use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
 use crate::types::interval::Restriction;
 use crate::types::{BaseType, SqlType, make_numeric_modifier};
-use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, IntervalFields, TimezoneInfo};
+use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, TimezoneInfo};
 
 /// The type that a name of the syntax tree means. Errors: 42704 for an unknown one, 0A000 for one that is not there
 /// yet, 22023 for a modifier out of range.
@@ -46,9 +46,17 @@ pub fn sql_type(name: &DataType) -> Result<SqlType> {
                 (true, false) => SqlType::TIME,
                 (true, true) => SqlType::TIMETZ,
             };
-            with_precision(ty, *precision)?
+            with_precision(ty, *precision)
         }
-        D::Interval { fields, precision } => interval(fields.as_ref(), *precision)?,
+        D::Interval { fields, precision } => {
+            let words = fields.as_ref().map(|fields| fields.to_string().to_lowercase());
+            let (first, last) = match words.as_deref().map(|words| words.split_once(" to ").ok_or(words)) {
+                None => (None, None),
+                Some(Ok((first, last))) => (Some(first), Some(last)),
+                Some(Err(first)) => (Some(first), None),
+            };
+            interval(first, last, *precision)?
+        }
         D::Uuid => SqlType::UUID,
         D::JSON => SqlType::JSON,
         D::JSONB => SqlType::JSONB,
@@ -96,26 +104,26 @@ fn length(length: &Option<CharacterLength>, name: &str) -> Result<Option<i32>> {
 }
 
 /// A type of times with some digits of seconds: more than six are six.
-fn with_precision(ty: SqlType, precision: Option<u64>) -> Result<SqlType> {
-    Ok(match precision {
+fn with_precision(ty: SqlType, precision: Option<u64>) -> SqlType {
+    match precision {
         None => ty,
-        Some(digits) => ty.with_modifier(i32::try_from(digits).unwrap_or(i32::MAX).min(6)),
-    })
+        Some(digits) => ty.with_modifier(seconds_digits(digits)),
+    }
 }
 
-fn interval(fields: Option<&IntervalFields>, precision: Option<u64>) -> Result<SqlType> {
-    let digits = precision.map(|digits| i32::try_from(digits).unwrap_or(i32::MAX).min(6));
-    let restriction = match (fields, digits) {
+fn seconds_digits(digits: u64) -> i32 {
+    i32::try_from(digits).unwrap_or(i32::MAX).min(6)
+}
+
+/// interval of its fields, first and last (`day`, `second`), and digits of seconds. Errors: 42601 for fields that do not go
+/// together.
+pub fn interval(first: Option<&str>, last: Option<&str>, precision: Option<u64>) -> Result<SqlType> {
+    let digits = precision.map(seconds_digits);
+    let restriction = match (first, digits) {
         (None, None) => return Ok(SqlType::INTERVAL),
         (None, Some(digits)) => Restriction::of_precision(digits),
-        (Some(fields), digits) => {
-            let words = fields.to_string().to_lowercase();
-            let (first, last) = match words.split_once(" to ") {
-                Some((first, last)) => (first, Some(last)),
-                None => (words.as_str(), None),
-            };
-            Restriction::of_fields(first, last, digits).ok_or_else(|| SqlError::syntax("syntax error"))?
-        }
+        (Some(first), digits) => Restriction::of_fields(first, last, digits)
+            .ok_or_else(|| SqlError::syntax(format!("syntax error at or near \"{}\"", last.map_or(first, |_| "to"))))?,
     };
     Ok(SqlType::INTERVAL.with_modifier(restriction.modifier()))
 }
@@ -159,11 +167,11 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
         "char" => SqlType::SINGLE_CHAR,
         "bytea" => SqlType::BYTEA,
         "date" => SqlType::DATE,
-        "timestamp" => return with_precision(SqlType::TIMESTAMP, modifier(0)),
-        "timestamptz" => return with_precision(SqlType::TIMESTAMPTZ, modifier(0)),
-        "time" => return with_precision(SqlType::TIME, modifier(0)),
-        "timetz" => return with_precision(SqlType::TIMETZ, modifier(0)),
-        "interval" => return interval(None, modifier(0)),
+        "timestamp" => return Ok(with_precision(SqlType::TIMESTAMP, modifier(0))),
+        "timestamptz" => return Ok(with_precision(SqlType::TIMESTAMPTZ, modifier(0))),
+        "time" => return Ok(with_precision(SqlType::TIME, modifier(0))),
+        "timetz" => return Ok(with_precision(SqlType::TIMETZ, modifier(0))),
+        "interval" => return interval(None, None, modifier(0)),
         "uuid" => SqlType::UUID,
         "oid" => SqlType::OID,
         "regclass" => SqlType::REGCLASS,

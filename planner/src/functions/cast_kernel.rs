@@ -2,7 +2,7 @@
 
 use super::kernel::{Call, Kernel, Stability};
 use super::typed::{
-    Bool, Column, Date, Float4, Float8, Int2, Int4, Int8, Interval, Nullable, Numeric, SqlWrite, Text, TimeTz,
+    Bool, Column, Date, Float4, Float8, Int2, Int4, Int8, Interval, Nullable, Numeric, Outcome, SqlWrite, Text, TimeTz,
     Timestamp, Timestamptz, unary,
 };
 use crate::encoding::ColumnBuilder;
@@ -152,9 +152,9 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
         (B::Time, B::Interval) => unary::<Int8, Interval, _>(|v| Ok(IntervalValue::new(0, 0, v))),
         (B::Interval, B::Time) => unary::<Interval, Int8, _>(|v: IntervalValue| Ok(v.micros.rem_euclid(datetime::DAY))),
         (B::Timetz, B::Time) => unary::<TimeTz, Int8, _>(|v: TimeTzValue| Ok(v.micros)),
-        (B::Timestamp, B::Time) => unary::<Timestamp, Int8, _>(|v| {
-            Nullable(Ok((v != i64::MIN && v != i64::MAX).then(|| v.rem_euclid(datetime::DAY))))
-        }),
+        (B::Timestamp, B::Time) => {
+            unary::<Timestamp, Int8, _>(|v| Nullable(Ok(datetime::is_finite(v).then(|| v.rem_euclid(datetime::DAY)))))
+        }
         (B::Time, B::Timetz) | (B::Timestamptz, B::Time | B::Timetz) => {
             return Ok((zoned(from, to), Stability::Stable));
         }
@@ -203,7 +203,7 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
     Ok((immutable, Stability::Immutable))
 }
 
-/// A jsonb that is a number or a boolean, as one. Errors: 22023 for other jsonb, NULL for null.
+/// A jsonb that is a number or a boolean, as one. Errors: 22023 for other jsonb, null included.
 fn jsonb_scalar(to: SqlType) -> Result<(Kernel, Stability)> {
     // By way of numeric, as PostgreSQL goes.
     let convert = if to.is_number() && to != SqlType::NUMERIC { Some(kernel(SqlType::NUMERIC, to)?.0) } else { None };
@@ -252,55 +252,45 @@ fn zoned(from: SqlType, to: SqlType) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let zone = call.context()?.settings.time_zone();
         match (from.base, to.base) {
-            (BaseType::Date, _) => map::<Date, Timestamptz>(call, |date| {
+            (BaseType::Date, _) => map::<Date, Timestamptz, _>(call, |date| {
                 let local = datetime::date_to_timestamp(date)?;
                 Ok(datetime::to_utc(local, zone))
             }),
-            (BaseType::Timestamp, _) => map::<Timestamp, Timestamptz>(call, |local| Ok(datetime::to_utc(local, zone))),
+            (BaseType::Timestamp, _) => {
+                map::<Timestamp, Timestamptz, _>(call, |local| Ok(datetime::to_utc(local, zone)))
+            }
             (BaseType::Time, _) => {
                 let now = call.context()?.transaction_time;
                 let offset = datetime::offset_at_utc(zone, now) as i32;
-                map::<Int8, TimeTz>(call, |micros| Ok(TimeTzValue { micros, offset }))
+                map::<Int8, TimeTz, _>(call, |micros| Ok(TimeTzValue { micros, offset }))
             }
-            (_, BaseType::Time) => map_nullable::<Timestamptz, Int8>(call, |utc| {
-                let finite = utc != i64::MIN && utc != i64::MAX;
-                Ok(finite.then(|| datetime::to_local(utc, zone).rem_euclid(datetime::DAY)))
+            (_, BaseType::Time) => map::<Timestamptz, Int8, _>(call, |utc| {
+                let time = datetime::to_local(utc, zone).rem_euclid(datetime::DAY);
+                Nullable(Ok(datetime::is_finite(utc).then_some(time)))
             }),
-            (_, BaseType::Timetz) => map_nullable::<Timestamptz, TimeTz>(call, |utc| {
-                let finite = utc != i64::MIN && utc != i64::MAX;
+            (_, BaseType::Timetz) => map::<Timestamptz, TimeTz, _>(call, |utc| {
                 let micros = datetime::to_local(utc, zone).rem_euclid(datetime::DAY);
-                Ok(finite.then(|| TimeTzValue { micros, offset: datetime::offset_at_utc(zone, utc) as i32 }))
+                let time = TimeTzValue { micros, offset: datetime::offset_at_utc(zone, utc) as i32 };
+                Nullable(Ok(datetime::is_finite(utc).then_some(time)))
             }),
             (_, BaseType::Date) => {
-                map::<Timestamptz, Date>(call, |utc| Ok(datetime::timestamp_to_date(datetime::to_local(utc, zone))))
+                map::<Timestamptz, Date, _>(call, |utc| Ok(datetime::timestamp_to_date(datetime::to_local(utc, zone))))
             }
-            _ => map::<Timestamptz, Timestamp>(call, |utc| Ok(datetime::to_local(utc, zone))),
+            _ => map::<Timestamptz, Timestamp, _>(call, |utc| Ok(datetime::to_local(utc, zone))),
         }
     })
 }
 
-/// As [`map`], for a function that may answer NULL.
-fn map_nullable<A: super::typed::SqlRead, R: SqlWrite>(
-    call: &Call<'_>,
-    function: impl for<'a> Fn(A::Item<'a>) -> Result<Option<R::Owned>>,
-) -> Result<datafusion::arrow::array::ArrayRef> {
-    let column: Column<'_, A> = call.column(0)?;
-    let mut builder = R::builder(call.rows);
-    for row in 0..call.rows {
-        R::append(&mut builder, column.get(row)?.map(&function).transpose()?.flatten())?;
-    }
-    Ok(R::finish(builder))
-}
-
 /// A strict function of the first argument, within a kernel.
-pub(super) fn map<A: super::typed::SqlRead, R: SqlWrite>(
+pub(super) fn map<A: super::typed::SqlRead, R: SqlWrite, O: Outcome<R::Owned>>(
     call: &Call<'_>,
-    function: impl for<'a> Fn(A::Item<'a>) -> Result<R::Owned>,
+    function: impl for<'a> Fn(A::Item<'a>) -> O,
 ) -> Result<datafusion::arrow::array::ArrayRef> {
     let column: Column<'_, A> = call.column(0)?;
     let mut builder = R::builder(call.rows);
     for row in 0..call.rows {
-        R::append(&mut builder, column.get(row)?.map(&function).transpose()?)?;
+        let value = column.get(row)?.map(|value| function(value).outcome()).transpose()?.flatten();
+        R::append(&mut builder, value)?;
     }
     Ok(R::finish(builder))
 }

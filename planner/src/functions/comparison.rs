@@ -69,7 +69,7 @@ fn padded(expr: TypedExpr, modifier: i32) -> TypedExpr {
 /// By what equal values are equal bytes, of the same type: see [`Resolver::group_key`].
 pub(super) fn canonical(expr: TypedExpr) -> TypedExpr {
     match expr.ty.base {
-        _ if expr.ty.array => super::array::key::array_key(expr),
+        _ if expr.ty.array => TypedExpr::new(super::array::key::array_key(expr.clone()).expr, expr.ty),
         BaseType::Numeric if expr.ty.modifier < 4 => numeric_key(expr),
         BaseType::Char if expr.ty.modifier < 4 => trimmed(expr),
         BaseType::Interval => interval_key(expr),

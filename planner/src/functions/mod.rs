@@ -29,7 +29,7 @@ pub use cast::{CastContext, cast_exists};
 pub use comparison::{INTERVAL_KEY, NUMERIC_KEY, numeric_key};
 pub use kernel::{Call, Kernel, Stability};
 pub use parameters::ParameterTypes;
-pub use registry::{Param, ResultType, ScalarFunction};
+pub use registry::{Param, ResultType, ScalarFunction, is_internal};
 pub use resolver::Resolver;
 pub use window::WindowCall;
 

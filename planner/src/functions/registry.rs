@@ -118,17 +118,21 @@ static REGISTRY: LazyLock<HashMap<&'static str, Vec<ScalarFunction>>> = LazyLock
 });
 
 /// Functions that are resolved by rules of their own.
-const SPECIAL: [&str; 5] = ["coalesce", "nullif", "greatest", "least", "numeric_key"];
+const SPECIAL: [&str; 3] = ["greatest", "least", "numeric_key"];
 
 /// Whether a function with this name exists.
 pub fn exists(name: &str) -> bool {
-    REGISTRY.contains_key(name) || SPECIAL.contains(&name) || COMPATIBLE.contains(&name)
+    (REGISTRY.contains_key(name) && !is_internal(name)) || SPECIAL.contains(&name) || COMPATIBLE.contains(&name)
+}
+
+/// Whether a function is this program's own: such a name has a space.
+pub fn is_internal(name: &str) -> bool {
+    name.contains(' ')
 }
 
 /// Every function, for pg_proc.
 pub fn all() -> impl Iterator<Item = &'static ScalarFunction> {
-    // Those with a space are this program's own.
-    REGISTRY.values().flatten().filter(|function| !function.name.contains(' '))
+    REGISTRY.values().flatten().filter(|function| !is_internal(function.name))
 }
 
 /// What the only function with this name computes.
@@ -142,8 +146,6 @@ pub(super) fn kernel_named(name: &str) -> Option<Kernel> {
 /// See [`Resolver::function`].
 pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
     match name {
-        "coalesce" => return super::array::coalesce(resolver, args),
-        "nullif" => return super::array::nullif(resolver, args),
         "greatest" | "least" => return super::array::extreme(resolver, name, args),
         "numeric_key" if args.len() == 1 => {
             return Ok(args.into_iter().next().map_or_else(TypedExpr::null, super::comparison::numeric_key));

@@ -110,7 +110,7 @@ impl<'a> Resolver<'a> {
 
     /// Whether a function of json returns rows.
     pub fn is_json_rows(&self, name: &str) -> bool {
-        super::json::ROW_FUNCTIONS.contains(&name)
+        super::json::is_row_function(name)
     }
 
     /// The columns of a function of json that returns rows, with their names (empty: the function's), as arrays.
@@ -205,28 +205,27 @@ impl<'a> Resolver<'a> {
     /// By what an expression is sorted: what compares as PostgreSQL orders.
     /// Errors: 42883 for a type without an order.
     pub fn sort_key(&self, expr: TypedExpr) -> Result<Expr> {
-        let expr = self.settle(expr);
-        if expr.ty.base == BaseType::Json {
-            let message = format!("could not identify an ordering operator for type {}", expr.ty.name());
-            return Err(SqlError::new(state::UNDEFINED_FUNCTION, message)
-                .hint("Use an explicit ordering operator or modify the query."));
-        }
-        Ok(super::comparison::canonical(expr).expr)
+        self.key(expr, "ordering").map_err(|error| error.hint("Use an explicit ordering operator or modify the query."))
     }
 
     /// By what an expression is grouped or made distinct: equal values are equal bytes. The type is unchanged.
     /// Errors: 42883 for a type whose values are not compared.
     pub fn group_key(&self, expr: TypedExpr) -> Result<Expr> {
+        self.key(expr, "equality")
+    }
+
+    fn key(&self, expr: TypedExpr, operator: &str) -> Result<Expr> {
         let expr = self.settle(expr);
         if expr.ty.base == BaseType::Json {
-            let message = format!("could not identify an equality operator for type {}", expr.ty.name());
+            let message = format!("could not identify an {operator} operator for type {}", expr.ty.name());
             return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
         }
         Ok(super::comparison::canonical(expr).expr)
     }
 
     /// 42883 for a function.
-    pub(super) fn no_function(&self, name: &str, args: &[TypedExpr]) -> SqlError {
+    /// 42883: no function of this name takes these arguments.
+    pub fn no_function(&self, name: &str, args: &[TypedExpr]) -> SqlError {
         let types: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
         SqlError::new(state::UNDEFINED_FUNCTION, format!("function {name}({}) does not exist", types.join(", ")))
             .hint("No function matches the given name and argument types. You might need to add explicit type casts.")

@@ -7,6 +7,7 @@ use super::typed::{Interval, Numeric, Timestamp};
 use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
 use crate::types::SqlType;
+use crate::types::datetime::is_finite;
 use crate::types::numeric::Numeric as NumericValue;
 use datafusion::arrow::array::{Array, AsArray, BinaryBuilder, Int64Builder, ListBuilder, TimestampMicrosecondBuilder};
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
@@ -186,7 +187,7 @@ pub fn moment_list(start: TypedExpr, stop: TypedExpr, step: TypedExpr, slots: &A
             let mut value = start;
             while if up { value <= stop } else { value >= stop } {
                 total += 1;
-                if total > LIST_LIMIT || value == i64::MIN || value == i64::MAX {
+                if total > LIST_LIMIT || !is_finite(value) {
                     let message = format!("generate_series of timestamps exceeds {LIST_LIMIT} rows");
                     return Err(SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, message));
                 }

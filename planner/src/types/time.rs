@@ -4,7 +4,7 @@
 //! bytes: microseconds of UTC, then seconds west of UTC, both big-endian with the sign bit turned, so that byte order is
 //! PostgreSQL's: by the moment, then by the zone.
 
-use super::datetime::{DAY, SECOND, write_fraction};
+use super::datetime::{DAY, SECOND, round_seconds, write_fraction};
 use crate::error::{Result, SqlError, state};
 use std::io::Write;
 
@@ -38,20 +38,14 @@ impl TimeTz {
     }
     /// The same moment by the clock of another zone.
     pub fn at_offset(self, offset: i32) -> Self {
-        let moved = self.micros + i64::from(offset - self.offset) * SECOND;
+        let moved = self.micros + (i64::from(offset) - i64::from(self.offset)) * SECOND;
         TimeTz { micros: moved.rem_euclid(DAY), offset }
     }
 }
 
 /// Rounds a time to some digits of seconds.
 pub fn round_time(micros: i64, modifier: i32) -> i64 {
-    match u32::try_from(modifier) {
-        Ok(digits @ 0..=5) => {
-            let unit = 10i64.pow(6 - digits);
-            (micros + unit / 2) / unit * unit
-        }
-        _ => micros,
-    }
+    round_seconds(micros, modifier).unwrap_or(micros)
 }
 
 /// `12:30:00.5`.
@@ -69,16 +63,16 @@ pub fn write_timetz(time: TimeTz, out: &mut Vec<u8>) {
 
 /// Hours, minutes and seconds as a time. Errors: 22008.
 pub fn make_time(hour: i32, minute: i32, seconds: f64) -> Result<i64> {
-    let whole = (i64::from(hour) * 60 + i64::from(minute)) * 60 * SECOND;
-    let micros = whole + (seconds * 1e6).round_ties_even() as i64;
-    if !(0..=24).contains(&hour) || !(0..60).contains(&minute) || !(0.0..=60.0).contains(&seconds) || micros > DAY {
+    let fields = (0..=24).contains(&hour) && (0..60).contains(&minute) && (0.0..=60.0).contains(&seconds);
+    let micros = fields
+        .then(|| (i64::from(hour) * 60 + i64::from(minute)) * 60 * SECOND + (seconds * 1e6).round_ties_even() as i64);
+    micros.filter(|micros| *micros <= DAY).ok_or_else(|| {
         let seconds = if seconds.fract() == 0.0 { format!("{seconds:02}") } else { format!("{seconds:0>5}") };
-        return Err(SqlError::new(
+        SqlError::new(
             state::DATETIME_FIELD_OVERFLOW,
             format!("time field value out of range: {hour}:{minute:02}:{seconds}"),
-        ));
-    }
-    Ok(micros)
+        )
+    })
 }
 
 #[cfg(test)]
@@ -113,5 +107,8 @@ mod tests {
         assert_eq!(out, b"17:30:00+05:30");
         assert_eq!(round_time(1_500_000, 0), 2_000_000);
         assert_eq!(make_time(24, 0, 1.0).unwrap_err().state(), "22008");
+        assert_eq!(make_time(1, 0, 1e300).unwrap_err().state(), "22008");
+        let far = TimeTz { micros: 0, offset: -57_540 }.at_offset(i32::MAX);
+        assert_eq!((far.micros, far.offset), (69_187 * SECOND, i32::MAX));
     }
 }

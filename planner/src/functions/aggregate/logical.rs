@@ -1,12 +1,11 @@
-//! bool_and and bool_or, min and max of numerics: folds that PostgreSQL defines otherwise than DataFusion.
+//! bool_and and bool_or, min and max of numerics and intervals: folds that PostgreSQL defines otherwise than DataFusion.
 
 use super::fold::{Fold, FoldAggregate};
 use super::own;
 use super::sum::take;
 use crate::error::Result;
 use crate::functions::typed::{Bool, NumericBytes};
-use crate::types::SqlType;
-use crate::types::numeric::key_of;
+use crate::types::{SqlType, interval, numeric};
 use datafusion::logical_expr::AggregateUDF;
 use std::sync::Arc;
 
@@ -62,27 +61,35 @@ impl Fold for Logical {
     }
 }
 
-/// min or max of numerics whose scales may differ: of equal values the last, as it is written.
-pub(super) fn numeric_extreme(max: bool) -> Arc<AggregateUDF> {
-    let (name, parameter) = if max { ("max", 1) } else { ("min", 0) };
-    own(FoldAggregate::<NumericExtreme>::new(name, parameter, SqlType::NUMERIC, SqlType::NUMERIC))
+const MAX: u8 = 1;
+const OF_INTERVALS: u8 = 2;
+
+/// min or max of a type whose equal values may differ in their bytes, numeric or interval: of equal values the last, as
+/// it is written.
+pub(super) fn extreme(ty: SqlType, max: bool) -> Arc<AggregateUDF> {
+    let (name, parameter) = if max { ("max", MAX) } else { ("min", 0) };
+    let parameter = if ty == SqlType::INTERVAL { parameter | OF_INTERVALS } else { parameter };
+    own(FoldAggregate::<Extreme>::new(name, parameter, ty, ty))
 }
 
 #[derive(Clone, Debug)]
-struct NumericExtreme {
+struct Extreme {
     max: bool,
+    /// The part of a value's bytes that its equals share.
+    key_of: fn(&[u8]) -> &[u8],
     value: Option<Vec<u8>>,
 }
 
-impl Fold for NumericExtreme {
+impl Fold for Extreme {
     type In = NumericBytes;
     type Out = NumericBytes;
     fn start(parameter: u8) -> Self {
-        NumericExtreme { max: parameter == 1, value: None }
+        let key_of = if parameter & OF_INTERVALS != 0 { interval::key_of } else { numeric::key_of };
+        Extreme { max: parameter & MAX != 0, key_of, value: None }
     }
     fn add(&mut self, value: &[u8]) -> Result<()> {
         let stays = self.value.as_ref().is_some_and(|held| {
-            let (held, value) = (key_of(held), key_of(value));
+            let (held, value) = ((self.key_of)(held), (self.key_of)(value));
             if self.max { held > value } else { held < value }
         });
         if !stays {

@@ -9,7 +9,6 @@ mod regression;
 mod statistics;
 mod sum;
 
-use super::comparison::{canonical, numeric_key};
 use super::{AggregateCall, CastContext, Resolver, TypedExpr};
 use crate::error::{Result, SqlError, state};
 use crate::types::{BaseType, SqlType};
@@ -66,8 +65,8 @@ fn own(function: impl AggregateUDFImpl + 'static) -> Arc<AggregateUDF> {
 
 /// See [`Resolver::aggregate`].
 pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) -> Result<TypedExpr> {
-    if let Some(collected) = super::json::aggregate(resolver, name, call.clone()) {
-        return collected;
+    if super::json::AGGREGATES.contains(&name) {
+        return super::json::aggregate(resolver, name, call);
     }
     let AggregateCall { args, distinct, filter, order_by } = call;
     let missing = |args: &[TypedExpr]| resolver.no_function(name, args);
@@ -85,15 +84,6 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
         let message = format!("WITHIN GROUP is required for ordered-set aggregate {name}");
         return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
     }
-    // Two numerics are distinct by value, not by scale.
-    let key = |arg: TypedExpr| {
-        let by_value = matches!(arg.ty.base, BaseType::Numeric | BaseType::Interval | BaseType::Jsonb) && !arg.ty.array;
-        match arg.ty.base {
-            _ if !distinct || !by_value => arg,
-            BaseType::Numeric => numeric_key(arg),
-            _ => canonical(arg),
-        }
-    };
     match (name, args.len()) {
         ("count", 0) => {
             if distinct {
@@ -146,7 +136,9 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
     let base = if ty.array { BaseType::Void } else { ty.base };
     use BaseType as B;
     Ok(match name {
-        "count" => make(count_udaf(), vec![key(arg).expr], SqlType::INT8),
+        // Two numerics are distinct by value, not by scale.
+        "count" if distinct => make(count_udaf(), vec![resolver.group_key(arg)?], SqlType::INT8),
+        "count" => make(count_udaf(), vec![arg.expr], SqlType::INT8),
         "bool_and" | "every" if base == B::Bool => make(logical::logical(false), vec![arg.expr], ty),
         "bool_or" if base == B::Bool => make(logical::logical(true), vec![arg.expr], ty),
         "min" | "max" => {
@@ -172,11 +164,9 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
             };
             let declared = arg.ty.modifier >= 4;
             let ty = arg.ty.plain();
-            if base == B::Interval {
-                make(interval::extreme(name == "max"), vec![arg.expr], ty)
-            } else if base == B::Numeric && !declared {
+            if base == B::Interval || base == B::Numeric && !declared {
                 // Of equal values of different scales one is shown as it is.
-                make(logical::numeric_extreme(name == "max"), vec![arg.expr], ty)
+                make(logical::extreme(ty, name == "max"), vec![arg.expr], ty)
             } else if matches!(base, B::Float4 | B::Float8) {
                 make(statistics::float_extreme(name == "max", ty), vec![arg.expr], ty)
             } else {
@@ -188,6 +178,8 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
                 return Err(SqlError::unsupported("a multidimensional array"));
             }
             if distinct {
+                // A type whose values are not compared has no different ones.
+                resolver.group_key(arg.clone())?;
                 let sort = order_by.first();
                 let options = SortOptions {
                     descending: sort.is_some_and(|sort| !sort.asc),

@@ -2,8 +2,7 @@
 
 use super::own;
 use crate::error::{Result as SqlResult, SqlError, state};
-use crate::types::numeric::key_of;
-use crate::types::{BaseType, SqlType};
+use crate::types::{BaseType, SqlType, interval, json, numeric};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
@@ -96,17 +95,24 @@ struct Values {
     bytes: usize,
 }
 
-/// By what equal values are the same.
-fn key(value: &ScalarValue, ty: SqlType) -> ScalarValue {
-    match value {
-        ScalarValue::Binary(Some(bytes)) if ty.base == BaseType::Numeric && !ty.array => {
-            ScalarValue::Binary(Some(key_of(bytes).to_vec()))
+/// By what equal values are the same, and sorted.
+fn key(value: &ScalarValue, ty: SqlType) -> SqlResult<ScalarValue> {
+    Ok(match (ty.base, value) {
+        _ if ty.array => value.clone(),
+        (BaseType::Numeric, ScalarValue::Binary(Some(bytes))) => {
+            ScalarValue::Binary(Some(numeric::key_of(bytes).to_vec()))
         }
-        ScalarValue::Utf8(Some(text)) if ty.base == BaseType::Char && !ty.array => {
+        (BaseType::Interval, ScalarValue::Binary(Some(bytes))) => {
+            ScalarValue::Binary(Some(interval::key_of(bytes).to_vec()))
+        }
+        (BaseType::Char, ScalarValue::Utf8(Some(text))) => {
             ScalarValue::Utf8(Some(text.trim_end_matches(' ').to_string()))
         }
-        other => other.clone(),
-    }
+        (BaseType::Jsonb, ScalarValue::Utf8(text)) => {
+            ScalarValue::Binary(text.as_ref().map(|text| json::key(text)).transpose()?)
+        }
+        _ => value.clone(),
+    })
 }
 
 impl Values {
@@ -118,7 +124,7 @@ impl Values {
             }
             let value = ScalarValue::try_from_array(array, row)?.compacted();
             let bytes = value.size();
-            if distinct && !self.seen.insert(key(&value, self.of.input)) {
+            if distinct && !self.seen.insert(key(&value, self.of.input)?) {
                 continue;
             }
             self.bytes += bytes * if distinct { 2 } else { 1 };
@@ -132,7 +138,8 @@ impl Values {
         if self.values.is_empty() {
             return Ok(Vec::new());
         }
-        let keys = ScalarValue::iter_to_array(self.values.iter().map(|value| key(value, self.of.input)))?;
+        let keys: SqlResult<Vec<_>> = self.values.iter().map(|value| key(value, self.of.input)).collect();
+        let keys = ScalarValue::iter_to_array(keys?)?;
         let field = SortField::new_with_options(keys.data_type().clone(), self.of.options);
         let rows = RowConverter::new(vec![field])?.convert_columns(&[keys])?;
         let mut sorted: Vec<(Vec<u8>, ScalarValue)> =

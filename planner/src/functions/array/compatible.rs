@@ -1,6 +1,6 @@
 //! Functions whose array and element arguments agree on one element type: array_append and its kin.
 
-use super::order;
+use super::{order, rebuilt};
 use crate::encoding::{ColumnBuilder, KeyColumn, KeyEncoder};
 use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, KernelFunction, Stability};
@@ -126,42 +126,21 @@ fn encoder(call: &Call<'_>) -> KeyEncoder {
 }
 
 fn remove(call: &Call<'_>) -> Result<ArrayRef> {
-    let (encoder, lists, unwanted) = (encoder(call), call.column::<List>(0)?, call.array(1)?);
-    let mut builder = ColumnBuilder::new(call.result, call.rows);
-    for row in 0..call.rows {
-        let Some(elements) = lists.get(row)? else {
-            builder.append_null();
-            continue;
-        };
-        let mut kept = ColumnBuilder::new(call.result.element(), elements.len());
-        for at in 0..elements.len() {
-            if order(&encoder, (&elements, at), (unwanted, Call::row_of(unwanted, row)))? != Ordering::Equal {
-                kept.append(&value_at(elements.as_ref(), at)?)?;
-            }
+    let (encoder, unwanted) = (encoder(call), call.array(1)?);
+    rebuilt(call, |kept, (elements, at), row| {
+        match order(&encoder, (elements, at), (unwanted, Call::row_of(unwanted, row)))? {
+            Ordering::Equal => Ok(()),
+            _ => kept.append(&value_at(elements.as_ref(), at)?),
         }
-        builder.append(&ValueRef::List(kept.finish()?))?;
-    }
-    builder.finish()
+    })
 }
 
 fn replace(call: &Call<'_>) -> Result<ArrayRef> {
-    let (encoder, lists, from, to) = (encoder(call), call.column::<List>(0)?, call.array(1)?, call.array(2)?);
-    let mut builder = ColumnBuilder::new(call.result, call.rows);
-    for row in 0..call.rows {
-        let Some(elements) = lists.get(row)? else {
-            builder.append_null();
-            continue;
-        };
-        let mut made = ColumnBuilder::new(call.result.element(), elements.len());
-        for at in 0..elements.len() {
-            let same = order(&encoder, (&elements, at), (from, Call::row_of(from, row)))? == Ordering::Equal;
-            let value =
-                if same { value_at(to.as_ref(), Call::row_of(to, row)) } else { value_at(elements.as_ref(), at) };
-            made.append(&value?)?;
-        }
-        builder.append(&ValueRef::List(made.finish()?))?;
-    }
-    builder.finish()
+    let (encoder, from, to) = (encoder(call), call.array(1)?, call.array(2)?);
+    rebuilt(call, |made, (elements, at), row| match order(&encoder, (elements, at), (from, Call::row_of(from, row)))? {
+        Ordering::Equal => made.append(&value_at(to.as_ref(), Call::row_of(to, row))?),
+        _ => made.append(&value_at(elements.as_ref(), at)?),
+    })
 }
 
 /// Places, counted from 1, of elements that are not distinct from a value.

@@ -14,13 +14,11 @@ use super::{CastContext, Resolver, TypedExpr};
 use crate::encoding::{ColumnBuilder, KeyColumn, KeyEncoder};
 use crate::error::{Result, SqlError, state};
 use crate::types::text::{OutputContext, output_string};
-use crate::types::value::value_at;
+use crate::types::value::{ValueRef, value_at};
 use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::{Array, ArrayRef, BooleanBuilder};
 use datafusion::common::ScalarValue;
-use datafusion::functions::core::expr_fn;
-use datafusion::logical_expr::expr::Case;
-use datafusion::logical_expr::{Expr, Operator};
+use datafusion::logical_expr::Operator;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -31,31 +29,6 @@ fn common(resolver: &Resolver<'_>, context: &str, args: Vec<TypedExpr>) -> Resul
     Ok((args, ty))
 }
 
-pub(super) fn coalesce(resolver: &Resolver<'_>, args: Vec<TypedExpr>) -> Result<TypedExpr> {
-    if args.is_empty() {
-        return Err(SqlError::syntax("syntax error at or near \")\""));
-    }
-    let (args, ty) = common(resolver, "COALESCE", args)?;
-    let expr = expr_fn::coalesce(args.into_iter().map(|arg| arg.expr).collect());
-    Ok(TypedExpr::new(expr, ty))
-}
-
-pub(super) fn nullif(resolver: &Resolver<'_>, args: Vec<TypedExpr>) -> Result<TypedExpr> {
-    let Ok([left, right]) = <[TypedExpr; 2]>::try_from(args) else {
-        return Err(SqlError::syntax("NULLIF takes two arguments"));
-    };
-    let left = if left.is_unknown() && right.is_unknown() { resolver.resolve_unknown(left)? } else { left };
-    let left = if left.is_unknown() { resolver.cast(left, right.ty.plain(), CastContext::Implicit)? } else { left };
-    let equal = resolver.operator("=", Some(left.clone()), right)?;
-    let null = ScalarValue::try_from(&left.ty.arrow())?;
-    let case = Case {
-        expr: None,
-        when_then_expr: vec![(Box::new(equal.expr), Box::new(Expr::Literal(null, None)))],
-        else_expr: Some(Box::new(left.expr)),
-    };
-    Ok(TypedExpr::new(Expr::Case(case), left.ty))
-}
-
 /// How two values of a type compare: by their key forms.
 fn order(encoder: &KeyEncoder, left: (&ArrayRef, usize), right: (&ArrayRef, usize)) -> Result<Ordering> {
     let mut keys = (Vec::new(), Vec::new());
@@ -64,11 +37,38 @@ fn order(encoder: &KeyEncoder, left: (&ArrayRef, usize), right: (&ArrayRef, usiz
     Ok(keys.0.cmp(&keys.1))
 }
 
+/// Arrays made of the elements of a call's first argument one by one: `item` appends what becomes of the element at a
+/// place of a row's array. NULL stays.
+fn rebuilt(
+    call: &Call<'_>,
+    mut item: impl FnMut(&mut ColumnBuilder, (&ArrayRef, usize), usize) -> Result<()>,
+) -> Result<ArrayRef> {
+    let lists = call.column::<List>(0)?;
+    let mut builder = ColumnBuilder::new(call.result, call.rows);
+    for row in 0..call.rows {
+        let Some(elements) = lists.get(row)? else {
+            builder.append_null();
+            continue;
+        };
+        let mut made = ColumnBuilder::new(call.result.element(), elements.len());
+        for at in 0..elements.len() {
+            item(&mut made, (&elements, at), row)?;
+        }
+        builder.append(&ValueRef::List(made.finish()?))?;
+    }
+    builder.finish()
+}
+
+/// GREATEST or LEAST, of values that compare by their key forms: of equal ones the first is shown.
 pub(super) fn extreme(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
     if args.is_empty() {
         return Err(SqlError::syntax("syntax error at or near \")\""));
     }
     let (args, ty) = common(resolver, &name.to_uppercase(), args)?;
+    if ty.base == BaseType::Json {
+        let message = format!("could not identify a comparison function for type {}", ty.name());
+        return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
+    }
     let wanted = if name == "greatest" { Ordering::Greater } else { Ordering::Less };
     let encoder = KeyEncoder::new(vec![KeyColumn::ascending(ty)]);
     let kernel = Arc::new(move |call: &Call<'_>| {
@@ -212,7 +212,7 @@ pub(crate) fn construct(resolver: &Resolver<'_>, elements: Vec<TypedExpr>) -> Re
             for array in call.arguments {
                 parts.append(&value_at(array.as_ref(), Call::row_of(array, row))?)?;
             }
-            builder.append(&crate::types::value::ValueRef::List(parts.finish()?))?;
+            builder.append(&ValueRef::List(parts.finish()?))?;
         }
         builder.finish()
     });
@@ -274,7 +274,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         to_string(&[Param::AnyArray, is(text)]),
         to_string(&[Param::AnyArray, is(text), is(text)]),
         ScalarFunction::polymorphic(
-            "array_element",
+            "array element",
             &[Param::AnyArray, is(int4)],
             false,
             ResultType::Element(0),

@@ -11,10 +11,11 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use datafusion::arrow::datatypes::Int32Type;
 use std::sync::Arc;
 
-/// Most elements that array_fill makes, as PostgreSQL's MaxArraySize in spirit.
-const MOST: usize = 1 << 26;
+/// Bytes of an array that array_fill makes, at most, as in PostgreSQL; of an element without bytes of its own eight are
+/// counted.
+const MOST: usize = (1 << 30) - 1;
 
-/// `array_slice(array, from, to)`: an array's elements between two places, both included; a bound that is NULL makes
+/// `array slice(array, from, to)`: an array's elements between two places, both included; a bound that is NULL makes
 /// the slice NULL.
 fn slice(call: &Call<'_>) -> Result<ArrayRef> {
     let lists = call.column::<List>(0)?;
@@ -55,6 +56,7 @@ fn fill(call: &Call<'_>) -> Result<ArrayRef> {
     let (values, lengths) = (call.array(0)?, call.column::<List>(1)?);
     let missing = || SqlError::new(state::NULL_VALUE_NOT_ALLOWED, "dimension array or low bound array cannot be null");
     let mut builder = ColumnBuilder::new(call.result, call.rows);
+    let mut made = 0;
     for row in 0..call.rows {
         let lengths = lengths.get(row)?.ok_or_else(missing)?;
         let length = match lengths.len() {
@@ -65,11 +67,19 @@ fn fill(call: &Call<'_>) -> Result<ArrayRef> {
             1 => lengths.as_primitive::<Int32Type>().value(0),
             _ => return Err(SqlError::unsupported("an array of several dimensions")),
         };
-        let length = usize::try_from(length).ok().filter(|length| *length <= MOST).ok_or_else(|| {
+        let value = value_at(values.as_ref(), Call::row_of(values, row))?;
+        let bytes = match &value {
+            ValueRef::Text(text) => text.len().max(8),
+            ValueRef::Bytes(bytes) => bytes.len().max(8),
+            _ => 8,
+        };
+        // What all rows of a batch make is in memory at once.
+        let fits = |length: &usize| length.checked_mul(bytes).is_some_and(|more| made + more <= MOST);
+        let length = usize::try_from(length).ok().filter(fits).ok_or_else(|| {
             let message = format!("array size exceeds the maximum allowed ({MOST})");
             SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, message)
         })?;
-        let value = value_at(values.as_ref(), Call::row_of(values, row))?;
+        made += length * bytes;
         let mut elements = ColumnBuilder::new(call.result.element(), length);
         for _ in 0..length {
             elements.append(&value)?;
@@ -79,7 +89,7 @@ fn fill(call: &Call<'_>) -> Result<ArrayRef> {
     builder.finish()
 }
 
-/// `array_ordinals(array, …)`: 1, 2, … up to the length of the longest array.
+/// `array ordinals(array, …)`: 1, 2, … up to the length of the longest array.
 fn ordinals(call: &Call<'_>) -> Result<ArrayRef> {
     let mut builder = ColumnBuilder::new(call.result, call.rows);
     for row in 0..call.rows {
@@ -111,10 +121,10 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             }),
         ),
         make("trim_array", &[Param::AnyArray, int4], ResultType::Argument(0), Arc::new(trim)),
-        make("array_slice", &[Param::AnyArray, int4, int4], ResultType::Argument(0), Arc::new(slice)),
+        make("array slice", &[Param::AnyArray, int4, int4], ResultType::Argument(0), Arc::new(slice)),
         make("array_fill", &[Param::Any, Param::Is(SqlType::INT4.array_of())], ResultType::ArrayOf(0), Arc::new(fill)),
         ScalarFunction::polymorphic(
-            "array_ordinals",
+            "array ordinals",
             &[Param::AnyArray],
             true,
             ResultType::Is(SqlType::INT8.array_of()),

@@ -67,18 +67,14 @@ pub(super) fn path(text: bool) -> Kernel {
 /// `json_extract_path(json, key, …)`.
 fn extract_path(text: bool) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
+        let documents = call.column::<Text>(0)?;
+        let steps = (1..call.arguments.len()).map(|at| call.column::<Text>(at)).collect::<Result<Vec<_>>>()?;
         let mut builder = Text::builder(call.rows);
         for row in 0..call.rows {
-            let mut path = Vec::new();
-            let mut null = false;
-            for at in 1..call.arguments.len() {
-                match call.column::<Text>(at)?.get(row)? {
-                    Some(key) => path.push(key.to_string()),
-                    None => null = true,
-                }
-            }
-            let value = match call.column::<Text>(0)?.get(row)? {
-                Some(json) if !null => at_path(json, &path, text)?,
+            let path = steps.iter().map(|step| Ok(step.get(row)?.map(str::to_string))).collect::<Result<Vec<_>>>()?;
+            let path: Option<Vec<String>> = path.into_iter().collect();
+            let value = match (documents.get(row)?, path) {
+                (Some(json), Some(path)) => at_path(json, &path, text)?,
                 _ => None,
             };
             Text::append(&mut builder, value)?;

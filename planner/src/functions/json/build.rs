@@ -1,12 +1,12 @@
 //! json_build_object, json_build_array, json_object and their kin of jsonb.
 
-use super::to_json::{json_of, with_context};
+use super::to_json::{json_of, object_of, with_context};
 use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
 use crate::functions::typed::{List, SqlWrite, Text};
 use crate::types::SqlType;
-use crate::types::json::{array, object, quote, to_jsonb};
+use crate::types::json::{array, quote, to_jsonb};
 use crate::types::text::output_string;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use std::sync::Arc;
@@ -22,11 +22,11 @@ fn build_object(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
         return Err(invalid("argument list must have even number of elements")
             .hint(format!("The arguments of {name}() must consist of alternating keys and values.")));
     }
+    let columns: Vec<(&ArrayRef, SqlType)> = call.arguments.iter().zip(call.types.iter().copied()).collect();
     with_context(call, |context| {
         let mut builder = Text::builder(call.rows);
         for row in 0..call.rows {
             let mut pairs = Vec::new();
-            let columns: Vec<(&ArrayRef, SqlType)> = call.arguments.iter().zip(call.types.iter().copied()).collect();
             for (number, pair) in columns.chunks_exact(2).enumerate() {
                 let [(keys, key_type), (values, value_type)] = pair else { continue };
                 let at = Call::row_of(keys, row);
@@ -43,16 +43,7 @@ fn build_object(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
                 let value = json_of(*value_type, values.as_ref(), Call::row_of(values, row), context)?;
                 pairs.push((key, value));
             }
-            let text = if binary {
-                let pairs: Result<Vec<_>> =
-                    pairs.into_iter().map(|(key, value)| Ok((key, to_jsonb(&value)?))).collect();
-                object(pairs?)
-            } else {
-                let parts: Vec<String> =
-                    pairs.into_iter().map(|(key, value)| format!("{} : {value}", quote(&key))).collect();
-                format!("{{{}}}", parts.join(", "))
-            };
-            Text::append(&mut builder, Some(text))?;
+            Text::append(&mut builder, Some(object_of(pairs, binary, "")?))?;
         }
         Ok(Text::finish(builder))
     })
@@ -75,12 +66,10 @@ fn build_array(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
 
 /// `json_object('{key, value, …}')` and `json_object(keys, values)`.
 fn text_object(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
+    let arguments = (0..call.arguments.len()).map(|at| call.column::<List>(at)).collect::<Result<Vec<_>>>()?;
     let mut builder = Text::builder(call.rows);
     for row in 0..call.rows {
-        let mut columns = Vec::new();
-        for at in 0..call.arguments.len() {
-            columns.push(call.column::<List>(at)?.get(row)?);
-        }
+        let columns = arguments.iter().map(|lists| lists.get(row)).collect::<Result<Vec<_>>>()?;
         let Some(columns) = columns.into_iter().collect::<Option<Vec<ArrayRef>>>() else {
             Text::append(&mut builder, None)?;
             continue;
@@ -108,14 +97,7 @@ fn text_object(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
                 .ok_or_else(|| SqlError::new(state::NULL_VALUE_NOT_ALLOWED, "null value not allowed for object key"))?;
             made.push((key, value.map_or_else(|| "null".to_string(), |value| quote(&value))));
         }
-        let text = if binary {
-            object(made)
-        } else {
-            let parts: Vec<String> =
-                made.into_iter().map(|(key, value)| format!("{} : {value}", quote(&key))).collect();
-            format!("{{{}}}", parts.join(", "))
-        };
-        Text::append(&mut builder, Some(text))?;
+        Text::append(&mut builder, Some(object_of(made, binary, "")?))?;
     }
     Ok(Text::finish(builder))
 }

@@ -1,13 +1,13 @@
 //! json_agg, json_object_agg and their kin of jsonb: what array_agg collects, written as JSON.
 
-use super::to_json::{json_of, with_context};
+use super::to_json::{json_of, object_of, with_context};
 use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
 use crate::functions::typed::{List, SqlWrite, Text};
 use crate::functions::{AggregateCall, Resolver, TypedExpr};
 use crate::types::SqlType;
-use crate::types::json::{array, object, quote, to_jsonb};
+use crate::types::json::{array, to_jsonb};
 use crate::types::text::output_string;
 use datafusion::arrow::array::{Array, ArrayRef};
 use std::sync::Arc;
@@ -15,18 +15,11 @@ use std::sync::Arc;
 /// The names of the aggregates.
 pub(in crate::functions) const NAMES: [&str; 4] = ["json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"];
 
-/// A call of one of them; `None` for other names. Errors: 42883.
-pub(in crate::functions) fn aggregate(
-    resolver: &Resolver<'_>,
-    name: &str,
-    call: AggregateCall,
-) -> Option<Result<TypedExpr>> {
-    if !NAMES.contains(&name) {
-        return None;
-    }
+/// A call of one of them. Errors: 42883.
+pub(in crate::functions) fn aggregate(resolver: &Resolver<'_>, name: &str, call: AggregateCall) -> Result<TypedExpr> {
     let expected = if name.contains("object") { 2 } else { 1 };
     if call.args.len() != expected {
-        return Some(Err(resolver.no_function(name, &call.args)));
+        return Err(resolver.no_function(name, &call.args));
     }
     let collect = |arg: &TypedExpr| {
         let arg = resolver.resolve_unknown(arg.clone())?;
@@ -36,10 +29,10 @@ pub(in crate::functions) fn aggregate(
         resolver.aggregate("array_agg", AggregateCall { args: vec![arg], ..call.clone() })
     };
     if expected == 2 && call.distinct {
-        return Some(Err(SqlError::unsupported(format!("{name} with DISTINCT"))));
+        return Err(SqlError::unsupported(format!("{name} with DISTINCT")));
     }
-    let lists: Result<Vec<TypedExpr>> = call.args.iter().map(collect).collect();
-    Some(lists.and_then(|lists| resolver.function(&format!("{name} of arrays"), lists)))
+    let lists = call.args.iter().map(collect).collect::<Result<Vec<_>>>()?;
+    resolver.function(&format!("{name} of arrays"), lists)
 }
 
 fn collected(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
@@ -83,16 +76,7 @@ fn paired(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
                 let key = output_string(keys_type.element(), keys.as_ref(), at, context)?;
                 pairs.push((key, json_of(values_type.element(), values.as_ref(), at, context)?));
             }
-            let text = if binary {
-                let pairs: Result<Vec<_>> =
-                    pairs.into_iter().map(|(key, value)| Ok((key, to_jsonb(&value)?))).collect();
-                object(pairs?)
-            } else {
-                let parts: Vec<String> =
-                    pairs.into_iter().map(|(key, value)| format!("{} : {value}", quote(&key))).collect();
-                format!("{{ {} }}", parts.join(", "))
-            };
-            Text::append(&mut builder, Some(text))?;
+            Text::append(&mut builder, Some(object_of(pairs, binary, " ")?))?;
         }
         Ok(Text::finish(builder))
     })

@@ -9,7 +9,7 @@ mod rows;
 mod to_json;
 
 pub(super) use collect::{NAMES as AGGREGATES, aggregate};
-pub(super) use rows::{NAMES as ROW_FUNCTIONS, row_lists};
+pub(super) use rows::{exists as is_row_function, row_lists};
 
 use super::kernel::{Kernel, KernelFunction, Stability};
 use super::operator::no_operator;

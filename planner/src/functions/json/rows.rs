@@ -12,8 +12,14 @@ use crate::types::value::ValueRef;
 use datafusion::arrow::array::{ArrayRef, StringArray};
 use std::sync::Arc;
 
-/// The names of the functions.
-pub(in crate::functions) const NAMES: [&str; 10] = [
+/// Functions by name, with those that make the lists of their keys and of their values.
+macro_rules! with_lists {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, concat!($name, " keys"), concat!($name, " values"))),*]
+    };
+}
+
+const FUNCTIONS: [(&str, &str, &str); 10] = with_lists![
     "json_array_elements",
     "json_array_elements_text",
     "json_object_keys",
@@ -25,6 +31,11 @@ pub(in crate::functions) const NAMES: [&str; 10] = [
     "jsonb_each",
     "jsonb_each_text",
 ];
+
+/// Whether a function is one of these.
+pub(in crate::functions) fn exists(name: &str) -> bool {
+    FUNCTIONS.iter().any(|(known, ..)| *known == name)
+}
 
 /// The columns of a call, with their names, as arrays. `None` for other functions. Errors: 42883.
 pub(in crate::functions) fn row_lists(
@@ -99,37 +110,15 @@ fn listed(items: impl Fn(&Node<'_>) -> Result<Vec<Option<String>>> + Send + Sync
 /// The functions of this module: the columns of each, named by the function and the column.
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let mut all = Vec::new();
-    for (ty, names) in [
-        (
-            SqlType::JSON,
-            [
-                ("json_array_elements", "", "json_array_elements values"),
-                ("json_array_elements_text", "", "json_array_elements_text values"),
-                ("json_object_keys", "json_object_keys keys", ""),
-                ("json_each", "json_each keys", "json_each values"),
-                ("json_each_text", "json_each_text keys", "json_each_text values"),
-            ],
-        ),
-        (
-            SqlType::JSONB,
-            [
-                ("jsonb_array_elements", "", "jsonb_array_elements values"),
-                ("jsonb_array_elements_text", "", "jsonb_array_elements_text values"),
-                ("jsonb_object_keys", "jsonb_object_keys keys", ""),
-                ("jsonb_each", "jsonb_each keys", "jsonb_each values"),
-                ("jsonb_each_text", "jsonb_each_text keys", "jsonb_each_text values"),
-            ],
-        ),
-    ] {
-        for (name, key_list, value_list) in names {
+    for (name, key_list, value_list) in FUNCTIONS {
+        let ty = if name.starts_with("jsonb") { SqlType::JSONB } else { SqlType::JSON };
+        if !name.contains("array") {
+            let texts = SqlType::TEXT.array_of();
+            all.push(ScalarFunction::new(key_list, &[ty], texts, Stability::Immutable, keys(name)));
+        }
+        if !name.ends_with("_keys") {
             let item = if name.ends_with("_text") { SqlType::TEXT } else { ty };
-            if !key_list.is_empty() {
-                let texts = SqlType::TEXT.array_of();
-                all.push(ScalarFunction::new(key_list, &[ty], texts, Stability::Immutable, keys(name)));
-            }
-            if !value_list.is_empty() {
-                all.push(ScalarFunction::new(value_list, &[ty], item.array_of(), Stability::Immutable, values(name)));
-            }
+            all.push(ScalarFunction::new(value_list, &[ty], item.array_of(), Stability::Immutable, values(name)));
         }
     }
     all

@@ -4,7 +4,7 @@ use crate::error::{Result, SqlError};
 use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
 use crate::functions::typed::{SqlWrite, Text};
-use crate::types::json::{quote, to_jsonb};
+use crate::types::json::{object, quote, to_jsonb};
 use crate::types::text::{OutputContext, output_string};
 use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::{Array, AsArray};
@@ -47,11 +47,26 @@ pub(super) fn json_of(ty: SqlType, array: &dyn Array, row: usize, context: &Outp
 
 /// A zone written `+02` as `+02:00`.
 fn with_minutes(text: &str) -> String {
-    let bytes = text.as_bytes();
+    let (moment, era) = match text.strip_suffix(" BC") {
+        Some(moment) => (moment, " BC"),
+        None => (text, ""),
+    };
+    let bytes = moment.as_bytes();
     match bytes.len().checked_sub(3).and_then(|at| bytes.get(at)) {
-        Some(b'+' | b'-') if text.contains('T') => format!("{text}:00"),
+        Some(b'+' | b'-') if moment.contains('T') => format!("{moment}:00{era}"),
         _ => text.to_string(),
     }
+}
+
+/// An object of keys and values that are JSON texts: in jsonb's one form when `binary`, else as they come, with `padding`
+/// inside the braces. Errors: as [`to_jsonb`].
+pub(super) fn object_of(pairs: Vec<(String, String)>, binary: bool, padding: &str) -> Result<String> {
+    if binary {
+        let pairs: Result<Vec<_>> = pairs.into_iter().map(|(key, value)| Ok((key, to_jsonb(&value)?))).collect();
+        return Ok(object(pairs?));
+    }
+    let parts: Vec<String> = pairs.into_iter().map(|(key, value)| format!("{} : {value}", quote(&key))).collect();
+    Ok(format!("{{{padding}{}{padding}}}", parts.join(", ")))
 }
 
 /// What text output depends on, where there is a statement.

@@ -7,7 +7,7 @@ use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Bool, Date, Float8, Int4, Numeric, SqlWrite, Text, Timestamp, Timestamptz, unary};
 use crate::types::SqlType;
 use crate::types::datetime::{
-    DAY, END_DATE, MIN_DATE, SECOND, date_to_timestamp, days_from_civil, days_in_month, offset_at_utc,
+    DAY, END_DATE, MIN_DATE, SECOND, date_to_timestamp, days_from_civil, days_in_month, is_finite, offset_at_utc,
 };
 use crate::types::numeric::Numeric as Number;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ fn extract(field: &str, source: Source, micros: i64, offset: i64) -> Result<Opti
             format!("unit \"{field}\" not supported for type {}", source.name()),
         ))
     };
-    if micros == i64::MIN || micros == i64::MAX {
+    if !is_finite(micros) {
         return Ok(match name.as_str() {
             "epoch" | "year" | "julian" | "decade" | "century" | "millennium" | "isoyear" => {
                 Some(if micros > 0 { Number::Infinity } else { Number::NegativeInfinity })
@@ -246,7 +246,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             &[ty],
             boolean,
             immutable,
-            unary::<Timestamp, Bool, _>(|v: i64| Ok(v != i64::MIN && v != i64::MAX)),
+            unary::<Timestamp, Bool, _>(|v: i64| Ok(is_finite(v))),
         ));
     }
     all.push(ScalarFunction::new(

@@ -5,7 +5,7 @@ use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Interval, SqlWrite, Timestamp, Timestamptz, binary, ternary};
 use crate::types::SqlType;
-use crate::types::datetime::{DAY, to_local};
+use crate::types::datetime::{DAY, is_finite, to_local};
 use crate::types::interval::Interval as Span;
 use std::sync::Arc;
 
@@ -35,11 +35,11 @@ fn zoned_age(call: &Call<'_>) -> Result<datafusion::arrow::array::ArrayRef> {
 
 /// The start of the bin, one stride long and counted from an origin, that a moment lies in.
 fn bin(stride: Span, moment: i64, origin: i64) -> Result<i64> {
-    if moment == i64::MIN || moment == i64::MAX {
+    if !is_finite(moment) {
         return Ok(moment);
     }
     let wrong = |message: &str| Err(SqlError::new(state::DATETIME_FIELD_OVERFLOW, message));
-    if origin == i64::MIN || origin == i64::MAX {
+    if !is_finite(origin) {
         return wrong("origin out of range");
     }
     if stride.months != 0 {

@@ -7,7 +7,9 @@ use crate::functions::typed::{
     Date, Float8, Int4, Int8, Interval, SqlRead, SqlWrite, TimeTz, Timestamp, Timestamptz, binary, unary,
 };
 use crate::functions::{CastContext, Resolver, TypedExpr};
-use crate::types::datetime::{DAY, END_DATE, MIN_DATE, SECOND, date_to_timestamp, in_timestamp_range, out_of_range};
+use crate::types::datetime::{
+    DAY, END_DATE, MIN_DATE, SECOND, date_to_timestamp, in_timestamp_range, is_finite, out_of_range,
+};
 use crate::types::interval::Interval as Span;
 use crate::types::time::TimeTz as ZonedTime;
 use crate::types::{BaseType, SqlType};
@@ -126,7 +128,7 @@ fn shift_date(date: i32, days: i64) -> Result<i32> {
 
 fn at_time(date: i32, micros: i64) -> Result<i64> {
     let midnight = date_to_timestamp(date)?;
-    if midnight == i64::MIN || midnight == i64::MAX {
+    if !is_finite(midnight) {
         return Ok(midnight);
     }
     midnight.checked_add(micros).filter(|moment| in_timestamp_range(*moment)).ok_or_else(|| out_of_range("timestamp"))
@@ -185,7 +187,7 @@ fn computed(symbol: &str, first: SqlType, second: SqlType) -> Option<(Kernel, Sq
         }
         (B::Timestamp, "+" | "-", B::Interval) => {
             let kernel = binary::<Timestamp, Interval, Timestamp, _>(move |moment: i64, span: Span| {
-                if moment == i64::MIN || moment == i64::MAX {
+                if !is_finite(moment) {
                     return Ok(moment);
                 }
                 signed(span, minus)?.after(moment)

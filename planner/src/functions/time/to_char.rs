@@ -6,7 +6,7 @@ use crate::functions::kernel::{Call, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Interval, SqlWrite, Text, Timestamp, binary};
 use crate::types::SqlType;
-use crate::types::datetime::{SECOND, offset_at_utc};
+use crate::types::datetime::{SECOND, is_finite, offset_at_utc};
 use crate::types::interval::Interval as Span;
 use chrono_tz::Tz;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn ordinal(number: i64, upper: bool) -> &'static str {
 
 /// A moment, its offset and zone, in a format.
 fn format(local: i64, offset: i64, zone: Option<Tz>, pattern: &str) -> Result<Option<String>> {
-    if local == i64::MIN || local == i64::MAX {
+    if !is_finite(local) {
         return Ok(None);
     }
     let fields = Fields::new(local);
@@ -289,7 +289,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                     let value = match (moments.get(row)?, patterns.get(row)?) {
                         (Some(utc), Some(pattern)) => {
                             let offset = offset_at_utc(zone, utc);
-                            let local = if utc == i64::MIN || utc == i64::MAX { utc } else { utc + offset * SECOND };
+                            let local = if is_finite(utc) { utc + offset * SECOND } else { utc };
                             format(local, offset, Some(zone), pattern)?
                         }
                         _ => None,

@@ -6,12 +6,12 @@ use crate::functions::kernel::{Call, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{SqlWrite, Text, Timestamp, Timestamptz, binary};
 use crate::types::SqlType;
-use crate::types::datetime::{DAY, SECOND, days_from_civil, to_local, to_utc, zone};
+use crate::types::datetime::{DAY, SECOND, days_from_civil, is_finite, to_local, to_utc, zone};
 use std::sync::Arc;
 
 /// The start of the `field` that a local moment lies in.
 fn truncate(field: &str, local: i64, type_name: &str) -> Result<i64> {
-    if local == i64::MIN || local == i64::MAX {
+    if !is_finite(local) {
         return Ok(local);
     }
     let fields = Fields::new(local);

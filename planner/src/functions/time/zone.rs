@@ -5,8 +5,10 @@ use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Interval, SqlWrite, Text, TimeTz, Timestamp, Timestamptz, binary};
 use crate::types::SqlType;
-use crate::types::datetime::{SECOND, offset_at_utc, to_local, to_utc, zone};
-use crate::types::interval::{Interval as Span, Style, write_interval};
+use crate::types::datetime::{
+    SECOND, in_timestamp_range, is_finite, offset_at_utc, out_of_range, to_local, to_utc, zone,
+};
+use crate::types::interval::{self, Interval as Span, Style, write_interval};
 use crate::types::time::TimeTz as ZonedTime;
 use std::sync::Arc;
 
@@ -21,8 +23,13 @@ fn offset(span: Span) -> Result<i64> {
     Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message))
 }
 
-fn shifted(moment: i64, seconds: i64) -> i64 {
-    if moment == i64::MIN || moment == i64::MAX { moment } else { moment.saturating_add(seconds * SECOND) }
+/// A moment moved by seconds. Errors: 22008 beyond timestamps.
+fn shifted(moment: i64, seconds: i64) -> Result<i64> {
+    if !is_finite(moment) {
+        return Ok(moment);
+    }
+    let moved = seconds.checked_mul(SECOND).and_then(|by| moment.checked_add(by));
+    moved.filter(|moment| in_timestamp_range(*moment)).ok_or_else(|| out_of_range("timestamp"))
 }
 
 /// A time of day by the clock of a named zone, as it goes now.
@@ -42,7 +49,7 @@ fn time_in_zone(call: &Call<'_>) -> Result<datafusion::arrow::array::ArrayRef> {
 
 /// The functions of this module.
 pub(super) fn functions() -> Vec<ScalarFunction> {
-    let (text, interval) = (SqlType::TEXT, SqlType::INTERVAL);
+    let (text, span) = (SqlType::TEXT, SqlType::INTERVAL);
     let (timestamp, timestamptz, timetz) = (SqlType::TIMESTAMP, SqlType::TIMESTAMPTZ, SqlType::TIMETZ);
     let immutable = Stability::Immutable;
     let make = |zone, from, to, stability, kernel: Kernel| {
@@ -64,26 +71,27 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             binary::<Text, Timestamptz, Timestamp, _>(|name: &str, utc: i64| Ok(to_local(utc, zone(name)?))),
         ),
         make(
-            interval,
+            span,
             timestamp,
             timestamptz,
             immutable,
-            binary::<Interval, Timestamp, Timestamptz, _>(|span: Span, local: i64| Ok(shifted(local, -offset(span)?))),
+            binary::<Interval, Timestamp, Timestamptz, _>(|span: Span, local: i64| shifted(local, -offset(span)?)),
         ),
         make(
-            interval,
+            span,
             timestamptz,
             timestamp,
             immutable,
-            binary::<Interval, Timestamptz, Timestamp, _>(|span: Span, utc: i64| Ok(shifted(utc, offset(span)?))),
+            binary::<Interval, Timestamptz, Timestamp, _>(|span: Span, utc: i64| shifted(utc, offset(span)?)),
         ),
         make(
-            interval,
+            span,
             timetz,
             timetz,
             immutable,
             binary::<Interval, TimeTz, TimeTz, _>(|span: Span, time: ZonedTime| {
-                Ok(time.at_offset(offset(span)? as i32))
+                let offset = i32::try_from(offset(span)?).map_err(|_| interval::out_of_range())?;
+                Ok(time.at_offset(offset))
             }),
         ),
         make(text, timetz, timetz, Stability::Stable, Arc::new(time_in_zone)),

@@ -33,6 +33,11 @@ pub fn in_timestamp_range(micros: i64) -> bool {
     (MIN_TIMESTAMP..END_TIMESTAMP).contains(&micros)
 }
 
+/// Whether a moment is neither infinity.
+pub fn is_finite(micros: i64) -> bool {
+    micros != i64::MIN && micros != i64::MAX
+}
+
 /// `infinity` and `-infinity` of timestamps.
 pub const TIMESTAMP_INFINITY: i64 = i64::MAX;
 /// See [`TIMESTAMP_INFINITY`].
@@ -151,20 +156,24 @@ pub fn timestamp_to_date(micros: i64) -> i32 {
     }
 }
 
+/// Microseconds rounded to some digits of seconds, half away from zero; other digits than 0 to 5 change nothing. `None`
+/// when the result does not fit.
+pub fn round_seconds(micros: i64, digits: i32) -> Option<i64> {
+    let Ok(digits @ 0..=5) = u32::try_from(digits) else { return Some(micros) };
+    let unit = 10i64.pow(6 - digits);
+    let half = if micros < 0 { -unit / 2 } else { unit / 2 };
+    Some(micros.checked_add(half)? / unit * unit)
+}
+
 /// A timestamp rounded to some digits of seconds. Infinities stay.
 pub fn round_timestamp(micros: i64, modifier: i32) -> i64 {
-    match u32::try_from(modifier) {
-        Ok(digits @ 0..=5) if micros != i64::MIN && micros != i64::MAX => {
-            let unit = 10i64.pow(6 - digits);
-            let half = unit / 2;
-            // Half away from the year 2000, from which PostgreSQL counts.
-            const ORIGIN: i64 = 946_684_800_000_000;
-            let since = micros.saturating_sub(ORIGIN);
-            let rounded = if since >= 0 { (since + half) / unit * unit } else { -((half - since) / unit * unit) };
-            rounded.saturating_add(ORIGIN)
-        }
-        _ => micros,
+    // Half away from the year 2000, from which PostgreSQL counts.
+    const ORIGIN: i64 = 946_684_800_000_000;
+    if !is_finite(micros) {
+        return micros;
     }
+    let since = round_seconds(micros.saturating_sub(ORIGIN), modifier);
+    since.map_or(micros, |since| since.saturating_add(ORIGIN))
 }
 
 /// A time zone by name or abbreviation of UTC. Errors: 22023.

@@ -3,8 +3,8 @@
 use super::{DAYS_PER_MONTH, Interval, out_of_range};
 use crate::error::{Result, SqlError, state};
 use crate::types::datetime::{
-    Civil, DAY, MIN_TIMESTAMP, SECOND, civil_from_days, days_from_civil, days_in_month, in_timestamp_range, to_local,
-    to_utc,
+    Civil, DAY, MIN_TIMESTAMP, SECOND, civil_from_days, days_from_civil, days_in_month, in_timestamp_range, is_finite,
+    to_local, to_utc,
 };
 use chrono_tz::Tz;
 
@@ -136,7 +136,7 @@ impl Interval {
     }
     /// A moment of UTC later by this: months and days by the clock of a zone, the time by the clock of UTC.
     pub fn after_in(&self, utc: i64, zone: Tz) -> Result<i64> {
-        if utc == i64::MIN || utc == i64::MAX {
+        if !is_finite(utc) {
             return Ok(utc);
         }
         let moved = if self.months == 0 && self.days == 0 {
@@ -147,7 +147,7 @@ impl Interval {
         moved.checked_add(self.micros).filter(|moment| in_timestamp_range(*moment)).ok_or_else(timestamp_out_of_range)
     }
     fn date_part_after(&self, local: i64) -> Result<i64> {
-        if local == i64::MIN || local == i64::MAX {
+        if !is_finite(local) {
             return Ok(local);
         }
         let (mut day, time) = (local.div_euclid(DAY), local.rem_euclid(DAY));
@@ -165,7 +165,7 @@ impl Interval {
     }
     /// From one moment to another in days and time. Errors: 22008 for infinities and what does not fit.
     pub fn between(from: i64, to: i64) -> Result<Interval> {
-        if [from, to].iter().any(|moment| *moment == i64::MIN || *moment == i64::MAX) {
+        if [from, to].iter().any(|moment| !is_finite(*moment)) {
             return Err(SqlError::new(state::DATETIME_FIELD_OVERFLOW, "cannot subtract infinite timestamps"));
         }
         let micros = to.checked_sub(from).ok_or_else(out_of_range)?;
@@ -173,7 +173,7 @@ impl Interval {
     }
     /// From one local moment to another in years, months, days and time, as a calendar counts. Errors: 22008.
     pub fn age(from: i64, to: i64) -> Result<Interval> {
-        if [from, to].iter().any(|moment| *moment == i64::MIN || *moment == i64::MAX) {
+        if [from, to].iter().any(|moment| !is_finite(*moment)) {
             return Err(timestamp_out_of_range());
         }
         let (later, earlier, negative) = if to >= from { (to, from, false) } else { (from, to, true) };

@@ -2,7 +2,8 @@
 
 use super::{DAYS_PER_MONTH, Interval, out_of_range};
 use crate::error::{Result, SqlError, state};
-use crate::types::datetime::{DAY, SECOND};
+use crate::types::datetime::{DAY, SECOND, round_seconds};
+use std::borrow::Cow;
 
 const YEAR: i32 = 1 << 2;
 const MONTH: i32 = 1 << 1;
@@ -100,11 +101,7 @@ impl Restriction {
             }
             _ => interval,
         };
-        if let Ok(digits @ 0..=5) = u32::try_from(self.precision) {
-            let unit = 10i64.pow(6 - digits);
-            let half = if cut.micros < 0 { -unit / 2 } else { unit / 2 };
-            cut.micros = cut.micros.checked_add(half).ok_or_else(out_of_range)? / unit * unit;
-        }
+        cut.micros = round_seconds(cut.micros, self.precision).ok_or_else(out_of_range)?;
         Ok(cut)
     }
     /// The unit of a bare number.
@@ -223,30 +220,33 @@ impl Sum {
 #[derive(Debug)]
 enum Piece<'a> {
     /// `1:02:03.5`, perhaps with a sign.
-    Clock(&'a str),
+    Clock(Cow<'a, str>),
     /// `12`, `-1.5`, `+1-2`.
-    Number(&'a str),
+    Number(Cow<'a, str>),
     Word(&'a str),
 }
+
+/// Pieces of a text, at most: PostgreSQL's MAXDATEFIELDS.
+const MOST_PIECES: usize = 25;
 
 /// Splits a text in lower case.
 fn pieces(text: &str) -> std::result::Result<Vec<Piece<'_>>, Wrong> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
+        if pieces.len() > MOST_PIECES {
+            return Err(Wrong::Syntax);
+        }
         let length = |of: &str, accept: &dyn Fn(char) -> bool| of.find(|c| !accept(c)).unwrap_or(of.len());
         if c.is_ascii_digit() || c == '.' || c == '+' || c == '-' {
-            let signed = c == '+' || c == '-';
-            let body = if signed { rest.get(1..).unwrap_or_default() } else { rest };
-            if signed && body.starts_with(|c: char| c.is_ascii_whitespace()) {
-                // A sign may stand apart from its number.
-                return pieces_after_sign(c, body.trim_start(), pieces);
-            }
+            let body = rest.strip_prefix(['+', '-']).map_or(rest, str::trim_ascii_start);
             let taken = length(body, &|c| c.is_ascii_digit() || matches!(c, ':' | '.' | '-'));
             if taken == 0 {
                 return Err(Wrong::Syntax);
             }
-            let (piece, tail) = rest.split_at(taken + usize::from(signed));
+            let (unsigned, tail) = body.split_at(taken);
+            let sign = if c == '-' { "-" } else { "" };
+            let piece = if sign.is_empty() { Cow::Borrowed(unsigned) } else { Cow::Owned(format!("{sign}{unsigned}")) };
             pieces.push(if piece.contains(':') { Piece::Clock(piece) } else { Piece::Number(piece) });
             rest = tail;
         } else if c.is_ascii_alphabetic() {
@@ -264,19 +264,6 @@ fn pieces(text: &str) -> std::result::Result<Vec<Piece<'_>>, Wrong> {
         }
     }
     Ok(pieces)
-}
-
-/// A sign apart from its number is accepted where it says nothing: `+ 1 day`.
-fn pieces_after_sign<'a>(
-    sign: char,
-    rest: &'a str,
-    mut before: Vec<Piece<'a>>,
-) -> std::result::Result<Vec<Piece<'a>>, Wrong> {
-    if sign == '-' || !rest.starts_with(|c: char| c.is_ascii_digit()) {
-        return Err(Wrong::Syntax);
-    }
-    before.extend(pieces(rest)?);
-    Ok(before)
 }
 
 /// `hours:minutes`, `hours:minutes:seconds`, with `minutes:seconds` where the type says so. Microseconds.
@@ -371,7 +358,7 @@ fn traditional(text: &str, restriction: Restriction) -> std::result::Result<Inte
         match piece {
             Piece::Clock(text) => {
                 let minutes_first = restriction.fields == MINUTE | SECOND_BIT;
-                sum.add_time(clock(text, minutes_first)?)?;
+                sum.add_time(clock(&text, minutes_first)?)?;
                 for micros in [3600 * SECOND, 60 * SECOND, SECOND] {
                     take(Unit::Time(micros))?;
                 }
@@ -379,13 +366,13 @@ fn traditional(text: &str, restriction: Restriction) -> std::result::Result<Inte
                 any = true;
             }
             Piece::Number(text) => {
-                if let Some(months) = years_months(text)? {
+                if let Some(months) = years_months(&text)? {
                     sum.add(months, 0.0, Unit::Months)?;
                     take(Unit::Months)?;
                     current = Some(Unit::Months);
                 } else {
                     let unit = current.unwrap_or_else(|| restriction.default_unit());
-                    let (whole, fraction) = number(text)?;
+                    let (whole, fraction) = number(&text)?;
                     sum.add(whole, fraction, unit)?;
                     take(unit)?;
                     // `1 2` of the type day to hour: before hours stand days.
@@ -445,6 +432,8 @@ mod tests {
             ("@ 1 minute", "00:01:00"),
             ("5 ms 3 us", "00:00:00.005003"),
             ("100:00", "100:00:00"),
+            ("1 day - 2 hours", "1 day -02:00:00"),
+            ("+ 1 mon - 3:04", "1 mon -03:04:00"),
             ("P1Y2M3DT4H5M6.7S", "1 year 2 mons 3 days 04:05:06.7"),
             ("P0001-02-03T04:05:06", "1 year 2 mons 3 days 04:05:06"),
             ("P00010203T040506", "1 year 2 mons 3 days 04:05:06"),
@@ -460,6 +449,8 @@ mod tests {
             ("1 day 2 day", "22007"),
             ("1e3 s", "22007"),
             ("1 quarter", "22007"),
+            ("- - 1 day", "22007"),
+            ("+", "22007"),
             ("1:60", "22015"),
             ("1-13", "22015"),
             ("99999999999 years", "22015"),

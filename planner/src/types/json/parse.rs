@@ -146,11 +146,7 @@ impl<'a> Reader<'a> {
         let known = token.starts_with(['{', '}', '[', ']', ':', ',', '"'])
             || matches!(token, "true" | "false" | "null")
             || is_number(token);
-        if known {
-            invalid(format!("{expected}, but found \"{token}\".").replace("\"\"", "\""))
-        } else {
-            bad_token(token)
-        }
+        if known { invalid(format!("{expected}, but found \"{token}\".")) } else { bad_token(token) }
     }
     fn enter(&mut self) -> Result<()> {
         self.depth += 1;
@@ -183,65 +179,46 @@ impl<'a> Reader<'a> {
         Ok(Node { text: self.text.get(start..self.at).unwrap_or_default(), value })
     }
     fn array(&mut self) -> Result<Value<'a>> {
-        self.enter()?;
-        self.at += 1;
-        let mut elements = Vec::new();
-        self.skip();
-        if self.next() == Some(']') {
-            self.at += 1;
-        } else {
-            loop {
-                let expected =
-                    if elements.is_empty() { "Expected array element or \"]\"" } else { "Expected JSON value" };
-                elements.push(self.value(expected)?);
-                self.skip();
-                match self.next() {
-                    Some(',') => self.at += 1,
-                    Some(']') => {
-                        self.at += 1;
-                        break;
-                    }
-                    _ => return Err(self.unexpected("Expected \",\" or \"]\"")),
-                }
-            }
-        }
-        self.depth -= 1;
+        let elements = self.items(']', |reader, first| {
+            reader.value(if first { "Expected array element or \"]\"" } else { "Expected JSON value" })
+        })?;
         Ok(Value::Array(elements))
     }
     fn object(&mut self) -> Result<Value<'a>> {
+        let pairs = self.items('}', |reader, first| {
+            reader.skip();
+            if reader.next() != Some('"') {
+                return Err(reader.unexpected(if first { "Expected string or \"}\"" } else { "Expected string" }));
+            }
+            let key = reader.string()?;
+            reader.skip();
+            if reader.next() != Some(':') {
+                return Err(reader.unexpected("Expected \":\""));
+            }
+            reader.at += 1;
+            Ok((key, reader.value("Expected JSON value")?))
+        })?;
+        Ok(Value::Object(pairs))
+    }
+    /// What stands between brackets, with commas; `item` is told whether it reads the first.
+    fn items<T>(&mut self, close: char, item: impl Fn(&mut Self, bool) -> Result<T>) -> Result<Vec<T>> {
         self.enter()?;
         self.at += 1;
-        let mut pairs = Vec::new();
+        let mut items = Vec::new();
         self.skip();
-        if self.next() == Some('}') {
-            self.at += 1;
-        } else {
-            loop {
-                self.skip();
-                if self.next() != Some('"') {
-                    let expected = if pairs.is_empty() { "Expected string or \"}\"" } else { "Expected string" };
-                    return Err(self.unexpected(expected));
-                }
-                let key = self.string()?;
-                self.skip();
-                if self.next() != Some(':') {
-                    return Err(self.unexpected("Expected \":\""));
-                }
-                self.at += 1;
-                pairs.push((key, self.value("Expected JSON value")?));
-                self.skip();
-                match self.next() {
-                    Some(',') => self.at += 1,
-                    Some('}') => {
-                        self.at += 1;
-                        break;
-                    }
-                    _ => return Err(self.unexpected("Expected \",\" or \"}\"")),
-                }
+        let mut more = self.next() != Some(close);
+        while more {
+            items.push(item(self, items.is_empty())?);
+            self.skip();
+            match self.next() {
+                Some(',') => self.at += 1,
+                Some(c) if c == close => more = false,
+                _ => return Err(self.unexpected(&format!("Expected \",\" or \"{close}\""))),
             }
         }
+        self.at += 1;
         self.depth -= 1;
-        Ok(Value::Object(pairs))
+        Ok(items)
     }
     /// A string at this place, with its quotes.
     fn string(&mut self) -> Result<String> {
