@@ -1,6 +1,7 @@
 //! [`Buffer`]: what a transaction has written and not committed, several versions a key, each
 //! with its command number. In memory up to a limit, then in sorted runs on local disk behind
-//! the same interface. Must not know the store below.
+//! the same interface. Must not know the store below; but it remembers which runs were sent there before COMMIT, and
+//! with them what the locks there say: for a key, what the first run that holds it came to, whatever was undone since.
 
 use crate::error::Result;
 use crate::lock::LockStrength;
@@ -35,6 +36,19 @@ pub(crate) struct FinalWrite {
     /// Whether the first change put a value and the last removed it: if the key had no value in
     /// the snapshot, what remains is the check that it has none.
     pub(crate) put_then_deleted: bool,
+    /// What may lie in the store already.
+    pub(crate) early: Early,
+}
+
+/// Whether a key's lock was sent before COMMIT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Early {
+    /// It was not.
+    Not,
+    /// It lies there, and says what the write says.
+    Held,
+    /// It may lie there, and may say something else.
+    Maybe,
 }
 
 impl FinalWrite {
@@ -51,6 +65,22 @@ pub(crate) type OwnChange = (Bytes, Option<Bytes>);
 const KEY_OVERHEAD: usize = 80;
 const VERSION_OVERHEAD: usize = 48;
 
+struct Run {
+    entries: SortedRun,
+    keys: u64,
+    sent: Sent,
+}
+
+/// How far the locks of a run are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sent {
+    No,
+    /// Some may lie in the store.
+    Begun,
+    /// All of them do.
+    Whole,
+}
+
 /// The buffer.
 pub(crate) struct Buffer {
     memory: BTreeMap<Bytes, Vec<Version>>,
@@ -61,7 +91,7 @@ pub(crate) struct Buffer {
     limit: usize,
     spill_dir: Option<PathBuf>,
     /// Oldest first.
-    runs: Vec<SortedRun>,
+    runs: Vec<Run>,
     /// Commands rolled back whose versions may lie in runs.
     dropped: Vec<(CommandNumber, CommandNumber)>,
     /// Whether a key that may have been written before was deleted.
@@ -97,7 +127,7 @@ impl Buffer {
 
     /// Bytes of memory held.
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.memory_bytes + self.runs.iter().map(SortedRun::memory_bytes).sum::<usize>()
+        self.memory_bytes + self.runs.iter().map(|run| run.entries.memory_bytes()).sum::<usize>()
     }
 
     /// Bytes of keys and values.
@@ -143,8 +173,8 @@ impl Buffer {
 
     fn spill(&mut self) -> Result<()> {
         let Some(folder) = &self.spill_dir else { return Ok(()) };
-        let run = SortedRun::write(folder, self.memory.iter().map(|(key, versions)| (key, versions.as_slice())))?;
-        self.runs.push(run);
+        let entries = SortedRun::write(folder, self.memory.iter().map(|(key, versions)| (key, versions.as_slice())))?;
+        self.runs.push(Run { entries, keys: self.memory.len() as u64, sent: Sent::No });
         self.memory.clear();
         self.memory_bytes = 0;
         Ok(())
@@ -182,7 +212,7 @@ impl Buffer {
     fn versions(&self, key: &[u8]) -> Result<Vec<Version>> {
         let mut found = Vec::new();
         for run in &self.runs {
-            run.get(key, &mut found)?;
+            run.entries.get(key, &mut found)?;
         }
         found.retain(|version| !self.is_dropped(version));
         if let Some(versions) = self.memory.get(key) {
@@ -209,7 +239,7 @@ impl Buffer {
     ) -> Result<(Vec<OwnChange>, bool)> {
         let mut found = Vec::new();
         let mut complete = true;
-        self.visit(range, reverse, |key, versions| {
+        self.visit(range, reverse, |key, versions, _| {
             if let Some(change) = newest(versions, own) {
                 if found.len() >= limit {
                     complete = false;
@@ -234,12 +264,12 @@ impl Buffer {
         let mut size = 0;
         let mut next = None;
         let range = RowRange { start: from.clone(), end: None };
-        self.visit(&range, false, |key, versions| {
+        self.visit(&range, false, |key, versions, sent| {
             if !found.is_empty() && (found.len() >= rows || size >= bytes) {
                 next = Some(key.clone());
                 return ControlFlow::Break(());
             }
-            if let Some(write) = final_write(key, versions) {
+            if let Some(write) = with_sent(final_write(key, versions), sent) {
                 size += write.bytes();
                 found.push(write);
             }
@@ -248,12 +278,66 @@ impl Buffer {
         Ok((found, next))
     }
 
-    /// Shows every key in `range` with its versions, oldest first, none of them dropped.
+    /// Keys whose locks lie in the store.
+    pub(crate) fn locked(&self) -> u64 {
+        self.runs.iter().filter(|run| run.sent == Sent::Whole).map(|run| run.keys).sum()
+    }
+
+    /// Whether a run was not sent.
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.runs.last().is_some_and(|run| run.sent == Sent::No)
+    }
+
+    /// Begins to send the oldest run that was not: answers its number.
+    pub(crate) fn begin_sending(&mut self) -> Option<usize> {
+        let (number, run) = self.runs.iter_mut().enumerate().find(|(_, run)| run.sent == Sent::No)?;
+        run.sent = Sent::Begun;
+        Some(number)
+    }
+
+    /// Every lock of run `number` lies in the store.
+    pub(crate) fn sent(&mut self, number: usize) {
+        if let Some(run) = self.runs.get_mut(number) {
+            run.sent = Sent::Whole;
+        }
+    }
+
+    /// What the keys of run `number` come to in this run alone, as [`Buffer::final_writes`] answers.
+    pub(crate) fn writes_of_run(
+        &self,
+        number: usize,
+        from: &Bytes,
+        rows: usize,
+    ) -> Result<(Vec<FinalWrite>, Option<Bytes>)> {
+        let mut found = Vec::new();
+        let Some(run) = self.runs.get(number) else { return Ok((found, None)) };
+        for entry in run.entries.range(&RowRange { start: from.clone(), end: None }, false) {
+            let (key, versions) = entry?;
+            if found.len() >= rows {
+                return Ok((found, Some(key)));
+            }
+            // Where an earlier run has sent a lock, COMMIT changes it, once.
+            if !self.was_sent_before(number, &key)? {
+                found.extend(final_write(&key, &versions));
+            }
+        }
+        Ok((found, None))
+    }
+
+    fn was_sent_before(&self, number: usize, key: &[u8]) -> Result<bool> {
+        let mut versions = Vec::new();
+        for run in self.runs.iter().take(number) {
+            run.entries.get(key, &mut versions)?;
+        }
+        Ok(!versions.is_empty())
+    }
+
+    /// Shows every key in `range` with its versions, oldest first, none of them dropped, and what was sent of it.
     fn visit(
         &self,
         range: &RowRange,
         reverse: bool,
-        mut show: impl FnMut(&Bytes, &[Version]) -> ControlFlow<()>,
+        mut show: impl FnMut(&Bytes, &[Version], Option<SentKey>) -> ControlFlow<()>,
     ) -> Result<()> {
         if range.is_empty() {
             return Ok(());
@@ -262,21 +346,21 @@ impl Buffer {
         let memory = self.memory.range((Bound::Included(range.start.clone()), end));
         if self.runs.is_empty() {
             if reverse {
-                let _ = memory.rev().try_for_each(|(key, versions)| show(key, versions));
+                let _ = memory.rev().try_for_each(|(key, versions)| show(key, versions, None));
             } else {
-                let _ = { memory }.try_for_each(|(key, versions)| show(key, versions));
+                let _ = { memory }.try_for_each(|(key, versions)| show(key, versions, None));
             }
             return Ok(());
         }
         let mut sources: Vec<Source<'_>> = Vec::with_capacity(self.runs.len() + 1);
         for run in &self.runs {
-            let entries: Entries<'_> = Box::new(run.range(range, reverse));
-            sources.push(Source { entries, head: None });
+            let entries: Entries<'_> = Box::new(run.entries.range(range, reverse));
+            sources.push(Source { entries, head: None, sent: run.sent });
         }
         let in_memory = |(key, versions): (&Bytes, &Vec<Version>)| Ok((key.clone(), versions.clone()));
         let entries: Entries<'_> =
             if reverse { Box::new(memory.rev().map(in_memory)) } else { Box::new(memory.map(in_memory)) };
-        sources.push(Source { entries, head: None });
+        sources.push(Source { entries, head: None, sent: Sent::No });
         for source in &mut sources {
             source.advance()?;
         }
@@ -284,16 +368,24 @@ impl Buffer {
             let heads = sources.iter().filter_map(|source| source.head.as_ref().map(|head| &head.0));
             let Some(key) = (if reverse { heads.max() } else { heads.min() }).cloned() else { return Ok(()) };
             let mut versions = Vec::new();
+            let mut sent: Option<(Sent, usize)> = None;
             for source in &mut sources {
                 if source.head.as_ref().is_some_and(|head| head.0 == key) {
                     if let Some((_, found)) = source.head.take() {
                         versions.extend(found);
                     }
+                    if source.sent != Sent::No && sent.is_none() {
+                        sent = Some((source.sent, versions.len()));
+                    }
                     source.advance()?;
                 }
             }
+            let sent = sent.and_then(|(sent, first)| {
+                let lock = final_write(&key, versions.get(..first)?)?;
+                Some(SentKey { lock, whole: sent == Sent::Whole })
+            });
             versions.retain(|version| !self.is_dropped(version));
-            if !versions.is_empty() && show(&key, &versions).is_break() {
+            if (!versions.is_empty() || sent.is_some()) && show(&key, &versions, sent).is_break() {
                 return Ok(());
             }
         }
@@ -306,6 +398,15 @@ type Entries<'a> = Box<dyn Iterator<Item = Result<(Bytes, Vec<Version>)>> + 'a>;
 struct Source<'a> {
     entries: Entries<'a>,
     head: Option<(Bytes, Vec<Version>)>,
+    sent: Sent,
+}
+
+/// A key of which a lock was sent.
+struct SentKey {
+    /// What the lock says.
+    lock: FinalWrite,
+    /// Whether it lies there for certain.
+    whole: bool,
 }
 
 impl Source<'_> {
@@ -342,7 +443,20 @@ fn final_write(key: &Bytes, versions: &[Version]) -> Option<FinalWrite> {
     let kind = versions.iter().rev().find(is_change).map_or(WriteKind::Lock, |version| version.kind.clone());
     let first = versions.iter().find(is_change).map(|version| &version.kind);
     let put_then_deleted = kind == WriteKind::Delete && matches!(first, Some(WriteKind::Put(_)));
-    Some(FinalWrite { key: key.clone(), kind, strength, put_then_deleted })
+    Some(FinalWrite { key: key.clone(), kind, strength, put_then_deleted, early: Early::Not })
+}
+
+/// What remains to be done to a key of which a lock may have been sent. A lock is never taken back, for a copy of the
+/// request may still be on its way and would write it again: of a key of which all was undone, the lock alone remains,
+/// as strong as it was. A strength never becomes less, so that the record left by COMMIT refuses such a copy.
+fn with_sent(write: Option<FinalWrite>, sent: Option<SentKey>) -> Option<FinalWrite> {
+    let Some(SentKey { lock, whole }) = sent else { return write };
+    let undone = FinalWrite { kind: WriteKind::Lock, put_then_deleted: false, ..lock.clone() };
+    let mut write = write.unwrap_or(undone);
+    write.strength = write.strength.max(lock.strength);
+    let same = write.kind == lock.kind && write.strength == lock.strength;
+    write.early = if whole && same { Early::Held } else { Early::Maybe };
+    Some(write)
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@ use crate::error::{ConflictKind, Result, TxnError};
 use crate::failpoint;
 use crate::lock::{Lock, LockStrength};
 use crate::resolver::{PrimaryRow, exactly, nothing_since, roll_back_mutations, roll_forward_mutations};
-use crate::wave::Progress;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use storage::{Cell, Family, ReadFilter, RowMutation, StoreError, Timestamp, TimestampRange};
@@ -26,7 +26,8 @@ impl CommitJob {
         let (first, _) = self.buffer.final_writes(&Bytes::new(), 1, 0)?;
         let Some(first) = first.into_iter().next() else { return Ok(self.snapshot.ts()) };
         self.primary = self.choose_primary(first.key)?;
-        let progress = Progress::default();
+        let early = self.early.take();
+        let progress = early.as_ref().map_or_else(Arc::default, |early| early.progress.clone());
         let locked = async {
             self.prewrite_wave(&progress).await?;
             progress.pass(self.store.fail_points(), failpoint::AFTER_PREWRITE).await?;
@@ -34,7 +35,15 @@ impl CommitJob {
             self.check_unchanged(commit_ts).await?;
             Ok(commit_ts)
         };
-        let locked = self.with_heart_beats(&progress, locked).await;
+        let locked = match early {
+            // Its signs of life go on.
+            Some(early) => {
+                let locked = locked.await;
+                early.stop().await;
+                locked
+            }
+            None => self.with_heart_beats(&progress, locked).await,
+        };
         let mut sent = false;
         let result = match locked {
             Ok(commit_ts) => self.commit_primary_by_row(commit_ts, &mut sent).await,
@@ -51,7 +60,7 @@ impl CommitJob {
             }
             Err(error @ TxnError::Undetermined { .. }) => Err(error),
             Err(error) => {
-                let reached = progress.reached.lock().take();
+                let reached = progress.reached.lock().clone();
                 self.roll_back(reached).await;
                 Err(error)
             }

@@ -5,6 +5,7 @@
 use crate::backoff::Backoff;
 use crate::buffer::{Buffer, FinalWrite};
 use crate::data::RecordKind;
+use crate::early::EarlyLocks;
 use crate::error::{Conflict, ConflictKind, Result, TxnError};
 use crate::failpoint;
 use crate::intents::IntentState;
@@ -13,6 +14,7 @@ use crate::resolver::{Cleared, exactly};
 use crate::snapshot::{ReadCounts, Snapshot};
 use crate::store::TransactionStore;
 use crate::transaction::WriteKind;
+use crate::wave::Reached;
 use crate::write::encode_record;
 use bytes::Bytes;
 use futures::channel::oneshot;
@@ -33,7 +35,8 @@ pub(crate) const STEP_BYTES: usize = 1 << 20;
 /// How long a store that does not answer is asked again.
 pub(crate) const STORE_PATIENCE: Duration = Duration::from_secs(10);
 
-/// A transaction at COMMIT: everything that its commit needs.
+/// A transaction at COMMIT: everything that its commit needs. A large one's first locks are written by such a job too,
+/// before; see [`crate::early`].
 pub(crate) struct CommitJob {
     pub(crate) store: Arc<TransactionStore>,
     pub(crate) snapshot: Arc<Snapshot>,
@@ -47,7 +50,9 @@ pub(crate) struct CommitJob {
     /// Key whose fate decides the transaction's.
     pub(crate) primary: Bytes,
     /// The primary's lock, as last written.
-    pub(crate) primary_lock: Mutex<Option<Cell>>,
+    pub(crate) primary_lock: Arc<Mutex<Option<Cell>>>,
+    /// What was locked before COMMIT, and its signs of life.
+    pub(crate) early: Option<EarlyLocks>,
     /// The newest timestamp that the oracle gave this commit.
     pub(crate) freshest: AtomicU64,
     /// When the locks expire, on an engine where that does not matter: all alike.
@@ -72,7 +77,8 @@ impl CommitJob {
             durable,
             vanished: HashSet::new(),
             primary: Bytes::new(),
-            primary_lock: Mutex::new(None),
+            primary_lock: Arc::default(),
+            early: None,
             freshest: AtomicU64::new(0),
             expires_at: 0,
         }
@@ -80,8 +86,13 @@ impl CommitJob {
 
     /// Commits.
     pub(crate) async fn run(mut self) -> Result<Timestamp> {
-        if self.buffer.has_deletes_of_own() {
-            self.find_vanished().await?;
+        if self.buffer.has_deletes_of_own()
+            && let Err(error) = self.find_vanished().await
+        {
+            if let Some(early) = self.early.take() {
+                early.undo(self.buffer);
+            }
+            return Err(error);
         }
         let options = &self.store.options;
         let small = !self.buffer.spilled() && self.buffer.total_bytes() <= options.one_phase_limit_bytes as u64;
@@ -276,7 +287,7 @@ impl CommitJob {
         let (first, _) = self.buffer.final_writes(&Bytes::new(), 1, 0)?;
         let Some(first) = first.into_iter().next() else { return Ok(self.snapshot.ts()) };
         self.primary = self.choose_primary(first.key)?;
-        let mut reached = None;
+        let mut reached = Reached::Nothing;
         let result = match self.enter().await {
             Ok(()) => self.prewrite(&mut reached).await,
             Err(error) => Err(error),

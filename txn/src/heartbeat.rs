@@ -1,4 +1,4 @@
-//! Heart-beats: signs of life in the primary's lock while its owner prewrites, where others may
+//! Heart-beats: signs of life in the primary's lock from its owner's first prewrite on, where others may
 //! think it dead. They end, and are answered, before the commit is sent.
 
 use crate::commit::CommitJob;
@@ -29,7 +29,8 @@ impl CommitJob {
         join(work, self.heart_beats(progress, stopped)).await.0
     }
 
-    async fn heart_beats(&self, progress: &Progress, mut stopped: oneshot::Receiver<()>) {
+    /// Signs of life until `stopped` is told, or its sender dropped.
+    pub(crate) async fn heart_beats(&self, progress: &Progress, mut stopped: oneshot::Receiver<()>) {
         let interval = (self.store.options.lock_time_to_live / 3).max(SHORTEST_INTERVAL);
         loop {
             match select(self.store.env.sleep(interval), stopped).await {

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | section 2.2, Figure 6, `Set`: buffer until commit | [`Transaction`], `buffer`, `sorted_run` |
 //! | section 2.2, `Get`: look for locks, read the newest write | `snapshot`, `scan`, `met_locks` |
-//! | section 2.2, `Prewrite` | `prewrite` on one log, `wave` over rows |
+//! | section 2.2, `Prewrite` | `prewrite` on one log, `wave` over rows, `early` before COMMIT |
 //! | section 2.2, `Commit`, the primary decides | `commit`, `by_row`, `rollback` |
 //! | section 2.2, cleaning up after a failed client | `resolver`, `intents` |
 //! | section 2.3, timestamps | [`Oracle`] |
@@ -47,8 +47,13 @@
 //! Two waves of calls, three with keys that had to stay unchanged. Heart-beats write a later `expires_at` into the
 //! primary's lock and are over before the commit is sent. A reader that meets a live lock writes `min_commit_ts` above
 //! itself into the primary's lock and reads beneath: once a snapshot and owner, and further ahead when others did
-//! before, so that many readers disturb one owner seldom. A commit that was pushed ahead of the oracle is acknowledged
-//! when the oracle is there.
+//! before, so that many readers disturb one owner seldom; the readers of a node share what they learn. A commit that was
+//! pushed ahead of the oracle is acknowledged when the oracle is there.
+//!
+//! A transaction whose buffer outgrows a limit writes the locks of what it spills at once (`early`), with the row of
+//! its outcome as primary, and gives signs of life from then on. At COMMIT only those locks are written that are
+//! missing or no longer say what remains: a lock is never taken back, because a copy of its request may still be on its
+//! way, and it is changed once, on condition of what it said.
 //!
 //! # A timeline in two phases
 //!
@@ -97,6 +102,7 @@ pub(crate) mod buffer;
 pub(crate) mod by_row;
 pub(crate) mod commit;
 pub mod data;
+pub(crate) mod early;
 pub mod error;
 pub mod failpoint;
 pub(crate) mod gc;

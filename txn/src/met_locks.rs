@@ -1,6 +1,6 @@
 //! What a reader makes of the locks it meets on a store that changes one row at a time: it asks the
 //! owner's primary once a transaction, pushes a live owner's commit above itself, and reads beneath
-//! or through the lock. It never waits for an owner, nor for the removal of a lock, which goes on
+//! or through the lock. The readers of a process share what they learn. It never waits for an owner, nor for the removal of a lock, which goes on
 //! behind it.
 
 use crate::data::RecordKind;
@@ -21,6 +21,8 @@ use storage::{Cell, Family, Row, Timestamp};
 const PENDING_LOCKS: usize = 4096;
 /// Locks removed at the same time by one reader.
 const PARALLEL_LOCKS: usize = 32;
+/// Live owners remembered.
+const LIVE_OWNERS: usize = 4096;
 /// Final states remembered, twice.
 const FINAL_STATES: usize = 1 << 14;
 
@@ -61,6 +63,27 @@ impl FinalStates {
     }
 }
 
+/// Above where the commits of live owners were pushed. That holds whatever becomes of them, for every reader of this
+/// process whose snapshot lies below: none of them need ask. Bounded.
+#[derive(Default)]
+pub(crate) struct Pushed(Mutex<HashMap<Timestamp, Timestamp>>);
+
+impl Pushed {
+    fn is_above(&self, start_ts: Timestamp, snapshot_ts: Timestamp) -> bool {
+        self.0.lock().get(&start_ts).is_some_and(|min_commit_ts| *min_commit_ts > snapshot_ts)
+    }
+
+    /// Remembers what the primary's lock says.
+    pub(crate) fn remember(&self, start_ts: Timestamp, min_commit_ts: Timestamp) {
+        let mut pushed = self.0.lock();
+        if pushed.len() >= LIVE_OWNERS {
+            pushed.clear();
+        }
+        let known = pushed.entry(start_ts).or_default();
+        *known = min_commit_ts.max(*known);
+    }
+}
+
 /// What a row shows to a snapshot.
 pub(crate) enum Shown {
     /// This value, or none.
@@ -85,7 +108,7 @@ impl TransactionStore {
     ) -> Result<Shown> {
         for cell in row.family(Family::Lock) {
             let lock = Lock::decode(&cell.value)?;
-            if lock.kind == RecordKind::Lock {
+            if lock.kind == RecordKind::Lock || snapshot.owns(cell.timestamp) {
                 continue;
             }
             counts.locks.fetch_add(1, Ordering::Relaxed);
@@ -121,7 +144,10 @@ impl TransactionStore {
         lock: &Lock,
         counts: &ReadCounts,
     ) -> Result<Status> {
-        let known = || snapshot.owners.known.lock().get(&start_ts).copied();
+        let known = || match self.pushed.is_above(start_ts, snapshot.ts()) {
+            true => Some(Status::Live),
+            false => snapshot.owners.known.lock().get(&start_ts).copied(),
+        };
         if let Some(status) = known() {
             return Ok(status);
         }

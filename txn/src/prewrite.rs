@@ -13,6 +13,7 @@ use crate::error::{ConflictKind, Result};
 use crate::failpoint;
 use crate::lock::Lock;
 use crate::transaction::WriteKind;
+use crate::wave::Reached;
 use crate::write::{ROLLBACK, is_short};
 use bytes::Bytes;
 use storage::{Cell, CommitBatch, CommitCell, Condition, FailedCondition, Family, Stamp, Timestamp, TimestampRange};
@@ -46,10 +47,10 @@ impl CommitJob {
     }
 
     /// Writes every lock, the primary's first. `reached`: the last step begun, for a rollback.
-    pub(crate) async fn prewrite(&mut self, reached: &mut Option<Bytes>) -> Result<()> {
+    pub(crate) async fn prewrite(&mut self, reached: &mut Reached) -> Result<()> {
         self.expires_at = self.store.expires_at();
         let primary = self.primary_write()?;
-        *reached = Some(Bytes::new());
+        *reached = Reached::UpTo(Bytes::new());
         self.prewrite_step(primary.as_slice()).await?;
         if let Some(write) = &primary {
             let value = self.lock_for(write).encode();
@@ -59,7 +60,7 @@ impl CommitJob {
         while let Some(start) = from {
             let (mut writes, next) = self.step(&start)?;
             writes.retain(|write| write.key != self.primary);
-            *reached = Some(next.clone().unwrap_or_else(|| start.clone()));
+            *reached = Reached::UpTo(next.clone().unwrap_or_else(|| start.clone()));
             self.prewrite_step(&writes).await?;
             from = next;
         }

@@ -156,6 +156,7 @@ impl TransactionStore {
                     return Ok(Status::Live);
                 };
                 if lock.min_commit_ts > read_ts {
+                    self.pushed.remember(start_ts, lock.min_commit_ts);
                     return Ok(Status::Live);
                 }
                 // Pushed before: many readers, each of which would make the owner's commit fail once more.
@@ -163,6 +164,7 @@ impl TransactionStore {
                 lock.min_commit_ts = Timestamp(read_ts.next().0.saturating_add(ahead));
                 let set = Mutation::Set { family: Family::Lock, timestamp: start_ts, value: lock.encode() };
                 if self.change_row(primary, vec![exactly(&cell)], vec![set]).await? {
+                    self.pushed.remember(start_ts, lock.min_commit_ts);
                     return Ok(Status::Live);
                 }
                 continue;

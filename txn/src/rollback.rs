@@ -9,6 +9,7 @@ use crate::lock::{Lock, LockStrength};
 use crate::resolver::{Status, roll_back_mutations};
 use crate::store::TransactionStore;
 use crate::system;
+use crate::wave::Reached;
 use bytes::Bytes;
 use futures::StreamExt;
 use std::collections::BTreeMap;
@@ -21,17 +22,17 @@ use storage::{
 const STEP_LOCKS: usize = 1024;
 
 impl CommitJob {
-    /// Removes the locks written so far, `reached` being the start of the last step. Best effort:
+    /// Removes the locks written so far, `reached` being the start of the last step, or further on. Best effort:
     /// what is left, others resolve.
-    pub(crate) async fn roll_back(&self, reached: Option<Bytes>) {
+    pub(crate) async fn roll_back(&self, reached: Reached) {
         self.store.intents.set(self.start_ts, IntentState::RolledBack);
         if let Err(error) = self.try_roll_back(reached).await {
             tracing::warn!(%error, start_ts = %self.start_ts, "locks of a rolled back transaction are left to others");
         }
     }
 
-    async fn try_roll_back(&self, reached: Option<Bytes>) -> Result<()> {
-        if let Some(reached) = reached {
+    async fn try_roll_back(&self, reached: Reached) -> Result<()> {
+        if reached != Reached::Nothing {
             // The primary first: from then on nobody can think us committed, and a prewrite of
             // ours that is still on its way is refused there.
             let mutations = roll_back_mutations(self.start_ts);
@@ -42,7 +43,7 @@ impl CommitJob {
             };
             self.store.change_row(&self.primary, conditions, mutations).await?;
             let mut from = Some(Bytes::new());
-            while let Some(start) = from.filter(|start| *start <= reached) {
+            while let Some(start) = from.filter(|start| Reached::UpTo(start.clone()) <= reached) {
                 let (writes, next) = self.step(&start)?;
                 let keys = writes.into_iter().map(|write| write.key).filter(|key| *key != self.primary);
                 self.remove_locks(keys.collect()).await?;

@@ -138,6 +138,12 @@ impl Snapshot {
         }
     }
 
+    /// Whether a lock at `start_ts` is the transaction's own: over rows they lie at its snapshot's timestamp. Who reads
+    /// the past writes nothing.
+    pub(crate) fn owns(&self, start_ts: Timestamp) -> bool {
+        !self.held && start_ts == self.ts
+    }
+
     /// What it reads at.
     pub(crate) fn ts(&self) -> Timestamp {
         self.ts

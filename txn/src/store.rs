@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::failpoint::FailPoints;
 use crate::holds::NodeHold;
 use crate::intents::Intents;
-use crate::met_locks::FinalStates;
+use crate::met_locks::{FinalStates, Pushed};
 use crate::oracle::Oracle;
 use crate::snapshot::Readers;
 use crate::system;
@@ -24,6 +24,9 @@ pub struct TransactionStoreOptions {
     pub spill_dir: Option<PathBuf>,
     /// Bytes of memory that one transaction's buffer may hold before it spills.
     pub buffer_limit_bytes: usize,
+    /// The same where each row is a request of its own and there is such a folder: what spills is locked before
+    /// COMMIT.
+    pub early_prewrite_bytes: usize,
     /// Transactions up to this many bytes of keys and values commit in one phase, where the
     /// engine can.
     pub one_phase_limit_bytes: usize,
@@ -45,6 +48,7 @@ impl Default for TransactionStoreOptions {
         TransactionStoreOptions {
             spill_dir: None,
             buffer_limit_bytes: 256 << 20,
+            early_prewrite_bytes: 16 << 20,
             one_phase_limit_bytes: 32 << 20,
             history: Duration::from_secs(3600),
             lock_wait: Duration::from_secs(1),
@@ -70,6 +74,8 @@ pub struct TransactionStore {
     pub(crate) node: u64,
     /// Fates of transactions that were asked for over rows.
     pub(crate) final_states: FinalStates,
+    /// What readers over rows learned of live ones.
+    pub(crate) pushed: Pushed,
     /// Locks that readers are having removed.
     pub(crate) resolving: AtomicUsize,
     pub(crate) safe_point: AtomicU64,
@@ -110,6 +116,7 @@ impl TransactionStore {
             node_hold: NodeHold::default(),
             node,
             final_states: FinalStates::default(),
+            pushed: Pushed::default(),
             resolving: AtomicUsize::new(0),
             safe_point: AtomicU64::new(safe_point.0),
             collecting: tokio::sync::Mutex::new(()),

@@ -4,12 +4,13 @@
 
 use crate::buffer::Buffer;
 use crate::commit::CommitJob;
+use crate::early::{EarlyLocks, outcome_write};
 use crate::error::{Result, TxnError};
 use crate::lock::LockStrength;
 use crate::resolver::Status;
+use crate::scan;
 use crate::snapshot::{ReadCounts, Snapshot};
-use crate::store::TransactionStore;
-use crate::{scan, system};
+use crate::store::{TransactionStore, TransactionStoreOptions};
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use parking_lot::{Mutex, RwLock};
@@ -121,6 +122,8 @@ pub struct Transaction {
     /// Held while the snapshot or the identity is being taken.
     taking: tokio::sync::Mutex<()>,
     buffer: RwLock<Buffer>,
+    /// What was locked before COMMIT. Held while more is.
+    early: tokio::sync::Mutex<Option<EarlyLocks>>,
     command: AtomicU32,
     unchanged: Mutex<Vec<Bytes>>,
     /// Its commit ended without anybody knowing how: it counts as in progress until a restart.
@@ -139,13 +142,19 @@ const ENDED: TxnError = TxnError::Invalid("the transaction has ended");
 
 impl Transaction {
     pub(crate) fn new(store: Arc<TransactionStore>, options: TransactionOptions) -> Self {
-        let buffer = Buffer::new(store.options.buffer_limit_bytes, store.options.spill_dir.clone());
+        let TransactionStoreOptions { buffer_limit_bytes, early_prewrite_bytes, spill_dir, .. } = &store.options;
+        let limit = match store.store.atomic() {
+            None if spill_dir.is_some() => *buffer_limit_bytes.min(early_prewrite_bytes),
+            _ => *buffer_limit_bytes,
+        };
+        let buffer = Buffer::new(limit, spill_dir.clone());
         Transaction {
             store,
             options,
             state: RwLock::default(),
             taking: tokio::sync::Mutex::new(()),
             buffer: RwLock::new(buffer),
+            early: tokio::sync::Mutex::default(),
             command: AtomicU32::new(1),
             unchanged: Mutex::default(),
             undetermined: AtomicBool::new(false),
@@ -159,6 +168,10 @@ impl Transaction {
 
     pub(crate) fn counts(&self) -> &ReadCounts {
         &self.counts
+    }
+
+    pub(crate) fn early(&self) -> &tokio::sync::Mutex<Option<EarlyLocks>> {
+        &self.early
     }
 
     pub(crate) fn buffer(&self) -> &RwLock<Buffer> {
@@ -244,7 +257,8 @@ impl Transaction {
         scan::scan(self.clone(), range, options, own)
     }
 
-    /// Buffers writes under the current command number. Spills when the buffer is full.
+    /// Buffers writes under the current command number. Spills when the buffer is full; where each row is a request of
+    /// its own, what was spilled is locked then. Errors: a conflict met there.
     pub async fn write(&self, writes: Vec<Write>) -> Result<()> {
         if self.options.read_only || self.options.as_of.is_some() {
             return Err(TxnError::Invalid("the transaction is read-only"));
@@ -253,9 +267,15 @@ impl Transaction {
             return Err(ENDED);
         }
         let command = self.command();
-        let mut buffer = self.buffer.write();
-        for write in writes {
-            buffer.write(command, write)?;
+        let spilled = {
+            let mut buffer = self.buffer.write();
+            for write in writes {
+                buffer.write(command, write)?;
+            }
+            buffer.has_unsent()
+        };
+        if spilled && self.store.store.atomic().is_none() {
+            self.prewrite_spilled().await?;
         }
         Ok(())
     }
@@ -338,12 +358,13 @@ impl Transaction {
             return Ok(snapshot.ts());
         }
         if let Some(start_ts) = start_ts {
-            let kind = WriteKind::Put(Bytes::new());
-            let outcome = Write { key: system::outcome_key(start_ts), kind, strength: LockStrength::Update };
-            buffer.write(self.command(), outcome)?;
+            buffer.write(self.command(), outcome_write(start_ts))?;
         }
         let unchanged = std::mem::take(&mut *self.unchanged.lock());
-        let job = CommitJob::new(self.store.clone(), snapshot, buffer, start_ts, unchanged, self.options.durable);
+        let mut job = CommitJob::new(self.store.clone(), snapshot, buffer, start_ts, unchanged, self.options.durable);
+        if let Some(early) = self.early.lock().await.take() {
+            early.hand_over(&mut job);
+        }
         let result = job.run().await;
         // On one log nobody can tell before a restart how it ended.
         if matches!(result, Err(TxnError::Undetermined { .. })) && self.store.store.atomic().is_some() {
@@ -354,7 +375,7 @@ impl Transaction {
         result
     }
 
-    /// Ends the transaction; nothing was written. Infallible: what it leaves behind, others resolve.
+    /// Ends the transaction; nothing was committed. Infallible: what it leaves behind, others resolve.
     pub async fn rollback(&self) {
         let start_ts = {
             let mut state = self.state.write();
@@ -362,10 +383,13 @@ impl Transaction {
             state.snapshot = None;
             state.start_ts
         };
-        *self.buffer.write() = Buffer::new(usize::MAX, None);
+        let buffer = std::mem::replace(&mut *self.buffer.write(), Buffer::new(usize::MAX, None));
         self.forget(start_ts);
         if let Some(start_ts) = start_ts {
             self.store.note_abort(start_ts).await;
+        }
+        if let Some(early) = self.early.lock().await.take() {
+            early.undo(buffer);
         }
     }
 
@@ -389,7 +413,7 @@ impl Transaction {
             Some(_) => (1, 1),
             None => {
                 let looks = u64::from(!self.unchanged.lock().is_empty());
-                (writes + looks + 1, looks + 2)
+                (writes.saturating_sub(buffer.locked()) + looks + 1, looks + 2)
             }
         };
         TransactionStats {

@@ -4,18 +4,22 @@
 //!
 //! A row is refused on: a conflicting lock of another transaction; a conflicting write or lock-only
 //! record newer than the snapshot; a rollback or lock-only record at exactly our start_ts. A lock of our own is
-//! never written twice: a copy of the request that comes late must not undo what readers and
+//! never written twice by the same request: a copy that comes late must not undo what readers and
 //! heart-beats wrote into the lock. A retry after a lost answer finds the lock there, and that is
-//! success.
+//! success. A lock that was written before COMMIT ([`crate::early`]) and no longer says what remains is changed on
+//! condition of what it said; it is changed once, so that this condition never holds again.
 
 use crate::backoff::Backoff;
-use crate::buffer::FinalWrite;
+use crate::buffer::{Early, FinalWrite};
+use crate::by_row::is_passing;
 use crate::commit::{CommitJob, STORE_PATIENCE, no_lock};
 use crate::data::encode_data;
 use crate::error::{ConflictKind, Result, TxnError};
 use crate::failpoint::{self, FailPoints};
+use crate::lock::Lock;
 use crate::pace::Pace;
 use crate::prewrite::long_value;
+use crate::resolver::exactly;
 use crate::write::{ROLLBACK, decode_record};
 use bytes::Bytes;
 use futures::channel::oneshot;
@@ -23,16 +27,28 @@ use futures::stream::FuturesUnordered;
 use futures::{Stream, StreamExt, stream};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
-use storage::{Cell, ClassRange, Condition, Family, Mutation, ReadFilter, StoreError, TimestampRange};
+use storage::{Cell, ClassRange, Condition, Family, Mutation, ReadFilter, StoreError, Timestamp, TimestampRange};
 
 /// How often locks that are gone when they are looked at are no reason to wait.
 const CLEARED_AT_ONCE: usize = 8;
 
+/// Which keys may be locked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reached {
+    /// None.
+    #[default]
+    Nothing,
+    /// Up to this one.
+    UpTo(Bytes),
+    /// Any.
+    Everything,
+}
+
 /// How far a wave is, for whoever rolls it back or stops it.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// The greatest key whose prewrite was sent; `None` before the first.
-    pub(crate) reached: Mutex<Option<Bytes>>,
+    /// The greatest key whose prewrite was sent.
+    pub(crate) reached: Mutex<Reached>,
     /// Why no more rows are sent.
     failed: Mutex<Option<TxnError>>,
     /// Dropped to end the signs of life.
@@ -58,10 +74,14 @@ impl Progress {
     }
 }
 
+/// Answers the writes from a key on, and where to go on.
+pub(crate) type Step<'a> = dyn Fn(&Bytes) -> Result<(Vec<FinalWrite>, Option<Bytes>)> + Send + Sync + 'a;
+
 /// The rows of a wave still to be sent.
-struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     job: &'a CommitJob,
     progress: &'a Progress,
+    step: &'a Step<'a>,
     ready: VecDeque<FinalWrite>,
     from: Option<Bytes>,
 }
@@ -70,16 +90,26 @@ impl CommitJob {
     /// Writes every lock. When it returns, no request of it is under way: what was sent has been
     /// answered, or given up after all retries.
     pub(crate) async fn prewrite_wave(&self, progress: &Progress) -> Result<()> {
-        let ready = self.primary_write()?.into_iter().collect();
-        let rows = Rows { job: self, progress, ready, from: Some(Bytes::new()) };
+        // A large transaction has locked its primary before.
+        let locked = self.primary_lock.lock().is_some();
+        let ready = if locked { None } else { self.primary_write()? };
+        let step = |from: &Bytes| {
+            let (mut writes, next) = self.step(from)?;
+            writes.retain(|write| write.key != self.primary && write.early != Early::Held);
+            Ok((writes, next))
+        };
+        self.send(Rows::new(self, progress, ready, &step), progress, &Pace::new(self.store.options.parallel_rows)).await
+    }
+
+    /// Writes the locks of `rows`. When it returns, no request of it is under way.
+    pub(crate) async fn send(&self, rows: Rows<'_>, progress: &Progress, pace: &Pace) -> Result<()> {
         let mut rows = std::pin::pin!(rows.stream());
-        let pace = Pace::new(self.store.options.parallel_rows);
         let mut under_way = FuturesUnordered::new();
         let mut more = true;
         while more || !under_way.is_empty() {
             while more && under_way.len() < pace.limit() {
                 match rows.next().await {
-                    Some(Ok(write)) => under_way.push(self.prewrite_row(write, &pace)),
+                    Some(Ok(write)) => under_way.push(self.prewrite_row(write, pace)),
                     Some(Err(error)) => progress.fail(error),
                     None => more = false,
                 }
@@ -88,7 +118,7 @@ impl CommitJob {
                 progress.fail(error);
             }
         }
-        let failed = progress.failed.lock().take();
+        let failed = progress.failed.lock().clone();
         failed.map_or(Ok(()), Err)
     }
 
@@ -124,20 +154,52 @@ impl CommitJob {
                     self.note_locked(write, lock);
                     return Ok(());
                 }
-                Ok(false) => {
-                    if let Some(lock) = self.why_refused(write, &mut backoff).await? {
+                Ok(false) => match self.why_refused(write, &mut backoff).await? {
+                    Some(lock) if self.says(&lock, write)? || self.change_lock(&lock, write).await? => {
                         self.note_locked(write, lock);
                         return Ok(());
                     }
-                    // What was in the way went away by itself, again and again: others want the key too.
-                    cleared += 1;
-                    if cleared > CLEARED_AT_ONCE && !backoff.pause().await {
-                        return Err(self.conflict(&write.key, ConflictKind::Lock, self.start_ts));
+                    Some(_) if patience.pause().await => {}
+                    Some(_) => {
+                        return Err(StoreError::Unavailable("the store does not change a lock".into()).into());
                     }
-                }
-                Err(StoreError::Undetermined(_) | StoreError::Unavailable(_)) if patience.pause().await => {}
+                    None => {
+                        // What was in the way went away by itself, again and again: others want the key too.
+                        cleared += 1;
+                        if cleared > CLEARED_AT_ONCE && !backoff.pause().await {
+                            return Err(self.conflict(&write.key, ConflictKind::Lock, self.start_ts));
+                        }
+                    }
+                },
+                Err(error) if is_passing(&error) && patience.pause().await => {}
                 Err(error) => return Err(error.into()),
             }
+        }
+    }
+
+    /// Whether our lock says what `write` does. One that COMMIT changed does; a long value it does not tell.
+    fn says(&self, cell: &Cell, write: &FinalWrite) -> Result<bool> {
+        if write.early != Early::Maybe {
+            return Ok(true);
+        }
+        let (lock, wanted) = (Lock::decode(&cell.value)?, self.lock_for(write));
+        let same = lock.kind == wanted.kind && lock.strength == wanted.strength && lock.inlined == wanted.inlined;
+        Ok(lock.min_commit_ts > Timestamp::ZERO || (same && long_value(write).is_none()))
+    }
+
+    /// Makes our lock say what `write` does. Marked by a bound on the commit that holds anyway: so no two of a key's
+    /// locks are alike. False: it was changed already, or the store did not answer.
+    async fn change_lock(&self, cell: &Cell, write: &FinalWrite) -> Result<bool> {
+        let lock = Lock { min_commit_ts: self.start_ts.next(), ..self.fresh_lock(write) };
+        let set = |family, value| Mutation::Set { family, timestamp: self.start_ts, value };
+        let data = match long_value(write) {
+            Some(value) => set(Family::Data, encode_data(value)),
+            None => Mutation::Delete { family: Family::Data, range: TimestampRange::at(self.start_ts) },
+        };
+        let mutations = vec![set(Family::Lock, lock.encode()), data];
+        match self.store.store.check_and_mutate(write.key.clone(), vec![exactly(cell)], mutations).await {
+            Err(error) if is_passing(&error) => Ok(false),
+            answer => Ok(answer?),
         }
     }
 
@@ -181,6 +243,16 @@ impl CommitJob {
 }
 
 impl<'a> Rows<'a> {
+    /// `first`, then what `step` answers from the smallest key on.
+    pub(crate) fn new(
+        job: &'a CommitJob,
+        progress: &'a Progress,
+        first: Option<FinalWrite>,
+        step: &'a Step<'a>,
+    ) -> Self {
+        Rows { job, progress, step, ready: first.into_iter().collect(), from: Some(Bytes::new()) }
+    }
+
     /// The rows one by one, read from the buffer a step at a time.
     fn stream(self) -> impl Stream<Item = Result<FinalWrite>> + Send + 'a {
         stream::unfold(self, |mut rows| async move {
@@ -198,8 +270,7 @@ impl<'a> Rows<'a> {
     async fn next(&mut self) -> Result<Option<FinalWrite>> {
         while self.ready.is_empty() {
             let Some(from) = self.from.take() else { return Ok(None) };
-            let (mut writes, next) = self.job.step(&from)?;
-            writes.retain(|write| write.key != self.job.primary);
+            let (writes, next) = (self.step)(&from)?;
             (self.ready, self.from) = (writes.into(), next);
             if !self.ready.is_empty() {
                 self.progress.pass(self.job.store.fail_points(), failpoint::BEFORE_PREWRITE).await?;
@@ -213,7 +284,7 @@ impl<'a> Rows<'a> {
             // The primary is sent first, wherever it lies.
             let key = if write.key == self.job.primary { Bytes::new() } else { write.key.clone() };
             let mut reached = self.progress.reached.lock();
-            *reached = reached.take().max(Some(key));
+            *reached = std::mem::take(&mut *reached).max(Reached::UpTo(key));
         }
         Ok(write)
     }

@@ -6,6 +6,7 @@ pub(crate) mod bench;
 mod bigtable;
 mod by_row;
 mod chaos;
+mod early;
 mod election;
 mod embedded;
 mod explorer;

@@ -313,6 +313,20 @@ pub const MUTANTS: &[Mutant] = &[
         tests: &["-p", "percosql-txn", "--lib", "a_late_copy_of_a_prewrite"],
     },
     Mutant {
+        name: "lock of a write that a savepoint undid left as it was",
+        file: "txn/src/buffer.rs",
+        original: "if (!versions.is_empty() || sent.is_some()) &&",
+        broken: "if !versions.is_empty() &&",
+        tests: &["-p", "percosql-txn", "--lib", "what_a_savepoint_undid"],
+    },
+    Mutant {
+        name: "early lock taken for what remains",
+        file: "txn/src/buffer.rs",
+        original: "let same = write.kind == lock.kind &&",
+        broken: "let same = true ||",
+        tests: &["-p", "percosql-txn", "--lib", "a_key_that_is_written_again"],
+    },
+    Mutant {
         name: "secondary lost at commit by row",
         file: "txn/src/by_row.rs",
         original: "writes.into_iter().filter(|write| write.key != self.primary);",

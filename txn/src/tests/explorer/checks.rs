@@ -33,6 +33,7 @@ pub(super) fn check(records: &[Record], versions: &Versions) {
         reads_are_of_one_snapshot(record, versions);
         snapshots_see_what_was_acknowledged(record, records);
         unchanged_until_the_commit(record, versions);
+        what_was_undone_never_happened(record, versions);
     }
     no_update_is_lost(records, versions);
 }
@@ -71,6 +72,13 @@ fn acknowledged_stays_and_refused_never_happened(record: &Record, versions: &Ver
         Some(Err(TxnError::Undetermined { .. })) | None => {}
         Some(Err(_)) => assert_eq!(stored, None, "refused, but there: {record:?}"),
         Some(Ok(_)) => {}
+    }
+}
+
+fn what_was_undone_never_happened(record: &Record, versions: &Versions) {
+    for key in &record.undone {
+        let mine = versions.get(key).into_iter().flatten().find(|(_, value)| value.as_ref() == Some(&record.name));
+        assert_eq!(mine, None, "{key} was undone: {record:?}");
     }
 }
 

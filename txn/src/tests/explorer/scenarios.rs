@@ -25,6 +25,10 @@ enum Op {
     Lock(&'static str, LockStrength),
     /// The key has to stay unchanged until COMMIT.
     Unchanged(&'static str),
+    /// What is written from here on may be undone.
+    Savepoint,
+    /// Undoes what was written since the savepoint.
+    Undo,
 }
 use Op::*;
 
@@ -36,6 +40,8 @@ pub(super) struct Record {
     pub(super) snapshot_ts: Option<Timestamp>,
     pub(super) reads: Vec<(String, Option<String>)>,
     pub(super) writes: Vec<(String, WriteKind)>,
+    /// Writes of a savepoint that was rolled back, of keys that were not written otherwise.
+    pub(super) undone: Vec<String>,
     pub(super) unchanged: Vec<String>,
     pub(super) acknowledged_at: u64,
     pub(super) result: Option<Result<Timestamp>>,
@@ -49,6 +55,8 @@ struct Scenario {
     /// Every lock looks expired to others: live transactions are rolled back by their readers.
     impatient: bool,
     crashes: bool,
+    /// Every write is locked at once, before COMMIT.
+    early: bool,
     /// One answer is lost, or one request arrives twice; over rows.
     faults: bool,
     /// Departures from the default order.
@@ -64,6 +72,8 @@ struct Run {
     clock: Clock,
     steps: Arc<Mutex<u64>>,
     open: Box<dyn Fn(usize, &mut Scheduler) -> Arc<TransactionStore>>,
+    /// Where buffers spill.
+    _folder: Option<tempfile::TempDir>,
 }
 
 impl Scenario {
@@ -76,7 +86,10 @@ impl Scenario {
         let memory_options = MemoryOptions { atomic: self.path != Path::ByRow, ..MemoryOptions::default() };
         let memory = MemoryStore::with_options(oracle.clone(), memory_options);
         let stepping: StoreRef = Arc::new(SteppingStore { memory: memory.clone(), spawner: spawner.clone() });
+        let folder = self.early.then(|| tempfile::tempdir().unwrap());
         let options = TransactionStoreOptions {
+            spill_dir: folder.as_ref().map(|folder| folder.path().to_owned()),
+            early_prewrite_bytes: 0,
             always_two_phase: self.path != Path::OnePhase,
             one_phase_limit_bytes: if self.mixed { "xt1".len() } else { 1 << 20 },
             lock_wait: Duration::ZERO,
@@ -99,7 +112,7 @@ impl Scenario {
         };
         block_on(&mut scheduler, seed);
         let records = Arc::new(Mutex::new(vec![Record::default(); self.scripts.len()]));
-        Run { scheduler, records, memory, clock, steps: Arc::default(), open: Box::new(open) }
+        Run { scheduler, records, memory, clock, steps: Arc::default(), open: Box::new(open), _folder: folder }
     }
 
     /// One run. `choices` says which option is taken at each step; beyond its end, the first.
@@ -185,8 +198,10 @@ impl Scenario {
             // The last step that can still be decided otherwise.
             loop {
                 let Some(last) = choices.pop() else {
-                    let Scenario { path, impatient, crashes, faults, .. } = self;
-                    eprintln!("{path:?} impatient={impatient} crashes={crashes} faults={faults}: {runs} runs");
+                    let Scenario { path, impatient, crashes, faults, early, .. } = self;
+                    eprintln!(
+                        "{path:?} impatient={impatient} crashes={crashes} faults={faults} early={early}: {runs} runs"
+                    );
                     assert!(runs > 10);
                     return;
                 };
@@ -224,6 +239,7 @@ async fn perform(
         record.snapshot_ts = Some(snapshot_ts);
     });
     yield_now().await;
+    let mut savepoint = (0, 0);
     for op in script {
         let (key_name, kind, strength) = match op {
             Get(name) => {
@@ -254,13 +270,30 @@ async fn perform(
                 transaction.require_unchanged(key(key_name));
                 continue;
             }
+            Savepoint => {
+                savepoint = (transaction.advance_command(), records.lock()[at].writes.len());
+                continue;
+            }
+            Undo => {
+                transaction.rollback_to(savepoint.0).await.unwrap();
+                note(&|record| {
+                    let undone = record.writes.split_off(savepoint.1);
+                    record.undone.extend(undone.into_iter().map(|(key_name, _)| key_name));
+                });
+                continue;
+            }
             Update(key_name) => (key_name, WriteKind::Put(key(&name)), LockStrength::NoKeyUpdate),
             Insert(key_name) => (key_name, WriteKind::Put(key(&name)), LockStrength::Update),
             Delete(key_name) => (key_name, WriteKind::Delete, LockStrength::Update),
             Lock(key_name, strength) => (key_name, WriteKind::Lock, *strength),
         };
         note(&|record| record.writes.push(((*key_name).to_owned(), kind.clone())));
-        transaction.write(vec![Write { key: key(key_name), kind, strength }]).await.unwrap();
+        if let Err(error) = transaction.write(vec![Write { key: key(key_name), kind, strength }]).await {
+            // Met before COMMIT: as a session does.
+            transaction.rollback().await;
+            note(&|record| record.result = Some(Err(error.clone())));
+            return;
+        }
     }
     let result = transaction.commit().await;
     let acknowledged_at = *steps.lock();
@@ -317,6 +350,11 @@ const THREE: &[&[Op]] =
     &[&[Get("x"), Update("x"), Update("y")], &[Get("y"), Update("y"), Update("x")], &[Get("x"), Get("y")]];
 const DESCRIPTOR: &[&[Op]] = &[&[Unchanged("x"), Update("y")], &[Update("x")]];
 const DESCRIPTOR_AND_READER: &[&[Op]] = &[&[Unchanged("x"), Update("y")], &[Update("x")], &[Get("y"), Get("x")]];
+const UNDO: &[&[Op]] = &[
+    &[Update("x"), Savepoint, Update("y"), Undo, Lock("z", LockStrength::KeyShare), Insert("z")],
+    &[Get("y"), Get("z")],
+];
+const UNDO_BESIDE: &[&[Op]] = &[&[Savepoint, Update("y"), Undo, Update("x")], &[Get("y"), Update("y")]];
 const TWO_READERS: &[&[Op]] = &[&[Update("x"), Update("y")], &[Get("x"), Get("y")], &[Get("x"), Get("y")]];
 const THREE_UPDATES: &[&[Op]] = &[&[Get("x"), Update("x")], &[Get("x"), Update("x")], &[Get("x"), Update("x")]];
 
@@ -333,8 +371,17 @@ fn explore(
             }
             let fewer = usize::from(crashes) + usize::from(faults) + usize::from(crashes && faults);
             let departures = departures.saturating_sub(fewer);
-            let scenario =
-                Scenario { scripts, path, mixed: false, impatient: false, crashes, faults, departures, verify };
+            let scenario = Scenario {
+                scripts,
+                path,
+                mixed: false,
+                impatient: false,
+                crashes,
+                faults,
+                early: false,
+                departures,
+                verify,
+            };
             scenario.explore();
             if impatient && path == Path::ByRow {
                 Scenario { impatient: true, ..scenario }.explore();
@@ -348,8 +395,21 @@ fn explore_mixed(scripts: &'static [&'static [Op]], departures: usize) {
     for (crashes, departures) in [(false, departures), (true, departures - 1)] {
         let path = Path::OnePhase;
         let verify = anything;
-        let (mixed, impatient, faults) = (true, false, false);
-        Scenario { scripts, path, mixed, impatient, crashes, faults, departures, verify }.explore();
+        let (mixed, impatient, faults, early) = (true, false, false, false);
+        Scenario { scripts, path, mixed, impatient, crashes, faults, early, departures, verify }.explore();
+    }
+}
+
+/// Transactions that lock what they write at once, over rows.
+fn explore_early(scripts: &'static [&'static [Op]], departures: usize, verify: fn(&[Record], &Versions)) {
+    for (crashes, faults) in [(false, false), (true, false), (false, true)] {
+        let departures = departures - usize::from(crashes || faults);
+        let (path, mixed, impatient, early) = (Path::ByRow, false, false, true);
+        let scenario = Scenario { scripts, path, mixed, impatient, crashes, faults, early, departures, verify };
+        scenario.explore();
+        if !faults && !crashes {
+            Scenario { impatient: true, ..scenario }.explore();
+        }
     }
 }
 
@@ -423,4 +483,24 @@ fn three_a_writer_and_two_readers() {
 #[test]
 fn three_updates_of_one_key() {
     explore(THREE_UPDATES, [3, 2, 2], true, anything);
+}
+
+#[test]
+fn early_locks_beside_a_reader() {
+    explore_early(WRITE_AND_READ, 2, anything);
+}
+
+#[test]
+fn early_locks_of_two_writers() {
+    explore_early(UPDATE_BOTH, 2, anything);
+}
+
+#[test]
+fn early_locks_that_are_undone_beside_a_reader() {
+    explore_early(UNDO, 2, anything);
+}
+
+#[test]
+fn early_locks_that_are_undone_beside_a_writer() {
+    explore_early(UNDO_BESIDE, 2, anything);
 }

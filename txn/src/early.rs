@@ -1,0 +1,127 @@
+//! [`EarlyLocks`]: the locks that a large transaction writes before COMMIT, on a store that changes one row at a time.
+//! What its buffer spills is sent at once, a run after the other, and the writer waits for it: so memory stays bounded,
+//! and COMMIT has little left to do.
+//!
+//! The buffer stays the truth. A lock that was sent says what its run came to; where that is not what remains at
+//! COMMIT, because the key was written again or a savepoint was rolled back, the lock is changed then, once. The
+//! transaction's own reads look into the buffer and pass its locks over ([`crate::met_locks`]). The primary is the row
+//! of the transaction's outcome, which nothing can undo; heart-beats begin with it. Once a lock could not be written
+//! the transaction cannot commit.
+
+use crate::buffer::{Buffer, Early, FinalWrite};
+use crate::commit::{CommitJob, STEP_ROWS};
+use crate::error::Result;
+use crate::lock::LockStrength;
+use crate::pace::Pace;
+use crate::snapshot::Snapshot;
+use crate::store::TransactionStore;
+use crate::system;
+use crate::transaction::{Transaction, Write, WriteKind};
+use crate::wave::{Progress, Reached, Rows, Step};
+use bytes::Bytes;
+use futures::channel::oneshot;
+use std::sync::Arc;
+use storage::Timestamp;
+
+/// See the head of the module. Dropped, it gives no more signs of life.
+pub(crate) struct EarlyLocks {
+    /// Writes the locks; its buffer is empty, for the transaction still has it.
+    job: Arc<CommitJob>,
+    /// Why no more can be written; and what ends the signs of life.
+    pub(crate) progress: Arc<Progress>,
+    pace: Pace,
+    /// Answered when no sign of life is under way any more.
+    ended: oneshot::Receiver<()>,
+}
+
+/// The write that tells how the transaction `start_ts` ended.
+pub(crate) fn outcome_write(start_ts: Timestamp) -> Write {
+    let kind = WriteKind::Put(Bytes::new());
+    Write { key: system::outcome_key(start_ts), kind, strength: LockStrength::Update }
+}
+
+impl EarlyLocks {
+    /// Nothing is locked yet; signs of life begin with the primary's lock.
+    fn begin(store: &Arc<TransactionStore>, snapshot: Arc<Snapshot>, start_ts: Timestamp) -> EarlyLocks {
+        let buffer = Buffer::new(usize::MAX, None);
+        let mut job = CommitJob::new(store.clone(), snapshot, buffer, Some(start_ts), Vec::new(), true);
+        job.primary = system::outcome_key(start_ts);
+        let (job, progress) = (Arc::new(job), Arc::new(Progress::default()));
+        *progress.reached.lock() = Reached::Everything;
+        let (alive, stopped) = oneshot::channel();
+        *progress.alive.lock() = Some(alive);
+        let (end, ended) = oneshot::channel();
+        let (of_job, of_progress) = (job.clone(), progress.clone());
+        let beats = async move {
+            of_job.heart_beats(&of_progress, stopped).await;
+            // Who does not wait for the end does not want to know.
+            let _ = end.send(());
+        };
+        store.env.spawn("heart-beats", Box::pin(beats));
+        EarlyLocks { job, progress, pace: Pace::new(store.options.parallel_rows), ended }
+    }
+
+    /// Writes the locks that `step` answers, the primary's before the first of all.
+    async fn lock(&self, step: &Step<'_>) -> Result<()> {
+        let outcome = outcome_write(self.job.start_ts);
+        let primary = FinalWrite {
+            key: outcome.key,
+            kind: outcome.kind,
+            strength: outcome.strength,
+            put_then_deleted: false,
+            early: Early::Not,
+        };
+        let ready = match self.job.primary_lock.lock().is_some() {
+            true => None,
+            false => Some(primary),
+        };
+        self.job.send(Rows::new(&self.job, &self.progress, ready, step), &self.progress, &self.pace).await
+    }
+
+    /// Hands the primary's lock to the transaction's commit.
+    pub(crate) fn hand_over(self, commit: &mut CommitJob) {
+        commit.primary_lock = self.job.primary_lock.clone();
+        commit.early = Some(self);
+    }
+
+    /// Ends the signs of life. When it returns, none is under way.
+    pub(crate) async fn stop(mut self) {
+        self.progress.alive.lock().take();
+        // Not sent: its task was dropped with its runtime.
+        let _ = (&mut self.ended).await;
+    }
+
+    /// Removes the locks of a transaction that was rolled back, behind its end. `buffer`: what it wrote.
+    pub(crate) fn undo(self, buffer: Buffer) {
+        let store = self.job.store.clone();
+        let (snapshot, start_ts) = (self.job.snapshot.clone(), self.job.start_ts);
+        let mut job = CommitJob::new(store.clone(), snapshot, buffer, Some(start_ts), Vec::new(), true);
+        job.primary = self.job.primary.clone();
+        let work = async move {
+            self.stop().await;
+            job.roll_back(Reached::Everything).await;
+        };
+        store.env.spawn("rollback", Box::pin(work));
+    }
+}
+
+impl Drop for EarlyLocks {
+    fn drop(&mut self) {
+        self.progress.alive.lock().take();
+    }
+}
+
+impl Transaction {
+    /// Writes the locks of what the buffer spilled. Dropped half way it may have written some: COMMIT sees to it.
+    /// Errors: a conflict; the transaction cannot commit any more.
+    pub(crate) async fn prewrite_spilled(&self) -> Result<()> {
+        let mut slot = self.early().lock().await;
+        let (start_ts, snapshot) = (self.start_ts().await?, self.snapshot().await?);
+        let early = slot.get_or_insert_with(|| EarlyLocks::begin(self.store(), snapshot, start_ts));
+        loop {
+            let Some(run) = self.buffer().write().begin_sending() else { return Ok(()) };
+            early.lock(&|from| self.buffer().read().writes_of_run(run, from, STEP_ROWS)).await?;
+            self.buffer().write().sent(run);
+        }
+    }
+}
