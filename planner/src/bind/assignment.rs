@@ -55,6 +55,14 @@ impl Binder<'_> {
                 let message = format!("cannot change sequence \"{}\"", table.name);
                 Err(SqlError::new(state::WRONG_OBJECT_TYPE, message))
             }
+            RelationKind::View => {
+                let preposition = match verb {
+                    "INSERT" => "INSERT into",
+                    "DELETE" => "DELETE from",
+                    other => other,
+                };
+                Err(SqlError::unsupported(format!("{preposition} a view")))
+            }
             RelationKind::SystemView => {
                 let message = format!("permission denied: \"{}\" is a system catalog ({verb})", table.name);
                 Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))

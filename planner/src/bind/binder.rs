@@ -94,6 +94,10 @@ pub struct Binder<'a> {
     pub row_functions: RefCell<Vec<super::row_function::RowFunction>>,
     /// Row locks of the query, until they are put on its plan.
     pub locks: RefCell<Vec<super::lock::PendingLock>>,
+    /// Where the names of relations are looked up.
+    pub names: super::view::Names<'a>,
+    /// How deep this is in views, brackets in their queries counted.
+    pub depth: usize,
 }
 
 impl<'a> Binder<'a> {
@@ -117,6 +121,8 @@ impl<'a> Binder<'a> {
             untyped: Cell::new(false),
             row_functions: RefCell::default(),
             locks: RefCell::default(),
+            names: super::view::Names::Catalog,
+            depth: 0,
         }
     }
 
@@ -125,6 +131,15 @@ impl<'a> Binder<'a> {
         let number = self.next.get();
         self.next.set(number + 1);
         format!("{letter}{number}")
+    }
+
+    /// Goes on with the unique names of another binding, whose plan becomes part of this one or the other way round.
+    pub fn share_names_with(&self, other: &Binder<'_>) {
+        self.next.set(other.next.get());
+        self.qualifiers.replace(other.qualifiers.borrow().clone());
+        for table in other.relations.borrow().iter() {
+            self.note(table);
+        }
     }
 
     /// A qualifier that is unique in this binding: the name, with a number from the second use on.
@@ -157,13 +172,17 @@ impl<'a> Binder<'a> {
     /// A relation of the catalog. 42P01 when there is none.
     pub fn table(&self, name: &ast::ObjectName) -> Result<Arc<TableDescriptor>> {
         let (schema, relation) = fold_name(name)?;
+        if let Some(found) = self.named_by_view(schema.as_deref(), &relation) {
+            return found.inspect(|table| self.note(table));
+        }
         let found = self.context.catalog.relation(schema.as_deref(), &relation, self.context.settings.search_path());
         let Some(table) = found else {
-            let shown = schema.map_or(relation.clone(), |schema| format!("{schema}.{relation}"));
+            let shown = schema.as_ref().map_or(relation.clone(), |schema| format!("{schema}.{relation}"));
             let error = SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{shown}\" does not exist"));
             return Err(self.at(error, span_of(name)));
         };
         self.note(&table);
+        self.note_name(schema.as_deref(), &relation, &table);
         Ok(table)
     }
 

@@ -125,7 +125,14 @@ impl Binder<'_> {
                     return self.derived(query, &fold(ident), alias.as_ref(), parent);
                 }
                 let table = self.table(name)?;
-                self.scan(&table, alias.as_ref(), parent)
+                let mut source = self.scan(&table, alias.as_ref(), parent)?;
+                if alias.is_none()
+                    && let Some(relation) = source.scope.relations.first_mut()
+                {
+                    // A view knows what it reads by the name it had.
+                    relation.name = fold_name(name)?.1;
+                }
+                Ok(source)
             }
             TableFactor::Derived { lateral: _, subquery, alias, sample: None } => {
                 let Some(alias) = alias else {
@@ -170,12 +177,16 @@ impl Binder<'_> {
         if table.kind == RelationKind::Sequence {
             return self.sequence_row(table, alias, parent);
         }
+        if table.kind == RelationKind::View && self.looks_into_views() {
+            return self.view_rows(table, alias, parent);
+        }
         let name = alias.map_or_else(|| table.name.clone(), |alias| fold(&alias.name));
         let qualifier = self.qualifier(&name);
+        self.note_scan(&qualifier, table);
         let source = (self.context.table_source)(table.clone());
         let has_key = source.schema().field_with_name(KEY_COLUMN).is_ok();
         let plan = LogicalPlanBuilder::scan(qualifier.clone(), source, None)?.build()?;
-        let mut columns: Vec<ScopeColumn> = table
+        let columns: Vec<ScopeColumn> = table
             .live_columns()
             .map(|column| ScopeColumn {
                 name: column.name.clone(),
@@ -185,6 +196,7 @@ impl Binder<'_> {
                 attnum: column.id,
             })
             .collect();
+        let mut columns = self.seen_columns(table.oid, columns);
         rename(&name, &mut columns, alias)?;
         let relation = ScopeRelation {
             scalar: false,

@@ -48,6 +48,12 @@ impl Binder<'_> {
                 }
                 None => scope.relations.iter().filter(|relation| relation.table.is_some()).collect(),
             };
+            let is_view = |relation: &&ScopeRelation| {
+                relation.table.as_ref().is_some_and(|table| table.kind == RelationKind::View)
+            };
+            if relations.iter().any(is_view) {
+                return Err(SqlError::unsupported("FOR UPDATE of a view"));
+            }
             for relation in relations {
                 let (Some(table), Some(key)) = (&relation.table, &relation.key) else { continue };
                 if table.kind != RelationKind::Table {

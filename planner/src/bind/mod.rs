@@ -36,12 +36,14 @@ pub mod table_expression;
 pub mod type_name;
 mod update;
 mod values;
+pub mod view;
 mod window;
 mod with;
 
 pub use binder::{bind, bind_parameter_values};
 pub use table_expression::{TableExpression, bind_constant, bind_table_expression, canonical_text};
 pub use type_name::sql_type;
+pub use view::{BoundView, bind_view};
 
 use crate::catalog::{Catalog, TableDescriptor};
 use crate::execution::Slots;

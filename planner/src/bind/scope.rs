@@ -95,6 +95,7 @@ impl<'p> Scope<'p> {
                 }
                 None => {
                     if let ("tableoid", [ScopeRelation { table: Some(table), .. }]) = (name, self.relations.as_slice())
+                        && table.view.is_none()
                     {
                         return Ok(table_oid(table));
                     }
@@ -109,7 +110,9 @@ impl<'p> Scope<'p> {
         let (found, scope, depth) = self.find_relation(schema, relation)?;
         let mut columns = found.columns.iter().filter(|column| column.name == name);
         let Some(column) = columns.next() else {
-            if let ("tableoid", Some(table)) = (name, &found.table) {
+            if let ("tableoid", Some(table)) = (name, &found.table)
+                && table.view.is_none()
+            {
                 return Ok(table_oid(table));
             }
             return Err(undefined(&format!("column {relation}.{name} does not exist")));

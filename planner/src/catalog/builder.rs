@@ -97,7 +97,9 @@ impl CatalogBuilder {
         let table = table.into();
         let names = self.catalog.names.entry(table.schema.clone()).or_default();
         names.insert(table.name.clone(), Named::Relation(table.oid));
-        self.catalog.storage.insert(table.storage_id, (table.oid, 0));
+        if table.kind != RelationKind::View {
+            self.catalog.storage.insert(table.storage_id, (table.oid, 0));
+        }
         for (position, index) in table.indexes.iter().enumerate() {
             names.insert(index.name.clone(), Named::Index { table: table.oid, position });
             self.catalog.indexes.insert(index.oid, (table.oid, position));
@@ -134,6 +136,7 @@ impl TableBuilder {
                 indexes: Vec::new(),
                 checks: Vec::new(),
                 sequence: None,
+                view: None,
                 owner: SUPERUSER_OID,
             },
         }

@@ -19,6 +19,8 @@ pub enum RelationKind {
     Sequence,
     /// `v`: a system view, computed (pg_catalog, information_schema, percosql).
     SystemView,
+    /// `v`: a view that a user made: a query with a name.
+    View,
 }
 
 /// A column.
@@ -163,8 +165,39 @@ pub struct TableDescriptor {
     pub checks: Vec<CheckDescriptor>,
     /// Sequence parameters, when `kind` is `Sequence`.
     pub sequence: Option<SequenceDescriptor>,
+    /// The query, when `kind` is `View`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<ViewDescriptor>,
     /// OID of the owning role.
     pub owner: Oid,
+}
+
+/// A relation that a view's query names.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ViewRelation {
+    /// The schema, where the query writes it.
+    pub schema: Option<String>,
+    /// The name as the query writes it, folded.
+    pub name: String,
+    /// What it named when the view was made.
+    pub oid: Oid,
+    /// The columns it had then, by the names they had then: the query sees these and no others.
+    /// None of a relation of the system, which is seen as it is.
+    pub columns: Vec<(ColumnId, String)>,
+    /// Those that the query needs.
+    pub used: Vec<ColumnId>,
+}
+
+/// What a view is. Its query stays as it was written; what its names mean stands beside it, so that
+/// nothing changes when a relation or column below is renamed, or a search_path is another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ViewDescriptor {
+    /// OID of its rule `_RETURN` in pg_rewrite.
+    pub rule: Oid,
+    /// The query.
+    pub query: String,
+    /// The relations it names, each name once.
+    pub relations: Vec<ViewRelation>,
 }
 
 impl TableDescriptor {

@@ -173,6 +173,9 @@ impl<'a> CatalogWriter<'a> {
             self.delete(keys::sequence(table.storage_id));
             return Ok(());
         }
+        if table.kind == RelationKind::View {
+            return Ok(());
+        }
         for version in 0..2 {
             self.delete(keys::fence(self.database, table.oid, version));
         }
@@ -281,7 +284,7 @@ impl<'a> CatalogWriter<'a> {
         value.map(|value| parse(&value)).transpose()
     }
     fn close_fences(&mut self, table: &TableDescriptor, change: Change) -> Result<()> {
-        if table.kind == RelationKind::Sequence {
+        if matches!(table.kind, RelationKind::Sequence | RelationKind::View) {
             return Ok(());
         }
         // The version before the last one has the new one's parity.

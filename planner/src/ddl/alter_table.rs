@@ -1,14 +1,15 @@
 //! ALTER TABLE and ALTER INDEX.
 
 use super::create_table::{Constraint, Making, table_constraint};
+use super::dependents::{self, Object};
 use super::names::{Chosen, has_constraint};
 use super::{DdlContext, backfill, canonical, evaluate, names};
 use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use sqlparser::ast::{
-    AlterColumnOperation, AlterIndexOperation, AlterTable, AlterTableOperation, ColumnDef, Ident, ObjectName, Owner,
-    RenameTableNameKind, SqlOption,
+    AlterColumnOperation, AlterIndexOperation, AlterTable, AlterTableOperation, ColumnDef, DropBehavior, Ident,
+    ObjectName, Owner, RenameTableNameKind, SqlOption,
 };
 
 /// ALTER TABLE.
@@ -37,6 +38,10 @@ pub(super) async fn execute(context: &DdlContext, alter: &AlterTable) -> Result<
     };
     if found.kind == RelationKind::Sequence {
         return alter_sequence(context, &found, alter).await;
+    }
+    if found.kind == RelationKind::View {
+        super::view::alter_view(context, &found, alter).await?;
+        return Ok("ALTER TABLE".into());
     }
     let table = context.locked_table(&alter.name).await?;
     let schema = context.schema(&table.schema)?;
@@ -117,7 +122,7 @@ async fn alter_sequence(context: &DdlContext, sequence: &TableDescriptor, alter:
     Ok("ALTER TABLE".into())
 }
 
-fn owner(context: &DdlContext, owner: &Owner) -> Result<crate::types::Oid> {
+pub(super) fn owner(context: &DdlContext, owner: &Owner) -> Result<crate::types::Oid> {
     match owner {
         Owner::Ident(name) => Ok(context.role(&fold(name))?.oid),
         Owner::CurrentRole | Owner::CurrentUser | Owner::SessionUser => Ok(context.user),
@@ -142,9 +147,10 @@ impl Making<'_> {
             AlterTableOperation::AddColumn { if_not_exists, column_def, column_position: None, .. } => {
                 self.add_column_to_existing(*if_not_exists, column_def).await
             }
-            AlterTableOperation::DropColumn { column_names, if_exists, drop_behavior: _, has_column_keyword: _ } => {
+            AlterTableOperation::DropColumn { column_names, if_exists, drop_behavior, has_column_keyword: _ } => {
                 for name in column_names {
-                    self.drop_column(name, *if_exists).await?;
+                    let cascade = *drop_behavior == Some(DropBehavior::Cascade);
+                    self.drop_column(name, *if_exists, cascade).await?;
                 }
                 Ok(())
             }
@@ -243,7 +249,7 @@ impl Making<'_> {
         }
     }
 
-    async fn drop_column(&mut self, name: &Ident, if_exists: bool) -> Result<()> {
+    async fn drop_column(&mut self, name: &Ident, if_exists: bool, cascade: bool) -> Result<()> {
         let name = fold(name);
         let Some(id) = self.table.column_named(&name).map(|column| column.id) else {
             if if_exists {
@@ -256,6 +262,8 @@ impl Making<'_> {
         if self.table.primary_key().is_some_and(|key| key.columns.iter().any(|key| key.column == id)) {
             return Err(SqlError::unsupported("dropping a column of the primary key"));
         }
+        let dependents = dependents::of(self.context, &[Object::Column(self.table.oid, id)], cascade)?;
+        dependents::remove(self.context, &mut self.writer, &dependents).await?;
         // Indexes and constraints over the column go with it, also those over others as well.
         let mut checks = Vec::new();
         for check in std::mem::take(&mut self.table.checks) {

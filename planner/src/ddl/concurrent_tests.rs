@@ -245,3 +245,25 @@ async fn definitions_follow_savepoints_and_plans_follow_definitions() {
     a.run("begin; create sequence r; select nextval('r'); rollback").await;
     assert_eq!(a.state("select nextval('r')").await, "42P01");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_goes_only_when_no_view_comes_over_it() {
+    let (mut a, mut b) = two().await;
+    a.run("create table t(x int)").await;
+    // The table goes first: the view is not made.
+    a.run("begin").await;
+    a.run("create view v as select x from t").await;
+    b.run("drop table t").await;
+    assert_eq!(a.state("commit").await, "40001");
+    assert_eq!(a.state("select * from v").await, "42P01");
+    // The view comes first: a DROP that began before fails, and finds it when it is run again.
+    a.run("create table t(x int)").await;
+    b.run("begin isolation level repeatable read").await;
+    b.run("select * from t").await;
+    a.run("create view v as select x from t").await;
+    let dropped = b.try_run_with("drop table t; commit", "").await;
+    assert_eq!(dropped.unwrap_err().state(), "40001");
+    b.run("rollback").await;
+    assert_eq!(again(&mut b, "drop table t").await.unwrap_err().0, "2BP01");
+    assert_eq!(a.rows("select count(*) from v").await, ["0"]);
+}

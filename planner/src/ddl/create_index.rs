@@ -66,6 +66,12 @@ pub(super) fn target(context: &DdlContext, create: &CreateIndex) -> Result<Optio
         return Err(SqlError::syntax("syntax error in CREATE INDEX"));
     }
     let Some(table) = context.find(table_name)? else { return Err(names::no_relation(table_name)) };
+    if table.kind == RelationKind::View {
+        let message = format!("cannot create index on relation \"{}\"", table.name);
+        return Err(
+            SqlError::new(state::WRONG_OBJECT_TYPE, message).detail("This operation is not supported for views.")
+        );
+    }
     names::expect_kind(&table, RelationKind::Table)?;
     if !context.is_owner(table.owner) {
         let message = format!("must be owner of table {}", table.name);

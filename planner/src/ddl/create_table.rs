@@ -55,6 +55,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         indexes: Vec::new(),
         checks: Vec::new(),
         sequence: None,
+        view: None,
         owner: context.user,
     };
     let mut making =

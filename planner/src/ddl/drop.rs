@@ -1,6 +1,7 @@
 //! DROP of tables, indexes and sequences; the rest of DROP is handed on.
 
-use super::{DdlContext, database, names, role, schema};
+use super::dependents::{self, Object};
+use super::{DdlContext, database, names, role, schema, view};
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
@@ -42,7 +43,7 @@ pub(super) fn kind_word(table: &TableDescriptor) -> &'static str {
     match table.kind {
         RelationKind::Table => "table",
         RelationKind::Sequence => "sequence",
-        RelationKind::SystemView => "view",
+        RelationKind::SystemView | RelationKind::View => "view",
     }
 }
 
@@ -55,13 +56,14 @@ pub(super) async fn execute(
     cascade: bool,
 ) -> Result<String> {
     match kind {
-        ObjectType::Table => tables(context, if_exists, names).await,
+        ObjectType::Table => tables(context, if_exists, names, cascade).await,
         ObjectType::Index => indexes(context, if_exists, names, cascade).await,
         ObjectType::Sequence => sequences(context, if_exists, names, cascade).await,
         ObjectType::Schema => schema::drop(context, if_exists, names, cascade).await,
         ObjectType::Database => database::drop(context, if_exists, names).await,
         ObjectType::Role | ObjectType::User => role::drop(context, if_exists, names).await,
-        ObjectType::View | ObjectType::MaterializedView | ObjectType::Type | ObjectType::Collation if if_exists => {
+        ObjectType::View => view::drop(context, if_exists, names, cascade).await,
+        ObjectType::MaterializedView | ObjectType::Type | ObjectType::Collation if if_exists => {
             // None can exist.
             for name in names {
                 let word = kind.to_string().to_lowercase();
@@ -69,16 +71,12 @@ pub(super) async fn execute(
             }
             Ok(format!("DROP {kind}"))
         }
-        ObjectType::View => {
-            let shown: Vec<String> = names.iter().map(|name| format!("view \"{name}\" does not exist")).collect();
-            Err(SqlError::new(state::UNDEFINED_TABLE, shown.join(", ")))
-        }
         other => Err(SqlError::unsupported(format!("DROP {other}"))),
     }
 }
 
 /// What IF EXISTS says, or the error. Schemas that are missing count as well, as in PostgreSQL.
-fn missing(context: &DdlContext, word: &str, name: &ObjectName, if_exists: bool) -> Result<()> {
+pub(super) fn missing(context: &DdlContext, word: &str, name: &ObjectName, if_exists: bool) -> Result<()> {
     let (schema, relation) = fold_name(name)?;
     if let Some(schema) = schema.filter(|schema| context.catalog.schema(schema).is_none()) {
         if if_exists {
@@ -95,20 +93,20 @@ fn missing(context: &DdlContext, word: &str, name: &ObjectName, if_exists: bool)
     Err(SqlError::new(error, format!("{word} \"{relation}\" does not exist")))
 }
 
-fn wrong_kind(table: &TableDescriptor, wanted: &str) -> SqlError {
+pub(super) fn wrong_kind(table: &TableDescriptor, wanted: &str) -> SqlError {
     let word = kind_word(table);
     SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not {wanted}", table.name))
         .hint(format!("Use DROP {} to remove a {word}.", word.to_uppercase()))
 }
 
-async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName]) -> Result<String> {
+async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
     let mut found: BTreeMap<Oid, Arc<TableDescriptor>> = BTreeMap::new();
     for name in names {
         let Some(table) = context.find(name)? else {
             missing(context, "table", name, if_exists)?;
             continue;
         };
-        if table.kind == RelationKind::Sequence {
+        if matches!(table.kind, RelationKind::Sequence | RelationKind::View) {
             return Err(wrong_kind(&table, "a table"));
         }
         names::expect_kind(&table, RelationKind::Table)?;
@@ -117,6 +115,8 @@ async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName]) -> 
     if found.is_empty() {
         return Ok("DROP TABLE".into());
     }
+    let objects: Vec<Object> = found.keys().map(|oid| Object::Relation(*oid)).collect();
+    let dependents = dependents::of(context, &objects, cascade)?;
     let mut writer = context.writer();
     for table in found.values() {
         context.lock(table).await?;
@@ -127,6 +127,7 @@ async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName]) -> 
             }
         }
     }
+    dependents::remove(context, &mut writer, &dependents).await?;
     writer.flush().await?;
     Ok("DROP TABLE".into())
 }
@@ -181,7 +182,7 @@ async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], 
             missing(context, "sequence", name, if_exists)?;
             continue;
         };
-        if sequence.kind == RelationKind::Table {
+        if matches!(sequence.kind, RelationKind::Table | RelationKind::View) {
             return Err(wrong_kind(&sequence, "a sequence"));
         }
         names::expect_kind(&sequence, RelationKind::Sequence)?;
@@ -205,8 +206,10 @@ async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], 
                 }
             }
         }
+        let dependents = dependents::of(context, &[Object::Relation(sequence.oid)], cascade)?;
         context.lock(&sequence).await?;
         writer.remove_table(&sequence).await?;
+        dependents::remove(context, &mut writer, &dependents).await?;
         any = true;
     }
     for table in changed.values() {

@@ -38,7 +38,8 @@ fn slots(context: &DdlContext, catalog: &Arc<Catalog>) -> Arc<Slots> {
     slots
 }
 
-fn bound<T>(
+/// Binds something with the settings of a DDL statement, positions left out.
+pub(super) fn bound<T>(
     context: &DdlContext,
     catalog: &Arc<Catalog>,
     slots: &Arc<Slots>,

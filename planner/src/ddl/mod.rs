@@ -12,6 +12,7 @@ mod concurrent_tests;
 mod create_index;
 mod create_table;
 mod database;
+mod dependents;
 mod drop;
 mod evaluate;
 mod names;
@@ -29,6 +30,7 @@ mod sequence;
 pub(crate) mod tests;
 mod truncate;
 pub mod type_name;
+mod view;
 
 use crate::catalog::{
     Catalog, CatalogStore, CatalogWriter, HeldLocks, LockMode, LockTarget, SchemaDescriptor, TableDescriptor,
@@ -115,6 +117,7 @@ impl DdlContext {
 }
 
 pub use sequence::alter as alter_sequence;
+pub use view::{alter as alter_view, create as create_view};
 
 /// Whether [`execute`] runs this statement.
 pub fn is_ddl(statement: &Statement) -> bool {

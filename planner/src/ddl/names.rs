@@ -77,7 +77,7 @@ pub(super) fn expect_kind(table: &TableDescriptor, kind: RelationKind) -> Result
     let what = match kind {
         RelationKind::Table => "a table",
         RelationKind::Sequence => "a sequence",
-        RelationKind::SystemView => "a view",
+        RelationKind::SystemView | RelationKind::View => "a view",
     };
     Err(SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not {what}", table.name)))
 }

@@ -1,5 +1,6 @@
 //! CREATE, ALTER and DROP SCHEMA.
 
+use super::dependents::{self, Object};
 use super::{DdlContext, drop, sequence};
 use crate::catalog::{CatalogWriter, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
@@ -121,22 +122,19 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
         }
         context.lock_schema(&schema).await?;
+        let dependents = dependents::of(context, &[Object::Schema(schema.oid)], cascade)?;
+        for dependent in &dependents {
+            let table = &dependent.relation;
+            dropped.push(format!("{} {}", drop::kind_word(table), context.shown_name(table)));
+        }
         let mut inside: Vec<_> =
             context.catalog.user_relations().filter(|table| table.schema_oid == schema.oid).cloned().collect();
         inside.sort_by_key(|table| table.oid);
-        // Sequences that columns own go with their tables without saying.
-        let owned =
-            |table: &TableDescriptor| table.sequence.as_ref().is_some_and(|sequence| sequence.owned_by.is_some());
-        let named: Vec<String> = inside
-            .iter()
-            .filter(|table| !owned(table))
-            .map(|table| format!("{} {}", drop::kind_word(table), context.shown_name(table)))
-            .collect();
-        if !named.is_empty() && !cascade {
-            let detail: Vec<String> = named.iter().map(|what| format!("{what} depends on schema {name}")).collect();
-            return Err(drop::dependent(format!("schema {name}"), &detail.join("\n")));
+        let outside = dependents.iter().map(|dependent| &dependent.relation);
+        for view in outside.filter(|relation| relation.schema_oid != schema.oid) {
+            context.locks.exclusive(view.oid, context.settings.lock_timeout()).await?;
+            writer.remove_table(view).await?;
         }
-        dropped.extend(named);
         for table in inside {
             context.lock(&table).await?;
             writer.remove_table(&table).await?;

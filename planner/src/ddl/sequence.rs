@@ -134,6 +134,7 @@ pub(super) async fn store(
         indexes: Vec::new(),
         checks: Vec::new(),
         sequence: Some(sequence),
+        view: None,
         owner: context.user,
     };
     writer.put_table(&table).await?;

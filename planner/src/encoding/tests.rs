@@ -281,6 +281,7 @@ fn table(keyed: bool) -> TableDescriptor {
         indexes: if keyed { vec![primary] } else { vec![] },
         checks: vec![],
         sequence: None,
+        view: None,
         owner: 10,
     }
 }

@@ -76,6 +76,7 @@ pub fn table() -> TableDescriptor {
         ],
         checks: vec![],
         sequence: None,
+        view: None,
         owner: 10,
     }
 }

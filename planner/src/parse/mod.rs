@@ -12,6 +12,7 @@ pub mod source;
 pub mod statement;
 mod transaction;
 mod utility;
+mod view;
 
 pub use names::{fold, fold_name};
 pub use statement::*;

@@ -109,6 +109,10 @@ pub enum StatementKind {
     CheckTable(ast::ObjectName),
     /// ALTER SEQUENCE.
     AlterSequence(Box<AlterSequence>),
+    /// CREATE VIEW.
+    CreateView(Box<CreateView>),
+    /// ALTER VIEW, as an ALTER TABLE.
+    AlterView(Box<ast::Statement>),
     /// DISCARD.
     Discard(Discard),
     /// PREPARE.
@@ -206,6 +210,19 @@ pub struct AlterSequence {
     pub rename: Option<ast::ObjectName>,
     /// OWNER TO: then nothing else is said.
     pub owner: Option<ast::ObjectName>,
+}
+
+/// CREATE VIEW.
+#[derive(Clone, Debug)]
+pub struct CreateView {
+    /// OR REPLACE.
+    pub or_replace: bool,
+    /// Which.
+    pub name: ast::ObjectName,
+    /// Names of its first columns; the others have the query's.
+    pub columns: Vec<String>,
+    /// The query.
+    pub query: Statement,
 }
 
 /// EXPLAIN.

@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::statement::{DeclareCursor, Discard, Explain, FetchDirection, StatementKind};
-use super::{copy, parse_one, sequence, settings, transaction, with_parser};
+use super::{copy, parse_one, sequence, settings, transaction, view, with_parser};
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast::{self, ObjectName};
 use sqlparser::tokenizer::Token;
@@ -16,6 +16,12 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         return Ok(Some(kind));
     }
     if let Some(kind) = copy::parse(cursor)? {
+        return Ok(Some(kind));
+    }
+    if let Some(kind) = view::create(cursor)? {
+        return Ok(Some(kind));
+    }
+    if let Some(kind) = view::alter(cursor)? {
         return Ok(Some(kind));
     }
     let kind = if cursor.word("vacuum") {
@@ -64,7 +70,6 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
     const REFUSED: &[&[&str]] = &[
         &["alter", "database"],
         &["alter", "default", "privileges"],
-        &["alter", "view"],
         &["alter", "type"],
         &["alter", "function"],
         &["alter", "system"],
@@ -94,7 +99,6 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
         &["create", "trigger"],
         &["create", "type"],
         &["create", "unlogged"],
-        &["create", "view"],
         &["do"],
         &["import"],
         &["listen"],

@@ -143,6 +143,7 @@ impl Definition {
             indexes: Vec::new(),
             checks: Vec::new(),
             sequence: None,
+            view: None,
             owner: 10,
         });
         Some(View { descriptor, columns: columns.into(), places: Arc::new(places), fill: &self.fill })

@@ -19,7 +19,7 @@ pub fn relation_kind(table: &TableDescriptor) -> &'static str {
         RelationKind::Table => "r",
         RelationKind::Sequence => "S",
         RelationKind::SystemView if table.oid < FIRST_VIEW => "r",
-        RelationKind::SystemView => "v",
+        RelationKind::SystemView | RelationKind::View => "v",
     }
 }
 

@@ -219,13 +219,6 @@ pub(super) const VIEWS: &[Definition] = &[
         fill: Fill::Nothing,
     },
     Definition {
-        oid: 2618,
-        name: "pg_catalog.pg_rewrite",
-        columns: "oid oid=0, rulename name=, ev_class oid=0, ev_type char=, ev_enabled char=, is_instead bool=f, ev_qual \
-              text=, ev_action text=",
-        fill: Fill::Nothing,
-    },
-    Definition {
         oid: 3596,
         name: "pg_catalog.pg_seclabel",
         columns: "objoid oid=0, classoid oid=0, objsubid int4=0, provider text=, label text=",
@@ -386,14 +379,6 @@ pub(super) const VIEWS: &[Definition] = &[
               result_cast_type_udt_catalog name, result_cast_type_udt_schema name, result_cast_type_udt_name name, \
               result_cast_scope_catalog name, result_cast_scope_schema name, result_cast_scope_name name, \
               result_cast_maximum_cardinality int4, result_cast_dtd_identifier name",
-        fill: Fill::Nothing,
-    },
-    Definition {
-        oid: 13483,
-        name: "information_schema.views",
-        columns: "table_catalog name, table_schema name, table_name name, view_definition varchar, check_option varchar, \
-              is_updatable varchar, is_insertable_into varchar, is_trigger_updatable varchar, is_trigger_deletable \
-              varchar, is_trigger_insertable_into varchar",
         fill: Fill::Nothing,
     },
 ];

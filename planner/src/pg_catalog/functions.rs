@@ -3,6 +3,7 @@
 //! statement under way. What they answer is computed in `describe`.
 
 use super::describe;
+use super::view_definition::view_definition;
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
@@ -140,6 +141,11 @@ fn definitions() -> Vec<ScalarFunction> {
         let text = arguments.oid(0).and_then(|oid| describe::constraint_definition(&context.catalog, oid, pretty));
         Ok(text.map(|text| Datum::Utf8(Some(text))))
     }
+    fn view(context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
+        let view = arguments.oid(0).and_then(|oid| context.catalog.relation_by_oid(oid));
+        let path = context.settings.search_path();
+        Ok(view.and_then(|view| view_definition(&context.catalog, &view, path)).map(|text| Datum::Utf8(Some(text))))
+    }
     let mut format_type = function("format_type", &[SqlType::OID, SqlType::INT4], SqlType::TEXT, |_, _| Ok(None));
     format_type.kernel = kernel(
         |_, arguments| match arguments.oid(0) {
@@ -169,8 +175,9 @@ fn definitions() -> Vec<ScalarFunction> {
             let with_schema = !arguments.boolean(2) || index_schema_shown(context, arguments);
             index(context, arguments, arguments.integer(1).unwrap_or(0), with_schema)
         }),
-        null("pg_get_viewdef", &[oid], text),
-        null("pg_get_viewdef", &[oid, boolean], text),
+        function("pg_get_viewdef", &[oid], text, view),
+        function("pg_get_viewdef", &[oid, boolean], text, view),
+        function("pg_get_viewdef", &[oid, int4], text, view),
         null("pg_get_ruledef", &[oid], text),
         null("pg_get_ruledef", &[oid, boolean], text),
         null("pg_get_triggerdef", &[oid], text),

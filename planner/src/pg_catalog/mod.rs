@@ -27,6 +27,7 @@ mod pg_namespace;
 mod pg_opclass;
 mod pg_operator;
 mod pg_proc;
+mod pg_rewrite;
 mod pg_roles;
 mod pg_sequence;
 mod pg_sequences;
@@ -47,8 +48,10 @@ mod schema_schemata;
 mod schema_sequences;
 mod schema_table_constraints;
 mod schema_tables;
+mod schema_views;
 #[cfg(test)]
 mod tests;
+mod view_definition;
 
 use crate::catalog::TableDescriptor;
 use crate::error::Result;
@@ -104,6 +107,7 @@ static FILLED: &[&Definition] = &[
     &pg_opclass::VIEW,
     &pg_operator::VIEW,
     &pg_proc::VIEW,
+    &pg_rewrite::VIEW,
     &pg_roles::VIEW,
     &pg_sequence::VIEW,
     &pg_sequences::VIEW,
@@ -123,6 +127,9 @@ static FILLED: &[&Definition] = &[
     &schema_sequences::VIEW,
     &schema_table_constraints::VIEW,
     &schema_tables::VIEW,
+    &schema_views::COLUMN_USAGE,
+    &schema_views::TABLE_USAGE,
+    &schema_views::VIEW,
 ];
 
 /// Every view, found by name and by OID.

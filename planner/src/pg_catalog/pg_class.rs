@@ -24,7 +24,7 @@ pub(super) const VIEW: Definition = Definition {
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     for table in context.catalog.relations() {
-        let constraint_free = table.kind == RelationKind::SystemView;
+        let stored = !matches!(table.kind, RelationKind::SystemView | RelationKind::View);
         let kind = describe::relation_kind(&table);
         rows.add([
             ("oid", value::oid(table.oid)),
@@ -32,13 +32,14 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("relnamespace", value::oid(table.schema_oid)),
             ("relowner", value::oid(table.owner)),
             ("relam", value::oid(if table.kind == RelationKind::Table { HEAP } else { 0 })),
-            ("relfilenode", value::oid(if constraint_free { 0 } else { table.oid })),
+            ("relfilenode", value::oid(if stored { table.oid } else { 0 })),
             ("reltuples", Datum::from(-1.0_f32)),
             ("relhasindex", Datum::from(!table.indexes.is_empty())),
             ("relpersistence", value::text("p")),
             ("relkind", value::text(kind)),
             ("relnatts", value::count(table.columns.len())),
             ("relchecks", value::count(table.checks.len())),
+            ("relhasrules", Datum::from(table.view.is_some())),
             ("relispopulated", Datum::from(true)),
             ("relreplident", value::text(if table.kind == RelationKind::Table { "d" } else { "n" })),
         ])?;

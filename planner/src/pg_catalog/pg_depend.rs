@@ -1,4 +1,4 @@
-//! `pg_depend`: which column owns which sequence, and which default reads it. Other
+//! `pg_depend`: which column owns which sequence, and which columns a view needs. Other
 //! dependencies are not shown.
 
 use super::definition::{Definition, Fill, Rows, value};
@@ -17,6 +17,7 @@ pub(super) const VIEW: Definition = Definition {
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     const PG_CLASS: u32 = 1259;
+    const PG_REWRITE: u32 = 2618;
     for sequence in context.catalog.user_relations() {
         let Some((table, column)) = sequence.sequence.as_ref().and_then(|parameters| parameters.owned_by) else {
             continue;
@@ -33,6 +34,29 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("refobjsubid", Datum::from(i32::from(column))),
             ("deptype", value::text(if identity { "i" } else { "a" })),
         ])?;
+    }
+    for table in context.catalog.user_relations() {
+        let Some(view) = &table.view else { continue };
+        let mut add = |relation: u32, column: i32, kind: &str| {
+            rows.add([
+                ("classid", value::oid(PG_REWRITE)),
+                ("objid", value::oid(view.rule)),
+                ("refclassid", value::oid(PG_CLASS)),
+                ("refobjid", value::oid(relation)),
+                ("refobjsubid", Datum::from(column)),
+                ("deptype", value::text(kind)),
+            ])
+        };
+        add(table.oid, 0, "i")?;
+        add(table.oid, 0, "n")?;
+        for relation in &view.relations {
+            if relation.used.is_empty() {
+                add(relation.oid, 0, "n")?;
+            }
+            for column in &relation.used {
+                add(relation.oid, i32::from(*column), "n")?;
+            }
+        }
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
-//! `pg_views`: the views of the system.
+//! `pg_views`: the views of users and of the system.
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
+use super::view_definition::view_definition;
 use crate::error::Result;
 use crate::execution::StatementContext;
 
@@ -16,9 +17,11 @@ pub(super) const VIEW: Definition = Definition {
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     for view in context.catalog.relations() {
         if describe::relation_kind(&view) == "v" {
+            let definition = view_definition(&context.catalog, &view, context.settings.search_path());
             rows.add([
                 ("schemaname", value::text(&view.schema)),
                 ("viewname", value::text(&view.name)),
+                ("definition", value::optional(definition.as_deref())),
                 ("viewowner", value::text(describe::role_name(&context.catalog, view.owner))),
             ])?;
         }

@@ -34,6 +34,8 @@ pub fn is_planned(kind: &StatementKind) -> bool {
 enum Definition<'a> {
     Sql(&'a ast::Statement),
     Sequence(&'a crate::parse::AlterSequence),
+    CreateView(&'a crate::parse::CreateView),
+    AlterView(&'a ast::Statement),
 }
 
 fn done(tag: impl Into<String>) -> Outcome {
@@ -160,6 +162,8 @@ impl Session {
                 }
                 self.define(Definition::Sequence(alter)).await
             }
+            StatementKind::CreateView(create) => self.define_view("CREATE VIEW", Definition::CreateView(create)).await,
+            StatementKind::AlterView(alter) => self.define_view("ALTER VIEW", Definition::AlterView(alter)).await,
             StatementKind::Copy(copy) => self.run_copy(copy, limits).await,
             StatementKind::Execute { name, parameters } => {
                 let (target, values) = self.execute_arguments(&statement, name, parameters).await?;
@@ -240,6 +244,13 @@ impl Session {
         self.define(Definition::Sql(tree)).await
     }
 
+    async fn define_view(&mut self, what: &str, definition: Definition<'_>) -> Result<Outcome> {
+        if self.block.read_only() {
+            return Err(refused_in_read_only(what));
+        }
+        self.define(definition).await
+    }
+
     /// Runs a statement of data definition: once more in a new transaction, the locks kept, when it had to wait for them and
     /// its snapshot is older than what it waited for.
     async fn define(&mut self, definition: Definition<'_>) -> Result<Outcome> {
@@ -250,6 +261,8 @@ impl Session {
             let tag = match definition {
                 Definition::Sql(tree) => ddl::execute(&ddl, tree).await,
                 Definition::Sequence(alter) => ddl::alter_sequence(&ddl, alter).await,
+                Definition::CreateView(create) => ddl::create_view(&ddl, create).await,
+                Definition::AlterView(alter) => ddl::alter_view(&ddl, alter).await,
             };
             self.block.catalog_changed();
             if tag.is_err() && ddl.stale.load(Ordering::SeqCst) {

@@ -66,7 +66,7 @@ pub async fn begin_input(
     let CopyTarget::Table { name, columns } = &copy.target else {
         return Err(SqlError::syntax("COPY FROM needs a table"));
     };
-    let target = CopyTable::find(&context, name, columns)?;
+    let target = CopyTable::find(&context, name, columns, true)?;
     if target.columns.is_empty() {
         return Err(SqlError::unsupported("COPY into a table without columns"));
     }

@@ -18,8 +18,8 @@ pub struct CopyTable {
 }
 
 impl CopyTable {
-    /// Finds them. Errors: 42P01, 42703, 42701, 42809 for what is not a table.
-    pub fn find(context: &StatementContext, name: &ObjectName, columns: &[String]) -> Result<CopyTable> {
+    /// Finds them; `from`: to read the data in. Errors: 42P01, 42703, 42701, 42809 for what is not a table.
+    pub fn find(context: &StatementContext, name: &ObjectName, columns: &[String], from: bool) -> Result<CopyTable> {
         let (schema, relation) = fold_name(name)?;
         let table = context
             .catalog
@@ -30,6 +30,15 @@ impl CopyTable {
                 state::WRONG_OBJECT_TYPE,
                 format!("cannot copy to or from sequence \"{}\"", table.name),
             ));
+        }
+        if table.kind == RelationKind::View {
+            let (what, hint) = if from {
+                ("to", "To enable copying to a view, provide an INSTEAD OF INSERT trigger.")
+            } else {
+                ("from", "Try the COPY (SELECT ...) TO variant.")
+            };
+            let message = format!("cannot copy {what} view \"{}\"", table.name);
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message).hint(hint));
         }
         let columns = if columns.is_empty() {
             table.live_columns().cloned().collect()

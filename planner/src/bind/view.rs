@@ -1,0 +1,244 @@
+//! Views: the query of one in the place of its name, and what a view that is being made names and needs.
+
+use super::binder::Binder;
+use super::from::{Source, rename};
+use super::scope::{Scope, ScopeColumn, ScopeRelation};
+use super::{BindContext, BoundKind};
+use crate::catalog::{ColumnId, RelationKind, TableDescriptor, ViewDescriptor, ViewRelation};
+use crate::error::{Result, SqlError, state};
+use crate::functions::ParameterTypes;
+use crate::parse::{Statement, StatementKind};
+use crate::session::OutputColumn;
+use crate::types::{Oid, SqlType};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, TableReference};
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use sqlparser::ast;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// How deep views may stand in views, brackets in their queries counted.
+const DEEPEST: usize = 96;
+
+/// Where the names of relations are looked up.
+pub enum Names<'a> {
+    /// In the catalog, along the search_path.
+    Catalog,
+    /// The same, and what is found is noted: a view is being made.
+    Noting(RefCell<Noted>),
+    /// Where a view says.
+    Of(&'a ViewDescriptor),
+}
+
+/// What the query of a view in the making names.
+#[derive(Default)]
+pub struct Noted {
+    relations: Vec<ViewRelation>,
+    scans: Vec<(TableReference, Arc<TableDescriptor>)>,
+}
+
+/// The query of a view in the making, bound.
+#[derive(Debug)]
+pub struct BoundView {
+    /// Its columns.
+    pub columns: Vec<OutputColumn>,
+    /// The relations it names, with the columns it needs.
+    pub relations: Vec<ViewRelation>,
+}
+
+/// Binds the query of a view that is being made. Errors: as of a query; 42P02 for parameters.
+pub fn bind_view(statement: &Statement, context: &BindContext<'_>) -> Result<BoundView> {
+    // Once as a query, views within it included: what cannot be read is not made.
+    bind_once(statement, context, Names::Catalog)?;
+    bind_once(statement, context, Names::Noting(RefCell::default()))
+}
+
+fn bind_once(statement: &Statement, context: &BindContext<'_>, names: Names<'_>) -> Result<BoundView> {
+    let query = the_query(statement)?;
+    if !statement.extras.locks.is_empty() {
+        return Err(SqlError::unsupported("FOR UPDATE or FOR SHARE in a view"));
+    }
+    let parameters = ParameterTypes::new(Vec::new());
+    let mut binder = Binder::new(*context, &statement.source, &statement.extras, &parameters);
+    binder.names = names;
+    let BoundKind::Query { plan, columns, .. } = binder.query_statement(query)? else {
+        return Err(SqlError::internal("a query bound to something else"));
+    };
+    if !parameters.finish(true)?.is_empty() {
+        return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1"));
+    }
+    let Names::Noting(noted) = binder.names else { return Ok(BoundView { columns, relations: Vec::new() }) };
+    let Noted { mut relations, scans } = noted.into_inner();
+    let mut used = Vec::new();
+    visit_columns(&plan, &mut |column| {
+        let scan = scans.iter().find(|(qualifier, _)| column.relation.as_ref() == Some(qualifier));
+        if let Some((_, table)) = scan
+            && let Some(descriptor) = table.column_named(&column.name)
+        {
+            used.push((table.oid, descriptor.id));
+        }
+    })?;
+    for relation in &mut relations {
+        let mut ids: Vec<ColumnId> = used.iter().filter(|(oid, _)| *oid == relation.oid).map(|(_, id)| *id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        relation.used = ids;
+    }
+    Ok(BoundView { columns, relations })
+}
+
+fn visit_columns(plan: &LogicalPlan, visit: &mut dyn FnMut(&Column)) -> Result<()> {
+    plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            expr.apply(|part| {
+                match part {
+                    Expr::Column(column) | Expr::OuterReferenceColumn(_, column) => visit(column),
+                    _ => {}
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    })?;
+    Ok(())
+}
+
+fn the_query(statement: &Statement) -> Result<&ast::Query> {
+    match &statement.kind {
+        StatementKind::Sql(tree) => match tree.as_ref() {
+            ast::Statement::Query(query) => Ok(query),
+            _ => Err(SqlError::internal("a view of something that is no query")),
+        },
+        _ => Err(SqlError::internal("a view of something that is no query")),
+    }
+}
+
+/// The parsed query of a view.
+pub fn view_statement(view: &ViewDescriptor) -> Result<Statement> {
+    let parsed = crate::parse::parse(&view.query)?.into_iter().next();
+    parsed.ok_or_else(|| SqlError::internal("a view without a query"))
+}
+
+/// How deep the brackets of a text are.
+fn depth_of(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
+}
+
+impl<'a> Binder<'a> {
+    /// The relation that a name stands for, within the query of a view.
+    pub fn named_by_view(&self, schema: Option<&str>, name: &str) -> Option<Result<Arc<TableDescriptor>>> {
+        let Names::Of(view) = self.names else { return None };
+        let known = view
+            .relations
+            .iter()
+            .find(|relation| relation.schema.as_deref() == schema && relation.name == name)
+            .and_then(|relation| self.context.catalog.relation_by_oid(relation.oid));
+        Some(known.ok_or_else(|| SqlError::internal(format!("a view names \"{name}\", which it does not know"))))
+    }
+
+    /// Notes what a name stands for, when a view is being made.
+    pub fn note_name(&self, schema: Option<&str>, name: &str, table: &TableDescriptor) {
+        let Names::Noting(noted) = &self.names else { return };
+        let relations = &mut noted.borrow_mut().relations;
+        if relations.iter().any(|known| known.schema.as_deref() == schema && known.name == name) {
+            return;
+        }
+        let columns = match table.kind {
+            RelationKind::Table | RelationKind::View => {
+                table.live_columns().map(|column| (column.id, column.name.clone())).collect()
+            }
+            RelationKind::Sequence | RelationKind::SystemView => Vec::new(),
+        };
+        relations.push(ViewRelation {
+            schema: schema.map(str::to_string),
+            name: name.to_string(),
+            oid: table.oid,
+            columns,
+            used: Vec::new(),
+        });
+    }
+
+    /// Notes under which qualifier a relation is read.
+    pub fn note_scan(&self, qualifier: &TableReference, table: &Arc<TableDescriptor>) {
+        if let Names::Noting(noted) = &self.names {
+            noted.borrow_mut().scans.push((qualifier.clone(), table.clone()));
+        }
+    }
+
+    /// Whether a view stands for its query here, and not for itself.
+    pub fn looks_into_views(&self) -> bool {
+        !matches!(self.names, Names::Noting(_))
+    }
+
+    /// The columns of a relation as the query sees them: within a view, those that were there when it was made, by
+    /// the names they had.
+    pub fn seen_columns(&self, table: Oid, columns: Vec<ScopeColumn>) -> Vec<ScopeColumn> {
+        let Names::Of(view) = self.names else { return columns };
+        let Some(relation) = view.relations.iter().find(|relation| relation.oid == table) else { return columns };
+        if relation.columns.is_empty() {
+            return columns;
+        }
+        let mut seen = Vec::with_capacity(relation.columns.len());
+        for (id, name) in &relation.columns {
+            if let Some(column) = columns.iter().find(|column| column.attnum == *id) {
+                seen.push(ScopeColumn { name: name.clone(), ..column.clone() });
+            }
+        }
+        seen
+    }
+
+    /// The rows of a view: those of its query.
+    pub fn view_rows<'p>(
+        &self,
+        view: &Arc<TableDescriptor>,
+        alias: Option<&ast::TableAlias>,
+        parent: Option<&'p Scope<'p>>,
+    ) -> Result<Source<'p>> {
+        let stored = view.view.as_ref().ok_or_else(|| SqlError::internal("a view without a query"))?;
+        let depth = self.depth + 1 + depth_of(&stored.query);
+        if depth > DEEPEST {
+            return Err(SqlError::new(state::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded")
+                .hint("Views stand too deep within views."));
+        }
+        let statement = view_statement(stored)?;
+        let parameters = ParameterTypes::new(Vec::new());
+        let mut inner = Binder::new(self.context, &statement.source, &statement.extras, &parameters);
+        inner.names = Names::Of(stored);
+        inner.depth = depth;
+        inner.share_names_with(self);
+        let bound = inner.query(the_query(&statement)?, None).map_err(SqlError::without_position);
+        self.share_names_with(&inner);
+        let types: Vec<SqlType> = view.live_columns().map(|column| column.ty).collect();
+        let bound = bound?;
+        if bound.columns.len() != types.len() {
+            return Err(SqlError::internal(format!("the query of view \"{}\" has other columns", view.name)));
+        }
+        let bound = self.cast_columns(bound, &types)?;
+        let columns = bound.columns.into_iter().zip(view.live_columns()).map(|(column, described)| ScopeColumn {
+            name: described.name.clone(),
+            table_oid: view.oid,
+            attnum: described.id,
+            ..column
+        });
+        let mut columns = self.seen_columns(view.oid, columns.collect());
+        let name = alias.map_or_else(|| view.name.clone(), |alias| crate::parse::fold(&alias.name));
+        rename(&name, &mut columns, alias)?;
+        let relation = ScopeRelation {
+            scalar: false,
+            name,
+            schema: alias.is_none().then(|| view.schema.clone()),
+            columns,
+            table: Some(view.clone()),
+            key: None,
+        };
+        Ok(Source::of(bound.plan, relation, parent))
+    }
+}

@@ -1,0 +1,152 @@
+//! What depends on what: the views that read a relation or column. DROP refuses because of them, or takes them along.
+
+use super::{DdlContext, drop};
+use crate::catalog::{CatalogWriter, ColumnId, RelationKind, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::types::Oid;
+use std::sync::Arc;
+
+/// Something that can be dropped and that views may need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Object {
+    /// A schema with all that is in it.
+    Schema(Oid),
+    /// A table, sequence or view.
+    Relation(Oid),
+    /// A column.
+    Column(Oid, ColumnId),
+}
+
+/// A relation that cannot stay when something else goes.
+pub(super) struct Dependent {
+    /// Which.
+    pub relation: Arc<TableDescriptor>,
+    /// What it needs, for messages.
+    because_of: String,
+}
+
+/// Collects as PostgreSQL does: depth first, newest first, an object behind those that depend on it. Reports go the
+/// other way.
+struct Search<'a> {
+    context: &'a DdlContext,
+    seen: Vec<Oid>,
+    found: Vec<Dependent>,
+    given: Vec<Oid>,
+}
+
+impl Search<'_> {
+    fn describe(&self, object: Object) -> String {
+        let relation = |oid: Oid| match self.context.catalog.relation_by_oid(oid) {
+            Some(table) => format!("{} {}", drop::kind_word(&table), self.context.shown_name(&table)),
+            None => format!("relation {oid}"),
+        };
+        match object {
+            Object::Schema(oid) => {
+                let schema = self.context.catalog.schema_by_oid(oid);
+                format!("schema {}", schema.map(|schema| schema.name.clone()).unwrap_or_default())
+            }
+            Object::Relation(oid) => relation(oid),
+            Object::Column(oid, id) => {
+                let table = self.context.catalog.relation_by_oid(oid);
+                let name = table.as_ref().and_then(|table| table.column(id)).map(|column| column.name.clone());
+                format!("column {} of {}", name.unwrap_or_default(), relation(oid))
+            }
+        }
+    }
+
+    /// The relations that need an object directly, newest first.
+    fn direct(&self, object: Object) -> Vec<Arc<TableDescriptor>> {
+        let needs = |relation: &TableDescriptor| match object {
+            // Sequences that columns own go with their tables without saying.
+            Object::Schema(schema) => {
+                relation.schema_oid == schema
+                    && relation.sequence.as_ref().is_none_or(|sequence| sequence.owned_by.is_none())
+            }
+            Object::Relation(oid) => {
+                relation.view.as_ref().is_some_and(|view| view.relations.iter().any(|named| named.oid == oid))
+            }
+            Object::Column(oid, id) => relation
+                .view
+                .as_ref()
+                .is_some_and(|view| view.relations.iter().any(|named| named.oid == oid && named.used.contains(&id))),
+        };
+        let mut direct: Vec<Arc<TableDescriptor>> =
+            self.context.catalog.user_relations().filter(|relation| needs(relation)).cloned().collect();
+        direct.sort_by_key(|relation| std::cmp::Reverse(relation.oid));
+        direct
+    }
+
+    fn search(&mut self, object: Object) {
+        for relation in self.direct(object) {
+            if self.seen.contains(&relation.oid) {
+                continue;
+            }
+            self.seen.push(relation.oid);
+            self.search(Object::Relation(relation.oid));
+            if !self.given.contains(&relation.oid) {
+                let because_of = self.describe(object);
+                self.found.push(Dependent { relation, because_of });
+            }
+        }
+    }
+}
+
+/// The relations that depend on objects which are to be dropped, in the order PostgreSQL names them. Errors: 2BP01,
+/// unless `cascade`.
+pub(super) fn of(context: &DdlContext, objects: &[Object], cascade: bool) -> Result<Vec<Dependent>> {
+    let given = objects.iter().filter_map(|object| match object {
+        Object::Relation(oid) => Some(*oid),
+        _ => None,
+    });
+    let given: Vec<Oid> = given.collect();
+    let mut search = Search { context, seen: Vec::new(), found: Vec::new(), given };
+    for object in objects {
+        search.search(*object);
+    }
+    search.found.reverse();
+    if search.found.is_empty() || cascade {
+        return Ok(search.found);
+    }
+    let lines: Vec<String> = search
+        .found
+        .iter()
+        .map(|dependent| {
+            let relation = &dependent.relation;
+            let name = context.shown_name(relation);
+            format!("{} {name} depends on {}", drop::kind_word(relation), dependent.because_of)
+        })
+        .collect();
+    let error = match objects {
+        [only] => drop::dependent(search.describe(*only), &lines.join("\n")),
+        _ => SqlError::new(
+            state::DEPENDENT_OBJECTS_STILL_EXIST,
+            "cannot drop desired object(s) because other objects depend on them",
+        )
+        .detail(lines.join("\n"))
+        .hint("Use DROP ... CASCADE to drop the dependent objects too."),
+    };
+    Err(error)
+}
+
+/// Drops dependents and says so.
+pub(super) async fn remove(
+    context: &DdlContext,
+    writer: &mut CatalogWriter<'_>,
+    dependents: &[Dependent],
+) -> Result<()> {
+    let mut lines = Vec::new();
+    for Dependent { relation, .. } in dependents {
+        lines.push(format!("{} {}", drop::kind_word(relation), context.shown_name(relation)));
+        context.locks.exclusive(relation.oid, context.settings.lock_timeout()).await?;
+        writer.remove_table(relation).await?;
+        if relation.kind == RelationKind::Table {
+            for column in relation.live_columns() {
+                if let Some(sequence) = context.catalog.owned_sequence(relation.oid, column.id) {
+                    writer.remove_table(&sequence).await?;
+                }
+            }
+        }
+    }
+    drop::report_cascade(context, &lines);
+    Ok(())
+}

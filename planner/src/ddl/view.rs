@@ -1,0 +1,252 @@
+//! CREATE VIEW, ALTER VIEW and DROP VIEW.
+
+use super::dependents::{self, Object};
+use super::{DdlContext, drop, evaluate, names};
+use crate::bind::{BoundView, bind_view};
+use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor, ViewDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::execution::Slots;
+use crate::parse::{CreateView, fold, fold_name};
+use crate::types::{Oid, SqlType};
+use sqlparser::ast::{self, AlterTable, AlterTableOperation, ObjectName, RenameTableNameKind};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// CREATE [OR REPLACE] VIEW.
+pub async fn create(context: &DdlContext, create: &CreateView) -> Result<String> {
+    refuse_moments(&create.query.text)?;
+    let slots = Slots::new();
+    let bound = evaluate::bound(context, &context.catalog, &slots, |bind| bind_view(&create.query, bind))?;
+    let columns = columns(&create.columns, &bound)?;
+    let (schema, name) = context.new_relation(&create.name)?;
+    let existing = context.catalog.relation(Some(&schema.name), &name, &[]);
+    if !create.or_replace && context.catalog.name_is_taken(&schema.name, &name) {
+        return Err(SqlError::new(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
+    }
+    let query = create.query.text.to_string();
+    let mut writer = context.writer();
+    for relation in &bound.relations {
+        if context.catalog.user_relations().any(|table| table.oid == relation.oid) {
+            writer.hold_table(relation.oid);
+        }
+    }
+    let numbers = context.store.numbers();
+    let view = match existing {
+        Some(old) => {
+            let Some(stored) = old.view.as_ref().filter(|_| old.kind == RelationKind::View) else {
+                return Err(SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{name}\" is not a view")));
+            };
+            context.lock(&old).await?;
+            same_columns_first(&old, &columns)?;
+            refuse_itself(context, &old, &bound)?;
+            let mut changed = TableDescriptor::clone(&old);
+            changed.version += 1;
+            changed.columns = columns;
+            changed.view = Some(ViewDescriptor { rule: stored.rule, query, relations: bound.relations });
+            changed
+        }
+        None if context.catalog.name_is_taken(&schema.name, &name) => {
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{name}\" is not a view")));
+        }
+        None => TableDescriptor {
+            oid: numbers.oid().await?,
+            schema_oid: schema.oid,
+            schema: schema.name.clone(),
+            name,
+            kind: RelationKind::View,
+            version: 1,
+            storage_id: 0,
+            columns,
+            indexes: Vec::new(),
+            checks: Vec::new(),
+            sequence: None,
+            view: Some(ViewDescriptor { rule: numbers.oid().await?, query, relations: bound.relations }),
+            owner: context.user,
+        },
+    };
+    writer.put_table(&view).await?;
+    writer.flush().await?;
+    Ok("CREATE VIEW".into())
+}
+
+/// PostgreSQL reads `'now'` and its like once, when the view is made; here constants are read whenever it is used.
+fn refuse_moments(text: &str) -> Result<()> {
+    let lower = text.to_ascii_lowercase();
+    match ["'now", "'today", "'tomorrow", "'yesterday"].iter().find(|word| lower.contains(*word)) {
+        Some(word) => Err(SqlError::unsupported(format!("the constant {word}' in a view"))
+            .hint("Use current_date or current_timestamp.")),
+        None => Ok(()),
+    }
+}
+
+/// The columns of a view whose first ones have these names. Errors: 42601, 42701, 42P16.
+fn columns(names: &[String], bound: &BoundView) -> Result<Vec<ColumnDescriptor>> {
+    if names.len() > bound.columns.len() {
+        return Err(SqlError::syntax("CREATE VIEW specifies more column names than columns"));
+    }
+    let mut columns: Vec<ColumnDescriptor> = Vec::with_capacity(bound.columns.len());
+    for (at, output) in bound.columns.iter().enumerate() {
+        let name = names.get(at).unwrap_or(&output.name).clone();
+        if columns.iter().any(|column| column.name == name) {
+            return Err(SqlError::new(state::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
+        }
+        if output.ty == SqlType::VOID {
+            let message = format!("column \"{name}\" has pseudo-type {}", output.ty.name());
+            return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+        }
+        let id = ColumnId::try_from(at + 1).ok().filter(|id| *id <= 1600);
+        columns.push(ColumnDescriptor {
+            id: id.ok_or_else(|| SqlError::new("54011", "tables can have at most 1600 columns"))?,
+            name,
+            ty: output.ty,
+            not_null: false,
+            default: None,
+            identity: None,
+            missing: None,
+            dropped: false,
+        });
+    }
+    Ok(columns)
+}
+
+/// A view that takes another's place begins with its columns. Errors: 42P16.
+fn same_columns_first(old: &TableDescriptor, new: &[ColumnDescriptor]) -> Result<()> {
+    let invalid = |message: String| SqlError::new(state::INVALID_TABLE_DEFINITION, message);
+    if new.len() < old.live_columns().count() {
+        return Err(invalid("cannot drop columns from view".into()));
+    }
+    for (before, after) in old.live_columns().zip(new) {
+        if after.name != before.name {
+            let message = format!("cannot change name of view column \"{}\" to \"{}\"", before.name, after.name);
+            return Err(
+                invalid(message).hint("Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.")
+            );
+        }
+        if after.ty != before.ty {
+            let (from, to) = (before.ty.format(), after.ty.format());
+            return Err(invalid(format!(
+                "cannot change data type of view column \"{}\" from {from} to {to}",
+                before.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// 42P17 for a view whose query would read itself.
+fn refuse_itself(context: &DdlContext, view: &TableDescriptor, bound: &BoundView) -> Result<()> {
+    let mut open: Vec<Oid> = bound.relations.iter().map(|relation| relation.oid).collect();
+    let mut seen = Vec::new();
+    while let Some(oid) = open.pop() {
+        if oid == view.oid {
+            let message = format!("infinite recursion detected in rules for relation \"{}\"", view.name);
+            return Err(SqlError::new("42P17", message));
+        }
+        if seen.contains(&oid) {
+            continue;
+        }
+        seen.push(oid);
+        if let Some(inner) = context.catalog.relation_by_oid(oid).and_then(|found| found.view.clone()) {
+            open.extend(inner.relations.iter().map(|relation| relation.oid));
+        }
+    }
+    Ok(())
+}
+
+/// ALTER VIEW, given as an ALTER TABLE.
+pub async fn alter(context: &DdlContext, tree: &ast::Statement) -> Result<String> {
+    let ast::Statement::AlterTable(alter) = tree else { return Err(SqlError::unsupported("this ALTER VIEW")) };
+    let Some(view) = context.find(&alter.name)? else {
+        if alter.if_exists {
+            let name = fold_name(&alter.name)?.1;
+            context.notice(state::SUCCESSFUL_COMPLETION, format!("relation \"{name}\" does not exist, skipping"));
+            return Ok("ALTER VIEW".into());
+        }
+        return Err(names::no_relation(&alter.name));
+    };
+    names::expect_kind(&view, RelationKind::View)?;
+    alter_view(context, &view, alter).await?;
+    Ok("ALTER VIEW".into())
+}
+
+/// What ALTER TABLE and ALTER VIEW can change of a view: names and owner.
+pub(super) async fn alter_view(context: &DdlContext, view: &TableDescriptor, alter: &AlterTable) -> Result<()> {
+    context.lock(view).await?;
+    let mut changed = view.clone();
+    changed.version += 1;
+    for operation in &alter.operations {
+        match operation {
+            AlterTableOperation::RenameTable { table_name: RenameTableNameKind::To(name) } => {
+                let (schema, name) = fold_name(name)?;
+                if schema.is_some() {
+                    return Err(SqlError::syntax("syntax error at or near \".\""));
+                }
+                if context.catalog.name_is_taken(&view.schema, &name) {
+                    let message = format!("relation \"{name}\" already exists");
+                    return Err(SqlError::new(state::DUPLICATE_TABLE, message));
+                }
+                changed.name = name;
+            }
+            AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
+                let (old, new) = (fold(old_column_name), fold(new_column_name));
+                if changed.column_named(&new).is_some() {
+                    let message = format!("column \"{new}\" of relation \"{}\" already exists", view.name);
+                    return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
+                }
+                match changed.columns.iter_mut().find(|column| column.name == old) {
+                    Some(column) => column.name = new,
+                    None => {
+                        let message = format!("column \"{old}\" does not exist");
+                        return Err(SqlError::new(state::UNDEFINED_COLUMN, message));
+                    }
+                }
+            }
+            AlterTableOperation::OwnerTo { new_owner } => {
+                changed.owner = super::alter_table::owner(context, new_owner)?
+            }
+            AlterTableOperation::AlterColumn { .. } => return Err(SqlError::unsupported("ALTER COLUMN of a view")),
+            other => {
+                let text = other.to_string();
+                let words: Vec<&str> = text.split_whitespace().take(2).collect();
+                let message =
+                    format!("ALTER action {} cannot be performed on relation \"{}\"", words.join(" "), view.name);
+                return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message)
+                    .detail("This operation is not supported for views."));
+            }
+        }
+    }
+    let mut writer = context.writer();
+    writer.put_table(&changed).await?;
+    writer.flush().await
+}
+
+/// DROP VIEW.
+pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
+    let mut found: BTreeMap<Oid, Arc<TableDescriptor>> = BTreeMap::new();
+    for name in names {
+        let Some(view) = context.find(name)? else {
+            drop::missing(context, "view", name, if_exists)?;
+            continue;
+        };
+        if !matches!(view.kind, RelationKind::View | RelationKind::SystemView) {
+            return Err(drop::wrong_kind(&view, "a view"));
+        }
+        if view.kind == RelationKind::SystemView {
+            names::expect_kind(&view, RelationKind::Table)?;
+        }
+        found.insert(view.oid, view);
+    }
+    if found.is_empty() {
+        return Ok("DROP VIEW".into());
+    }
+    let objects: Vec<Object> = found.keys().map(|oid| Object::Relation(*oid)).collect();
+    let dependents = dependents::of(context, &objects, cascade)?;
+    let mut writer = context.writer();
+    for view in found.values() {
+        context.lock(view).await?;
+        writer.remove_table(view).await?;
+    }
+    dependents::remove(context, &mut writer, &dependents).await?;
+    writer.flush().await?;
+    Ok("DROP VIEW".into())
+}

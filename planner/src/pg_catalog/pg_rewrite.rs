@@ -1,0 +1,30 @@
+//! `pg_rewrite`: the rule behind each view.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_rewrite`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 2618,
+    name: "pg_catalog.pg_rewrite",
+    columns: "oid oid=0, rulename name=, ev_class oid=0, ev_type char=, ev_enabled char=, is_instead bool=f, ev_qual \
+              text=, ev_action text=",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for table in context.catalog.user_relations() {
+        let Some(view) = &table.view else { continue };
+        rows.add([
+            ("oid", value::oid(view.rule)),
+            ("rulename", value::text("_RETURN")),
+            ("ev_class", value::oid(table.oid)),
+            ("ev_type", value::text("1")),
+            ("ev_enabled", value::text("O")),
+            ("is_instead", Datum::from(true)),
+        ])?;
+    }
+    Ok(())
+}
