@@ -26,6 +26,7 @@ mod role;
 mod schema;
 pub mod scram;
 mod sequence;
+mod table_as;
 #[cfg(test)]
 pub(crate) mod tests;
 mod truncate;
@@ -117,6 +118,7 @@ impl DdlContext {
 }
 
 pub use sequence::alter as alter_sequence;
+pub use table_as::create as create_table_as;
 pub use view::{alter as alter_view, create as create_view};
 
 /// Whether [`execute`] runs this statement.

@@ -10,6 +10,7 @@ mod sequence;
 mod settings;
 pub mod source;
 pub mod statement;
+mod table_as;
 mod transaction;
 mod utility;
 mod view;
@@ -81,7 +82,7 @@ fn parse_one(source: &Arc<Source>, tokens: &[TokenWithSpan]) -> Result<Statement
         (Some(first), Some(last)) => source.slice(first.span.start, last.span.end).to_string(),
         _ => String::new(),
     };
-    Ok(Statement { kind, text: text.into(), source: source.clone(), extras, alone: true })
+    table_as::select_into(Statement { kind, text: text.into(), source: source.clone(), extras, alone: true })
 }
 
 /// Runs sqlparser over tokens that must all be consumed; errors as PostgreSQL words them.

@@ -109,6 +109,8 @@ pub enum StatementKind {
     CheckTable(ast::ObjectName),
     /// ALTER SEQUENCE.
     AlterSequence(Box<AlterSequence>),
+    /// CREATE TABLE AS, SELECT INTO.
+    CreateTableAs(Box<CreateTableAs>),
     /// CREATE VIEW.
     CreateView(Box<CreateView>),
     /// ALTER VIEW, as an ALTER TABLE.
@@ -210,6 +212,25 @@ pub struct AlterSequence {
     pub rename: Option<ast::ObjectName>,
     /// OWNER TO: then nothing else is said.
     pub owner: Option<ast::ObjectName>,
+}
+
+/// CREATE TABLE AS, SELECT INTO.
+#[derive(Clone, Debug)]
+pub struct CreateTableAs {
+    /// The table.
+    pub name: ast::ObjectName,
+    /// IF NOT EXISTS.
+    pub if_not_exists: bool,
+    /// Names of its first columns; the others have the query's.
+    pub columns: Vec<String>,
+    /// Storage parameters.
+    pub parameters: Vec<String>,
+    /// The query.
+    pub query: Statement,
+    /// Whether it is filled.
+    pub with_data: bool,
+    /// Whether it was written SELECT INTO.
+    pub into: bool,
 }
 
 /// CREATE VIEW.

@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::statement::{DeclareCursor, Discard, Explain, FetchDirection, StatementKind};
-use super::{copy, parse_one, sequence, settings, transaction, view, with_parser};
+use super::{copy, parse_one, sequence, settings, table_as, transaction, view, with_parser};
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast::{self, ObjectName};
 use sqlparser::tokenizer::Token;
@@ -19,6 +19,9 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         return Ok(Some(kind));
     }
     if let Some(kind) = view::create(cursor)? {
+        return Ok(Some(kind));
+    }
+    if let Some(kind) = table_as::create(cursor)? {
         return Ok(Some(kind));
     }
     if let Some(kind) = view::alter(cursor)? {

@@ -7,6 +7,7 @@ use super::set::text_rows;
 use super::statement::Statement;
 use super::stream::Limits;
 use super::{Session, copy, run};
+use crate::catalog::TableDescriptor;
 use crate::ddl::{self, DdlContext};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
@@ -31,11 +32,13 @@ pub fn is_planned(kind: &StatementKind) -> bool {
 
 /// A statement of data definition.
 #[derive(Clone, Copy)]
-enum Definition<'a> {
+pub(super) enum Definition<'a> {
     Sql(&'a ast::Statement),
     Sequence(&'a crate::parse::AlterSequence),
     CreateView(&'a crate::parse::CreateView),
     AlterView(&'a ast::Statement),
+    /// CREATE TABLE AS, the columns, and where the table is answered.
+    TableAs(&'a crate::parse::CreateTableAs, &'a [OutputColumn], &'a Mutex<Option<TableDescriptor>>),
 }
 
 fn done(tag: impl Into<String>) -> Outcome {
@@ -162,6 +165,7 @@ impl Session {
                 }
                 self.define(Definition::Sequence(alter)).await
             }
+            StatementKind::CreateTableAs(create) => self.create_table_as(create).await,
             StatementKind::CreateView(create) => self.define_view("CREATE VIEW", Definition::CreateView(create)).await,
             StatementKind::AlterView(alter) => self.define_view("ALTER VIEW", Definition::AlterView(alter)).await,
             StatementKind::Copy(copy) => self.run_copy(copy, limits).await,
@@ -253,7 +257,7 @@ impl Session {
 
     /// Runs a statement of data definition: once more in a new transaction, the locks kept, when it had to wait for them and
     /// its snapshot is older than what it waited for.
-    async fn define(&mut self, definition: Definition<'_>) -> Result<Outcome> {
+    pub(super) async fn define(&mut self, definition: Definition<'_>) -> Result<Outcome> {
         loop {
             let renewable = self.block.is_renewable();
             let mut ddl = self.begin_ddl().await?;
@@ -263,6 +267,12 @@ impl Session {
                 Definition::Sequence(alter) => ddl::alter_sequence(&ddl, alter).await,
                 Definition::CreateView(create) => ddl::create_view(&ddl, create).await,
                 Definition::AlterView(alter) => ddl::alter_view(&ddl, alter).await,
+                Definition::TableAs(create, columns, made) => {
+                    ddl::create_table_as(&ddl, create, columns).await.map(|table| {
+                        *made.lock() = table;
+                        "CREATE TABLE AS".to_string()
+                    })
+                }
             };
             self.block.catalog_changed();
             if tag.is_err() && ddl.stale.load(Ordering::SeqCst) {

@@ -19,6 +19,7 @@ pub mod shared;
 pub mod startup;
 pub mod statement;
 mod stream;
+mod table_as;
 mod transaction;
 mod utility;
 

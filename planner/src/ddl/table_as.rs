@@ -1,0 +1,78 @@
+//! The table of CREATE TABLE AS and SELECT INTO: its rows are the session's to insert.
+
+use super::DdlContext;
+use super::create_table::storage_parameter;
+use super::names::Chosen;
+use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::parse::CreateTableAs;
+use crate::session::OutputColumn;
+use crate::types::SqlType;
+
+/// Makes a table of the columns of a query; `None` when there is one of that name and IF NOT EXISTS says to leave it.
+pub async fn create(
+    context: &DdlContext,
+    create: &CreateTableAs,
+    outputs: &[OutputColumn],
+) -> Result<Option<TableDescriptor>> {
+    let (schema, name) = context.new_relation(&create.name)?;
+    if create.if_not_exists && context.catalog.name_is_taken(&schema.name, &name) {
+        context.notice(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
+        return Ok(None);
+    }
+    let columns = columns(&create.columns, outputs)?;
+    Chosen::default().claim_relation(context, &schema.name, &name)?;
+    for parameter in &create.parameters {
+        storage_parameter(context, parameter)?;
+    }
+    let numbers = context.store.numbers();
+    let table = TableDescriptor {
+        oid: numbers.oid().await?,
+        schema_oid: schema.oid,
+        schema: schema.name.clone(),
+        name,
+        kind: RelationKind::Table,
+        version: 1,
+        storage_id: numbers.storage_id().await?,
+        columns,
+        indexes: Vec::new(),
+        checks: Vec::new(),
+        sequence: None,
+        view: None,
+        owner: context.user,
+    };
+    let mut writer = context.writer();
+    writer.put_table(&table).await?;
+    writer.flush().await?;
+    Ok(Some(table))
+}
+
+/// Columns of these types, the first ones by these names. Errors: 42601, 42701, 42P16.
+fn columns(names: &[String], outputs: &[OutputColumn]) -> Result<Vec<ColumnDescriptor>> {
+    if names.len() > outputs.len() {
+        return Err(SqlError::syntax("too many column names were specified"));
+    }
+    let mut columns: Vec<ColumnDescriptor> = Vec::with_capacity(outputs.len());
+    for (at, output) in outputs.iter().enumerate() {
+        let name = names.get(at).unwrap_or(&output.name).clone();
+        if columns.iter().any(|column| column.name == name) {
+            return Err(SqlError::new(state::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
+        }
+        if output.ty == SqlType::VOID {
+            let message = format!("column \"{name}\" has pseudo-type {}", output.ty.name());
+            return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+        }
+        let id = ColumnId::try_from(at + 1).ok().filter(|id| *id <= 1600);
+        columns.push(ColumnDescriptor {
+            id: id.ok_or_else(|| SqlError::new("54011", "tables can have at most 1600 columns"))?,
+            name,
+            ty: output.ty,
+            not_null: false,
+            default: None,
+            identity: None,
+            missing: None,
+            dropped: false,
+        });
+    }
+    Ok(columns)
+}

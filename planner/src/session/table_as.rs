@@ -1,0 +1,71 @@
+//! CREATE TABLE AS and SELECT INTO: a table of a query's columns, then its rows, in one transaction.
+
+use super::Session;
+use super::dispatch::{Definition, refused_in_read_only};
+use super::outcome::Outcome;
+use super::query::{bind_to, logical_plan};
+use super::run::count;
+use crate::bind::BoundKind;
+use crate::catalog::TableDescriptor;
+use crate::error::{Result, SqlError, state};
+use crate::execution::Slots;
+use crate::execution::dml::InsertNode;
+use crate::parse::CreateTableAs;
+use crate::plan::PlanInstance;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::TableReference;
+use datafusion::logical_expr::{Extension, LogicalPlan};
+use futures::TryStreamExt;
+use std::sync::Arc;
+
+impl Session {
+    /// Runs one.
+    pub(super) async fn create_table_as(&mut self, create: &CreateTableAs) -> Result<Outcome> {
+        if self.block.read_only() {
+            return Err(refused_in_read_only(if create.into { "SELECT INTO" } else { "CREATE TABLE AS" }));
+        }
+        let done = |tag: String| Ok(Outcome::Command { tag });
+        let settings = self.shared.settings();
+        // The query sees what was there before the table: one of the same name elsewhere, for instance.
+        let before = self.block.statement(false).await?;
+        let slots = Slots::new();
+        let bound = bind_to(&create.query, &before.catalog, &settings, &[], before.started, &slots)?;
+        if !bound.parameters.is_empty() {
+            return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1"));
+        }
+        let BoundKind::Query { columns, .. } = &bound.kind else {
+            return Err(SqlError::internal("CREATE TABLE AS of something that is no query"));
+        };
+        let columns = columns.clone();
+        let Some(table) = self.define_table_as(create, &columns).await? else {
+            return done("CREATE TABLE AS".into());
+        };
+        if !create.with_data {
+            return done("CREATE TABLE AS".into());
+        }
+        let context = self.begin_statement(Vec::new()).await?;
+        let plan = insert(Arc::new(table), logical_plan(bound))?;
+        slots.fill(context.clone());
+        let mut instance = PlanInstance::build(self.database.engine(), &plan, slots).await?;
+        let batches: Vec<RecordBatch> = instance.start(context)?.try_collect().await?;
+        instance.finish()?;
+        done(format!("SELECT {}", count(&batches)?))
+    }
+
+    async fn define_table_as(
+        &mut self,
+        create: &CreateTableAs,
+        columns: &[super::OutputColumn],
+    ) -> Result<Option<TableDescriptor>> {
+        let made = parking_lot::Mutex::new(None);
+        self.define(Definition::TableAs(create, columns, &made)).await?;
+        Ok(made.into_inner())
+    }
+}
+
+/// All rows of a query into a table of its columns.
+fn insert(table: Arc<TableDescriptor>, rows: LogicalPlan) -> Result<LogicalPlan> {
+    let qualifier = TableReference::bare(table.name.as_str());
+    let node = InsertNode::new(table, qualifier, rows, None, Vec::new(), false)?;
+    Ok(LogicalPlan::Extension(Extension { node: Arc::new(node) }))
+}
