@@ -4,8 +4,10 @@ use super::binder::Binder;
 use super::expression::{Clause, Env};
 use super::scope::Scope;
 use crate::error::{Result, SqlError, state};
+use crate::functions::frame::{Edge, Frame, Shape, Units, check_constant, checked_offset};
 use crate::functions::{CastContext, TypedExpr};
 use crate::types::{BaseType, Datum, SqlType};
+use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, WindowFrame, WindowFrameBound, WindowFrameUnits};
 use sqlparser::ast::{self, Spanned};
@@ -27,21 +29,55 @@ impl WindowOrder {
     }
 }
 
+/// Where a frame starts or ends, with its offset.
+struct Bound {
+    edge: Edge,
+    offset: Option<TypedExpr>,
+}
+
+impl Bound {
+    /// The offset's value, where it is a constant.
+    fn constant(&self) -> Option<&Datum> {
+        self.offset.as_ref().and_then(|offset| offset.constant())
+    }
+    /// Whether the offset, if there is one, is a constant.
+    fn is_constant(&self) -> bool {
+        self.offset.is_none() || self.constant().is_some()
+    }
+    /// As DataFusion has it. `start`: whether it is the frame's start.
+    fn native(&self, start: bool, units: WindowFrameUnits) -> Result<WindowFrameBound> {
+        let unbounded = if units == WindowFrameUnits::Range { Datum::Null } else { Datum::UInt64(None) };
+        let offset = || match (units, self.constant()) {
+            (WindowFrameUnits::Range, Some(value)) => Ok(value.clone()),
+            (_, Some(Datum::Int64(Some(rows)))) => Ok(Datum::UInt64(u64::try_from(*rows).ok())),
+            _ => Err(SqlError::internal("a frame offset of another type")),
+        };
+        Ok(match self.edge {
+            Edge::Unbounded if start => WindowFrameBound::Preceding(unbounded),
+            Edge::Unbounded => WindowFrameBound::Following(unbounded),
+            Edge::CurrentRow => WindowFrameBound::CurrentRow,
+            Edge::Preceding => WindowFrameBound::Preceding(offset()?),
+            Edge::Following => WindowFrameBound::Following(offset()?),
+        })
+    }
+}
+
 impl Binder<'_> {
-    /// The frame of a window. The key of a RANGE frame with offsets is made the type of its offsets.
-    pub fn frame(
-        &self,
-        frame: Option<&ast::WindowFrame>,
-        order: &mut WindowOrder,
-        env: Env<'_>,
-    ) -> Result<WindowFrame> {
+    /// The frame of a window. The key of a RANGE frame with offsets that DataFusion runs is made the type of its offsets.
+    pub fn frame(&self, frame: Option<&ast::WindowFrame>, order: &mut WindowOrder, env: Env<'_>) -> Result<Frame> {
         let sorted = !order.sorts.is_empty();
+        let ignored = if sorted { unoffset(WindowFrameUnits::Groups) } else { WindowFrame::new(None) };
         let Some(ast::WindowFrame { units, start_bound, end_bound }) = frame else {
-            return Ok(if sorted && !order.ranges() {
-                unoffset(WindowFrameUnits::Groups)
-            } else {
-                WindowFrame::new(sorted.then_some(false))
-            });
+            let shape = Shape {
+                units: Units::Groups,
+                start: Edge::Unbounded,
+                end: if sorted { Edge::CurrentRow } else { Edge::Unbounded },
+                descending: false,
+                keys: order.sorts.len(),
+            };
+            let native = if sorted && order.ranges() { WindowFrame::new(Some(false)) } else { ignored.clone() };
+            let arguments = order.sorts.iter().map(|sort| sort.expr.clone()).collect();
+            return Ok(Frame { native: Some(native), ignored, shape, arguments });
         };
         let mut units = match units {
             ast::WindowFrameUnits::Rows => WindowFrameUnits::Rows,
@@ -52,50 +88,108 @@ impl Binder<'_> {
             return Err(SqlError::new(state::WINDOWING_ERROR, "GROUPS mode requires an ORDER BY clause"));
         }
         let offset = [Some(start_bound), end_bound.as_ref()].into_iter().flatten().any(has_offset);
-        if units == WindowFrameUnits::Range {
-            if offset && order.sorts.len() != 1 {
-                let message = "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column";
-                return Err(SqlError::new(state::WINDOWING_ERROR, message));
-            }
-            // Without offsets, a RANGE frame is one of groups of peers.
-            if !offset && !order.ranges() {
-                units = WindowFrameUnits::Groups;
-            }
+        if units == WindowFrameUnits::Range && offset && order.sorts.len() != 1 {
+            let message = "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column";
+            return Err(SqlError::new(state::WINDOWING_ERROR, message));
         }
         let key = order.types.first().copied();
         let start = self.bound(start_bound, units, true, key, env)?;
         let end = match end_bound {
             Some(bound) => self.bound(bound, units, false, key, env)?,
-            None => WindowFrameBound::CurrentRow,
+            None => Bound { edge: Edge::CurrentRow, offset: None },
         };
-        let rank = |bound: &WindowFrameBound| match bound {
-            WindowFrameBound::Preceding(_) => 0,
-            WindowFrameBound::CurrentRow => 1,
-            WindowFrameBound::Following(_) => 2,
+        let rank = |bound: &Bound, start: bool| match bound.edge {
+            Edge::Unbounded => {
+                if start {
+                    0
+                } else {
+                    2
+                }
+            }
+            Edge::Preceding => 0,
+            Edge::CurrentRow => 1,
+            Edge::Following => 2,
         };
-        if rank(&start) > rank(&end) {
-            let message = if rank(&start) == 1 {
+        if rank(&start, true) > rank(&end, false) {
+            let message = if rank(&start, true) == 1 {
                 "frame starting from current row cannot have preceding rows"
-            } else if rank(&end) == 1 {
+            } else if rank(&end, false) == 1 {
                 "frame starting from following row cannot end with current row"
             } else {
                 "frame starting from following row cannot have preceding rows"
             };
             return Err(SqlError::new(state::WINDOWING_ERROR, message));
         }
-        // RANGE without ORDER BY: all rows are peers.
-        if units == WindowFrameUnits::Range && !sorted {
-            return Ok(WindowFrame::new(None));
+        if units == WindowFrameUnits::Range && offset {
+            return self.range(order, start, end, ignored);
         }
-        if units == WindowFrameUnits::Range
-            && offset
-            && let (Some(sort), Some(ty)) = (order.sorts.first_mut(), key)
-        {
-            let wide = if ty.is_integer() { SqlType::INT8 } else { SqlType::FLOAT8 };
-            let typed = TypedExpr { expr: sort.expr.clone(), ty };
-            sort.expr = self.resolver.cast(typed, wide, CastContext::Implicit)?.expr;
+        let counted = if units == WindowFrameUnits::Rows { Units::Rows } else { Units::Groups };
+        // RANGE without ORDER BY: all rows are peers. Without offsets, a RANGE frame is one of groups of peers.
+        let native = if units == WindowFrameUnits::Range && !sorted {
+            Some(WindowFrame::new(None))
+        } else if start.is_constant() && end.is_constant() {
+            if units == WindowFrameUnits::Range && !order.ranges() {
+                units = WindowFrameUnits::Groups;
+            }
+            Some(WindowFrame::new_bounds(units, start.native(true, units)?, end.native(false, units)?))
+        } else {
+            None
+        };
+        let keys: Vec<Expr> = match counted {
+            Units::Rows => Vec::new(),
+            _ => order.sorts.iter().map(|sort| sort.expr.clone()).collect(),
+        };
+        let shape = Shape { units: counted, start: start.edge, end: end.edge, descending: false, keys: keys.len() };
+        let offsets = [(start.offset, true), (end.offset, false)];
+        let offsets =
+            offsets.into_iter().filter_map(|(offset, start)| Some(checked_offset(offset?, start, false).expr));
+        Ok(Frame { native, ignored, shape, arguments: keys.into_iter().chain(offsets).collect() })
+    }
+
+    /// A frame of RANGE with offsets over one key.
+    fn range(&self, order: &mut WindowOrder, start: Bound, end: Bound, ignored: WindowFrame) -> Result<Frame> {
+        let (Some(sort), Some(ty)) = (order.sorts.first_mut(), order.types.first().copied()) else {
+            return Err(SqlError::internal("a frame of RANGE without a key"));
+        };
+        let key = TypedExpr { expr: sort.expr.clone(), ty };
+        let wide = match ty.base {
+            _ if ty.is_integer() => Some(SqlType::INT8),
+            BaseType::Float4 | BaseType::Float8 => Some(SqlType::FLOAT8),
+            _ => None,
+        };
+        let native = match wide {
+            Some(wide) if start.is_constant() && end.is_constant() => {
+                sort.expr = self.resolver.cast(key.clone(), wide, CastContext::Implicit)?.expr;
+                let units = WindowFrameUnits::Range;
+                Some(WindowFrame::new_bounds(units, start.native(true, units)?, end.native(false, units)?))
+            }
+            _ => None,
+        };
+        // The type in which the key is compared with what an offset leads to: times do not begin anew at midnight.
+        let compared = match ty.base {
+            _ if ty.is_integer() => SqlType::NUMERIC,
+            BaseType::Float4 | BaseType::Float8 => SqlType::FLOAT8,
+            BaseType::Date => SqlType::TIMESTAMP,
+            BaseType::Time => SqlType::INTERVAL,
+            _ => ty.plain(),
+        };
+        let key = self.resolver.cast(key, compared, CastContext::Implicit)?;
+        let descending = !sort.asc;
+        let mut arguments = vec![key.expr.clone()];
+        let shape = Shape { units: Units::Range(compared), start: start.edge, end: end.edge, descending, keys: 1 };
+        for (bound, start) in [(start, true), (end, false)] {
+            let Some(offset) = bound.offset else { continue };
+            let mut offset = checked_offset(offset, start, true);
+            if ty.base == BaseType::Time {
+                // Of the offset the time alone counts.
+                let time = self.resolver.function("frame time", vec![offset])?;
+                offset = time;
+            }
+            let minus = (bound.edge == Edge::Preceding) != descending;
+            let symbol = if minus { "-" } else { "+" };
+            arguments.push(self.resolver.operator(symbol, Some(key.clone()), offset)?.expr);
         }
-        Ok(WindowFrame::new_bounds(units, start, end))
+        Ok(Frame { native, ignored, shape, arguments })
     }
 
     fn bound(
@@ -105,59 +199,53 @@ impl Binder<'_> {
         start: bool,
         key: Option<SqlType>,
         env: Env<'_>,
-    ) -> Result<WindowFrameBound> {
+    ) -> Result<Bound> {
         let preceding = matches!(bound, ast::WindowFrameBound::Preceding(_));
         let offset = match bound {
-            ast::WindowFrameBound::CurrentRow => return Ok(WindowFrameBound::CurrentRow),
+            ast::WindowFrameBound::CurrentRow => return Ok(Bound { edge: Edge::CurrentRow, offset: None }),
             ast::WindowFrameBound::Preceding(offset) | ast::WindowFrameBound::Following(offset) => offset,
         };
-        let value = match offset {
-            None if preceding && !start => {
-                return Err(SqlError::new(state::WINDOWING_ERROR, "frame end cannot be UNBOUNDED PRECEDING"));
-            }
-            None if !preceding && start => {
-                return Err(SqlError::new(state::WINDOWING_ERROR, "frame start cannot be UNBOUNDED FOLLOWING"));
-            }
-            None if units == WindowFrameUnits::Range => Datum::Null,
-            None => Datum::UInt64(None),
-            Some(expr) => {
-                let value = self.frame_offset(expr, units, key, env)?;
-                if value.is_null() {
-                    let side = if start { "starting" } else { "ending" };
-                    let message = format!("frame {side} offset must not be null");
-                    return Err(SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message));
-                }
-                let negative = match value {
-                    Datum::Int64(Some(value)) => value < 0,
-                    Datum::Float64(Some(value)) => value.is_nan() || value < 0.0,
-                    _ => false,
-                };
-                if negative && units == WindowFrameUnits::Range {
-                    return Err(SqlError::new("22013", "invalid preceding or following size in window function"));
-                }
-                if negative {
-                    let side = if start { "starting" } else { "ending" };
-                    return Err(SqlError::new("22013", format!("frame {side} offset must not be negative")));
-                }
-                match (units, value) {
-                    (WindowFrameUnits::Range, value) => value,
-                    (_, Datum::Int64(Some(rows))) => Datum::UInt64(u64::try_from(rows).ok()),
-                    _ => return Err(SqlError::internal("a frame offset of another type")),
-                }
-            }
+        let Some(expr) = offset else {
+            let message = match (preceding, start) {
+                (true, false) => "frame end cannot be UNBOUNDED PRECEDING",
+                (false, true) => "frame start cannot be UNBOUNDED FOLLOWING",
+                _ => return Ok(Bound { edge: Edge::Unbounded, offset: None }),
+            };
+            return Err(SqlError::new(state::WINDOWING_ERROR, message));
         };
-        Ok(if preceding { WindowFrameBound::Preceding(value) } else { WindowFrameBound::Following(value) })
+        let offset = self.frame_offset(expr, units, key, env)?;
+        if let Some(value) = offset.constant() {
+            check_constant(value, offset.ty, start, units == WindowFrameUnits::Range)?;
+        }
+        Ok(Bound { edge: if preceding { Edge::Preceding } else { Edge::Following }, offset: Some(offset) })
     }
 
-    /// The value of an offset: of type int8, or float8 where the key of a RANGE frame is a float.
+    /// An offset: of type int8, or of RANGE of the type that goes with the key.
     fn frame_offset(
         &self,
         expr: &ast::Expr,
         units: WindowFrameUnits,
         key: Option<SqlType>,
         env: Env<'_>,
-    ) -> Result<Datum> {
+    ) -> Result<TypedExpr> {
         let scope = Scope::empty(None);
+        // A string is parsed as an interval, whatever the key is.
+        let string = match expr {
+            ast::Expr::Interval(ast::Interval { value, leading_field: None, .. })
+                if key.is_some_and(|key| key.is_number()) =>
+            {
+                Some(value.as_ref())
+            }
+            _ => None,
+        };
+        let read = |text: &ast::Expr| {
+            let text = self.expr(text, Env::new(&scope, Clause::Execute))?;
+            self.resolver.cast(text.clone(), SqlType::NUMERIC, CastContext::Implicit).map(|_| text)
+        };
+        if let Some(text) = string.and_then(|string| read(string).ok()) {
+            let ty = key.map_or(Ok(SqlType::INT8), |key| range_type(key, SqlType::UNKNOWN))?;
+            return self.resolver.cast(text, ty, CastContext::Implicit);
+        }
         let typed = self.expr(expr, Env::new(&scope, Clause::Execute)).map_err(|error| {
             if error.state() == state::UNDEFINED_COLUMN && self.expr(expr, env).is_ok() {
                 let message = format!("argument of {units} must not contain variables");
@@ -177,10 +265,11 @@ impl Binder<'_> {
             let message = format!("argument of {units} must be type {}, not type {}", ty.name(), from.name());
             self.at(SqlError::new(state::DATATYPE_MISMATCH, message), expr.span())
         })?;
-        match self.folded(typed.expr)? {
-            Expr::Literal(value, _) => Ok(value),
-            _ => Err(SqlError::unsupported("a window frame offset that is not a constant")),
+        let subquery = typed.expr.exists(|inner| Ok(matches!(inner, Expr::ScalarSubquery(_) | Expr::Exists(_))))?;
+        if subquery {
+            return Err(SqlError::unsupported("a subquery in a window frame"));
         }
+        Ok(TypedExpr { expr: self.folded(typed.expr)?, ty })
     }
 
     /// An expression with its constant parts computed.
@@ -222,11 +311,14 @@ fn range_type(key: SqlType, offset: SqlType) -> Result<SqlType> {
         _ if key.array => Err(refused("")),
         BaseType::Int2 | BaseType::Int4 | BaseType::Int8 if unknown || offset.is_integer() => Ok(SqlType::INT8),
         BaseType::Float4 | BaseType::Float8 if unknown || offset.is_number() => Ok(SqlType::FLOAT8),
-        BaseType::Numeric if unknown || offset.is_integer() || offset.base == BaseType::Numeric => {
-            Err(SqlError::unsupported("RANGE with an offset over numeric"))
+        BaseType::Numeric if unknown || offset.is_integer() || offset.base == BaseType::Numeric => Ok(SqlType::NUMERIC),
+        BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz | BaseType::Interval | BaseType::Time
+            if unknown || matches!(offset.base, BaseType::Interval | BaseType::Time) =>
+        {
+            Ok(SqlType::INTERVAL)
         }
-        BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz if unknown => {
-            Err(SqlError::unsupported("the type interval"))
+        BaseType::Timetz if unknown || offset.base == BaseType::Interval => {
+            Err(SqlError::unsupported("RANGE with an offset over time with time zone"))
         }
         BaseType::Int2
         | BaseType::Int4
@@ -236,7 +328,10 @@ fn range_type(key: SqlType, offset: SqlType) -> Result<SqlType> {
         | BaseType::Numeric
         | BaseType::Date
         | BaseType::Timestamp
-        | BaseType::Timestamptz => Err(other()),
+        | BaseType::Timestamptz
+        | BaseType::Interval
+        | BaseType::Time
+        | BaseType::Timetz => Err(other()),
         _ => Err(refused("")),
     }
 }

@@ -117,9 +117,12 @@ impl Binder<'_> {
             || order.iter().filter_map(|item| item.typed.as_ref()).any(|typed| has_window(&typed.expr));
         if windowed {
             let mut calls = Vec::new();
-            let typed = items.iter_mut().map(|item| &mut item.typed);
-            for typed in typed.chain(order.iter_mut().filter_map(|item| item.typed.as_mut())) {
-                typed.expr = self.take_windows(typed.expr.clone(), &mut calls)?;
+            let sorted = order.iter_mut().filter_map(|item| item.typed.as_mut());
+            let mut exprs: Vec<&mut Expr> =
+                items.iter_mut().map(|item| &mut item.typed).chain(sorted).map(|typed| &mut typed.expr).collect();
+            plan = self.window_keys(plan, exprs.iter_mut().map(|expr| &mut **expr).collect())?;
+            for expr in exprs {
+                *expr = self.take_windows(expr.clone(), &mut calls)?;
             }
             plan = LogicalPlanBuilder::window_plan(plan, calls)?;
         }

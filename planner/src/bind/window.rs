@@ -1,11 +1,13 @@
 //! Window functions: OVER, named windows, frames.
 
-use super::binder::Binder;
+use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
 use super::frame::WindowOrder;
 use crate::error::{Result, SqlError, state};
 use crate::functions::{TypedExpr, WindowCall};
 use crate::parse::fold;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, NamedWindowExpr, WindowType};
 
 /// A window's parts.
@@ -76,6 +78,45 @@ impl Binder<'_> {
         self.resolver.window_function(name, arguments.values, call)
     }
 
+    /// Computes the keys of windows beneath them, so that all windows over a key name one column: DataFusion takes common
+    /// parts out of window functions one by one, and then does not see that their keys are the same.
+    pub fn window_keys(&self, plan: LogicalPlan, exprs: Vec<&mut Expr>) -> Result<LogicalPlan> {
+        let mut keys: Vec<(Expr, String)> = Vec::new();
+        for expr in exprs {
+            let taken = std::mem::take(expr).transform_up(|inner| {
+                let Expr::WindowFunction(mut function) = inner else { return Ok(Transformed::no(inner)) };
+                let params = &mut function.params;
+                let sorted = params.order_by.iter_mut().map(|sort| &mut sort.expr);
+                for key in params.partition_by.iter_mut().chain(sorted) {
+                    let plain = matches!(key, Expr::Column(_) | Expr::Literal(..));
+                    if plain || key.exists(|inner| Ok(leaves_query(inner)))? {
+                        continue;
+                    }
+                    let known = keys.iter().find(|(known, _)| known == key).map(|(_, name)| name.clone());
+                    let name = known.unwrap_or_else(|| {
+                        let name = self.unique("o");
+                        keys.push((key.clone(), name.clone()));
+                        name
+                    });
+                    *key = column(name);
+                }
+                for argument in &mut params.args {
+                    if let Some((_, name)) = keys.iter().find(|(key, _)| key == argument) {
+                        *argument = column(name);
+                    }
+                }
+                Ok(Transformed::yes(Expr::WindowFunction(function)))
+            })?;
+            *expr = taken.data;
+        }
+        if keys.is_empty() {
+            return Ok(plan);
+        }
+        let columns = plan.schema().columns().into_iter().map(Expr::Column);
+        let exprs: Vec<Expr> = columns.chain(keys.into_iter().map(|(key, name)| key.alias(name))).collect();
+        Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
+    }
+
     /// Checks every window of a WINDOW clause, whether or not a call uses it.
     pub fn check_windows(&self, env: Env<'_>) -> Result<()> {
         for (at, definition) in env.windows.iter().enumerate() {
@@ -101,6 +142,15 @@ impl Binder<'_> {
         let typed = self.expr(expr, env)?;
         self.settle(typed)
     }
+}
+
+/// Whether an expression looks outside of its query.
+fn leaves_query(expr: &Expr) -> bool {
+    use Expr as E;
+    matches!(
+        expr,
+        E::OuterReferenceColumn(..) | E::ScalarSubquery(_) | E::Exists(_) | E::InSubquery(_) | E::SetComparison(_)
+    )
 }
 
 fn named<'w>(name: &str, windows: &'w [ast::NamedWindowDefinition], depth: usize) -> Result<Window<'w>> {

@@ -1,5 +1,6 @@
 //! Window functions, with PostgreSQL's result types.
 
+use super::frame::{Frame, Inner, Shift, framed};
 use super::{AggregateCall, CastContext, Resolver, TypedExpr};
 use crate::error::{Result, SqlError, state};
 use crate::types::SqlType;
@@ -23,7 +24,7 @@ pub struct WindowCall {
     /// ORDER BY, as sort keys.
     pub order_by: Vec<Sort>,
     /// The frame; PostgreSQL's default: RANGE UNBOUNDED PRECEDING to CURRENT ROW (the whole partition without ORDER BY).
-    pub frame: WindowFrame,
+    pub frame: Frame,
     /// FILTER, of aggregates alone.
     pub filter: Option<Expr>,
     /// DISTINCT, refused as in PostgreSQL.
@@ -146,33 +147,62 @@ pub(super) fn resolve(
         }
         _ => {}
     }
-    let constant = |at: usize| match args.get(at) {
-        None | Some(Expr::Literal(ScalarValue::Int64(Some(_)), _)) => true,
-        Some(_) => false,
+    // DataFusion's functions take constants alone.
+    let constant = args.iter().skip(1).all(|arg| matches!(arg, Expr::Literal(..)));
+    let inner = match name {
+        "first_value" => Some(Inner::First),
+        "last_value" => Some(Inner::Last),
+        "nth_value" => Some(Inner::Nth),
+        _ => None,
     };
-    match name {
-        "ntile" if !constant(0) => {
-            return Err(SqlError::unsupported("ntile of an argument that is not a constant"));
+    let (function, args, frame) = match (inner, call.frame.native.clone(), name) {
+        (Some(_), Some(native), _) if constant => (function, args, native),
+        (Some(inner), ..) => {
+            let (function, args) = framed(inner, args, &call);
+            (function, args, call.frame.ignored.clone())
         }
-        "nth_value" | "lag" | "lead" if !constant(1) => {
-            return Err(SqlError::unsupported(format!("{name} with an offset that is not a constant")));
+        (None, _, "ntile") if !matches!(args.as_slice(), [Expr::Literal(..)]) => {
+            return Ok(TypedExpr::new(own(Shift::Ntile.function(ty.arrow()), args, call), ty));
         }
-        _ => {}
-    }
-    let expr = window(WindowFunctionDefinition::WindowUDF(function), args, call, None);
+        (None, _, "lag" | "lead") if !constant => {
+            let mut args = args.into_iter();
+            let value = args.next().unwrap_or_else(|| TypedExpr::null().expr);
+            let offset = args.next().unwrap_or_else(|| Expr::Literal(ScalarValue::Int64(Some(1)), None));
+            let default = match args.next() {
+                Some(default) => default,
+                None => Expr::Literal(ScalarValue::try_from(&ty.arrow())?, None),
+            };
+            let which = if name == "lag" { Shift::Lag } else { Shift::Lead };
+            return Ok(TypedExpr::new(own(which.function(ty.arrow()), vec![value, offset, default], call), ty));
+        }
+        _ => (function, args, call.frame.ignored.clone()),
+    };
+    let expr = window(WindowFunctionDefinition::WindowUDF(function), args, frame, call, None);
     // DataFusion counts in unsigned integers.
     let expr = if ty == int8 || ty == SqlType::INT4 && name == "ntile" { cast(expr, ty.arrow()) } else { expr };
     Ok(TypedExpr::new(expr, ty))
 }
 
-fn window(fun: WindowFunctionDefinition, args: Vec<Expr>, call: WindowCall, filter: Option<Box<Expr>>) -> Expr {
+/// A call of a function of ours that does not look at the frame.
+fn own(function: Arc<WindowUDF>, args: Vec<Expr>, call: WindowCall) -> Expr {
+    let frame = call.frame.ignored.clone();
+    window(WindowFunctionDefinition::WindowUDF(function), args, frame, call, None)
+}
+
+fn window(
+    fun: WindowFunctionDefinition,
+    args: Vec<Expr>,
+    frame: WindowFrame,
+    call: WindowCall,
+    filter: Option<Box<Expr>>,
+) -> Expr {
     Expr::WindowFunction(Box::new(WindowFunction {
         fun,
         params: WindowFunctionParams {
             args,
             partition_by: call.partition_by,
             order_by: call.order_by,
-            window_frame: call.frame,
+            window_frame: frame,
             filter,
             null_treatment: None,
             distinct: false,
@@ -195,9 +225,18 @@ fn replace_aggregate(resolved: TypedExpr, call: WindowCall) -> Result<TypedExpr>
             Ok(match expr {
                 // The outermost alone: an argument may be an aggregate that the windows are over.
                 Expr::AggregateFunction(function) => {
-                    let filter = call.filter.clone().map(Box::new);
-                    let definition = WindowFunctionDefinition::AggregateUDF(function.func);
-                    let expr = window(definition, function.params.args, call.clone(), filter);
+                    let args = function.params.args;
+                    let expr = match call.frame.native.clone() {
+                        Some(frame) => {
+                            let filter = call.filter.clone().map(Box::new);
+                            let definition = WindowFunctionDefinition::AggregateUDF(function.func);
+                            window(definition, args, frame, call.clone(), filter)
+                        }
+                        None => {
+                            let (function, args) = framed(Inner::Aggregate(function.func), args, &call);
+                            own(function, args, call.clone())
+                        }
+                    };
                     Transformed::new(expr, true, TreeNodeRecursion::Jump)
                 }
                 other => Transformed::no(other),

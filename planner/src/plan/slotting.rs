@@ -11,6 +11,7 @@ use crate::execution::table::Table;
 use crate::execution::values::ValuesNode;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::error::DataFusionError;
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, Extension, Filter, LogicalPlan};
 use std::collections::HashMap;
@@ -20,7 +21,16 @@ use std::sync::Arc;
 pub fn fill_placeholders(plan: LogicalPlan, slots: &Arc<Slots>) -> Result<LogicalPlan> {
     let outer = outer_slots(&plan)?;
     let filled = plan.transform_up_with_subqueries(|node| {
-        let node = node.map_expressions(|expression| replace(expression, slots, &outer))?;
+        let names = matches!(node, LogicalPlan::Window(_)).then(|| NamePreserver::new(&node));
+        let node = node.map_expressions(|expression| {
+            // What is above knows a window function by its name, which shows the keys and so the placeholders in them.
+            let name = names.as_ref().map(|names| names.save(&expression));
+            let replaced = replace(expression, slots, &outer)?;
+            Ok(match name {
+                Some(name) => replaced.update_data(|expression| name.restore(expression)),
+                None => replaced,
+            })
+        })?;
         node.transform_data(run_values_later)
     })?;
     Ok(filled.data)

@@ -90,6 +90,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     let of_span = |name, kernel| ScalarFunction::new(name, &[interval], interval, immutable, kernel);
     let mut all: Vec<ScalarFunction> = (0..=7).map(make_interval_of).collect();
     all.extend([
+        of_span("frame time", unary::<Interval, Interval, _>(|span: Span| Ok(Span::new(0, 0, span.micros)))),
         of_span("justify_hours", unary::<Interval, Interval, _>(|span: Span| span.justify_hours())),
         of_span("justify_days", unary::<Interval, Interval, _>(|span: Span| span.justify_days())),
         of_span("justify_interval", unary::<Interval, Interval, _>(|span: Span| span.justify())),
