@@ -32,18 +32,24 @@ impl CatalogBuilder {
     /// Database and superuser `postgres`, the schemas `public`, `pg_catalog`, `information_schema`
     /// and `percosql`.
     pub fn new() -> Self {
-        let postgres = DatabaseDescriptor { oid: POSTGRES_DATABASE_OID, name: "postgres".into(), owner: SUPERUSER_OID };
+        let postgres = DatabaseDescriptor {
+            oid: POSTGRES_DATABASE_OID,
+            name: "postgres".into(),
+            owner: SUPERUSER_OID,
+            comment: None,
+        };
         Self::empty(Arc::new(postgres.clone())).database(postgres).role(Self::superuser()).schema(SchemaDescriptor {
             oid: PUBLIC_SCHEMA_OID,
             name: "public".into(),
             owner: SUPERUSER_OID,
+            comment: None,
         })
     }
     /// Only the built-in schemas: what the store starts from.
     pub(super) fn empty(database: Arc<DatabaseDescriptor>) -> Self {
         let mut builder = CatalogBuilder { catalog: Catalog { version: 1, database, ..Catalog::default() } };
         for (oid, name) in pg_catalog::SYSTEM_SCHEMAS {
-            builder = builder.schema(SchemaDescriptor { oid, name: name.into(), owner: SUPERUSER_OID });
+            builder = builder.schema(SchemaDescriptor { oid, name: name.into(), owner: SUPERUSER_OID, comment: None });
         }
         builder
     }
@@ -57,6 +63,7 @@ impl CatalogBuilder {
             create_database: true,
             create_role: true,
             password: None,
+            comment: None,
         }
     }
     /// Sets the version.
@@ -137,6 +144,7 @@ impl TableBuilder {
                 checks: Vec::new(),
                 sequence: None,
                 view: None,
+                comments: Vec::new(),
                 owner: SUPERUSER_OID,
             },
         }

@@ -168,8 +168,24 @@ pub struct TableDescriptor {
     /// The query, when `kind` is `View`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<ViewDescriptor>,
+    /// What COMMENT ON said of it and its parts, some of which may have gone since.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comments: Vec<(CommentOf, String)>,
     /// OID of the owning role.
     pub owner: Oid,
+}
+
+/// What of a relation a comment is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CommentOf {
+    /// The relation itself.
+    Relation,
+    /// A column.
+    Column(ColumnId),
+    /// An index, by its OID in pg_class.
+    Index(Oid),
+    /// A constraint, by its OID in pg_constraint.
+    Constraint(Oid),
 }
 
 /// A relation that a view's query names.
@@ -232,6 +248,9 @@ pub struct SchemaDescriptor {
     pub name: String,
     /// Owner.
     pub owner: Oid,
+    /// COMMENT ON; empty when it was taken away, `None` when none was ever given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
 }
 
 /// A database (`pg_database`). Each has its own schemas and tables.
@@ -243,6 +262,9 @@ pub struct DatabaseDescriptor {
     pub name: String,
     /// Owner.
     pub owner: Oid,
+    /// COMMENT ON; empty when it was taken away, `None` when none was ever given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
 }
 
 /// A role (`pg_authid`).
@@ -263,4 +285,7 @@ pub struct RoleDescriptor {
     /// SCRAM-SHA-256 verifier as PostgreSQL stores it
     /// (`SCRAM-SHA-256$iterations:salt$stored_key:server_key`).
     pub password: Option<String>,
+    /// COMMENT ON; empty when it was taken away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
 }

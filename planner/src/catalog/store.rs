@@ -228,7 +228,10 @@ impl CatalogStore {
             writer.put_database(None, &database)?;
         }
         for (oid, name) in [(1, "template1"), (4, "template0")] {
-            writer.put_database(None, &DatabaseDescriptor { oid, name: name.into(), owner: first.database.owner })?;
+            writer.put_database(
+                None,
+                &DatabaseDescriptor { oid, name: name.into(), owner: first.database.owner, comment: None },
+            )?;
         }
         for role in first.roles() {
             writer.put_role(None, &role)?;

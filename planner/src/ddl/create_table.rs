@@ -56,6 +56,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         checks: Vec::new(),
         sequence: None,
         view: None,
+        comments: Vec::new(),
         owner: context.user,
     };
     let mut making =

@@ -7,6 +7,7 @@ mod backfill;
 mod backfill_tests;
 pub(crate) mod canonical;
 pub mod check;
+mod comment;
 #[cfg(test)]
 mod concurrent_tests;
 mod create_index;
@@ -117,6 +118,7 @@ impl DdlContext {
     }
 }
 
+pub use comment::execute as comment;
 pub use sequence::alter as alter_sequence;
 pub use table_as::create as create_table_as;
 pub use view::{alter as alter_view, create as create_view};

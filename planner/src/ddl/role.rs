@@ -81,6 +81,7 @@ pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<
             login: create.login.unwrap_or(false),
             create_database: create.create_db.unwrap_or(false),
             create_role: create.create_role.unwrap_or(false),
+            comment: None,
             password: create.password.as_ref().map_or(Ok(None), |password| context.verifier(password))?,
         };
         writer.put_role(None, &role)?;

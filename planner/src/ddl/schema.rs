@@ -27,7 +27,10 @@ pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exist
             .detail("The prefix \"pg_\" is reserved for system schemas."));
     }
     let mut writer = context.writer();
-    writer.put_schema(None, &SchemaDescriptor { oid: context.store.numbers().oid().await?, name, owner })?;
+    writer.put_schema(
+        None,
+        &SchemaDescriptor { oid: context.store.numbers().oid().await?, name, owner, comment: None },
+    )?;
     writer.flush().await?;
     Ok("CREATE SCHEMA".into())
 }

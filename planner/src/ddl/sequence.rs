@@ -135,6 +135,7 @@ pub(super) async fn store(
         checks: Vec::new(),
         sequence: Some(sequence),
         view: None,
+        comments: Vec::new(),
         owner: context.user,
     };
     writer.put_table(&table).await?;

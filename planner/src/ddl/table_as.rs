@@ -39,6 +39,7 @@ pub async fn create(
         checks: Vec::new(),
         sequence: None,
         view: None,
+        comments: Vec::new(),
         owner: context.user,
     };
     let mut writer = context.writer();

@@ -1,6 +1,7 @@
 //! From SQL text to [`Statement`]s: sqlparser's syntax tree where it has one, kinds of our own where PostgreSQL's
 //! grammar and sqlparser's part. Knows no names, no types and no session.
 
+mod comment;
 pub mod copy;
 mod cursor;
 mod limits;

@@ -109,6 +109,8 @@ pub enum StatementKind {
     CheckTable(ast::ObjectName),
     /// ALTER SEQUENCE.
     AlterSequence(Box<AlterSequence>),
+    /// COMMENT ON.
+    Comment(Box<Comment>),
     /// CREATE TABLE AS, SELECT INTO.
     CreateTableAs(Box<CreateTableAs>),
     /// CREATE VIEW.
@@ -212,6 +214,32 @@ pub struct AlterSequence {
     pub rename: Option<ast::ObjectName>,
     /// OWNER TO: then nothing else is said.
     pub owner: Option<ast::ObjectName>,
+}
+
+/// COMMENT ON.
+#[derive(Clone, Debug)]
+pub struct Comment {
+    /// What.
+    pub on: CommentOn,
+    /// The comment; None takes it away.
+    pub text: Option<String>,
+}
+
+/// What a comment is on. Names that stand alone are folded.
+#[derive(Clone, Debug)]
+pub enum CommentOn {
+    /// A table, view, sequence or index: the word, and its name.
+    Relation(&'static str, ast::ObjectName),
+    /// A column of a relation.
+    Column(ast::ObjectName, String),
+    /// A constraint of a table.
+    Constraint(ast::ObjectName, String),
+    /// A schema.
+    Schema(String),
+    /// A database.
+    Database(String),
+    /// A role.
+    Role(String),
 }
 
 /// CREATE TABLE AS, SELECT INTO.

@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::statement::{DeclareCursor, Discard, Explain, FetchDirection, StatementKind};
-use super::{copy, parse_one, sequence, settings, table_as, transaction, view, with_parser};
+use super::{comment, copy, parse_one, sequence, settings, table_as, transaction, view, with_parser};
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast::{self, ObjectName};
 use sqlparser::tokenizer::Token;
@@ -37,6 +37,8 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         StatementKind::CheckTable(cursor.object_name()?)
     } else if cursor.words(&["alter", "sequence"]) {
         StatementKind::AlterSequence(Box::new(sequence::alter(cursor)?))
+    } else if cursor.words(&["comment", "on"]) {
+        StatementKind::Comment(Box::new(comment::comment(cursor)?))
     } else if cursor.word("discard") {
         discard(cursor)?
     } else if cursor.word("prepare") {

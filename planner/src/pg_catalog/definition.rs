@@ -109,7 +109,7 @@ impl Definition {
     pub(super) fn view(&'static self) -> Option<View> {
         let (schema, name) = self.name.split_once('.')?;
         let schema_oid = super::SYSTEM_SCHEMAS.iter().find(|(_, known)| *known == schema)?.0;
-        let schema = SchemaDescriptor { oid: schema_oid, name: schema.into(), owner: 10 };
+        let schema = SchemaDescriptor { oid: schema_oid, name: schema.into(), owner: 10, comment: None };
         let (mut columns, mut places, mut described) = (Vec::new(), HashMap::new(), Vec::new());
         for text in self.columns.split(',').map(str::trim).filter(|text| !text.is_empty()) {
             let (name, rest) = text.split_once(' ')?;
@@ -144,6 +144,7 @@ impl Definition {
             checks: Vec::new(),
             sequence: None,
             view: None,
+            comments: Vec::new(),
             owner: 10,
         });
         Some(View { descriptor, columns: columns.into(), places: Arc::new(places), fill: &self.fill })

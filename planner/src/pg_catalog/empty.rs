@@ -68,12 +68,6 @@ pub(super) const VIEWS: &[Definition] = &[
         fill: Fill::Nothing,
     },
     Definition {
-        oid: 2609,
-        name: "pg_catalog.pg_description",
-        columns: "objoid oid=0, classoid oid=0, objsubid int4=0, description text=",
-        fill: Fill::Nothing,
-    },
-    Definition {
         oid: 3501,
         name: "pg_catalog.pg_enum",
         columns: "oid oid=0, enumtypid oid=0, enumsortorder float4=0, enumlabel name=",
@@ -235,12 +229,6 @@ pub(super) const VIEWS: &[Definition] = &[
         oid: 1214,
         name: "pg_catalog.pg_shdepend",
         columns: "dbid oid=0, classid oid=0, objid oid=0, objsubid int4=0, refclassid oid=0, refobjid oid=0, deptype char=",
-        fill: Fill::Nothing,
-    },
-    Definition {
-        oid: 2396,
-        name: "pg_catalog.pg_shdescription",
-        columns: "objoid oid=0, classoid oid=0, description text=",
         fill: Fill::Nothing,
     },
     Definition {

@@ -3,6 +3,7 @@
 //! statement under way. What they answer is computed in `describe`.
 
 use super::describe;
+use super::pg_description::comment;
 use super::view_definition::view_definition;
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
@@ -219,14 +220,24 @@ fn visibility() -> Vec<ScalarFunction> {
     all
 }
 
-/// COMMENT ON: there are no comments.
+/// COMMENT ON.
 fn descriptions() -> Vec<ScalarFunction> {
+    fn found(context: &StatementContext, arguments: &Arguments, column: i64) -> Result<Option<Datum>> {
+        let column = i32::try_from(column).unwrap_or(i32::MAX);
+        // The second argument is the number of a column, or the catalog that the object is in.
+        let class = if column == 0 { arguments.text(1) } else { None };
+        let text = arguments.oid(0).and_then(|oid| comment(&context.catalog, class, oid, column));
+        Ok(text.map(|text| Datum::Utf8(Some(text))))
+    }
     let (text, oid, name) = (SqlType::TEXT, SqlType::OID, SqlType::NAME);
+    let of_object: Compute = |context, arguments| found(context, arguments, 0);
     vec![
-        null("obj_description", &[oid], text),
-        null("obj_description", &[oid, name], text),
-        null("col_description", &[oid, SqlType::INT4], text),
-        null("shobj_description", &[oid, name], text),
+        function("obj_description", &[oid], text, of_object),
+        function("obj_description", &[oid, name], text, of_object),
+        function("col_description", &[oid, SqlType::INT4], text, |context, arguments| {
+            found(context, arguments, arguments.integer(1).unwrap_or(0))
+        }),
+        function("shobj_description", &[oid, name], text, of_object),
     ]
 }
 

@@ -20,6 +20,7 @@ mod pg_collation;
 mod pg_constraint;
 mod pg_database;
 mod pg_depend;
+mod pg_description;
 mod pg_index;
 mod pg_indexes;
 mod pg_language;
@@ -100,6 +101,8 @@ static FILLED: &[&Definition] = &[
     &pg_constraint::VIEW,
     &pg_database::VIEW,
     &pg_depend::VIEW,
+    &pg_description::SHARED,
+    &pg_description::VIEW,
     &pg_index::VIEW,
     &pg_indexes::VIEW,
     &pg_language::VIEW,

@@ -37,6 +37,7 @@ pub(super) enum Definition<'a> {
     Sequence(&'a crate::parse::AlterSequence),
     CreateView(&'a crate::parse::CreateView),
     AlterView(&'a ast::Statement),
+    Comment(&'a crate::parse::Comment),
     /// CREATE TABLE AS, the columns, and where the table is answered.
     TableAs(&'a crate::parse::CreateTableAs, &'a [OutputColumn], &'a Mutex<Option<TableDescriptor>>),
 }
@@ -165,9 +166,12 @@ impl Session {
                 }
                 self.define(Definition::Sequence(alter)).await
             }
+            StatementKind::Comment(comment) => self.define_writing("COMMENT", Definition::Comment(comment)).await,
             StatementKind::CreateTableAs(create) => self.create_table_as(create).await,
-            StatementKind::CreateView(create) => self.define_view("CREATE VIEW", Definition::CreateView(create)).await,
-            StatementKind::AlterView(alter) => self.define_view("ALTER VIEW", Definition::AlterView(alter)).await,
+            StatementKind::CreateView(create) => {
+                self.define_writing("CREATE VIEW", Definition::CreateView(create)).await
+            }
+            StatementKind::AlterView(alter) => self.define_writing("ALTER VIEW", Definition::AlterView(alter)).await,
             StatementKind::Copy(copy) => self.run_copy(copy, limits).await,
             StatementKind::Execute { name, parameters } => {
                 let (target, values) = self.execute_arguments(&statement, name, parameters).await?;
@@ -248,7 +252,7 @@ impl Session {
         self.define(Definition::Sql(tree)).await
     }
 
-    async fn define_view(&mut self, what: &str, definition: Definition<'_>) -> Result<Outcome> {
+    async fn define_writing(&mut self, what: &str, definition: Definition<'_>) -> Result<Outcome> {
         if self.block.read_only() {
             return Err(refused_in_read_only(what));
         }
@@ -266,6 +270,7 @@ impl Session {
                 Definition::Sql(tree) => ddl::execute(&ddl, tree).await,
                 Definition::Sequence(alter) => ddl::alter_sequence(&ddl, alter).await,
                 Definition::CreateView(create) => ddl::create_view(&ddl, create).await,
+                Definition::Comment(comment) => ddl::comment(&ddl, comment).await,
                 Definition::AlterView(alter) => ddl::alter_view(&ddl, alter).await,
                 Definition::TableAs(create, columns, made) => {
                     ddl::create_table_as(&ddl, create, columns).await.map(|table| {

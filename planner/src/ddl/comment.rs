@@ -1,0 +1,128 @@
+//! COMMENT ON.
+
+use super::{DdlContext, drop, names};
+use crate::catalog::{CommentOf, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::parse::{Comment, CommentOn, fold_name};
+use crate::session::Notice;
+use sqlparser::ast::ObjectName;
+use std::sync::Arc;
+
+/// COMMENT ON. Errors: when there is no such thing, as PostgreSQL words it; 42501.
+pub async fn execute(context: &DdlContext, comment: &Comment) -> Result<String> {
+    let text = comment.text.clone();
+    match &comment.on {
+        CommentOn::Relation("index", name) => {
+            let (schema, index) = fold_name(name)?;
+            let path = context.settings.search_path();
+            let Some((table, position)) = context.catalog.index_named(schema.as_deref(), &index, path) else {
+                return Err(match context.find(name)? {
+                    Some(table) => {
+                        SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not an index", table.name))
+                    }
+                    None => names::no_relation(name),
+                });
+            };
+            let Some(oid) = table.indexes.get(position).map(|index| index.oid) else { return Ok("COMMENT".into()) };
+            store(context, &table, CommentOf::Index(oid), text).await?;
+        }
+        CommentOn::Relation(kind, name) => {
+            let table = relation(context, name)?;
+            if drop::kind_word(&table) != *kind {
+                let article = if *kind == "index" { "an" } else { "a" };
+                let message = format!("\"{}\" is not {article} {kind}", table.name);
+                return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+            }
+            store(context, &table, CommentOf::Relation, text).await?;
+        }
+        CommentOn::Column(name, column) => {
+            let table = relation(context, name)?;
+            if table.sequence.is_some() {
+                let message = format!("cannot set comment on relation \"{}\"", table.name);
+                return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message)
+                    .detail("This operation is not supported for sequences."));
+            }
+            let Some(id) = table.column_named(column).map(|column| column.id) else {
+                let message = format!("column \"{column}\" of relation \"{}\" does not exist", table.name);
+                return Err(SqlError::new(state::UNDEFINED_COLUMN, message));
+            };
+            store(context, &table, CommentOf::Column(id), text).await?;
+        }
+        CommentOn::Constraint(name, constraint) => {
+            let table = relation(context, name)?;
+            let check = table.checks.iter().find(|check| check.name == *constraint).map(|check| check.oid);
+            let index = table.indexes.iter().find(|index| index.name == *constraint).and_then(|index| index.constraint);
+            let Some(oid) = check.or(index) else {
+                let message = format!("constraint \"{constraint}\" for table \"{}\" does not exist", table.name);
+                return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
+            };
+            store(context, &table, CommentOf::Constraint(oid), text).await?;
+        }
+        CommentOn::Schema(name) => {
+            let schema = context.schema(name)?;
+            if !context.is_owner(schema.owner) {
+                return Err(not_owner(&format!("schema {name}")));
+            }
+            let mut changed = crate::catalog::SchemaDescriptor::clone(&schema);
+            changed.comment = Some(text.unwrap_or_default());
+            let mut writer = context.writer();
+            writer.put_schema(Some(&schema), &changed)?;
+            writer.flush().await?;
+        }
+        CommentOn::Database(name) => {
+            let Some(database) = context.catalog.databases().into_iter().find(|database| database.name == *name) else {
+                // A dump that is read into a database of another name goes on.
+                let message = format!("database \"{name}\" does not exist");
+                context.session.notify(Notice::warning(state::INVALID_CATALOG_NAME, message));
+                return Ok("COMMENT".into());
+            };
+            if !context.is_owner(database.owner) {
+                return Err(not_owner(&format!("database {name}")));
+            }
+            let mut changed = crate::catalog::DatabaseDescriptor::clone(&database);
+            changed.comment = Some(text.unwrap_or_default());
+            let mut writer = context.writer_of(database.oid);
+            writer.put_database(Some(&database), &changed)?;
+            writer.flush().await?;
+        }
+        CommentOn::Role(name) => {
+            let role = context.role(name)?;
+            let user = context.catalog.role_by_oid(context.user);
+            if !user.is_some_and(|user| user.superuser || user.create_role) {
+                let message = format!("must be member of role \"{name}\" or have CREATEROLE privilege");
+                return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+            }
+            let mut changed = crate::catalog::RoleDescriptor::clone(&role);
+            changed.comment = Some(text.unwrap_or_default());
+            let mut writer = context.writer();
+            writer.put_role(Some(&role), &changed)?;
+            writer.flush().await?;
+        }
+    }
+    Ok("COMMENT".into())
+}
+
+fn not_owner(what: &str) -> SqlError {
+    SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be owner of {what}"))
+}
+
+fn relation(context: &DdlContext, name: &ObjectName) -> Result<Arc<TableDescriptor>> {
+    let Some(table) = context.find(name)? else { return Err(names::no_relation(name)) };
+    if table.kind == crate::catalog::RelationKind::SystemView {
+        names::expect_kind(&table, crate::catalog::RelationKind::Table)?;
+    }
+    Ok(table)
+}
+
+async fn store(context: &DdlContext, table: &TableDescriptor, of: CommentOf, text: Option<String>) -> Result<()> {
+    context.lock(table).await?;
+    let mut changed = table.clone();
+    changed.version += 1;
+    changed.comments.retain(|(other, _)| *other != of);
+    if let Some(text) = text {
+        changed.comments.push((of, text));
+    }
+    let mut writer = context.writer();
+    writer.put_table(&changed).await?;
+    writer.flush().await
+}

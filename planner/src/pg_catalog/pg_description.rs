@@ -1,0 +1,134 @@
+//! `pg_description` and `pg_shdescription`: what COMMENT ON says, and what PostgreSQL says of what is there from the
+//! beginning.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::catalog::{Catalog, CommentOf};
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::{Datum, Oid};
+
+/// `pg_catalog.pg_description`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 2609,
+    name: "pg_catalog.pg_description",
+    columns: "objoid oid=0, classoid oid=0, objsubid int4=0, description text=",
+    fill: Fill::Now(rows),
+};
+
+/// `pg_catalog.pg_shdescription`.
+pub(super) const SHARED: Definition = Definition {
+    oid: 2396,
+    name: "pg_catalog.pg_shdescription",
+    columns: "objoid oid=0, classoid oid=0, description text=",
+    fill: Fill::Now(shared),
+};
+
+const PG_CLASS: Oid = 1259;
+const PG_CONSTRAINT: Oid = 2606;
+const PG_NAMESPACE: Oid = 2615;
+const PG_DATABASE: Oid = 1262;
+const PG_AUTHID: Oid = 1260;
+
+/// A comment: catalog, object, column, text.
+struct Comment {
+    class: Oid,
+    object: Oid,
+    column: i32,
+    text: String,
+}
+
+fn comments(catalog: &Catalog) -> Vec<Comment> {
+    let mut all = Vec::new();
+    let mut add = |class, object, column, text: &str| {
+        if !text.is_empty() {
+            all.push(Comment { class, object, column, text: text.to_string() });
+        }
+    };
+    for table in catalog.user_relations() {
+        for (of, text) in &table.comments {
+            match of {
+                CommentOf::Relation => add(PG_CLASS, table.oid, 0, text),
+                CommentOf::Column(id) if table.column(*id).is_some_and(|column| !column.dropped) => {
+                    add(PG_CLASS, table.oid, i32::from(*id), text);
+                }
+                CommentOf::Index(oid) if table.indexes.iter().any(|index| index.oid == *oid) => {
+                    add(PG_CLASS, *oid, 0, text);
+                }
+                CommentOf::Constraint(oid)
+                    if table.checks.iter().any(|check| check.oid == *oid)
+                        || table.indexes.iter().any(|index| index.constraint == Some(*oid)) =>
+                {
+                    add(PG_CONSTRAINT, *oid, 0, text);
+                }
+                _ => {}
+            }
+        }
+    }
+    for schema in catalog.schemas() {
+        let given = match schema.name.as_str() {
+            "pg_catalog" => "system catalog schema",
+            "public" if schema.oid == crate::catalog::builder::PUBLIC_SCHEMA_OID => "standard public schema",
+            _ => "",
+        };
+        add(PG_NAMESPACE, schema.oid, 0, schema.comment.as_deref().unwrap_or(given));
+    }
+    for database in catalog.databases() {
+        let given = match database.name.as_str() {
+            "postgres" => "default administrative connection database",
+            "template1" => "default template for new databases",
+            "template0" => "unmodifiable empty database",
+            _ => "",
+        };
+        add(PG_DATABASE, database.oid, 0, database.comment.as_deref().unwrap_or(given));
+    }
+    for role in catalog.roles() {
+        add(PG_AUTHID, role.oid, 0, role.comment.as_deref().unwrap_or_default());
+    }
+    all
+}
+
+/// The comment on an object of a catalog (of any, without one), or on a column of it.
+pub(super) fn comment(catalog: &Catalog, class: Option<&str>, object: Oid, column: i32) -> Option<String> {
+    let class = match class {
+        None => None,
+        Some("pg_class") => Some(PG_CLASS),
+        Some("pg_constraint") => Some(PG_CONSTRAINT),
+        Some("pg_namespace") => Some(PG_NAMESPACE),
+        Some("pg_database") => Some(PG_DATABASE),
+        Some("pg_authid") => Some(PG_AUTHID),
+        Some(_) => return None,
+    };
+    comments(catalog)
+        .into_iter()
+        .find(|comment| {
+            comment.object == object && comment.column == column && class.is_none_or(|class| class == comment.class)
+        })
+        .map(|comment| comment.text)
+}
+
+fn is_shared(comment: &Comment) -> bool {
+    comment.class == PG_DATABASE || comment.class == PG_AUTHID
+}
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for comment in comments(&context.catalog).iter().filter(|comment| !is_shared(comment)) {
+        rows.add([
+            ("objoid", value::oid(comment.object)),
+            ("classoid", value::oid(comment.class)),
+            ("objsubid", Datum::from(comment.column)),
+            ("description", value::text(&comment.text)),
+        ])?;
+    }
+    Ok(())
+}
+
+fn shared(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for comment in comments(&context.catalog).iter().filter(|comment| is_shared(comment)) {
+        rows.add([
+            ("objoid", value::oid(comment.object)),
+            ("classoid", value::oid(comment.class)),
+            ("description", value::text(&comment.text)),
+        ])?;
+    }
+    Ok(())
+}
