@@ -247,6 +247,12 @@ impl Transaction {
         Ok(changes.into_iter().map(|change| change.unwrap_or_else(|| stored.next().flatten())).collect())
     }
 
+    /// What this transaction itself writes to `keys`, in their order: a value, its removal, or nothing. Asks no store.
+    pub fn own_writes(&self, keys: &[Bytes]) -> Result<Vec<Option<Option<Bytes>>>> {
+        let buffer = self.buffer.read();
+        keys.iter().map(|key| buffer.get(key, OwnWrites::All)).collect()
+    }
+
     /// Streams the pairs of a range in key order, own writes merged in.
     pub fn scan(
         self: &Arc<Self>,

@@ -80,8 +80,8 @@ pub(super) async fn has_rows(context: &DdlContext, storage_id: StorageId) -> Res
     Ok(first.is_some_and(|rows| !rows.is_empty()))
 }
 
-/// Writes what is put under keys that nobody else knows yet; those that must be unique are
-/// looked up first.
+/// Writes what is put under keys of storage ids that nobody else knows yet; those that must be unique are looked up among
+/// them first, which asks no store.
 struct Sink<'a> {
     context: &'a DdlContext,
     writes: Vec<Write>,
@@ -95,14 +95,14 @@ impl<'a> Sink<'a> {
         self.writes.push(Write { key, kind: WriteKind::Put(value), strength: LockStrength::Update });
     }
     /// The first of these keys, by position, that was written before or comes twice.
-    async fn duplicate(&self, unique: &[(usize, Bytes)]) -> Result<Option<usize>> {
+    fn duplicate(&self, unique: &[(usize, Bytes)]) -> Result<Option<usize>> {
         let mut seen = HashSet::with_capacity(unique.len());
         if let Some((row, _)) = unique.iter().find(|(_, key)| !seen.insert(key.clone())) {
             return Ok(Some(*row));
         }
         let wanted: Vec<Bytes> = unique.iter().map(|(_, key)| key.clone()).collect();
-        let found = self.context.transaction.get_many(&wanted, OwnWrites::All).await?;
-        let first = unique.iter().zip(found).find(|(_, value)| value.is_some());
+        let found = self.context.transaction.own_writes(&wanted)?;
+        let first = unique.iter().zip(found).find(|(_, own)| matches!(own, Some(Some(_))));
         Ok(first.map(|((row, _), _)| *row))
     }
     async fn flush(&mut self) -> Result<()> {
@@ -161,7 +161,7 @@ async fn add_entries(
         }
         entries.push((key, Bytes::from(entry.value)));
     }
-    if let Some(row) = sink.duplicate(&unique).await? {
+    if let Some(row) = sink.duplicate(&unique)? {
         return Err(duplicated(table, index, columns, row));
     }
     for (key, value) in entries {
@@ -228,7 +228,7 @@ pub(super) async fn rewrite(
                 new_keys.push(Bytes::from(key));
             }
             let unique: Vec<(usize, Bytes)> = new_keys.iter().cloned().enumerate().collect();
-            if let Some(row) = sink.duplicate(&unique).await? {
+            if let Some(row) = sink.duplicate(&unique)? {
                 return Err(duplicated(table, primary, &columns, row));
             }
         } else {
