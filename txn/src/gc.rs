@@ -24,6 +24,8 @@ use storage::{
     TimestampRange,
 };
 
+/// How much longer than a pass the rest after it is, where rows are far and others use the store too.
+const REST_AFTER_PASS: u32 = 19;
 /// Rows changed in one request.
 const BATCH_ROWS: usize = 512;
 
@@ -179,20 +181,26 @@ impl TransactionStore {
         Ok(lease.is_some())
     }
 
-    /// Collects garbage every `interval`, until the store is dropped. A pass is left out when
-    /// nothing was committed since the last one could have removed everything.
+    /// Collects garbage every `interval`, until the store is dropped; more rarely where a pass is a burden to others. One is
+    /// left out when nothing was committed since the last one could have removed everything.
     pub fn collect_garbage_every(&self, interval: Duration) {
         let this = self.this.clone();
         let env = self.env.clone();
         let work = async move {
             let mut collected = Timestamp::ZERO;
+            let mut rest = interval;
             loop {
-                env.sleep(interval).await;
+                env.sleep(rest).await;
                 let Some(store) = this.upgrade() else { return };
                 if store.nothing_since(collected) {
                     continue;
                 }
-                match store.collect_garbage_after(interval / 2).await {
+                let begun = env.monotonic();
+                let result = store.collect_garbage_after(rest / 2).await;
+                if store.store.atomic().is_none() {
+                    rest = interval.max(env.monotonic().saturating_sub(begun) * REST_AFTER_PASS);
+                }
+                match result {
                     Ok(report) => {
                         collected = report.safe_point;
                         tracing::debug!(?report, "garbage collected");

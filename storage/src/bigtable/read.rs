@@ -142,7 +142,8 @@ impl RowStream {
 
     /// The next message, from the stream or from a new one.
     async fn receive(&mut self) -> std::result::Result<Option<bt::ReadRowsResponse>, Status> {
-        let limit = self.client.options.attempt;
+        // A filter that leaves out much says nothing for long: the next attempt has more time.
+        let limit = self.client.options.attempt * (1 << self.failures.min(3));
         if self.stream.is_none() {
             let request = bt::ReadRowsRequest {
                 table_name: self.client.address.table_name(),
