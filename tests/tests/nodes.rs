@@ -2,7 +2,7 @@
 
 use percosql_tests::clients::value;
 use percosql_tests::{Bigtable, Server, pgbench, psql};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// pgbench's own script, over fewer accounts.
 const BANK: &str = "\\set aid random(1, 500)
@@ -109,6 +109,33 @@ fn pgbench_from_three_servers_at_once() {
     for table in ["pgbench_accounts", "pgbench_tellers", "pgbench_branches"] {
         assert_eq!(value(&nodes[2], &format!("check table {table}")), "");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_paused_server_loses_only_what_a_definition_waits_for() {
+    let (_bigtable, nodes) = three();
+    psql(&nodes[0], &["-c", "create table t(id int primary key)"]).success();
+    // Not the first one, which hands out timestamps.
+    let client = nodes[1].connect().await;
+    client.batch_execute("begin; insert into t values (1)").await.expect("an insert");
+    nodes[1].signal(libc::SIGSTOP);
+    let begin = Instant::now();
+    // Others define something else meanwhile. Somebody in their way would be given up after 6 s.
+    psql(&nodes[2], &["-c", "create table other(id int primary key)", "-c", "insert into t values (2)"]).success();
+    tokio::time::sleep(Duration::from_secs(9).saturating_sub(begin.elapsed())).await;
+    nodes[1].signal(libc::SIGCONT);
+    client.batch_execute("commit").await.expect("a commit after the pause");
+    assert_eq!(value(&nodes[0], "select count(*) from t"), "2");
+    // Now one waits for its transaction, and learns nothing of it.
+    client.batch_execute("begin; insert into t values (3)").await.expect("an insert");
+    nodes[1].signal(libc::SIGSTOP);
+    psql(&nodes[0], &["-c", "alter table t add v int default 5"]).success();
+    nodes[1].signal(libc::SIGCONT);
+    let error = client.batch_execute("commit").await.expect_err("a commit of one who was given up");
+    assert_eq!(error.code().map(|code| code.code()), Some("40001"), "{error:?}");
+    assert_eq!(value(&nodes[1], "select sum(v) from t"), "10");
+    psql(&nodes[1], &["-c", "insert into t values (3)"]).success();
+    assert_eq!(value(&nodes[0], "select sum(v) from t"), "15");
 }
 
 #[test]

@@ -136,3 +136,7 @@ pub fn nodes() -> RowRange {
 pub fn node_fence(node: u64) -> Bytes {
     key(DESCRIPTORS, &[b"X", &node.to_be_bytes()])
 }
+/// Whether a key is such a fence.
+pub fn is_node_fence(key: &[u8]) -> bool {
+    key.starts_with(&self::key(DESCRIPTORS, &[b"X"]))
+}

@@ -209,6 +209,10 @@ impl TableLocks {
             self.env.sleep(Duration::from_millis(2)).await;
         }
     }
+    /// Whether transactions wait for locks.
+    pub(super) fn is_waited_for(&self) -> bool {
+        !self.state.lock().waiting.is_empty()
+    }
     fn release(&self, owner: Owner) {
         let mut state = self.state.lock();
         state.stop_waiting(owner);

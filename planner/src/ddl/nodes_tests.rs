@@ -47,6 +47,7 @@ impl World {
             lease: Duration::from_millis(1000),
             margin: Duration::from_millis(200),
             dead_after: self.dead_after,
+            forget_after: self.dead_after * 10,
             linger: Duration::from_millis(100),
         };
         Database::open_node(transactions, env, EngineOptions::default(), nodes).await.unwrap()

@@ -2,7 +2,7 @@
 
 use super::database::Database;
 use super::shared::SessionShared;
-use crate::catalog::{Catalog, CatalogStore, ColumnId, TableDescriptor};
+use crate::catalog::{Catalog, CatalogStore, ColumnId, TableDescriptor, keys};
 use crate::encoding::{IndexDecoder, RowDecoder, storage_id_of};
 use crate::error::{Result, SqlError, state};
 use crate::types::text::{OutputContext, output_string};
@@ -18,6 +18,16 @@ pub async fn name_conflict(
     error: TxnError,
 ) -> SqlError {
     let TxnError::Conflict(conflict) = &error else { return error.into() };
+    if keys::is_node_fence(&conflict.key) {
+        return SqlError::new(
+            state::SERIALIZATION_FAILURE,
+            "could not serialize access due to a definition on another server",
+        )
+        .detail(
+            "This server gave no sign of life while the other one waited for its transactions, which were given up.",
+        )
+        .hint("The transaction might succeed if retried.");
+    }
     let named = match catalog {
         Some(catalog) => describe(database, shared, catalog, conflict).await,
         None => None,

@@ -15,7 +15,8 @@
 //! The same rows carry the metadata locks of DDL: each node takes the lock among its own transactions (`grants`), on
 //! behalf of the one that asks. Who asks waits until a node that says nothing is *given up*: its fence is written, a row that
 //! every transaction of it that writes or defines anything requires to be unchanged, then its row is taken away. It joins
-//! again under another number.
+//! again under another number. Nobody is given up soon whom nobody waits for: who was paused or starved for some seconds
+//! goes on with what it began.
 //!
 //! A store of one process has no such rows, and none of this costs it anything.
 
@@ -44,7 +45,7 @@ use txn::{LockStrength, Transaction, TransactionOptions, TransactionStore, Write
 /// The times that nodes keep. The same on all nodes of a store.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeOptions {
-    /// Between two beats when nobody wishes anything.
+    /// Between two beats when nobody says anything new.
     pub rest: Duration,
     /// Between two beats when somebody does.
     pub short_rest: Duration,
@@ -52,9 +53,13 @@ pub struct NodeOptions {
     pub lease: Duration,
     /// How much longer than a lease is waited for a node that says nothing: for clocks that do not run alike.
     pub margin: Duration,
-    /// After how long without a beat a node is given up.
+    /// After how long without a beat a node is given up that somebody waits for. Only time in which the other one looked
+    /// at least every second rest counts: a store or a machine that is held up is nobody's death.
     pub dead_after: Duration,
-    /// How long after a definition the others are told that there may be more.
+    /// The same for one that is in nobody's way.
+    pub forget_after: Duration,
+    /// How long after a definition the others are told that there may be more, and after a wish or an answer the next one is
+    /// looked for at short rests.
     pub linger: Duration,
 }
 
@@ -66,6 +71,7 @@ impl Default for NodeOptions {
             lease: Duration::from_secs(2),
             margin: Duration::from_millis(500),
             dead_after: Duration::from_secs(6),
+            forget_after: Duration::from_secs(60),
             linger: Duration::from_secs(1),
         }
     }
@@ -73,8 +79,6 @@ impl Default for NodeOptions {
 
 /// How long others are waited for when no time is set, before it counts as a deadlock across nodes.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long a store is asked for what nodes wish.
-const STORE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// This node among those that serve the store. One per server, where there can be several.
 pub struct Nodes {
@@ -162,7 +166,8 @@ impl Nodes {
         Ok(nodes)
     }
     fn rest(&self) -> Duration {
-        if self.state.lock().is_quiet() { self.options.rest } else { self.options.short_rest }
+        let busy = self.state.lock().is_busy(self.env.monotonic());
+        if busy { self.options.short_rest } else { self.options.rest }
     }
     /// Time and randomness.
     pub fn env(&self) -> &EnvRef {
@@ -183,7 +188,7 @@ impl Nodes {
                 return Some(Ok(keys::node_fence(state.node)));
             }
             self.wake.notify_one();
-            (waited >= STORE_PATIENCE).then(|| Err(gives_way()))
+            (waited >= PATIENCE).then(|| Err(gives_way()))
         })
         .await
     }
@@ -233,7 +238,7 @@ impl Nodes {
     }
 
     /// Before a transaction that changes descriptors can commit: every other node looks into the store from now on, until
-    /// the transaction has ended. Errors: 55P03 when the store does not let them know.
+    /// the transaction has ended. Errors: 40001 when the store does not let them know.
     pub(super) async fn announce(&self, transaction: &Arc<Transaction>) -> Result<()> {
         transaction.require_unchanged(self.fence().await?);
         let number = {
@@ -254,7 +259,7 @@ impl Nodes {
                 }
             }
         };
-        self.granted(number, Some(STORE_PATIENCE)).await
+        self.granted(number, None).await
     }
     /// Takes a lock on all other nodes, or waits there for older writers, until the answer is dropped. Errors: 55P03 after
     /// `timeout`; 40001 when another node wants the same and goes first, or transactions of several nodes wait for each other.
@@ -334,7 +339,8 @@ impl Nodes {
         if seen.may_be_calm {
             self.become_calm().await?;
         }
-        for (node, value) in seen.dead {
+        let lost = self.state.lock().lost(self.locks.is_waited_for(), &self.options);
+        for (node, value) in lost {
             self.give_up(node, &value).await?;
         }
         Ok(())

@@ -53,6 +53,10 @@ pub(super) enum Wish {
 }
 
 impl Wish {
+    /// Whether transactions of another node have to end, or to wait: its silence does not say that they do.
+    pub(super) fn is_lock(&self) -> bool {
+        matches!(self, Wish::Table { .. } | Wish::Change { .. } | Wish::Drain { .. })
+    }
     /// The table that two nodes cannot both have, when it is about one.
     pub(super) fn contested(&self) -> Option<Oid> {
         match self {

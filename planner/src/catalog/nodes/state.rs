@@ -19,6 +19,15 @@ pub(super) struct Other {
     pub(super) row: NodeRow,
     /// Since when the row is seen to be this one.
     pub(super) since: Duration,
+    /// For how long of that this node was looking: while it could not look itself, it learns nothing of others.
+    pub(super) silent: Duration,
+}
+
+impl Other {
+    fn answer_to(&self, node: NodeId, wish: u64) -> Option<bool> {
+        let to_it = |answer: &&Answer| answer.node == node && answer.wish == wish;
+        self.row.answers.iter().find(to_it).map(|answer| answer.granted)
+    }
 }
 
 /// A wish of this node.
@@ -70,6 +79,12 @@ pub(super) struct State {
     pub(super) calm: Option<Calm>,
     /// Until when what was read of the others is good.
     pub(super) lease_until: Duration,
+    /// When the last look began.
+    looked: Option<Duration>,
+    /// What this node said last.
+    said: Option<NodeRow>,
+    /// Until when there may be more to say or to see soon.
+    busy_until: Duration,
 }
 
 /// What changed with a look at all rows.
@@ -79,8 +94,6 @@ pub(super) struct Seen {
     pub(super) begun: Vec<((NodeId, u64), Wish)>,
     /// Nobody wishes anything, and the catalog in force is to be read.
     pub(super) may_be_calm: bool,
-    /// Nodes that gave no sign of life for long, and their rows.
-    pub(super) dead: Vec<(NodeId, Bytes)>,
     /// Nodes that were there before and are not any more.
     pub(super) gone: usize,
 }
@@ -101,6 +114,9 @@ impl State {
             grants: BTreeMap::new(),
             calm: None,
             lease_until: Duration::ZERO,
+            looked: None,
+            said: None,
+            busy_until: Duration::ZERO,
         }
     }
     /// Begins again under another number. What is wished goes on; what was granted to others and by them is asked for again.
@@ -135,6 +151,12 @@ impl State {
     ) -> Seen {
         let mut seen = Seen::default();
         let lapsed = began >= self.lease_until;
+        // Of a longer gap between two looks nobody knows whether this node or the others were held up.
+        let looking = self.looked.map_or(Duration::ZERO, |looked| began.saturating_sub(looked)).min(options.rest * 2);
+        self.looked = Some(began);
+        let same_words = |row: &NodeRow, before: &NodeRow| row.wishes == before.wishes && row.answers == before.answers;
+        let mut busy = !self.said.as_ref().is_some_and(|before| same_words(written, before));
+        self.said = Some(written.clone());
         let mut present = false;
         let mut there = BTreeSet::new();
         for (value, row) in rows {
@@ -144,17 +166,20 @@ impl State {
             }
             there.insert(row.node);
             match self.others.get_mut(&row.node) {
-                Some(other) if other.value == value => {
-                    if now.saturating_sub(other.since) >= options.dead_after {
-                        seen.dead.push((row.node, value));
-                    }
+                Some(other) if other.value == value => other.silent += looking,
+                other => {
+                    busy |= !other.is_some_and(|other| same_words(&row, &other.row));
+                    let seen = Other { value, row, since: now, silent: Duration::ZERO };
+                    self.others.insert(seen.row.node, seen);
                 }
-                _ => drop(self.others.insert(row.node, Other { value, row, since: now })),
             }
         }
         let before = self.others.len();
         self.others.retain(|node, _| there.contains(node));
         seen.gone = before - self.others.len();
+        if busy || seen.gone > 0 {
+            self.busy_until = now + options.linger;
+        }
         let others = &self.others;
         let stands = |(node, wish): &(NodeId, u64)| others.get(node).is_some_and(|o| o.row.wishes.contains_key(wish));
         self.grants.retain(|key, _| stands(key));
@@ -193,6 +218,24 @@ impl State {
     pub(super) fn is_quiet(&self) -> bool {
         self.wishes.is_empty() && self.others.values().all(|other| other.row.wishes.is_empty())
     }
+    /// Whether something was said a short time ago, so that the next thing may follow soon.
+    pub(super) fn is_busy(&self, now: Duration) -> bool {
+        now < self.busy_until
+    }
+    /// Nodes to give up, and their rows: those that were silent for so long, while somebody waits for what they keep. Who is
+    /// merely slow, and in nobody's way, loses nothing. `waiting`: transactions of this node wait for locks.
+    pub(super) fn lost(&self, waiting: bool, options: &NodeOptions) -> Vec<(NodeId, Bytes)> {
+        let is_lost = |(node, other): (&NodeId, &Other)| {
+            let unanswered = |(number, own): (&u64, &OwnWish)| {
+                own.told.is_some() && own.wish.is_lock() && other.answer_to(self.node, *number).is_none()
+            };
+            let in_the_way =
+                self.wishes.iter().any(unanswered) || waiting && other.row.wishes.values().any(Wish::is_lock);
+            let bound = if in_the_way { options.dead_after } else { options.forget_after };
+            (other.silent >= bound).then(|| (*node, other.value.clone()))
+        };
+        self.others.iter().filter_map(is_lost).collect()
+    }
     /// Whether a wish of this node came true.
     pub(super) fn verdict(&self, number: u64, now: Duration, options: &NodeOptions) -> Verdict {
         let Some(own) = self.wishes.get(&number) else { return Verdict::Refused };
@@ -200,12 +243,11 @@ impl State {
         let mut verdict = Verdict::Granted;
         for other in self.others.values() {
             let silent = now >= other.since.max(told) + options.lease + options.margin;
-            let answer = other.row.answers.iter().find(|answer| answer.node == self.node && answer.wish == number);
-            match answer.map(|answer| answer.granted) {
+            match other.answer_to(self.node, number) {
                 Some(true) => {}
                 Some(false) => return Verdict::Refused,
                 // What it knew without looking has ended. What it still writes meets its fence when it was given up.
-                None if silent && matches!(own.wish, Wish::Definition | Wish::Sequence(_)) => {}
+                None if silent && !own.wish.is_lock() => {}
                 None => {
                     let contested = own.wish.contested();
                     let mut its = other.row.wishes.values().filter_map(Wish::contested);

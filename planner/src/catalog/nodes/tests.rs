@@ -4,7 +4,6 @@
 use super::row::{Answer, NodeRow, Wish};
 use super::state::{Calm, OwnWish, State, Verdict};
 use super::*;
-use std::collections::BTreeMap;
 
 fn at(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -141,15 +140,72 @@ fn of_two_nodes_that_want_one_table_the_first_gets_it() {
     assert_eq!(second.verdict(other, at(10), &options), Verdict::Waiting);
 }
 
+/// Looks every rest from one moment to another.
+fn look_from(state: &mut State, others: &[(bytes::Bytes, NodeRow)], from: u64, to: u64) {
+    for now in (from..=to).step_by(250) {
+        look(state, others, now);
+    }
+}
+
 #[test]
-fn a_silent_node_is_given_up_and_one_that_went_is_noticed() {
+fn a_silent_node_is_given_up_when_it_is_in_the_way_and_one_that_went_is_noticed() {
+    let (options, mut state) = (NodeOptions::default(), State::new(2));
+    let silent = row(1, 1, &[(1, Wish::Table { owner: 1, oid: 7 })], &[]);
+    let rows = std::slice::from_ref(&silent);
+    look_from(&mut state, rows, 0, 5750);
+    assert_eq!(state.lost(true, &options), []);
+    look(&mut state, rows, 6000);
+    assert_eq!(state.lost(true, &options), [(1, silent.0.clone())], "a transaction here waits for its lock");
+    assert_eq!(state.lost(false, &options), [], "nobody waits for it");
+    // It does not answer a lock of ours.
+    let number = wish(&mut state, Wish::Definition);
+    look(&mut state, rows, 6250);
+    assert_eq!(state.lost(false, &options), []);
+    state.wishes.remove(&number);
+    wish(&mut state, Wish::Table { owner: 1, oid: 8 });
+    look(&mut state, rows, 6500);
+    assert_eq!(state.lost(false, &options), [(1, silent.0.clone())]);
+    assert!(!state.is_first(at(6500)));
+    assert_eq!(look(&mut state, &[], 6600).gone, 1);
+    assert!(state.grants.is_empty() && state.is_first(at(6600)));
+}
+
+#[test]
+fn a_node_in_nobodys_way_is_forgotten_much_later() {
+    let (options, mut state) = (NodeOptions::default(), State::new(2));
+    let silent = [row(1, 1, &[(1, Wish::Definition)], &[])];
+    look_from(&mut state, &silent, 0, 59_750);
+    assert_eq!(state.lost(true, &options), []);
+    look(&mut state, &silent, 60_000);
+    assert_eq!(state.lost(true, &options).len(), 1);
+}
+
+#[test]
+fn who_could_not_look_does_not_take_others_for_dead() {
+    let (options, mut state) = (NodeOptions::default(), State::new(2));
+    let rows = [row(1, 1, &[(1, Wish::Table { owner: 1, oid: 7 })], &[])];
+    look_from(&mut state, &rows, 0, 1000);
+    // The store, or this node, was held up, and the other one with it.
+    look(&mut state, &rows, 11_000);
+    assert_eq!(state.lost(true, &options), []);
+    look_from(&mut state, &rows, 11_250, 15_250);
+    assert_eq!(state.lost(true, &options), []);
+    look_from(&mut state, &rows, 15_500, 15_750);
+    assert_eq!(state.lost(true, &options).len(), 1);
+}
+
+#[test]
+fn beats_are_short_after_something_new_and_not_while_nothing_happens() {
     let mut state = State::new(2);
-    let silent = row(1, 1, &[(1, Wish::Definition)], &[]);
-    assert_eq!(look(&mut state, std::slice::from_ref(&silent), 0).dead, []);
-    assert_eq!(look(&mut state, std::slice::from_ref(&silent), 5999).dead, []);
-    assert_eq!(look(&mut state, std::slice::from_ref(&silent), 6000).dead, [(1, silent.0.clone())]);
-    assert!(!state.is_first(at(6000)));
-    assert_eq!(look(&mut state, &[], 6100).gone, 1);
-    assert!(state.grants.is_empty() && state.is_first(at(6100)));
-    assert_eq!(BTreeMap::<u64, Wish>::new(), silent.1.wishes.into_iter().filter(|(n, _)| *n > 1).collect());
+    let quiet = [row(1, 1, &[], &[])];
+    look_from(&mut state, &quiet, 0, 2000);
+    assert!(!state.is_busy(at(2000)));
+    look(&mut state, &[row(1, 2, &[(4, Wish::Definition)], &[])], 2250);
+    assert!(state.is_busy(at(2250)) && state.is_busy(at(3249)));
+    // The wish stands, and nothing is new.
+    look(&mut state, &[row(1, 3, &[(4, Wish::Definition)], &[])], 3000);
+    assert!(!state.is_busy(at(3250)));
+    wish(&mut state, Wish::Definition);
+    look(&mut state, &[row(1, 4, &[(4, Wish::Definition)], &[])], 3500);
+    assert!(state.is_busy(at(3500)));
 }
