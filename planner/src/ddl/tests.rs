@@ -294,7 +294,6 @@ async fn what_is_not_supported_is_refused_by_name() {
         "create table t(a int references p)",
         "create table t(a int, foreign key (a) references p)",
         "create table t(a xml)",
-        "create table t as select 1",
         "create table t(like p)",
         "create table t(a int) partition by range (a)",
         "create table t(a int unique deferrable)",
