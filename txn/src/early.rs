@@ -58,7 +58,8 @@ impl EarlyLocks {
             let _ = end.send(());
         };
         store.env.spawn("heart-beats", Box::pin(beats));
-        EarlyLocks { job, progress, pace: Pace::new(store.options.parallel_rows), ended }
+        let pace = Pace::new(store.options.parallel_rows, store.env.monotonic());
+        EarlyLocks { job, progress, pace, ended }
     }
 
     /// Writes the locks that `step` answers, the primary's before the first of all.

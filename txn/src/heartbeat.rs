@@ -2,7 +2,7 @@
 //! think it dead. They end, and are answered, before the commit is sent.
 
 use crate::commit::CommitJob;
-use crate::error::{ConflictKind, Result};
+use crate::error::{ConflictKind, Result, TxnError};
 use crate::lock::Lock;
 use crate::resolver::exactly;
 use crate::wave::Progress;
@@ -37,10 +37,14 @@ impl CommitJob {
                 Either::Left(((), still)) => stopped = still,
                 Either::Right(_) => return,
             }
-            // Nobody minds a missed one; an end by others stops the wave.
-            match self.beat().await {
+            // Nobody minds a missed one; an end by others stops the wave, and so does an age at which it cannot commit.
+            let beaten = match self.snapshot.check_age(&self.store) {
+                Ok(()) => self.beat().await,
+                Err(error) => Err(error),
+            };
+            match beaten {
                 Ok(()) => {}
-                Err(error @ crate::TxnError::Conflict(_)) => {
+                Err(error @ (TxnError::Conflict(_) | TxnError::SnapshotTooOld { .. })) => {
                     progress.fail(error);
                     return;
                 }

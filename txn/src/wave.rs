@@ -17,18 +17,20 @@ use crate::data::encode_data;
 use crate::error::{ConflictKind, Result, TxnError};
 use crate::failpoint::{self, FailPoints};
 use crate::lock::Lock;
-use crate::pace::Pace;
+use crate::pace::{Pace, let_others_run};
 use crate::prewrite::long_value;
 use crate::resolver::exactly;
 use crate::write::{ROLLBACK, decode_record};
 use bytes::Bytes;
 use futures::channel::oneshot;
 use futures::stream::FuturesUnordered;
-use futures::{Stream, StreamExt, stream};
+use futures::{FutureExt, Stream, StreamExt, stream};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use storage::{Cell, ClassRange, Condition, Family, Mutation, ReadFilter, StoreError, Timestamp, TimestampRange};
 
+/// Calls that are begun or answered before others get their turn.
+const TURN: usize = 8;
 /// How often locks that are gone when they are looked at are no reason to wait.
 const CLEARED_AT_ONCE: usize = 8;
 
@@ -98,23 +100,36 @@ impl CommitJob {
             writes.retain(|write| write.key != self.primary && write.early != Early::Held);
             Ok((writes, next))
         };
-        self.send(Rows::new(self, progress, ready, &step), progress, &Pace::new(self.store.options.parallel_rows)).await
+        let pace = Pace::new(self.store.options.parallel_rows, self.store.env.monotonic());
+        self.send(Rows::new(self, progress, ready, &step), progress, &pace).await
     }
 
     /// Writes the locks of `rows`. When it returns, no request of it is under way.
     pub(crate) async fn send(&self, rows: Rows<'_>, progress: &Progress, pace: &Pace) -> Result<()> {
         let mut rows = std::pin::pin!(rows.stream());
         let mut under_way = FuturesUnordered::new();
-        let mut more = true;
+        let (mut more, mut turn) = (true, 0);
         while more || !under_way.is_empty() {
-            while more && under_way.len() < pace.limit() {
+            let mut begun = 0;
+            while more && begun < TURN && under_way.len() < pace.limit() {
                 match rows.next().await {
                     Some(Ok(write)) => under_way.push(self.prewrite_row(write, pace)),
                     Some(Err(error)) => progress.fail(error),
                     None => more = false,
                 }
+                begun += 1;
             }
-            if let Some(Err(error)) = under_way.next().await {
+            turn += 1;
+            if begun == TURN || turn == TURN {
+                turn = 0;
+                let_others_run().await;
+            }
+            let answered = match begun {
+                // There is room for more: what has begun is sent.
+                TURN => under_way.next().now_or_never().flatten(),
+                _ => under_way.next().await,
+            };
+            if let Some(Err(error)) = answered {
                 progress.fail(error);
             }
         }
@@ -150,7 +165,8 @@ impl CommitJob {
             let sent = self.store.env.monotonic();
             match self.store.store.check_and_mutate(write.key.clone(), conditions.clone(), mutations).await {
                 Ok(true) => {
-                    pace.note(self.store.env.monotonic().saturating_sub(sent));
+                    let now = self.store.env.monotonic();
+                    pace.note(now.saturating_sub(sent), now);
                     self.note_locked(write, lock);
                     return Ok(());
                 }

@@ -213,6 +213,23 @@ fn signs_of_life_begin_with_the_first_lock_and_end_with_the_transaction() {
 }
 
 #[test]
+fn a_transaction_that_is_open_for_too_long_gives_no_more_signs_of_life() {
+    early_over_rows(|world, _| async move {
+        let transaction = world.begin();
+        transaction.write(vec![put("a", "1")]).await.unwrap();
+        world.env.sleep(1810 * SECOND).await;
+        // Garbage collection must not wait for it.
+        other_node(&world).await.set("a", "other").await;
+        let refused = transaction.write(vec![put("b", "1")]).await;
+        assert!(matches!(refused, Err(TxnError::SnapshotTooOld { .. })), "{refused:?}");
+        assert!(matches!(transaction.commit().await, Err(TxnError::SnapshotTooOld { .. })));
+        world.settle().await;
+        assert_eq!(world.value("a").await.as_deref(), Some("other"));
+        assert_eq!(locks(&world), 0);
+    });
+}
+
+#[test]
 fn a_transaction_that_others_ended_before_commit_is_told() {
     early_over_rows(|world, hooked| async move {
         let other = other_node(&world).await;
