@@ -49,13 +49,6 @@ pub(super) const VIEWS: &[Definition] = &[
         fill: Fill::Nothing,
     },
     Definition {
-        oid: 12077,
-        name: "pg_catalog.pg_cursors",
-        columns: "name text, statement text, is_holdable bool, is_binary bool, is_scrollable bool, creation_time \
-              timestamptz",
-        fill: Fill::Nothing,
-    },
-    Definition {
         oid: 2964,
         name: "pg_catalog.pg_db_role_setting",
         columns: "setdatabase oid=0, setrole oid=0, setconfig text[]",

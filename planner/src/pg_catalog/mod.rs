@@ -18,6 +18,7 @@ mod pg_cast;
 mod pg_class;
 mod pg_collation;
 mod pg_constraint;
+mod pg_cursors;
 mod pg_database;
 mod pg_depend;
 mod pg_description;
@@ -99,6 +100,7 @@ static FILLED: &[&Definition] = &[
     &pg_class::VIEW,
     &pg_collation::VIEW,
     &pg_constraint::VIEW,
+    &pg_cursors::VIEW,
     &pg_database::VIEW,
     &pg_depend::VIEW,
     &pg_description::SHARED,

@@ -101,6 +101,12 @@ impl Session {
             let parameters = planned.parameters.clone();
             return Ok(Arc::new(Prepared { statement, parameters, columns, given, planned: Mutex::new(None) }));
         }
+        if let StatementKind::DeclareCursor(declare) = &statement.kind {
+            super::cursor_statements::check(declare)?;
+            let planned = self.planned(&Arc::new(declare.query.clone()), &given).await?;
+            let parameters = planned.parameters.clone();
+            return Ok(Arc::new(Prepared { statement, parameters, columns: None, given, planned: Mutex::new(None) }));
+        }
         if !is_planned(&statement.kind) {
             let columns = self.utility_columns(&statement).await?;
             return Ok(Arc::new(Prepared::utility(statement, columns)));
@@ -116,7 +122,11 @@ impl Session {
     }
 
     /// The plan of a query or write for the catalog and settings of now.
-    async fn planned(&mut self, statement: &Arc<Statement>, given: &[Option<SqlType>]) -> Result<Arc<PlannedQuery>> {
+    pub(super) async fn planned(
+        &mut self,
+        statement: &Arc<Statement>,
+        given: &[Option<SqlType>],
+    ) -> Result<Arc<PlannedQuery>> {
         let part = self.block.statement(false).await?;
         let (catalog, now) = (part.catalog, part.started);
         let settings = self.shared.settings();
@@ -180,6 +190,7 @@ impl Session {
                 }
                 Box::pin(self.dispatch(&target, values, limits)).await
             }
+            StatementKind::DeclareCursor(declare) => self.declare_cursor(declare, prepared, parameters).await,
             StatementKind::Explain(explain) => self.run_explain(explain, prepared, parameters).await,
             _ => self.run_utility(&statement).await,
         }

@@ -7,6 +7,8 @@ pub mod activity;
 pub mod cancel;
 mod conflict;
 pub mod copy;
+mod cursor_statements;
+pub mod cursors;
 pub mod database;
 mod dispatch;
 pub mod outcome;
@@ -241,6 +243,7 @@ impl Session {
     /// Ends the conversation: rolls back what is open.
     pub async fn close(&mut self) {
         self.block.abort().await;
+        self.shared.cursors.lock().clear();
         self.statements.clear();
     }
 }

@@ -1,6 +1,7 @@
 //! [`SessionShared`]: what functions inside a running plan may reach of their session.
 
 use super::cancel::CancelToken;
+use super::cursors::Cursors;
 use super::database::Database;
 use super::outcome::Notice;
 use super::settings::Settings;
@@ -19,6 +20,8 @@ use std::time::Duration;
 pub struct SessionShared {
     /// currval and lastval.
     pub sequences: SequenceMemory,
+    /// What DECLARE made.
+    pub cursors: Mutex<Cursors>,
     database: Option<Arc<Database>>,
     /// The role that logged in.
     pub user: String,
@@ -68,6 +71,7 @@ impl SessionShared {
             settings: Mutex::new(settings),
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),
+            cursors: Mutex::default(),
             locks: Mutex::default(),
         }
     }
@@ -154,6 +158,7 @@ impl Default for SessionShared {
             settings: Mutex::new(SettingsStack::new(Settings::default())),
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),
+            cursors: Mutex::default(),
             locks: Mutex::default(),
         }
     }

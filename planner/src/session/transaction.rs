@@ -348,6 +348,7 @@ impl TransactionBlock {
         let position = find_savepoint(&open.savepoints, name)?;
         open.savepoints.truncate(position + 1);
         let Some(savepoint) = open.savepoints.last_mut() else { return Ok(()) };
+        shared.cursors.lock().rolled_back_to(savepoint.command);
         open.transaction.rollback_to(savepoint.command).await?;
         savepoint.command = open.transaction.advance_command();
         shared.with_settings(|stack| stack.rollback_to(savepoint.settings));
@@ -373,6 +374,7 @@ impl TransactionBlock {
                 open.failed = true;
                 if open.savepoints.is_empty() {
                     // Nothing of it can be saved: let others have the tables and the snapshot go.
+                    self.shared.cursors.lock().after_rollback();
                     open.transaction.rollback().await;
                     open.locks = self.database.catalog().locks().begin();
                     self.shared.set_locks(None);
@@ -386,12 +388,15 @@ impl TransactionBlock {
     async fn finish(&mut self) -> Result<()> {
         let Some(open) = self.open.take() else { return Ok(()) };
         self.shared.set_locks(None);
+        self.shared.cursors.lock().before_commit();
         match open.transaction.commit().await {
             Ok(_) => {
+                self.shared.cursors.lock().after_commit();
                 self.shared.with_settings(|stack| stack.commit());
                 Ok(())
             }
             Err(error) => {
+                self.shared.cursors.lock().after_rollback();
                 self.shared.with_settings(|stack| stack.rollback());
                 Err(name_conflict(&self.database, &self.shared, open.catalog.as_ref(), error).await)
             }
@@ -400,6 +405,7 @@ impl TransactionBlock {
     /// Rolls back whatever is open.
     pub async fn abort(&mut self) {
         if let Some(open) = self.open.take() {
+            self.shared.cursors.lock().after_rollback();
             open.transaction.rollback().await;
             self.shared.set_locks(None);
             self.shared.with_settings(|stack| stack.rollback());

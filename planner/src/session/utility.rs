@@ -34,6 +34,7 @@ impl Session {
             StatementKind::ShowAll => Some(text_columns(&["name", "setting", "description"])),
             StatementKind::Explain(_) => Some(text_columns(&["QUERY PLAN"])),
             StatementKind::CheckIndex(_) | StatementKind::CheckTable(_) => Some(text_columns(&PROBLEM)),
+            StatementKind::Fetch { cursor, only_move: false, .. } => self.shared.cursors.lock().columns(cursor),
             StatementKind::Execute { name, .. } => self.named(name)?.columns.clone(),
             _ => None,
         })
@@ -104,10 +105,8 @@ impl Session {
                 let context = self.begin_statement(Vec::new()).await?;
                 problem_rows(crate::ddl::check::check_table(&context, name).await?, "CHECK TABLE")?
             }
-            StatementKind::DeclareCursor(_) => return Err(SqlError::unsupported("DECLARE CURSOR")),
-            StatementKind::Fetch { cursor, .. } => return Err(unknown_cursor(cursor)),
-            StatementKind::CloseCursor(Some(cursor)) => return Err(unknown_cursor(cursor)),
-            StatementKind::CloseCursor(None) => done("CLOSE CURSOR ALL"),
+            StatementKind::Fetch { cursor, direction, only_move } => self.fetch(cursor, *direction, *only_move).await?,
+            StatementKind::CloseCursor(name) => self.close_cursor(name.as_deref())?,
             StatementKind::Unlisten(_) => done("UNLISTEN"),
             StatementKind::Checkpoint => done("CHECKPOINT"),
             _ => return Err(SqlError::internal("a statement that went the wrong way")),
@@ -184,6 +183,7 @@ impl Session {
                 self.block.ensure()?;
                 self.shared.with_settings(|stack| stack.reset_all());
                 self.statements.clear();
+                self.shared.cursors.lock().clear();
                 self.deallocated.push(Deallocated::All);
                 self.shared.sequences.clear();
                 Ok(done("DISCARD ALL"))
@@ -246,10 +246,6 @@ fn problem_rows(problems: Vec<crate::ddl::check::Problem>, tag: &str) -> Result<
     let rows: Vec<Vec<String>> =
         problems.into_iter().map(|found| vec![found.index, found.problem.to_string(), found.key]).collect();
     text_rows(&PROBLEM, &rows, tag)
-}
-
-fn unknown_cursor(name: &str) -> SqlError {
-    SqlError::new(state::INVALID_CURSOR_NAME, format!("cursor \"{name}\" does not exist"))
 }
 
 /// 42P01.

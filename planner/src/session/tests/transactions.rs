@@ -215,3 +215,29 @@ async fn chained_blocks_keep_their_modes() {
     c.run("ROLLBACK").await;
     assert_eq!(c.value("SHOW transaction_read_only").await, "off");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cursors_live_as_long_as_their_transaction_unless_held() {
+    let mut client = client().await;
+    client.run("create table t(a int)").await;
+    client.run("insert into t values (1), (2), (3)").await;
+    client.run("begin").await;
+    client.run("declare c cursor for select a from t order by a").await;
+    client.run("declare h cursor with hold for select a from t order by a").await;
+    assert_eq!(client.rows("fetch 2 from c").await, ["1", "2"]);
+    client.run("savepoint s").await;
+    client.run("declare late cursor for select 1").await;
+    client.run("rollback to s").await;
+    assert_eq!(client.rows("select name from pg_cursors order by 1").await, ["c", "h"]);
+    client.run("commit").await;
+    assert_eq!(client.rows("select name from pg_cursors order by 1").await, ["h"]);
+    assert_eq!(client.rows("fetch all from h").await, ["1", "2", "3"]);
+    // What does not commit holds nothing.
+    client.run("begin").await;
+    client.run("declare k cursor with hold for select 1").await;
+    client.run("rollback").await;
+    assert_eq!(client.state("fetch k").await, "34000");
+    // Text of several statements is a block of its own.
+    assert_eq!(client.rows("declare x cursor for select 7; fetch x").await, ["7"]);
+    assert_eq!(client.state("fetch x").await, "34000");
+}

@@ -1,0 +1,29 @@
+//! `pg_cursors`: the session's cursors.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_cursors`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 12077,
+    name: "pg_catalog.pg_cursors",
+    columns: "name text, statement text, is_holdable bool, is_binary bool, is_scrollable bool, creation_time \
+              timestamptz",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for (name, cursor) in context.session.cursors.lock().iter() {
+        rows.add([
+            ("name", value::text(name)),
+            ("statement", value::text(cursor.statement.as_ref())),
+            ("is_holdable", Datum::from(cursor.hold)),
+            ("is_binary", Datum::from(false)),
+            ("is_scrollable", Datum::from(cursor.scroll != Some(false))),
+            ("creation_time", Datum::TimestampMicrosecond(Some(cursor.created), Some("+00:00".into()))),
+        ])?;
+    }
+    Ok(())
+}

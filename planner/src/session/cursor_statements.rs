@@ -1,0 +1,109 @@
+//! DECLARE, FETCH, MOVE and CLOSE.
+
+use super::cursors::{Cursor, Fetched};
+use super::outcome::{Outcome, RowsTag};
+use super::prepared::Prepared;
+use super::query::QueryKind;
+use super::{Session, TransactionStatus};
+use crate::error::{Result, SqlError, state};
+use crate::parse::{DeclareCursor, FetchDirection, StatementKind};
+use crate::types::Datum;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use sqlparser::ast;
+use std::sync::Arc;
+
+fn done(tag: impl Into<String>) -> Outcome {
+    Outcome::Command { tag: tag.into() }
+}
+
+impl Session {
+    /// DECLARE. Errors: 25P01 outside of a block without WITH HOLD, 42P03 for a name in use.
+    pub(super) async fn declare_cursor(
+        &mut self,
+        declare: &DeclareCursor,
+        prepared: &Prepared,
+        parameters: Vec<Datum>,
+    ) -> Result<Outcome> {
+        let statement = &prepared.statement;
+        if !declare.hold && statement.alone && self.status() != TransactionStatus::InBlock {
+            let message = "DECLARE CURSOR can only be used in transaction blocks";
+            return Err(SqlError::new(state::NO_ACTIVE_SQL_TRANSACTION, message));
+        }
+        check(declare)?;
+        let planned = self.planned(&Arc::new(declare.query.clone()), &prepared.given).await?;
+        if let QueryKind::Query { locks: true } = planned.kind {
+            let refused = [
+                (declare.hold, "DECLARE CURSOR WITH HOLD ... FOR UPDATE is not supported", "Holdable"),
+                (declare.scroll == Some(true), "DECLARE SCROLL CURSOR ... FOR UPDATE is not supported", "Scrollable"),
+            ];
+            if let Some((_, message, kind)) = refused.iter().find(|(is, ..)| *is) {
+                return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, *message)
+                    .detail(format!("{kind} cursors must be READ ONLY.")));
+            }
+            if self.block.read_only() {
+                return Err(super::dispatch::refused_in_read_only("SELECT FOR UPDATE"));
+            }
+        }
+        if self.shared.cursors.lock().contains(&declare.name) {
+            let message = format!("cursor \"{}\" already exists", declare.name);
+            return Err(SqlError::new(state::DUPLICATE_CURSOR, message));
+        }
+        let context = self.begin_statement(parameters).await?;
+        let (command, created) = (context.command, context.statement_time);
+        let stream = planned.plan.run(context).await?;
+        let columns = planned.columns.clone().unwrap_or_else(|| Arc::new([]));
+        let kind = (declare.scroll, declare.hold);
+        let mut cursor = Cursor::new(statement.source.text().into(), kind, created, columns, command, stream);
+        if declare.hold {
+            cursor.materialize().await?;
+        }
+        self.shared.cursors.lock().insert(declare.name.clone(), cursor)?;
+        Ok(done("DECLARE CURSOR"))
+    }
+
+    /// FETCH and MOVE. Errors: 34000, 55000, and what the query raises.
+    pub(super) async fn fetch(&mut self, name: &str, direction: FetchDirection, only_move: bool) -> Result<Outcome> {
+        // It belongs to the transaction under way, as every statement does.
+        self.block.statement(true).await?;
+        let mut cursor = self.shared.cursors.lock().take(name)?;
+        let fetched = cursor.fetch(name, direction, only_move).await;
+        let columns = cursor.columns.clone();
+        self.shared.cursors.lock().put_back(name, cursor);
+        let Fetched { batches, schema, count } = fetched?;
+        if only_move {
+            return Ok(done(format!("MOVE {count}")));
+        }
+        let rows = futures::stream::iter(batches.into_iter().map(Ok));
+        let stream = Box::pin(RecordBatchStreamAdapter::new(schema, rows));
+        Ok(Outcome::Rows { columns, stream, tag: RowsTag::Fixed(format!("FETCH {count}")) })
+    }
+
+    /// CLOSE; None for ALL.
+    pub(super) fn close_cursor(&mut self, name: Option<&str>) -> Result<Outcome> {
+        let mut cursors = self.shared.cursors.lock();
+        match name {
+            Some(name) => {
+                cursors.take(name)?;
+                Ok(done("CLOSE CURSOR"))
+            }
+            None => {
+                cursors.clear();
+                Ok(done("CLOSE CURSOR ALL"))
+            }
+        }
+    }
+}
+
+/// What a cursor may be over. Errors: 42601, 0A000.
+pub(super) fn check(declare: &DeclareCursor) -> Result<()> {
+    if declare.binary {
+        return Err(SqlError::unsupported("DECLARE BINARY CURSOR"));
+    }
+    match &declare.query.kind {
+        StatementKind::Sql(tree) if matches!(tree.as_ref(), ast::Statement::Query(_)) => Ok(()),
+        _ => {
+            let word = declare.query.text.split_whitespace().next().unwrap_or_default();
+            Err(SqlError::syntax(format!("syntax error at or near \"{word}\"")))
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! [`Cursors`]: what DECLARE made and FETCH reads. Rows are read from the running query when they are asked for, and kept
+//! as far as a cursor may go back to them. Must not know statements or the wire.
+
+use super::outcome::OutputColumn;
+use crate::error::{Result, SqlError, state};
+use crate::parse::FetchDirection;
+use datafusion::arrow::array::UInt64Array;
+use datafusion::arrow::compute::{concat_batches, take_record_batch};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::execution::SendableRecordBatchStream;
+use futures::StreamExt;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use txn::CommandNumber;
+
+/// Bytes of rows that a cursor keeps to go back to when SCROLL was not asked for.
+const KEPT_UNASKED: usize = 16 << 20;
+/// Bytes of rows that a cursor keeps at most.
+const KEPT_MOST: usize = 1 << 30;
+/// Cursors of one session, at most.
+const MOST: usize = 10_000;
+
+/// A cursor.
+pub struct Cursor {
+    /// The DECLARE.
+    pub statement: Arc<str>,
+    /// WITH HOLD.
+    pub hold: bool,
+    /// SCROLL (true), NO SCROLL (false), or neither.
+    pub scroll: Option<bool>,
+    /// When it was declared, microseconds since the Unix epoch.
+    pub created: i64,
+    /// What its rows are.
+    pub columns: Arc<[OutputColumn]>,
+    /// The command that declared it: a savepoint before it takes it away. None once its transaction committed.
+    command: Option<CommandNumber>,
+    schema: SchemaRef,
+    /// What is not read yet; None when all is, or after an error.
+    stream: Option<SendableRecordBatchStream>,
+    /// An error ended it.
+    failed: bool,
+    /// Rows read and kept, each batch with the number of its first row.
+    kept: VecDeque<(u64, RecordBatch)>,
+    /// How many bytes that is.
+    bytes: usize,
+    /// Rows read.
+    read: u64,
+    /// Where it stands: 0 before the first row, one more than there are rows behind the last.
+    position: u64,
+}
+
+/// The rows of a FETCH.
+pub struct Fetched {
+    /// Rows, in order.
+    pub batches: Vec<RecordBatch>,
+    /// Their form.
+    pub schema: SchemaRef,
+    /// How many.
+    pub count: u64,
+}
+
+/// Rows to be given: first, last (inclusive), and whether they come backward.
+struct Span {
+    first: u64,
+    last: u64,
+    backward: bool,
+}
+
+impl Cursor {
+    /// Over a query that runs.
+    pub fn new(
+        statement: Arc<str>,
+        (scroll, hold): (Option<bool>, bool),
+        created: i64,
+        columns: Arc<[OutputColumn]>,
+        command: CommandNumber,
+        stream: SendableRecordBatchStream,
+    ) -> Cursor {
+        Cursor {
+            statement,
+            hold,
+            scroll,
+            created,
+            columns,
+            command: Some(command),
+            schema: stream.schema(),
+            stream: Some(stream),
+            failed: false,
+            kept: VecDeque::new(),
+            bytes: 0,
+            read: 0,
+            position: 0,
+        }
+    }
+
+    /// Reads all rows, so that nothing of the transaction is needed any more.
+    pub async fn materialize(&mut self) -> Result<()> {
+        self.read_to(u64::MAX, KEPT_MOST).await
+    }
+
+    /// Reads until so many rows are read, or there are no more. Rows that no longer fit are let go, the oldest first, or
+    /// are an error when the cursor has to keep them.
+    async fn read_to(&mut self, row: u64, keep: usize) -> Result<()> {
+        while self.read < row {
+            let Some(stream) = &mut self.stream else { return Ok(()) };
+            match stream.next().await {
+                None => self.stream = None,
+                Some(Err(error)) => {
+                    self.stream = None;
+                    self.failed = true;
+                    return Err(error.into());
+                }
+                Some(Ok(batch)) if batch.num_rows() == 0 => {}
+                Some(Ok(batch)) => {
+                    let rows = batch.num_rows() as u64;
+                    self.bytes += batch.get_array_memory_size();
+                    self.kept.push_back((self.read + 1, batch));
+                    self.read += rows;
+                    self.let_go(keep)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets rows go that are behind the position and do not fit.
+    fn let_go(&mut self, keep: usize) -> Result<()> {
+        let must_keep = self.hold || self.scroll == Some(true);
+        while self.bytes > keep && !must_keep {
+            let Some((first, batch)) = self.kept.front() else { break };
+            if first + batch.num_rows() as u64 > self.position {
+                break;
+            }
+            self.bytes -= batch.get_array_memory_size();
+            self.kept.pop_front();
+        }
+        if self.bytes > KEPT_MOST {
+            self.failed = true;
+            self.stream = None;
+            self.kept.clear();
+            return Err(SqlError::new("53200", "out of memory")
+                .detail("A cursor keeps at most 1 GiB of rows.")
+                .hint("Fetch fewer rows at once, or declare it NO SCROLL and WITHOUT HOLD."));
+        }
+        Ok(())
+    }
+
+    fn forward_only() -> SqlError {
+        SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, "cursor can only scan forward")
+            .hint("Declare it with SCROLL option to enable backward scan.")
+    }
+
+    /// Moves, and gives the rows that were passed. Errors: 55000 for going back where that was not asked for.
+    pub async fn fetch(&mut self, name: &str, direction: FetchDirection, only_move: bool) -> Result<Fetched> {
+        if self.failed {
+            let message = format!("portal \"{name}\" cannot be run");
+            return Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
+        }
+        let fetched = self.fetch_open(direction, only_move).await;
+        if fetched.is_err() {
+            // As in PostgreSQL, where a portal that failed stays so.
+            self.failed = true;
+            self.stream = None;
+        }
+        fetched
+    }
+
+    async fn fetch_open(&mut self, direction: FetchDirection, only_move: bool) -> Result<Fetched> {
+        let keep = if self.scroll == Some(false) { 0 } else { KEPT_UNASKED };
+        let fetched = match self.go(direction).await? {
+            None => Fetched { batches: Vec::new(), schema: self.schema.clone(), count: 0 },
+            Some(span) => self.rows(&span, only_move)?,
+        };
+        self.let_go(keep)?;
+        Ok(fetched)
+    }
+
+    /// Moves. None when no row is passed.
+    async fn go(&mut self, direction: FetchDirection) -> Result<Option<Span>> {
+        match direction {
+            FetchDirection::Relative(None) => self.forward(u64::MAX).await,
+            FetchDirection::Relative(Some(count)) if count > 0 => self.forward(count.unsigned_abs()).await,
+            FetchDirection::Relative(Some(0)) | FetchDirection::RelativeRow(0) => self.again(),
+            FetchDirection::Relative(Some(count)) => self.backward(count.unsigned_abs()),
+            FetchDirection::BackwardAll => self.backward(u64::MAX),
+            FetchDirection::RelativeRow(count) => match self.position.checked_add_signed(count) {
+                Some(row) => self.to(row).await,
+                None => self.to(0).await,
+            },
+            FetchDirection::Absolute(row) if row >= 0 => self.to(row.unsigned_abs()).await,
+            FetchDirection::Absolute(from_end) => {
+                self.read_to(u64::MAX, KEPT_UNASKED).await?;
+                self.position = self.read + 1;
+                self.to((self.read + 1).saturating_sub(from_end.unsigned_abs())).await
+            }
+        }
+    }
+
+    async fn forward(&mut self, count: u64) -> Result<Option<Span>> {
+        let first = self.position + 1;
+        let last = self.position.saturating_add(count);
+        self.read_to(last, KEPT_MOST).await?;
+        if last > self.read {
+            self.position = self.read + 1;
+        } else {
+            self.position = last;
+        }
+        let last = last.min(self.read);
+        Ok((first <= last).then_some(Span { first, last, backward: false }))
+    }
+
+    fn backward(&mut self, count: u64) -> Result<Option<Span>> {
+        if self.scroll == Some(false) {
+            return Err(Self::forward_only());
+        }
+        let last = self.position.saturating_sub(1);
+        self.position = self.position.saturating_sub(count);
+        let first = self.position.max(1);
+        Ok((first <= last).then_some(Span { first, last, backward: true }))
+    }
+
+    /// The row it stands on, once more.
+    fn again(&self) -> Result<Option<Span>> {
+        let on_row = self.position >= 1 && self.position <= self.read;
+        if on_row && self.scroll == Some(false) {
+            return Err(Self::forward_only());
+        }
+        Ok(on_row.then_some(Span { first: self.position, last: self.position, backward: false }))
+    }
+
+    /// To a row; 0 is before the first.
+    async fn to(&mut self, row: u64) -> Result<Option<Span>> {
+        if row <= self.position && self.position > 0 && self.scroll == Some(false) {
+            return Err(Self::forward_only());
+        }
+        self.read_to(row, KEPT_UNASKED).await?;
+        self.position = row.min(self.read + 1);
+        Ok((row >= 1 && row <= self.read).then_some(Span { first: row, last: row, backward: false }))
+    }
+
+    fn rows(&self, span: &Span, only_move: bool) -> Result<Fetched> {
+        let count = span.last - span.first + 1;
+        let mut batches = Vec::new();
+        if !only_move {
+            if self.kept.front().is_none_or(|(first, _)| *first > span.first) {
+                return Err(Self::forward_only());
+            }
+            for (first, batch) in &self.kept {
+                let end = first + batch.num_rows() as u64 - 1;
+                let (from, to) = (span.first.max(*first), span.last.min(end));
+                if from <= to {
+                    let offset = usize::try_from(from - first).unwrap_or(usize::MAX);
+                    let length = usize::try_from(to - from + 1).unwrap_or(usize::MAX);
+                    batches.push(batch.slice(offset, length));
+                }
+            }
+            if span.backward {
+                let all = concat_batches(&self.schema, &batches)?;
+                let order: UInt64Array = (0..all.num_rows() as u64).rev().collect();
+                batches = vec![take_record_batch(&all, &order)?];
+            }
+        }
+        Ok(Fetched { batches, schema: self.schema.clone(), count })
+    }
+}
+
+/// The cursors of a session, by name.
+#[derive(Default)]
+pub struct Cursors {
+    by_name: BTreeMap<String, Cursor>,
+}
+
+impl Cursors {
+    /// Keeps a cursor. Errors: 53400 when there are too many.
+    pub fn insert(&mut self, name: String, cursor: Cursor) -> Result<()> {
+        if self.by_name.len() >= MOST {
+            return Err(SqlError::new("53400", "too many cursors").detail(format!("A session may have {MOST}.")));
+        }
+        self.by_name.insert(name, cursor);
+        Ok(())
+    }
+    /// Whether there is one of this name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+    /// The columns of one.
+    pub fn columns(&self, name: &str) -> Option<Arc<[OutputColumn]>> {
+        self.by_name.get(name).map(|cursor| cursor.columns.clone())
+    }
+    /// Takes one out, to be read or forgotten. Errors: 34000.
+    pub fn take(&mut self, name: &str) -> Result<Cursor> {
+        self.by_name
+            .remove(name)
+            .ok_or_else(|| SqlError::new(state::INVALID_CURSOR_NAME, format!("cursor \"{name}\" does not exist")))
+    }
+    /// Puts one back that was taken.
+    pub fn put_back(&mut self, name: &str, cursor: Cursor) {
+        self.by_name.insert(name.to_string(), cursor);
+    }
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &Cursor)> {
+        self.by_name.iter()
+    }
+    /// CLOSE ALL.
+    pub fn clear(&mut self) {
+        self.by_name.clear();
+    }
+    /// The transaction is about to commit: what lives only in it goes.
+    pub fn before_commit(&mut self) {
+        self.by_name.retain(|_, cursor| cursor.hold);
+    }
+    /// The transaction committed: what is held stays from now on.
+    pub fn after_commit(&mut self) {
+        for cursor in self.by_name.values_mut() {
+            cursor.command = None;
+        }
+    }
+    /// The transaction is undone, and what was declared in it.
+    pub fn after_rollback(&mut self) {
+        self.by_name.retain(|_, cursor| cursor.command.is_none());
+    }
+    /// What came after a savepoint is undone.
+    pub fn rolled_back_to(&mut self, savepoint: CommandNumber) {
+        self.by_name.retain(|_, cursor| cursor.command.is_none_or(|command| command < savepoint));
+    }
+}
