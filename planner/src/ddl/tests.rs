@@ -301,7 +301,6 @@ async fn what_is_not_supported_is_refused_by_name() {
         "create index on p ((a + 1))",
         "create index on p (a) where b > 1",
         "alter table p alter column b type bigint",
-        "comment on table p is 'x'",
         "grant select on p to postgres",
     ] {
         let error = world.run(sql).await.expect_err(sql);
