@@ -62,13 +62,22 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
     let mut making =
         Making { context, writer: context.writer(), schema: SchemaDescriptor::clone(&schema), table, chosen };
     let mut constraints = Vec::new();
-    for column in &create.columns {
-        constraints.extend(making.add_column(column).await?);
+    let mut taken = Vec::new();
+    for position in 0..=create.columns.len() {
+        for like in context.likes.iter().filter(|like| like.before == position) {
+            taken.push(making.take_columns(like).await?);
+        }
+        if let Some(column) = create.columns.get(position) {
+            constraints.extend(making.add_column(column).await?);
+        }
     }
     for constraint in &create.constraints {
         constraints.push(table_constraint(constraint)?);
     }
     making.add_constraints(&constraints).await?;
+    for taken in &taken {
+        making.take_rest(taken).await?;
+    }
     making.writer.put_table(&making.table).await?;
     making.writer.flush().await?;
     Ok("CREATE TABLE".into())
@@ -319,7 +328,7 @@ impl Making<'_> {
 
     /// `nextval('name')` in the form that names the sequence under every search_path, and keeps it from being dropped
     /// in the meantime; `None` for other defaults. Errors: 42P01, 42809.
-    fn next_value(&mut self, stored: &str) -> Result<Option<String>> {
+    pub(super) fn next_value(&mut self, stored: &str) -> Result<Option<String>> {
         let literal = stored.strip_prefix("nextval('").and_then(|rest| {
             rest.strip_suffix("'::regclass)")
                 .or_else(|| rest.strip_suffix("'::text)"))

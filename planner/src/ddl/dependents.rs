@@ -134,6 +134,17 @@ pub(super) async fn remove(
     writer: &mut CatalogWriter<'_>,
     dependents: &[Dependent],
 ) -> Result<()> {
+    let lines = remove_silently(context, writer, dependents).await?;
+    drop::report_cascade(context, &lines);
+    Ok(())
+}
+
+/// Drops dependents; answers what they were.
+pub(super) async fn remove_silently(
+    context: &DdlContext,
+    writer: &mut CatalogWriter<'_>,
+    dependents: &[Dependent],
+) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     for Dependent { relation, .. } in dependents {
         lines.push(format!("{} {}", drop::kind_word(relation), context.shown_name(relation)));
@@ -147,6 +158,5 @@ pub(super) async fn remove(
             }
         }
     }
-    drop::report_cascade(context, &lines);
-    Ok(())
+    Ok(lines)
 }

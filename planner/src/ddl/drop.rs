@@ -2,7 +2,7 @@
 
 use super::dependents::{self, Object};
 use super::{DdlContext, database, names, role, schema, view};
-use crate::catalog::{RelationKind, TableDescriptor};
+use crate::catalog::{CatalogWriter, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
 use crate::session::Notice;
@@ -118,6 +118,7 @@ async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName], cas
     let objects: Vec<Object> = found.keys().map(|oid| Object::Relation(*oid)).collect();
     let dependents = dependents::of(context, &objects, cascade)?;
     let mut writer = context.writer();
+    let mut also = defaults_of_owned(context, &mut writer, &found, cascade).await?;
     for table in found.values() {
         context.lock(table).await?;
         writer.remove_table(table).await?;
@@ -127,9 +128,58 @@ async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName], cas
             }
         }
     }
-    dependents::remove(context, &mut writer, &dependents).await?;
+    also.extend(dependents::remove_silently(context, &mut writer, &dependents).await?);
+    report_cascade(context, &also);
     writer.flush().await?;
     Ok("DROP TABLE".into())
+}
+
+/// The defaults of other tables that take values from sequences which the tables' columns own: they go with CASCADE, and
+/// else hold the tables. Answers what went.
+async fn defaults_of_owned(
+    context: &DdlContext,
+    writer: &mut CatalogWriter<'_>,
+    tables: &BTreeMap<Oid, Arc<TableDescriptor>>,
+    cascade: bool,
+) -> Result<Vec<String>> {
+    let owned = tables.values().flat_map(|table| {
+        table.live_columns().filter_map(|column| context.catalog.owned_sequence(table.oid, column.id))
+    });
+    let texts: Vec<(String, Arc<TableDescriptor>)> =
+        owned.map(|sequence| (super::sequence::next_value_text(&sequence.schema, &sequence.name), sequence)).collect();
+    let mut gone = Vec::new();
+    let mut lines = Vec::new();
+    for table in context.catalog.user_relations().filter(|table| !tables.contains_key(&table.oid)) {
+        let mut changed = TableDescriptor::clone(table);
+        for column in changed.columns.iter_mut().filter(|column| !column.dropped) {
+            let Some((_, sequence)) = texts.iter().find(|(text, _)| column.default.as_ref() == Some(text)) else {
+                continue;
+            };
+            let what = format!("default value for column {} of table {}", column.name, context.shown_name(table));
+            lines.push(format!("{what} depends on sequence {}", context.shown_name(sequence)));
+            gone.push(what);
+            column.default = None;
+        }
+        if changed.columns != table.columns && cascade {
+            changed.version += 1;
+            context.lock(table).await?;
+            writer.put_table(&changed).await?;
+        }
+    }
+    if lines.is_empty() || cascade {
+        return Ok(gone);
+    }
+    match tables.values().next() {
+        Some(table) if tables.len() == 1 => {
+            Err(dependent(format!("table {}", context.shown_name(table)), &lines.join("\n")))
+        }
+        _ => Err(SqlError::new(
+            state::DEPENDENT_OBJECTS_STILL_EXIST,
+            "cannot drop desired object(s) because other objects depend on them",
+        )
+        .detail(lines.join("\n"))
+        .hint("Use DROP ... CASCADE to drop the dependent objects too.")),
+    }
 }
 
 async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {

@@ -16,6 +16,7 @@ mod database;
 mod dependents;
 mod drop;
 mod evaluate;
+mod like;
 mod names;
 #[cfg(test)]
 mod nodes_tests;
@@ -67,6 +68,8 @@ pub struct DdlContext {
     pub renewable: bool,
     /// Set when that is needed.
     pub stale: AtomicBool,
+    /// LIKE among the columns of the CREATE TABLE.
+    pub likes: Vec<crate::parse::Like>,
 }
 
 impl DdlContext {

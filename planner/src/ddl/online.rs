@@ -87,6 +87,7 @@ impl OnlineContext {
             user: self.user,
             renewable: false,
             stale: AtomicBool::new(false),
+            likes: Vec::new(),
         })
     }
 }

@@ -82,6 +82,7 @@ impl Client {
                 user: 10,
                 renewable: false,
                 stale: AtomicBool::new(false),
+                likes: statement.extras.likes.clone(),
             };
             tag = execute(&context, tree).await?;
             self.transaction.advance_command();
@@ -294,7 +295,6 @@ async fn what_is_not_supported_is_refused_by_name() {
         "create table t(a int references p)",
         "create table t(a int, foreign key (a) references p)",
         "create table t(a xml)",
-        "create table t(like p)",
         "create table t(a int) partition by range (a)",
         "create table t(a int unique deferrable)",
         "create index on p using gin (a)",

@@ -4,6 +4,7 @@
 mod comment;
 pub mod copy;
 mod cursor;
+mod like;
 mod limits;
 pub mod names;
 mod query_tokens;
@@ -73,6 +74,7 @@ fn parse_one(source: &Arc<Source>, tokens: &[TokenWithSpan]) -> Result<Statement
         None => {
             let mut rewritten = tokens.to_vec();
             query_tokens::rewrite(source, &mut rewritten, &mut extras)?;
+            like::take(source, &mut rewritten, &mut extras)?;
             sequence::reorder(source, &mut rewritten)?;
             let tree = with_parser(source, &rewritten, |parser| parser.parse_statement())?;
             settings::refuse_foreign(&tree)?;

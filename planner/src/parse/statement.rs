@@ -28,6 +28,28 @@ pub struct Extras {
     pub locks: Vec<LockStrength>,
     /// `OVERRIDING … VALUE` of an INSERT.
     pub overriding: Option<Overriding>,
+    /// LIKE among the columns of CREATE TABLE.
+    pub likes: Vec<Like>,
+}
+
+/// LIKE in CREATE TABLE: which table, and what of it beside columns and NOT NULL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)]
+pub struct Like {
+    /// How many columns stand before it.
+    pub before: usize,
+    /// The table.
+    pub table: ast::ObjectName,
+    /// INCLUDING COMMENTS.
+    pub comments: bool,
+    /// INCLUDING CONSTRAINTS.
+    pub constraints: bool,
+    /// INCLUDING DEFAULTS.
+    pub defaults: bool,
+    /// INCLUDING IDENTITY.
+    pub identity: bool,
+    /// INCLUDING INDEXES.
+    pub indexes: bool,
 }
 
 /// `OVERRIDING SYSTEM VALUE`, `OVERRIDING USER VALUE`.

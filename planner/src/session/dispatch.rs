@@ -12,7 +12,7 @@ use crate::ddl::{self, DdlContext};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::explain::ExplainOptions;
-use crate::parse::StatementKind;
+use crate::parse::{Like, StatementKind};
 use crate::types::{Datum, SqlType};
 use parking_lot::Mutex;
 use sqlparser::ast;
@@ -33,7 +33,7 @@ pub fn is_planned(kind: &StatementKind) -> bool {
 /// A statement of data definition.
 #[derive(Clone, Copy)]
 pub(super) enum Definition<'a> {
-    Sql(&'a ast::Statement),
+    Sql(&'a ast::Statement, &'a [Like]),
     Sequence(&'a crate::parse::AlterSequence),
     CreateView(&'a crate::parse::CreateView),
     AlterView(&'a ast::Statement),
@@ -168,7 +168,7 @@ impl Session {
                 ast::Statement::CreateIndex(create) if statement.alone && self.block.is_untouched() => {
                     self.create_index_online(create).await
                 }
-                tree => self.run_ddl(tree).await,
+                tree => self.run_ddl(tree, &statement.extras.likes).await,
             },
             StatementKind::AlterSequence(alter) => {
                 if self.block.read_only() {
@@ -250,7 +250,7 @@ impl Session {
         text_rows(&["QUERY PLAN"], &rows, "EXPLAIN")
     }
 
-    async fn run_ddl(&mut self, tree: &ast::Statement) -> Result<Outcome> {
+    async fn run_ddl(&mut self, tree: &ast::Statement, likes: &[Like]) -> Result<Outcome> {
         if !ddl::is_ddl(tree) {
             return Err(SqlError::unsupported(first_words(tree)));
         }
@@ -260,7 +260,7 @@ impl Session {
         if matches!(tree, ast::Statement::CreateDatabase { .. }) {
             self.refuse_in_block("CREATE DATABASE")?;
         }
-        self.define(Definition::Sql(tree)).await
+        self.define(Definition::Sql(tree, likes)).await
     }
 
     async fn define_writing(&mut self, what: &str, definition: Definition<'_>) -> Result<Outcome> {
@@ -278,7 +278,10 @@ impl Session {
             let mut ddl = self.begin_ddl().await?;
             ddl.renewable = renewable;
             let tag = match definition {
-                Definition::Sql(tree) => ddl::execute(&ddl, tree).await,
+                Definition::Sql(tree, likes) => {
+                    ddl.likes = likes.to_vec();
+                    ddl::execute(&ddl, tree).await
+                }
                 Definition::Sequence(alter) => ddl::alter_sequence(&ddl, alter).await,
                 Definition::CreateView(create) => ddl::create_view(&ddl, create).await,
                 Definition::Comment(comment) => ddl::comment(&ddl, comment).await,
@@ -330,6 +333,7 @@ impl Session {
             user: self.shared.user_oid,
             renewable: false,
             stale: AtomicBool::new(false),
+            likes: Vec::new(),
         })
     }
 
