@@ -9,7 +9,7 @@ use super::{
     Catalog, CatalogBuilder, CatalogWriter, DatabaseDescriptor, RoleDescriptor, SchemaDescriptor, TableDescriptor,
     TableLocks, keys,
 };
-use crate::error::{Result, SqlError, state};
+use crate::error::{Result, SqlError, SqlState, state};
 use crate::types::Oid;
 use futures::TryStreamExt;
 use parking_lot::Mutex;
@@ -245,11 +245,15 @@ impl CatalogStore {
         };
         match stored {
             Ok(()) => Ok(true),
-            Err(error) if error.is_retryable() || error.state() == state::DUPLICATE_DATABASE => Ok(false),
+            // Whichever name the other one took first: it took all of them at once, and the next look finds them.
+            Err(error) if error.is_retryable() || MADE_MEANWHILE.contains(&error.state()) => Ok(false),
             Err(error) => Err(error),
         }
     }
 }
+
+/// What taking the names of an empty store fails with when another node has just taken them.
+const MADE_MEANWHILE: [SqlState; 3] = [state::DUPLICATE_DATABASE, state::DUPLICATE_OBJECT, state::DUPLICATE_SCHEMA];
 
 impl std::fmt::Debug for CatalogStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -74,6 +74,28 @@ async fn clients(databases: &[Arc<Database>]) -> Vec<Client> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn servers_that_start_together_on_an_empty_store_make_one_database() {
+    for _ in 0..8 {
+        let world = World::new().await;
+        let starting: Vec<_> = (0..4)
+            .map(|_| {
+                let world = world.clone();
+                tokio::spawn(async move { world.start().await })
+            })
+            .collect();
+        let mut databases = Vec::new();
+        for server in starting {
+            databases.push(server.await.unwrap());
+        }
+        let mut c = clients(&databases).await;
+        c[0].run("create table t(id int primary key)").await;
+        c[1].run("insert into t values (1)").await;
+        assert_eq!(c[2].rows("select id from t").await, ["1"]);
+        assert_eq!(c[3].value("select count(*) from pg_database").await, "3");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_one_defines_the_others_see_at_once() {
     let (databases, mut c) = three().await;
     for round in 0..4 {
