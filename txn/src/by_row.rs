@@ -228,7 +228,7 @@ impl CommitJob {
 
     /// Changes rows blindly, again and again while the store does not answer. Not past the age of the
     /// snapshot: garbage collection may have been here since, and an old record would come back.
-    async fn mutate_rows_patiently(&self, rows: Vec<RowMutation>) -> Result<()> {
+    pub(crate) async fn mutate_rows_patiently(&self, rows: Vec<RowMutation>) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 //! two-phase path runs detached, so that a caller who goes away leaves no half-done commit.
 
 use crate::backoff::Backoff;
-use crate::buffer::{Buffer, FinalWrite};
+use crate::buffer::{Buffer, Early, FinalWrite};
 use crate::data::RecordKind;
 use crate::early::EarlyLocks;
 use crate::error::{Conflict, ConflictKind, Result, TxnError};
@@ -25,7 +25,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use storage::{
     AtomicCommit, Cell, ClassRange, CommitBatch, CommitCell, CommitCondition, Condition, FailedCondition, Family,
-    Stamp, StoreError, Timestamp, TimestampRange,
+    RowRange, Stamp, StoreError, Timestamp, TimestampRange,
 };
 
 /// Rows and bytes of one step of a two-phase commit: small, because the commits of others wait
@@ -44,6 +44,8 @@ pub(crate) struct CommitJob {
     /// Identity; zero until it is needed.
     pub(crate) start_ts: Timestamp,
     pub(crate) unchanged: Vec<Bytes>,
+    /// Ranges whose keys nobody else knows.
+    pub(crate) fresh: Vec<RowRange>,
     pub(crate) durable: bool,
     /// Keys put and deleted by this transaction that had no value before: only checks are left.
     pub(crate) vanished: HashSet<Bytes>,
@@ -74,6 +76,7 @@ impl CommitJob {
             buffer,
             start_ts: start_ts.unwrap_or(Timestamp::ZERO),
             unchanged,
+            fresh: Vec::new(),
             durable,
             vanished: HashSet::new(),
             primary: Bytes::new(),
@@ -115,8 +118,17 @@ impl CommitJob {
         let (mut writes, next) = self.buffer.final_writes(from, STEP_ROWS, STEP_BYTES)?;
         for write in &mut writes {
             self.only_check_vanished(write);
+            if self.is_fresh(&write.key) {
+                // Never locked early.
+                write.early = Early::Not;
+            }
         }
         Ok((writes, next))
+    }
+
+    /// Whether nobody else knows the key.
+    pub(crate) fn is_fresh(&self, key: &Bytes) -> bool {
+        self.fresh.iter().any(|range| range.contains(key))
     }
 
     /// Of a key that was put and deleted again and had no value before, only a check remains.

@@ -119,9 +119,16 @@ impl Transaction {
         let mut slot = self.early().lock().await;
         let (start_ts, snapshot) = (self.start_ts().await?, self.snapshot().await?);
         let early = slot.get_or_insert_with(|| EarlyLocks::begin(self.store(), snapshot, start_ts));
+        // COMMIT locks those many at a time.
+        let fresh = self.fresh();
         loop {
             let Some(run) = self.buffer().write().begin_sending() else { return Ok(()) };
-            early.lock(&|from| self.buffer().read().writes_of_run(run, from, STEP_ROWS)).await?;
+            let step = |from: &Bytes| {
+                let (mut writes, next) = self.buffer().read().writes_of_run(run, from, STEP_ROWS)?;
+                writes.retain(|write| !fresh.iter().any(|range| range.contains(&write.key)));
+                Ok((writes, next))
+            };
+            early.lock(&step).await?;
             self.buffer().write().sent(run);
         }
     }

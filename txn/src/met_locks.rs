@@ -119,8 +119,10 @@ impl TransactionStore {
             if status != Status::Live {
                 met.lock().push((row.key.clone(), cell.clone(), status));
             }
+            // A copy of a lock may come late ([`crate::wave`]): what its owner wrote is there, or something newer.
+            let written = row.newest(Family::Write).map_or(Timestamp::ZERO, |write| write.timestamp);
             match status {
-                Status::Committed(commit_ts) if commit_ts <= snapshot.ts() => {
+                Status::Committed(commit_ts) if commit_ts <= snapshot.ts() && commit_ts > written => {
                     return Ok(Shown::Value(self.locked_value(snapshot, row, cell.timestamp, lock, counts).await?));
                 }
                 // Committed above the snapshot, or not at all, or pushed: beneath the lock.

@@ -126,6 +126,8 @@ pub struct Transaction {
     early: tokio::sync::Mutex<Option<EarlyLocks>>,
     command: AtomicU32,
     unchanged: Mutex<Vec<Bytes>>,
+    /// Ranges whose keys nobody else knows.
+    fresh: Mutex<Vec<RowRange>>,
     /// Its commit ended without anybody knowing how: it counts as in progress until a restart.
     undetermined: AtomicBool,
     counts: ReadCounts,
@@ -157,6 +159,7 @@ impl Transaction {
             early: tokio::sync::Mutex::default(),
             command: AtomicU32::new(1),
             unchanged: Mutex::default(),
+            fresh: Mutex::default(),
             undetermined: AtomicBool::new(false),
             counts: ReadCounts::default(),
         }
@@ -296,6 +299,18 @@ impl Transaction {
         }
     }
 
+    /// Tells that nobody else reads or writes the keys in `range` before this transaction has committed, because it made
+    /// what they belong to, under a number that is never used again. To be told before the first of them is written. Over rows
+    /// they are locked many at a time, without a condition ([`crate::wave`]).
+    pub fn made(&self, range: RowRange) {
+        self.fresh.lock().push(range);
+    }
+
+    /// Ranges whose keys nobody else knows.
+    pub(crate) fn fresh(&self) -> Vec<RowRange> {
+        self.fresh.lock().clone()
+    }
+
     /// The number under which writes are buffered now.
     pub fn command(&self) -> CommandNumber {
         self.command.load(Ordering::SeqCst)
@@ -368,6 +383,9 @@ impl Transaction {
         }
         let unchanged = std::mem::take(&mut *self.unchanged.lock());
         let mut job = CommitJob::new(self.store.clone(), snapshot, buffer, start_ts, unchanged, self.options.durable);
+        if self.store.store.atomic().is_none() {
+            job.fresh = self.fresh();
+        }
         if let Some(early) = self.early.lock().await.take() {
             early.hand_over(&mut job);
         }

@@ -8,11 +8,15 @@
 //! heart-beats wrote into the lock. A retry after a lost answer finds the lock there, and that is
 //! success. A lock that was written before COMMIT ([`crate::early`]) and no longer says what remains is changed on
 //! condition of what it said; it is changed once, so that this condition never holds again.
+//!
+//! Keys that nobody else knows ([`crate::Transaction::made`]) have nothing to be refused on. They are locked at COMMIT, when
+//! it is certain what they hold, many in one blind request. A copy of it that comes late writes the same once more: whoever
+//! meets that lock finds its owner committed, and says again what is there, or rolled back.
 
 use crate::backoff::Backoff;
 use crate::buffer::{Early, FinalWrite};
 use crate::by_row::is_passing;
-use crate::commit::{CommitJob, STORE_PATIENCE, no_lock};
+use crate::commit::{CommitJob, STEP_BYTES, STEP_ROWS, STORE_PATIENCE, no_lock};
 use crate::data::encode_data;
 use crate::error::{ConflictKind, Result, TxnError};
 use crate::failpoint::{self, FailPoints};
@@ -23,16 +27,21 @@ use crate::resolver::exactly;
 use crate::write::{ROLLBACK, decode_record};
 use bytes::Bytes;
 use futures::channel::oneshot;
+use futures::future::Either;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, Stream, StreamExt, stream};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
-use storage::{Cell, ClassRange, Condition, Family, Mutation, ReadFilter, StoreError, Timestamp, TimestampRange};
+use storage::{
+    Cell, ClassRange, Condition, Family, Mutation, ReadFilter, RowMutation, StoreError, Timestamp, TimestampRange,
+};
 
 /// Calls that are begun or answered before others get their turn.
 const TURN: usize = 8;
 /// How often locks that are gone when they are looked at are no reason to wait.
 const CLEARED_AT_ONCE: usize = 8;
+/// Requests for many rows under way at the same time.
+const PARALLEL_BATCHES: usize = 4;
 
 /// Which keys may be locked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -108,16 +117,28 @@ impl CommitJob {
     pub(crate) async fn send(&self, rows: Rows<'_>, progress: &Progress, pace: &Pace) -> Result<()> {
         let mut rows = std::pin::pin!(rows.stream());
         let mut under_way = FuturesUnordered::new();
+        let (mut batch, mut bytes, mut batches) = (Vec::new(), 0, 0);
         let (mut more, mut turn) = (true, 0);
         while more || !under_way.is_empty() {
             let mut begun = 0;
-            while more && begun < TURN && under_way.len() < pace.limit() {
+            while more && begun < TURN && under_way.len() < pace.limit() && batches < PARALLEL_BATCHES {
                 match rows.next().await {
-                    Some(Ok(write)) => under_way.push(self.prewrite_row(write, pace)),
+                    Some(Ok(write)) if write.key != self.primary && self.is_fresh(&write.key) => {
+                        bytes += write.bytes();
+                        batch.push(write);
+                    }
+                    Some(Ok(write)) => {
+                        under_way.push(Either::Left(async { (0, self.prewrite_row(write, pace).await) }));
+                        begun += 1;
+                    }
                     Some(Err(error)) => progress.fail(error),
                     None => more = false,
                 }
-                begun += 1;
+                if batch.len() >= STEP_ROWS || bytes >= STEP_BYTES || (!more && !batch.is_empty()) {
+                    let full = std::mem::take(&mut batch);
+                    (bytes, batches, begun) = (0, batches + 1, TURN);
+                    under_way.push(Either::Right(async move { (1, self.prewrite_fresh(full, progress).await) }));
+                }
             }
             turn += 1;
             if begun == TURN || turn == TURN {
@@ -129,12 +150,34 @@ impl CommitJob {
                 TURN => under_way.next().now_or_never().flatten(),
                 _ => under_way.next().await,
             };
-            if let Some(Err(error)) = answered {
+            let Some((done, result)) = answered else { continue };
+            batches -= done;
+            if let Err(error) = result {
                 progress.fail(error);
             }
         }
         let failed = progress.failed.lock().clone();
         failed.map_or(Ok(()), Err)
+    }
+
+    /// Rows that nobody else knows, blindly.
+    async fn prewrite_fresh(&self, writes: Vec<FinalWrite>, progress: &Progress) -> Result<()> {
+        if progress.has_failed() {
+            return Ok(());
+        }
+        let rows = writes.into_iter().map(|write| {
+            let mutations = self.lock_mutations(&write, self.fresh_lock(&write).encode());
+            RowMutation { key: write.key, mutations }
+        });
+        self.mutate_rows_patiently(rows.collect()).await
+    }
+
+    /// What writes a lock, and the long value that belongs to it.
+    fn lock_mutations(&self, write: &FinalWrite, lock: Bytes) -> Vec<Mutation> {
+        let set = |family, value| Mutation::Set { family, timestamp: self.start_ts, value };
+        let mut mutations = vec![set(Family::Lock, lock)];
+        mutations.extend(long_value(write).map(|value| set(Family::Data, encode_data(value))));
+        mutations
     }
 
     /// One row by one conditional mutation.
@@ -158,9 +201,7 @@ impl CommitJob {
         loop {
             self.snapshot.check_age(&self.store)?;
             let value = self.fresh_lock(write).encode();
-            let set = |family, value| Mutation::Set { family, timestamp: self.start_ts, value };
-            let mut mutations = vec![set(Family::Lock, value.clone())];
-            mutations.extend(long_value(write).map(|value| set(Family::Data, encode_data(value))));
+            let mutations = self.lock_mutations(write, value.clone());
             let lock = Cell { family: Family::Lock, timestamp: self.start_ts, value };
             let sent = self.store.env.monotonic();
             match self.store.store.check_and_mutate(write.key.clone(), conditions.clone(), mutations).await {

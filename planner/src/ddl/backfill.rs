@@ -195,14 +195,14 @@ pub(super) async fn rewrite(
     let context = making.context;
     let numbers = context.store.numbers();
     making.writer.drop_storage(before.storage_id)?;
-    making.table.storage_id = numbers.storage_id().await?;
+    making.table.storage_id = context.new_storage().await?;
     let storage_id = making.table.storage_id;
     for index in &mut making.table.indexes {
         if index.primary {
             index.storage_id = storage_id;
         } else {
             making.writer.drop_storage(index.storage_id)?;
-            index.storage_id = numbers.storage_id().await?;
+            index.storage_id = context.new_storage().await?;
         }
     }
     let table = &making.table;

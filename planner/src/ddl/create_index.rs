@@ -126,7 +126,7 @@ pub(super) async fn describe(
     Ok(IndexDescriptor {
         oid: numbers.oid().await?,
         name,
-        storage_id: numbers.storage_id().await?,
+        storage_id: context.new_storage().await?,
         columns,
         include,
         unique: create.unique,

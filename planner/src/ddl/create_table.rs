@@ -50,7 +50,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         name,
         kind: RelationKind::Table,
         version: 1,
-        storage_id: numbers.storage_id().await?,
+        storage_id: context.new_storage().await?,
         columns: Vec::new(),
         indexes: Vec::new(),
         checks: Vec::new(),
@@ -448,7 +448,7 @@ impl Making<'_> {
             }
         };
         let numbers = self.context.store.numbers();
-        let storage_id = if primary { self.table.storage_id } else { numbers.storage_id().await? };
+        let storage_id = if primary { self.table.storage_id } else { self.context.new_storage().await? };
         Ok(IndexDescriptor {
             oid: numbers.oid().await?,
             name,

@@ -36,7 +36,8 @@ pub mod type_name;
 mod view;
 
 use crate::catalog::{
-    Catalog, CatalogStore, CatalogWriter, HeldLocks, LockMode, LockTarget, SchemaDescriptor, TableDescriptor,
+    Catalog, CatalogStore, CatalogWriter, HeldLocks, LockMode, LockTarget, SchemaDescriptor, StorageId,
+    TableDescriptor, keys,
 };
 use crate::error::{Result, SqlError, SqlState, state};
 use crate::session::Notice;
@@ -80,6 +81,12 @@ impl DdlContext {
     /// A writer of descriptors of any database.
     fn writer_of(&self, database: Oid) -> CatalogWriter<'_> {
         self.store.writer(&self.transaction, database).waiting(&self.locks, self.settings.lock_timeout())
+    }
+    /// A new storage id: until this transaction commits nobody else knows what is under it.
+    async fn new_storage(&self) -> Result<StorageId> {
+        let storage_id = self.store.numbers().storage_id().await?;
+        self.transaction.made(keys::rows_of(storage_id));
+        Ok(storage_id)
     }
     /// Takes a schema alone until the transaction ends: nobody is making anything in it.
     async fn lock_schema(&self, schema: &SchemaDescriptor) -> Result<()> {

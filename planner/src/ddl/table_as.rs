@@ -33,7 +33,7 @@ pub async fn create(
         name,
         kind: RelationKind::Table,
         version: 1,
-        storage_id: numbers.storage_id().await?,
+        storage_id: context.new_storage().await?,
         columns,
         indexes: Vec::new(),
         checks: Vec::new(),

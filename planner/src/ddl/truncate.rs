@@ -20,15 +20,14 @@ pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result
     let restart = matches!(truncate.identity, Some(TruncateIdentityOption::Restart));
     let mut writer = context.writer();
     for table in tables.values_mut() {
-        let numbers = context.store.numbers();
         writer.drop_storage(table.storage_id)?;
-        table.storage_id = numbers.storage_id().await?;
+        table.storage_id = context.new_storage().await?;
         for index in &mut table.indexes {
             if index.primary {
                 index.storage_id = table.storage_id;
             } else {
                 writer.drop_storage(index.storage_id)?;
-                index.storage_id = numbers.storage_id().await?;
+                index.storage_id = context.new_storage().await?;
             }
         }
         if restart {

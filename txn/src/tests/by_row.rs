@@ -469,3 +469,109 @@ fn reads_are_one_call_and_a_commit_is_two_waves() {
         assert_eq!((reader.stats().calls, reader.stats().waves), (5, 4));
     });
 }
+
+// Keys that nobody else knows.
+
+/// Says that the keys from `f` on, before `g`, are new, and puts `count` of them.
+async fn made(world: &World, count: u32) -> Arc<Transaction> {
+    let transaction = world.begin();
+    transaction.snapshot_ts().await.unwrap();
+    transaction.made(RowRange { start: key("f"), end: Some(key("g")) });
+    let long = "long".repeat(500);
+    let rows = (0..count).map(|n| put(&format!("f{n:05}"), if n % 7 == 0 { &long } else { "short" }));
+    transaction.write(rows.collect()).await.unwrap();
+    transaction
+}
+
+async fn count_of_made(world: &World) -> usize {
+    let range = RowRange { start: key("f"), end: Some(key("g")) };
+    scan(&world.begin(), range, TxnScanOptions::default(), OwnWrites::All).await.len()
+}
+
+#[test]
+fn keys_that_nobody_else_knows_are_locked_many_at_a_time() {
+    over_rows(|world, hooked| async move {
+        let transaction = made(&world, 2500).await;
+        transaction.write(vec![put("a", "1")]).await.unwrap();
+        hooked.take_log();
+        transaction.commit().await.unwrap();
+        world.settle().await;
+        let log = hooked.take_log();
+        let changes = log.iter().filter(|(_, call)| matches!(call, Call::Change(..))).count();
+        let many = log.iter().filter(|(_, call)| matches!(call, Call::ChangeMany(_))).count();
+        assert_eq!(changes, 2, "the primary is locked and committed");
+        assert!((6..=16).contains(&many), "{many} requests lock and commit the others");
+        assert_eq!(count_of_made(&world).await, 2500);
+        assert_eq!(count_of_made(&other_node(&world).await).await, 2500);
+        assert!(world.dump().iter().all(|row| row.newest(Family::Lock).is_none()));
+    });
+}
+
+#[test]
+fn keys_that_nobody_else_knows_go_when_another_key_conflicts() {
+    over_rows(|world, _| async move {
+        world.set("a", "0").await;
+        let transaction = made(&world, 1500).await;
+        transaction.write(vec![update("z", "1")]).await.unwrap();
+        transaction.write(vec![update("a", "1")]).await.unwrap();
+        world.set("a", "2").await;
+        assert!(conflict_kind(transaction.commit().await).is_some());
+        world.settle().await;
+        assert_eq!(count_of_made(&world).await, 0);
+        assert!(
+            world.dump().iter().all(|row| row.newest(Family::Lock).is_none() && row.newest(Family::Data).is_none())
+        );
+    });
+}
+
+#[test]
+fn a_late_copy_of_locks_that_nobody_else_knew_says_what_is_there_already() {
+    over_rows(|world, hooked| async move {
+        // What a request for many rows wrote, as it lies there before the primary commits.
+        let (copied, of_hook, of_world) = (Arc::new(Mutex::new(Vec::new())), world.dump(), world.store.clone());
+        assert!(of_hook.iter().all(|row| !row.key.starts_with(b"f")));
+        let transaction = made(&world, 20).await;
+        transaction.write(vec![put("a", "1")]).await.unwrap();
+        let copies = copied.clone();
+        hooked.set(move |call| {
+            let (copies, store) = (copies.clone(), of_world.clone());
+            async move {
+                if call.commits("a") {
+                    let filter = storage::ReadFilter::new().with(Family::Lock, storage::TimestampRange::ALL, 1).with(
+                        Family::Data,
+                        storage::TimestampRange::ALL,
+                        1,
+                    );
+                    let keys: Vec<Bytes> = (0..20).map(|n| key(&format!("f{n:05}"))).collect();
+                    *copies.lock() = store.store.read(&keys, &filter).await.unwrap();
+                }
+                Fate::Done
+            }
+        });
+        transaction.commit().await.unwrap();
+        hooked.clear();
+        world.settle().await;
+        // Some change before the copy comes.
+        world.set("f00001", "newer").await;
+        let gone = world.begin();
+        gone.write(vec![delete("f00007")]).await.unwrap();
+        gone.commit().await.unwrap();
+        world.settle().await;
+        let rows = copied.lock().clone();
+        assert_eq!(rows.len(), 20);
+        for row in rows {
+            for cell in row.cells {
+                plant(&world, std::str::from_utf8(&row.key).unwrap(), cell.family, cell.timestamp, cell.value).await;
+            }
+        }
+        let other = other_node(&world).await;
+        for world in [&other, &world] {
+            assert_eq!(count_of_made(world).await, 19);
+            assert_eq!(world.value("f00001").await.as_deref(), Some("newer"));
+            assert_eq!(world.value("f00007").await, None);
+            assert_eq!(world.value("f00014").await, Some("long".repeat(500)));
+        }
+        world.set("f00002", "newest").await;
+        assert_eq!(other.value("f00002").await.as_deref(), Some("newest"));
+    });
+}

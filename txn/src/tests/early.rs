@@ -442,3 +442,23 @@ fn a_large_transaction_goes_in_waves_and_stays_small() {
     };
     env.block_on(work).unwrap();
 }
+
+#[test]
+fn keys_that_nobody_else_knows_are_left_to_commit() {
+    early_over_rows(|world, hooked| async move {
+        let transaction = world.begin();
+        transaction.made(RowRange { start: key("f"), end: Some(key("g")) });
+        transaction.write(vec![put("a", "1"), put("f1", "1"), put("f2", "1")]).await.unwrap();
+        transaction.write(vec![put("f1", "2"), delete("f2"), put("f3", &"long".repeat(500))]).await.unwrap();
+        assert_eq!(locks(&world), 2, "a and the outcome");
+        hooked.take_log();
+        transaction.commit().await.unwrap();
+        world.settle().await;
+        let of_made = |call: &Call| matches!(call, Call::Change(key, _) if key.starts_with(b"f"));
+        assert!(!hooked.take_log().iter().any(|(_, call)| of_made(call)));
+        let other = other_node(&world).await;
+        let long = "long".repeat(500);
+        assert_eq!(everything(&other.begin(), OwnWrites::All).await, pairs(&[("a", "1"), ("f1", "2"), ("f3", &long)]));
+        assert_eq!(locks(&world), 0);
+    });
+}
