@@ -108,3 +108,31 @@ async fn bad_binary_parameters_are_refused() {
     }
     assert_eq!(client.query_one("select 1", &[]).await.expect("still there").get::<_, i32>(0), 1);
 }
+
+#[tokio::test]
+async fn drivers_know_enums() {
+    use tokio_postgres::types::Kind;
+    let server = Server::start();
+    let client = server.connect().await;
+    client.batch_execute("create type mood as enum ('sad', 'ok'); create table m (v mood, a mood[])").await.unwrap();
+    let insert = client.prepare("insert into m values ($1, $2)").await.unwrap();
+    let [mood, moods] = insert.params() else { panic!("two parameters") };
+    let labels = vec!["sad".to_string(), "ok".to_string()];
+    assert_eq!((mood.name(), mood.schema(), mood.kind()), ("mood", "public", &Kind::Enum(labels)));
+    assert_eq!(moods.kind(), &Kind::Array(mood.clone()));
+    // An array of one dimension with one element, `sad`.
+    let array =
+        [&[0, 0, 0, 1, 0, 0, 0, 0][..], &mood.oid().to_be_bytes(), &[0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 3], b"sad"];
+    let array = Wire(array.concat());
+    client.execute(&insert, &[&Wire(b"ok".to_vec()), &array]).await.unwrap();
+    let error = client.execute(&insert, &[&Wire(b"none".to_vec()), &array]).await.unwrap_err();
+    assert_eq!(error.code().unwrap().code(), "22P02");
+    let row = client.query_one("select v, a from m where v = $1", &[&Wire(b"ok".to_vec())]).await.unwrap();
+    assert_eq!((row.get::<_, Wire>(0), row.get::<_, Wire>(1)), (Wire(b"ok".to_vec()), array));
+    let messages = client.simple_query("select v, a from m").await.unwrap();
+    let texts = messages.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some((row.get(0), row.get(1))),
+        _ => None,
+    });
+    assert_eq!(texts, Some((Some("ok"), Some("{sad}"))));
+}

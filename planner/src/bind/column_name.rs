@@ -67,7 +67,12 @@ fn figure(expr: &Expr) -> Option<(String, bool)> {
 }
 
 fn cast_name(data_type: &ast::DataType) -> Option<String> {
-    sql_type(data_type).ok().map(internal_name)
+    match (sql_type(data_type), data_type) {
+        (Ok(ty), _) => Some(internal_name(ty)),
+        (Err(_), ast::DataType::Custom(name, _)) => fold_name(name).ok().map(|(_, name)| name),
+        (Err(_), ast::DataType::Array(ast::ArrayElemTypeDef::SquareBracket(element, _))) => cast_name(element),
+        _ => None,
+    }
 }
 
 /// The name of a type in `pg_type`, without the underscore of arrays, as FigureColname has it.

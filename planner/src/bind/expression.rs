@@ -3,7 +3,7 @@
 use super::binder::Binder;
 use super::literal::{boolean, null, text};
 use super::scope::Scope;
-use super::type_name::sql_type;
+use super::type_name::catalog_type;
 use crate::error::{Result, SqlError, state};
 use crate::functions::{CastContext, TypedExpr};
 use crate::parse::{fold, fold_name};
@@ -180,7 +180,7 @@ impl Binder<'_> {
             }
             E::AllOp { left, compare_op, right } => self.quantified(left, compare_op, right, true, condition),
             E::Cast { kind: ast::CastKind::Cast | ast::CastKind::DoubleColon, expr, data_type, format: None } => {
-                let to = sql_type(data_type)?;
+                let to = self.type_of(data_type)?;
                 // ARRAY[]::int[] takes its type from the cast.
                 if let E::Array(array) = expr.as_ref()
                     && array.elem.is_empty()
@@ -199,7 +199,7 @@ impl Binder<'_> {
                 let to = match data_type {
                     // Before a string, char without a length has none.
                     ast::DataType::Char(None) | ast::DataType::Character(None) => SqlType::CHAR,
-                    other => sql_type(other)?,
+                    other => self.type_of(other)?,
                 };
                 let value = self.value(&value.value)?;
                 self.resolver.cast(value, to, CastContext::Explicit)
@@ -404,6 +404,12 @@ impl Binder<'_> {
         }
         let (left, patterns) = (self.expr(expr, env)?, self.expr(inner, env)?);
         self.resolver.quantified(symbol, left, patterns, all)
+    }
+
+    /// The type that a name means here.
+    fn type_of(&self, name: &ast::DataType) -> Result<SqlType> {
+        let path = self.resolver.settings.search_path();
+        catalog_type(name, self.resolver.catalog, path, self.depth > 0)
     }
 
     /// `a OPERATOR b` by PostgreSQL's symbol.

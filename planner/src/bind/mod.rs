@@ -42,7 +42,7 @@ mod with;
 
 pub use binder::{bind, bind_parameter_values};
 pub use table_expression::{TableExpression, bind_constant, bind_table_expression, canonical_text};
-pub use type_name::sql_type;
+pub use type_name::{catalog_type, sql_type};
 pub use view::{BoundView, bind_view};
 
 use crate::catalog::{Catalog, TableDescriptor};

@@ -1,7 +1,9 @@
 //! Type names of the syntax tree as [`SqlType`]s.
 
+use crate::catalog::Catalog;
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
+use crate::types::enumeration::EnumType;
 use crate::types::interval::Restriction;
 use crate::types::{BaseType, SqlType, make_numeric_modifier};
 use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, TimezoneInfo};
@@ -126,6 +128,30 @@ pub fn interval(first: Option<&str>, last: Option<&str>, precision: Option<u64>)
             .ok_or_else(|| SqlError::syntax(format!("syntax error at or near \"{}\"", last.map_or(first, |_| "to"))))?,
     };
     Ok(SqlType::INTERVAL.with_modifier(restriction.modifier()))
+}
+
+/// As [`sql_type`], with the enums of a catalog: along a search path, or for what was stored (`anywhere`) in any schema.
+pub fn catalog_type(name: &DataType, catalog: &Catalog, search_path: &[String], anywhere: bool) -> Result<SqlType> {
+    let error = match sql_type(name) {
+        Err(error) if error.state() == state::UNDEFINED_OBJECT => error,
+        other => return other,
+    };
+    match name {
+        DataType::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {
+            let element = catalog_type(element, catalog, search_path, anywhere)?;
+            Ok(if element.array { element } else { element.array_of() })
+        }
+        DataType::Custom(name, modifiers) if modifiers.is_empty() => {
+            let (schema, name) = fold_name(name)?;
+            let along = catalog.enum_named(schema.as_deref(), &name, search_path);
+            let found = along.or_else(|| {
+                let stored = catalog.enums().find(|ty| ty.name == name).filter(|_| anywhere && schema.is_none());
+                stored.map(EnumType::new)
+            });
+            found.map(|ty| SqlType::of(BaseType::Enum(ty))).ok_or(error)
+        }
+        _ => Err(error),
+    }
 }
 
 /// Types that sqlparser has no word for.

@@ -6,7 +6,8 @@ use super::{
     Named, RelationKind, RoleDescriptor, SchemaDescriptor, Sequences, StorageId, TableDescriptor,
 };
 use crate::pg_catalog;
-use crate::types::{Oid, SqlType};
+use crate::types::enumeration::{EnumDescriptor, EnumType};
+use crate::types::{BaseType, Oid, SqlType};
 use std::sync::Arc;
 
 /// OID of the superuser `postgres`, as in PostgreSQL.
@@ -98,10 +99,26 @@ impl CatalogBuilder {
         self.catalog.schemas.insert(schema.oid, Arc::new(schema));
         self
     }
+    /// Adds an enum; before the tables that have columns of it.
+    #[must_use]
+    pub fn enumeration(mut self, enumeration: EnumDescriptor) -> Self {
+        self.catalog.enums.insert(enumeration.oid, EnumType::new(&enumeration));
+        self
+    }
     /// Adds a table or sequence, with its indexes.
     #[must_use]
     pub fn table(mut self, table: impl Into<Arc<TableDescriptor>>) -> Self {
-        let table = table.into();
+        let mut table = table.into();
+        // Of an enum only the OID is stored with a column.
+        if table.columns.iter().any(|column| matches!(column.ty.base, BaseType::Enum(_))) {
+            for column in &mut Arc::make_mut(&mut table).columns {
+                if let BaseType::Enum(stored) = &mut column.ty.base
+                    && let Some(known) = self.catalog.enums.get(&stored.descriptor().oid)
+                {
+                    *stored = *known;
+                }
+            }
+        }
         let names = self.catalog.names.entry(table.schema.clone()).or_default();
         names.insert(table.name.clone(), Named::Relation(table.oid));
         if table.kind != RelationKind::View {

@@ -96,6 +96,18 @@ pub fn schema(database: Oid, oid: Oid) -> Bytes {
 pub fn schemas(database: Oid) -> RowRange {
     RowRange::prefix(key(DESCRIPTORS, &[b"N", &database.to_be_bytes()]))
 }
+/// A name of an enum in a schema.
+pub fn type_name(database: Oid, schema: Oid, name: &str) -> Bytes {
+    key(DESCRIPTORS, &[b"MT", &database.to_be_bytes(), &schema.to_be_bytes(), name.as_bytes()])
+}
+/// An enum of a database.
+pub fn enumeration(database: Oid, oid: Oid) -> Bytes {
+    key(DESCRIPTORS, &[b"E", &database.to_be_bytes(), &oid.to_be_bytes()])
+}
+/// Every enum of a database.
+pub fn enumerations(database: Oid) -> RowRange {
+    RowRange::prefix(key(DESCRIPTORS, &[b"E", &database.to_be_bytes()]))
+}
 /// A table or sequence of a database. Writers of a table require this row to stay unchanged.
 pub fn table(database: Oid, oid: Oid) -> Bytes {
     key(DESCRIPTORS, &[b"T", &database.to_be_bytes(), &oid.to_be_bytes()])

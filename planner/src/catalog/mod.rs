@@ -22,8 +22,10 @@ pub use store::CatalogStore;
 pub use writer::{CatalogWriter, Change};
 
 use crate::error::{Result, SqlError};
+use crate::parse::names::quote;
 use crate::pg_catalog;
-use crate::types::Oid;
+use crate::types::enumeration::{EnumDescriptor, EnumType};
+use crate::types::{BaseType, Oid, SqlType};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -48,6 +50,7 @@ pub struct Catalog {
     indexes: HashMap<Oid, (Oid, usize)>,
     storage: HashMap<StorageId, (Oid, usize)>,
     sequences: Option<Arc<Sequences>>,
+    enums: BTreeMap<Oid, EnumType>,
 }
 
 impl Catalog {
@@ -97,6 +100,34 @@ impl Catalog {
     pub fn by_storage_id(&self, storage_id: StorageId) -> Option<(Arc<TableDescriptor>, usize)> {
         let (table, position) = self.storage.get(&storage_id)?;
         Some((self.relation_by_oid(*table)?, *position))
+    }
+    /// Every enum, by OID.
+    pub fn enums(&self) -> impl Iterator<Item = &'static EnumDescriptor> {
+        self.enums.values().map(|ty| ty.descriptor())
+    }
+    /// The enum with this name: in `schema` when given, else along `search_path`.
+    pub fn enum_named(&self, schema: Option<&str>, name: &str, search_path: &[String]) -> Option<EnumType> {
+        self.along_path(schema, search_path, |schema| {
+            self.enums.values().find(|ty| ty.descriptor().schema == schema && ty.descriptor().name == name).copied()
+        })
+    }
+    /// The type with this OID, built in or an enum or an array of one.
+    pub fn type_by_oid(&self, oid: Oid) -> Option<SqlType> {
+        SqlType::from_oid(oid).or_else(|| {
+            let found =
+                self.enums.values().find(|ty| ty.descriptor().oid == oid || ty.descriptor().array_oid == oid)?;
+            let ty = SqlType::of(BaseType::Enum(*found));
+            Some(if found.descriptor().oid == oid { ty } else { ty.array_of() })
+        })
+    }
+    /// A type's name with its modifier, with its schema unless it is found along `search_path`.
+    pub fn type_name(&self, ty: SqlType, search_path: &[String]) -> String {
+        let BaseType::Enum(enumeration) = ty.base else { return ty.format() };
+        let descriptor = enumeration.descriptor();
+        let name = quote(&descriptor.name);
+        let visible = self.enum_named(None, &descriptor.name, search_path) == Some(enumeration);
+        let name = if visible { name } else { format!("{}.{name}", quote(&descriptor.schema)) };
+        if ty.array { format!("{name}[]") } else { name }
     }
     /// Every relation that lists show, system views included, by OID.
     pub fn relations(&self) -> Vec<Arc<TableDescriptor>> {

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::error::{Result, SqlError, SqlState, state};
 use crate::types::Oid;
+use crate::types::enumeration::EnumDescriptor;
 use futures::TryStreamExt;
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
@@ -205,6 +206,9 @@ impl CatalogStore {
         }
         for schema in read_all::<SchemaDescriptor>(transaction, keys::schemas(database)).await? {
             builder = builder.schema(schema);
+        }
+        for enumeration in read_all::<EnumDescriptor>(transaction, keys::enumerations(database)).await? {
+            builder = builder.enumeration(enumeration);
         }
         for table in read_all::<TableDescriptor>(transaction, keys::tables(database)).await? {
             builder = builder.table(table);

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::error::{Result, SqlError, SqlState, state};
 use crate::types::Oid;
+use crate::types::enumeration::EnumDescriptor;
 use bytes::Bytes;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -134,6 +135,33 @@ impl<'a> CatalogWriter<'a> {
         let name = (keys::schema_name(self.database, &schema.name), schema.name.clone());
         self.rename(Some(name), None, schema.oid, (state::DUPLICATE_SCHEMA, "schema"));
         self.delete(keys::schema(self.database, schema.oid));
+    }
+    /// Stores a new enum, or a new form of the one that was there.
+    pub async fn put_enum(&mut self, old: Option<&EnumDescriptor>, new: &EnumDescriptor) -> Result<()> {
+        let database = self.database;
+        let name = |ty: &EnumDescriptor| (keys::type_name(database, ty.schema_oid, &ty.name), ty.name.clone());
+        self.rename(old.map(name), Some(name(new)), new.oid, (state::DUPLICATE_OBJECT, "type"));
+        if old.is_none() {
+            if let Some((locks, timeout)) = &self.locks {
+                let schema = LockTarget::Schema(database, new.schema_oid);
+                locks.acquire(schema, LockMode::Shared(0), *timeout).await?;
+            }
+            self.hold(keys::schema(database, new.schema_oid));
+        }
+        if old.is_none_or(|old| old.owner != new.owner) {
+            self.hold(keys::role(new.owner));
+        }
+        self.put(keys::enumeration(database, new.oid), new)
+    }
+    /// Removes an enum.
+    pub fn remove_enum(&mut self, ty: &EnumDescriptor) {
+        let name = (keys::type_name(self.database, ty.schema_oid, &ty.name), ty.name.clone());
+        self.rename(Some(name), None, ty.oid, (state::DUPLICATE_OBJECT, "type"));
+        self.delete(keys::enumeration(self.database, ty.oid));
+    }
+    /// Keeps an enum that something new depends on from being dropped in the meantime.
+    pub fn hold_enum(&mut self, oid: Oid) {
+        self.hold(keys::enumeration(self.database, oid));
     }
     /// Stores a table or sequence; who writes to it by an older form fails.
     pub async fn put_table(&mut self, table: &TableDescriptor) -> Result<()> {

@@ -15,7 +15,7 @@ pub(super) fn default_text(expr: &Expr, ty: &SqlType) -> Result<Option<String>> 
         let _ = column;
         return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot use column reference in DEFAULT expression"));
     }
-    let type_name = ty.plain().name();
+    let type_name = super::enumeration::stored_name(ty);
     Ok(match strip(expr) {
         Expr::Value(value) => match &value.value {
             Value::Null => None,

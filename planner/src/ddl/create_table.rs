@@ -1,7 +1,8 @@
 //! CREATE TABLE: columns, constraints, the sequences behind serial and identity columns.
 
+use super::enumeration;
 use super::names::Chosen;
-use super::type_name::{serial_type, sql_type};
+use super::type_name::serial_type;
 use super::{DdlContext, canonical, evaluate, sequence};
 use crate::catalog::{
     CatalogWriter, CheckDescriptor, ColumnDescriptor, ColumnId, Identity, IndexColumn, IndexDescriptor, IndexState,
@@ -9,7 +10,7 @@ use crate::catalog::{
 };
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold;
-use crate::types::SqlType;
+use crate::types::{BaseType, SqlType};
 use sqlparser::ast::{
     ColumnDef, ColumnOption, ConstraintCharacteristics, CreateTable, CreateTableOptions, Expr, GeneratedAs, Ident,
     NullsDistinctOption, SqlOption, TableConstraint,
@@ -41,6 +42,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
     }
     let mut chosen = Chosen::default();
     chosen.claim_relation(context, &schema.name, &name)?;
+    context.no_type_named(&schema.name, &name)?;
     options(context, &create.table_options)?;
     let numbers = context.store.numbers();
     let table = TableDescriptor {
@@ -211,7 +213,12 @@ impl Making<'_> {
             return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
         }
         let serial = serial_type(&definition.data_type);
-        let ty = serial.map_or_else(|| sql_type(&definition.data_type), Ok)?;
+        let path = self.context.settings.search_path();
+        let named = || crate::bind::catalog_type(&definition.data_type, &self.context.catalog, path, false);
+        let ty = serial.map_or_else(named, Ok)?;
+        if let BaseType::Enum(labels) = ty.base {
+            self.writer.hold_enum(labels.descriptor().oid);
+        }
         if matches!(ty, SqlType::UNKNOWN | SqlType::VOID) {
             let message = format!("column \"{name}\" has pseudo-type {}", ty.name());
             return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
@@ -316,7 +323,7 @@ impl Making<'_> {
 
     /// A DEFAULT in its stored form, once it is known to fit the column.
     pub(super) fn default(&mut self, column: &str, expr: &Expr, ty: &SqlType) -> Result<Option<String>> {
-        let stored = match canonical::default_text(expr, ty)? {
+        let stored = match canonical::default_text(&enumeration::with_schemas(self.context, expr), ty)? {
             Some(stored) => Some(self.next_value(&stored)?.unwrap_or(stored)),
             None => None,
         };
@@ -403,7 +410,7 @@ impl Making<'_> {
         expr: &Expr,
         column: Option<&str>,
     ) -> Result<CheckDescriptor> {
-        let expression = canonical::check_text(expr, &self.table)?;
+        let expression = canonical::check_text(&enumeration::with_schemas(self.context, expr), &self.table)?;
         evaluate::validate_check_text(self.context, &self.table, &expression)?;
         let name = match name {
             Some(name) => {

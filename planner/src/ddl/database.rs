@@ -53,6 +53,9 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             context.lock(table).await?;
             writer.remove_table(table).await?;
         }
+        for ty in catalog.enums() {
+            writer.remove_enum(ty);
+        }
         for schema in catalog.schemas() {
             writer.remove_schema(&schema);
         }

@@ -15,6 +15,7 @@ mod create_table;
 mod database;
 mod dependents;
 mod drop;
+mod enumeration;
 mod evaluate;
 mod like;
 mod names;
@@ -140,6 +141,8 @@ pub fn is_ddl(statement: &Statement) -> bool {
         Statement::CreateTable(_)
             | Statement::CreateIndex(_)
             | Statement::CreateSchema { .. }
+            | Statement::CreateType { .. }
+            | Statement::AlterType(_)
             | Statement::CreateDatabase { .. }
             | Statement::CreateSequence { .. }
             | Statement::CreateRole(_)
@@ -167,6 +170,10 @@ pub async fn execute(context: &DdlContext, statement: &Statement) -> Result<Stri
         Statement::CreateSchema { schema_name, if_not_exists, .. } => {
             schema::create(context, schema_name, *if_not_exists).await?
         }
+        Statement::CreateType { name, representation } => {
+            enumeration::create(context, name, representation.as_ref()).await?
+        }
+        Statement::AlterType(alter) => enumeration::alter(context, alter).await?,
         Statement::CreateDatabase { db_name, .. } => database::create(context, db_name).await?,
         Statement::CreateSequence { temporary, if_not_exists, name, data_type, sequence_options, owned_by } => {
             let options = sequence::Options { data_type: data_type.as_ref(), options: sequence_options };

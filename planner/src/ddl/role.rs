@@ -149,6 +149,7 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             return Err(SqlError::new(state::OBJECT_IN_USE, "current user cannot be dropped"));
         }
         let owns = context.catalog.user_relations().any(|table| table.owner == role.oid)
+            || context.catalog.enums().any(|ty| ty.owner == role.oid)
             || context.catalog.schemas().iter().any(|schema| schema.owner == role.oid)
             || context.catalog.databases().iter().any(|database| database.owner == role.oid);
         if owns || role.oid == crate::catalog::builder::SUPERUSER_OID {
@@ -160,6 +161,8 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
                     owned.push(format!("owner of {} {}", super::drop::kind_word(table), context.shown_name(table)));
                 }
             }
+            let types = context.catalog.enums().filter(|ty| ty.owner == role.oid);
+            owned.extend(types.map(|ty| format!("owner of type {}", ty.name)));
             let schemas = context.catalog.schemas();
             owned.extend(schemas.iter().filter(|s| s.owner == role.oid).map(|s| format!("owner of schema {}", s.name)));
             let databases = context.catalog.databases();

@@ -1,11 +1,14 @@
 //! CREATE, ALTER and DROP SCHEMA.
 
 use super::dependents::{self, Object};
-use super::{DdlContext, drop, sequence};
+use super::{DdlContext, drop, enumeration, sequence};
 use crate::catalog::{CatalogWriter, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
+use crate::parse::names::quote;
 use crate::parse::{fold, fold_name};
 use crate::pg_catalog;
+use crate::types::enumeration::{EnumDescriptor, EnumType};
+use crate::types::{BaseType, SqlType};
 use sqlparser::ast::{AlterSchema, AlterSchemaOperation, ObjectName, Owner, SchemaName};
 
 /// CREATE SCHEMA.
@@ -68,6 +71,9 @@ pub(super) async fn alter(context: &DdlContext, alter: &AlterSchema) -> Result<S
             return Err(SqlError::new("42939", format!("unacceptable schema name \"{}\"", new.name))
                 .detail("The prefix \"pg_\" is reserved for system schemas."));
         }
+        if context.catalog.enums().any(|ty| ty.schema_oid == old.oid) {
+            return Err(SqlError::unsupported("ALTER SCHEMA RENAME of a schema with types"));
+        }
         move_tables(context, &mut writer, &old, &new).await?;
     }
     writer.put_schema(Some(&old), &new)?;
@@ -129,6 +135,19 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
         for dependent in &dependents {
             let table = &dependent.relation;
             dropped.push(format!("{} {}", drop::kind_word(table), context.shown_name(table)));
+        }
+        let types = enumeration::within(context, schema.oid)?;
+        if let (false, Some(ty)) = (cascade, types.first()) {
+            let shown = |ty: &EnumDescriptor| {
+                let ty = SqlType::of(BaseType::Enum(EnumType::new(ty)));
+                context.catalog.type_name(ty, context.settings.search_path())
+            };
+            let detail = format!("type {} depends on schema {name}", shown(ty));
+            return Err(drop::dependent(format!("schema {name}"), &detail));
+        }
+        for ty in types {
+            dropped.push(format!("type {}.{}", quote(&ty.schema), quote(&ty.name)));
+            writer.remove_enum(ty);
         }
         let mut inside: Vec<_> =
             context.catalog.user_relations().filter(|table| table.schema_oid == schema.oid).cloned().collect();

@@ -22,6 +22,7 @@ pub async fn create(
     }
     let columns = columns(&create.columns, outputs)?;
     Chosen::default().claim_relation(context, &schema.name, &name)?;
+    context.no_type_named(&schema.name, &name)?;
     for parameter in &create.parameters {
         storage_parameter(context, parameter)?;
     }

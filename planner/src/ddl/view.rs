@@ -23,6 +23,7 @@ pub async fn create(context: &DdlContext, create: &CreateView) -> Result<String>
     if !create.or_replace && context.catalog.name_is_taken(&schema.name, &name) {
         return Err(SqlError::new(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
     }
+    context.no_type_named(&schema.name, &name)?;
     let query = create.query.text.to_string();
     let mut writer = context.writer();
     for relation in &bound.relations {

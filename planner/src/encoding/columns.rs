@@ -64,6 +64,7 @@ impl ColumnBuilder {
                 BaseType::Int2 => Inner::Int2(Int16Builder::with_capacity(capacity)),
                 BaseType::Int4 => Inner::Int4(Int32Builder::with_capacity(capacity)),
                 BaseType::Int8
+                | BaseType::Enum(_)
                 | BaseType::Time
                 | BaseType::Oid
                 | BaseType::Regclass

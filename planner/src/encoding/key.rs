@@ -248,6 +248,7 @@ fn value_length(ty: SqlType, key: &[u8], mask: u8) -> Option<usize> {
         | BaseType::Timestamp
         | BaseType::Timestamptz
         | BaseType::Time
+        | BaseType::Enum(_)
         | BaseType::Oid
         | BaseType::Regclass
         | BaseType::Regtype

@@ -203,6 +203,7 @@ pub(super) fn category(ty: SqlType) -> char {
         | BaseType::Regnamespace => 'N',
         BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name => 'S',
         BaseType::SingleChar => 'Z',
+        BaseType::Enum(_) => 'E',
         BaseType::Bytea | BaseType::Uuid | BaseType::Json | BaseType::Jsonb => 'U',
         BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz | BaseType::Time | BaseType::Timetz => 'D',
         BaseType::Interval => 'T',

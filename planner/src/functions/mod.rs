@@ -10,6 +10,7 @@ mod cast;
 mod cast_kernel;
 mod comparison;
 mod degrees;
+mod enumeration;
 pub mod frame;
 mod json;
 pub mod kernel;

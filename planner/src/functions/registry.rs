@@ -4,6 +4,7 @@
 
 use super::array::compatible::NAMES as COMPATIBLE;
 use super::cast::{cast_exists, category, preferred};
+use super::enumeration::NAMES as ENUMERATIONS;
 use super::kernel::{Kernel, KernelFunction, Stability};
 use super::{CastContext, Resolver, TypedExpr};
 use crate::error::{Result, SqlError, state};
@@ -122,7 +123,8 @@ const SPECIAL: [&str; 3] = ["greatest", "least", "numeric_key"];
 
 /// Whether a function with this name exists.
 pub fn exists(name: &str) -> bool {
-    (REGISTRY.contains_key(name) && !is_internal(name)) || SPECIAL.contains(&name) || COMPATIBLE.contains(&name)
+    let by_rules = SPECIAL.contains(&name) || COMPATIBLE.contains(&name) || ENUMERATIONS.contains(&name);
+    by_rules || (REGISTRY.contains_key(name) && !is_internal(name))
 }
 
 /// Whether a function is this program's own: such a name has a space.
@@ -150,6 +152,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
         "numeric_key" if args.len() == 1 => {
             return Ok(args.into_iter().next().map_or_else(TypedExpr::null, super::comparison::numeric_key));
         }
+        name if ENUMERATIONS.contains(&name) => return super::enumeration::resolve(resolver, name, args),
         name if COMPATIBLE.contains(&name) => return super::array::compatible::resolve(resolver, name, args),
         _ => {}
     }

@@ -75,7 +75,6 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
     const REFUSED: &[&[&str]] = &[
         &["alter", "database"],
         &["alter", "default", "privileges"],
-        &["alter", "type"],
         &["alter", "function"],
         &["alter", "system"],
         &["alter", "extension"],
@@ -102,7 +101,6 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
         &["create", "temp"],
         &["create", "temporary"],
         &["create", "trigger"],
-        &["create", "type"],
         &["create", "unlogged"],
         &["do"],
         &["import"],

@@ -6,6 +6,7 @@ use crate::catalog::{
 };
 use crate::ddl::canonical;
 use crate::parse::{names::quote, parse_expression};
+use crate::types::enumeration::EnumType;
 use crate::types::{BaseType, Oid, SqlType};
 
 /// PostgreSQL's number of the encoding UTF8.
@@ -132,7 +133,7 @@ pub fn pretty_expression(stored: &str) -> String {
 
 /// A stored default as `pg_get_expr` shows it: schemas that are on the search path are left out.
 pub fn shown_default(stored: &str, catalog: &Catalog, search_path: &[String]) -> String {
-    let Some(rest) = stored.strip_prefix("nextval('") else { return stored.to_string() };
+    let Some(rest) = stored.strip_prefix("nextval('") else { return without_schemas(stored, catalog, search_path) };
     for schema in catalog.effective_path(search_path) {
         let prefix = format!("{}.", quote(schema));
         let Some(name) = rest.strip_prefix(prefix.as_str()) else { continue };
@@ -144,6 +145,16 @@ pub fn shown_default(stored: &str, catalog: &Catalog, search_path: &[String]) ->
         }
     }
     stored.to_string()
+}
+
+/// A stored expression with the enums that are on the search path named without their schemas.
+fn without_schemas(stored: &str, catalog: &Catalog, search_path: &[String]) -> String {
+    let mut shown = stored.to_string();
+    for ty in catalog.enums() {
+        let name = catalog.type_name(SqlType::of(BaseType::Enum(EnumType::new(ty))), search_path);
+        shown = shown.replace(&format!("::{}.{}", quote(&ty.schema), quote(&ty.name)), &format!("::{name}"));
+    }
+    shown
 }
 
 /// A relation's name as regclass prints it: with its schema unless it is visible.

@@ -61,12 +61,6 @@ pub(super) const VIEWS: &[Definition] = &[
         fill: Fill::Nothing,
     },
     Definition {
-        oid: 3501,
-        name: "pg_catalog.pg_enum",
-        columns: "oid oid=0, enumtypid oid=0, enumsortorder float4=0, enumlabel name=",
-        fill: Fill::Nothing,
-    },
-    Definition {
         oid: 3466,
         name: "pg_catalog.pg_event_trigger",
         columns: "oid oid=0, evtname name=, evtevent name=, evtowner oid=0, evtfoid oid=0, evtenabled char=, evttags \

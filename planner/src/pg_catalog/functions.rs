@@ -140,7 +140,8 @@ fn definitions() -> Vec<ScalarFunction> {
     }
     fn constraint(context: &StatementContext, arguments: &Arguments, pretty: bool) -> Result<Option<Datum>> {
         let text = arguments.oid(0).and_then(|oid| describe::constraint_definition(&context.catalog, oid, pretty));
-        Ok(text.map(|text| Datum::Utf8(Some(text))))
+        let path = context.settings.search_path();
+        Ok(text.map(|text| Datum::Utf8(Some(describe::shown_default(&text, &context.catalog, path)))))
     }
     fn view(context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
         let view = arguments.oid(0).and_then(|oid| context.catalog.relation_by_oid(oid));
@@ -149,10 +150,14 @@ fn definitions() -> Vec<ScalarFunction> {
     }
     let mut format_type = function("format_type", &[SqlType::OID, SqlType::INT4], SqlType::TEXT, |_, _| Ok(None));
     format_type.kernel = kernel(
-        |_, arguments| match arguments.oid(0) {
+        |context, arguments| match arguments.oid(0) {
             Some(oid) => {
                 let modifier = arguments.integer(1).and_then(|modifier| i32::try_from(modifier).ok());
-                some_text(describe::format_type(oid, modifier))
+                let own = context.catalog.type_by_oid(oid).filter(|ty| matches!(ty.base, BaseType::Enum(_)));
+                some_text(match own {
+                    Some(ty) => context.catalog.type_name(ty, context.settings.search_path()),
+                    None => describe::format_type(oid, modifier),
+                })
             }
             None => Ok(None),
         },
@@ -497,9 +502,10 @@ fn lookups() -> Vec<ScalarFunction> {
                 None => Ok(None),
             }
         }),
-        function("to_regtype", &[text], REGTYPE, |_, arguments| {
+        function("to_regtype", &[text], REGTYPE, |context, arguments| {
             let ty = parse_type(arguments.text(0).unwrap_or_default());
-            match ty.and_then(|ty| crate::ddl::type_name::sql_type(&ty)) {
+            let path = context.settings.search_path();
+            match ty.and_then(|ty| crate::bind::catalog_type(&ty, &context.catalog, path, false)) {
                 Ok(ty) => some_oid(ty.oid()),
                 Err(_) => Ok(None),
             }

@@ -22,6 +22,7 @@ mod pg_cursors;
 mod pg_database;
 mod pg_depend;
 mod pg_description;
+mod pg_enum;
 mod pg_index;
 mod pg_indexes;
 mod pg_language;
@@ -105,6 +106,7 @@ static FILLED: &[&Definition] = &[
     &pg_depend::VIEW,
     &pg_description::SHARED,
     &pg_description::VIEW,
+    &pg_enum::VIEW,
     &pg_index::VIEW,
     &pg_indexes::VIEW,
     &pg_language::VIEW,

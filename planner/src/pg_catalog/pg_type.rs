@@ -145,7 +145,42 @@ pub(super) fn all() -> impl Iterator<Item = (SqlType, TypeFacts)> {
     TABLE.iter().filter_map(|(oid, facts)| Some((SqlType::from_oid(*oid)?, *facts)))
 }
 
-fn rows(_context: &StatementContext, rows: &mut Rows) -> Result<()> {
+/// The rows of users' enums and their arrays.
+fn enum_rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for ty in context.catalog.enums() {
+        for array in [false, true] {
+            let [input, output, receive, send] = if array { [750, 751, 2400, 2401] } else { [3506, 3507, 3532, 3533] };
+            rows.add([
+                ("oid", value::oid(if array { ty.array_oid } else { ty.oid })),
+                ("typname", value::text(if array { format!("_{}", ty.name) } else { ty.name.clone() })),
+                ("typnamespace", value::oid(ty.schema_oid)),
+                ("typowner", value::oid(ty.owner)),
+                ("typlen", Datum::from(if array { -1_i16 } else { 4 })),
+                ("typbyval", Datum::from(!array)),
+                ("typtype", value::text(if array { "b" } else { "e" })),
+                ("typcategory", value::text(if array { "A" } else { "E" })),
+                ("typispreferred", Datum::from(false)),
+                ("typisdefined", Datum::from(true)),
+                ("typdelim", value::text(",")),
+                ("typsubscript", value::oid(if array { 6179 } else { 0 })),
+                ("typelem", value::oid(if array { ty.oid } else { 0 })),
+                ("typarray", value::oid(if array { 0 } else { ty.array_oid })),
+                ("typinput", value::oid(input)),
+                ("typoutput", value::oid(output)),
+                ("typreceive", value::oid(receive)),
+                ("typsend", value::oid(send)),
+                ("typalign", value::text("i")),
+                ("typstorage", value::text(if array { "x" } else { "p" })),
+                ("typtypmod", Datum::from(-1)),
+                ("typcollation", value::oid(0)),
+            ])?;
+        }
+    }
+    Ok(())
+}
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    enum_rows(context, rows)?;
     for (ty, facts) in all() {
         let pseudo = facts.kind == "p";
         let array = if ty.array || pseudo { 0 } else { ty.array_of().oid() };

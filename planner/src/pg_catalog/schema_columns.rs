@@ -52,6 +52,15 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
         let updatable = if table.kind == RelationKind::Table { "YES" } else { "NO" };
         for (position, column) in (1_i32..).zip(table.live_columns()) {
             let ty = column.ty;
+            let own = match ty.base {
+                BaseType::Enum(own) => Some(own.descriptor()),
+                _ => None,
+            };
+            let udt_name = match own {
+                Some(own) if ty.array => format!("_{}", own.name),
+                Some(own) => own.name.clone(),
+                None => type_facts(&ty).name.to_string(),
+            };
             let length = match ty.base {
                 BaseType::Varchar | BaseType::Char if ty.modifier >= 4 && !ty.array => Some(ty.modifier - 4),
                 _ => None,
@@ -87,7 +96,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("ordinal_position", Datum::from(position)),
                 ("column_default", value::optional(shown.as_deref())),
                 ("is_nullable", value::text(if column.not_null { "NO" } else { "YES" })),
-                ("data_type", value::text(if ty.array { "ARRAY".to_string() } else { ty.name() })),
+                ("data_type", value::text(if ty.array { "ARRAY".to_string() } else { shown_type(ty) })),
                 ("character_maximum_length", Datum::Int32(length)),
                 ("character_octet_length", Datum::Int32(octets)),
                 ("numeric_precision", Datum::Int32(precision)),
@@ -96,8 +105,8 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("datetime_precision", Datum::Int32(digits)),
                 ("interval_type", value::optional(fields.as_deref())),
                 ("udt_catalog", value::text(&context.catalog.database().name)),
-                ("udt_schema", value::text(PG_CATALOG)),
-                ("udt_name", value::text(type_facts(&ty).name)),
+                ("udt_schema", value::text(own.map_or(PG_CATALOG, |own| own.schema.as_str()))),
+                ("udt_name", value::text(udt_name)),
                 ("dtd_identifier", value::text(position.to_string())),
                 ("is_self_referencing", value::text("NO")),
                 ("is_identity", value::text(if column.identity.is_some() { "YES" } else { "NO" })),
@@ -119,4 +128,12 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A type as the standard's views name it.
+fn shown_type(ty: SqlType) -> String {
+    match ty.base {
+        BaseType::Enum(_) => "USER-DEFINED".to_string(),
+        _ => ty.name(),
+    }
 }

@@ -131,14 +131,21 @@ impl Session {
     /// Determines a statement's parameters and columns. `parameter_oids` are the types the client gave; 0 or a missing
     /// one is inferred. May begin an implicit transaction: it reads the catalog.
     pub async fn prepare(&mut self, statement: Arc<Statement>, parameter_oids: &[Oid]) -> Result<Arc<Prepared>> {
-        let given = parameter_oids
-            .iter()
-            .map(|oid| match oid {
-                0 => Ok(None),
-                oid => SqlType::from_oid(*oid).map(Some).ok_or_else(|| {
-                    SqlError::new(state::UNDEFINED_OBJECT, format!("type with OID {oid} does not exist"))
-                }),
-            })
+        let mut types = Vec::with_capacity(parameter_oids.len());
+        for oid in parameter_oids {
+            types.push(match (oid, SqlType::from_oid(*oid)) {
+                (0, _) => Ok(None),
+                (_, Some(ty)) => Ok(Some(ty)),
+                // A user's type is in the catalog.
+                (oid, None) => {
+                    self.block.statement(false).await?.catalog.type_by_oid(*oid).map(Some).ok_or_else(|| {
+                        SqlError::new(state::UNDEFINED_OBJECT, format!("type with OID {oid} does not exist"))
+                    })
+                }
+            });
+        }
+        let given = types
+            .into_iter()
             // Types that are not known yet are given as `unknown`.
             .map(|ty| ty.map(|ty| ty.filter(|ty| *ty != SqlType::UNKNOWN)))
             .collect::<Result<Vec<_>>>()?;

@@ -125,7 +125,16 @@ impl Session {
                 .detail(format!("A connection may PREPARE {MOST_PREPARED}."))
                 .hint("DEALLOCATE what is not needed any more."));
         }
-        let given = types.iter().map(|ty| crate::bind::sql_type(ty).map(Some)).collect::<Result<Vec<_>>>()?;
+        let mut given = Vec::with_capacity(types.len());
+        for ty in types {
+            given.push(Some(match crate::bind::sql_type(ty) {
+                Err(error) if error.state() == state::UNDEFINED_OBJECT => {
+                    let catalog = self.block.statement(false).await?.catalog;
+                    crate::bind::catalog_type(ty, &catalog, self.shared.settings().search_path(), false)?
+                }
+                known => known?,
+            }));
+        }
         let prepared = self.prepare_statement(Arc::new(statement.clone()), given).await?;
         self.statements.insert(name.to_string(), prepared);
         Ok(())

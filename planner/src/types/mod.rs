@@ -18,12 +18,14 @@
 //! | json | Utf8: the text as it came |
 //! | jsonb | Utf8: the text in jsonb's one form |
 //! | uuid | FixedSizeBinary(16) |
+//! | an enum | Int64: the place of the label, in the order of labels |
 //! | array of T | List(item: T, nullable) |
 //! | void | Null |
 //!
 //! Must not know wire, catalog or plans.
 
 pub mod datetime;
+pub mod enumeration;
 pub mod interval;
 pub mod json;
 pub mod length;
@@ -74,6 +76,8 @@ pub enum BaseType {
     Regtype,
     Regproc,
     Regnamespace,
+    /// A type of labels that a user made.
+    Enum(enumeration::EnumType),
     /// A literal or parameter whose type is not resolved yet.
     Unknown,
     Void,
@@ -169,7 +173,8 @@ impl SqlType {
             | BaseType::Regclass
             | BaseType::Regtype
             | BaseType::Regproc
-            | BaseType::Regnamespace => DataType::Int64,
+            | BaseType::Regnamespace
+            | BaseType::Enum(_) => DataType::Int64,
             BaseType::Float4 => DataType::Float32,
             BaseType::Float8 => DataType::Float64,
             BaseType::Numeric | BaseType::Interval | BaseType::Timetz => DataType::Binary,
@@ -251,12 +256,20 @@ impl SqlType {
             BaseType::Regtype => (2206, 2211),
             BaseType::Regproc => (24, 1008),
             BaseType::Regnamespace => (4089, 4090),
+            BaseType::Enum(ty) => (ty.descriptor().oid, ty.descriptor().array_oid),
             BaseType::Unknown => (705, 705),
             BaseType::Void => (2278, 2278),
         };
         if self.array { array } else { plain }
     }
-    /// The type with this OID, if it is one of ours.
+    /// The enum, if it is one.
+    pub fn as_enum(&self) -> Option<enumeration::EnumType> {
+        match self.base {
+            BaseType::Enum(ty) if !self.array => Some(ty),
+            _ => None,
+        }
+    }
+    /// The type with this OID, if it is built in.
     pub fn from_oid(oid: Oid) -> Option<SqlType> {
         Self::ALL_BASES
             .iter()
@@ -312,6 +325,7 @@ impl SqlType {
             | BaseType::Regtype
             | BaseType::Regproc
             | BaseType::Regnamespace
+            | BaseType::Enum(_)
             | BaseType::Void => 4,
             BaseType::Int8 | BaseType::Float8 | BaseType::Timestamp | BaseType::Timestamptz | BaseType::Time => 8,
             BaseType::Timetz => 12,
@@ -360,6 +374,7 @@ impl SqlType {
             BaseType::Regtype => "regtype",
             BaseType::Regproc => "regproc",
             BaseType::Regnamespace => "regnamespace",
+            BaseType::Enum(ty) => &ty.descriptor().name,
             BaseType::Unknown => "unknown",
             BaseType::Void => "void",
         };

@@ -91,6 +91,7 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, out: &mut BytesMut) -> 
             // PostgreSQL counts zones westwards.
             out.put_i32(-time.offset);
         }
+        BaseType::Enum(labels) => out.put_slice(labels.label(cast::<Int64Array>(array, ty)?.value(row))?.as_bytes()),
         BaseType::Uuid => out.put_slice(cast::<FixedSizeBinaryArray>(array, ty)?.value(row)),
         BaseType::Void => {}
     }
@@ -202,6 +203,11 @@ pub fn read(ty: SqlType, bytes: &Bytes) -> Result<Datum> {
                 return Err(SqlError::new("22009", "time zone displacement out of range"));
             }
             Datum::Binary(Some(TimeTz { micros, offset: -west }.to_bytes()))
+        }
+        BaseType::Enum(labels) => {
+            let label = std::str::from_utf8(bytes)
+                .map_err(|_| SqlError::new("22021", "invalid byte sequence for encoding \"UTF8\""))?;
+            Datum::Int64(Some(labels.value(label)?))
         }
         BaseType::Uuid => Datum::FixedSizeBinary(16, Some(fixed::<16>(bytes)?.to_vec())),
         BaseType::Void => {

@@ -231,6 +231,7 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
             let rounded = time::TimeTz { micros: time::round_time(read.micros, ty.modifier), ..read };
             ScalarValue::Binary(Some(rounded.to_bytes()))
         }
+        BaseType::Enum(ty) => ScalarValue::Int64(Some(ty.value(text)?)),
         BaseType::Uuid => ScalarValue::FixedSizeBinary(16, Some(parse_uuid(text)?.to_vec())),
         BaseType::Regclass | BaseType::Regtype | BaseType::Regproc | BaseType::Regnamespace => {
             ScalarValue::Int64(Some(input_name(ty.base, text, context)?))
@@ -286,7 +287,7 @@ fn input_name(base: BaseType, text: &str, context: &InputContext<'_>) -> Result<
     }
     let missing = |message: String, sqlstate| Err(SqlError::new(sqlstate, message));
     match base {
-        BaseType::Regtype => match crate::types::type_named(text) {
+        BaseType::Regtype => match crate::types::type_named(text).or_else(|| context.enum_named(text)) {
             Some(ty) => Ok(i64::from(ty.oid())),
             None => missing(format!("type \"{text}\" does not exist"), state::UNDEFINED_OBJECT),
         },

@@ -14,6 +14,7 @@ pub use output::{output, output_datum, output_string, write_bytea, write_float4,
 use crate::catalog::Catalog;
 use crate::execution::StatementContext;
 use crate::session::settings::Settings;
+use crate::types::SqlType;
 use crate::types::interval::Style;
 use chrono_tz::Tz;
 
@@ -46,6 +47,13 @@ impl<'a> InputContext<'a> {
     /// From the statement under way.
     pub fn of_statement(context: &'a StatementContext) -> Self {
         Self::new(&context.settings, &context.catalog, context.transaction_time)
+    }
+    /// An enum, or an array of one, by the name that regtype reads.
+    pub fn enum_named(&self, text: &str) -> Option<SqlType> {
+        let (name, array) = text.strip_suffix("[]").map_or((text, false), |name| (name, true));
+        let name = crate::parse::parse_type(name).ok()?;
+        let ty = crate::bind::catalog_type(&name, self.catalog?, self.search_path, false).ok()?;
+        Some(if array { ty.array_of() } else { ty })
     }
 }
 

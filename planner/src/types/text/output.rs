@@ -182,6 +182,10 @@ pub fn output(
             let value = array.as_primitive_opt::<TimestampMicrosecondType>().ok_or_else(wrong)?.value(row);
             datetime::write_timestamptz(value, context.time_zone, out);
         }
+        BaseType::Enum(ty) => {
+            let place = array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row);
+            out.extend_from_slice(ty.label(place)?.as_bytes());
+        }
         BaseType::Uuid => write_uuid(array.as_fixed_size_binary_opt().ok_or_else(wrong)?.value(row), out),
         BaseType::Regclass | BaseType::Regtype | BaseType::Regproc | BaseType::Regnamespace => {
             let oid = array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row);
@@ -198,7 +202,10 @@ fn name_of(base: BaseType, oid: i64, context: &OutputContext<'_>) -> String {
         return "-".to_string();
     }
     let found = match base {
-        BaseType::Regtype => SqlType::from_oid(number).map(|ty| ty.name()),
+        BaseType::Regtype => match context.catalog {
+            Some(catalog) => catalog.type_by_oid(number).map(|ty| catalog.type_name(ty, context.search_path)),
+            None => SqlType::from_oid(number).map(|ty| ty.name()),
+        },
         BaseType::Regclass => context.catalog.and_then(|catalog| {
             let qualify = |schema: &str, name: &str, visible: bool| {
                 if visible {

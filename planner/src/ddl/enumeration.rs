@@ -1,0 +1,337 @@
+//! CREATE TYPE … AS ENUM, ALTER TYPE and DROP TYPE.
+//!
+//! Stored expressions (DEFAULT, CHECK) name a type with its schema, so that they mean the same under every search_path.
+
+use super::{DdlContext, drop};
+use crate::bind::catalog_type;
+use crate::catalog::{CheckDescriptor, RelationKind, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::parse::names::quote;
+use crate::parse::{fold, fold_name};
+use crate::types::enumeration::{EnumDescriptor, EnumLabel, EnumType};
+use crate::types::{BaseType, Oid, SqlType};
+use sqlparser::ast::{
+    AlterType, AlterTypeAddValuePosition, AlterTypeOperation, ArrayElemTypeDef, DataType, Expr, Ident, ObjectName,
+    ObjectNamePart, UserDefinedTypeRepresentation, VisitMut, VisitorMut,
+};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// A type's name in a stored expression.
+pub(super) fn stored_name(ty: &SqlType) -> String {
+    let BaseType::Enum(labels) = ty.base else { return ty.plain().name() };
+    let name = qualified(labels.descriptor());
+    if ty.array { format!("{name}[]") } else { name }
+}
+
+fn qualified(ty: &EnumDescriptor) -> String {
+    format!("{}.{}", quote(&ty.schema), quote(&ty.name))
+}
+
+/// An expression whose enums are named with their schemas.
+pub(super) fn with_schemas(context: &DdlContext, expr: &Expr) -> Expr {
+    struct Names<'a>(&'a DdlContext);
+    impl VisitorMut for Names<'_> {
+        type Break = ();
+        fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+            let Expr::Cast { data_type, .. } = expr else { return ControlFlow::Continue(()) };
+            let name = match data_type {
+                DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)) => element.as_mut(),
+                other => other,
+            };
+            let path = self.0.settings.search_path();
+            if let DataType::Custom(object, _) = name
+                && let Ok(ty) =
+                    catalog_type(&DataType::Custom(object.clone(), Vec::new()), &self.0.catalog, path, false)
+                && let Some(labels) = ty.as_enum()
+            {
+                let part = |name: &str| {
+                    let plain = quote(name) == name;
+                    ObjectNamePart::Identifier(if plain { Ident::new(name) } else { Ident::with_quote('"', name) })
+                };
+                let parts = vec![part(&labels.descriptor().schema), part(&labels.descriptor().name)];
+                *name = DataType::Custom(ObjectName(parts), Vec::new());
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut expr = expr.clone();
+    let _ = expr.visit(&mut Names(context));
+    expr
+}
+
+impl DdlContext {
+    /// That no type has the name of a new relation, which is a type too. Errors: 42710.
+    pub(super) fn no_type_named(&self, schema: &str, name: &str) -> Result<()> {
+        if self.catalog.enum_named(Some(schema), name, &[]).is_none() {
+            return Ok(());
+        }
+        Err(SqlError::new(state::DUPLICATE_OBJECT, format!("type \"{name}\" already exists")).hint(
+            "A relation has an associated type of the same name, so you must use a name that doesn't conflict with any \
+             existing type.",
+        ))
+    }
+}
+
+fn label_name(label: &Ident) -> Result<String> {
+    if label.value.len() > 63 {
+        return Err(SqlError::new(state::INVALID_NAME, format!("invalid enum label \"{}\"", label.value))
+            .detail("Labels must be 63 bytes or less."));
+    }
+    Ok(label.value.clone())
+}
+
+fn label_exists(name: &str) -> SqlError {
+    SqlError::new(state::DUPLICATE_OBJECT, format!("enum label \"{name}\" already exists"))
+}
+
+/// CREATE TYPE.
+pub(super) async fn create(
+    context: &DdlContext,
+    name: &ObjectName,
+    representation: Option<&UserDefinedTypeRepresentation>,
+) -> Result<String> {
+    let Some(UserDefinedTypeRepresentation::Enum { labels }) = representation else {
+        return Err(SqlError::unsupported("CREATE TYPE of anything but an enum"));
+    };
+    let (schema, name) = context.new_relation(name)?;
+    // Of every relation PostgreSQL makes a type too.
+    if context.catalog.enum_named(Some(&schema.name), &name, &[]).is_some()
+        || context.catalog.relation(Some(&schema.name), &name, &[]).is_some()
+    {
+        return Err(SqlError::new(state::DUPLICATE_OBJECT, format!("type \"{name}\" already exists")));
+    }
+    let numbers = context.store.numbers();
+    let mut made = EnumDescriptor {
+        oid: numbers.oid().await?,
+        array_oid: numbers.oid().await?,
+        schema_oid: schema.oid,
+        schema: schema.name.clone(),
+        name,
+        owner: context.user,
+        labels: Vec::with_capacity(labels.len()),
+    };
+    for label in labels {
+        let name = label_name(label)?;
+        if made.labels.iter().any(|known| known.name == name) {
+            let message = "duplicate key value violates unique constraint \"pg_enum_typid_label_index\"";
+            let detail = format!("Key (enumtypid, enumlabel)=({}, {name}) already exists.", made.oid);
+            return Err(SqlError::new(state::UNIQUE_VIOLATION, message).detail(detail));
+        }
+        let place = made.new_place(made.labels.len())?;
+        made.labels.push(EnumLabel { oid: numbers.oid().await?, place, name });
+    }
+    let mut writer = context.writer();
+    writer.put_enum(None, &made).await?;
+    writer.flush().await?;
+    Ok("CREATE TYPE".into())
+}
+
+fn find(context: &DdlContext, name: &ObjectName) -> Result<Option<EnumType>> {
+    let (schema, name) = fold_name(name)?;
+    Ok(context.catalog.enum_named(schema.as_deref(), &name, context.settings.search_path()))
+}
+
+/// That there is no such type.
+fn missing(name: &ObjectName) -> String {
+    let shown = fold_name(name).map_or_else(
+        |_| name.to_string(),
+        |(schema, name)| schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}")),
+    );
+    format!("type \"{shown}\" does not exist")
+}
+
+fn check_owner(context: &DdlContext, ty: &EnumDescriptor) -> Result<()> {
+    if context.is_owner(ty.owner) {
+        return Ok(());
+    }
+    Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be owner of type {}", ty.name)))
+}
+
+/// ALTER TYPE.
+pub(super) async fn alter(context: &DdlContext, alter: &AlterType) -> Result<String> {
+    let old = find(context, &alter.name)?
+        .ok_or_else(|| SqlError::new(state::UNDEFINED_OBJECT, missing(&alter.name)))?
+        .descriptor();
+    check_owner(context, old)?;
+    let mut new = old.clone();
+    let mut writer = context.writer();
+    match &alter.operation {
+        AlterTypeOperation::AddValue(add) => {
+            let name = label_name(&add.value)?;
+            if old.labels.iter().any(|label| label.name == name) {
+                if add.if_not_exists {
+                    context.notice(state::DUPLICATE_OBJECT, format!("enum label \"{name}\" already exists, skipping"));
+                    return Ok("ALTER TYPE".into());
+                }
+                return Err(label_exists(&name));
+            }
+            let at = match &add.position {
+                None => old.labels.len(),
+                Some(AlterTypeAddValuePosition::Before(label)) => place_of(old, &label.value)?,
+                Some(AlterTypeAddValuePosition::After(label)) => place_of(old, &label.value)? + 1,
+            };
+            let place = old.new_place(at)?;
+            new.labels.insert(at, EnumLabel { oid: context.store.numbers().oid().await?, place, name });
+        }
+        AlterTypeOperation::RenameValue(rename) => {
+            let at = place_of(old, &rename.from.value)?;
+            let name = label_name(&rename.to)?;
+            if old.labels.iter().any(|label| label.name == name) {
+                return Err(label_exists(&name));
+            }
+            let literal = |label: &str| format!("'{}'", label.replace('\'', "''"));
+            let (from, to) = (literal(&rename.from.value), literal(&name));
+            let cast = format!("::{}", qualified(old));
+            let texts = vec![(format!("{from}{cast}"), format!("{to}{cast}"))];
+            for table in changed_tables(context, old.oid, &texts, &from)? {
+                context.lock(&table).await?;
+                writer.put_table(&table).await?;
+            }
+            if let Some(label) = new.labels.get_mut(at) {
+                label.name = name;
+            }
+        }
+        AlterTypeOperation::Rename(rename) => {
+            new.name = fold(&rename.new_name);
+            let taken = context.catalog.enum_named(Some(&old.schema), &new.name, &[]).is_some()
+                || context.catalog.relation(Some(&old.schema), &new.name, &[]).is_some();
+            if taken {
+                return Err(SqlError::new(state::DUPLICATE_OBJECT, format!("type \"{}\" already exists", new.name)));
+            }
+            let texts = vec![(format!("::{}", qualified(old)), format!("::{}", qualified(&new)))];
+            for table in changed_tables(context, old.oid, &texts, &old.name)? {
+                context.lock(&table).await?;
+                writer.put_table(&table).await?;
+            }
+        }
+    }
+    writer.put_enum(Some(old), &new).await?;
+    writer.flush().await?;
+    Ok("ALTER TYPE".into())
+}
+
+fn place_of(ty: &EnumDescriptor, label: &str) -> Result<usize> {
+    ty.labels.iter().position(|known| known.name == label).ok_or_else(|| {
+        SqlError::new(state::INVALID_PARAMETER_VALUE, format!("\"{label}\" is not an existing enum label"))
+    })
+}
+
+/// Whether a relation has a column of an enum.
+fn has_column(table: &TableDescriptor, oid: Oid) -> bool {
+    table.live_columns().any(|column| matches!(column.ty.base, BaseType::Enum(ty) if ty.descriptor().oid == oid))
+}
+
+/// The tables whose stored expressions have one of the old texts, with the new ones. Errors: 0A000 when an expression may
+/// mean the enum otherwise: `mention` stands in it still.
+fn changed_tables(
+    context: &DdlContext,
+    oid: Oid,
+    texts: &[(String, String)],
+    mention: &str,
+) -> Result<Vec<TableDescriptor>> {
+    let mut changed = Vec::new();
+    for table in context.catalog.user_relations() {
+        if let Some(view) = &table.view {
+            if view.query.contains(mention) {
+                return Err(SqlError::unsupported(format!("renaming what the view {} may use", table.name)));
+            }
+            continue;
+        }
+        let mut new = TableDescriptor::clone(table);
+        let columns = new.columns.iter_mut().flat_map(|column| [column.default.as_mut(), column.missing.as_mut()]);
+        let expressions = columns.flatten().chain(new.checks.iter_mut().map(|check| &mut check.expression));
+        for expression in expressions {
+            for (old, with) in texts {
+                *expression = expression.replace(old, with);
+            }
+            if has_column(table, oid) && mention.starts_with('\'') && expression.contains(mention) {
+                return Err(SqlError::unsupported(format!("renaming what an expression of {} may use", table.name)));
+            }
+        }
+        if new != **table {
+            new.version += 1;
+            changed.push(new);
+        }
+    }
+    Ok(changed)
+}
+
+/// What needs an enum, as PostgreSQL names it.
+fn dependents(context: &DdlContext, ty: &EnumDescriptor) -> Vec<String> {
+    let mut found = Vec::new();
+    let cast = format!("::{}", qualified(ty));
+    let shown =
+        context.catalog.type_name(SqlType::of(BaseType::Enum(EnumType::new(ty))), context.settings.search_path());
+    let mut tables: Vec<&Arc<TableDescriptor>> = context.catalog.user_relations().collect();
+    tables.sort_by_key(|table| table.oid);
+    for table in tables {
+        let name = context.shown_name(table);
+        if let Some(view) = &table.view {
+            if has_column(table, ty.oid) || view.query.contains(&ty.name) {
+                found.push(format!("view {name} depends on type {shown}"));
+            }
+            continue;
+        }
+        // Those that need the type of its arrays come first, as in PostgreSQL.
+        let mut lines = [Vec::new(), Vec::new()];
+        for column in table.live_columns() {
+            let what = format!("column {} of {} {name}", column.name, drop::kind_word(table));
+            let [arrays, plain] = &mut lines;
+            if matches!(column.ty.base, BaseType::Enum(used) if used.descriptor().oid == ty.oid) {
+                let (lines, suffix) = if column.ty.array { (arrays, "[]") } else { (plain, "") };
+                lines.push(format!("{what} depends on type {shown}{suffix}"));
+            } else if column.default.as_ref().is_some_and(|default| default.contains(&cast)) {
+                plain.push(format!("default value for {what} depends on type {shown}"));
+            }
+        }
+        found.extend(lines.into_iter().flatten());
+        // A constraint over a column of the type goes with the column.
+        let over_others = |check: &&CheckDescriptor| !has_column(table, ty.oid) && check.expression.contains(&cast);
+        for check in table.checks.iter().filter(over_others) {
+            found.push(format!("constraint {} on table {name} depends on type {shown}", check.name));
+        }
+    }
+    found
+}
+
+/// DROP TYPE.
+pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
+    let mut writer = context.writer();
+    for name in names {
+        let Some(ty) = find(context, name)? else {
+            let message = missing(name);
+            if !if_exists {
+                return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
+            }
+            context.notice(state::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
+            continue;
+        };
+        let ty = ty.descriptor();
+        check_owner(context, ty)?;
+        let lines = dependents(context, ty);
+        if !lines.is_empty() {
+            if cascade {
+                return Err(SqlError::unsupported("DROP TYPE … CASCADE of a type that is used"));
+            }
+            let shown = SqlType::of(BaseType::Enum(EnumType::new(ty)));
+            let shown = context.catalog.type_name(shown, context.settings.search_path());
+            return Err(drop::dependent(format!("type {shown}"), &lines.join("\n")));
+        }
+        writer.remove_enum(ty);
+    }
+    writer.flush().await?;
+    Ok("DROP TYPE".into())
+}
+
+/// The enums in a schema that is to be dropped, which nothing outside of it uses. Errors: 0A000 otherwise.
+pub(super) fn within(context: &DdlContext, schema: Oid) -> Result<Vec<&'static EnumDescriptor>> {
+    let inside: Vec<_> = context.catalog.enums().filter(|ty| ty.schema_oid == schema).collect();
+    for ty in &inside {
+        let outside = |table: &&Arc<TableDescriptor>| table.schema_oid != schema && table.kind == RelationKind::Table;
+        if context.catalog.user_relations().filter(outside).any(|table| has_column(table, ty.oid)) {
+            return Err(SqlError::unsupported("DROP SCHEMA … CASCADE of a type that is used outside of it"));
+        }
+    }
+    Ok(inside)
+}
