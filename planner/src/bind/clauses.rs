@@ -29,8 +29,8 @@ pub fn check_query(query: &ast::Query) -> Result<()> {
     if let Some(ast::OrderBy { kind: _, interpolate }) = order_by {
         refused(&[(interpolate.is_some(), "INTERPOLATE")])?;
     }
-    if let Some(ast::Fetch { with_ties, percent, quantity: _ }) = fetch {
-        refused(&[(*with_ties, "FETCH … WITH TIES"), (*percent, "FETCH … PERCENT")])?;
+    if let Some(ast::Fetch { with_ties: _, percent, quantity: _ }) = fetch {
+        refused(&[(*percent, "FETCH … PERCENT")])?;
     }
     if let Some(ast::With { with_token: _, recursive: _, cte_tables }) = with {
         for table in cte_tables {

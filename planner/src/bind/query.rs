@@ -246,8 +246,47 @@ impl Binder<'_> {
         if limit.is_none() && offset.is_none() {
             return Ok(bound);
         }
-        let plan = crate::execution::limit::limit(bound.plan, offset, limit)?;
+        let ties = query.fetch.as_ref().is_some_and(|fetch| fetch.with_ties);
+        let plan = match limit {
+            Some(limit) if ties => self.with_ties(bound.plan, offset, limit)?,
+            limit => crate::execution::limit::limit(bound.plan, offset, limit)?,
+        };
         Ok(BoundQuery { plan, columns: bound.columns })
+    }
+
+    /// The first rows of a sorted plan, and those that are peers of the last of them.
+    fn with_ties(&self, plan: LogicalPlan, offset: Option<Expr>, limit: Expr) -> Result<LogicalPlan> {
+        use datafusion::functions_window::{rank::rank_udwf, row_number::row_number_udwf};
+        use datafusion::logical_expr::expr::WindowFunction;
+        use datafusion::logical_expr::{ExprFunctionExt, WindowFunctionDefinition, cast, lit};
+        let sort = match plan {
+            LogicalPlan::Sort(sort) => sort,
+            // A select list over what it is sorted by.
+            LogicalPlan::Projection(projection) if matches!(projection.input.as_ref(), LogicalPlan::Sort(_)) => {
+                let input = self.with_ties(projection.input.as_ref().clone(), offset, limit)?;
+                return Ok(LogicalPlanBuilder::from(input).project(projection.expr)?.build()?);
+            }
+            _ => return Err(SqlError::syntax("WITH TIES cannot be specified without ORDER BY clause")),
+        };
+        // The keys are columns: see `window_keys`.
+        let shown: Vec<Expr> = sort.input.schema().columns().into_iter().map(Expr::Column).collect();
+        let (mut exprs, mut sorts) = (shown.clone(), sort.expr.clone());
+        for key in &mut sorts {
+            let name = self.unique("o");
+            exprs.push(key.expr.clone().alias(&name));
+            key.expr = column(name);
+        }
+        let number = |function| -> Result<Expr> {
+            let call = Expr::from(WindowFunction::new(WindowFunctionDefinition::WindowUDF(function), Vec::new()));
+            Ok(call.order_by(sorts.clone()).build()?)
+        };
+        let (place, rank) = (number(row_number_udwf())?, number(rank_udwf())?);
+        let held = |call: &Expr| cast(column(call.schema_name().to_string()), SqlType::INT8.arrow());
+        let skipped = offset.unwrap_or_else(|| lit(0i64));
+        let kept = held(&rank).lt_eq(skipped.clone() + limit).and(held(&place).gt(skipped));
+        let input = LogicalPlanBuilder::from(sort.input).project(exprs)?.build()?;
+        let numbered = LogicalPlanBuilder::window_plan(input, vec![place, rank])?;
+        Ok(LogicalPlanBuilder::from(numbered).filter(kept)?.sort(sorts)?.project(shown)?.build()?)
     }
 
     /// The number of LIMIT or OFFSET; None for NULL and ALL.

@@ -1,4 +1,4 @@
-//! jsonb made of others: `||`, `-`, `#-`, jsonb_set, jsonb_strip_nulls, jsonb_pretty.
+//! jsonb made of others: `||`, `-`, `#-`, jsonb_set, jsonb_insert, jsonb_strip_nulls, jsonb_pretty.
 
 use super::access::texts;
 use crate::error::{Result, SqlError, state};
@@ -97,6 +97,18 @@ enum Change<'c> {
     Delete,
     /// The new value, and whether it is added where there was none.
     Set(&'c str, bool),
+    /// The new value, and whether it goes behind the element that is there.
+    Insert(&'c str, bool),
+}
+
+impl<'c> Change<'c> {
+    /// The value that is added where there is none.
+    fn added(&self) -> Option<&'c str> {
+        match self {
+            Change::Set(new, true) | Change::Insert(new, _) => Some(new),
+            _ => None,
+        }
+    }
 }
 
 fn changed(node: &Node<'_>, path: &[String], depth: usize, change: &Change<'_>) -> Result<String> {
@@ -115,11 +127,15 @@ fn changed(node: &Node<'_>, path: &[String], depth: usize, change: &Change<'_>) 
                 match change {
                     Change::Delete if last => {}
                     Change::Set(new, _) if last => made.push((key.clone(), (*new).to_string())),
+                    Change::Insert(..) if last => {
+                        let hint = "Try using the function jsonb_set to replace key value.";
+                        return Err(invalid("cannot replace existing key").hint(hint));
+                    }
                     _ => made.push((key.clone(), changed(value, path, depth + 1, change)?)),
                 }
             }
-            if let (Change::Set(new, true), true, false) = (change, last, found) {
-                made.push((step.clone(), (*new).to_string()));
+            if let (Some(new), true, false) = (change.added(), last, found) {
+                made.push((step.clone(), new.to_string()));
             }
             Ok(object(made))
         }
@@ -135,6 +151,9 @@ fn changed(node: &Node<'_>, path: &[String], depth: usize, change: &Change<'_>) 
                 (Some(at), Change::Delete) if last => {
                     made.remove(at);
                 }
+                (Some(at), Change::Insert(new, behind)) if last => {
+                    made.insert(at + usize::from(*behind), (*new).to_string())
+                }
                 (Some(at), _) => {
                     let value = match (change, elements.get(at)) {
                         (Change::Set(new, _), _) if last => (*new).to_string(),
@@ -145,14 +164,11 @@ fn changed(node: &Node<'_>, path: &[String], depth: usize, change: &Change<'_>) 
                         *slot = value;
                     }
                 }
-                (None, Change::Set(new, true)) if last => {
-                    if index < 0 {
-                        made.insert(0, (*new).to_string());
-                    } else {
-                        made.push((*new).to_string());
-                    }
-                }
-                (None, _) => {}
+                (None, _) => match change.added().filter(|_| last) {
+                    Some(new) if index < 0 => made.insert(0, new.to_string()),
+                    Some(new) => made.push(new.to_string()),
+                    None => {}
+                },
             }
             Ok(array(made))
         }
@@ -174,16 +190,26 @@ pub(super) fn without_path() -> Kernel {
 
 /// `jsonb_set(target, path, value [, create])`.
 fn set(call: &Call<'_>) -> Result<ArrayRef> {
+    change_at(call, true, |new, create| Change::Set(new, create))
+}
+
+/// `jsonb_insert(target, path, value [, after])`.
+fn insert(call: &Call<'_>) -> Result<ArrayRef> {
+    change_at(call, false, |new, behind| Change::Insert(new, behind))
+}
+
+/// A change made of the third argument and of a flag, the fourth, which has a default.
+fn change_at(call: &Call<'_>, default: bool, change: for<'c> fn(&'c str, bool) -> Change<'c>) -> Result<ArrayRef> {
     let (targets, paths, values) = (call.column::<Text>(0)?, call.column::<List>(1)?, call.column::<Text>(2)?);
-    let create = if call.arguments.len() > 3 { Some(call.column::<Bool>(3)?) } else { None };
+    let flags = if call.arguments.len() > 3 { Some(call.column::<Bool>(3)?) } else { None };
     let mut builder = Text::builder(call.rows);
     for row in 0..call.rows {
-        let create = match &create {
-            Some(create) => create.get(row)?,
-            None => Some(true),
+        let flag = match &flags {
+            Some(flags) => flags.get(row)?,
+            None => Some(default),
         };
-        let value = match (targets.get(row)?, paths.get(row)?, values.get(row)?, create) {
-            (Some(target), Some(path), Some(new), Some(create)) => {
+        let value = match (targets.get(row)?, paths.get(row)?, values.get(row)?, flag) {
+            (Some(target), Some(path), Some(new), Some(flag)) => {
                 let node = parse(target)?;
                 if !matches!(node.value, Value::Object(_) | Value::Array(_)) {
                     return Err(invalid("cannot set path in scalar"));
@@ -194,7 +220,7 @@ fn set(call: &Call<'_>) -> Result<ArrayRef> {
                     return Err(SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message));
                 }
                 let path = texts(&path)?.unwrap_or_default();
-                Some(changed(&node, &path, 0, &Change::Set(new, create))?)
+                Some(changed(&node, &path, 0, &change(new, flag))?)
             }
             _ => None,
         };
@@ -273,6 +299,8 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     vec![
         make("jsonb_set", &[jsonb, texts, jsonb], jsonb, Arc::new(set)),
         make("jsonb_set", &[jsonb, texts, jsonb, SqlType::BOOL], jsonb, Arc::new(set)),
+        make("jsonb_insert", &[jsonb, texts, jsonb], jsonb, Arc::new(insert)),
+        make("jsonb_insert", &[jsonb, texts, jsonb, SqlType::BOOL], jsonb, Arc::new(insert)),
         make("json_strip_nulls", &[json], json, strip(false)),
         make("jsonb_strip_nulls", &[jsonb], jsonb, strip(true)),
         make(

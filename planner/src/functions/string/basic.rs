@@ -137,7 +137,7 @@ fn chr(code: i32) -> Result<String> {
         Ok(code) => char::from_u32(code)
             .map(String::from)
             .ok_or_else(|| limit(format!("requested character too large for encoding: {code}"))),
-        Err(_) => Err(limit("character number must be positive".into())),
+        Err(_) => Err(SqlError::new(state::INVALID_PARAMETER_VALUE, "character number must be positive")),
     }
 }
 

@@ -219,7 +219,16 @@ fn first_match(text: &str, regex: &Regex) -> Option<Vec<Option<String>>> {
 }
 
 fn split(text: &str, regex: &Regex) -> Option<Vec<Option<String>>> {
-    Some(regex.split(text).map(|part| Some(part.to_string())).collect())
+    let (mut parts, mut from) = (Vec::new(), 0);
+    // Nothing splits at the ends of the text, or right behind what split before.
+    for found in regex.find_iter(text).filter(|found| found.start() < text.len()) {
+        if found.end() > from {
+            parts.push(text.get(from..found.start()).map(str::to_string));
+            from = found.end();
+        }
+    }
+    parts.push(text.get(from..).map(str::to_string));
+    Some(parts)
 }
 
 fn substring_kernel() -> Kernel {
