@@ -62,6 +62,17 @@ impl Postgres {
     pub fn port(&self) -> u16 {
         self.port
     }
+
+    /// Puts the database `postgres` back to what `initdb` made it. Roles and other databases stay.
+    pub fn clear(&self) {
+        let output = Command::new("psql")
+            .args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", &self.port.to_string()])
+            .args(["-U", "postgres", "-c", "drop database postgres with (force)", "-c", "create database postgres"])
+            .args(["-c", "comment on database postgres is 'default administrative connection database'", "template1"])
+            .output()
+            .expect("psql runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
 }
 
 fn answers(port: u16) -> bool {

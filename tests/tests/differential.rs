@@ -49,7 +49,8 @@ fn difference(expected: &str, found: &str) -> String {
     String::from_utf8_lossy(&diff.stdout).into_owned()
 }
 
-/// Runs every script on PostgreSQL and on a server each that `start` starts: scripts do not see each other's tables.
+/// Runs every script on an empty database of PostgreSQL, and on a server each that `start` starts: scripts do not see each
+/// other's tables.
 fn compare(start: impl Fn() -> Server) {
     let only = std::env::var("PERCOSQL_SQL").ok();
     let postgres = Postgres::start();
@@ -61,6 +62,7 @@ fn compare(start: impl Fn() -> Server) {
             continue;
         }
         let server = start();
+        postgres.clear();
         let expected = run(postgres.port(), &script);
         let found = run(server.port(), &script);
         compared += 1;
