@@ -11,13 +11,19 @@ const LONGEST_MICROS: u64 = 50_000;
 pub(crate) struct Backoff {
     env: EnvRef,
     attempt: u32,
+    limit: Duration,
     left: Duration,
 }
 
 impl Backoff {
     /// Pauses that add up to at most `limit`.
     pub(crate) fn new(env: EnvRef, limit: Duration) -> Self {
-        Backoff { env, attempt: 0, left: limit }
+        Backoff { env, attempt: 0, limit, left: limit }
+    }
+
+    /// How long it has paused in all.
+    pub(crate) fn waited(&self) -> Duration {
+        self.limit.saturating_sub(self.left)
     }
 
     /// Waits a little longer than last time. False, at once, when the limit is reached.

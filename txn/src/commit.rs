@@ -268,10 +268,15 @@ impl CommitJob {
         own: Option<Timestamp>,
         backoff: &mut Backoff,
     ) -> Result<()> {
-        match self.store.clear_locks(key, strength, own).await? {
-            Cleared::Yes => Ok(()),
-            Cleared::HeldBy(_) if backoff.pause().await => Ok(()),
-            Cleared::HeldBy(owner) => Err(self.conflict(key, ConflictKind::Lock, owner)),
+        let cleared = self.store.clear_locks(key, strength, own).await?;
+        self.wait_a_little(key, &cleared, backoff).await
+    }
+
+    /// Waits, where the key is held. Errors: for too long by now.
+    pub(crate) async fn wait_a_little(&self, key: &Bytes, cleared: &Cleared, backoff: &mut Backoff) -> Result<()> {
+        match cleared {
+            Cleared::HeldBy(owner, _) if !backoff.pause().await => Err(self.conflict(key, ConflictKind::Lock, *owner)),
+            Cleared::HeldBy(..) | Cleared::Yes => Ok(()),
         }
     }
 

@@ -60,12 +60,12 @@ pub(crate) struct PrimaryRow {
 }
 
 /// Whether a writer may try again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cleared {
     /// No conflicting lock is left.
     Yes,
-    /// This transaction is alive and holds the key.
-    HeldBy(Timestamp),
+    /// The transaction that began then is alive and holds the key, by this lock.
+    HeldBy(Timestamp, Cell),
 }
 
 impl TransactionStore {
@@ -189,6 +189,14 @@ impl TransactionStore {
         Ok(self.oracle.timestamp().await?.physical_micros > expires_at)
     }
 
+    /// Ends the live owner of a lock for one that goes before it, unless it has committed, and removes the lock. Its
+    /// COMMIT finds that out as if it had been silent for too long.
+    pub(crate) async fn wound(&self, key: &Bytes, cell: &Cell, lock: &Lock) -> Result<()> {
+        let status = self.primary_status(cell.timestamp, lock, true, None).await?;
+        tracing::debug!(start_ts = %cell.timestamp, ?status, "ended a transaction that was in the way of an earlier one");
+        self.resolve_lock(key, cell, lock, status).await
+    }
+
     fn is_final(&self, start_ts: Timestamp, status: Status) -> Status {
         self.final_states.remember(start_ts, status);
         status
@@ -246,7 +254,7 @@ impl TransactionStore {
                     continue;
                 }
                 match self.lock_status(cell.timestamp, &lock, second_look).await? {
-                    Status::Live => return Ok(Cleared::HeldBy(cell.timestamp)),
+                    Status::Live => return Ok(Cleared::HeldBy(cell.timestamp, cell.clone())),
                     Status::Gone => again = true,
                     status => self.resolve_from(key, cell, &lock, status).await?,
                 }

@@ -34,6 +34,9 @@ pub struct TransactionStoreOptions {
     pub history: Duration,
     /// How long COMMIT waits for another's lock before it answers with a conflict.
     pub lock_wait: Duration,
+    /// How long a prewrite waits for the lock of a live transaction that has to give way to it, before it ends that one:
+    /// so long it may finish by itself. Where each row is a request of its own; elsewhere locks are taken in one order.
+    pub wound_after: Duration,
     /// How long after its last sign of life a transaction's locks may be removed by others, on
     /// engines where its owner may be another process.
     pub lock_time_to_live: Duration,
@@ -52,6 +55,7 @@ impl Default for TransactionStoreOptions {
             one_phase_limit_bytes: 32 << 20,
             history: Duration::from_secs(3600),
             lock_wait: Duration::from_secs(1),
+            wound_after: Duration::from_millis(15),
             lock_time_to_live: Duration::from_secs(5),
             parallel_rows: 256,
             always_two_phase: false,

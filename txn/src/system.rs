@@ -65,6 +65,11 @@ pub(crate) fn outcome_key(start_ts: Timestamp) -> Bytes {
     bytes.freeze()
 }
 
+/// Whether a large transaction's outcome is told there.
+pub(crate) fn is_outcome_key(key_of_primary: &[u8]) -> bool {
+    key_of_primary.starts_with(&key("outcome/"))
+}
+
 /// The row of the garbage collector's lease.
 pub(crate) fn gc_lease_key() -> Bytes {
     key("gc-lease")
@@ -117,6 +122,7 @@ mod tests {
         assert!(a < b && intents().contains(&a) && intents().contains(&b));
         assert_eq!(intent_of(&b), Some(Timestamp(256)));
         assert!(!intents().contains(&outcome_key(Timestamp(255))));
+        assert!(is_outcome_key(&outcome_key(Timestamp(255))) && !is_outcome_key(&a));
         assert!(holds().contains(&node_hold_key(7)) && holds().contains(&named_hold_key("a")));
     }
 }

@@ -23,7 +23,8 @@ use crate::failpoint::{self, FailPoints};
 use crate::lock::Lock;
 use crate::pace::{Pace, let_others_run};
 use crate::prewrite::long_value;
-use crate::resolver::exactly;
+use crate::resolver::{Cleared, exactly};
+use crate::system;
 use crate::write::{ROLLBACK, decode_record};
 use bytes::Bytes;
 use futures::channel::oneshot;
@@ -294,8 +295,31 @@ impl CommitJob {
             let kind = if cell.family == Family::Write { ConflictKind::Write } else { ConflictKind::LockOnly };
             return Err(self.conflict(&write.key, kind, cell.timestamp));
         }
-        self.wait_for_lock(&write.key, write.strength, Some(self.start_ts), backoff).await?;
+        self.wait_or_wound(write, backoff).await?;
         Ok(None)
+    }
+
+    /// Waits a little for the live owner of a lock that is in the way. Each of two may hold what the other wants: so
+    /// whoever goes before the other ends that one, having waited for a moment (wound-wait: Rosenkrantz, Stearns and Lewis
+    /// 1978, section 4). Errors: the owner lives on.
+    async fn wait_or_wound(&self, write: &FinalWrite, backoff: &mut Backoff) -> Result<()> {
+        let cleared = self.store.clear_locks(&write.key, write.strength, Some(self.start_ts)).await?;
+        if let Cleared::HeldBy(owner, cell) = &cleared
+            && backoff.waited() >= self.store.options.wound_after
+        {
+            let lock = Lock::decode(&cell.value)?;
+            if self.goes_before(*owner, &lock) {
+                return self.store.wound(&write.key, cell, &lock).await;
+            }
+        }
+        self.wait_a_little(&write.key, &cleared, backoff).await
+    }
+
+    /// An order of all transactions, so that the first of those that wait for each other always goes on: large ones
+    /// first, for they lose the most, then who began earlier.
+    fn goes_before(&self, owner: Timestamp, lock: &Lock) -> bool {
+        let place = |primary: &[u8], start_ts| (!system::is_outcome_key(primary), start_ts);
+        place(&self.primary, self.start_ts) < place(&lock.primary, owner)
     }
 }
 

@@ -11,6 +11,7 @@ mod election;
 mod embedded;
 mod explorer;
 mod gc_by_row;
+mod giving_way;
 pub(crate) mod harness;
 pub(crate) mod hooked;
 pub(crate) mod nodes;

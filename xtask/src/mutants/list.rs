@@ -252,9 +252,23 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "no heart-beats",
         file: "txn/src/heartbeat.rs",
-        original: "match self.beat().await {",
-        broken: "match Ok::<(), crate::TxnError>(()) {",
+        original: "Ok(()) => self.beat().await,",
+        broken: "Ok(()) => Ok(()),",
         tests: &["-p", "percosql-txn", "--lib", "a_slow_prewrite_is_kept_alive"],
+    },
+    Mutant {
+        name: "nobody gives way",
+        file: "txn/src/wave.rs",
+        original: "if self.goes_before(*owner, &lock) {",
+        broken: "if false && self.goes_before(*owner, &lock) {",
+        tests: &["-p", "percosql-txn", "--lib", "of_two_that_wait_for_each_other"],
+    },
+    Mutant {
+        name: "a small transaction ends a large one",
+        file: "txn/src/wave.rs",
+        original: "(!system::is_outcome_key(primary), start_ts)",
+        broken: "(system::is_outcome_key(primary), start_ts)",
+        tests: &["-p", "percosql-txn", "--lib", "a_large_transaction_gives_way_to_none"],
     },
     Mutant {
         name: "heart-beats go on while the commit is sent",

@@ -93,6 +93,8 @@ impl Scenario {
             always_two_phase: self.path != Path::OnePhase,
             one_phase_limit_bytes: if self.mixed { "xt1".len() } else { 1 << 20 },
             lock_wait: Duration::ZERO,
+            // Whoever goes before another ends it at once, except where a crash leaves locks to meet.
+            wound_after: if self.crashes { Duration::MAX } else { Duration::ZERO },
             lock_time_to_live: if self.impatient { Duration::ZERO } else { Duration::from_secs(5) },
             ..TransactionStoreOptions::default()
         };
