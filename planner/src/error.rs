@@ -318,6 +318,7 @@ impl From<TxnError> for SqlError {
             TxnError::Undetermined { start_ts } => {
                 SqlError::new(state::STATEMENT_COMPLETION_UNKNOWN, "the outcome of the commit is not known")
                     .detail(format!("Transaction {start_ts}."))
+                    .hint(format!("Once the store answers, pg_xact_status({start_ts}) on this server tells."))
             }
             TxnError::SnapshotTooOld { .. } => {
                 SqlError::new(state::SNAPSHOT_TOO_OLD, "snapshot too old").detail(error.to_string())

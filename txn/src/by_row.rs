@@ -58,7 +58,10 @@ impl CommitJob {
                 self.wait_until_seen(commit_ts).await;
                 Ok(commit_ts)
             }
-            Err(error @ TxnError::Undetermined { .. }) => Err(error),
+            Err(error @ TxnError::Undetermined { .. }) => {
+                self.store.remember_undetermined(self.start_ts, self.primary.clone());
+                Err(error)
+            }
             Err(error) => {
                 let reached = progress.reached.lock().clone();
                 self.roll_back(reached).await;
@@ -77,7 +80,7 @@ impl CommitJob {
     /// Waits until every snapshot from now on sees what committed at `commit_ts`: readers may have pushed it a
     /// little ahead of the oracle.
     async fn wait_until_seen(&self, commit_ts: Timestamp) {
-        let mut patience = Backoff::new(self.store.env.clone(), STORE_PATIENCE);
+        let mut patience = Backoff::within(self.store.env.clone(), STORE_PATIENCE);
         while commit_ts.0 > self.freshest.load(Ordering::SeqCst) {
             let ahead = Duration::from_micros(commit_ts.0 - self.freshest.load(Ordering::SeqCst));
             self.store.env.sleep(ahead.min(STORE_PATIENCE)).await;
@@ -125,7 +128,7 @@ impl CommitJob {
     /// at least once, so that after an error only the row knows.
     async fn commit_primary_by_row(&self, mut commit_ts: Timestamp, sent: &mut bool) -> Result<Timestamp> {
         let store = &self.store;
-        let mut patience = Backoff::new(store.env.clone(), STORE_PATIENCE);
+        let mut patience = Backoff::within(store.env.clone(), STORE_PATIENCE);
         loop {
             let Some(cell) = self.primary_lock.lock().clone() else {
                 return Err(TxnError::Invalid("the primary was not prewritten"));
@@ -168,7 +171,7 @@ impl CommitJob {
     /// commit, or prevents it for ever. Errors: `failed`, nothing was committed; or undetermined, because
     /// the store did not answer for as long as we ask.
     async fn settle(&self, failed: TxnError) -> Result<Timestamp> {
-        let mut patience = Backoff::new(self.store.env.clone(), STORE_PATIENCE);
+        let mut patience = Backoff::within(self.store.env.clone(), STORE_PATIENCE);
         loop {
             match self.try_settle().await {
                 Ok(Some(Some(commit_ts))) => return Ok(commit_ts),
@@ -232,7 +235,7 @@ impl CommitJob {
         if rows.is_empty() {
             return Ok(());
         }
-        let mut patience = Backoff::new(self.store.env.clone(), STORE_PATIENCE);
+        let mut patience = Backoff::within(self.store.env.clone(), STORE_PATIENCE);
         loop {
             self.snapshot.check_age(&self.store)?;
             match self.store.store.mutate_rows(rows.clone()).await {

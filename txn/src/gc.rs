@@ -67,7 +67,7 @@ impl TransactionStore {
     async fn advance_safe_point_by_row(&self) -> Result<Timestamp> {
         let history = self.options.history.as_micros() as u64;
         let key = system::safe_point_key();
-        let mut patience = Backoff::new(self.env.clone(), STORE_PATIENCE);
+        let mut patience = Backoff::within(self.env.clone(), STORE_PATIENCE);
         loop {
             let stored = self.load_safe_point().await?;
             let mut target = Timestamp(self.oracle.timestamp().await?.physical_micros.saturating_sub(history));

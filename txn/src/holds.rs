@@ -170,7 +170,7 @@ impl TransactionStore {
     /// older request that comes late must not take its place.
     async fn change_hold(&self, key: &Bytes, before: Option<&Cell>, next: Option<&Cell>) -> Result<()> {
         let mut before = before.cloned();
-        let mut patience = Backoff::new(self.env.clone(), STORE_PATIENCE);
+        let mut patience = Backoff::within(self.env.clone(), STORE_PATIENCE);
         loop {
             let (conditions, mutations) = register::change(before.as_ref(), next);
             if self.change_row(key, conditions, mutations).await? {

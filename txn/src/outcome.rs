@@ -7,6 +7,7 @@ use crate::lock::{Lock, LockStrength};
 use crate::resolver::{Status, roll_back_mutations};
 use crate::store::TransactionStore;
 use crate::system;
+use bytes::Bytes;
 use std::time::Duration;
 use storage::Timestamp;
 
@@ -23,8 +24,21 @@ pub enum Outcome {
     Forgotten,
 }
 
+/// Undetermined transactions remembered.
+const UNDETERMINED: usize = 4096;
+
 impl TransactionStore {
-    /// How the transaction with this start_ts, which asked for its identity, ended. Only proven states: what may
+    /// Remembers where to look for the outcome of a transaction that could not be learned. The oldest are forgotten.
+    pub(crate) fn remember_undetermined(&self, start_ts: Timestamp, primary: Bytes) {
+        let mut undetermined = self.undetermined.lock();
+        undetermined.insert(start_ts, primary);
+        if undetermined.len() > UNDETERMINED {
+            undetermined.pop_first();
+        }
+    }
+
+    /// How the transaction with this start_ts ended, which asked for its identity, or whose COMMIT this process answered
+    /// with [`TxnError::Undetermined`]. Only proven states: what may
     /// still change is `InProgress`. Errors: a start_ts that no transaction has yet.
     pub async fn outcome(&self, start_ts: Timestamp) -> Result<Outcome> {
         if self.identified.lock().contains(&start_ts) {
@@ -64,7 +78,8 @@ impl TransactionStore {
         if start_ts > now.timestamp {
             return Err(TxnError::Invalid(FUTURE));
         }
-        let primary = system::outcome_key(start_ts);
+        let known = self.undetermined.lock().get(&start_ts).cloned();
+        let primary = known.unwrap_or_else(|| system::outcome_key(start_ts));
         let row = self.read_primary(&primary, start_ts).await?;
         let expires_at = match &row.lock {
             Some(cell) => Lock::decode(&cell.value)?.expires_at,

@@ -134,7 +134,7 @@ impl TransactionStore {
             return Ok(status);
         }
         let primary = &lock.primary;
-        let mut patience = Backoff::new(self.env.clone(), STORE_PATIENCE);
+        let mut patience = Backoff::within(self.env.clone(), STORE_PATIENCE);
         for attempt in 0u32.. {
             // The row changed under us: pushed by another, beaten by its owner, or an answer was lost.
             if attempt > 0 && !patience.pause().await {

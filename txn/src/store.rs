@@ -9,8 +9,9 @@ use crate::oracle::Oracle;
 use crate::snapshot::Readers;
 use crate::system;
 use crate::transaction::{Transaction, TransactionOptions};
+use bytes::Bytes;
 use parking_lot::Mutex;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -87,6 +88,9 @@ pub struct TransactionStore {
     pub(crate) collecting: tokio::sync::Mutex<()>,
     /// Transactions of this process that asked for their identity and have not ended.
     pub(crate) identified: Mutex<BTreeSet<Timestamp>>,
+    /// Primaries of this process's transactions of which nobody knew at COMMIT how they ended: by these they can be asked
+    /// about though they did not ask for their identity.
+    pub(crate) undetermined: Mutex<BTreeMap<Timestamp, Bytes>>,
     fail_points: FailPoints,
     pub(crate) this: Weak<TransactionStore>,
 }
@@ -125,6 +129,7 @@ impl TransactionStore {
             safe_point: AtomicU64::new(safe_point.0),
             collecting: tokio::sync::Mutex::new(()),
             identified: Mutex::default(),
+            undetermined: Mutex::default(),
             fail_points: FailPoints::default(),
             this: this.clone(),
         });

@@ -197,7 +197,7 @@ impl CommitJob {
             none(Family::Rollback, own, ClassRange::ANY),
         ];
         let mut backoff = Backoff::new(self.store.env.clone(), self.store.options.lock_wait);
-        let mut patience = Backoff::new(self.store.env.clone(), STORE_PATIENCE);
+        let mut patience = Backoff::within(self.store.env.clone(), STORE_PATIENCE);
         let mut cleared = 0;
         loop {
             self.snapshot.check_age(&self.store)?;

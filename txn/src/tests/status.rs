@@ -10,7 +10,7 @@ use crate::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use storage::{Env, Family, Timestamp};
+use storage::{Env, Family, Mutation, Timestamp};
 
 /// A lock of the transaction `start_ts`, whose primary is `p`.
 async fn plant_lock(world: &World, name: &str, start_ts: Timestamp, time_to_live: Duration) {
@@ -266,4 +266,58 @@ fn the_status_of_a_transaction_on_another_node() {
         assert_eq!(other.store.outcome(start_ts).await.unwrap(), Outcome::Forgotten);
         assert_eq!(other.value("p").await.as_deref(), Some("1"));
     });
+}
+
+#[test]
+fn an_undetermined_commit_is_answered_soon_and_told_later() {
+    // The request is lost, or only its answer; and whether the transaction asked for its identity.
+    for (fate, applied) in [(Fate::LostRequest, false), (Fate::LostAnswer, true)] {
+        for asked in [false, true] {
+            over_rows(move |world, hooked| async move {
+                let transaction = world.begin();
+                let asked_ts = if asked { Some(transaction.start_ts().await.unwrap()) } else { None };
+                transaction.write(vec![put("p", "1"), put("s", "1")]).await.unwrap();
+                let (sent, env) = (Arc::new(AtomicU64::new(0)), world.env.clone());
+                let primary = asked_ts.map_or(key("p"), crate::system::outcome_key);
+                hooked.set(move |call| {
+                    let (sent, env, primary) = (sent.clone(), env.clone(), primary.clone());
+                    async move {
+                        let record = |mutation: &Mutation| matches!(mutation, Mutation::Set { family: Family::Write, .. });
+                        let commits = |call: &Call| matches!(call, Call::Change(key, mutations) if *key == primary && mutations.iter().any(record));
+                        match sent.load(Ordering::SeqCst) {
+                            0 if !commits(&call) => Fate::Done,
+                            0 => {
+                                sent.store(1, Ordering::SeqCst);
+                                fate
+                            }
+                            // From then on no call is answered within half a minute.
+                            _ => {
+                                env.sleep(30 * SECOND).await;
+                                Fate::Unavailable
+                            }
+                        }
+                    }
+                });
+                let began = world.env.monotonic();
+                let Err(TxnError::Undetermined { start_ts }) = transaction.commit().await else {
+                    panic!("it is not known whether it committed");
+                };
+                assert!(asked_ts.is_none_or(|asked| asked == start_ts));
+                let took = world.env.monotonic() - began;
+                assert!(took < 200 * SECOND, "the client waits no longer than a few calls take: {took:?}");
+                hooked.clear();
+                world.env.sleep(10 * SECOND).await;
+                let outcome = world.store.outcome(start_ts).await.unwrap();
+                assert_eq!(matches!(outcome, Outcome::Committed(_)), applied, "{outcome:?}");
+                assert_eq!(outcome == Outcome::Aborted, !applied, "{outcome:?}");
+                let other = other_node(&world).await;
+                if asked {
+                    assert_eq!(other.store.outcome(start_ts).await.unwrap(), outcome);
+                }
+                for name in ["p", "s"] {
+                    assert_eq!(other.value(name).await.as_deref(), applied.then_some("1"));
+                }
+            });
+        }
+    }
 }

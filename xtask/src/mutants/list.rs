@@ -257,6 +257,13 @@ pub const MUTANTS: &[Mutant] = &[
         tests: &["-p", "percosql-txn", "--lib", "a_slow_prewrite_is_kept_alive"],
     },
     Mutant {
+        name: "blind locks whose answer was lost taken as written",
+        file: "txn/src/by_row.rs",
+        original: "match self.store.store.mutate_rows(rows.clone()).await {\n                Ok(()) => return Ok(()),",
+        broken: "match self.store.store.mutate_rows(rows.clone()).await {\n                Ok(()) | Err(StoreError::Undetermined(_)) => return Ok(()),",
+        tests: &["-p", "percosql-txn", "--lib", "keys_that_nobody_knew"],
+    },
+    Mutant {
         name: "nobody gives way",
         file: "txn/src/wave.rs",
         original: "if self.goes_before(*owner, &lock) {",
@@ -273,8 +280,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "heart-beats go on while the commit is sent",
         file: "txn/src/by_row.rs",
-        original: "        let locked = self.with_heart_beats(&progress, locked).await;\n        let mut sent = false;\n        let result = match locked {\n            Ok(commit_ts) => self.commit_primary_by_row(commit_ts, &mut sent).await,\n            Err(error) => Err(error),\n        };\n",
-        broken: "        let mut sent = false;\n        let both = async {\n            let commit_ts = locked.await?;\n            self.commit_primary_by_row(commit_ts, &mut sent).await\n        };\n        let result = self.with_heart_beats(&progress, both).await;\n",
+        original: "            None => self.with_heart_beats(&progress, locked).await,\n        };\n        let mut sent = false;\n        let result = match locked {\n            Ok(commit_ts) => self.commit_primary_by_row(commit_ts, &mut sent).await,\n            Err(error) => Err(error),\n        };\n",
+        broken: "            None => locked.await,\n        };\n        let mut sent = false;\n        let both = async { self.commit_primary_by_row(locked?, &mut sent).await };\n        let result = self.with_heart_beats(&progress, both).await;\n",
         tests: &["-p", "percosql-txn", "--lib", "heart_beats_are_over"],
     },
     Mutant {

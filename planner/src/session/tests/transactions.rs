@@ -241,3 +241,24 @@ async fn cursors_live_as_long_as_their_transaction_unless_held() {
     assert_eq!(client.rows("declare x cursor for select 7; fetch x").await, ["7"]);
     assert_eq!(client.state("fetch x").await, "34000");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_status_of_a_transaction_can_be_asked_for() {
+    let database = database().await;
+    let (mut c, mut other) = (connect(&database).await, connect(&database).await);
+    c.run("CREATE TABLE t (a int PRIMARY KEY)").await;
+    for (end, status, rows) in [("COMMIT", "committed", "1"), ("ROLLBACK", "aborted", "1")] {
+        c.run("BEGIN").await;
+        let id = c.value("SELECT pg_current_xact_id()").await;
+        c.run("INSERT INTO t SELECT count(*) FROM t").await;
+        let ask = format!("SELECT pg_xact_status({id})");
+        assert_eq!(c.value(&ask).await, "in progress");
+        assert_eq!(other.value(&ask).await, "in progress");
+        c.run(end).await;
+        assert_eq!(c.value(&ask).await, status);
+        assert_eq!(other.value(&ask).await, status);
+        assert_eq!(other.value("SELECT count(*) FROM t").await, rows);
+    }
+    assert_eq!(c.state("SELECT pg_xact_status(9223372036854775807)").await, "22023");
+    assert_eq!(c.state("SELECT pg_xact_status(-1)").await, "22023");
+}

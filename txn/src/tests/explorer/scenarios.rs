@@ -25,6 +25,10 @@ enum Op {
     Lock(&'static str, LockStrength),
     /// The key has to stay unchanged until COMMIT.
     Unchanged(&'static str),
+    /// Nobody else knows the keys from the first to before the second.
+    Made(&'static str, &'static str),
+    /// Reads the second key where the first is not as it was in the beginning: as who learns of it there.
+    Follow(&'static str, &'static str),
     /// What is written from here on may be undone.
     Savepoint,
     /// Undoes what was written since the savepoint.
@@ -267,6 +271,21 @@ async fn perform(
                 });
                 continue;
             }
+            Made(from, to) => {
+                transaction.made(RowRange { start: key(from), end: Some(key(to)) });
+                continue;
+            }
+            Follow(told, name) => {
+                for name in [told, name] {
+                    let value = transaction.get(name.as_bytes(), OwnWrites::All).await.unwrap();
+                    let value = value.map(|value| String::from_utf8(value.to_vec()).unwrap());
+                    note(&|record| record.reads.push(((*name).to_owned(), value.clone())));
+                    if value.as_deref() == Some("0") {
+                        break;
+                    }
+                }
+                continue;
+            }
             Unchanged(key_name) => {
                 note(&|record| record.unchanged.push((*key_name).to_owned()));
                 transaction.require_unchanged(key(key_name));
@@ -358,6 +377,10 @@ const UNDO: &[&[Op]] = &[
 ];
 const UNDO_BESIDE: &[&[Op]] = &[&[Savepoint, Update("y"), Undo, Update("x")], &[Get("y"), Update("y")]];
 const TWO_READERS: &[&[Op]] = &[&[Update("x"), Update("y")], &[Get("x"), Get("y")], &[Get("x"), Get("y")]];
+const MADE_AND_READ: &[&[Op]] =
+    &[&[Made("n", "o"), Insert("n1"), Insert("n2"), Update("x")], &[Follow("x", "n1"), Follow("x", "n2")]];
+const MADE_AND_WRITE: &[&[Op]] =
+    &[&[Made("n", "o"), Insert("n1"), Insert("n2"), Update("x")], &[Follow("x", "n2"), Update("x")]];
 const THREE_UPDATES: &[&[Op]] = &[&[Get("x"), Update("x")], &[Get("x"), Update("x")], &[Get("x"), Update("x")]];
 
 fn explore(
@@ -404,9 +427,14 @@ fn explore_mixed(scripts: &'static [&'static [Op]], departures: usize) {
 
 /// Transactions that lock what they write at once, over rows.
 fn explore_early(scripts: &'static [&'static [Op]], departures: usize, verify: fn(&[Record], &Versions)) {
+    explore_rows(scripts, departures, true, verify);
+}
+
+/// Over rows alone. `early`: every write is locked at once.
+fn explore_rows(scripts: &'static [&'static [Op]], departures: usize, early: bool, verify: fn(&[Record], &Versions)) {
     for (crashes, faults) in [(false, false), (true, false), (false, true)] {
         let departures = departures - usize::from(crashes || faults);
-        let (path, mixed, impatient, early) = (Path::ByRow, false, false, true);
+        let (path, mixed, impatient) = (Path::ByRow, false, false);
         let scenario = Scenario { scripts, path, mixed, impatient, crashes, faults, early, departures, verify };
         scenario.explore();
         if !faults && !crashes {
@@ -505,4 +533,14 @@ fn early_locks_that_are_undone_beside_a_reader() {
 #[test]
 fn early_locks_that_are_undone_beside_a_writer() {
     explore_early(UNDO_BESIDE, 2, anything);
+}
+
+#[test]
+fn keys_that_nobody_knew_beside_a_reader() {
+    explore_rows(MADE_AND_READ, 3, false, anything);
+}
+
+#[test]
+fn keys_that_nobody_knew_beside_a_writer() {
+    explore_rows(MADE_AND_WRITE, 2, false, anything);
 }
