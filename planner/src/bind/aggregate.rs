@@ -1,6 +1,8 @@
 //! GROUP BY: what is computed from groups, and what may not be asked of them.
 
 use super::binder::{Binder, column};
+use super::grouping::GroupBy;
+use super::grouping_sets::{grouping_places, is_grouping, of_real_rows};
 use super::scope::{Scope, outer_references};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
@@ -45,10 +47,15 @@ impl Grouping {
 
     /// An expression over the rows as one over the groups, or the column that is left over.
     pub fn rebase(&self, expr: Expr) -> Result<std::result::Result<Expr, Ungrouped>> {
+        if let Some((_, to)) = self.replaced.iter().find(|(from, _)| *from == expr) {
+            return Ok(Ok(to.clone()));
+        }
         let mut left_over = None;
         let rebased = expr
             .transform_down(|expr| {
-                if let Some((_, to)) = self.replaced.iter().find(|(from, _)| *from == expr) {
+                // A constant that is grouped by is the key only where it stands alone.
+                let key = |(from, _): &&(Expr, Expr)| *from == expr && !matches!(from, Expr::Literal(..));
+                if let Some((_, to)) = self.replaced.iter().find(key) {
                     return Ok(Transformed::new(to.clone(), true, TreeNodeRecursion::Jump));
                 }
                 if let Expr::Column(column) = &expr {
@@ -115,48 +122,78 @@ impl Binder<'_> {
         &self,
         plan: LogicalPlan,
         scope: &Scope<'_>,
-        group_by: &[TypedExpr],
+        group_by: GroupBy,
         used: &[&Expr],
     ) -> Result<(LogicalPlan, Grouping)> {
         let order = super::subquery::order_of(&plan);
+        let mut calls = Vec::new();
+        for expr in used {
+            collect(expr, &mut |call| {
+                if !calls.contains(call) {
+                    calls.push(call.clone());
+                }
+            })?;
+        }
+        let (groupings, calls): (Vec<Expr>, Vec<Expr>) = calls.into_iter().partition(is_grouping);
+        let mut group_by = group_by;
+        let given = group_by.keys.len();
+        for typed in &group_by.keys {
+            // 42883 where there is no equality.
+            self.resolver.group_key(typed.clone())?;
+        }
+        for typed in self.dependent(scope, &group_by, used) {
+            let place = group_by.keys.len();
+            group_by.keys.push(typed);
+            group_by.sets.iter_mut().for_each(|set| set.push(place));
+        }
         let mut keys = Vec::new();
         let mut values = Vec::new();
         let mut replaced: Vec<(Expr, Expr)> = Vec::new();
-        let mut group_by = group_by.to_vec();
-        let given = group_by.len();
-        self.add_dependent(scope, &mut group_by, used);
-        for (at, typed) in group_by.into_iter().enumerate() {
-            if replaced.iter().any(|(from, _)| *from == typed.expr) {
-                continue;
+        let mut plan = plan;
+        let mut real = None;
+        let pairs: Vec<(Expr, Expr)> = if group_by.sets.len() > 1 {
+            let multiplied = self.multiply(plan, &group_by, &groupings)?;
+            plan = multiplied.plan;
+            real = multiplied.real;
+            keys.extend(multiplied.set);
+            replaced.extend(multiplied.groupings);
+            multiplied.keys
+        } else {
+            for call in groupings {
+                grouping_places(&call, &group_by.keys)?;
+                replaced.push((call, Expr::Literal(Datum::Int32(Some(0)), None)));
             }
+            let pair = |typed: &TypedExpr| Ok((self.compared(typed)?, typed.expr.clone()));
+            group_by.keys.iter().map(pair).collect::<Result<_>>()?
+        };
+        for (at, (typed, (key, shown))) in group_by.keys.into_iter().zip(pairs).enumerate() {
+            let first = |value: Expr| of_real_rows(first_value_udaf().call(vec![value]), real.as_ref());
             // What depends on the keys is the same in a group: it need not be compared.
             if at >= given && typed.ty.base == BaseType::Json {
                 let name = self.unique("a");
-                values.push(first_value_udaf().call(vec![typed.expr.clone()]).alias(&name));
+                values.push(first(shown).alias(&name));
                 replaced.push((typed.expr, column(name)));
                 continue;
             }
-            let key = self.resolver.group_key(typed.clone())?;
             let key_name = self.unique("g");
             // Equal values may look different (numeric 1.0 and 1.00): one of them is shown.
-            let shown = if key == typed.expr {
+            let shown = if key == shown {
                 key_name.clone()
             } else {
                 let name = self.unique("a");
-                values.push(first_value_udaf().call(vec![typed.expr.clone()]).alias(&name));
+                values.push(first(shown).alias(&name));
                 name
             };
             keys.push(key.alias(&key_name));
             replaced.push((typed.expr, column(shown)));
         }
-        for expr in used {
-            collect(expr, &mut |call| {
-                if !replaced.iter().any(|(from, _)| from == call) {
-                    let name = self.unique("a");
-                    values.push(in_order(call.clone(), &order).alias(&name));
-                    replaced.push((call.clone(), column(name)));
-                }
-            })?;
+        for call in calls {
+            if replaced.iter().any(|(from, _)| *from == call) {
+                continue;
+            }
+            let name = self.unique("a");
+            values.push(of_real_rows(in_order(call.clone(), &order), real.as_ref()).alias(&name));
+            replaced.push((call, column(name)));
         }
         if keys.is_empty() && values.is_empty() {
             // HAVING alone makes one group.
@@ -169,8 +206,18 @@ impl Binder<'_> {
         Ok((plan, grouping))
     }
 
-    /// Where a table's whole primary key is grouped by, its other columns depend on it: they may be asked for too.
-    fn add_dependent(&self, scope: &Scope<'_>, group_by: &mut Vec<TypedExpr>, used: &[&Expr]) {
+    /// What is compared of a key. json, of which there may be no key but a dependent column, is itself.
+    pub fn compared(&self, key: &TypedExpr) -> Result<Expr> {
+        if key.ty.base == BaseType::Json {
+            return Ok(key.expr.clone());
+        }
+        self.resolver.group_key(key.clone())
+    }
+
+    /// Where every set groups by a table's whole primary key, its other columns depend on it: they may be asked for too.
+    fn dependent(&self, scope: &Scope<'_>, group_by: &GroupBy, used: &[&Expr]) -> Vec<TypedExpr> {
+        let common = group_by.common();
+        let mut found: Vec<TypedExpr> = Vec::new();
         for relation in &scope.relations {
             let Some(primary) = relation.table.as_ref().and_then(|table| table.primary_key()) else { continue };
             let whole = primary.columns.iter().all(|key| {
@@ -178,18 +225,20 @@ impl Binder<'_> {
                     .columns
                     .iter()
                     .find(|column| column.attnum == key.column)
-                    .is_some_and(|column| group_by.iter().any(|typed| typed.expr == column.expr))
+                    .is_some_and(|column| common.iter().any(|typed| typed.expr == column.expr))
             });
             if !whole {
                 continue;
             }
             for column in &relation.columns {
                 let asked = used.iter().any(|expr| mentions_outside_aggregates(expr, &column.expr));
-                if asked && !group_by.iter().any(|typed| typed.expr == column.expr) {
-                    group_by.push(column.typed());
+                let known = group_by.keys.iter().chain(&found).any(|typed| typed.expr == column.expr);
+                if asked && !known {
+                    found.push(column.typed());
                 }
             }
         }
+        found
     }
 
     /// 42803 for a column that is neither grouped by nor aggregated.

@@ -54,6 +54,9 @@ impl Binder<'_> {
             return self.ordered_set(function, &name, env);
         }
         // Parsed as calls: rows, and VALUES of one value.
+        if schema.is_none() && name == "grouping" && over.is_none() {
+            return self.grouping(function, env);
+        }
         if schema.is_none() && name == "row" && over.is_none() {
             return Err(SqlError::unsupported("a row as a value"));
         }
@@ -300,8 +303,23 @@ impl Binder<'_> {
         self.bound_aggregate(function, name, env.within(Clause::Aggregate))
     }
 
+    /// GROUPING: which of its arguments the group is not grouped by.
+    fn grouping(&self, function: &ast::Function, env: Env<'_>) -> Result<TypedExpr> {
+        self.grouped_call_allowed(env, "grouping operations")?;
+        let arguments = self.arguments(function, env.within(Clause::Aggregate))?;
+        let plain = !arguments.star && !arguments.distinct && arguments.order_by.is_empty();
+        if !plain || arguments.values.is_empty() || function.filter.is_some() {
+            return Err(SqlError::syntax("syntax error at or near \")\""));
+        }
+        super::grouping_sets::grouping_call(arguments.values)
+    }
+
     /// 42803 where no aggregate may stand.
     fn aggregates_allowed(&self, env: Env<'_>) -> Result<()> {
+        self.grouped_call_allowed(env, "aggregate functions")
+    }
+
+    fn grouped_call_allowed(&self, env: Env<'_>, what: &str) -> Result<()> {
         let allowed = matches!(
             env.clause,
             Clause::Select | Clause::Having | Clause::OrderBy | Clause::Window | Clause::WindowDefinition
@@ -311,8 +329,8 @@ impl Binder<'_> {
         }
         if !allowed {
             let message = match env.clause {
-                Clause::JoinOn => "aggregate functions are not allowed in JOIN conditions".to_string(),
-                clause => format!("aggregate functions are not allowed in {}", clause.name()),
+                Clause::JoinOn => format!("{what} are not allowed in JOIN conditions"),
+                clause => format!("{what} are not allowed in {}", clause.name()),
             };
             return Err(SqlError::new(state::GROUPING_ERROR, message));
         }

@@ -230,7 +230,7 @@ impl Binder<'_> {
             E::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain, env),
             E::Tuple(_) => Err(SqlError::unsupported("a row as a value")),
             E::Interval(interval) => self.interval(interval, env),
-            E::GroupingSets(_) | E::Cube(_) | E::Rollup(_) => Err(SqlError::unsupported("GROUPING SETS")),
+            E::GroupingSets(_) | E::Cube(_) | E::Rollup(_) => Err(SqlError::syntax("syntax error at or near \"(\"")),
             other => Err(SqlError::unsupported(format!("the expression {other}"))),
         }
     }

@@ -17,6 +17,8 @@ mod distinct;
 mod expression;
 mod frame;
 mod from;
+mod grouping;
+mod grouping_sets;
 mod insert;
 mod join;
 mod lateral;

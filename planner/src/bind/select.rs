@@ -15,7 +15,7 @@ use crate::parse::{fold, fold_name};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
-use sqlparser::ast::{self, Distinct, GroupByExpr, SelectItem, SelectItemQualifiedWildcardKind, Spanned};
+use sqlparser::ast::{self, Distinct, SelectItem, SelectItemQualifiedWildcardKind, Spanned};
 
 /// An item of a select list, stars expanded.
 pub struct Item {
@@ -94,7 +94,7 @@ impl Binder<'_> {
             used.extend(having.as_ref());
             used.extend(order.iter().filter_map(|item| item.typed.as_ref().map(|typed| &typed.expr)));
             used.extend(distinct_on.iter().map(|typed| &typed.expr));
-            let (groups, grouping) = self.group(plan, &scope, &group_by.unwrap_or_default(), &used)?;
+            let (groups, grouping) = self.group(plan, &scope, group_by.unwrap_or_default(), &used)?;
             let rebase = |expr: Expr, span| -> Result<Expr> {
                 grouping.rebase(expr)?.map_err(|left_over| self.at(self.ungrouped(&scope, &left_over), span))
             };
@@ -288,54 +288,6 @@ impl Binder<'_> {
         let source = from.into_iter().find(|column| column.expr == typed.expr && matches!(typed.expr, Expr::Column(_)));
         let (table_oid, attnum) = source.map_or((0, 0), |column| (column.table_oid, column.attnum));
         Ok(Item { name, typed, table_oid, attnum })
-    }
-
-    fn group_by(&self, group_by: &GroupByExpr, items: &[Item], env: Env<'_>) -> Result<Option<Vec<TypedExpr>>> {
-        let exprs = match group_by {
-            GroupByExpr::Expressions(exprs, modifiers) if modifiers.is_empty() => exprs,
-            _ => return Err(SqlError::unsupported("GROUP BY ALL")),
-        };
-        if exprs.is_empty() {
-            return Ok(None);
-        }
-        let names: Vec<String> = items.iter().map(|item| item.name.clone()).collect();
-        let mut keys = Vec::new();
-        for expr in exprs {
-            if matches!(expr, ast::Expr::Tuple(parts) if parts.is_empty()) {
-                continue;
-            }
-            if let ast::Expr::GroupingSets(_) | ast::Expr::Cube(_) | ast::Expr::Rollup(_) = expr {
-                return Err(SqlError::unsupported("GROUPING SETS, CUBE and ROLLUP"));
-            }
-            let key = match self.order_target(expr, &names, "GROUP BY")? {
-                OrderTarget::Output(place) => items.get(place).map(|item| item.typed.clone()),
-                OrderTarget::Expression => match expr {
-                    // A name is first one of FROM's columns, then one of the output.
-                    ast::Expr::Identifier(ident) => {
-                        let name = fold(ident);
-                        match env.scope.visible.iter().any(|column| column.name == name) {
-                            true => Some(self.expr(expr, env.within(Clause::GroupBy))?),
-                            false => match items.iter().find(|item| item.name == name) {
-                                Some(item) => Some(item.typed.clone()),
-                                None => Some(self.expr(expr, env.within(Clause::GroupBy))?),
-                            },
-                        }
-                    }
-                    _ => Some(self.expr(expr, env.within(Clause::GroupBy))?),
-                },
-            };
-            let Some(key) = key else { return Err(SqlError::internal("a GROUP BY item stands for nothing")) };
-            if has_aggregate(&key.expr) {
-                let error = SqlError::new(state::GROUPING_ERROR, "aggregate functions are not allowed in GROUP BY");
-                return Err(self.at(error, expr.span()));
-            }
-            if has_window(&key.expr) {
-                let error = SqlError::new(state::WINDOWING_ERROR, "window functions are not allowed in GROUP BY");
-                return Err(self.at(error, expr.span()));
-            }
-            keys.push(self.settle(key)?);
-        }
-        Ok(Some(keys))
     }
 
     fn order_items(

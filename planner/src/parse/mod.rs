@@ -4,6 +4,7 @@
 mod comment;
 pub mod copy;
 mod cursor;
+mod group_by;
 mod like;
 mod limits;
 pub mod names;
@@ -17,6 +18,7 @@ mod transaction;
 mod utility;
 mod view;
 
+pub use group_by::GROUP_BY_DISTINCT;
 pub use names::{fold, fold_name};
 pub use statement::*;
 

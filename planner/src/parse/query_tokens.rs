@@ -33,6 +33,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
         } else if follows(tokens, at, &["on", "conflict"]) {
             conflict_target(tokens, at + 2)?;
         }
+        super::group_by::rewrite(tokens, at);
         at += 1;
     }
     Ok(())
