@@ -1,6 +1,7 @@
 //! [`Binder`]: what one binding shares: context, resolver, unique names, relations seen.
 
 use super::with::CommonTables;
+use super::writing_with::{Parts, writing};
 use super::{BindContext, Bound, BoundKind};
 use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
@@ -26,7 +27,10 @@ pub fn bind(statement: &Statement, context: &BindContext<'_>) -> Result<Bound> {
     let parameters = ParameterTypes::new(context.parameters.to_vec());
     let binder = Binder::new(*context, &statement.source, &statement.extras, &parameters);
     let kind = match tree.as_ref() {
-        ast::Statement::Query(query) => binder.query_statement(query)?,
+        ast::Statement::Query(query) => match writing(&query.body) {
+            Some(statement) => binder.writing_query(query, statement, true)?,
+            None => binder.with_parts(binder.query_statement(query)?),
+        },
         ast::Statement::Insert(insert) => binder.insert(insert)?,
         ast::Statement::Update(update) => binder.update(update)?,
         ast::Statement::Delete(delete) => binder.delete(delete)?,
@@ -92,6 +96,8 @@ pub struct Binder<'a> {
     untyped: Cell<bool>,
     /// Set-returning functions of the select list under way.
     pub row_functions: RefCell<Vec<super::row_function::RowFunction>>,
+    /// Data-modifying WITH queries.
+    pub parts: RefCell<Parts>,
     /// Row locks of the query, until they are put on its plan.
     pub locks: RefCell<Vec<super::lock::PendingLock>>,
     /// Where the names of relations are looked up.
@@ -120,6 +126,7 @@ impl<'a> Binder<'a> {
             relations: RefCell::default(),
             untyped: Cell::new(false),
             row_functions: RefCell::default(),
+            parts: RefCell::default(),
             locks: RefCell::default(),
             names: super::view::Names::Catalog,
             depth: 0,
@@ -179,6 +186,7 @@ impl<'a> Binder<'a> {
         let Some(table) = found else {
             let shown = schema.as_ref().map_or(relation.clone(), |schema| format!("{schema}.{relation}"));
             let error = SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{shown}\" does not exist"));
+            let error = if schema.is_none() { self.explain_missing(error, &relation) } else { error };
             return Err(self.at(error, span_of(name)));
         };
         self.note(&table);
@@ -224,7 +232,17 @@ impl<'a> Binder<'a> {
         } else {
             kind
         };
-        Ok(Bound { kind, parameters, relations: self.relations.into_inner() })
+        let own = match &kind {
+            BoundKind::Dml { table, .. } => table.as_ref().map(|table| table.oid),
+            BoundKind::Query { .. } => None,
+        };
+        let (mut parts, overlapping) = self.parts.into_inner().finish(own);
+        if self.untyped.get() {
+            for part in &mut parts {
+                part.plan = type_placeholders(std::mem::take(&mut part.plan), &parameters)?;
+            }
+        }
+        Ok(Bound { kind, parts, overlapping, parameters, relations: self.relations.into_inner() })
     }
 }
 

@@ -51,6 +51,6 @@ impl Binder<'_> {
         let input = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
         let node = DeleteNode::new(table.clone(), input, delete.returning.is_some())?;
         let (plan, columns) = self.returning(extension(node), delete.returning.as_deref(), &scope)?;
-        Ok(BoundKind::Dml { plan, columns, verb: Verb::Delete, table })
+        Ok(BoundKind::Dml { plan, columns, verb: Verb::Delete, table: Some(table) })
     }
 }

@@ -51,7 +51,7 @@ impl Binder<'_> {
         let plan = extension(node);
         let scope = Scope::of(relation, plan.schema().clone(), None);
         let (plan, columns) = self.returning(plan, insert.returning.as_deref(), &scope)?;
-        Ok(BoundKind::Dml { plan, columns, verb: Verb::Insert, table })
+        Ok(BoundKind::Dml { plan, columns, verb: Verb::Insert, table: Some(table) })
     }
 
     /// The columns that values are given for, in the order they are given.

@@ -41,11 +41,13 @@ mod values;
 pub mod view;
 mod window;
 mod with;
+mod writing_with;
 
 pub use binder::{bind, bind_parameter_values};
 pub use table_expression::{TableExpression, bind_constant, bind_table_expression, canonical_text};
 pub use type_name::{catalog_type, sql_type};
 pub use view::{BoundView, bind_view};
+pub use writing_with::Part;
 
 use crate::catalog::{Catalog, TableDescriptor};
 use crate::execution::Slots;
@@ -79,6 +81,10 @@ pub struct Bound {
     pub kind: BoundKind,
     /// Types of `$1`, `$2`, ….
     pub parameters: Vec<SqlType>,
+    /// Data-modifying WITH queries.
+    pub parts: Vec<Part>,
+    /// Whether two of them, the statement itself counted, write one table.
+    pub overlapping: bool,
     /// The relations it reads or writes, each once.
     pub relations: Vec<Arc<TableDescriptor>>,
 }
@@ -103,8 +109,8 @@ pub enum BoundKind {
         columns: Option<Vec<OutputColumn>>,
         /// Which statement.
         verb: Verb,
-        /// The table written.
-        table: Arc<TableDescriptor>,
+        /// The table written; None where only WITH writes.
+        table: Option<Arc<TableDescriptor>>,
     },
 }
 
@@ -115,6 +121,8 @@ pub enum Verb {
     Insert,
     Update,
     Delete,
+    /// A query whose WITH writes.
+    Select,
 }
 
 impl Verb {
@@ -124,6 +132,7 @@ impl Verb {
             Verb::Insert => format!("INSERT 0 {count}"),
             Verb::Update => format!("UPDATE {count}"),
             Verb::Delete => format!("DELETE {count}"),
+            Verb::Select => format!("SELECT {count}"),
         }
     }
     /// The first word of the tag.
@@ -132,6 +141,7 @@ impl Verb {
             Verb::Insert => "INSERT",
             Verb::Update => "UPDATE",
             Verb::Delete => "DELETE",
+            Verb::Select => "SELECT",
         }
     }
 }

@@ -78,7 +78,7 @@ impl Binder<'_> {
 
     fn query_with_locks(&self, query: &ast::Query, parent: Option<&Scope<'_>>, top: bool) -> Result<BoundQuery> {
         check_query(query)?;
-        let depth = self.enter_with(query.with.as_ref(), parent)?;
+        let depth = self.enter_with(query.with.as_ref(), parent, top)?;
         let bound = self.query_body(query, parent, top);
         self.leave_with(depth);
         bound
@@ -134,7 +134,7 @@ impl Binder<'_> {
                 self.all_columns(source.plan, source.scope.visible)
             }
             SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => {
-                Err(SqlError::unsupported("a data-modifying statement in WITH"))
+                Err(SqlError::syntax("syntax error: a data-modifying statement is not a query"))
             }
         }
     }

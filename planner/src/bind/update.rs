@@ -59,7 +59,7 @@ impl Binder<'_> {
         let checks = self.checks(&table)?;
         let node = UpdateNode::new(table.clone(), input, assigned, checks, update.returning.is_some())?;
         let (plan, columns) = self.returning(extension(node), update.returning.as_deref(), &scope)?;
-        Ok(BoundKind::Dml { plan, columns, verb: Verb::Update, table })
+        Ok(BoundKind::Dml { plan, columns, verb: Verb::Update, table: Some(table) })
     }
 }
 

@@ -61,7 +61,15 @@ fn bind_once(statement: &Statement, context: &BindContext<'_>, names: Names<'_>)
     let parameters = ParameterTypes::new(Vec::new());
     let mut binder = Binder::new(*context, &statement.source, &statement.extras, &parameters);
     binder.names = names;
-    let BoundKind::Query { plan, columns, .. } = binder.query_statement(query)? else {
+    if super::writing_with::writing(&query.body).is_some() {
+        return Err(SqlError::syntax("syntax error: a view is of a query"));
+    }
+    let bound = binder.query_statement(query)?;
+    if binder.has_parts() {
+        let message = "views must not contain data-modifying statements in WITH";
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+    }
+    let BoundKind::Query { plan, columns, .. } = bound else {
         return Err(SqlError::internal("a query bound to something else"));
     };
     if !parameters.finish(true)?.is_empty() {

@@ -3,6 +3,7 @@
 use super::binder::{Binder, column};
 use super::query::BoundQuery;
 use super::scope::{Scope, ScopeColumn};
+use super::writing_with::{no_returning, not_at_the_top, writing};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -13,6 +14,8 @@ use sqlparser::ast::{self, SetExpr};
 #[derive(Default)]
 pub struct CommonTables {
     tables: Vec<CommonTable>,
+    /// Names that cannot be seen yet.
+    later: Vec<String>,
 }
 
 struct CommonTable {
@@ -22,32 +25,61 @@ struct CommonTable {
     /// Whether it is computed anew wherever it is named, with another result: it may be named once.
     once: bool,
     used: bool,
+    /// Which part of the statement it is, if it writes.
+    part: Option<usize>,
+    /// Whether it has rows: a write without RETURNING has none.
+    returns: bool,
 }
 
 impl Binder<'_> {
     /// Brings WITH queries in sight; the answer is for [`Binder::leave_with`].
-    pub fn enter_with(&self, with: Option<&ast::With>, parent: Option<&Scope<'_>>) -> Result<usize> {
+    /// `top`: whether it stands before the whole statement, where WITH queries may write.
+    pub fn enter_with(&self, with: Option<&ast::With>, parent: Option<&Scope<'_>>, top: bool) -> Result<usize> {
         let depth = self.with.borrow().tables.len();
         let Some(with) = with else { return Ok(depth) };
-        let bound = self.bind_with(with, parent, depth);
+        let later = self.with.borrow().later.len();
+        let bound = self.bind_with(with, parent, depth, top);
+        self.with.borrow_mut().later.truncate(later);
         if bound.is_err() {
             self.leave_with(depth);
         }
         bound.map(|()| depth)
     }
 
-    fn bind_with(&self, with: &ast::With, parent: Option<&Scope<'_>>, depth: usize) -> Result<()> {
-        for table in &with.cte_tables {
+    fn bind_with(&self, with: &ast::With, parent: Option<&Scope<'_>>, depth: usize, top: bool) -> Result<()> {
+        let later = self.with.borrow().later.len();
+        for (at, table) in with.cte_tables.iter().enumerate() {
             let name = fold(&table.alias.name);
+            {
+                let mut tables = self.with.borrow_mut();
+                tables.later.truncate(later);
+                tables.later.extend(with.cte_tables.iter().skip(at).map(|table| fold(&table.alias.name)));
+            }
             let twice = self.with.borrow().tables.iter().skip(depth).any(|other| other.name == name);
             if twice {
                 let message = format!("WITH query name \"{name}\" specified more than once");
                 return Err(SqlError::new(state::DUPLICATE_ALIAS, message));
             }
-            if matches!(table.query.body.as_ref(), SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_)) {
-                return Err(SqlError::unsupported("a data-modifying statement in WITH"));
-            }
-            let mut bound = if with.recursive && mentions(&table.query, &name) {
+            let mut part = None;
+            let mut bound = if let Some(statement) = writing(&table.query.body) {
+                if !top {
+                    return Err(self.at(not_at_the_top(), table.alias.name.span));
+                }
+                if with.recursive && mentions(&table.query, &name) {
+                    let message = format!("recursive query \"{name}\" must not contain data-modifying statements");
+                    return Err(self.at(SqlError::new("42P19", message), table.alias.name.span));
+                }
+                let (number, rows) = self.part(table, statement)?;
+                part = Some(number);
+                let Some(rows) = rows else {
+                    let plan = LogicalPlan::default();
+                    let table =
+                        CommonTable { name, plan, columns: Vec::new(), once: false, used: false, part, returns: false };
+                    self.with.borrow_mut().tables.push(table);
+                    continue;
+                };
+                rows
+            } else if with.recursive && mentions(&table.query, &name) {
                 self.recursive(&name, table, parent)?
             } else {
                 self.query(&table.query, parent)?
@@ -62,10 +94,23 @@ impl Binder<'_> {
             }
             super::from::rename(&name, &mut bound.columns, Some(&table.alias))?;
             let once = is_volatile(&bound.plan)?;
-            let table = CommonTable { name, plan: bound.plan, columns: bound.columns, once, used: false };
+            let BoundQuery { plan, columns } = bound;
+            let table = CommonTable { name, plan, columns, once, used: false, part, returns: true };
             self.with.borrow_mut().tables.push(table);
         }
         Ok(())
+    }
+
+    /// Says of a relation that is not there that a WITH query has its name and cannot be seen from here.
+    pub fn explain_missing(&self, error: SqlError, name: &str) -> SqlError {
+        if !self.with.borrow().later.iter().any(|later| later == name) {
+            return error;
+        }
+        error
+            .detail(format!(
+                "There is a WITH item named \"{name}\", but it cannot be referenced from this part of the query."
+            ))
+            .hint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references.")
     }
 
     /// Puts WITH queries out of sight again.
@@ -79,6 +124,12 @@ impl Binder<'_> {
         let Some(table) = with.tables.iter_mut().rev().find(|table| table.name == name) else { return Ok(None) };
         if table.once && table.used {
             return Err(SqlError::unsupported("a WITH query of a volatile function that is used several times"));
+        }
+        if !table.returns {
+            return Err(no_returning(name));
+        }
+        if let Some(part) = table.part {
+            self.note_read(part);
         }
         table.used = true;
         let mut exprs = Vec::new();
@@ -137,7 +188,15 @@ impl Binder<'_> {
             .collect();
         let scan = scan.project(exprs)?.build()?;
         let depth = self.with.borrow().tables.len();
-        let table = CommonTable { name: name.into(), plan: scan, columns: columns.clone(), once: false, used: false };
+        let table = CommonTable {
+            name: name.into(),
+            plan: scan,
+            columns: columns.clone(),
+            once: false,
+            used: false,
+            part: None,
+            returns: true,
+        };
         self.with.borrow_mut().tables.push(table);
         let second = self.set_expr(right, parent);
         self.leave_with(depth);

@@ -34,6 +34,7 @@ fn slots(context: &DdlContext, catalog: &Arc<Catalog>) -> Arc<Slots> {
         session: Arc::clone(&context.session),
         transaction_time: now,
         statement_time: now,
+        held: Default::default(),
     }));
     slots
 }

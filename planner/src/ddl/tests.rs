@@ -106,6 +106,7 @@ impl Client {
             session: Arc::clone(&self.session),
             transaction_time: 0,
             statement_time: 0,
+            held: Default::default(),
         }
     }
 }

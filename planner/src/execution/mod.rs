@@ -8,6 +8,7 @@ pub mod detached;
 pub mod dml;
 pub mod extension;
 pub mod generate_series;
+pub mod held_rows;
 pub mod index_scan;
 pub mod interrupt;
 pub mod key_tap;

@@ -4,6 +4,7 @@
 //! Every plan instance owns one `Slots`. Whoever runs the instance puts a [`StatementContext`]
 //! in, executes, and takes it out. An instance serves one execution at a time.
 
+use super::held_rows::HeldRows;
 use crate::catalog::Catalog;
 use crate::error::{Result, SqlError};
 use crate::session::settings::Settings;
@@ -32,6 +33,8 @@ pub struct StatementContext {
     pub transaction_time: i64,
     /// `statement_timestamp()`, microseconds since the Unix epoch.
     pub statement_time: i64,
+    /// What the parts of a statement with data-modifying WITH leave for each other.
+    pub held: HeldRows,
 }
 
 /// The slot that a plan instance's leaves and slot functions read.

@@ -151,6 +151,7 @@ impl World {
             session: Arc::new(SessionShared::default()),
             transaction_time: time,
             statement_time: time,
+            held: Default::default(),
         })
     }
 }

@@ -31,6 +31,10 @@ impl Session {
         }
         check(declare)?;
         let planned = self.planned(&Arc::new(declare.query.clone()), &prepared.given).await?;
+        if let QueryKind::Write { .. } = planned.kind {
+            let message = "DECLARE CURSOR must not contain data-modifying statements in WITH";
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+        }
         if let QueryKind::Query { locks: true } = planned.kind {
             let refused = [
                 (declare.hold, "DECLARE CURSOR WITH HOLD ... FOR UPDATE is not supported", "Holdable"),

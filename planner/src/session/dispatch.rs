@@ -151,6 +151,7 @@ impl Session {
             session: self.shared.clone(),
             transaction_time: part.started,
             statement_time: i64::try_from(now).unwrap_or(i64::MAX),
+            held: Default::default(),
         }))
     }
 
@@ -237,6 +238,9 @@ impl Session {
         let planned = self.planned(&Arc::new(explain.statement.clone()), &prepared.given).await?;
         if let (true, true, QueryKind::Write { verb, .. }) = (explain.analyze, self.block.read_only(), &planned.kind) {
             return Err(refused_in_read_only(verb.name()));
+        }
+        if !planned.parts.is_empty() {
+            return Err(SqlError::unsupported("EXPLAIN of a statement with data-modifying WITH"));
         }
         let options = ExplainOptions {
             analyze: explain.analyze,

@@ -3,9 +3,9 @@
 use super::outcome::OutputColumn;
 use super::settings::Settings;
 use super::statement::Statement;
-use crate::bind::{BindContext, Bound, BoundKind, Verb, bind};
+use crate::bind::{BindContext, Bound, BoundKind, Part, Verb, bind};
 use crate::catalog::{Catalog, TableDescriptor};
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use crate::execution::Slots;
 use crate::execution::table_source;
 use crate::plan::{Engine, PreparedPlan};
@@ -53,6 +53,14 @@ pub enum QueryKind {
     },
 }
 
+/// A planned data-modifying WITH query.
+pub struct PlannedPart {
+    /// Its pool of plans.
+    pub plan: Arc<PreparedPlan>,
+    /// Whether it runs after the statement that it stands before.
+    pub last: bool,
+}
+
 /// A planned query or write.
 pub struct PlannedQuery {
     /// What it was bound to.
@@ -65,6 +73,10 @@ pub struct PlannedQuery {
     pub columns: Option<Arc<[OutputColumn]>>,
     /// Its pool of plans.
     pub plan: Arc<PreparedPlan>,
+    /// Its data-modifying WITH queries.
+    pub parts: Vec<PlannedPart>,
+    /// Whether two of them, the statement itself counted, write one table.
+    pub overlapping: bool,
 }
 
 /// Binds a statement to slots. `now`: start of the transaction, for literals such as `'today'`.
@@ -105,16 +117,28 @@ impl PlannedQuery {
         };
         // Every instance of the plan is bound alike: to the types that were inferred the first time.
         let types: Vec<Option<SqlType>> = parameters.iter().copied().map(Some).collect();
-        let (statement, for_plans, for_settings) = (statement.clone(), catalog.clone(), settings.clone());
-        let builder = move |slots: &Arc<Slots>| {
-            Ok(logical_plan(bind_to(&statement, &for_plans, &for_settings, &types, now, slots)?))
+        let again = {
+            let (statement, catalog, settings) = (statement.clone(), catalog.clone(), settings.clone());
+            Arc::new(move |slots: &Arc<Slots>| bind_to(&statement, &catalog, &settings, &types, now, slots))
         };
+        let part = |(number, part): (usize, &Part)| {
+            let again = again.clone();
+            let builder = move |slots: &Arc<Slots>| {
+                let part = again(slots)?.parts.into_iter().nth(number);
+                Ok(part.ok_or_else(|| SqlError::internal("a statement lost a part"))?.plan)
+            };
+            PlannedPart { plan: PreparedPlan::new(engine.clone(), Box::new(builder)), last: part.last }
+        };
+        let parts = bound.parts.iter().enumerate().map(part).collect();
+        let builder = move |slots: &Arc<Slots>| Ok(logical_plan(again(slots)?));
         Ok(PlannedQuery {
             surroundings: Surroundings::new(catalog, settings),
             kind,
             parameters,
             columns: columns.map(Into::into),
             plan: PreparedPlan::new(engine.clone(), Box::new(builder)),
+            parts,
+            overlapping: bound.overlapping,
         })
     }
 }

@@ -34,9 +34,14 @@ pub async fn run_planned(
             if read_only {
                 return Err(refused_in_read_only(verb.name()));
             }
-            let stream = planned.plan.run(context).await?;
+            if planned.overlapping {
+                context.held.remember_written();
+            }
+            run_parts(planned, &context, false).await?;
+            let stream = planned.plan.run(context.clone()).await?;
             let schema = stream.schema();
             let batches: Vec<RecordBatch> = stream.try_collect().await?;
+            run_parts(planned, &context, true).await?;
             if !returning {
                 return Ok(Outcome::Command { tag: verb.tag(count(&batches)?) });
             }
@@ -47,6 +52,15 @@ pub async fn run_planned(
             Ok(Outcome::Rows { columns, stream, tag: RowsTag::Fixed(verb.tag(rows as u64)) })
         }
     }
+}
+
+/// Runs the data-modifying WITH queries of a statement: those whose rows somebody reads, or the others.
+async fn run_parts(planned: &PlannedQuery, context: &Arc<StatementContext>, last: bool) -> Result<()> {
+    for (number, part) in planned.parts.iter().enumerate().filter(|(_, part)| part.last == last) {
+        let stream = part.plan.run(context.clone()).await?;
+        context.held.put(number, stream.try_collect().await?);
+    }
+    Ok(())
 }
 
 /// The number of rows that a write without RETURNING answers.

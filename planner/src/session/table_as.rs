@@ -34,7 +34,7 @@ impl Session {
             return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1"));
         }
         let BoundKind::Query { columns, .. } = &bound.kind else {
-            return Err(SqlError::internal("CREATE TABLE AS of something that is no query"));
+            return Err(SqlError::unsupported("CREATE TABLE AS of a query with data-modifying WITH"));
         };
         let columns = columns.clone();
         let Some(table) = self.define_table_as(create, &columns).await? else {

@@ -38,7 +38,7 @@ async fn writes_name_their_parameters_and_columns() {
     assert_eq!(bound.parameters, [SqlType::INT4, SqlType::INT4, SqlType::TEXT, SqlType::INT4]);
     let BoundKind::Dml { columns: Some(columns), verb: Verb::Insert, table, .. } = bound.kind else { panic!() };
     assert_eq!(columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["id", "b"]);
-    assert_eq!((columns[0].table_oid, columns[0].attnum), (table.oid, 1));
+    assert_eq!((columns[0].table_oid, columns[0].attnum), (table.unwrap().oid, 1));
     let bound = bench.bind("update t set a = a + $1 where id = $2", &Slots::new()).unwrap();
     assert_eq!(bound.parameters, [SqlType::INT4, SqlType::INT4]);
     assert!(matches!(bound.kind, BoundKind::Dml { columns: None, verb: Verb::Update, .. }));

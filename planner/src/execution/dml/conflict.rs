@@ -125,7 +125,7 @@ impl Run {
                         break 'rows;
                     }
                 };
-                if !self.touched.insert(row_key.clone()) {
+                if !self.touched.insert(row_key.clone()) || !self.note(&row_key) {
                     failure = Some(affected_twice());
                     break 'rows;
                 }
@@ -141,10 +141,11 @@ impl Run {
             for keys in &mut spaces {
                 keys.take(row);
             }
-            if conflict.update.is_some()
-                && let Some(key) = row_keys.get(row)
-            {
-                self.touched.insert(key.clone());
+            if let Some(key) = row_keys.get(row) {
+                self.note(key);
+                if conflict.update.is_some() {
+                    self.touched.insert(key.clone());
+                }
             }
             inserted.push(position(row)?);
         }
@@ -174,6 +175,13 @@ impl Run {
         }
         let updated: Vec<u32> = kept.iter().filter_map(|row| updated.get(*row as usize).copied()).collect();
         Ok((in_order(&new_rows, &inserted, &changed_rows, &updated)?, inserted.len() + updated.len()))
+    }
+
+    /// Notes for the other parts of the statement that a row is written; false when one of them has written it.
+    fn note(&mut self, key: &Bytes) -> bool {
+        let new = !self.shared || self.context.held.note_written(key);
+        self.noted += usize::from(self.shared && new);
+        new
     }
 
     async fn unique_keys<'a>(

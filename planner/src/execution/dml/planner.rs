@@ -11,6 +11,7 @@ use super::run::{Operation, Target};
 use crate::catalog::{ColumnId, TableDescriptor};
 use crate::error::SqlError;
 use crate::execution::Slots;
+use crate::execution::held_rows::{HeldRowsExec, HeldRowsNode};
 use crate::plan::slotting::fill_expression;
 use async_trait::async_trait;
 use datafusion::catalog::Session;
@@ -129,6 +130,9 @@ impl ExtensionPlanner for DmlPlanner {
                 lock.strength,
                 self.slots.clone(),
             ))));
+        }
+        if let Some(held) = node.as_any().downcast_ref::<HeldRowsNode>() {
+            return Ok(Some(Arc::new(HeldRowsExec::new(held, self.slots.clone()))));
         }
         if let Some(feed) = node.as_any().downcast_ref::<FeedNode>() {
             return Ok(Some(Arc::new(feed.exec())));

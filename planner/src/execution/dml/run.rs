@@ -86,6 +86,10 @@ pub struct Run {
     pub claims: Vec<Claims>,
     /// Row keys updated or deleted so far; `None` when none can come twice.
     seen: Option<HashSet<Bytes>>,
+    /// Whether other parts of the statement write the table too: what is written is noted for them.
+    pub shared: bool,
+    /// How many rows it has noted.
+    pub noted: usize,
     /// Row keys that ON CONFLICT DO UPDATE has written.
     pub touched: HashSet<Bytes>,
     /// Rows come from COPY: as in PostgreSQL, a batch is looked through for other failures before it meets the indexes.
@@ -108,6 +112,8 @@ impl Run {
             claims: std::iter::repeat_with(Claims::default).take(spaces).collect(),
             seen: (!linear).then(HashSet::new),
             touched: HashSet::new(),
+            shared: context.held.remembers_written(),
+            noted: 0,
             fed,
             numbers: 0..0,
             count: 0,
@@ -168,6 +174,7 @@ impl Run {
         /// A key with its place in a hash set.
         const KEY_BYTES: usize = 96;
         let keys = self.seen.as_ref().map_or(0, HashSet::len)
+            + self.noted
             + self.touched.len()
             + self.claims.iter().map(Claims::len).sum::<usize>();
         self.returned_bytes + keys * KEY_BYTES
@@ -207,12 +214,24 @@ impl Run {
             Ok(values.slice(*start as usize..*end as usize))
         };
         let keys = (0..batch.num_rows()).map(key).collect::<Result<Vec<_>>>()?;
-        let Some(seen) = &mut self.seen else { return Ok((batch.clone(), keys)) };
+        // Nor does it write what another part of the statement has written.
+        let held = self.shared.then_some(&self.context.held);
+        if self.seen.is_none() && held.is_none() {
+            return Ok((batch.clone(), keys));
+        }
         let mut kept = Vec::with_capacity(keys.len());
         for (row, key) in (0u32..).zip(&keys) {
-            if seen.insert(key.clone()) {
+            let new = match (&mut self.seen, held) {
+                (_, Some(held)) => held.note_written(key),
+                (Some(seen), None) => seen.insert(key.clone()),
+                (None, None) => true,
+            };
+            if new {
                 kept.push(row);
             }
+        }
+        if held.is_some() {
+            self.noted += kept.len();
         }
         if kept.len() == keys.len() {
             return Ok((batch.clone(), keys));
@@ -260,6 +279,9 @@ impl Run {
         let columns: Vec<ArrayRef> = columns.iter().map(|column| column.slice(0, rows)).collect();
         let columns = columns.as_slice();
         let keys = self.new_keys(columns, rows).await?;
+        if self.shared {
+            self.noted += keys.iter().filter(|key| self.context.held.note_written(key)).count();
+        }
         // Of several violations that of the first row counts, and of those the one of the oldest index.
         let mut violation: Option<(usize, &IndexDescriptor)> = None;
         let mut found = |row: Option<usize>, index| {

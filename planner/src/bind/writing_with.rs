@@ -1,0 +1,130 @@
+//! Data-modifying WITH: INSERT, UPDATE and DELETE as WITH queries. Each is a part of the statement with a plan of its own
+//! that runs to its end exactly once; who names it reads the rows that it returned. All parts see one snapshot.
+
+use super::binder::{Binder, column};
+use super::query::BoundQuery;
+use super::scope::ScopeColumn;
+use super::{BoundKind, Verb};
+use crate::error::{Result, SqlError, state};
+use crate::execution::held_rows::HeldRowsNode;
+use crate::types::Oid;
+use datafusion::logical_expr::{Extension, LogicalPlan};
+use sqlparser::ast::{self, SetExpr};
+use std::sync::Arc;
+
+/// A data-modifying WITH query.
+#[derive(Debug)]
+pub struct Part {
+    /// Its plan.
+    pub plan: LogicalPlan,
+    /// Whether nobody reads what it returns: then it runs after the statement that it stands before.
+    pub last: bool,
+}
+
+/// The parts of a statement that is being bound.
+#[derive(Default)]
+pub struct Parts {
+    parts: Vec<Part>,
+    /// The tables that are written, each as often as it is.
+    tables: Vec<Oid>,
+}
+
+impl Parts {
+    /// The parts, and whether any two of them, the statement itself counted, write one table.
+    pub fn finish(self, own: Option<Oid>) -> (Vec<Part>, bool) {
+        let mut tables = self.tables;
+        tables.extend(own);
+        let written = tables.len();
+        tables.sort_unstable();
+        tables.dedup();
+        (self.parts, tables.len() < written)
+    }
+}
+
+/// The statement that a body is, when it writes.
+pub fn writing(body: &SetExpr) -> Option<&ast::Statement> {
+    match body {
+        SetExpr::Insert(statement) | SetExpr::Update(statement) | SetExpr::Delete(statement) => Some(statement),
+        _ => None,
+    }
+}
+
+impl Binder<'_> {
+    /// INSERT, UPDATE or DELETE with WITH before it.
+    pub fn writing_query(&self, query: &ast::Query, statement: &ast::Statement, top: bool) -> Result<BoundKind> {
+        super::clauses::check_query(query)?;
+        if query.order_by.is_some() || query.limit_clause.is_some() || query.fetch.is_some() || !query.locks.is_empty()
+        {
+            return Err(SqlError::syntax("syntax error at end of input"));
+        }
+        let depth = self.enter_with(query.with.as_ref(), None, top)?;
+        let bound = match statement {
+            ast::Statement::Insert(insert) => self.insert(insert),
+            ast::Statement::Update(update) => self.update(update),
+            ast::Statement::Delete(delete) => self.delete(delete),
+            _ => Err(SqlError::unsupported("MERGE")),
+        };
+        self.leave_with(depth);
+        bound
+    }
+
+    /// Whether a statement has a data-modifying WITH query so far.
+    pub fn has_parts(&self) -> bool {
+        !self.parts.borrow().parts.is_empty()
+    }
+
+    /// A data-modifying WITH query: a new part, and its rows; None without RETURNING.
+    pub fn part(&self, table: &ast::Cte, statement: &ast::Statement) -> Result<(usize, Option<BoundQuery>)> {
+        let BoundKind::Dml { plan, columns, table: written, .. } =
+            self.writing_query(&table.query, statement, false)?
+        else {
+            return Err(SqlError::internal("a write bound to something else"));
+        };
+        let mut parts = self.parts.borrow_mut();
+        let number = parts.parts.len();
+        let rows = columns.map(|columns| {
+            let names = plan.schema().fields().iter().map(|field| field.name().clone());
+            let columns = columns.into_iter().zip(names).map(|(output, internal)| ScopeColumn {
+                name: output.name,
+                expr: column(internal),
+                ty: output.ty,
+                table_oid: output.table_oid,
+                attnum: output.attnum,
+            });
+            let node = Arc::new(HeldRowsNode { part: number, schema: plan.schema().clone() });
+            BoundQuery { columns: columns.collect(), plan: LogicalPlan::Extension(Extension { node }) }
+        });
+        parts.tables.extend(written.map(|table| table.oid));
+        parts.parts.push(Part { plan, last: true });
+        Ok((number, rows))
+    }
+
+    /// Notes that a part's rows are read.
+    pub fn note_read(&self, part: usize) {
+        if let Some(part) = self.parts.borrow_mut().parts.get_mut(part) {
+            part.last = false;
+        }
+    }
+
+    /// A query whose WITH writes is carried out as a write that returns rows.
+    pub fn with_parts(&self, kind: BoundKind) -> BoundKind {
+        match kind {
+            BoundKind::Query { plan, columns, .. } if self.has_parts() => {
+                BoundKind::Dml { plan, columns: Some(columns), verb: Verb::Select, table: None }
+            }
+            other => other,
+        }
+    }
+}
+
+/// 0A000 for a WITH query without RETURNING that is read.
+pub fn no_returning(name: &str) -> SqlError {
+    let message = format!("WITH query \"{name}\" does not have a RETURNING clause");
+    SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
+}
+
+/// 0A000 for a data-modifying WITH query anywhere but before the statement.
+pub fn not_at_the_top() -> SqlError {
+    let message = "WITH clause containing a data-modifying statement must be at the top level";
+    SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
+}

@@ -1,0 +1,86 @@
+-- Data-modifying WITH, and WITH before INSERT, UPDATE and DELETE.
+create table stock(id int primary key, item text unique, n int);
+create table log(at serial primary key, what text, id int, n int);
+insert into stock values (1, 'a', 10), (2, 'b', 20), (3, 'c', 30), (4, 'd', 40);
+-- Plain WITH before writes.
+with w(i) as (values (5), (6)) insert into stock select i, 'x' || i, i * 10 from w returning *;
+with w as (select 5 as i) update stock set n = n + 1 from w where id = w.i returning id, n;
+with w as (select id from stock where id > 5) delete from stock where id in (select id from w) returning id, item;
+delete from stock where id = 5;
+with recursive r(i) as (select 1 union all select i + 1 from r where i < 3) insert into log(what, id) select 'r', i from r;
+with w as (select 7) insert into log(what) values ((select 'v' || max(id) from stock)) returning what;
+select what, id, n from log order by at;
+truncate log;
+-- Rows moved.
+with gone as (delete from stock where id < 3 returning *) insert into log(what, id, n) select 'gone ' || item, id, n from gone;
+select * from stock order by id;
+select what, id, n from log order by at;
+with back as (insert into stock select id, right(what, 1), n from log returning *) select * from back order by id;
+with changed as (update stock set n = n * 2 where id <= 2 returning id, n), noted as (insert into log(what, id, n) select 'changed', id, n from changed returning at > 0 as ok, id) select c.id, c.n, ok from changed c join noted using (id) order by 1;
+select * from stock order by id;
+-- One snapshot for all; every part runs, once, named or not.
+with u as (update stock set n = 0 where id = 1 returning *) select id, n from stock order by id;
+select id, n from stock order by id;
+with i as (insert into stock values (9, 'i', 90)) select count(*) from stock;
+with i as (insert into log(what) values ('never read')), d as (delete from stock where id = 9) select 1 as one;
+select count(*) from stock;
+select what from log order by at desc limit 1;
+with i as (insert into log(what) values ('twice read') returning what) select count(*) from i a, i b;
+select count(*) from log where what = 'twice read';
+with i as (insert into log(what) select 'many' from generate_series(1, 5000) returning what) select what from i limit 1;
+select count(*) from log where what = 'many';
+with d as (delete from log where what = 'many' returning *) select (select count(*) from d) as deleted, (select count(*) from log where what = 'many') as seen, exists (select from d) as any;
+with d as (delete from log returning what) select what, count(*) from d where what in (select what from d) group by rollup (what) order by 1;
+select count(*) from log;
+with a as (insert into log(what, id) values ('a', 1) returning id), b as (insert into log(what, id) select 'b', id + 1 from a returning id), c as (insert into log(what, id) select 'c', id + 1 from b returning *) update stock s set n = c.id from c where s.id = c.id returning s.*;
+select what, id from log order by at;
+with x as (select id from stock where n > 20), d as (delete from stock where id in (select id from x) returning id) select * from d order by 1;
+with d(key, rest) as (delete from stock where id = 1 returning id, item) select d.rest, key + 1 as next from d;
+select * from stock order by id;
+-- The same table twice.
+insert into stock values (1, 'a', 1), (4, 'd', 4), (5, 'e', 5) on conflict do nothing;
+with d as (delete from stock where id = 1 returning *) insert into stock select id, item, n + 100 from d returning *;
+with d as (delete from stock where id in (4, 5) returning *) update stock set n = -1 where id >= 2 and (select count(*) from d) = 2 returning id, n;
+with u as (update stock set item = 'z', n = 1 where id = 2 returning *), v as (update stock set item = 'y' where id in (select id from u) returning *) select (select count(*) from u), (select count(*) from v);
+select * from stock order by id;
+select id from stock where item = 'y';
+with i as (insert into stock values (20, 'new', 1) returning *) update stock set n = 5 where id = 20 returning *;
+with i as (insert into stock values (21, 'neu', 1) returning *) delete from stock where item = 'neu' returning *;
+with i as (insert into stock values (22, 'nu', 1) returning *) insert into stock select id, 'other', 0 from i on conflict (id) do update set n = 99 returning *;
+with i as (insert into stock values (23, 'ny', 1) returning *) insert into stock select id, 'other', 0 from i on conflict (id) do nothing returning *;
+with i as (insert into stock values (24, 'nn', 1) returning *) insert into stock select id, 'other', 0 from i;
+select * from stock order by id;
+-- With parameters and in blocks.
+prepare moving(int, text) as with d as (delete from stock where id = $1 returning *) insert into log(what, id) select $2 || item, id from d returning what, id;
+execute moving(20, 'moved ');
+execute moving(20, 'moved ');
+execute moving(21, 'gone ');
+deallocate moving;
+begin;
+with d as (delete from stock returning *) select count(*) from d;
+select count(*) from stock;
+rollback;
+select count(*) from stock;
+begin read only;
+with d as (delete from stock returning *) select count(*) from d;
+rollback;
+copy (with d as (delete from stock where id = 23 returning *) select id, item from d) to stdout;
+-- Errors.
+with d as (delete from stock where id = 1) select * from d;
+select * from (with d as (delete from stock returning *) select * from d) x;
+with w as (with d as (delete from stock returning *) select * from d) select * from w;
+insert into log(what) with d as (delete from stock returning *) select item from d;
+with recursive d as (delete from stock where id in (select id from d) returning *) select * from d;
+with d as (delete from stock returning *), d as (select 1) select 1;
+with d(a, b, c, e) as (delete from stock returning *) select * from d;
+with d as (delete from nowhere returning *) select * from d;
+with d as (delete from stock returning nope) select * from d;
+with i as (insert into stock values (1, 'q', 1), (1, 'r', 1) returning *) select * from i;
+with u as (update stock set n = n / 0 returning *) select 1;
+create view v as with d as (delete from stock returning *) select * from d;
+begin;
+declare c cursor for with d as (delete from stock returning *) select * from d;
+rollback;
+with d as (select * from d) delete from stock;
+select count(*) from stock;
+drop table stock, log;
