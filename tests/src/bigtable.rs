@@ -1,8 +1,12 @@
 //! [`Bigtable`]: Bigtable's emulator, tables in it, and servers over one of them.
 
 use crate::server::{Server, binary, free_port};
+use bytes::Bytes;
+use futures::StreamExt;
 use std::process::{Command, Stdio};
+use storage::bigtable::{BigtableAddress, BigtableOptions, BigtableStore};
 use storage::testing::Emulator;
+use storage::{Family, ReadFilter, RowRange, ScanOptions, Store, SystemEnv, TimestampRange};
 
 /// A running emulator, stopped when dropped.
 pub struct Bigtable {
@@ -44,6 +48,22 @@ impl Table {
     /// `bigtable://…`.
     pub fn store(&self) -> &str {
         &self.store
+    }
+
+    /// Keys of rows with a lock in them, as the table holds them, past every server.
+    pub async fn locked_rows(&self) -> Vec<Bytes> {
+        let address: BigtableAddress = self.store.parse().expect("an address");
+        let options = BigtableOptions { emulator: Some(self.host.clone()), ..BigtableOptions::default() };
+        let env = SystemEnv::current().expect("a runtime");
+        let store = BigtableStore::open(address, options, env).await.expect("the table");
+        let filter = ReadFilter::new().with(Family::Lock, TimestampRange::ALL, usize::MAX);
+        let mut batches = store.scan(RowRange::all(), filter, ScanOptions::default());
+        let mut found = Vec::new();
+        while let Some(batch) = batches.next().await {
+            let rows = batch.expect("rows").into_iter().filter(|row| row.newest(Family::Lock).is_some());
+            found.extend(rows.map(|row| row.key));
+        }
+        found
     }
 
     /// Starts the only server over the table.

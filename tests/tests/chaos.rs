@@ -283,4 +283,14 @@ async fn the_bank_balances_through_kills_pauses_and_a_bad_network() {
             assert!(faults.is_empty(), "{faults:?}");
         }
     }
+    // Nor in the rows themselves, all of which have been read since: whoever met one has it removed.
+    let begin = Instant::now();
+    loop {
+        let locked = table.locked_rows().await;
+        if locked.is_empty() {
+            break;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(30), "locks are left: {locked:?}");
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
 }

@@ -65,24 +65,30 @@ impl BigtableStore {
     pub async fn open(address: BigtableAddress, options: BigtableOptions, env: EnvRef) -> Result<Arc<BigtableStore>> {
         let client = Client::new(address, options, env).await?;
         let store = BigtableStore { client, samples: tablets::Samples::default() };
-        match store.get_meta(FORMAT_NAME).await? {
+        let mut format = store.get_meta(FORMAT_NAME).await?;
+        if format.is_none() && store.has_rows().await? {
+            // Another node may have begun meanwhile: it writes this before anything else.
+            format = store.get_meta(FORMAT_NAME).await?;
+            if format.is_none() {
+                return Err(StoreError::Format(format!("{} holds rows of something else", store.client.address)));
+            }
+        }
+        match format {
             Some(format) if format == FORMAT => {}
             Some(format) => {
                 let format = String::from_utf8_lossy(&format).into_owned();
                 return Err(StoreError::Format(format!("{} was written by {format:?}", store.client.address)));
             }
-            None => {
-                // New, or no table of ours.
-                let (start, end) = (Bytes::new(), Bytes::from_static(&[0xff]));
-                let mut rows =
-                    RowStream::new(store.client.clone(), Wanted::Range(start, end), proto::keys_only(), Some(1));
-                if rows.next().await?.is_some() {
-                    return Err(StoreError::Format(format!("{} holds rows of something else", store.client.address)));
-                }
-                store.put_meta(FORMAT_NAME, Bytes::from_static(FORMAT)).await?;
-            }
+            None => store.put_meta(FORMAT_NAME, Bytes::from_static(FORMAT)).await?,
         }
         Ok(Arc::new(store))
+    }
+
+    /// Whether anything is in the table.
+    async fn has_rows(&self) -> Result<bool> {
+        let all = Wanted::Range(Bytes::new(), Bytes::from_static(&[0xff]));
+        let mut rows = RowStream::new(self.client.clone(), all, proto::keys_only(), Some(1));
+        Ok(rows.next().await?.is_some())
     }
 
     /// How often Bigtable was asked since the store was opened.

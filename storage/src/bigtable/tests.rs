@@ -65,6 +65,24 @@ fn honours_the_contract() {
 }
 
 #[test]
+fn nodes_that_open_a_new_table_together_all_find_it_theirs() {
+    let bench = Bench::new();
+    for _ in 0..8 {
+        let (address, env) = (bench.address(), bench.env());
+        bench.runtime.block_on(async {
+            init_store(address.clone(), bench.options(), env.clone()).await.unwrap();
+            let nodes = (0..8).map(|_| {
+                let (address, options, env) = (address.clone(), bench.options(), env.clone());
+                tokio::spawn(BigtableStore::open(address, options, env))
+            });
+            for node in nodes.collect::<Vec<_>>() {
+                node.await.unwrap().unwrap();
+            }
+        });
+    }
+}
+
+#[test]
 fn a_store_is_made_once_and_only_ours_is_opened() {
     let bench = Bench::new();
     let (address, env) = (bench.address(), bench.env());
