@@ -73,10 +73,10 @@ fn nodes_that_open_a_new_table_together_all_find_it_theirs() {
             init_store(address.clone(), bench.options(), env.clone()).await.unwrap();
             let nodes = (0..8).map(|_| {
                 let (address, options, env) = (address.clone(), bench.options(), env.clone());
-                tokio::spawn(BigtableStore::open(address, options, env))
+                BigtableStore::open(address, options, env)
             });
-            for node in nodes.collect::<Vec<_>>() {
-                node.await.unwrap().unwrap();
+            for node in futures::future::join_all(nodes).await {
+                node.unwrap();
             }
         });
     }
