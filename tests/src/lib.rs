@@ -4,6 +4,7 @@
 
 pub mod bigtable;
 pub mod clients;
+pub mod compat;
 pub mod ledgers;
 pub mod postgres;
 pub mod raw;

@@ -74,6 +74,40 @@ impl Raw {
         raw
     }
 
+    /// Connected with settings of one's own, names and values in turn; `None` when the server refuses.
+    pub fn try_connect_with(port: u16, settings: &[&str]) -> Option<Raw> {
+        let stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+        stream.set_nodelay(true).ok()?;
+        let mut raw = Raw { stream, key: (0, Vec::new()), parameters: Vec::new() };
+        raw.patience(Duration::from_secs(30));
+        raw.packet(3 << 16, format!("{}\0\0", settings.join("\0")).as_bytes());
+        raw.try_until_ready().filter(|replies| replies.iter().all(|reply| reply.kind != b'E')).map(|_| raw)
+    }
+
+    /// Sends a simple query and reads all replies to it; `None` when the server falls silent or closes the connection.
+    /// A COPY from the client gets no rows.
+    pub fn try_query(&mut self, sql: &str) -> Option<Vec<Reply>> {
+        self.send(b'Q', &[sql.as_bytes(), b"\0"].concat());
+        self.try_until_ready()
+    }
+
+    fn try_until_ready(&mut self) -> Option<Vec<Reply>> {
+        let mut replies = Vec::new();
+        loop {
+            let mut head = [0u8; 5];
+            self.stream.read_exact(&mut head).ok()?;
+            let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
+            let mut body = vec![0; length.checked_sub(4)?];
+            self.stream.read_exact(&mut body).ok()?;
+            replies.push(Reply { kind: head[0], body });
+            match head[0] {
+                b'Z' => return Some(replies),
+                b'G' => self.send(b'c', b""),
+                _ => {}
+            }
+        }
+    }
+
     /// How long a reply may take.
     pub fn patience(&mut self, limit: Duration) {
         self.stream.set_read_timeout(Some(limit)).expect("a socket option");

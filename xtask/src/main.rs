@@ -2,6 +2,7 @@
 //! integration calls the same commands as a person. Must not depend on the crates it builds.
 
 mod check;
+mod compat;
 mod mutants;
 mod packages;
 mod run;
@@ -16,6 +17,8 @@ cargo xtask COMMAND
   check      formatting, clippy with warnings denied, tidy, licences (where cargo-deny is installed)
   tidy       the house rules alone: module heads, file sizes, layers, words
   test       installs what the tests need (Debian, Ubuntu) and runs every test
+  compat     asks PostgreSQL and PercoSQL the statements of tests/compat and writes the table of COMPAT.md;
+             --list shows what differs instead, --check fails if the table is old, a word chooses sections
   mutants    plants known bugs, one at a time, and shows that the tests catch each
 ";
 
@@ -27,6 +30,7 @@ fn main() -> ExitCode {
         "check" => check::check(),
         "tidy" => tidy::tidy(),
         "test" => test::test(&rest),
+        "compat" => compat::compat(&rest),
         "mutants" => mutants::mutants(&rest),
         _ => {
             run::say(HELP);
