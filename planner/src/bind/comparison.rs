@@ -3,8 +3,9 @@
 use super::binder::Binder;
 use super::expression::Env;
 use super::literal::boolean;
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
+use crate::parse::SYMMETRIC;
 use crate::types::SqlType;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
@@ -110,6 +111,9 @@ impl Binder<'_> {
                 _ => Err(SqlError::internal("rows of different lengths")),
             }
         };
+        if left.is_empty() {
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot compare rows of zero length"));
+        }
         let all = |symbol: &str| -> Result<Vec<Expr>> { (0..left.len()).map(|at| compare(symbol, at)).collect() };
         let expr = match op {
             BinaryOperator::Eq => balanced(all("=")?, Operator::And),
@@ -136,9 +140,21 @@ impl Binder<'_> {
         env: Env<'_>,
         distinct: bool,
     ) -> Result<TypedExpr> {
+        let symbol = if distinct { "IS DISTINCT FROM" } else { "IS NOT DISTINCT FROM" };
+        if let (Some(left), Some(right)) = (row_items(left), row_items(right)) {
+            if left.len() != right.len() {
+                return Err(SqlError::syntax("unequal number of entries in row expressions"));
+            }
+            let mut fields = Vec::new();
+            for (left, right) in left.into_iter().zip(right) {
+                let (left, right) = (self.expr(left, env)?, self.expr(right, env)?);
+                fields.push(self.resolver.operator(symbol, Some(left), right)?.expr);
+            }
+            let expr = balanced(fields, if distinct { Operator::Or } else { Operator::And });
+            return Ok(TypedExpr { expr, ty: SqlType::BOOL });
+        }
         let left = self.expr(left, env)?;
         let right = self.expr(right, env)?;
-        let symbol = if distinct { "IS DISTINCT FROM" } else { "IS NOT DISTINCT FROM" };
         self.resolver.operator(symbol, Some(left), right)
     }
 
@@ -148,7 +164,11 @@ impl Binder<'_> {
             let mut any = Vec::new();
             for item in list {
                 let Some(right) = row_items(item) else {
-                    return Err(SqlError::syntax("unequal number of entries in row expressions"));
+                    let ty = self.expr(item, env)?.ty.name();
+                    let message = format!("operator does not exist: record = {ty}");
+                    return Err(SqlError::new(state::UNDEFINED_FUNCTION, message).hint(
+                        "No operator matches the given name and argument types. You might need to add explicit type casts.",
+                    ));
                 };
                 any.push(self.row_comparison(&left, &BinaryOperator::Eq, &right, env)?.expr);
             }
@@ -170,13 +190,32 @@ impl Binder<'_> {
         high: &ast::Expr,
         env: Env<'_>,
     ) -> Result<TypedExpr> {
-        let value = self.expr(expr, env)?;
-        let low = self.expr(low, env)?;
-        let high = self.expr(high, env)?;
-        let (first, second) = if negated { ("<", ">") } else { (">=", "<=") };
-        let low = self.resolver.operator(first, Some(value.clone()), low)?.expr;
-        let high = self.resolver.operator(second, Some(value), high)?.expr;
-        let expr = if negated { low.or(high) } else { low.and(high) };
+        let unmarked = unmarked(low);
+        let symmetric = unmarked.is_some();
+        let operand = |expr: &ast::Expr| -> Result<Vec<TypedExpr>> {
+            match row_items(expr) {
+                Some(items) => items.into_iter().map(|item| self.expr(item, env)).collect(),
+                None => Ok(vec![self.expr(expr, env)?]),
+            }
+        };
+        let value = operand(expr)?;
+        let low = operand(unmarked.as_ref().unwrap_or(low))?;
+        let high = operand(high)?;
+        if low.len() != value.len() || high.len() != value.len() {
+            return Err(SqlError::syntax("unequal number of entries in row expressions"));
+        }
+        use BinaryOperator::{Gt, GtEq, Lt, LtEq};
+        let (first, second) = if negated { (Lt, Gt) } else { (GtEq, LtEq) };
+        let between = |low: &[TypedExpr], high: &[TypedExpr]| -> Result<Expr> {
+            let low = self.compare_rows(&value, &first, low)?.expr;
+            let high = self.compare_rows(&value, &second, high)?.expr;
+            Ok(if negated { low.or(high) } else { low.and(high) })
+        };
+        let mut expr = between(&low, &high)?;
+        if symmetric {
+            let turned = between(&high, &low)?;
+            expr = if negated { expr.and(turned) } else { expr.or(turned) };
+        }
         Ok(TypedExpr { expr, ty: SqlType::BOOL })
     }
 
@@ -209,6 +248,17 @@ impl Binder<'_> {
         }
         let right = self.expr(inner, env)?;
         self.resolver.quantified(&symbol, left, right, all)
+    }
+}
+
+/// The lower bound of BETWEEN SYMMETRIC without its mark; `None` for another.
+fn unmarked(low: &ast::Expr) -> Option<ast::Expr> {
+    let ast::Expr::BinaryOp { left, op, right } = low else { return None };
+    match left.as_ref() {
+        ast::Expr::Identifier(ident) if ident.quote_style.is_none() && ident.value == SYMMETRIC => {
+            Some(right.as_ref().clone())
+        }
+        left => Some(ast::Expr::BinaryOp { left: Box::new(unmarked(left)?), op: op.clone(), right: right.clone() }),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::assignment::is_default;
 use super::binder::Binder;
 use super::comparison::row_items;
+use super::element::element_value;
 use super::expression::{Clause, Env};
 use super::scope::Scope;
 use super::table_expression::{has_subquery, table_relation};
@@ -116,6 +117,7 @@ impl Binder<'_> {
         env: Env<'_>,
     ) -> Result<Vec<(ColumnId, Expr)>> {
         let mut set: Vec<(ColumnId, Expr)> = Vec::new();
+        let mut elements: Vec<ColumnId> = Vec::new();
         for assignment in assignments {
             let ast::Assignment { target, value } = assignment;
             let pairs: Vec<(&ast::ObjectName, Assigned<'_>)> = match (target, value) {
@@ -151,9 +153,34 @@ impl Binder<'_> {
                 if first.is_some() {
                     return Err(SqlError::unsupported("SET of a field of a composite column"));
                 }
-                if set.iter().any(|(id, _)| *id == column.id) {
+                let element = match value {
+                    Assigned::Expr(value) => element_value(value),
+                    Assigned::Bound(_) => None,
+                };
+                let before = set.iter().position(|(id, _)| *id == column.id);
+                // Elements of one column may be assigned to one by one.
+                if before.is_some() && (element.is_none() || !elements.contains(&column.id)) {
                     let message = format!("multiple assignments to same column \"{}\"", column.name);
                     return Err(self.at(SqlError::syntax(message), span));
+                }
+                if let Some(element) = element {
+                    let array = match before.and_then(|at| set.get(at)) {
+                        Some((_, expr)) => TypedExpr { expr: expr.clone(), ty: column.ty },
+                        None => {
+                            let columns = env.scope.relations.first().map(|target| target.columns.as_slice());
+                            let own = columns.into_iter().flatten().find(|own| own.attnum == column.id);
+                            own.map(super::scope::ScopeColumn::typed)
+                                .ok_or_else(|| SqlError::internal("a column that is written is not read"))?
+                        }
+                    };
+                    let changed = self.assign_element(array, column, &element, env)?;
+                    let expr = self.assign(changed, column, span)?;
+                    match before.and_then(|at| set.get_mut(at)) {
+                        Some(known) => known.1 = expr,
+                        None => set.push((column.id, expr)),
+                    }
+                    elements.push(column.id);
+                    continue;
                 }
                 let is_default = matches!(value, Assigned::Expr(value) if is_default(value));
                 let expr = if is_default {

@@ -4,7 +4,7 @@ use super::binder::Binder;
 use super::expression::{Clause, Env};
 use super::scope::Scope;
 use crate::error::{Result, SqlError, state};
-use crate::functions::frame::{Edge, Frame, Shape, Units, check_constant, checked_offset};
+use crate::functions::frame::{Edge, Exclude, Frame, Shape, Units, check_constant, checked_offset};
 use crate::functions::{CastContext, TypedExpr};
 use crate::types::{BaseType, Datum, SqlType};
 use datafusion::common::tree_node::TreeNode;
@@ -64,7 +64,26 @@ impl Bound {
 
 impl Binder<'_> {
     /// The frame of a window. The key of a RANGE frame with offsets that DataFusion runs is made the type of its offsets.
-    pub fn frame(&self, frame: Option<&ast::WindowFrame>, order: &mut WindowOrder, env: Env<'_>) -> Result<Frame> {
+    pub fn frame(
+        &self,
+        frame: Option<&ast::WindowFrame>,
+        exclude: Exclude,
+        order: &mut WindowOrder,
+        env: Env<'_>,
+    ) -> Result<Frame> {
+        let mut frame = self.whole_frame(frame, order, env)?;
+        if exclude != Exclude::NoOthers {
+            frame.native = None;
+            frame.shape.exclude = exclude;
+            frame.shape.peers = order.sorts.len();
+            let peers = order.sorts.iter().map(|sort| sort.expr.clone());
+            frame.arguments = peers.chain(frame.arguments).collect();
+        }
+        Ok(frame)
+    }
+
+    /// The frame before rows are left out of it.
+    fn whole_frame(&self, frame: Option<&ast::WindowFrame>, order: &mut WindowOrder, env: Env<'_>) -> Result<Frame> {
         let sorted = !order.sorts.is_empty();
         let ignored = if sorted { unoffset(WindowFrameUnits::Groups) } else { WindowFrame::new(None) };
         let Some(ast::WindowFrame { units, start_bound, end_bound }) = frame else {
@@ -74,6 +93,8 @@ impl Binder<'_> {
                 end: if sorted { Edge::CurrentRow } else { Edge::Unbounded },
                 descending: false,
                 keys: order.sorts.len(),
+                exclude: Exclude::NoOthers,
+                peers: 0,
             };
             let native = if sorted && order.ranges() { WindowFrame::new(Some(false)) } else { ignored.clone() };
             let arguments = order.sorts.iter().map(|sort| sort.expr.clone()).collect();
@@ -139,7 +160,15 @@ impl Binder<'_> {
             Units::Rows => Vec::new(),
             _ => order.sorts.iter().map(|sort| sort.expr.clone()).collect(),
         };
-        let shape = Shape { units: counted, start: start.edge, end: end.edge, descending: false, keys: keys.len() };
+        let shape = Shape {
+            units: counted,
+            start: start.edge,
+            end: end.edge,
+            descending: false,
+            keys: keys.len(),
+            exclude: Exclude::NoOthers,
+            peers: 0,
+        };
         let offsets = [(start.offset, true), (end.offset, false)];
         let offsets =
             offsets.into_iter().filter_map(|(offset, start)| Some(checked_offset(offset?, start, false).expr));
@@ -176,7 +205,15 @@ impl Binder<'_> {
         let key = self.resolver.cast(key, compared, CastContext::Implicit)?;
         let descending = !sort.asc;
         let mut arguments = vec![key.expr.clone()];
-        let shape = Shape { units: Units::Range(compared), start: start.edge, end: end.edge, descending, keys: 1 };
+        let shape = Shape {
+            units: Units::Range(compared),
+            start: start.edge,
+            end: end.edge,
+            descending,
+            keys: 1,
+            exclude: Exclude::NoOthers,
+            peers: 0,
+        };
         for (bound, start) in [(start, true), (end, false)] {
             let Some(offset) = bound.offset else { continue };
             let mut offset = checked_offset(offset, start, true);

@@ -14,6 +14,7 @@ mod comparison;
 mod conflict;
 mod delete;
 mod distinct;
+mod element;
 mod expression;
 mod frame;
 mod from;

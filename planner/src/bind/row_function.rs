@@ -19,6 +19,8 @@ pub enum RowSource {
     /// The items of several lists in step, shorter ones filled with NULL, and the names of their columns (empty: the
     /// function's). In a select list there is one.
     Lists(Vec<TypedExpr>, Vec<&'static str>),
+    /// The items of a list of text, each read as a type.
+    Texts(TypedExpr, SqlType),
     /// Start, stop and step, of type int8, of integers of a type.
     Series(Box<[Expr; 3]>, SqlType),
 }
@@ -29,14 +31,14 @@ impl RowSource {
         match self {
             RowSource::List(list) => list.ty.element(),
             RowSource::Lists(lists, _) => lists.first().map_or(SqlType::TEXT, |list| list.ty.element()),
-            RowSource::Series(_, ty) => *ty,
+            RowSource::Series(_, ty) | RowSource::Texts(_, ty) => *ty,
         }
     }
 
     /// What the rows depend on.
     pub fn expressions(&self) -> Vec<&Expr> {
         match self {
-            RowSource::List(list) => vec![&list.expr],
+            RowSource::List(list) | RowSource::Texts(list, _) => vec![&list.expr],
             RowSource::Lists(lists, _) => lists.iter().map(|list| &list.expr).collect(),
             RowSource::Series(arguments, _) => arguments.iter().collect(),
         }
@@ -46,6 +48,7 @@ impl RowSource {
     pub fn as_list(&self) -> TypedExpr {
         let ty = match self {
             RowSource::Series(..) => SqlType::INT8,
+            RowSource::Texts(..) => SqlType::TEXT,
             _ => self.element_type(),
         };
         TypedExpr { expr: self.list(), ty: ty.array_of() }
@@ -54,7 +57,7 @@ impl RowSource {
     /// All rows at once.
     fn list(&self) -> Expr {
         match self {
-            RowSource::List(list) => list.expr.clone(),
+            RowSource::List(list) | RowSource::Texts(list, _) => list.expr.clone(),
             RowSource::Lists(lists, _) => lists.first().map_or_else(|| lit(Datum::Null), |list| list.expr.clone()),
             RowSource::Series(arguments, _) => {
                 let [start, stop, step] = arguments.as_ref().clone();
@@ -82,6 +85,11 @@ impl Binder<'_> {
         }
         if name == "generate_subscripts" {
             return self.generate_subscripts(args);
+        }
+        if name == "regexp_matches" {
+            let list = self.resolver.function("regexp matches", args.clone());
+            let list = list.map_err(|_| self.resolver.no_function(name, &args))?;
+            return Ok(RowSource::Texts(list, SqlType::TEXT.array_of()));
         }
         if let Some(list) = list_function(name) {
             return Ok(RowSource::List(self.resolver.function(list, args)?));
@@ -203,7 +211,7 @@ impl Binder<'_> {
         let mut exprs = carried;
         match source {
             RowSource::Lists(..) => Err(SqlError::unsupported("unnest of several arrays in a select list")),
-            RowSource::List(list) => {
+            RowSource::List(list) | RowSource::Texts(list, _) => {
                 exprs.push(list.expr.alias(name));
                 let options = UnnestOptions::new().with_preserve_nulls(false);
                 let unnested = LogicalPlanBuilder::from(input)
@@ -260,7 +268,8 @@ impl Binder<'_> {
         if have == ty.arrow() {
             return Ok(item);
         }
-        Ok(self.resolver.cast(TypedExpr { expr: item, ty: SqlType::INT8 }, ty, CastContext::Explicit)?.expr)
+        let from = if have == SqlType::TEXT.arrow() { SqlType::TEXT } else { SqlType::INT8 };
+        Ok(self.resolver.cast(TypedExpr { expr: item, ty: from }, ty, CastContext::Explicit)?.expr)
     }
 
     /// A call in a select list: a column that [`Binder::unnest_row_functions`] makes.
@@ -315,7 +324,8 @@ fn is_moment(ty: SqlType) -> bool {
 
 /// Whether a function returns rows, those of json aside.
 pub fn is_row_function(name: &str) -> bool {
-    matches!(name, "generate_series" | "generate_subscripts" | "unnest") || list_function(name).is_some()
+    matches!(name, "generate_series" | "generate_subscripts" | "regexp_matches" | "unnest")
+        || list_function(name).is_some()
 }
 
 /// The function that answers the rows of another as an array.

@@ -4,8 +4,9 @@ use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
 use super::frame::WindowOrder;
 use crate::error::{Result, SqlError, state};
+use crate::functions::frame::Exclude;
 use crate::functions::{TypedExpr, WindowCall};
-use crate::parse::fold;
+use crate::parse::{EXCLUDE, fold};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, NamedWindowExpr, WindowType};
@@ -16,6 +17,7 @@ struct Window<'w> {
     partition_by: &'w [ast::Expr],
     order_by: &'w [ast::OrderByExpr],
     frame: Option<&'w ast::WindowFrame>,
+    exclude: Exclude,
 }
 
 impl Binder<'_> {
@@ -72,7 +74,7 @@ impl Binder<'_> {
             order.sorts.push(sort);
             order.types.push(ty);
         }
-        let frame = self.frame(window.frame, &mut order, definition)?;
+        let frame = self.frame(window.frame, window.exclude, &mut order, definition)?;
         let order_by = order.sorts;
         let call = WindowCall { partition_by, order_by, frame, filter, distinct: arguments.distinct };
         self.resolver.window_function(name, arguments.values, call)
@@ -171,8 +173,9 @@ fn specified<'w>(
     depth: usize,
 ) -> Result<Window<'w>> {
     let ast::WindowSpec { window_name, partition_by, order_by, window_frame } = spec;
+    let (order_by, exclude) = excluded(order_by);
     let Some(base) = window_name else {
-        return Ok(Window { partition_by, order_by, frame: window_frame.as_ref() });
+        return Ok(Window { partition_by, order_by, frame: window_frame.as_ref(), exclude });
     };
     let name = fold(base);
     let base = named(&name, windows, depth + 1)?;
@@ -180,15 +183,28 @@ fn specified<'w>(
     if !spec.partition_by.is_empty() {
         return error(format!("cannot override PARTITION BY clause of window \"{name}\""));
     }
-    if !spec.order_by.is_empty() && !base.order_by.is_empty() {
+    if !order_by.is_empty() && !base.order_by.is_empty() {
         return error(format!("cannot override ORDER BY clause of window \"{name}\""));
     }
     if base.frame.is_some() {
         let message = format!("cannot copy window \"{name}\" because it has a frame clause");
         let copied = SqlError::new(state::WINDOWING_ERROR, message);
-        let bare = spec.order_by.is_empty() && spec.window_frame.is_none();
+        let bare = order_by.is_empty() && spec.window_frame.is_none();
         return Err(if bare { copied.hint("Omit the parentheses in this OVER clause.") } else { copied });
     }
-    let order_by = if spec.order_by.is_empty() { base.order_by } else { &spec.order_by };
-    Ok(Window { partition_by: base.partition_by, order_by, frame: spec.window_frame.as_ref() })
+    let order_by = if order_by.is_empty() { base.order_by } else { order_by };
+    Ok(Window { partition_by: base.partition_by, order_by, frame: spec.window_frame.as_ref(), exclude })
+}
+
+/// The sort keys of a window, and what its frame leaves out, which the parser says by a last one.
+fn excluded(order_by: &[ast::OrderByExpr]) -> (&[ast::OrderByExpr], Exclude) {
+    let Some((ast::OrderByExpr { expr: ast::Expr::Identifier(ident), .. }, keys)) = order_by.split_last() else {
+        return (order_by, Exclude::NoOthers);
+    };
+    match ident.value.strip_prefix(EXCLUDE).filter(|_| ident.quote_style.is_none()) {
+        Some("current row") => (keys, Exclude::CurrentRow),
+        Some("group") => (keys, Exclude::Group),
+        Some("ties") => (keys, Exclude::Ties),
+        _ => (order_by, Exclude::NoOthers),
+    }
 }

@@ -27,6 +27,7 @@ mod time;
 pub mod typed;
 mod window;
 
+pub(crate) use array::element as array_element;
 pub use cast::{CastContext, cast_exists};
 pub use comparison::{INTERVAL_KEY, NUMERIC_KEY, numeric_key};
 pub use kernel::{Call, Kernel, Stability};

@@ -4,6 +4,7 @@
 mod comment;
 pub mod copy;
 mod cursor;
+mod expression_tokens;
 mod group_by;
 mod like;
 mod limits;
@@ -18,6 +19,7 @@ mod transaction;
 mod utility;
 mod view;
 
+pub use expression_tokens::{ELEMENT, EXCLUDE, SYMMETRIC};
 pub use group_by::GROUP_BY_DISTINCT;
 pub use names::{fold, fold_name};
 pub use statement::*;

@@ -14,6 +14,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
     roles(tokens);
     index_method(source, tokens)?;
     drop_index_concurrently(tokens);
+    let expressions = super::expression_tokens::has_expressions(tokens);
     let mut at = 0;
     while at < tokens.len() {
         if follows(tokens, at, &["for"]) {
@@ -32,6 +33,9 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
             interval_precision(tokens, at);
         } else if follows(tokens, at, &["on", "conflict"]) {
             conflict_target(tokens, at + 2)?;
+        }
+        if expressions {
+            super::expression_tokens::rewrite(tokens, at);
         }
         super::group_by::rewrite(tokens, at);
         at += 1;

@@ -1,5 +1,6 @@
 //! Aggregate functions with PostgreSQL's types, checked and exact.
 
+mod array_extreme;
 mod collect;
 mod fold;
 mod interval;
@@ -141,6 +142,9 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
         "count" => make(count_udaf(), vec![arg.expr], SqlType::INT8),
         "bool_and" | "every" if base == B::Bool => make(logical::logical(false), vec![arg.expr], ty),
         "bool_or" if base == B::Bool => make(logical::logical(true), vec![arg.expr], ty),
+        "min" | "max" if ty.array && !matches!(ty.base, B::Json | B::Void) => {
+            make(array_extreme::function(name == "max", ty), vec![arg.expr], ty)
+        }
         "min" | "max" => {
             if matches!(
                 base,

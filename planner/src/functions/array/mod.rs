@@ -1,6 +1,7 @@
 //! Functions over arrays, and those whose arguments only need a type in common.
 
 pub(super) mod compatible;
+pub(crate) mod element;
 pub(super) mod key;
 mod pattern;
 pub(super) mod sets;

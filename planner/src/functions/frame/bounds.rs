@@ -1,6 +1,6 @@
 //! The rows of each frame of a partition.
 
-use super::{Edge, Shape, Units};
+use super::{Edge, Exclude, Shape, Units};
 use crate::encoding::{KeyColumn, KeyEncoder};
 use crate::error::{Result, SqlError};
 use crate::types::SqlType;
@@ -11,6 +11,7 @@ use std::ops::Range;
 
 /// The frame of each of a partition's rows. `arguments` begin with the keys, then offsets.
 pub(super) fn frames(shape: Shape, arguments: &[ArrayRef], rows: usize) -> Result<Vec<Range<usize>>> {
+    let arguments = arguments.get(shape.peers..).ok_or_else(lacks)?;
     let (keys, rest) = arguments.split_at_checked(shape.keys).ok_or_else(lacks)?;
     let mut rest = rest.iter();
     let mut offset = |edge: Edge| if edge.has_offset() { rest.next().ok_or_else(lacks).map(Some) } else { Ok(None) };
@@ -35,6 +36,26 @@ pub(super) fn frames(shape: Shape, arguments: &[ArrayRef], rows: usize) -> Resul
         }
         Units::Range(ty) => ranges(shape, ty, keys.first().ok_or_else(lacks)?, [start, end], rows),
     }
+}
+
+/// The peers of each of a partition's rows, of which some are left out.
+pub(super) fn peers(shape: Shape, arguments: &[ArrayRef], rows: usize) -> Result<Vec<Range<usize>>> {
+    let groups = Groups::new(arguments.get(..shape.peers).ok_or_else(lacks)?, rows)?;
+    let start = |group: usize| groups.starts.get(group).copied().unwrap_or(rows);
+    Ok(groups.of_row.iter().map(|group| start(*group)..start(group + 1)).collect())
+}
+
+/// What is left of a row's frame: pieces in order, none empty.
+pub(super) fn left_of(frame: Range<usize>, row: usize, peers: Range<usize>, exclude: Exclude) -> Vec<Range<usize>> {
+    let out = match exclude {
+        Exclude::NoOthers => row..row,
+        Exclude::CurrentRow => row..row + 1,
+        Exclude::Group | Exclude::Ties => peers,
+    };
+    let within = |range: Range<usize>| range.start.max(frame.start)..range.end.min(frame.end);
+    let own = if exclude == Exclude::Ties { row..row + 1 } else { row..row };
+    let pieces = [within(0..out.start), within(own), within(out.end..usize::MAX)];
+    pieces.into_iter().filter(|piece| piece.start < piece.end).collect()
 }
 
 fn lacks() -> SqlError {
@@ -79,6 +100,10 @@ struct Groups {
 impl Groups {
     fn new(keys: &[ArrayRef], rows: usize) -> Result<Self> {
         let mut groups = Groups { of_row: Vec::with_capacity(rows), starts: Vec::new() };
+        if keys.is_empty() {
+            // Without keys all rows are peers.
+            return Ok(Groups { of_row: vec![0; rows], starts: vec![0] });
+        }
         let fields = keys.iter().map(|key| SortField::new(key.data_type().clone())).collect();
         let encoded = RowConverter::new(fields)?.convert_columns(keys)?;
         let mut last = None;
@@ -153,6 +178,27 @@ mod tests {
     use datafusion::arrow::array::Int64Array;
     use std::sync::Arc;
 
+    const NONE: Shape = Shape {
+        units: Units::Rows,
+        start: Edge::Unbounded,
+        end: Edge::Unbounded,
+        descending: false,
+        keys: 0,
+        exclude: Exclude::NoOthers,
+        peers: 0,
+    };
+
+    #[test]
+    fn what_is_left_out() {
+        let left = |exclude| left_of(1..6, 3, 2..5, exclude);
+        assert_eq!(left(Exclude::NoOthers), [1..3, 3..6]);
+        assert_eq!(left(Exclude::CurrentRow), [1..3, 4..6]);
+        assert_eq!(left(Exclude::Group), [1..2, 5..6]);
+        assert_eq!(left(Exclude::Ties), [1..2, 3..4, 5..6]);
+        assert_eq!(left_of(4..6, 3, 2..5, Exclude::Ties).first(), Some(&(5..6)));
+        assert!(left_of(3..4, 3, 3..4, Exclude::CurrentRow).is_empty());
+    }
+
     fn int8(values: Vec<Option<i64>>) -> ArrayRef {
         Arc::new(Int64Array::from(values))
     }
@@ -160,7 +206,7 @@ mod tests {
     #[test]
     fn frames_of_a_range() {
         let units = Units::Range(SqlType::INT8);
-        let shape = Shape { units, start: Edge::Preceding, end: Edge::Following, descending: false, keys: 1 };
+        let shape = Shape { units, start: Edge::Preceding, end: Edge::Following, descending: false, keys: 1, ..NONE };
         let keys = int8(vec![Some(1), Some(1), Some(2), Some(9), None, None]);
         let shifted = |by: i64| int8(vec![Some(1 + by), Some(1 + by), Some(2 + by), Some(9 + by), None, None]);
         let found = frames(shape, &[keys, shifted(-1), shifted(1)], 6).unwrap();
@@ -173,8 +219,14 @@ mod tests {
 
     #[test]
     fn frames_of_rows_and_groups() {
-        let shape =
-            Shape { units: Units::Rows, start: Edge::Preceding, end: Edge::Preceding, descending: false, keys: 0 };
+        let shape = Shape {
+            units: Units::Rows,
+            start: Edge::Preceding,
+            end: Edge::Preceding,
+            descending: false,
+            keys: 0,
+            ..NONE
+        };
         let of = |number: i64| int8(vec![Some(number); 4]);
         assert_eq!(frames(shape, &[of(2), of(1)], 4).unwrap(), [0..0, 0..1, 0..2, 1..3]);
         let shape = Shape { end: Edge::Following, ..shape };

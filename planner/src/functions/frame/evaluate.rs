@@ -1,6 +1,6 @@
 //! A function over the frames of a partition.
 
-use super::{Framed, Inner, bounds};
+use super::{Exclude, Framed, Inner, bounds};
 use crate::error::{Result, SqlError};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, UInt32Array, new_empty_array};
 use datafusion::arrow::compute::{filter, take};
@@ -84,6 +84,15 @@ impl Evaluator {
     fn over_frames(&self, values: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
         let mut frames = bounds::frames(self.of.shape, values, rows)?;
         let arguments = values.get(self.of.inner_arguments(values.len())).unwrap_or_default();
+        if self.of.shape.exclude != Exclude::NoOthers {
+            let peers = bounds::peers(self.of.shape, values, rows)?;
+            let pieces = frames
+                .into_iter()
+                .zip(peers)
+                .enumerate()
+                .map(|(row, (frame, peers))| bounds::left_of(frame, row, peers, self.of.shape.exclude));
+            return self.over_pieces(values, arguments, pieces.collect());
+        }
         match &self.of.inner {
             Inner::Aggregate(function) if self.of.filtered => {
                 let condition = values.last().and_then(|array| array.as_boolean_opt());
@@ -113,6 +122,57 @@ impl Evaluator {
                 Ok(take(value.as_ref(), &places, None)?)
             }
         }
+    }
+}
+
+impl Evaluator {
+    /// Over what is left of each row's frame.
+    fn over_pieces(
+        &self,
+        values: &[ArrayRef],
+        arguments: &[ArrayRef],
+        mut pieces: Vec<Vec<Range<usize>>>,
+    ) -> Result<ArrayRef> {
+        if let Inner::Aggregate(function) = &self.of.inner {
+            let mut arguments = arguments.to_vec();
+            if self.of.filtered {
+                let condition = values.last().and_then(|array| array.as_boolean_opt());
+                let condition = condition.ok_or_else(|| SqlError::internal("a filter that is no boolean"))?;
+                let (kept, passed) = passing(&arguments, condition)?;
+                arguments = kept;
+                for piece in pieces.iter_mut().flatten() {
+                    let place = |row: usize| passed.get(row).copied().unwrap_or_default();
+                    *piece = place(piece.start)..place(piece.end);
+                }
+            }
+            let mut results: Vec<ScalarValue> = Vec::with_capacity(pieces.len());
+            for pieces in pieces {
+                let mut accumulator = self.accumulator(function, false)?;
+                for piece in pieces.into_iter().filter(|piece| piece.start < piece.end) {
+                    accumulator.update_batch(&slices(&arguments, piece))?;
+                }
+                results.push(accumulator.evaluate()?);
+            }
+            if results.is_empty() {
+                return Ok(new_empty_array(&self.of.result(&self.fields)?));
+            }
+            return Ok(ScalarValue::iter_to_array(results)?);
+        }
+        let value = arguments.first().ok_or_else(|| SqlError::internal("a function lacks its argument"))?;
+        let places = pieces.into_iter().enumerate().map(|(row, pieces)| {
+            let mut rows = pieces.into_iter().flatten();
+            let at = match &self.of.inner {
+                Inner::Nth => match nth(arguments.get(1), row)? {
+                    Some(number) => rows.nth(number - 1),
+                    None => None,
+                },
+                Inner::Last => rows.last(),
+                _ => rows.next(),
+            };
+            Ok(at.and_then(|at| u32::try_from(at).ok()))
+        });
+        let places: UInt32Array = places.collect::<Result<Vec<Option<u32>>>>()?.into();
+        Ok(take(value.as_ref(), &places, None)?)
     }
 }
 

@@ -2,7 +2,7 @@
 //! offsets that are not constants. [`Framed`] is a window function around another: it gets the bounds of each row's frame
 //! as columns and gives the other function the rows between them.
 //!
-//! Its arguments: the sort keys that say what peers are (of RANGE the one key), the offset or bound of the start and of
+//! Its arguments: the sort keys that say which peers are left out, if any; the sort keys that say what peers are (of RANGE the one key), the offset or bound of the start and of
 //! the end where they have one, the arguments of the inner function, and the filter.
 
 mod bounds;
@@ -59,6 +59,20 @@ impl Edge {
     }
 }
 
+/// Which rows of a frame are left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Exclude {
+    /// None.
+    #[default]
+    NoOthers,
+    /// The current row.
+    CurrentRow,
+    /// The current row and its peers.
+    Group,
+    /// The current row's peers, but not itself.
+    Ties,
+}
+
 /// What is known of a frame while planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
@@ -72,6 +86,10 @@ pub struct Shape {
     pub descending: bool,
     /// How many keys say what peers are.
     pub keys: usize,
+    /// What is left out.
+    pub exclude: Exclude,
+    /// How many keys say whose peers are left out; they come before all else.
+    pub peers: usize,
 }
 
 /// The frame of a window, bound.
@@ -100,9 +118,22 @@ pub(super) enum Inner {
     Nth,
 }
 
+impl Inner {
+    fn name(&self) -> &str {
+        match self {
+            Inner::Aggregate(function) => function.name(),
+            Inner::First => "first_value",
+            Inner::Last => "last_value",
+            Inner::Nth => "nth_value",
+        }
+    }
+}
+
 /// See the module head.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Framed {
+    /// Its name says all that tells it from others: DataFusion knows columns by names.
+    name: String,
     inner: Inner,
     shape: Shape,
     filtered: bool,
@@ -113,7 +144,7 @@ impl Framed {
     /// Which of so many arguments are those of the inner function.
     fn inner_arguments(&self, count: usize) -> Range<usize> {
         let offsets = [self.shape.start, self.shape.end].into_iter().filter(|edge| edge.has_offset()).count();
-        let start = self.shape.keys + offsets;
+        let start = self.shape.peers + self.shape.keys + offsets;
         start..count.saturating_sub(usize::from(self.filtered)).max(start)
     }
     /// The type of the result, for arguments of these types.
@@ -129,9 +160,18 @@ impl Framed {
 
 /// The function and its arguments for a call over a frame of ours.
 pub(super) fn framed(inner: Inner, args: Vec<Expr>, call: &WindowCall) -> (Arc<WindowUDF>, Vec<Expr>) {
+    let shape = call.frame.shape;
+    let Shape { units, start, end, descending, exclude, .. } = shape;
+    let units = match units {
+        Units::Rows => "rows",
+        Units::Groups => "groups",
+        Units::Range(_) if descending => "range down",
+        Units::Range(_) => "range",
+    };
     let function = Framed {
+        name: format!("{} {units} {start:?} {end:?} {exclude:?}", inner.name()),
         inner,
-        shape: call.frame.shape,
+        shape,
         filtered: call.filter.is_some(),
         signature: Signature::variadic_any(Volatility::Immutable),
     };
@@ -141,12 +181,7 @@ pub(super) fn framed(inner: Inner, args: Vec<Expr>, call: &WindowCall) -> (Arc<W
 
 impl WindowUDFImpl for Framed {
     fn name(&self) -> &str {
-        match &self.inner {
-            Inner::Aggregate(function) => function.name(),
-            Inner::First => "first_value",
-            Inner::Last => "last_value",
-            Inner::Nth => "nth_value",
-        }
+        &self.name
     }
     fn signature(&self) -> &Signature {
         &self.signature

@@ -5,6 +5,7 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Bytea, Int4, Text, binary, ternary, unary};
 use crate::types::SqlType;
+use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -152,6 +153,10 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         immutable("encode", &[bytea, text], text, binary::<Bytea, Text, Text, _>(encode)),
         immutable("decode", &[text, text], bytea, binary::<Text, Text, Bytea, _>(decode)),
         immutable("md5", &[text], text, unary::<Text, Text, _>(|v: &str| Ok(md5(v.as_bytes())))),
+        immutable("sha224", &[bytea], bytea, unary::<Bytea, Bytea, _>(|v: &[u8]| Ok(Sha224::digest(v).to_vec()))),
+        immutable("sha256", &[bytea], bytea, unary::<Bytea, Bytea, _>(|v: &[u8]| Ok(Sha256::digest(v).to_vec()))),
+        immutable("sha384", &[bytea], bytea, unary::<Bytea, Bytea, _>(|v: &[u8]| Ok(Sha384::digest(v).to_vec()))),
+        immutable("sha512", &[bytea], bytea, unary::<Bytea, Bytea, _>(|v: &[u8]| Ok(Sha512::digest(v).to_vec()))),
         immutable("md5", &[bytea], text, unary::<Bytea, Text, _>(|v: &[u8]| Ok(md5(v)))),
         immutable(
             "convert_to",

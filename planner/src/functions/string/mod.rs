@@ -4,6 +4,7 @@ mod basic;
 mod bytes;
 mod format;
 mod regex;
+mod regex_find;
 mod search;
 mod similar;
 
@@ -22,6 +23,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         bytes::functions(),
         format::functions(),
         regex::functions(),
+        regex_find::functions(),
         search::functions(),
         similar::functions(),
     ]

@@ -1,10 +1,11 @@
 //! Regular expressions: PostgreSQL's common syntax on the `regex` crate. Back references and look-around are refused.
 
 use super::immutable;
+use super::regex_find::{self, Matches, byte_of, not_global};
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
-use crate::functions::typed::{Bool, SqlWrite, Text};
+use crate::functions::typed::{Bool, Int4, SqlWrite, Text};
 use crate::functions::{Call, Kernel};
 use crate::types::SqlType;
 use crate::types::value::ValueRef;
@@ -130,10 +131,12 @@ fn matches(insensitive: bool) -> Kernel {
     })
 }
 
-fn replace(text: &str, regex: &Regex, replacement: &str, global: bool) -> String {
+/// Replaces the match with a number, from 1, or all of them, from a byte on.
+fn replace(text: &str, regex: &Regex, replacement: &str, from: usize, number: Option<usize>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut last = 0;
-    for captures in regex.captures_iter(text) {
+    let (skip, most) = number.map_or((0, usize::MAX), |number| (number - 1, 1));
+    for captures in Matches::new(regex, text, from).skip(skip).take(most) {
         let Some(whole) = captures.get(0) else { continue };
         out.push_str(text.get(last..whole.start()).unwrap_or_default());
         let mut chars = replacement.chars();
@@ -144,7 +147,7 @@ fn replace(text: &str, regex: &Regex, replacement: &str, global: bool) -> String
             }
             match chars.next() {
                 Some('&') => out.push_str(whole.as_str()),
-                Some(digit) if digit.is_ascii_digit() => {
+                Some(digit @ '1'..='9') => {
                     let group = digit.to_digit(10).unwrap_or(0) as usize;
                     out.push_str(captures.get(group).map_or("", |group| group.as_str()));
                 }
@@ -156,32 +159,41 @@ fn replace(text: &str, regex: &Regex, replacement: &str, global: bool) -> String
             }
         }
         last = whole.end();
-        if !global {
-            break;
-        }
     }
     out.push_str(text.get(last..).unwrap_or_default());
     out
 }
 
 /// The flags of a row: the argument at `at`, if the call has one. `None`: NULL.
-fn flags_of(call: &Call<'_>, at: usize, row: usize) -> Result<Option<Flags>> {
+pub(super) fn flags_of(call: &Call<'_>, at: usize, row: usize) -> Result<Option<Flags>> {
     if call.arguments.len() <= at {
         return Ok(Some(Flags::default()));
     }
     call.column::<Text>(at)?.get(row)?.map(Flags::parse).transpose()
 }
 
-fn replace_kernel() -> Kernel {
-    Arc::new(|call: &Call<'_>| {
+/// `counted`: whether the fourth argument is where to begin, the fifth which match, the sixth the flags.
+fn replace_kernel(counted: bool) -> Kernel {
+    Arc::new(move |call: &Call<'_>| {
         let (texts, patterns, replacements) =
             (call.column::<Text>(0)?, call.column::<Text>(1)?, call.column::<Text>(2)?);
+        let number = |at: usize, row: usize| match counted && call.arguments.len() > at {
+            true => call.column::<Int4>(at)?.get(row),
+            false => Ok(Some(1)),
+        };
         let mut compiled = Compiled::default();
         let mut builder = Text::builder(call.rows);
         for row in 0..call.rows {
-            let value = match (texts.get(row)?, patterns.get(row)?, replacements.get(row)?, flags_of(call, 3, row)?) {
-                (Some(text), Some(pattern), Some(replacement), Some(flags)) => {
-                    Some(replace(text, compiled.get(pattern, flags)?, replacement, flags.global))
+            let arguments = (texts.get(row)?, patterns.get(row)?, replacements.get(row)?);
+            let flags = flags_of(call, if counted { 5 } else { 3 }, row)?;
+            let value = match (arguments, number(3, row)?, number(4, row)?, flags) {
+                ((Some(text), Some(pattern), Some(replacement)), Some(start), Some(which), Some(flags)) => {
+                    let from = byte_of(text, start)?;
+                    let which = regex_find::which(which, 0, "n")?;
+                    // Said by its number, a match is one match.
+                    let all = which == 0 || flags.global && !(counted && call.arguments.len() > 4);
+                    let which = (!all).then_some(which);
+                    Some(replace(text, compiled.get(pattern, flags)?, replacement, from, which))
                 }
                 _ => None,
             };
@@ -192,14 +204,17 @@ fn replace_kernel() -> Kernel {
 }
 
 /// A function of text and pattern that yields an array of text.
-fn parts_kernel(parts: fn(&str, &Regex) -> Option<Vec<Option<String>>>) -> Kernel {
+fn parts_kernel(name: &'static str, parts: fn(&str, &Regex) -> Option<Vec<Option<String>>>) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let (texts, patterns) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
         let mut compiled = Compiled::default();
         let mut builder = ColumnBuilder::new(SqlType::TEXT.array_of(), call.rows);
         for row in 0..call.rows {
             let found = match (texts.get(row)?, patterns.get(row)?, flags_of(call, 2, row)?) {
-                (Some(text), Some(pattern), Some(flags)) => parts(text, compiled.get(pattern, flags)?),
+                (Some(text), Some(pattern), Some(flags)) => {
+                    not_global(flags, name)?;
+                    parts(text, compiled.get(pattern, flags)?)
+                }
                 _ => None,
             };
             match found {
@@ -250,16 +265,19 @@ fn substring_kernel() -> Kernel {
 
 /// The functions of this module.
 pub(super) fn functions() -> Vec<ScalarFunction> {
-    let (text, texts) = (SqlType::TEXT, SqlType::TEXT.array_of());
+    let (text, texts, int4) = (SqlType::TEXT, SqlType::TEXT.array_of(), SqlType::INT4);
     vec![
         immutable("textregexeq", &[text, text], SqlType::BOOL, matches(false)),
         immutable("texticregexeq", &[text, text], SqlType::BOOL, matches(true)),
-        immutable("regexp_replace", &[text, text, text], text, replace_kernel()),
-        immutable("regexp_replace", &[text, text, text, text], text, replace_kernel()),
-        immutable("regexp_match", &[text, text], texts, parts_kernel(first_match)),
-        immutable("regexp_match", &[text, text, text], texts, parts_kernel(first_match)),
-        immutable("regexp_split_to_array", &[text, text], texts, parts_kernel(split)),
-        immutable("regexp_split_to_array", &[text, text, text], texts, parts_kernel(split)),
+        immutable("regexp_replace", &[text, text, text], text, replace_kernel(false)),
+        immutable("regexp_replace", &[text, text, text, text], text, replace_kernel(false)),
+        immutable("regexp_replace", &[text, text, text, int4], text, replace_kernel(true)),
+        immutable("regexp_replace", &[text, text, text, int4, int4], text, replace_kernel(true)),
+        immutable("regexp_replace", &[text, text, text, int4, int4, text], text, replace_kernel(true)),
+        immutable("regexp_match", &[text, text], texts, parts_kernel("regexp_match", first_match)),
+        immutable("regexp_match", &[text, text, text], texts, parts_kernel("regexp_match", first_match)),
+        immutable("regexp_split_to_array", &[text, text], texts, parts_kernel("regexp_split_to_array", split)),
+        immutable("regexp_split_to_array", &[text, text, text], texts, parts_kernel("regexp_split_to_array", split)),
         immutable("substring", &[text, text], text, substring_kernel()),
     ]
 }
@@ -272,9 +290,9 @@ mod tests {
     #[test]
     fn as_postgresql() {
         let regex = |pattern: &str| compile(pattern, Flags::default()).unwrap();
-        assert_eq!(replace("Thomas", &regex(".[mN]a."), "M", false), "ThM");
-        assert_eq!(replace("foobarbaz", &regex("b(..)"), "X\\1Y", true), "fooXarYXazY");
-        assert_eq!(replace("abc", &regex("b"), "[\\&]", false), "a[b]c");
+        assert_eq!(replace("Thomas", &regex(".[mN]a."), "M", 0, Some(1)), "ThM");
+        assert_eq!(replace("foobarbaz", &regex("b(..)"), "X\\1Y", 0, None), "fooXarYXazY");
+        assert_eq!(replace("abc", &regex("b"), "[\\&]", 0, Some(1)), "a[b]c");
         assert!(regex("^(pgbench_.*)$").is_match("pgbench_accounts"));
         assert!(regex("a.b").is_match("a\nb"));
         assert_eq!(first_match("foobarbequebaz", &regex("(bar)(beque)")).unwrap().len(), 2);

@@ -1,0 +1,147 @@
+//! Where a regular expression matches, as PostgreSQL goes on after each match; and regexp_matches, which lists them.
+
+use super::immutable;
+use super::regex::{Compiled, Flags, flags_of};
+use crate::encoding::ColumnBuilder;
+use crate::error::{Result, SqlError, state};
+use crate::functions::registry::ScalarFunction;
+use crate::functions::typed::Text;
+use crate::functions::{Call, Kernel};
+use crate::types::SqlType;
+use crate::types::value::ValueRef;
+use datafusion::arrow::array::{ArrayRef, StringArray};
+use regex::{Captures, Regex};
+use std::sync::Arc;
+
+/// The matches in a text from a byte on. Behind a match the next may begin at once, an empty one too; behind an empty one
+/// it begins a character later.
+pub(super) struct Matches<'r, 't> {
+    regex: &'r Regex,
+    text: &'t str,
+    next: Option<usize>,
+}
+
+impl<'r, 't> Matches<'r, 't> {
+    pub(super) fn new(regex: &'r Regex, text: &'t str, from: usize) -> Self {
+        Matches { regex, text, next: (from <= text.len()).then_some(from) }
+    }
+}
+
+impl<'t> Iterator for Matches<'_, 't> {
+    type Item = Captures<'t>;
+
+    fn next(&mut self) -> Option<Captures<'t>> {
+        let from = self.next.take()?;
+        let captures = self.regex.captures_at(self.text, from)?;
+        let whole = captures.get(0)?;
+        self.next = if whole.is_empty() {
+            let step = self.text.get(whole.end()..).and_then(|rest| rest.chars().next()).map(char::len_utf8);
+            step.map(|step| whole.end() + step)
+        } else {
+            Some(whole.end())
+        };
+        Some(captures)
+    }
+}
+
+/// 22023: a function that finds one match, or all of them, is told to find all.
+pub(super) fn not_global(flags: Flags, name: &str) -> Result<()> {
+    if !flags.is_global() {
+        return Ok(());
+    }
+    let message = format!("{name}() does not support the \"global\" option");
+    let error = SqlError::new(state::INVALID_PARAMETER_VALUE, message);
+    Err(if name == "regexp_match" { error.hint("Use the regexp_matches function instead.") } else { error })
+}
+
+fn invalid(parameter: &str, value: i32) -> SqlError {
+    let message = format!("invalid value for parameter \"{parameter}\": {value}");
+    SqlError::new(state::INVALID_PARAMETER_VALUE, message)
+}
+
+/// The byte at which the character with a number, from 1, begins.
+pub(super) fn byte_of(text: &str, start: i32) -> Result<usize> {
+    let number = usize::try_from(start).ok().filter(|number| *number > 0).ok_or_else(|| invalid("start", start))?;
+    let place = text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(number - 1);
+    // Behind the end nothing is found.
+    Ok(place.unwrap_or(text.len() + 1))
+}
+
+/// Which match is meant, from 1.
+pub(super) fn which(value: i32, least: i32, parameter: &str) -> Result<usize> {
+    usize::try_from(value).ok().filter(|_| value >= least).ok_or_else(|| invalid(parameter, value))
+}
+
+/// Each match as the text of an array of its groups.
+fn matches(call: &Call<'_>) -> Result<ArrayRef> {
+    let (texts, patterns) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
+    let mut compiled = Compiled::default();
+    let mut builder = ColumnBuilder::new(SqlType::TEXT.array_of(), call.rows);
+    for row in 0..call.rows {
+        let (Some(text), Some(pattern), Some(flags)) = (texts.get(row)?, patterns.get(row)?, flags_of(call, 2, row)?)
+        else {
+            builder.append_null();
+            continue;
+        };
+        let regex = compiled.get(pattern, flags)?;
+        let most = if flags.is_global() { usize::MAX } else { 1 };
+        let found: Vec<String> = Matches::new(regex, text, 0).take(most).map(|captures| groups(&captures)).collect();
+        builder.append(&ValueRef::List(Arc::new(StringArray::from(found))))?;
+    }
+    builder.finish()
+}
+
+/// The groups of a match, or the match when there are none, as the text of an array.
+fn groups(captures: &Captures<'_>) -> String {
+    let mut out = String::from("{");
+    let skip = usize::from(captures.len() > 1);
+    for (at, group) in captures.iter().skip(skip).enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        let Some(group) = group else {
+            out.push_str("NULL");
+            continue;
+        };
+        out.push('"');
+        for c in group.as_str().chars() {
+            if matches!(c, '"' | '\\') {
+                out.push('\\');
+            }
+            out.push(c);
+        }
+        out.push('"');
+    }
+    out.push('}');
+    out
+}
+
+/// The functions of this module.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let (text, texts) = (SqlType::TEXT, SqlType::TEXT.array_of());
+    let kernel: Kernel = Arc::new(matches);
+    vec![
+        immutable("regexp matches", &[text, text], texts, kernel.clone()),
+        immutable("regexp matches", &[text, text, text], texts, kernel),
+    ]
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_matches_follow_others() {
+        let regex = Regex::new("x*").unwrap();
+        let found: Vec<_> = Matches::new(&regex, "axb", 0).map(|found| found.get(0).unwrap().range()).collect();
+        assert_eq!(found, [0..0, 1..2, 2..2, 3..3]);
+        let regex = Regex::new("(a)|(\"b)").unwrap();
+        assert_eq!(
+            Matches::new(&regex, "a\"b", 0).map(|found| groups(&found)).collect::<Vec<_>>(),
+            ["{\"a\",NULL}", "{NULL,\"\\\"b\"}"]
+        );
+        assert_eq!(byte_of("äb", 2).unwrap(), 2);
+        assert!(byte_of("a", 0).is_err());
+    }
+}

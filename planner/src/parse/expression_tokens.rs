@@ -1,0 +1,186 @@
+//! Parts of expressions that sqlparser has no place for, said in other words: BETWEEN SYMMETRIC, constants of types that
+//! users name, EXCLUDE in window frames, elements as targets of SET. The binder knows the words by the constants here;
+//! none of them is a name that can be written without quotes.
+
+use super::cursor::is_word;
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+
+/// `x BETWEEN SYMMETRIC a AND b` is `x BETWEEN marker operator a AND b`, of an operator that binds least.
+pub const SYMMETRIC: &str = "\u{1}symmetric";
+/// The operator after [`SYMMETRIC`].
+const MARK: &str = "#\u{1}";
+/// The last sort key of a window whose frame excludes rows begins with this; then comes what is excluded.
+pub const EXCLUDE: &str = "\u{1}exclude ";
+/// `SET a[1] = x` is `SET a = function(x, a[1])`.
+pub const ELEMENT: &str = "\u{1}element";
+
+fn word(value: &str, keyword: Keyword, like: &TokenWithSpan) -> TokenWithSpan {
+    let word = Word { value: value.into(), quote_style: None, keyword };
+    TokenWithSpan { token: Token::Word(word), span: like.span }
+}
+
+fn follows(tokens: &[TokenWithSpan], at: usize, words: &[&str]) -> bool {
+    let slice = tokens.get(at..at + words.len());
+    slice.is_some_and(|slice| slice.iter().zip(words).all(|(token, word)| is_word(token, word)))
+}
+
+/// Rewrites what stands at a place of a query or write.
+pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    if follows(tokens, at, &["between", "asymmetric"]) {
+        tokens.remove(at + 1);
+    } else if follows(tokens, at, &["between", "symmetric"])
+        && let Some(symmetric) = tokens.get_mut(at + 1)
+    {
+        let marker = word(SYMMETRIC, Keyword::NoKeyword, symmetric);
+        symmetric.token = Token::CustomBinaryOperator(MARK.into());
+        tokens.insert(at + 1, marker);
+    } else if follows(tokens, at, &["exclude"]) {
+        exclude(tokens, at);
+    } else if follows(tokens, at, &["set"]) {
+        elements(tokens, at + 1);
+    } else {
+        typed_constant(tokens, at);
+    }
+}
+
+/// Whether constants of types may stand in a statement: it is a query or write, or defines a table or view.
+pub fn has_expressions(tokens: &[TokenWithSpan]) -> bool {
+    let words = ["select", "insert", "update", "delete", "with", "values"];
+    let defines = [["create", "table"], ["create", "view"], ["create", "or"]];
+    let first = tokens.first();
+    first.is_some_and(|first| first.token == Token::LParen || words.iter().any(|word| is_word(first, word)))
+        || defines.iter().any(|words| follows(tokens, 0, words))
+}
+
+/// `mood 'sad'` is `CAST('sad' AS mood)`.
+fn typed_constant(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    let named = |token: &TokenWithSpan| match &token.token {
+        Token::Word(word) => word.quote_style.is_some() || word.keyword == Keyword::NoKeyword,
+        _ => false,
+    };
+    let dotted =
+        at.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|token| token.token == Token::Period);
+    let any_word = |at: usize| tokens.get(at).is_some_and(|token| matches!(token.token, Token::Word(_)));
+    let qualified =
+        any_word(at) && tokens.get(at + 1).is_some_and(|token| token.token == Token::Period) && any_word(at + 2);
+    if dotted || !(qualified || tokens.get(at).is_some_and(named)) {
+        return;
+    }
+    let end = if qualified { at + 3 } else { at + 1 };
+    let Some(text) = tokens.get(end).cloned() else { return };
+    if !matches!(
+        text.token,
+        Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_) | Token::DollarQuotedString(_)
+    ) {
+        return;
+    }
+    let bracket = |token: Token| TokenWithSpan { token, span: text.span };
+    let mut cast = vec![word("CAST", Keyword::CAST, &text), bracket(Token::LParen), text.clone()];
+    cast.push(word("AS", Keyword::AS, &text));
+    cast.extend(tokens.get(at..end).unwrap_or_default().to_vec());
+    cast.push(bracket(Token::RParen));
+    tokens.splice(at..=end, cast);
+}
+
+/// `(… ROWS … EXCLUDE TIES)` is sorted by a last key that says so.
+fn exclude(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    let kinds: [(&[&str], &str); 4] =
+        [(&["current", "row"], "current row"), (&["group"], "group"), (&["ties"], "ties"), (&["no", "others"], "")];
+    let Some((words, kind)) = kinds.iter().find(|(words, _)| {
+        let end = at + 1 + words.len();
+        follows(tokens, at + 1, words) && tokens.get(end).is_some_and(|token| token.token == Token::RParen)
+    }) else {
+        return;
+    };
+    let (mut frame, mut sorted, mut depth) = (None, false, 0usize);
+    for before in (0..at).rev() {
+        match tokens.get(before).map(|token| &token.token) {
+            Some(Token::RParen) => depth += 1,
+            Some(Token::LParen) if depth == 0 => break,
+            Some(Token::LParen) => depth -= 1,
+            _ if depth > 0 => {}
+            _ if frame.is_none() && ["rows", "range", "groups"].iter().any(|unit| follows(tokens, before, &[unit])) => {
+                frame = Some(before);
+            }
+            _ => sorted |= frame.is_some() && follows(tokens, before, &["order", "by"]),
+        }
+    }
+    let (Some(frame), Some(like)) = (frame, tokens.get(at).cloned()) else { return };
+    tokens.drain(at..=at + words.len());
+    if kind.is_empty() {
+        return;
+    }
+    let mut key = if sorted {
+        vec![TokenWithSpan { token: Token::Comma, span: like.span }]
+    } else {
+        vec![word("ORDER", Keyword::ORDER, &like), word("BY", Keyword::BY, &like)]
+    };
+    key.push(word(&format!("{EXCLUDE}{kind}"), Keyword::NoKeyword, &like));
+    tokens.splice(frame..frame, key);
+}
+
+/// The assignments after SET, as far as they are to elements.
+fn elements(tokens: &mut Vec<TokenWithSpan>, first: usize) {
+    let mut start = first;
+    loop {
+        let named = matches!(tokens.get(start).map(|token| &token.token), Some(Token::Word(_)));
+        let subscripted = tokens.get(start + 1).is_some_and(|token| token.token == Token::LBracket);
+        let Some(end) = end_of_assignment(tokens, start) else { return };
+        let mut end = end;
+        if named && subscripted {
+            let equals = (start..end).find(|at| {
+                let depth: isize = tokens
+                    .get(start..*at)
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|token| match token.token {
+                        Token::LBracket | Token::LParen => 1,
+                        Token::RBracket | Token::RParen => -1,
+                        _ => 0,
+                    })
+                    .sum();
+                depth == 0 && tokens.get(*at).is_some_and(|token| token.token == Token::Eq)
+            });
+            let Some(equals) = equals else { return };
+            let (Some(name), Some(sign)) = (tokens.get(start).cloned(), tokens.get(equals).cloned()) else { return };
+            let target = tokens.get(start..equals).unwrap_or_default().to_vec();
+            let value = tokens.get(equals + 1..end).unwrap_or_default().to_vec();
+            let token = |token: Token| TokenWithSpan { token, span: name.span };
+            let mut new = vec![name.clone(), sign, word(ELEMENT, Keyword::NoKeyword, &name), token(Token::LParen)];
+            new.extend(value);
+            new.push(token(Token::Comma));
+            new.extend(target);
+            new.push(token(Token::RParen));
+            let length = new.len();
+            tokens.splice(start..end, new);
+            end = start + length;
+        }
+        if tokens.get(end).is_none_or(|token| token.token != Token::Comma) {
+            return;
+        }
+        start = end + 1;
+    }
+}
+
+/// Where an assignment ends: the comma after it, or the word that begins the next clause, or the end.
+fn end_of_assignment(tokens: &[TokenWithSpan], start: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    for (at, token) in tokens.iter().enumerate().skip(start) {
+        match token.token {
+            Token::LParen | Token::LBracket => depth += 1,
+            Token::RParen if depth == 0 => return Some(at),
+            Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
+            Token::Comma if depth == 0 => return Some(at),
+            _ if depth > 0 => {}
+            _ if is_word(token, "where") || is_word(token, "returning") => return Some(at),
+            _ if is_word(token, "from")
+                && !at.checked_sub(1).is_some_and(|before| follows(tokens, before, &["distinct"])) =>
+            {
+                return Some(at);
+            }
+            _ => {}
+        }
+    }
+    Some(tokens.len())
+}

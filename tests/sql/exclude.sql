@@ -1,0 +1,24 @@
+-- EXCLUDE in window frames.
+create table excluded_rows(id int primary key, g int, n numeric, f float8, t text, d date);
+insert into excluded_rows values (1, 1, 1.0, 1, 'a', '2020-01-01'), (2, 1, 1.00, 1, 'b', '2020-01-01'), (3, 1, 2, 2.5, 'c', '2020-01-02'), (4, 2, 2, -0, 'd', '2020-01-03'), (5, 2, null, 0, null, null), (6, 2, null, 'NaN', 'f', '2020-02-01'), (7, 3, 3, null, 'g', '2020-02-01');
+select id, sum(id) over (order by id rows between 1 preceding and 1 following exclude current row) from excluded_rows order by id;
+select id, sum(id) over (order by id rows between unbounded preceding and unbounded following exclude current row), count(*) over (order by g rows between unbounded preceding and unbounded following exclude group), array_agg(id) over (order by g, id rows between unbounded preceding and unbounded following exclude ties) from excluded_rows order by id;
+select id, sum(id) over (order by g groups between 1 preceding and current row exclude current row), sum(id) over (order by g groups between 1 preceding and current row exclude group), sum(id) over (order by g groups between 1 preceding and current row exclude ties), sum(id) over (order by g groups between 1 preceding and current row exclude no others) from excluded_rows order by id;
+select id, sum(id) over (order by n range between 1 preceding and 1 following exclude group), sum(id) over (order by n range between 1 preceding and 1 following exclude ties), count(*) over (order by n desc range between unbounded preceding and current row exclude current row) from excluded_rows order by id;
+select id, sum(id) over (order by f range between 1 preceding and 1 following exclude ties), sum(id) over (order by d range between '1 day' preceding and current row exclude current row) from excluded_rows order by id;
+select id, sum(id) over (order by id range between 2 preceding and 2 following exclude current row) from excluded_rows order by id;
+select id, count(*) over (rows between unbounded preceding and unbounded following exclude current row), count(*) over (range between unbounded preceding and unbounded following exclude group), count(*) over (range between unbounded preceding and unbounded following exclude ties) from excluded_rows order by id;
+select id, first_value(id) over w, last_value(id) over w, nth_value(id, 2) over w, rank() over w, row_number() over w, lag(id) over w from excluded_rows window w as (order by id rows between 1 preceding and 2 following exclude current row) order by id;
+select id, first_value(t) over w, last_value(t) over w, nth_value(t, 3) over w from excluded_rows window w as (order by g rows between unbounded preceding and unbounded following exclude group) order by id;
+select id, count(*) filter (where id % 2 = 0) over (order by id rows between 2 preceding and 2 following exclude current row), string_agg(t, ',') filter (where id <> 3) over (partition by g order by id rows between unbounded preceding and unbounded following exclude current row) from excluded_rows order by id;
+select id, avg(n) over w, max(n) over w, min(t) over w, stddev(id) over w, bool_or(id > 4) over w from excluded_rows window w as (order by id rows 3 preceding exclude current row) order by id;
+select id, sum(id) over (w rows between 1 preceding and 1 following exclude current row), sum(id) over (w rows unbounded preceding exclude ties) from excluded_rows window w as (partition by g order by t) order by id;
+select g, sum(count(*)) over (order by g rows between unbounded preceding and unbounded following exclude current row) from excluded_rows group by g order by g;
+prepare excluding(int) as select id, sum(id) over (order by id rows between $1 preceding and $1 following exclude current row) from excluded_rows order by id;
+execute excluding(1);
+execute excluding(0);
+deallocate excluding;
+select id, sum(id) over (order by id rows between 1 following and 1 preceding exclude current row) from excluded_rows;
+select sum(id) over (order by id exclude current row) from excluded_rows;
+select count(*) over (rows between unbounded preceding and unbounded following exclude current row) from excluded_rows where false;
+drop table excluded_rows;
