@@ -129,6 +129,12 @@ impl CatalogBuilder {
             self.catalog.indexes.insert(index.oid, (table.oid, position));
             self.catalog.storage.insert(index.storage_id, (table.oid, position));
         }
+        for key in &table.foreign_keys {
+            let children = self.catalog.referencing.entry(key.parent).or_default();
+            if !children.contains(&table.oid) {
+                children.push(table.oid);
+            }
+        }
         self.catalog.relations.insert(table.oid, table);
         self
     }
@@ -161,6 +167,7 @@ impl TableBuilder {
                 checks: Vec::new(),
                 sequence: None,
                 view: None,
+                foreign_keys: Vec::new(),
                 comments: Vec::new(),
                 owner: SUPERUSER_OID,
             },

@@ -118,6 +118,44 @@ pub struct CheckDescriptor {
     pub expression: String,
 }
 
+/// What becomes of a row that refers to one that is deleted, or whose key changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReferentialAction {
+    /// Refused, unless the key is there again at the statement's end.
+    NoAction,
+    /// Refused.
+    Restrict,
+    /// It is deleted, or gets the new key.
+    Cascade,
+    /// Its columns become NULL.
+    SetNull,
+    /// Its columns get their defaults.
+    SetDefault,
+}
+
+/// A FOREIGN KEY.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ForeignKeyDescriptor {
+    /// OID in pg_constraint.
+    pub oid: Oid,
+    /// Name.
+    pub name: String,
+    /// Columns of this table.
+    pub columns: Vec<ColumnId>,
+    /// The table they refer to.
+    pub parent: Oid,
+    /// Its columns, in the order of `columns`.
+    pub referenced: Vec<ColumnId>,
+    /// Its unique index over them.
+    pub index: Oid,
+    /// ON UPDATE.
+    pub on_update: ReferentialAction,
+    /// ON DELETE.
+    pub on_delete: ReferentialAction,
+    /// MATCH FULL rather than SIMPLE.
+    pub match_full: bool,
+}
+
 /// A sequence's parameters (its value is a row of its own).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SequenceDescriptor {
@@ -168,6 +206,9 @@ pub struct TableDescriptor {
     /// The query, when `kind` is `View`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<ViewDescriptor>,
+    /// FOREIGN KEYs of this table.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign_keys: Vec<ForeignKeyDescriptor>,
     /// What COMMENT ON said of it and its parts, some of which may have gone since.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub comments: Vec<(CommentOf, String)>,

@@ -49,6 +49,8 @@ pub struct Catalog {
     names: HashMap<String, HashMap<String, Named>>,
     indexes: HashMap<Oid, (Oid, usize)>,
     storage: HashMap<StorageId, (Oid, usize)>,
+    /// By table: the tables whose FOREIGN KEYs refer to it.
+    referencing: HashMap<Oid, Vec<Oid>>,
     sequences: Option<Arc<Sequences>>,
     enums: BTreeMap<Oid, EnumType>,
 }
@@ -186,6 +188,23 @@ impl Catalog {
                 relation.sequence.as_ref().is_some_and(|sequence| sequence.owned_by == Some((table, column)))
             })
             .cloned()
+    }
+    /// The FOREIGN KEYs that refer to a table, with the tables they are of, oldest first.
+    pub fn referencing(&self, table: Oid) -> Vec<(Arc<TableDescriptor>, ForeignKeyDescriptor)> {
+        let children = self.referencing.get(&table).into_iter().flatten();
+        let mut keys: Vec<_> = children
+            .filter_map(|child| self.relations.get(child))
+            .flat_map(|child| child.foreign_keys.iter().map(move |key| (Arc::clone(child), key.clone())))
+            .filter(|(_, key)| key.parent == table)
+            .collect();
+        keys.sort_by_key(|(_, key)| key.oid);
+        keys
+    }
+    /// The FOREIGN KEY with this OID, of this table.
+    pub fn foreign_key(&self, table: Oid, oid: Oid) -> Option<(Arc<TableDescriptor>, ForeignKeyDescriptor)> {
+        let child = self.relations.get(&table)?;
+        let key = child.foreign_keys.iter().find(|key| key.oid == oid)?;
+        Some((Arc::clone(child), key.clone()))
     }
     /// The schemas that exist of `search_path`, in order, with pg_catalog first unless it is
     /// named: `current_schemas(true)`.

@@ -58,6 +58,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         checks: Vec::new(),
         sequence: None,
         view: None,
+        foreign_keys: Vec::new(),
         comments: Vec::new(),
         owner: context.user,
     };

@@ -135,6 +135,7 @@ pub(super) async fn store(
         checks: Vec::new(),
         sequence: Some(sequence),
         view: None,
+        foreign_keys: Vec::new(),
         comments: Vec::new(),
         owner: context.user,
     };

@@ -40,6 +40,7 @@ pub async fn create(
         checks: Vec::new(),
         sequence: None,
         view: None,
+        foreign_keys: Vec::new(),
         comments: Vec::new(),
         owner: context.user,
     };

@@ -62,6 +62,7 @@ pub async fn create(context: &DdlContext, create: &CreateView) -> Result<String>
             checks: Vec::new(),
             sequence: None,
             view: Some(ViewDescriptor { rule: numbers.oid().await?, query, relations: bound.relations }),
+            foreign_keys: Vec::new(),
             comments: Vec::new(),
             owner: context.user,
         },

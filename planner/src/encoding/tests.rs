@@ -282,6 +282,7 @@ fn table(keyed: bool) -> TableDescriptor {
         checks: vec![],
         sequence: None,
         view: None,
+        foreign_keys: Vec::new(),
         comments: Vec::new(),
         owner: 10,
     }

@@ -77,6 +77,7 @@ pub fn table() -> TableDescriptor {
         checks: vec![],
         sequence: None,
         view: None,
+        foreign_keys: Vec::new(),
         comments: Vec::new(),
         owner: 10,
     }

@@ -144,6 +144,7 @@ impl Definition {
             checks: Vec::new(),
             sequence: None,
             view: None,
+            foreign_keys: Vec::new(),
             comments: Vec::new(),
             owner: 10,
         });

@@ -219,7 +219,10 @@ impl Session {
                 planned
             }
         };
-        run::run_planned(&planned, context, self.block.read_only(), limits).await
+        self.shared.references.lock().clear();
+        let outcome = run::run_planned(&planned, context.clone(), self.block.read_only(), limits).await?;
+        super::referential::enforce(&self.database, &context).await?;
+        Ok(outcome)
     }
 
     async fn run_explain(
@@ -249,7 +252,9 @@ impl Session {
             timing: explain.timing,
             summary: explain.summary.unwrap_or(explain.analyze),
         };
-        let lines = crate::explain::explain(&planned.plan, context, options).await?;
+        self.shared.references.lock().clear();
+        let lines = crate::explain::explain(&planned.plan, context.clone(), options).await?;
+        super::referential::enforce(&self.database, &context).await?;
         let rows: Vec<Vec<String>> = lines.into_iter().map(|line| vec![line]).collect();
         text_rows(&["QUERY PLAN"], &rows, "EXPLAIN")
     }

@@ -14,6 +14,7 @@ mod dispatch;
 pub mod outcome;
 pub mod prepared;
 mod query;
+pub mod referential;
 mod run;
 mod set;
 pub mod settings;

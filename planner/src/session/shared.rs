@@ -9,6 +9,7 @@ use super::settings::stack::SettingsStack;
 use crate::catalog::{HeldLocks, SequenceMemory};
 use crate::error::{Result, SqlError, state};
 use crate::execution::detached::Workers;
+use crate::execution::dml::Pending;
 use crate::types::Oid;
 use parking_lot::Mutex;
 use std::fmt;
@@ -22,6 +23,8 @@ pub struct SessionShared {
     pub sequences: SequenceMemory,
     /// What DECLARE made.
     pub cursors: Mutex<Cursors>,
+    /// Keys that FOREIGN KEYs are to be held to when the statement under way has ended.
+    pub references: Mutex<Vec<Pending>>,
     database: Option<Arc<Database>>,
     /// The role that logged in.
     pub user: String,
@@ -72,6 +75,7 @@ impl SessionShared {
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),
             cursors: Mutex::default(),
+            references: Mutex::default(),
             locks: Mutex::default(),
         }
     }
@@ -159,6 +163,7 @@ impl Default for SessionShared {
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),
             cursors: Mutex::default(),
+            references: Mutex::default(),
             locks: Mutex::default(),
         }
     }

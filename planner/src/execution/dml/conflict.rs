@@ -163,6 +163,7 @@ impl Run {
         if !writes.is_empty() {
             self.context.transaction.write(writes).await?;
         }
+        self.references.inserted(&new_rows, inserted.len())?;
         let updates = conflict.update.as_ref().filter(|_| !updated.is_empty());
         let Some(update) = updates else {
             return failure.map_or(Ok((new_rows, inserted.len())), Err);

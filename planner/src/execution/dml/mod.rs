@@ -12,6 +12,7 @@ mod lock_rows;
 pub mod node;
 mod operator;
 mod planner;
+mod references;
 mod run;
 mod update;
 
@@ -20,3 +21,4 @@ pub use lock_rows::LockRowsExec;
 pub use node::{DeleteNode, InsertNode, LockRowsNode, OnConflict, UpdateNode, conflict_schema, table_schema};
 pub use operator::WriteExec;
 pub use planner::DmlPlanner;
+pub use references::{KeyChange, Pending};

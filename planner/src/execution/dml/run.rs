@@ -4,6 +4,7 @@ use super::check::{Check, batch_of, first_failure, unique_violation};
 use super::claims::Claims;
 use super::codec::{IndexCodec, TableCodec};
 use super::conflict::Conflict;
+use super::references::References;
 use crate::catalog::{CatalogStore, IndexDescriptor, TableDescriptor};
 use crate::encoding::{IndexDecoder, IndexEntry};
 use crate::error::{Result, SqlError};
@@ -84,6 +85,8 @@ pub struct Run {
     pub context: Arc<StatementContext>,
     /// Keys claimed early: of the table, then of each secondary index.
     pub claims: Vec<Claims>,
+    /// Keys of FOREIGN KEYs.
+    pub references: References,
     /// Row keys updated or deleted so far; `None` when none can come twice.
     seen: Option<HashSet<Bytes>>,
     /// Whether other parts of the statement write the table too: what is written is noted for them.
@@ -111,6 +114,7 @@ impl Run {
         Ok(Run {
             claims: std::iter::repeat_with(Claims::default).take(spaces).collect(),
             seen: (!linear).then(HashSet::new),
+            references: References::new(&context.catalog, &target.codec.table),
             touched: HashSet::new(),
             shared: context.held.remembers_written(),
             noted: 0,
@@ -176,6 +180,7 @@ impl Run {
         let keys = self.seen.as_ref().map_or(0, HashSet::len)
             + self.noted
             + self.touched.len()
+            + 2 * self.references.len()
             + self.claims.iter().map(Claims::len).sum::<usize>();
         self.returned_bytes + keys * KEY_BYTES
     }
@@ -183,6 +188,10 @@ impl Run {
     /// Ends: the number of rows, and the rows themselves with RETURNING. Errors: 23505 that only the end can tell.
     pub async fn finish(mut self) -> Result<(u64, Option<Vec<RecordBatch>>)> {
         self.finish_claims()?;
+        let pending = self.references.take();
+        if !pending.is_empty() {
+            self.context.session.references.lock().extend(pending);
+        }
         Ok((self.count, self.returned))
     }
 
@@ -321,7 +330,7 @@ impl Run {
             writes.push(Write { key, kind: WriteKind::Put(value), strength: LockStrength::Update });
         }
         self.context.transaction.write(writes).await?;
-        Ok(())
+        self.references.inserted(columns, rows)
     }
 
     /// The first row whose key exists in the store or comes twice.
@@ -378,7 +387,7 @@ impl Run {
             }
         }
         self.context.transaction.write(writes).await?;
-        Ok(())
+        self.references.deleted(old, keys.len())
     }
 }
 

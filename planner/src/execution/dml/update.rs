@@ -112,7 +112,7 @@ impl Run {
         // What is taken overwrites what is given up.
         deletes.extend(puts);
         self.context.transaction.write(deletes).await?;
-        Ok(())
+        self.references.updated(old, new, assigned, rows)
     }
 
     /// What the rows before a failing one fail with, if they do: PostgreSQL meets them first.

@@ -82,10 +82,13 @@ pub async fn begin_input(
     let slots = Slots::new();
     let plan = insert_plan(&target, &context, &slots, feed)?;
     let mut instance = PlanInstance::build(database.engine(), &plan, slots).await?;
+    context.session.references.lock().clear();
     let stream = instance.start(context.clone())?;
+    let (database, held) = (database.clone(), context.clone());
     let work = Box::pin(async move {
         let batches: Vec<RecordBatch> = stream.try_collect().await?;
         instance.finish()?;
+        crate::session::referential::enforce(&database, &held).await?;
         count(&batches)
     });
     Ok(CopyIn {

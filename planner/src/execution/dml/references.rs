@@ -1,0 +1,187 @@
+//! [`References`]: what a write does to the keys of FOREIGN KEYs: those that its rows refer with, and those of its rows
+//! that others may refer to. Collected while rows are written; whoever ran the statement looks at them when it has
+//! ended ([`Pending`]). Must not know how they are looked up.
+
+use crate::catalog::{Catalog, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::types::{Datum, Oid};
+use datafusion::arrow::array::ArrayRef;
+use std::collections::HashSet;
+
+/// What happened to a key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum KeyChange {
+    /// A row refers with it.
+    Referring,
+    /// The row that had it is deleted.
+    Deleted,
+    /// The row that had it has this one now.
+    Changed(Vec<Datum>),
+}
+
+/// A key to be looked at when the statement has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pending {
+    /// The table of the FOREIGN KEY.
+    pub table: Oid,
+    /// The FOREIGN KEY.
+    pub constraint: Oid,
+    /// The key: values of the FOREIGN KEY's columns, or of those it refers to, in its order. None is NULL.
+    pub key: Vec<Datum>,
+    /// What happened.
+    pub change: KeyChange,
+}
+
+/// A FOREIGN KEY as a write meets it.
+#[derive(Debug)]
+struct Side {
+    table: Oid,
+    constraint: Oid,
+    name: String,
+    /// Positions of its columns among the live ones of the written table.
+    positions: Vec<usize>,
+    match_full: bool,
+}
+
+/// Collects the keys of one statement.
+#[derive(Debug, Default)]
+pub struct References {
+    name: String,
+    referring: Vec<Side>,
+    referred: Vec<Side>,
+    pending: Vec<Pending>,
+    seen: HashSet<Pending>,
+}
+
+impl References {
+    /// Of writes to a table.
+    pub fn new(catalog: &Catalog, table: &TableDescriptor) -> References {
+        let positions = |ids: &[i16]| -> Vec<usize> {
+            ids.iter().filter_map(|id| table.live_columns().position(|column| column.id == *id)).collect()
+        };
+        let referring = table.foreign_keys.iter().map(|key| Side {
+            table: table.oid,
+            constraint: key.oid,
+            name: key.name.clone(),
+            positions: positions(&key.columns),
+            match_full: key.match_full,
+        });
+        let referred = catalog.referencing(table.oid).into_iter().map(|(child, key)| Side {
+            table: child.oid,
+            constraint: key.oid,
+            name: key.name.clone(),
+            positions: positions(&key.referenced),
+            match_full: key.match_full,
+        });
+        References {
+            name: table.name.clone(),
+            referring: referring.collect(),
+            referred: referred.collect(),
+            ..References::default()
+        }
+    }
+
+    /// Rows were added. Errors: 23503 for a key that is NULL in part under MATCH FULL.
+    pub fn inserted(&mut self, columns: &[ArrayRef], rows: usize) -> Result<()> {
+        let mut found = Vec::new();
+        for side in &self.referring {
+            for row in 0..rows {
+                if let Some(key) = self.complete(side, key_of(side, columns, row)?)? {
+                    found.push(pending(side, key, KeyChange::Referring));
+                }
+            }
+        }
+        self.add(found);
+        Ok(())
+    }
+
+    /// Rows were removed.
+    pub fn deleted(&mut self, old: &[ArrayRef], rows: usize) -> Result<()> {
+        let mut found = Vec::new();
+        for side in &self.referred {
+            for row in 0..rows {
+                let key = key_of(side, old, row)?;
+                if !key.iter().any(Datum::is_null) {
+                    found.push(pending(side, key, KeyChange::Deleted));
+                }
+            }
+        }
+        self.add(found);
+        Ok(())
+    }
+
+    /// Rows were replaced. Errors: as for added ones.
+    pub fn updated(&mut self, old: &[ArrayRef], new: &[ArrayRef], assigned: &[usize], rows: usize) -> Result<()> {
+        let touched = |side: &&Side| side.positions.iter().any(|position| assigned.contains(position));
+        let mut found = Vec::new();
+        for side in self.referring.iter().filter(touched) {
+            for row in 0..rows {
+                let (before, after) = (key_of(side, old, row)?, key_of(side, new, row)?);
+                if before != after
+                    && let Some(key) = self.complete(side, after)?
+                {
+                    found.push(pending(side, key, KeyChange::Referring));
+                }
+            }
+        }
+        for side in self.referred.iter().filter(touched) {
+            for row in 0..rows {
+                let (before, after) = (key_of(side, old, row)?, key_of(side, new, row)?);
+                if before != after && !before.iter().any(Datum::is_null) {
+                    found.push(pending(side, before, KeyChange::Changed(after)));
+                }
+            }
+        }
+        self.add(found);
+        Ok(())
+    }
+
+    fn add(&mut self, found: Vec<Pending>) {
+        for pending in found {
+            if self.seen.insert(pending.clone()) {
+                self.pending.push(pending);
+            }
+        }
+    }
+
+    /// The key, when it refers to anything: none of it is NULL.
+    fn complete(&self, side: &Side, key: Vec<Datum>) -> Result<Option<Vec<Datum>>> {
+        let nulls = key.iter().filter(|value| value.is_null()).count();
+        if nulls == 0 {
+            return Ok(Some(key));
+        }
+        if side.match_full && nulls < key.len() {
+            let message =
+                format!("insert or update on table \"{}\" violates foreign key constraint \"{}\"", self.name, side.name);
+            return Err(SqlError::new(state::FOREIGN_KEY_VIOLATION, message)
+                .detail("MATCH FULL does not allow mixing of null and nonnull key values.")
+                .constraint(&side.name));
+        }
+        Ok(None)
+    }
+
+    /// How many keys it holds.
+    pub fn len(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// What was collected, in order.
+    pub fn take(&mut self) -> Vec<Pending> {
+        self.seen.clear();
+        std::mem::take(&mut self.pending)
+    }
+}
+
+fn pending(side: &Side, key: Vec<Datum>, change: KeyChange) -> Pending {
+    Pending { table: side.table, constraint: side.constraint, key, change }
+}
+
+fn key_of(side: &Side, columns: &[ArrayRef], row: usize) -> Result<Vec<Datum>> {
+    side.positions
+        .iter()
+        .map(|position| {
+            let array = columns.get(*position).ok_or_else(|| SqlError::internal("a key column is missing"))?;
+            Ok(Datum::try_from_array(array, row)?)
+        })
+        .collect()
+}
