@@ -66,6 +66,7 @@ pub mod state {
     pub const DATATYPE_MISMATCH: &str = "42804";
     pub const INDETERMINATE_DATATYPE: &str = "42P18";
     pub const WRONG_OBJECT_TYPE: &str = "42809";
+    pub const INVALID_FOREIGN_KEY: &str = "42830";
     pub const UNDEFINED_COLUMN: &str = "42703";
     pub const UNDEFINED_FUNCTION: &str = "42883";
     pub const UNDEFINED_TABLE: &str = "42P01";

@@ -333,6 +333,8 @@ fn list_function(name: &str) -> Option<&'static str> {
     match name {
         "string_to_table" => Some("string_to_array"),
         "regexp_split_to_table" => Some("regexp_split_to_array"),
+        // No table is a partition: the array is NULL, and there are no rows.
+        "pg_partition_ancestors" => Some("pg_partition_ancestors"),
         _ => None,
     }
 }

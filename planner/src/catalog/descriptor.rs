@@ -133,6 +133,29 @@ pub enum ReferentialAction {
     SetDefault,
 }
 
+impl ReferentialAction {
+    /// `pg_constraint.confupdtype` and `confdeltype`.
+    pub fn code(self) -> &'static str {
+        match self {
+            ReferentialAction::NoAction => "a",
+            ReferentialAction::Restrict => "r",
+            ReferentialAction::Cascade => "c",
+            ReferentialAction::SetNull => "n",
+            ReferentialAction::SetDefault => "d",
+        }
+    }
+    /// As it is written behind ON UPDATE.
+    pub fn words(self) -> &'static str {
+        match self {
+            ReferentialAction::NoAction => "NO ACTION",
+            ReferentialAction::Restrict => "RESTRICT",
+            ReferentialAction::Cascade => "CASCADE",
+            ReferentialAction::SetNull => "SET NULL",
+            ReferentialAction::SetDefault => "SET DEFAULT",
+        }
+    }
+}
+
 /// A FOREIGN KEY.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ForeignKeyDescriptor {
@@ -154,6 +177,15 @@ pub struct ForeignKeyDescriptor {
     pub on_delete: ReferentialAction,
     /// MATCH FULL rather than SIMPLE.
     pub match_full: bool,
+    /// DEFERRABLE: SET CONSTRAINTS may put its checks off to COMMIT.
+    #[serde(default)]
+    pub deferrable: bool,
+    /// INITIALLY DEFERRED: they are put off unless SET CONSTRAINTS says otherwise.
+    #[serde(default)]
+    pub deferred: bool,
+    /// NOT VALID: rows that were there before it may refer to nothing.
+    #[serde(default)]
+    pub not_valid: bool,
 }
 
 /// A sequence's parameters (its value is a row of its own).

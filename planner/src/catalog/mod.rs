@@ -200,6 +200,10 @@ impl Catalog {
         keys.sort_by_key(|(_, key)| key.oid);
         keys
     }
+    /// Whether FOREIGN KEYs refer to a table.
+    pub fn is_referenced(&self, table: Oid) -> bool {
+        self.referencing.contains_key(&table) && !self.referencing(table).is_empty()
+    }
     /// The FOREIGN KEY with this OID, of this table.
     pub fn foreign_key(&self, table: Oid, oid: Oid) -> Option<(Arc<TableDescriptor>, ForeignKeyDescriptor)> {
         let child = self.relations.get(&table)?;

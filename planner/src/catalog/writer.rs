@@ -304,7 +304,7 @@ impl<'a> CatalogWriter<'a> {
         self.claimed.extend(claimed);
     }
     /// A table as this transaction has it.
-    async fn stored(&self, oid: Oid) -> Result<Option<TableDescriptor>> {
+    pub async fn stored(&self, oid: Oid) -> Result<Option<TableDescriptor>> {
         if let Some(table) = self.tables.get(&oid) {
             return Ok(table.clone());
         }

@@ -11,6 +11,7 @@ use sqlparser::ast::{
     AlterColumnOperation, AlterIndexOperation, AlterTable, AlterTableOperation, ColumnDef, DropBehavior, Ident,
     ObjectName, Owner, RenameTableNameKind, SqlOption,
 };
+use std::collections::BTreeMap;
 
 /// ALTER TABLE.
 pub(super) async fn execute(context: &DdlContext, alter: &AlterTable) -> Result<String> {
@@ -51,12 +52,14 @@ pub(super) async fn execute(context: &DdlContext, alter: &AlterTable) -> Result<
         schema: SchemaDescriptor::clone(&schema),
         table,
         chosen: Chosen::default(),
+        parents: BTreeMap::new(),
+        unvalidated: Vec::new(),
     };
     for operation in &alter.operations {
         making.alter(operation).await?;
     }
-    making.writer.put_table(&making.table).await?;
-    making.writer.flush().await?;
+    making.store().await?;
+    making.validate_rows().await?;
     Ok("ALTER TABLE".into())
 }
 
@@ -138,11 +141,11 @@ impl Making<'_> {
     async fn alter(&mut self, operation: &AlterTableOperation) -> Result<()> {
         match operation {
             AlterTableOperation::AddConstraint { constraint, not_valid } => {
-                if *not_valid {
+                let constraint = table_constraint(constraint)?;
+                if *not_valid && !matches!(constraint, Constraint::Foreign { .. }) {
                     return Err(SqlError::unsupported("NOT VALID"));
                 }
-                let constraint = table_constraint(constraint)?;
-                self.add_to_existing(&[constraint]).await
+                self.add_to_existing(&[constraint], *not_valid).await
             }
             AlterTableOperation::AddColumn { if_not_exists, column_def, column_position: None, .. } => {
                 self.add_column_to_existing(*if_not_exists, column_def).await
@@ -154,7 +157,10 @@ impl Making<'_> {
                 }
                 Ok(())
             }
-            AlterTableOperation::DropConstraint { if_exists, name, .. } => self.drop_constraint(name, *if_exists).await,
+            AlterTableOperation::DropConstraint { if_exists, name, drop_behavior } => {
+                self.drop_constraint(name, *if_exists, *drop_behavior == Some(DropBehavior::Cascade)).await
+            }
+            AlterTableOperation::ValidateConstraint { name } => self.validate_constraint(&fold(name)).await,
             AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
                 self.rename_column(&fold(old_column_name), &fold(new_column_name))
             }
@@ -184,7 +190,7 @@ impl Making<'_> {
     }
 
     /// Adds constraints to a table that may have rows, which are checked.
-    async fn add_to_existing(&mut self, constraints: &[Constraint<'_>]) -> Result<()> {
+    async fn add_to_existing(&mut self, constraints: &[Constraint<'_>], not_valid: bool) -> Result<()> {
         for constraint in constraints {
             match constraint {
                 Constraint::Primary { .. } => {
@@ -201,6 +207,10 @@ impl Making<'_> {
                     let check = self.check(*name, expr, column.as_deref()).await?;
                     evaluate::validate_check(self.context, &self.table, &check).await?;
                     self.table.checks.push(check);
+                }
+                Constraint::Foreign { name, key, column } => {
+                    let key = self.foreign_key(*name, key, column.as_deref()).await?;
+                    self.add_foreign_key(key, not_valid).await?;
                 }
             }
         }
@@ -222,7 +232,7 @@ impl Making<'_> {
         if backfill::has_rows(self.context, before.storage_id).await? {
             self.fill_new_column(&before).await?;
         }
-        self.add_to_existing(&constraints).await
+        self.add_to_existing(&constraints, false).await
     }
 
     /// Gives the rows that are there a value of the column that was added last: by remembering
@@ -262,6 +272,10 @@ impl Making<'_> {
         if self.table.primary_key().is_some_and(|key| key.columns.iter().any(|key| key.column == id)) {
             return Err(SqlError::unsupported("dropping a column of the primary key"));
         }
+        let referring = self.referring_to(id);
+        let shown = format!("column {name} of table {}", self.context.shown_name(&self.table));
+        self.let_go(referring, cascade, &shown, &shown).await?;
+        self.table.foreign_keys.retain(|key| !key.columns.contains(&id));
         let dependents = dependents::of(self.context, &[Object::Column(self.table.oid, id)], cascade)?;
         dependents::remove(self.context, &mut self.writer, &dependents).await?;
         // Indexes and constraints over the column go with it, also those over others as well.
@@ -296,7 +310,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    async fn drop_constraint(&mut self, name: &Ident, if_exists: bool) -> Result<()> {
+    async fn drop_constraint(&mut self, name: &Ident, if_exists: bool, cascade: bool) -> Result<()> {
         let name = fold(name);
         if !has_constraint(&self.table, &name) {
             let message = format!("constraint \"{name}\" of relation \"{}\" does not exist", self.table.name);
@@ -307,8 +321,14 @@ impl Making<'_> {
             return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
         }
         self.table.checks.retain(|check| check.name != name);
+        self.table.foreign_keys.retain(|key| key.name != name);
         let position = self.table.indexes.iter().position(|index| index.constraint.is_some() && index.name == name);
         if let Some(position) = position {
+            if let Some(index) = self.table.indexes.get(position) {
+                let referring = self.referring_by(index.oid);
+                let what = format!("constraint {name} on table {}", self.context.shown_name(&self.table));
+                self.let_go(referring, cascade, &what, &format!("index {name}")).await?;
+            }
             let before = self.table.clone();
             let index = self.table.indexes.remove(position);
             if index.primary {
@@ -345,6 +365,10 @@ impl Making<'_> {
         self.chosen.claim_constraint(&self.table, new)?;
         if let Some(check) = self.table.checks.iter_mut().find(|check| check.name == old) {
             check.name = new.to_string();
+            return Ok(());
+        }
+        if let Some(key) = self.table.foreign_keys.iter_mut().find(|key| key.name == old) {
+            key.name = new.to_string();
             return Ok(());
         }
         self.chosen.claim_relation(self.context, &self.schema.name, new)?;

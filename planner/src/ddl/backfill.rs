@@ -26,7 +26,13 @@ pub(super) async fn reader(context: &DdlContext, storage_id: StorageId) -> Resul
         let options = TransactionOptions { read_only: true, ..TransactionOptions::default() };
         return Ok(context.store.transactions().begin(options));
     }
-    let snapshot = own.snapshot_ts().await?;
+    unchanged(context, storage_id).await?;
+    Ok(Arc::clone(own))
+}
+
+/// Errors: 40001 when somebody else changed a table after the snapshot of this statement's transaction.
+pub(super) async fn unchanged(context: &DdlContext, storage_id: StorageId) -> Result<()> {
+    let snapshot = context.transaction.snapshot_ts().await?;
     let store = context.store.transactions().store();
     let mut filter = ReadFilter::new().with(Family::Write, TimestampRange::after(snapshot), 1);
     if store.atomic().is_none() {
@@ -42,7 +48,7 @@ pub(super) async fn reader(context: &DdlContext, storage_id: StorageId) -> Resul
         )
         .hint("The transaction might succeed if retried."));
     }
-    Ok(Arc::clone(own))
+    Ok(())
 }
 
 /// The rows of a table, a batch at a time.

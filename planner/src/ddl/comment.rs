@@ -52,7 +52,8 @@ pub async fn execute(context: &DdlContext, comment: &Comment) -> Result<String> 
             let table = relation(context, name)?;
             let check = table.checks.iter().find(|check| check.name == *constraint).map(|check| check.oid);
             let index = table.indexes.iter().find(|index| index.name == *constraint).and_then(|index| index.constraint);
-            let Some(oid) = check.or(index) else {
+            let foreign = table.foreign_keys.iter().find(|key| key.name == *constraint).map(|key| key.oid);
+            let Some(oid) = check.or(index).or(foreign) else {
                 let message = format!("constraint \"{constraint}\" for table \"{}\" does not exist", table.name);
                 return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
             };

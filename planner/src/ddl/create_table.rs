@@ -10,11 +10,12 @@ use crate::catalog::{
 };
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold;
-use crate::types::{BaseType, SqlType};
+use crate::types::{BaseType, Oid, SqlType};
 use sqlparser::ast::{
-    ColumnDef, ColumnOption, ConstraintCharacteristics, CreateTable, CreateTableOptions, Expr, GeneratedAs, Ident,
-    NullsDistinctOption, SqlOption, TableConstraint,
+    ColumnDef, ColumnOption, ConstraintCharacteristics, CreateTable, CreateTableOptions, Expr, ForeignKeyConstraint,
+    GeneratedAs, Ident, NullsDistinctOption, SqlOption, TableConstraint,
 };
+use std::collections::BTreeMap;
 
 /// A table in the making: its descriptor, and what is stored with it.
 pub(super) struct Making<'a> {
@@ -23,6 +24,10 @@ pub(super) struct Making<'a> {
     pub(super) schema: SchemaDescriptor,
     pub(super) table: TableDescriptor,
     pub(super) chosen: Chosen,
+    /// The tables that new FOREIGN KEYs refer to, as they are to be stored.
+    pub(super) parents: BTreeMap<Oid, TableDescriptor>,
+    /// FOREIGN KEYs that rows must be held to when everything is stored.
+    pub(super) unvalidated: Vec<Oid>,
 }
 
 /// A constraint, wherever it was written.
@@ -30,6 +35,7 @@ pub(super) enum Constraint<'a> {
     Primary { name: Option<&'a Ident>, columns: Vec<String>, include: Vec<String> },
     Unique { name: Option<&'a Ident>, columns: Vec<String>, include: Vec<String> },
     Check { name: Option<&'a Ident>, expr: &'a Expr, column: Option<String> },
+    Foreign { name: Option<&'a Ident>, key: &'a ForeignKeyConstraint, column: Option<String> },
 }
 
 /// CREATE TABLE.
@@ -62,8 +68,15 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         comments: Vec::new(),
         owner: context.user,
     };
-    let mut making =
-        Making { context, writer: context.writer(), schema: SchemaDescriptor::clone(&schema), table, chosen };
+    let mut making = Making {
+        context,
+        writer: context.writer(),
+        schema: SchemaDescriptor::clone(&schema),
+        table,
+        chosen,
+        parents: BTreeMap::new(),
+        unvalidated: Vec::new(),
+    };
     let mut constraints = Vec::new();
     let mut taken = Vec::new();
     for position in 0..=create.columns.len() {
@@ -81,8 +94,8 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
     for taken in &taken {
         making.take_rest(taken).await?;
     }
-    making.writer.put_table(&making.table).await?;
-    making.writer.flush().await?;
+    making.add_foreign_keys(&constraints).await?;
+    making.store().await?;
     Ok("CREATE TABLE".into())
 }
 
@@ -197,7 +210,7 @@ pub(super) fn table_constraint(constraint: &TableConstraint) -> Result<Constrain
             Ok(Constraint::Check { name: check.name.as_ref(), expr: &check.expr, column: None })
         }
         TableConstraint::Check(_) => Err(SqlError::unsupported("CHECK with NO INHERIT or NOT ENFORCED")),
-        TableConstraint::ForeignKey(_) => Err(SqlError::unsupported("FOREIGN KEY")),
+        TableConstraint::ForeignKey(key) => Ok(Constraint::Foreign { name: key.name.as_ref(), key, column: None }),
         other => Err(SqlError::unsupported(format!("the constraint {other}"))),
     }
 }
@@ -298,7 +311,11 @@ impl Making<'_> {
                     column.default = Some(self.own_sequence(&name, id, ty, options).await?);
                 }
                 ColumnOption::Generated { .. } => return Err(SqlError::unsupported("a generated column")),
-                ColumnOption::ForeignKey(_) => return Err(SqlError::unsupported("FOREIGN KEY")),
+                ColumnOption::ForeignKey(key) => constraints.push(Constraint::Foreign {
+                    name: given.or(key.name.as_ref()),
+                    key,
+                    column: Some(name.clone()),
+                }),
                 ColumnOption::Collation(collation) => {
                     let collation = crate::parse::fold_name(collation)?.1;
                     if !["C", "POSIX", "default", "ucs_basic"].contains(&collation.as_str()) {
@@ -371,7 +388,27 @@ impl Making<'_> {
         Ok(text)
     }
 
-    /// Adds constraints, primary key first.
+    /// Stores the table, and those that its new FOREIGN KEYs refer to.
+    pub(super) async fn store(&mut self) -> Result<()> {
+        self.writer.put_table(&self.table).await?;
+        for parent in self.parents.values() {
+            self.writer.put_table(parent).await?;
+        }
+        self.writer.flush().await
+    }
+
+    /// Adds the FOREIGN KEYs among constraints to a table without rows.
+    async fn add_foreign_keys(&mut self, constraints: &[Constraint<'_>]) -> Result<()> {
+        for constraint in constraints {
+            if let Constraint::Foreign { name, key, column } = constraint {
+                let key = self.foreign_key(*name, key, column.as_deref()).await?;
+                self.table.foreign_keys.push(key);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds constraints other than FOREIGN KEYs, primary key first.
     pub(super) async fn add_constraints(&mut self, constraints: &[Constraint<'_>]) -> Result<()> {
         for constraint in constraints {
             if let Constraint::Primary { name, columns, include } = constraint {
@@ -390,7 +427,7 @@ impl Making<'_> {
         }
         for constraint in constraints {
             match constraint {
-                Constraint::Primary { .. } => {}
+                Constraint::Primary { .. } | Constraint::Foreign { .. } => {}
                 Constraint::Unique { name, columns, include } => {
                     let index = self.constraint_index(*name, columns, include, false).await?;
                     self.table.indexes.push(index);

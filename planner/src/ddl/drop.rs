@@ -1,7 +1,7 @@
 //! DROP of tables, indexes and sequences; the rest of DROP is handed on.
 
 use super::dependents::{self, Object};
-use super::{DdlContext, database, enumeration, names, role, schema, view};
+use super::{DdlContext, database, enumeration, names, referenced, role, schema, view};
 use crate::catalog::{CatalogWriter, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
@@ -117,6 +117,14 @@ async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName], cas
         return Ok("DROP TABLE".into());
     }
     let objects: Vec<Object> = found.keys().map(|oid| Object::Relation(*oid)).collect();
+    let referring = referenced::to_tables(context, |table| found.contains_key(&table.oid));
+    if !cascade && !referring.is_empty() {
+        let lines = referenced::lines(context, &referring, |(_, key)| {
+            let parent = found.get(&key.parent).map(|parent| context.shown_name(parent));
+            format!("table {}", parent.unwrap_or_default())
+        });
+        return Err(held(context, &found, &lines));
+    }
     let dependents = dependents::of(context, &objects, cascade)?;
     let mut writer = context.writer();
     let mut also = defaults_of_owned(context, &mut writer, &found, cascade).await?;
@@ -129,10 +137,26 @@ async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName], cas
             }
         }
     }
+    also.extend(referenced::remove(context, &mut writer, &referring).await?);
     also.extend(dependents::remove_silently(context, &mut writer, &dependents).await?);
     report_cascade(context, &also);
     writer.flush().await?;
     Ok("DROP TABLE".into())
+}
+
+/// 2BP01 for tables that something holds.
+fn held(context: &DdlContext, tables: &BTreeMap<Oid, Arc<TableDescriptor>>, lines: &[String]) -> SqlError {
+    match tables.values().next() {
+        Some(table) if tables.len() == 1 => {
+            dependent(format!("table {}", context.shown_name(table)), &lines.join("\n"))
+        }
+        _ => SqlError::new(
+            state::DEPENDENT_OBJECTS_STILL_EXIST,
+            "cannot drop desired object(s) because other objects depend on them",
+        )
+        .detail(lines.join("\n"))
+        .hint("Use DROP ... CASCADE to drop the dependent objects too."),
+    }
 }
 
 /// The defaults of other tables that take values from sequences which the tables' columns own: they go with CASCADE, and
@@ -170,22 +194,13 @@ async fn defaults_of_owned(
     if lines.is_empty() || cascade {
         return Ok(gone);
     }
-    match tables.values().next() {
-        Some(table) if tables.len() == 1 => {
-            Err(dependent(format!("table {}", context.shown_name(table)), &lines.join("\n")))
-        }
-        _ => Err(SqlError::new(
-            state::DEPENDENT_OBJECTS_STILL_EXIST,
-            "cannot drop desired object(s) because other objects depend on them",
-        )
-        .detail(lines.join("\n"))
-        .hint("Use DROP ... CASCADE to drop the dependent objects too.")),
-    }
+    Err(held(context, tables, &lines))
 }
 
 async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
     let mut changed: BTreeMap<Oid, TableDescriptor> = BTreeMap::new();
     let mut writer = context.writer();
+    let mut gone = Vec::new();
     for name in names {
         let (schema, index_name) = fold_name(name)?;
         let path = context.settings.search_path();
@@ -198,13 +213,25 @@ async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], ca
         };
         let Some(index) = table.indexes.get(position).cloned() else { continue };
         if index.constraint.is_some() {
-            let _ = cascade;
             let message = format!(
                 "cannot drop index {0} because constraint {0} on table {1} requires it",
                 index.name, table.name
             );
             return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message)
                 .hint(format!("You can drop constraint {} on table {} instead.", index.name, table.name)));
+        }
+        let referring = referenced::to_index(context, &table, index.oid);
+        if !referring.is_empty() {
+            let path = context.settings.search_path();
+            let shown = crate::pg_catalog::describe::relation_name(&context.catalog, index.oid, path);
+            let shown = format!("index {}", shown.unwrap_or_else(|| index.name.clone()));
+            if !cascade {
+                return Err(referenced::index_held(context, &referring, &shown, &shown));
+            }
+            if referring.iter().any(|(child, _)| child.oid == table.oid) || names.len() > 1 {
+                return Err(SqlError::unsupported("DROP INDEX … CASCADE of several indexes or of a table's own keys"));
+            }
+            gone.extend(referenced::remove(context, &mut writer, &referring).await?);
         }
         context.lock(&table).await?;
         let entry = changed.entry(table.oid).or_insert_with(|| {
@@ -221,6 +248,7 @@ async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], ca
         }
         writer.flush().await?;
     }
+    report_cascade(context, &gone);
     Ok("DROP INDEX".into())
 }
 

@@ -17,6 +17,7 @@ mod dependents;
 mod drop;
 mod enumeration;
 mod evaluate;
+mod foreign_key;
 mod like;
 mod names;
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub mod online;
 mod online_backfill;
 #[cfg(test)]
 mod online_tests;
+mod referenced;
 mod role;
 mod schema;
 pub mod scram;

@@ -165,6 +165,7 @@ impl Chosen {
 /// Whether a table has a constraint of this name.
 pub(super) fn has_constraint(table: &TableDescriptor, name: &str) -> bool {
     table.checks.iter().any(|check| check.name == name)
+        || table.foreign_keys.iter().any(|key| key.name == name)
         || table.indexes.iter().any(|index| index.constraint.is_some() && index.name == name)
 }
 

@@ -1,7 +1,7 @@
 //! CREATE, ALTER and DROP SCHEMA.
 
 use super::dependents::{self, Object};
-use super::{DdlContext, drop, enumeration, sequence};
+use super::{DdlContext, drop, enumeration, referenced, sequence};
 use crate::catalog::{CatalogWriter, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::names::quote;
@@ -157,6 +157,8 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             context.locks.exclusive(view.oid, context.settings.lock_timeout()).await?;
             writer.remove_table(view).await?;
         }
+        let referring = referenced::to_tables(context, |table| table.schema_oid == schema.oid);
+        dropped.extend(referenced::remove(context, &mut writer, &referring).await?);
         for table in inside {
             context.lock(&table).await?;
             writer.remove_table(&table).await?;

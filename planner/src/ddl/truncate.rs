@@ -1,10 +1,10 @@
 //! TRUNCATE: new storage ids in the same transaction; the old rows are removed later.
 
-use super::{DdlContext, sequence};
+use super::{DdlContext, referenced, sequence};
 use crate::catalog::TableDescriptor;
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
 use crate::types::Oid;
-use sqlparser::ast::{Truncate, TruncateIdentityOption};
+use sqlparser::ast::{CascadeOption, Truncate, TruncateIdentityOption};
 use std::collections::BTreeMap;
 
 /// TRUNCATE.
@@ -16,6 +16,18 @@ pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result
     for target in &truncate.table_names {
         let table = context.locked_table(&target.name).await?;
         tables.insert(table.oid, table);
+    }
+    let cascade = matches!(truncate.cascade, Some(CascadeOption::Cascade));
+    let more = referenced::truncated_too(context, &tables, cascade)?;
+    for more in &more {
+        context.lock(more).await?;
+        let mut table = TableDescriptor::clone(more);
+        table.version += 1;
+        tables.insert(table.oid, table);
+    }
+    // Only now: for its locks the statement may have to begin anew.
+    for more in &more {
+        context.notice(state::SUCCESSFUL_COMPLETION, format!("truncate cascades to table \"{}\"", more.name));
     }
     let restart = matches!(truncate.identity, Some(TruncateIdentityOption::Restart));
     let mut writer = context.writer();

@@ -22,6 +22,24 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     Ok(Some(kind))
 }
 
+/// SET CONSTRAINTS, behind these words.
+fn constraints(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
+    let names = if cursor.word("all") {
+        None
+    } else {
+        let mut names = vec![cursor.object_name()?];
+        while cursor.sign(&Token::Comma) {
+            names.push(cursor.object_name()?);
+        }
+        Some(names)
+    };
+    let deferred = cursor.word("deferred");
+    if !deferred {
+        cursor.expect_word("immediate")?;
+    }
+    Ok(StatementKind::SetConstraints { names, deferred })
+}
+
 fn set(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     if cursor.words(&["session", "characteristics", "as", "transaction"]) {
         return Ok(StatementKind::SetTransaction { modes: modes(cursor)?, session: true });
@@ -34,8 +52,7 @@ fn set(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
         return Ok(StatementKind::SetTransaction { modes, session: false });
     }
     if cursor.word("constraints") {
-        cursor.take_rest();
-        return Ok(StatementKind::SetConstraints);
+        return constraints(cursor);
     }
     let local = cursor.word("local");
     if !local {

@@ -90,8 +90,13 @@ pub enum StatementKind {
         /// SESSION CHARACTERISTICS.
         session: bool,
     },
-    /// SET CONSTRAINTS: accepted, there are no deferrable constraints.
-    SetConstraints,
+    /// SET CONSTRAINTS.
+    SetConstraints {
+        /// `None`: ALL.
+        names: Option<Vec<ast::ObjectName>>,
+        /// DEFERRED rather than IMMEDIATE.
+        deferred: bool,
+    },
     /// SET name.
     Set {
         /// SET LOCAL.

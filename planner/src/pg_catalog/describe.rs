@@ -2,7 +2,8 @@
 //! and `format_type` print them. Pure functions of the catalog.
 
 use crate::catalog::{
-    Catalog, CheckDescriptor, ColumnId, IndexDescriptor, RelationKind, SchemaDescriptor, TableDescriptor,
+    Catalog, CheckDescriptor, ColumnId, ForeignKeyDescriptor, IndexDescriptor, ReferentialAction, RelationKind,
+    SchemaDescriptor, TableDescriptor,
 };
 use crate::ddl::canonical;
 use crate::parse::{names::quote, parse_expression};
@@ -108,12 +109,52 @@ pub fn index_column(table: &TableDescriptor, index: &IndexDescriptor, column: i3
     (position < index.columns.len() + index.include.len()).then(|| key_text(table, index, position, false))
 }
 
+/// A FOREIGN KEY as `pg_get_constraintdef` prints it.
+fn foreign_key_definition(
+    catalog: &Catalog,
+    table: &TableDescriptor,
+    key: &ForeignKeyDescriptor,
+    search_path: &[String],
+) -> Option<String> {
+    let list = |table: &TableDescriptor, ids: &[ColumnId]| {
+        let names: Vec<String> =
+            ids.iter().filter_map(|id| table.column(*id)).map(|column| quote(&column.name)).collect();
+        names.join(", ")
+    };
+    let parent = catalog.relation_by_oid(key.parent)?;
+    let mut text = format!(
+        "FOREIGN KEY ({}) REFERENCES {}({})",
+        list(table, &key.columns),
+        relation_name(catalog, key.parent, search_path)?,
+        list(&parent, &key.referenced)
+    );
+    if key.match_full {
+        text.push_str(" MATCH FULL");
+    }
+    for (event, action) in [("UPDATE", key.on_update), ("DELETE", key.on_delete)] {
+        if action != ReferentialAction::NoAction {
+            text.push_str(&format!(" ON {event} {}", action.words()));
+        }
+    }
+    for (is, words) in
+        [(key.deferrable, " DEFERRABLE"), (key.deferred, " INITIALLY DEFERRED"), (key.not_valid, " NOT VALID")]
+    {
+        if is {
+            text.push_str(words);
+        }
+    }
+    Some(text)
+}
+
 /// `pg_get_constraintdef(oid, pretty)`.
-pub fn constraint_definition(catalog: &Catalog, oid: Oid, pretty: bool) -> Option<String> {
+pub fn constraint_definition(catalog: &Catalog, oid: Oid, pretty: bool, search_path: &[String]) -> Option<String> {
     for table in catalog.user_relations() {
         if let Some(index) = table.indexes.iter().find(|index| index.constraint == Some(oid)) {
             let kind = if index.primary { "PRIMARY KEY" } else { "UNIQUE" };
             return Some(format!("{kind} {}", column_list(table, index, false)));
+        }
+        if let Some(key) = table.foreign_keys.iter().find(|key| key.oid == oid) {
+            return foreign_key_definition(catalog, table, key, search_path);
         }
         if let Some(check) = table.checks.iter().find(|check| check.oid == oid) {
             return Some(if pretty {

@@ -321,14 +321,6 @@ pub(super) const VIEWS: &[Definition] = &[
         fill: Fill::Nothing,
     },
     Definition {
-        oid: 13339,
-        name: "information_schema.referential_constraints",
-        columns: "constraint_catalog name, constraint_schema name, constraint_name name, unique_constraint_catalog name, \
-              unique_constraint_schema name, unique_constraint_name name, match_option varchar, update_rule varchar, \
-              delete_rule varchar",
-        fill: Fill::Nothing,
-    },
-    Definition {
         oid: 13377,
         name: "information_schema.routines",
         columns: "specific_catalog name, specific_schema name, specific_name name, routine_catalog name, routine_schema \

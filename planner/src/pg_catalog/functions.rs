@@ -139,8 +139,9 @@ fn definitions() -> Vec<ScalarFunction> {
         table.and_then(|oid| describe::relation_is_visible(&context.catalog, oid, path)) != Some(true)
     }
     fn constraint(context: &StatementContext, arguments: &Arguments, pretty: bool) -> Result<Option<Datum>> {
-        let text = arguments.oid(0).and_then(|oid| describe::constraint_definition(&context.catalog, oid, pretty));
         let path = context.settings.search_path();
+        let text =
+            arguments.oid(0).and_then(|oid| describe::constraint_definition(&context.catalog, oid, pretty, path));
         Ok(text.map(|text| Datum::Utf8(Some(describe::shown_default(&text, &context.catalog, path)))))
     }
     fn view(context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
@@ -172,6 +173,7 @@ fn definitions() -> Vec<ScalarFunction> {
         function("pg_get_expr", &[text, oid, boolean], text, |context, arguments| {
             some_text(expression(context, arguments.text(0).unwrap_or_default(), arguments.boolean(2)))
         }),
+        function("pg_partition_ancestors", &[SqlType::REGCLASS], SqlType::REGCLASS.array_of(), |_, _| Ok(None)),
         function("pg_get_constraintdef", &[oid], text, |context, arguments| constraint(context, arguments, false)),
         function("pg_get_constraintdef", &[oid, boolean], text, |context, arguments| {
             constraint(context, arguments, arguments.boolean(1))

@@ -47,6 +47,7 @@ mod schema_check_constraints;
 mod schema_columns;
 mod schema_constraint_column_usage;
 mod schema_key_column_usage;
+mod schema_referential_constraints;
 mod schema_schemata;
 mod schema_sequences;
 mod schema_table_constraints;
@@ -130,6 +131,7 @@ static FILLED: &[&Definition] = &[
     &schema_columns::VIEW,
     &schema_constraint_column_usage::VIEW,
     &schema_key_column_usage::VIEW,
+    &schema_referential_constraints::VIEW,
     &schema_schemata::VIEW,
     &schema_sequences::VIEW,
     &schema_table_constraints::VIEW,

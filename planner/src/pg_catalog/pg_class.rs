@@ -40,6 +40,8 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("relnatts", value::count(table.columns.len())),
             ("relchecks", value::count(table.checks.len())),
             ("relhasrules", Datum::from(table.view.is_some())),
+            // Those by which PostgreSQL holds tables to FOREIGN KEYs.
+            ("relhastriggers", Datum::from(!table.foreign_keys.is_empty() || context.catalog.is_referenced(table.oid))),
             ("relispopulated", Datum::from(true)),
             ("relreplident", value::text(if table.kind == RelationKind::Table { "d" } else { "n" })),
         ])?;

@@ -1,4 +1,4 @@
-//! `pg_constraint`: primary keys, unique and check constraints.
+//! `pg_constraint`: primary keys, unique, check and FOREIGN KEY constraints.
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
@@ -52,6 +52,27 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("conislocal", Datum::from(true)),
                 ("conkey", value::int2s(describe::check_columns(table, check))),
                 ("conbin", value::text(&check.expression)),
+            ])?;
+        }
+        for key in &table.foreign_keys {
+            rows.add([
+                ("oid", value::oid(key.oid)),
+                ("conname", value::text(&key.name)),
+                ("connamespace", value::oid(table.schema_oid)),
+                ("contype", value::text("f")),
+                ("condeferrable", Datum::from(key.deferrable)),
+                ("condeferred", Datum::from(key.deferred)),
+                ("convalidated", Datum::from(!key.not_valid)),
+                ("conrelid", value::oid(table.oid)),
+                ("conindid", value::oid(key.index)),
+                ("confrelid", value::oid(key.parent)),
+                ("confupdtype", value::text(key.on_update.code())),
+                ("confdeltype", value::text(key.on_delete.code())),
+                ("confmatchtype", value::text(if key.match_full { "f" } else { "s" })),
+                ("conislocal", Datum::from(true)),
+                ("connoinherit", Datum::from(true)),
+                ("conkey", value::int2s(key.columns.iter().copied())),
+                ("confkey", value::int2s(key.referenced.iter().copied())),
             ])?;
         }
     }

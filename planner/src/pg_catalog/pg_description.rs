@@ -56,6 +56,7 @@ fn comments(catalog: &Catalog) -> Vec<Comment> {
                 }
                 CommentOf::Constraint(oid)
                     if table.checks.iter().any(|check| check.oid == *oid)
+                        || table.foreign_keys.iter().any(|key| key.oid == *oid)
                         || table.indexes.iter().any(|index| index.constraint == Some(*oid)) =>
                 {
                     add(PG_CONSTRAINT, *oid, 0, text);

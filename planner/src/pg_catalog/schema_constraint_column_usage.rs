@@ -35,5 +35,22 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             }
         }
     }
+    // A FOREIGN KEY uses the columns that it refers to.
+    for table in context.catalog.user_relations() {
+        for key in &table.foreign_keys {
+            let Some(parent) = context.catalog.relation_by_oid(key.parent) else { continue };
+            for column in key.referenced.iter().filter_map(|id| parent.column(*id)) {
+                rows.add([
+                    ("table_catalog", database.clone()),
+                    ("table_schema", value::text(&parent.schema)),
+                    ("table_name", value::text(&parent.name)),
+                    ("column_name", value::text(&column.name)),
+                    ("constraint_catalog", database.clone()),
+                    ("constraint_schema", value::text(&table.schema)),
+                    ("constraint_name", value::text(&key.name)),
+                ])?;
+            }
+        }
+    }
     Ok(())
 }

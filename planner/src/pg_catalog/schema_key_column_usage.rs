@@ -32,6 +32,27 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ])?;
             }
         }
+        for key in &table.foreign_keys {
+            let parent = context.catalog.relation_by_oid(key.parent);
+            let index = parent.as_ref().and_then(|parent| parent.indexes.iter().find(|index| index.oid == key.index));
+            for (position, (id, referenced)) in (1_i32..).zip(key.columns.iter().zip(&key.referenced)) {
+                let Some(column) = table.column(*id) else { continue };
+                let place = index.and_then(|index| {
+                    (1_i32..).zip(&index.columns).find(|(_, part)| part.column == *referenced).map(|(place, _)| place)
+                });
+                rows.add([
+                    ("constraint_catalog", database.clone()),
+                    ("constraint_schema", value::text(&table.schema)),
+                    ("constraint_name", value::text(&key.name)),
+                    ("table_catalog", database.clone()),
+                    ("table_schema", value::text(&table.schema)),
+                    ("table_name", value::text(&table.name)),
+                    ("column_name", value::text(&column.name)),
+                    ("ordinal_position", Datum::from(position)),
+                    ("position_in_unique_constraint", Datum::Int32(place)),
+                ])?;
+            }
+        }
     }
     Ok(())
 }

@@ -52,10 +52,10 @@ fn definitions_are_postgresqls() {
     assert_eq!(describe::index_column(&table, index, 2).unwrap(), "c");
     assert_eq!(describe::index_column(&table, index, 4), None);
     let primary = table.primary_key().unwrap().constraint.unwrap();
-    assert_eq!(describe::constraint_definition(&catalog, primary, true).unwrap(), "PRIMARY KEY (a)");
+    assert_eq!(describe::constraint_definition(&catalog, primary, true, &[]).unwrap(), "PRIMARY KEY (a)");
     let check = table.checks[0].oid;
-    assert_eq!(describe::constraint_definition(&catalog, check, true).unwrap(), "CHECK (c > 0)");
-    assert_eq!(describe::constraint_definition(&catalog, check, false).unwrap(), "CHECK ((c > 0))");
+    assert_eq!(describe::constraint_definition(&catalog, check, true, &[]).unwrap(), "CHECK (c > 0)");
+    assert_eq!(describe::constraint_definition(&catalog, check, false, &[]).unwrap(), "CHECK ((c > 0))");
     assert_eq!(describe::pretty_expression("((a > 0) AND ((b < 5) OR (c = 1)))"), "a > 0 AND (b < 5 OR c = 1)");
     assert_eq!(describe::format_type(1043, Some(14)), "character varying(10)");
     assert_eq!(describe::format_type(23, None), "integer");

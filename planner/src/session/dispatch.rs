@@ -66,7 +66,10 @@ impl Session {
                 self.block.begin(*modes)?;
                 done(if starts_with(&statement.text, "start") { "START TRANSACTION" } else { "BEGIN" })
             }
-            StatementKind::Commit { chain } => done(self.block.commit(*chain).await?),
+            StatementKind::Commit { chain } => {
+                self.hold_to_deferred().await?;
+                done(self.block.commit(*chain).await?)
+            }
             StatementKind::Rollback { chain } => {
                 self.block.rollback(*chain).await?;
                 done("ROLLBACK")
@@ -85,6 +88,37 @@ impl Session {
             }
             _ => return Ok(None),
         }))
+    }
+
+    /// Holds the transaction, which is about to commit, to the FOREIGN KEYs that were put off. It is rolled back when it
+    /// fails. Errors: 23503.
+    pub(super) async fn hold_to_deferred(&mut self) -> Result<()> {
+        if self.block.is_failed() || !self.shared.references.lock().has_later() {
+            return Ok(());
+        }
+        let timeout = self.shared.settings().statement_timeout();
+        let limits = Limits::new(self.shared.cancel.clone(), self.database.env().clone(), timeout);
+        self.shared.set_deadline(limits.deadline());
+        let context = self.begin_statement(Vec::new()).await?;
+        let held = limits.run(super::referential::enforce_later(&self.database, &context)).await;
+        if held.is_err() {
+            self.block.abort().await;
+        }
+        held
+    }
+
+    /// SET CONSTRAINTS.
+    async fn set_constraints(&mut self, names: Option<&[ast::ObjectName]>, deferred: bool) -> Result<Outcome> {
+        if self.block.status() == super::TransactionStatus::Idle {
+            self.shared.notify(super::Notice::warning(
+                state::NO_ACTIVE_SQL_TRANSACTION,
+                "SET CONSTRAINTS can only be used in transaction blocks",
+            ));
+            return Ok(done("SET CONSTRAINTS"));
+        }
+        let context = self.begin_statement(Vec::new()).await?;
+        super::referential::set_constraints(&self.database, &context, names, deferred).await?;
+        Ok(done("SET CONSTRAINTS"))
     }
 
     /// Works out parameters and columns.
@@ -183,6 +217,9 @@ impl Session {
                 self.define_writing("CREATE VIEW", Definition::CreateView(create)).await
             }
             StatementKind::AlterView(alter) => self.define_writing("ALTER VIEW", Definition::AlterView(alter)).await,
+            StatementKind::SetConstraints { names, deferred } => {
+                self.set_constraints(names.as_deref(), *deferred).await
+            }
             StatementKind::Copy(copy) => self.run_copy(copy, limits).await,
             StatementKind::Execute { name, parameters } => {
                 let (target, values) = self.execute_arguments(&statement, name, parameters).await?;
@@ -219,7 +256,7 @@ impl Session {
                 planned
             }
         };
-        self.shared.references.lock().clear();
+        self.shared.references.lock().begin();
         let outcome = run::run_planned(&planned, context.clone(), self.block.read_only(), limits).await?;
         super::referential::enforce(&self.database, &context).await?;
         Ok(outcome)
@@ -252,7 +289,7 @@ impl Session {
             timing: explain.timing,
             summary: explain.summary.unwrap_or(explain.analyze),
         };
-        self.shared.references.lock().clear();
+        self.shared.references.lock().begin();
         let lines = crate::explain::explain(&planned.plan, context.clone(), options).await?;
         super::referential::enforce(&self.database, &context).await?;
         let rows: Vec<Vec<String>> = lines.into_iter().map(|line| vec![line]).collect();

@@ -202,6 +202,9 @@ impl Session {
     /// means that nothing was kept.
     pub async fn end_implicit(&mut self) -> Result<()> {
         self.shared.cancel.reset();
+        if self.block.is_implicit() {
+            self.hold_to_deferred().await?;
+        }
         self.block.end_implicit().await
     }
     /// To be called after an error was reported, also one that came out of a row stream: rolls an implicit transaction

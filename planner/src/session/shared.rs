@@ -4,12 +4,12 @@ use super::cancel::CancelToken;
 use super::cursors::Cursors;
 use super::database::Database;
 use super::outcome::Notice;
+use super::referential::Queue;
 use super::settings::Settings;
 use super::settings::stack::SettingsStack;
 use crate::catalog::{HeldLocks, SequenceMemory};
 use crate::error::{Result, SqlError, state};
 use crate::execution::detached::Workers;
-use crate::execution::dml::Pending;
 use crate::types::Oid;
 use parking_lot::Mutex;
 use std::fmt;
@@ -23,8 +23,8 @@ pub struct SessionShared {
     pub sequences: SequenceMemory,
     /// What DECLARE made.
     pub cursors: Mutex<Cursors>,
-    /// Keys that FOREIGN KEYs are to be held to when the statement under way has ended.
-    pub references: Mutex<Vec<Pending>>,
+    /// Keys that FOREIGN KEYs are still to be held to.
+    pub references: Mutex<Queue>,
     database: Option<Arc<Database>>,
     /// The role that logged in.
     pub user: String,

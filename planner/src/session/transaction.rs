@@ -349,6 +349,7 @@ impl TransactionBlock {
         open.savepoints.truncate(position + 1);
         let Some(savepoint) = open.savepoints.last_mut() else { return Ok(()) };
         shared.cursors.lock().rolled_back_to(savepoint.command);
+        shared.references.lock().rolled_back_to(savepoint.command);
         open.transaction.rollback_to(savepoint.command).await?;
         savepoint.command = open.transaction.advance_command();
         shared.with_settings(|stack| stack.rollback_to(savepoint.settings));
@@ -374,6 +375,7 @@ impl TransactionBlock {
                 open.failed = true;
                 if open.savepoints.is_empty() {
                     // Nothing of it can be saved: let others have the tables and the snapshot go.
+                    self.shared.references.lock().end();
                     self.shared.cursors.lock().after_rollback();
                     open.transaction.rollback().await;
                     open.locks = self.database.catalog().locks().begin();
@@ -387,6 +389,7 @@ impl TransactionBlock {
 
     async fn finish(&mut self) -> Result<()> {
         let Some(open) = self.open.take() else { return Ok(()) };
+        self.shared.references.lock().end();
         self.shared.set_locks(None);
         self.shared.cursors.lock().before_commit();
         match open.transaction.commit().await {
@@ -405,6 +408,7 @@ impl TransactionBlock {
     /// Rolls back whatever is open.
     pub async fn abort(&mut self) {
         if let Some(open) = self.open.take() {
+            self.shared.references.lock().end();
             self.shared.cursors.lock().after_rollback();
             open.transaction.rollback().await;
             self.shared.set_locks(None);

@@ -62,7 +62,6 @@ impl Session {
                 }
                 done("SET")
             }
-            StatementKind::SetConstraints => done("SET CONSTRAINTS"),
             StatementKind::Reset(name) => {
                 self.run_reset(name)?;
                 done("RESET")

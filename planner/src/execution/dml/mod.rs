@@ -22,3 +22,4 @@ pub use node::{DeleteNode, InsertNode, LockRowsNode, OnConflict, UpdateNode, con
 pub use operator::WriteExec;
 pub use planner::DmlPlanner;
 pub use references::{KeyChange, Pending};
+pub use run::hold_table;

@@ -46,6 +46,7 @@ struct Side {
 /// Collects the keys of one statement.
 #[derive(Debug, Default)]
 pub struct References {
+    schema: String,
     name: String,
     referring: Vec<Side>,
     referred: Vec<Side>,
@@ -74,6 +75,7 @@ impl References {
             match_full: key.match_full,
         });
         References {
+            schema: table.schema.clone(),
             name: table.name.clone(),
             referring: referring.collect(),
             referred: referred.collect(),
@@ -84,8 +86,8 @@ impl References {
     /// Rows were added. Errors: 23503 for a key that is NULL in part under MATCH FULL.
     pub fn inserted(&mut self, columns: &[ArrayRef], rows: usize) -> Result<()> {
         let mut found = Vec::new();
-        for side in &self.referring {
-            for row in 0..rows {
+        for row in 0..rows {
+            for side in &self.referring {
                 if let Some(key) = self.complete(side, key_of(side, columns, row)?)? {
                     found.push(pending(side, key, KeyChange::Referring));
                 }
@@ -98,8 +100,8 @@ impl References {
     /// Rows were removed.
     pub fn deleted(&mut self, old: &[ArrayRef], rows: usize) -> Result<()> {
         let mut found = Vec::new();
-        for side in &self.referred {
-            for row in 0..rows {
+        for row in 0..rows {
+            for side in &self.referred {
                 let key = key_of(side, old, row)?;
                 if !key.iter().any(Datum::is_null) {
                     found.push(pending(side, key, KeyChange::Deleted));
@@ -114,21 +116,24 @@ impl References {
     pub fn updated(&mut self, old: &[ArrayRef], new: &[ArrayRef], assigned: &[usize], rows: usize) -> Result<()> {
         let touched = |side: &&Side| side.positions.iter().any(|position| assigned.contains(position));
         let mut found = Vec::new();
-        for side in self.referring.iter().filter(touched) {
-            for row in 0..rows {
+        let referred: Vec<&Side> = self.referred.iter().filter(touched).collect();
+        let referring: Vec<&Side> = self.referring.iter().filter(touched).collect();
+        if referred.is_empty() && referring.is_empty() {
+            return Ok(());
+        }
+        for row in 0..rows {
+            for side in &referred {
+                let (before, after) = (key_of(side, old, row)?, key_of(side, new, row)?);
+                if before != after && !before.iter().any(Datum::is_null) {
+                    found.push(pending(side, before, KeyChange::Changed(after)));
+                }
+            }
+            for side in &referring {
                 let (before, after) = (key_of(side, old, row)?, key_of(side, new, row)?);
                 if before != after
                     && let Some(key) = self.complete(side, after)?
                 {
                     found.push(pending(side, key, KeyChange::Referring));
-                }
-            }
-        }
-        for side in self.referred.iter().filter(touched) {
-            for row in 0..rows {
-                let (before, after) = (key_of(side, old, row)?, key_of(side, new, row)?);
-                if before != after && !before.iter().any(Datum::is_null) {
-                    found.push(pending(side, before, KeyChange::Changed(after)));
                 }
             }
         }
@@ -151,10 +156,13 @@ impl References {
             return Ok(Some(key));
         }
         if side.match_full && nulls < key.len() {
-            let message =
-                format!("insert or update on table \"{}\" violates foreign key constraint \"{}\"", self.name, side.name);
+            let message = format!(
+                "insert or update on table \"{}\" violates foreign key constraint \"{}\"",
+                self.name, side.name
+            );
             return Err(SqlError::new(state::FOREIGN_KEY_VIOLATION, message)
                 .detail("MATCH FULL does not allow mixing of null and nonnull key values.")
+                .table(&self.schema, &self.name)
                 .constraint(&side.name));
         }
         Ok(None)

@@ -82,7 +82,7 @@ pub async fn begin_input(
     let slots = Slots::new();
     let plan = insert_plan(&target, &context, &slots, feed)?;
     let mut instance = PlanInstance::build(database.engine(), &plan, slots).await?;
-    context.session.references.lock().clear();
+    context.session.references.lock().begin();
     let stream = instance.start(context.clone())?;
     let (database, held) = (database.clone(), context.clone());
     let work = Box::pin(async move {

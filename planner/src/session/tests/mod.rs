@@ -2,6 +2,7 @@
 
 mod consistency;
 mod copy;
+mod foreign_keys;
 mod series;
 mod settings;
 mod transactions;

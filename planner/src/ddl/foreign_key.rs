@@ -1,0 +1,292 @@
+//! FOREIGN KEYs of CREATE TABLE and ALTER TABLE: what they refer to, and whether the rows that are there may.
+
+use super::create_table::Making;
+use super::{DdlContext, backfill, drop};
+use crate::catalog::{
+    ColumnId, ForeignKeyDescriptor, IndexDescriptor, IndexState, ReferentialAction, RelationKind, StorageId,
+    TableDescriptor,
+};
+use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
+use crate::functions::{CastContext, cast_exists};
+use crate::parse::{fold, fold_name};
+use crate::session::referential;
+use crate::types::{BaseType, SqlType};
+use sqlparser::ast::{self, ConstraintReferenceMatchKind, DeferrableInitial, ForeignKeyConstraint, Ident, ObjectName};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+fn action(action: Option<ast::ReferentialAction>) -> ReferentialAction {
+    match action {
+        None | Some(ast::ReferentialAction::NoAction) => ReferentialAction::NoAction,
+        Some(ast::ReferentialAction::Restrict) => ReferentialAction::Restrict,
+        Some(ast::ReferentialAction::Cascade) => ReferentialAction::Cascade,
+        Some(ast::ReferentialAction::SetNull) => ReferentialAction::SetNull,
+        Some(ast::ReferentialAction::SetDefault) => ReferentialAction::SetDefault,
+    }
+}
+
+/// DEFERRABLE and INITIALLY DEFERRED. Errors: 42601 for what excludes each other.
+fn deferral(key: &ForeignKeyConstraint) -> Result<(bool, bool)> {
+    let Some(given) = &key.characteristics else { return Ok((false, false)) };
+    if let Some(enforced) = given.enforced {
+        return Err(SqlError::unsupported(if enforced { "ENFORCED" } else { "NOT ENFORCED" }));
+    }
+    let deferred = given.initially == Some(DeferrableInitial::Deferred);
+    if deferred && given.deferrable == Some(false) {
+        return Err(SqlError::syntax("constraint declared INITIALLY DEFERRED must be DEFERRABLE"));
+    }
+    Ok((given.deferrable.unwrap_or(deferred), deferred))
+}
+
+/// Whether values of a type can be compared with those of a column that is referred to, by its index.
+fn comparable(own: SqlType, referenced: SqlType) -> bool {
+    let moment = |ty: SqlType| matches!(ty.base, BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz);
+    let float = |ty: SqlType| matches!(ty.base, BaseType::Float4 | BaseType::Float8);
+    let family = |own: SqlType, other: SqlType| {
+        (own.is_integer() && other.is_integer()) || (moment(own) && moment(other)) || (float(own) && float(other))
+    };
+    own.plain() == referenced.plain()
+        || (!own.array && !referenced.array && family(own, referenced))
+        || cast_exists(own, referenced, CastContext::Implicit)
+}
+
+fn invalid(message: impl Into<String>) -> SqlError {
+    SqlError::new(state::INVALID_FOREIGN_KEY, message)
+}
+
+/// Makes a statement see all that was committed before it got its locks. Errors: 40001.
+async fn settled(context: &DdlContext, storage_id: StorageId) -> Result<()> {
+    let unchanged = backfill::unchanged(context, storage_id).await;
+    if unchanged.is_err() && context.renewable {
+        context.stale.store(true, Ordering::SeqCst);
+    }
+    unchanged
+}
+
+impl Making<'_> {
+    /// Whether a name is that of the table in the making.
+    fn is_itself(&self, name: &ObjectName) -> Result<bool> {
+        let (schema, name) = fold_name(name)?;
+        if name != self.table.name {
+            return Ok(false);
+        }
+        let catalog = &self.context.catalog;
+        Ok(match schema {
+            Some(schema) => schema == self.table.schema,
+            None => catalog
+                .effective_path(self.context.settings.search_path())
+                .into_iter()
+                .find(|schema| *schema == self.table.schema || catalog.relation(Some(schema), &name, &[]).is_some())
+                .is_some_and(|schema| schema == self.table.schema),
+        })
+    }
+
+    /// The table that is referred to, locked, as it is to be stored.
+    async fn parent(&mut self, name: &ObjectName) -> Result<TableDescriptor> {
+        if self.is_itself(name)? {
+            return Ok(self.table.clone());
+        }
+        let Some(found) = self.context.find(name)? else { return Err(super::names::no_relation(name)) };
+        if found.kind == RelationKind::SystemView {
+            let message = format!("permission denied: \"{}\" is a system catalog", found.name);
+            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+        }
+        if found.kind != RelationKind::Table {
+            let message = format!("referenced relation \"{}\" is not a table", found.name);
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+        }
+        if !self.context.is_owner(found.owner) {
+            let message = format!("permission denied for {} {}", drop::kind_word(&found), found.name);
+            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+        }
+        self.context.lock(&found).await?;
+        // Who writes to it from now on has to know of the FOREIGN KEY.
+        let parent = self.parents.entry(found.oid).or_insert_with(|| {
+            let mut parent = TableDescriptor::clone(&found);
+            parent.version += 1;
+            parent
+        });
+        Ok(parent.clone())
+    }
+
+    /// A FOREIGN KEY, which is left for the caller to add. `column`: the one it was written behind.
+    pub(super) async fn foreign_key(
+        &mut self,
+        name: Option<&Ident>,
+        key: &ForeignKeyConstraint,
+        column: Option<&str>,
+    ) -> Result<ForeignKeyDescriptor> {
+        if key.index_name.is_some() {
+            return Err(SqlError::syntax("syntax error: FOREIGN KEY has no index name"));
+        }
+        if key.match_kind == Some(ConstraintReferenceMatchKind::Partial) {
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "MATCH PARTIAL not yet implemented"));
+        }
+        let (deferrable, deferred) = deferral(key)?;
+        let parent = self.parent(&key.foreign_table).await?;
+        let given: Vec<String> = match column {
+            Some(column) => vec![column.to_string()],
+            None => key.columns.iter().map(fold).collect(),
+        };
+        let columns = column_ids(&self.table, &given)?;
+        let (referenced, index) = if key.referred_columns.is_empty() {
+            let primary = parent.primary_key().ok_or_else(|| {
+                let message = format!("there is no primary key for referenced table \"{}\"", parent.name);
+                SqlError::new(state::UNDEFINED_OBJECT, message)
+            })?;
+            (primary.columns.iter().map(|key| key.column).collect(), primary.oid)
+        } else {
+            let names: Vec<String> = key.referred_columns.iter().map(fold).collect();
+            let referenced = column_ids(&parent, &names)?;
+            let index = unique_index(&parent, &referenced)?.oid;
+            (referenced, index)
+        };
+        if columns.len() != referenced.len() {
+            return Err(invalid("number of referencing and referenced columns for foreign key disagree"));
+        }
+        let name = match name {
+            Some(name) => {
+                let name = fold(name);
+                self.chosen.claim_constraint(&self.table, &name)?;
+                name
+            }
+            None => self.chosen.constraint(&self.table, Some(&given.join("_")), "fkey"),
+        };
+        for (own, other) in columns.iter().zip(&referenced) {
+            let (Some(own), Some(other)) = (self.table.column(*own), parent.column(*other)) else { continue };
+            if !comparable(own.ty, other.ty) {
+                let message = format!("foreign key constraint \"{name}\" cannot be implemented");
+                return Err(SqlError::new(state::DATATYPE_MISMATCH, message).detail(format!(
+                    "Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.",
+                    own.name,
+                    other.name,
+                    own.ty.format(),
+                    other.ty.format()
+                )));
+            }
+        }
+        Ok(ForeignKeyDescriptor {
+            oid: self.context.store.numbers().oid().await?,
+            name,
+            columns,
+            parent: parent.oid,
+            referenced,
+            index,
+            on_update: action(key.on_update),
+            on_delete: action(key.on_delete),
+            match_full: key.match_kind == Some(ConstraintReferenceMatchKind::Full),
+            deferrable,
+            deferred,
+            not_valid: false,
+        })
+    }
+
+    /// Adds a FOREIGN KEY to a table that may have rows: they are looked at when the statement ends.
+    pub(super) async fn add_foreign_key(&mut self, mut key: ForeignKeyDescriptor, not_valid: bool) -> Result<()> {
+        key.not_valid = not_valid;
+        if !not_valid {
+            self.hold_rows(&key).await?;
+        }
+        self.table.foreign_keys.push(key);
+        Ok(())
+    }
+
+    async fn hold_rows(&mut self, key: &ForeignKeyDescriptor) -> Result<()> {
+        for table in [self.table.oid, key.parent] {
+            // What was made by this very statement nobody else has written to.
+            if let Some(stored) = self.context.catalog.relation_by_oid(table) {
+                settled(self.context, stored.storage_id).await?;
+            }
+        }
+        self.unvalidated.push(key.oid);
+        Ok(())
+    }
+
+    /// VALIDATE CONSTRAINT.
+    pub(super) async fn validate_constraint(&mut self, name: &str) -> Result<()> {
+        let Some(position) = self.table.foreign_keys.iter().position(|key| key.name == name) else {
+            // All other constraints hold from the start.
+            if self.table.checks.iter().any(|check| check.name == name) {
+                return Ok(());
+            }
+            if super::names::has_constraint(&self.table, name) {
+                let message = format!(
+                    "constraint \"{name}\" of relation \"{}\" is not a foreign key or check constraint",
+                    self.table.name
+                );
+                return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+            }
+            let message = format!("constraint \"{name}\" of relation \"{}\" does not exist", self.table.name);
+            return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
+        };
+        let Some(key) = self.table.foreign_keys.get_mut(position) else { return Ok(()) };
+        if !std::mem::take(&mut key.not_valid) {
+            return Ok(());
+        }
+        let key = key.clone();
+        if key.parent != self.table.oid
+            && let Some(parent) = self.context.catalog.relation_by_oid(key.parent)
+        {
+            self.context.locks.exclusive(parent.oid, self.context.settings.lock_timeout()).await?;
+        }
+        self.hold_rows(&key).await
+    }
+
+    /// Looks at the rows of tables that got a FOREIGN KEY; what was made is stored before. Errors: 23503.
+    pub(super) async fn validate_rows(&self) -> Result<()> {
+        if self.unvalidated.is_empty() {
+            return Ok(());
+        }
+        let context = self.context;
+        context.transaction.advance_command();
+        let database = context.catalog.database().oid;
+        let catalog = context.store.snapshot(&context.transaction, database).await?;
+        let now = context.session.database()?.env().now_micros();
+        let now = i64::try_from(now).unwrap_or(i64::MAX);
+        let statement = Arc::new(StatementContext {
+            parameters: Vec::new(),
+            transaction: context.transaction.clone(),
+            command: context.transaction.command(),
+            catalog: catalog.clone(),
+            settings: context.settings.clone(),
+            session: context.session.clone(),
+            transaction_time: now,
+            statement_time: now,
+            held: Default::default(),
+        });
+        for oid in &self.unvalidated {
+            if let Some((child, key)) = catalog.foreign_key(self.table.oid, *oid) {
+                referential::validate(context.session.database()?, &statement, &child, &key).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn column_ids(table: &TableDescriptor, names: &[String]) -> Result<Vec<ColumnId>> {
+    let id = |name: &String| {
+        table.column_named(name).map(|column| column.id).ok_or_else(|| {
+            let message = format!("column \"{name}\" referenced in foreign key constraint does not exist");
+            SqlError::new(state::UNDEFINED_COLUMN, message)
+        })
+    };
+    names.iter().map(id).collect()
+}
+
+/// The unique index over exactly these columns, in any order. Errors: 42830.
+fn unique_index<'t>(table: &'t TableDescriptor, columns: &[ColumnId]) -> Result<&'t IndexDescriptor> {
+    let twice = |(position, id): (usize, &ColumnId)| columns.iter().skip(position + 1).any(|other| other == id);
+    if columns.iter().enumerate().any(twice) {
+        return Err(invalid("foreign key referenced-columns list must not contain duplicates"));
+    }
+    let matches = |index: &&IndexDescriptor| {
+        index.unique
+            && index.state == IndexState::Public
+            && index.columns.len() == columns.len()
+            && index.columns.iter().all(|key| columns.contains(&key.column))
+    };
+    table.indexes.iter().find(matches).ok_or_else(|| {
+        invalid(format!("there is no unique constraint matching given keys for referenced table \"{}\"", table.name))
+    })
+}

@@ -1,0 +1,139 @@
+//! What FOREIGN KEYs hold in place: the tables, keys and columns that they refer to. DROP refuses because of them, or
+//! takes them along; TRUNCATE refuses, or empties the referring tables too.
+
+use super::create_table::Making;
+use super::{DdlContext, drop};
+use crate::catalog::{CatalogWriter, ColumnId, ForeignKeyDescriptor, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::types::Oid;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A FOREIGN KEY and the table that it is of.
+pub(super) type Referring = (Arc<TableDescriptor>, ForeignKeyDescriptor);
+
+/// The FOREIGN KEYs by which tables that stay refer to some that go.
+pub(super) fn to_tables(context: &DdlContext, going: impl Fn(&TableDescriptor) -> bool) -> Vec<Referring> {
+    let mut gone: Vec<Oid> =
+        context.catalog.user_relations().filter(|table| going(table)).map(|table| table.oid).collect();
+    gone.sort_unstable();
+    let all = gone.iter().flat_map(|oid| context.catalog.referencing(*oid));
+    all.filter(|(child, _)| !gone.contains(&child.oid)).collect()
+}
+
+/// `constraint c_a_fkey on table c`.
+pub(super) fn shown(context: &DdlContext, (child, key): &Referring) -> String {
+    format!("constraint {} on table {}", crate::parse::names::quote(&key.name), context.shown_name(child))
+}
+
+/// Lines for a 2BP01: what depends on something named `on`.
+pub(super) fn lines(context: &DdlContext, referring: &[Referring], on: impl Fn(&Referring) -> String) -> Vec<String> {
+    referring.iter().map(|found| format!("{} depends on {}", shown(context, found), on(found))).collect()
+}
+
+/// Takes FOREIGN KEYs from their tables; answers what they were.
+pub(super) async fn remove(
+    context: &DdlContext,
+    writer: &mut CatalogWriter<'_>,
+    referring: &[Referring],
+) -> Result<Vec<String>> {
+    for (child, key) in referring {
+        context.locks.exclusive(child.oid, context.settings.lock_timeout()).await?;
+        // The same statement may have changed it before.
+        let Some(mut table) = writer.stored(child.oid).await? else { continue };
+        table.version = child.version + 1;
+        table.foreign_keys.retain(|other| other.oid != key.oid);
+        writer.put_table(&table).await?;
+    }
+    Ok(referring.iter().map(|found| shown(context, found)).collect())
+}
+
+/// The FOREIGN KEYs that refer to an index of a table.
+pub(super) fn to_index(context: &DdlContext, table: &TableDescriptor, index: Oid) -> Vec<Referring> {
+    context.catalog.referencing(table.oid).into_iter().filter(|(_, key)| key.index == index).collect()
+}
+
+/// 2BP01 for an index or its constraint.
+pub(super) fn index_held(context: &DdlContext, referring: &[Referring], what: &str, on: &str) -> SqlError {
+    drop::dependent(what.to_string(), &lines(context, referring, |_| on.to_string()).join("\n"))
+}
+
+impl Making<'_> {
+    /// Lets what refers to a key or column of this table go before it does. `what` goes, `on` is what they depend on.
+    /// Errors: 2BP01 unless `cascade`.
+    pub(super) async fn let_go(
+        &mut self,
+        referring: Vec<Referring>,
+        cascade: bool,
+        what: &str,
+        on: &str,
+    ) -> Result<()> {
+        if referring.is_empty() {
+            return Ok(());
+        }
+        if !cascade {
+            return Err(index_held(self.context, &referring, what, on));
+        }
+        let (own, others): (Vec<Referring>, Vec<Referring>) =
+            referring.into_iter().partition(|(child, _)| child.oid == self.table.oid);
+        let mut gone: Vec<String> = own.iter().map(|found| shown(self.context, found)).collect();
+        self.table.foreign_keys.retain(|key| own.iter().all(|(_, other)| other.oid != key.oid));
+        gone.extend(remove(self.context, &mut self.writer, &others).await?);
+        drop::report_cascade(self.context, &gone);
+        Ok(())
+    }
+
+    /// The FOREIGN KEYs that refer to this table as it is by now.
+    fn referring(&self) -> Vec<Referring> {
+        let all = self.context.catalog.referencing(self.table.oid).into_iter();
+        let mut all: Vec<Referring> = all.filter(|(child, _)| child.oid != self.table.oid).collect();
+        let itself = Arc::new(self.table.clone());
+        let own = self.table.foreign_keys.iter().filter(|key| key.parent == self.table.oid);
+        all.extend(own.map(|key| (itself.clone(), key.clone())));
+        all.sort_by_key(|(_, key)| key.oid);
+        all
+    }
+    /// Those that need an index of this table.
+    pub(super) fn referring_by(&self, index: Oid) -> Vec<Referring> {
+        self.referring().into_iter().filter(|(_, key)| key.index == index).collect()
+    }
+    /// Those that refer to a column of this table, apart from those that use it themselves: these go with it.
+    pub(super) fn referring_to(&self, column: ColumnId) -> Vec<Referring> {
+        let gone_anyway = |child: &TableDescriptor, key: &ForeignKeyDescriptor| {
+            child.oid == self.table.oid && key.columns.contains(&column)
+        };
+        let all = self.referring().into_iter();
+        all.filter(|(child, key)| key.referenced.contains(&column) && !gone_anyway(child, key)).collect()
+    }
+}
+
+/// The tables that TRUNCATE has to empty beside those that were named. Errors: 0A000 unless `cascade`.
+pub(super) fn truncated_too(
+    context: &DdlContext,
+    named: &BTreeMap<Oid, TableDescriptor>,
+    cascade: bool,
+) -> Result<Vec<Arc<TableDescriptor>>> {
+    let mut more: Vec<Arc<TableDescriptor>> = Vec::new();
+    let mut open: Vec<Oid> = named.keys().copied().collect();
+    while let Some(parent) = open.pop() {
+        for (child, _) in context.catalog.referencing(parent) {
+            if named.contains_key(&child.oid) || more.iter().any(|other| other.oid == child.oid) {
+                continue;
+            }
+            if !cascade {
+                let parent = context.catalog.relation_by_oid(parent);
+                let parent = parent.map(|parent| parent.name.clone()).unwrap_or_default();
+                let message = "cannot truncate a table referenced in a foreign key constraint";
+                return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
+                    .detail(format!("Table \"{}\" references \"{parent}\".", child.name))
+                    .hint(format!(
+                        "Truncate table \"{}\" at the same time, or use TRUNCATE ... CASCADE.",
+                        child.name
+                    )));
+            }
+            open.push(child.oid);
+            more.push(child);
+        }
+    }
+    Ok(more)
+}

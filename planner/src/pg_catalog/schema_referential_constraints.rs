@@ -1,0 +1,40 @@
+//! `information_schema.referential_constraints`.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `information_schema.referential_constraints`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 13339,
+    name: "information_schema.referential_constraints",
+    columns: "constraint_catalog name, constraint_schema name, constraint_name name, unique_constraint_catalog name, \
+              unique_constraint_schema name, unique_constraint_name name, match_option varchar, update_rule varchar, \
+              delete_rule varchar",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let database = value::text(&context.catalog.database().name);
+    for table in context.catalog.user_relations() {
+        for key in &table.foreign_keys {
+            let Some(parent) = context.catalog.relation_by_oid(key.parent) else { continue };
+            let unique = parent.indexes.iter().find(|index| index.oid == key.index && index.constraint.is_some());
+            let unset = || Datum::Utf8(None);
+            let of_unique = |text: &str| unique.map_or_else(unset, |_| value::text(text));
+            rows.add([
+                ("constraint_catalog", database.clone()),
+                ("constraint_schema", value::text(&table.schema)),
+                ("constraint_name", value::text(&key.name)),
+                ("match_option", value::text(if key.match_full { "FULL" } else { "NONE" })),
+                ("update_rule", value::text(key.on_update.words())),
+                ("delete_rule", value::text(key.on_delete.words())),
+                ("unique_constraint_catalog", of_unique(&context.catalog.database().name)),
+                ("unique_constraint_schema", of_unique(&parent.schema)),
+                ("unique_constraint_name", unique.map_or_else(unset, |index| value::text(&index.name))),
+            ])?;
+        }
+    }
+    Ok(())
+}

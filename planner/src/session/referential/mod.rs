@@ -1,0 +1,249 @@
+//! FOREIGN KEYs, looked at when a statement has ended: keys that rows refer with must be there, and are locked so that
+//! nobody takes them away before COMMIT; rows that refer to keys which went away are refused, or follow them.
+//!
+//! Most of it is SQL of its own within the statement's transaction, as in PostgreSQL. Under snapshot isolation this is
+//! free of races because of the locks: who refers to a row locks it with KEY SHARE, who deletes it or changes its key
+//! writes it with UPDATE, and of the two the second to commit fails with 40001.
+
+mod parents;
+mod queue;
+mod reference;
+mod runner;
+
+pub use queue::Queue;
+
+use super::database::Database;
+use crate::catalog::{ForeignKeyDescriptor, ReferentialAction, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
+use crate::execution::dml::{KeyChange, Pending};
+use crate::parse::fold_name;
+use crate::parse::names::quote;
+use crate::types::{Datum, Oid};
+use reference::{Reference, column, shown};
+use runner::Runner;
+use sqlparser::ast::ObjectName;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+/// Keys that are looked for at once in a referring table, at most.
+const AT_ONCE: usize = 4096;
+
+/// Holds the statement that ended to all FOREIGN KEYs, but for those that are deferred. Errors: 23503, and what the rows
+/// that follow raise.
+pub async fn enforce(database: &Arc<Database>, context: &Arc<StatementContext>) -> Result<()> {
+    if context.session.references.lock().is_empty() {
+        return Ok(());
+    }
+    let mut runner = Runner::new(database, context);
+    loop {
+        let all = context.session.references.lock().take();
+        let mut now = Vec::with_capacity(all.len());
+        for pending in all {
+            let Some(reference) = Reference::of(context, &pending) else { continue };
+            let mut queue = context.session.references.lock();
+            if reference.action(&pending.change) == ReferentialAction::NoAction && queue.defers(&reference.key) {
+                queue.put_off(context.command, pending);
+            } else {
+                now.push((reference, pending));
+            }
+        }
+        if now.is_empty() {
+            return Ok(());
+        }
+        hold(&mut runner, now).await?;
+    }
+}
+
+/// Looks at the keys that were put off, at COMMIT. Errors: 23503.
+pub async fn enforce_later(database: &Arc<Database>, context: &Arc<StatementContext>) -> Result<()> {
+    let later = context.session.references.lock().take_later();
+    let later = later.into_iter().filter_map(|(_, pending)| Some((Reference::of(context, &pending)?, pending)));
+    let later = later.collect();
+    hold(&mut Runner::new(database, context), later).await
+}
+
+/// SET CONSTRAINTS. Errors: 42704, 42809; 23503 for what was put off and is not any more.
+pub async fn set_constraints(
+    database: &Arc<Database>,
+    context: &Arc<StatementContext>,
+    names: Option<&[ObjectName]>,
+    deferred: bool,
+) -> Result<()> {
+    let constraints = names.map(|names| named(context, names)).transpose()?;
+    let later = {
+        let mut queue = context.session.references.lock();
+        queue.set(context.command, constraints, deferred);
+        if deferred {
+            return Ok(());
+        }
+        queue.take_later()
+    };
+    let mut now = Vec::new();
+    for (written, pending) in later {
+        let Some(reference) = Reference::of(context, &pending) else { continue };
+        let mut queue = context.session.references.lock();
+        if queue.defers(&reference.key) {
+            queue.put_off(written, pending);
+        } else {
+            now.push((reference, pending));
+        }
+    }
+    hold(&mut Runner::new(database, context), now).await
+}
+
+/// The constraints with these names.
+fn named(context: &StatementContext, names: &[ObjectName]) -> Result<Vec<Oid>> {
+    let mut found = Vec::new();
+    for name in names {
+        let (schema, name) = fold_name(name)?;
+        let path = match &schema {
+            Some(schema) => vec![schema.as_str()],
+            None => context.catalog.effective_path(context.settings.search_path()),
+        };
+        let before = found.len();
+        for schema in path {
+            for table in context.catalog.user_relations().filter(|table| table.schema == schema) {
+                let others = table.indexes.iter().any(|index| index.constraint.is_some() && index.name == name)
+                    || table.checks.iter().any(|check| check.name == name);
+                let keys = table.foreign_keys.iter().filter(|key| key.name == name);
+                let keys: Vec<&ForeignKeyDescriptor> = keys.collect();
+                if others || keys.iter().any(|key| !key.deferrable) {
+                    let message = format!("constraint \"{name}\" is not deferrable");
+                    return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+                }
+                found.extend(keys.into_iter().map(|key| key.oid));
+            }
+            if found.len() > before {
+                break;
+            }
+        }
+        if found.len() == before {
+            let message = format!("constraint \"{name}\" does not exist");
+            return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether what is done about a key only looks, and refuses or not.
+fn only_looks(reference: &Reference, pending: &Pending) -> bool {
+    matches!(reference.action(&pending.change), ReferentialAction::NoAction | ReferentialAction::Restrict)
+}
+
+async fn hold(runner: &mut Runner<'_>, all: Vec<(Reference, Pending)>) -> Result<()> {
+    let fine = fine_at_once(runner, &all).await?;
+    let mut followed: HashSet<(Oid, bool)> = HashSet::new();
+    for (position, (reference, pending)) in all.iter().enumerate() {
+        if fine.contains(&position) {
+            continue;
+        }
+        if only_looks(reference, pending) {
+            reference.hold(runner, pending).await?;
+            continue;
+        }
+        // All rows of one FOREIGN KEY follow at once.
+        let deleted = pending.change == KeyChange::Deleted;
+        if !followed.insert((reference.key.oid, deleted)) {
+            continue;
+        }
+        let alike = |other: &&(Reference, Pending)| {
+            let change = &other.1.change;
+            other.0.key.oid == reference.key.oid
+                && *change != KeyChange::Referring
+                && (*change == KeyChange::Deleted) == deleted
+        };
+        let gone: Vec<Pending> = all.iter().filter(alike).map(|(_, pending)| pending.clone()).collect();
+        reference.follow(runner, &gone).await?;
+        if reference.action(&pending.change) == ReferentialAction::SetDefault {
+            // The default may be the very key that went away.
+            for pending in &gone {
+                reference.hold(runner, pending).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The positions of keys that many looked up at once show to be right.
+async fn fine_at_once(runner: &mut Runner<'_>, all: &[(Reference, Pending)]) -> Result<HashSet<usize>> {
+    let mut fine = HashSet::new();
+    let mut groups: BTreeMap<(Oid, u8), Vec<usize>> = BTreeMap::new();
+    for (position, (reference, pending)) in all.iter().enumerate() {
+        if only_looks(reference, pending) {
+            let kind = match pending.change {
+                KeyChange::Referring => 0,
+                KeyChange::Deleted => 1,
+                KeyChange::Changed(_) => 2,
+            };
+            groups.entry((reference.key.oid, kind)).or_default().push(position);
+        }
+    }
+    for ((_, kind), positions) in groups {
+        let members: Vec<(usize, &Reference, &Pending)> = positions
+            .iter()
+            .filter_map(|position| all.get(*position).map(|(reference, pending)| (*position, reference, pending)))
+            .collect();
+        let Some((_, reference, first)) = members.first() else { continue };
+        let keys: Vec<&[Datum]> = members.iter().map(|(_, _, pending)| pending.key.as_slice()).collect();
+        if kind == 0 {
+            if let Some(present) = parents::find_and_lock(runner.context, reference, &keys).await? {
+                let present = members.iter().zip(present).filter(|(_, present)| *present);
+                fine.extend(present.map(|((position, _, _), _)| *position));
+            }
+        } else if reference.takes_many() {
+            for chunk in members.chunks(AT_ONCE) {
+                let keys: Vec<&[Datum]> = chunk.iter().map(|(_, _, pending)| pending.key.as_slice()).collect();
+                if !reference.child_has(runner, &first.change, &keys).await? {
+                    fine.extend(chunk.iter().map(|(position, _, _)| *position));
+                }
+            }
+        }
+    }
+    Ok(fine)
+}
+
+/// Whether every row of a table that has a new FOREIGN KEY refers to a key that is there. Errors: 23503.
+pub async fn validate(
+    database: &Arc<Database>,
+    context: &Arc<StatementContext>,
+    child: &Arc<TableDescriptor>,
+    key: &ForeignKeyDescriptor,
+) -> Result<()> {
+    let parent = context.catalog.relation_by_oid(key.parent);
+    let parent = parent.ok_or_else(|| SqlError::internal("a FOREIGN KEY without the table that it refers to"))?;
+    let mut runner = Runner::new(database, context);
+    let (mut columns, mut present, mut equal) = (Vec::new(), Vec::new(), Vec::new());
+    for (own, other) in key.columns.iter().zip(&key.referenced) {
+        let (own, other) = (quote(column(child, *own)?.0), quote(column(&parent, *other)?.0));
+        columns.push(format!("x.{own}"));
+        present.push(format!("x.{own} IS NOT NULL"));
+        equal.push(format!("y.{other} = x.{own}"));
+    }
+    let reference = Reference { child: child.clone(), parent: parent.clone(), key: key.clone() };
+    let (table, other) = (shown(child), shown(&parent));
+    if key.match_full && columns.len() > 1 {
+        let all = format!("({})", present.join(" AND "));
+        let any = format!("({})", present.join(" OR "));
+        let text = format!("SELECT 1 FROM {table} x WHERE {any} AND NOT {all} LIMIT 1");
+        if runner.finds(text, Vec::new(), Vec::new()).await? {
+            let detail = "MATCH FULL does not allow mixing of null and nonnull key values.";
+            return Err(reference.dangling().detail(detail));
+        }
+    }
+    let text = format!(
+        "SELECT {} FROM {table} x WHERE {} AND NOT EXISTS (SELECT 1 FROM {other} y WHERE {}) LIMIT 1",
+        columns.join(", "),
+        present.join(" AND "),
+        equal.join(" AND ")
+    );
+    let found = runner.run(text, Vec::new(), Vec::new()).await?;
+    match found.iter().find(|batch| batch.num_rows() > 0) {
+        None => Ok(()),
+        Some(batch) => {
+            let key: Vec<Datum> =
+                batch.columns().iter().map(|column| Ok(Datum::try_from_array(column, 0)?)).collect::<Result<_>>()?;
+            Err(reference.missing(context, &key)?)
+        }
+    }
+}

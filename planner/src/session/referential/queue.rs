@@ -1,0 +1,78 @@
+//! [`Queue`]: the keys that FOREIGN KEYs are still to be held to: at the end of the statement under way, and, of those
+//! that are deferred, at COMMIT or when SET CONSTRAINTS says so.
+
+use crate::catalog::ForeignKeyDescriptor;
+use crate::execution::dml::Pending;
+use crate::types::Oid;
+use std::collections::HashSet;
+use txn::CommandNumber;
+
+/// What SET CONSTRAINTS said.
+#[derive(Debug)]
+struct Mode {
+    said: CommandNumber,
+    /// `None`: of all constraints.
+    constraints: Option<Vec<Oid>>,
+    deferred: bool,
+}
+
+/// Keys of one session. Empty between transactions.
+#[derive(Debug, Default)]
+pub struct Queue {
+    now: Vec<Pending>,
+    later: Vec<(CommandNumber, Pending)>,
+    modes: Vec<Mode>,
+}
+
+impl Queue {
+    /// A statement begins: what one that failed left is of no interest.
+    pub fn begin(&mut self) {
+        self.now.clear();
+    }
+    /// A write of the statement has ended.
+    pub fn extend(&mut self, pending: Vec<Pending>) {
+        self.now.extend(pending);
+    }
+    /// What the writes since the last call did.
+    pub fn take(&mut self) -> Vec<Pending> {
+        std::mem::take(&mut self.now)
+    }
+    /// Whether the statement's writes did anything.
+    pub fn is_empty(&self) -> bool {
+        self.now.is_empty()
+    }
+    /// Whether a FOREIGN KEY's checks wait for COMMIT.
+    pub fn defers(&self, key: &ForeignKeyDescriptor) -> bool {
+        let applies = |mode: &&Mode| mode.constraints.as_ref().is_none_or(|named| named.contains(&key.oid));
+        key.deferrable && self.modes.iter().rfind(applies).map_or(key.deferred, |mode| mode.deferred)
+    }
+    /// Puts a key off that a statement with this number wrote.
+    pub fn put_off(&mut self, command: CommandNumber, pending: Pending) {
+        self.later.push((command, pending));
+    }
+    /// SET CONSTRAINTS. `None`: all.
+    pub fn set(&mut self, said: CommandNumber, constraints: Option<Vec<Oid>>, deferred: bool) {
+        self.modes.push(Mode { said, constraints, deferred });
+    }
+    /// What was put off, each key once.
+    pub fn take_later(&mut self) -> Vec<(CommandNumber, Pending)> {
+        let mut seen = HashSet::new();
+        let mut later = std::mem::take(&mut self.later);
+        later.retain(|(_, pending)| seen.insert(pending.clone()));
+        later
+    }
+    /// Whether anything was put off.
+    pub fn has_later(&self) -> bool {
+        !self.later.is_empty()
+    }
+    /// ROLLBACK TO SAVEPOINT: what this command and later ones did is undone.
+    pub fn rolled_back_to(&mut self, command: CommandNumber) {
+        self.now.clear();
+        self.later.retain(|(written, _)| *written < command);
+        self.modes.retain(|mode| mode.said < command);
+    }
+    /// The transaction has ended.
+    pub fn end(&mut self) {
+        *self = Queue::default();
+    }
+}

@@ -1,0 +1,278 @@
+//! [`Reference`]: a FOREIGN KEY between its two tables: the statements that look keys up, the errors, and what referring
+//! rows do when what they refer to goes.
+
+use super::parents;
+use super::runner::Runner;
+use crate::catalog::{ColumnId, ForeignKeyDescriptor, IndexDescriptor, IndexState, ReferentialAction, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
+use crate::execution::dml::{KeyChange, Pending};
+use crate::parse::names::quote;
+use crate::types::text::{OutputContext, output_string};
+use crate::types::{Datum, SqlType};
+use datafusion::common::ScalarValue;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// `"s"."t"`.
+pub fn shown(table: &TableDescriptor) -> String {
+    format!("{}.{}", quote(&table.schema), quote(&table.name))
+}
+
+/// A column's name and type.
+pub fn column(table: &TableDescriptor, id: ColumnId) -> Result<(&str, SqlType)> {
+    let column = table.column(id).ok_or_else(|| SqlError::internal("a FOREIGN KEY without its column"))?;
+    Ok((&column.name, column.ty))
+}
+
+/// `x."a" = $1 AND x."b" = $2`.
+fn condition(table: &TableDescriptor, ids: &[ColumnId]) -> Result<String> {
+    let terms: Vec<String> = (1..)
+        .zip(ids)
+        .map(|(number, id)| Ok(format!("x.{} = ${number}", quote(column(table, *id)?.0))))
+        .collect::<Result<_>>()?;
+    Ok(terms.join(" AND "))
+}
+
+fn types(table: &TableDescriptor, ids: &[ColumnId]) -> Result<Vec<Option<SqlType>>> {
+    ids.iter().map(|id| Ok(Some(column(table, *id)?.1.plain()))).collect()
+}
+
+/// `Key (a, b)=(1, 2)`.
+fn key_text(context: &StatementContext, table: &TableDescriptor, ids: &[ColumnId], key: &[Datum]) -> Result<String> {
+    let output = OutputContext::of_statement(context);
+    let mut names = Vec::new();
+    let mut values = Vec::new();
+    for (id, value) in ids.iter().zip(key) {
+        let (name, ty) = column(table, *id)?;
+        names.push(name);
+        values.push(output_string(ty, value.to_array()?.as_ref(), 0, &output)?);
+    }
+    Ok(format!("Key ({})=({})", names.join(", "), values.join(", ")))
+}
+
+/// Rows of the referring table with certain keys.
+struct Matching {
+    condition: String,
+    types: Vec<Option<SqlType>>,
+    values: Vec<Datum>,
+}
+
+/// A FOREIGN KEY and its two tables.
+#[derive(Clone)]
+pub struct Reference {
+    /// The table that refers.
+    pub child: Arc<TableDescriptor>,
+    /// The table that it refers to.
+    pub parent: Arc<TableDescriptor>,
+    /// The FOREIGN KEY.
+    pub key: ForeignKeyDescriptor,
+}
+
+impl Reference {
+    /// That of a key to be looked at; `None` when it was dropped meanwhile.
+    pub fn of(context: &StatementContext, pending: &Pending) -> Option<Reference> {
+        let (child, key) = context.catalog.foreign_key(pending.table, pending.constraint)?;
+        let parent = context.catalog.relation_by_oid(key.parent)?;
+        Some(Reference { child, parent, key })
+    }
+    /// What becomes of rows that refer with a key.
+    pub fn action(&self, change: &KeyChange) -> ReferentialAction {
+        match change {
+            KeyChange::Referring => ReferentialAction::NoAction,
+            KeyChange::Deleted => self.key.on_delete,
+            KeyChange::Changed(_) => self.key.on_update,
+        }
+    }
+    /// Types of the values in a key: those of the table that it was taken from.
+    fn types_of(&self, change: &KeyChange) -> Result<Vec<Option<SqlType>>> {
+        match change {
+            KeyChange::Referring => types(&self.child, &self.key.columns),
+            _ => types(&self.parent, &self.key.referenced),
+        }
+    }
+    /// Whether a key is there to be referred to; locks its row.
+    async fn parent_has(&self, runner: &mut Runner<'_>, pending: &Pending) -> Result<bool> {
+        let found = condition(&self.parent, &self.key.referenced)?;
+        let text = format!("SELECT 1 FROM {} x WHERE {found} FOR KEY SHARE OF x", shown(&self.parent));
+        runner.finds(text, self.types_of(&pending.change)?, pending.key.clone()).await
+    }
+    /// The rows that refer with one of some keys.
+    fn matching(&self, change: &KeyChange, keys: &[&[Datum]]) -> Result<Matching> {
+        let types = self.types_of(change)?;
+        if let ([id], [Some(ty)], [_, _, ..]) = (self.key.columns.as_slice(), types.as_slice(), keys) {
+            let (name, own) = column(&self.child, *id)?;
+            let (own, ty) = (own.plain(), *ty);
+            let values = keys.iter().filter_map(|key| key.first());
+            let values: Vec<Datum> = if own == ty {
+                values.cloned().collect()
+            } else {
+                // A value that is none of the column's is in no row.
+                let wanted = own.arrow();
+                values.filter_map(|value| value.cast_to(&wanted).ok()).filter(|value| !value.is_null()).collect()
+            };
+            let list = ScalarValue::List(ScalarValue::new_list_nullable(&values, &own.arrow()));
+            return Ok(Matching {
+                condition: if self.child_is_indexed() {
+                    format!("x.{} = ANY ($1)", quote(name))
+                } else {
+                    // One pass over the table, however many keys.
+                    format!("x.{} IN (SELECT unnest($1))", quote(name))
+                },
+                types: vec![Some(own.array_of())],
+                values: vec![list],
+            });
+        }
+        let key = keys.first().map(|key| key.to_vec()).unwrap_or_default();
+        Ok(Matching { condition: condition(&self.child, &self.key.columns)?, types, values: key })
+    }
+    /// Whether an index leads to the rows that refer with a key.
+    fn child_is_indexed(&self) -> bool {
+        let leads = |index: &IndexDescriptor| {
+            index.state == IndexState::Public
+                && index.columns.first().map(|part| part.column) == self.key.columns.first().copied()
+        };
+        self.child.indexes.iter().any(leads)
+    }
+    /// Whether several keys can be looked for at once in the referring table.
+    pub fn takes_many(&self) -> bool {
+        match (self.key.columns.as_slice(), self.key.referenced.as_slice()) {
+            ([own], [other]) => {
+                let types = (self.child.column(*own), self.parent.column(*other));
+                let alike = |own: SqlType, other: SqlType| {
+                    (own.plain() == other.plain() && !own.array) || parents::same_in_keys(own, other)
+                };
+                matches!(types, (Some(own), Some(other)) if alike(own.ty, other.ty))
+            }
+            _ => false,
+        }
+    }
+    /// Whether a row refers with one of some keys; more than one only when [`Reference::takes_many`].
+    pub async fn child_has(&self, runner: &mut Runner<'_>, change: &KeyChange, keys: &[&[Datum]]) -> Result<bool> {
+        let Matching { condition, types, values } = self.matching(change, keys)?;
+        let text = format!("SELECT 1 FROM {} x WHERE {condition} LIMIT 1", shown(&self.child));
+        runner.finds(text, types, values).await
+    }
+    /// 23503 when rows refer with a key that is not there.
+    pub async fn hold(&self, runner: &mut Runner<'_>, pending: &Pending) -> Result<()> {
+        let restrict = self.action(&pending.change) == ReferentialAction::Restrict;
+        if (!restrict && self.parent_has(runner, pending).await?)
+            || !self.child_has(runner, &pending.change, &[&pending.key]).await?
+        {
+            return Ok(());
+        }
+        Err(match pending.change {
+            KeyChange::Referring => self.missing(runner.context, &pending.key)?,
+            _ => self.needed(runner.context, &pending.key)?,
+        })
+    }
+    fn violation(&self, message: String) -> SqlError {
+        SqlError::new(state::FOREIGN_KEY_VIOLATION, message)
+            .table(&self.child.schema, &self.child.name)
+            .constraint(&self.key.name)
+    }
+    /// 23503 for rows that refer.
+    pub fn dangling(&self) -> SqlError {
+        self.violation(format!(
+            "insert or update on table \"{}\" violates foreign key constraint \"{}\"",
+            self.child.name, self.key.name
+        ))
+    }
+    /// 23503 for a key that is not there.
+    pub fn missing(&self, context: &StatementContext, key: &[Datum]) -> Result<SqlError> {
+        let text = key_text(context, &self.child, &self.key.columns, key)?;
+        Ok(self.dangling().detail(format!("{text} is not present in table \"{}\".", self.parent.name)))
+    }
+    /// 23503 for a key that is still needed.
+    fn needed(&self, context: &StatementContext, key: &[Datum]) -> Result<SqlError> {
+        let text = key_text(context, &self.parent, &self.key.referenced, key)?;
+        let message = format!(
+            "update or delete on table \"{}\" violates foreign key constraint \"{}\" on table \"{}\"",
+            self.parent.name, self.key.name, self.child.name
+        );
+        Ok(self.violation(message).detail(format!("{text} is still referenced from table \"{}\".", self.child.name)))
+    }
+
+    /// Deletes or changes the rows that refer with keys that went away, all in the same way.
+    pub async fn follow(&self, runner: &mut Runner<'_>, gone: &[Pending]) -> Result<()> {
+        let Some(first) = gone.first() else { return Ok(()) };
+        let action = self.action(&first.change);
+        if action == ReferentialAction::Cascade && matches!(first.change, KeyChange::Changed(_)) {
+            return self.take_new_keys(runner, gone).await;
+        }
+        let set = match action {
+            ReferentialAction::SetNull => Some("NULL"),
+            ReferentialAction::SetDefault => Some("DEFAULT"),
+            _ => None,
+        };
+        let table = shown(&self.child);
+        let start = match set {
+            None => format!("DELETE FROM {table} x"),
+            Some(value) => {
+                let columns: Vec<String> = self
+                    .key
+                    .columns
+                    .iter()
+                    .map(|id| Ok(format!("{} = {value}", quote(column(&self.child, *id)?.0))))
+                    .collect::<Result<_>>()?;
+                format!("UPDATE {table} x SET {}", columns.join(", "))
+            }
+        };
+        let keys: Vec<&[Datum]> = gone.iter().map(|pending| pending.key.as_slice()).collect();
+        for keys in keys.chunks(if self.takes_many() { super::AT_ONCE } else { 1 }) {
+            let Matching { condition, types, values } = self.matching(&first.change, keys)?;
+            runner.run(format!("{start} WHERE {condition}"), types, values).await?;
+        }
+        Ok(())
+    }
+
+    /// ON UPDATE CASCADE. Rows may trade keys, so that no row must be changed twice.
+    async fn take_new_keys(&self, runner: &mut Runner<'_>, changed: &[Pending]) -> Result<()> {
+        let pairs = changed.iter().filter_map(|pending| match &pending.change {
+            KeyChange::Changed(new) => Some((&pending.key, new)),
+            _ => None,
+        });
+        let pairs: Vec<(&Vec<Datum>, &Vec<Datum>)> = pairs.collect();
+        let old: HashSet<&Vec<Datum>> = pairs.iter().map(|(old, _)| *old).collect();
+        let apart = !pairs.iter().any(|(_, new)| old.contains(new));
+        let own = types(&self.parent, &self.key.referenced)?;
+        let names: Vec<String> =
+            self.key.columns.iter().map(|id| Ok(quote(column(&self.child, *id)?.0))).collect::<Result<_>>()?;
+        let table = shown(&self.child);
+        if apart || pairs.len() == 1 {
+            let found = condition(&self.child, &self.key.columns)?;
+            let set: Vec<String> =
+                (names.len() + 1..).zip(&names).map(|(number, name)| format!("{name} = ${number}")).collect();
+            let text = format!("UPDATE {table} x SET {} WHERE {found}", set.join(", "));
+            for (old, new) in pairs {
+                let values = [old.as_slice(), new.as_slice()].concat();
+                runner.run(text.clone(), [own.as_slice(), own.as_slice()].concat(), values).await?;
+            }
+            return Ok(());
+        }
+        let width = 2 * names.len();
+        let rows: Vec<String> = (0..pairs.len())
+            .map(|row| {
+                let numbers: Vec<String> = (1..=width).map(|place| format!("${}", row * width + place)).collect();
+                format!("({})", numbers.join(", "))
+            })
+            .collect();
+        let labels: Vec<String> = (0..width).map(|place| format!("k{place}")).collect();
+        let place = |at: usize| format!("v.k{at}");
+        let set: Vec<String> =
+            names.iter().enumerate().map(|(at, name)| format!("{name} = {}", place(names.len() + at))).collect();
+        let found: Vec<String> =
+            names.iter().enumerate().map(|(at, name)| format!("x.{name} = {}", place(at))).collect();
+        let text = format!(
+            "UPDATE {table} x SET {} FROM (VALUES {}) v ({}) WHERE {}",
+            set.join(", "),
+            rows.join(", "),
+            labels.join(", "),
+            found.join(" AND ")
+        );
+        let types = pairs.iter().flat_map(|_| [own.as_slice(), own.as_slice()].concat()).collect();
+        let values = pairs.iter().flat_map(|(old, new)| [old.as_slice(), new.as_slice()].concat()).collect();
+        runner.run(text, types, values).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,70 @@
+//! [`Runner`]: statements beside the one that ended, in its transaction.
+
+use crate::error::{Result, SqlError};
+use crate::execution::StatementContext;
+use crate::session::database::Database;
+use crate::session::query::{PlannedQuery, Surroundings};
+use crate::session::statement::Statement;
+use crate::types::{Datum, SqlType};
+use datafusion::arrow::record_batch::RecordBatch;
+use futures::TryStreamExt;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Runs statements.
+pub struct Runner<'a> {
+    database: &'a Arc<Database>,
+    /// That of the statement that ended.
+    pub context: &'a Arc<StatementContext>,
+    parsed: HashMap<String, Arc<Statement>>,
+}
+
+impl<'a> Runner<'a> {
+    /// For what follows from one statement.
+    pub fn new(database: &'a Arc<Database>, context: &'a Arc<StatementContext>) -> Self {
+        Runner { database, context, parsed: HashMap::new() }
+    }
+
+    /// Runs a statement as a command of its own: it sees all that was written before.
+    pub async fn run(
+        &mut self,
+        text: String,
+        types: Vec<Option<SqlType>>,
+        values: Vec<Datum>,
+    ) -> Result<Vec<RecordBatch>> {
+        self.context.session.check_interrupt()?;
+        let statement = match self.parsed.get(&text) {
+            Some(statement) => statement.clone(),
+            None => {
+                let parsed = crate::parse::parse(&text)?.into_iter().next();
+                let parsed = Arc::new(parsed.ok_or_else(|| SqlError::internal("an empty statement"))?);
+                self.parsed.insert(text, parsed.clone());
+                parsed
+            }
+        };
+        let (catalog, settings) = (&self.context.catalog, &self.context.settings);
+        let surroundings = Surroundings::new(catalog, settings);
+        let now = self.context.transaction_time;
+        let planned = self.database.statements().get_or_plan(&statement, &types, surroundings, || {
+            PlannedQuery::new(self.database.engine(), &statement, catalog, settings, &types, now)
+        })?;
+        let context = Arc::new(StatementContext {
+            parameters: values,
+            transaction: self.context.transaction.clone(),
+            command: self.context.transaction.advance_command(),
+            catalog: catalog.clone(),
+            settings: settings.clone(),
+            session: self.context.session.clone(),
+            transaction_time: now,
+            statement_time: self.context.statement_time,
+            held: Default::default(),
+        });
+        Ok(planned.plan.run(context).await?.try_collect().await?)
+    }
+
+    /// Whether a query finds a row.
+    pub async fn finds(&mut self, text: String, types: Vec<Option<SqlType>>, values: Vec<Datum>) -> Result<bool> {
+        let found = self.run(text, types, values).await?;
+        Ok(found.iter().any(|batch| batch.num_rows() > 0))
+    }
+}
