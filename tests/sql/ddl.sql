@@ -53,3 +53,9 @@ truncate n;
 alter table n add primary key (a);
 drop index n_pkey;
 drop table u, w;
+-- A default that names its sequence by type is tied to it too.
+create sequence tied;
+create table takes (a int default nextval('tied'::regclass));
+drop sequence tied;
+drop table takes;
+drop sequence tied;

@@ -138,3 +138,13 @@ with recursive t(n, s) as (values (1, 'a'::text) union all select n+1, s || 'b' 
 with q as materialized (select 1 as a) select * from q;
 with q as not materialized (select 1 as a) select * from q;
 with recursive r(n) as (select 1 union all select n+1 from r where n < 5) select sum(n) from r r1;
+-- A subquery without a row is NULL, whatever its column promises.
+select (select 1 where false) is null, coalesce((select 1 where false), 5), (select 1 limit 0);
+create table keyed (id int primary key, n int not null);
+select (select id from keyed limit 1) is null, coalesce((select n from keyed order by id limit 1), 5), (select count(*) from keyed limit 0);
+insert into keyed values (1, coalesce((select 2 where false), 3));
+update keyed set n = coalesce((select 7 where false), n + 1);
+insert into keyed values (2, (select 1 where false));
+select * from keyed where id = (select 1 where false);
+select * from keyed;
+drop table keyed;

@@ -124,7 +124,7 @@ impl Binder<'_> {
             let shown = schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}"));
             return Err(self.resolver.no_function(&shown, &arguments.values));
         }
-        if super::row_function::is_row_function(&name) || self.resolver.is_json_rows(&name) {
+        if super::row_function::is_row_function(&name) || self.resolver.is_listed_rows(&name) {
             return self.row_function(&name, arguments.values, env);
         }
         if schema.is_none()

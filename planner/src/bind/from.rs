@@ -260,8 +260,8 @@ impl Binder<'_> {
             name if super::row_function::is_row_function(name) => {
                 Ok(BoundFunction::Rows(self.row_source(&function.name, args)?))
             }
-            name if self.resolver.is_json_rows(name) => {
-                let (names, lists) = self.resolver.json_rows(name, args)?.into_iter().unzip();
+            name if self.resolver.is_listed_rows(name) => {
+                let (names, lists) = self.resolver.listed_rows(name, args)?.into_iter().unzip();
                 Ok(BoundFunction::Rows(RowSource::Lists(lists, names)))
             }
             name => Ok(BoundFunction::Value(match self.conditional(name, args.clone())? {

@@ -94,8 +94,8 @@ impl Binder<'_> {
         if let Some(list) = list_function(name) {
             return Ok(RowSource::List(self.resolver.function(list, args)?));
         }
-        if self.resolver.is_json_rows(name) {
-            let mut lists = self.resolver.json_rows(name, args)?;
+        if self.resolver.is_listed_rows(name) {
+            let mut lists = self.resolver.listed_rows(name, args)?;
             return match (lists.pop(), lists.is_empty()) {
                 (Some((_, list)), true) => Ok(RowSource::List(list)),
                 _ => Err(SqlError::unsupported(format!("{name} in a select list"))),

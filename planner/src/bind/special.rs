@@ -163,6 +163,9 @@ impl Binder<'_> {
                 AccessExpr::Dot(_) => return Err(SqlError::unsupported("a field of a row")),
             }
         }
+        if root.ty.plain() == SqlType::NAME {
+            return self.letter_of_name(root, &subscripts, env);
+        }
         if !root.ty.array {
             let message = format!("cannot subscript type {} because it does not support subscripting", root.ty.name());
             return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
@@ -209,6 +212,19 @@ impl Binder<'_> {
         };
         let index = place(int4(index)?)?;
         self.resolver.function("array element", vec![root, index])
+    }
+
+    /// `name[i]`: a name is an array of 64 bytes, counted from 0, each of type "char".
+    fn letter_of_name(&self, name: TypedExpr, subscripts: &[&Subscript], env: Env<'_>) -> Result<TypedExpr> {
+        let [Subscript::Index { index }] = subscripts else {
+            return Err(SqlError::unsupported("a slice of a name"));
+        };
+        let index = self.resolver.cast(self.expr(index, env)?, SqlType::INT4, CastContext::Assignment)?;
+        let text = self.resolver.cast(name, SqlType::TEXT, CastContext::Implicit)?;
+        let one = |value: i32| literal(Datum::Int32(Some(value)), SqlType::INT4);
+        let from = self.resolver.operator("+", Some(index), one(1))?;
+        let letter = self.resolver.function("substr", vec![text, from, one(1)])?;
+        self.resolver.cast(letter, SqlType::of(BaseType::SingleChar), CastContext::Explicit)
     }
 }
 

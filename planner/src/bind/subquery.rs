@@ -34,7 +34,9 @@ impl Binder<'_> {
 
     /// Rows beyond the first are 21000. Made an aggregate, which DataFusion also needs to decorrelate.
     fn at_most_one_row(&self, plan: LogicalPlan) -> Result<LogicalPlan> {
-        if plan.max_rows().is_some_and(|rows| rows <= 1) && plan.all_out_ref_exprs().is_empty() {
+        // Without a row it is NULL: a plan that may have none must not promise otherwise.
+        let tells_null = || plan.schema().fields().iter().all(|field| field.is_nullable()) || is_one_row(&plan);
+        if plan.max_rows().is_some_and(|rows| rows <= 1) && plan.all_out_ref_exprs().is_empty() && tells_null() {
             return Ok(plan);
         }
         if is_ungrouped_aggregate(&plan) {
@@ -267,6 +269,16 @@ fn three_valued(found: Expr, open: Expr, negated: bool) -> TypedExpr {
 pub fn subquery(plan: LogicalPlan) -> Subquery {
     let outer_ref_columns = plan.all_out_ref_exprs();
     Subquery { subquery: Arc::new(plan), outer_ref_columns, spans: Spans::new() }
+}
+
+/// Whether a plan is a SELECT without FROM: one row always.
+fn is_one_row(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::EmptyRelation(empty) => empty.produce_one_row,
+        LogicalPlan::Projection(projection) => is_one_row(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => is_one_row(&alias.input),
+        _ => false,
+    }
 }
 
 /// Whether a plan is an aggregate without GROUP BY, perhaps under a projection: always one row.

@@ -356,6 +356,7 @@ impl Making<'_> {
     pub(super) fn next_value(&mut self, stored: &str) -> Result<Option<String>> {
         let literal = stored.strip_prefix("nextval('").and_then(|rest| {
             rest.strip_suffix("'::regclass)")
+                .or_else(|| rest.strip_suffix("'::REGCLASS)"))
                 .or_else(|| rest.strip_suffix("'::text)"))
                 .or_else(|| rest.strip_suffix("')"))
         });

@@ -211,6 +211,20 @@ pub(super) async fn alter(context: &DdlContext, alter: &AlterType) -> Result<Str
     Ok("ALTER TYPE".into())
 }
 
+/// ALTER TYPE … OWNER TO.
+pub(crate) async fn alter_owner(context: &DdlContext, name: &ObjectName, owner: &str) -> Result<String> {
+    let old = find(context, name)?.ok_or_else(|| SqlError::new(state::UNDEFINED_OBJECT, missing(name)))?.descriptor();
+    check_owner(context, old)?;
+    let owner = match owner {
+        "current_user" | "current_role" | "session_user" => context.user,
+        role => context.role(role)?.oid,
+    };
+    let mut writer = context.writer();
+    writer.put_enum(Some(old), &EnumDescriptor { owner, ..old.clone() }).await?;
+    writer.flush().await?;
+    Ok("ALTER TYPE".into())
+}
+
 fn place_of(ty: &EnumDescriptor, label: &str) -> Result<usize> {
     ty.labels.iter().position(|known| known.name == label).ok_or_else(|| {
         SqlError::new(state::INVALID_PARAMETER_VALUE, format!("\"{label}\" is not an existing enum label"))

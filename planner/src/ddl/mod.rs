@@ -132,7 +132,9 @@ impl DdlContext {
 }
 
 pub use comment::execute as comment;
+pub(crate) use enumeration::alter_owner as alter_type_owner;
 pub use sequence::alter as alter_sequence;
+pub(crate) use sequence::next_value_text;
 pub use table_as::create as create_table_as;
 pub use view::{alter as alter_view, create as create_view};
 

@@ -145,7 +145,7 @@ pub(super) async fn store(
 
 /// The default of a column that takes its values from a sequence. The schema is always named, so
 /// that it means the same under every search_path.
-pub(super) fn next_value_text(schema: &str, sequence: &str) -> String {
+pub(crate) fn next_value_text(schema: &str, sequence: &str) -> String {
     let name = format!("{}.{}", quote(schema), quote(sequence));
     format!("nextval({}::regclass)", super::canonical::literal(&name))
 }

@@ -16,6 +16,7 @@ mod json;
 pub mod kernel;
 mod math;
 mod operator;
+mod options;
 mod parameters;
 pub mod registry;
 mod resolver;

@@ -104,6 +104,7 @@ fn tables() -> Vec<Vec<ScalarFunction>> {
         super::time::functions(),
         super::array::functions(),
         super::json::functions(),
+        super::options::functions(),
         super::session::functions(),
         super::sequence::functions(),
         crate::pg_catalog::functions::functions(),

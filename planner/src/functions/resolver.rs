@@ -108,14 +108,17 @@ impl<'a> Resolver<'a> {
         super::registry::resolve(self, name, args)
     }
 
-    /// Whether a function of json returns rows.
-    pub fn is_json_rows(&self, name: &str) -> bool {
-        super::json::is_row_function(name)
+    /// Whether a function returns rows that [`Resolver::listed_rows`] answers as arrays.
+    pub fn is_listed_rows(&self, name: &str) -> bool {
+        super::json::is_row_function(name) || super::options::exists(name)
     }
 
-    /// The columns of a function of json that returns rows, with their names (empty: the function's), as arrays.
-    pub fn json_rows(&self, name: &str, args: Vec<TypedExpr>) -> Result<Vec<(&'static str, TypedExpr)>> {
+    /// The columns of such a function, with their names (empty: the function's), as arrays.
+    pub fn listed_rows(&self, name: &str, args: Vec<TypedExpr>) -> Result<Vec<(&'static str, TypedExpr)>> {
         let args = self.settle_all(args);
+        if super::options::exists(name) {
+            return super::options::row_lists(self, &args);
+        }
         super::json::row_lists(self, name, &args)?.ok_or_else(|| self.no_function(name, &args))
     }
 

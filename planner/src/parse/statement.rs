@@ -181,6 +181,20 @@ pub enum StatementKind {
     Unlisten(Option<String>),
     /// CHECKPOINT.
     Checkpoint,
+    /// ALTER TYPE … OWNER TO.
+    AlterTypeOwner {
+        /// Which.
+        name: ast::ObjectName,
+        /// A role's name, folded, or `current_user` and its like.
+        owner: String,
+    },
+    /// LOCK TABLE in a mode that keeps definitions out and nobody else.
+    LockTable {
+        /// Tables.
+        tables: Vec<ast::ObjectName>,
+        /// Fails instead of waiting.
+        nowait: bool,
+    },
 }
 
 /// Modes of a transaction, each as far as named.

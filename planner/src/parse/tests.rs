@@ -102,7 +102,13 @@ fn utilities_of_pgbench_and_drivers() {
         StatementKind::Fetch { direction: FetchDirection::Relative(Some(10)), .. }
     ));
     assert!(matches!(kind("fetch c"), StatementKind::Fetch { cursor, .. } if cursor == "c"));
-    assert_eq!(error("LOCK TABLE t IN ACCESS SHARE MODE").0, "0A000");
+    assert!(matches!(kind("LOCK TABLE t IN ACCESS SHARE MODE"), StatementKind::LockTable { nowait: false, .. }));
+    assert!(
+        matches!(kind("lock only t, s.u in row exclusive mode nowait"), StatementKind::LockTable { tables, nowait: true } if tables.len() == 2)
+    );
+    assert_eq!(error("LOCK TABLE t").0, "0A000");
+    assert_eq!(error("LOCK t IN SHARE UPDATE EXCLUSIVE MODE").0, "0A000");
+    assert_eq!(error("LOCK t IN NO MODE").0, "42601");
 }
 
 #[test]

@@ -39,6 +39,10 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         StatementKind::AlterSequence(Box::new(sequence::alter(cursor)?))
     } else if cursor.words(&["comment", "on"]) {
         StatementKind::Comment(Box::new(comment::comment(cursor)?))
+    } else if let Some(kind) = alter_type_owner(cursor)? {
+        kind
+    } else if cursor.word("lock") {
+        lock(cursor)?
     } else if cursor.word("discard") {
         discard(cursor)?
     } else if cursor.word("prepare") {
@@ -106,7 +110,6 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
         &["import"],
         &["listen"],
         &["load"],
-        &["lock"],
         &["merge"],
         &["notify"],
         &["reassign"],
@@ -119,7 +122,6 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
         if cursor.words(words) {
             let name = words.join(" ").to_uppercase();
             cursor.back_to(mark);
-            let name = if name == "LOCK" { "LOCK TABLE".to_string() } else { name };
             return Err(SqlError::unsupported(name));
         }
     }
@@ -187,6 +189,55 @@ fn vacuum(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
 fn analyze(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     options(cursor, "ANALYZE")?;
     Ok(StatementKind::Analyze { tables: tables(cursor)? })
+}
+
+/// ALTER TYPE … OWNER TO; `None`, and nothing read, for another ALTER.
+fn alter_type_owner(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
+    let mark = cursor.mark();
+    if cursor.words(&["alter", "type"])
+        && let Ok(name) = cursor.object_name()
+        && cursor.words(&["owner", "to"])
+    {
+        return Ok(Some(StatementKind::AlterTypeOwner { name, owner: cursor.name()? }));
+    }
+    cursor.back_to(mark);
+    Ok(None)
+}
+
+/// LOCK. Those modes are taken that go with each other and keep definitions out, which is what a writer has.
+fn lock(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
+    const MODES: &[(&[&str], bool)] = &[
+        (&["access", "share"], true),
+        (&["row", "share"], true),
+        (&["row", "exclusive"], true),
+        (&["share", "update", "exclusive"], false),
+        (&["share", "row", "exclusive"], false),
+        (&["share"], false),
+        (&["exclusive"], false),
+        (&["access", "exclusive"], false),
+    ];
+    cursor.word("table");
+    let mut tables = Vec::new();
+    loop {
+        cursor.word("only");
+        tables.push(cursor.object_name()?);
+        cursor.sign(&Token::Mul);
+        if !cursor.sign(&Token::Comma) {
+            break;
+        }
+    }
+    let mut mode: (&[&str], bool) = (&["access", "exclusive"], false);
+    if cursor.word("in") {
+        mode = *MODES.iter().find(|(words, _)| cursor.words(words)).ok_or_else(|| cursor.error())?;
+        if !cursor.word("mode") {
+            return Err(cursor.error());
+        }
+    }
+    let nowait = cursor.word("nowait");
+    if !mode.1 {
+        return Err(SqlError::unsupported(format!("LOCK TABLE in {} mode", mode.0.join(" ").to_uppercase())));
+    }
+    Ok(StatementKind::LockTable { tables, nowait })
 }
 
 fn discard(cursor: &mut Cursor<'_>) -> Result<StatementKind> {

@@ -1,10 +1,13 @@
-//! `pg_depend`: which column owns which sequence, and which columns a view needs. Other
-//! dependencies are not shown.
+//! `pg_depend`: which column owns which sequence, which default takes its values from one, and which columns a view
+//! needs. Other dependencies are not shown.
 
 use super::definition::{Definition, Fill, Rows, value};
+use super::describe::default_oid;
+use crate::ddl::next_value_text;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
+use std::collections::HashMap;
 
 /// `pg_catalog.pg_depend`.
 pub(super) const VIEW: Definition = Definition {
@@ -18,6 +21,23 @@ pub(super) const VIEW: Definition = Definition {
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     const PG_CLASS: u32 = 1259;
     const PG_REWRITE: u32 = 2618;
+    const PG_ATTRDEF: u32 = 2604;
+    let mut next_values = HashMap::new();
+    for sequence in context.catalog.user_relations().filter(|relation| relation.sequence.is_some()) {
+        next_values.insert(next_value_text(&sequence.schema, &sequence.name), sequence.oid);
+    }
+    for table in context.catalog.user_relations() {
+        for column in table.live_columns().filter(|column| column.identity.is_none()) {
+            let Some(sequence) = column.default.as_ref().and_then(|text| next_values.get(text)) else { continue };
+            rows.add([
+                ("classid", value::oid(PG_ATTRDEF)),
+                ("objid", value::oid(default_oid(table.oid, column.id))),
+                ("refclassid", value::oid(PG_CLASS)),
+                ("refobjid", value::oid(*sequence)),
+                ("deptype", value::text("n")),
+            ])?;
+        }
+    }
     for sequence in context.catalog.user_relations() {
         let Some((table, column)) = sequence.sequence.as_ref().and_then(|parameters| parameters.owned_by) else {
             continue;

@@ -1,8 +1,12 @@
 //! `pg_namespace`: schemas.
 
 use super::definition::{Definition, Fill, Rows, value};
+use super::describe::role_name;
+use crate::catalog::SchemaDescriptor;
 use crate::error::Result;
 use crate::execution::StatementContext;
+use crate::types::{Datum, SqlType};
+use datafusion::scalar::ScalarValue;
 
 /// `pg_catalog.pg_namespace`.
 pub(super) const VIEW: Definition = Definition {
@@ -18,7 +22,19 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("oid", value::oid(schema.oid)),
             ("nspname", value::text(&schema.name)),
             ("nspowner", value::oid(schema.owner)),
+            ("nspacl", acl(context, &schema)),
         ])?;
     }
     Ok(())
+}
+
+/// Everybody uses `public`: said as PostgreSQL says it, so that pg_dump finds nothing changed there.
+fn acl(context: &StatementContext, schema: &SchemaDescriptor) -> Datum {
+    if schema.name != "public" {
+        return Datum::Null;
+    }
+    let owner = role_name(&context.catalog, schema.owner);
+    let items = [format!("{owner}=UC/{owner}"), format!("=U/{owner}")];
+    let items: Vec<Datum> = items.into_iter().map(|item| Datum::Utf8(Some(item))).collect();
+    Datum::List(ScalarValue::new_list_nullable(&items, &SqlType::TEXT.arrow()))
 }

@@ -3,7 +3,7 @@
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
-use crate::types::{Datum, Oid, SqlType};
+use crate::types::{BaseType, Datum, Oid, SqlType};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -126,19 +126,25 @@ fn facts_of(line: &'static str) -> Option<(Oid, TypeFacts)> {
 
 /// The facts about a type.
 pub(super) fn type_facts(ty: &SqlType) -> TypeFacts {
-    TABLE.get(&ty.oid()).copied().unwrap_or(TypeFacts {
-        name: "unknown",
-        by_value: false,
-        category: "X",
-        preferred: false,
-        functions: [0; 4],
-        align: "i",
-        storage: "x",
-        collation: 0,
-        kind: "p",
-        subscript: 0,
-    })
+    if let (BaseType::Enum(_), false) = (ty.base, ty.array) {
+        // Stored by number.
+        return TypeFacts { name: "enum", by_value: true, category: "E", storage: "p", kind: "e", ..UNKNOWN };
+    }
+    TABLE.get(&ty.oid()).copied().unwrap_or(UNKNOWN)
 }
+
+const UNKNOWN: TypeFacts = TypeFacts {
+    name: "unknown",
+    by_value: false,
+    category: "X",
+    preferred: false,
+    functions: [0; 4],
+    align: "i",
+    storage: "x",
+    collation: 0,
+    kind: "p",
+    subscript: 0,
+};
 
 /// Every type with its facts, by OID.
 pub(super) fn all() -> impl Iterator<Item = (SqlType, TypeFacts)> {

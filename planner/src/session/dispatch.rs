@@ -37,6 +37,7 @@ pub(super) enum Definition<'a> {
     Sequence(&'a crate::parse::AlterSequence),
     CreateView(&'a crate::parse::CreateView),
     AlterView(&'a ast::Statement),
+    TypeOwner(&'a ast::ObjectName, &'a str),
     Comment(&'a crate::parse::Comment),
     /// CREATE TABLE AS, the columns, and where the table is answered.
     TableAs(&'a crate::parse::CreateTableAs, &'a [OutputColumn], &'a Mutex<Option<TableDescriptor>>),
@@ -220,6 +221,9 @@ impl Session {
             StatementKind::SetConstraints { names, deferred } => {
                 self.set_constraints(names.as_deref(), *deferred).await
             }
+            StatementKind::AlterTypeOwner { name, owner } => {
+                self.define_writing("ALTER TYPE", Definition::TypeOwner(name, owner)).await
+            }
             StatementKind::Copy(copy) => self.run_copy(copy, limits).await,
             StatementKind::Execute { name, parameters } => {
                 let (target, values) = self.execute_arguments(&statement, name, parameters).await?;
@@ -332,6 +336,7 @@ impl Session {
                 Definition::CreateView(create) => ddl::create_view(&ddl, create).await,
                 Definition::Comment(comment) => ddl::comment(&ddl, comment).await,
                 Definition::AlterView(alter) => ddl::alter_view(&ddl, alter).await,
+                Definition::TypeOwner(name, owner) => ddl::alter_type_owner(&ddl, name, owner).await,
                 Definition::TableAs(create, columns, made) => {
                     ddl::create_table_as(&ddl, create, columns).await.map(|table| {
                         *made.lock() = table;

@@ -8,6 +8,7 @@ use super::settings::registry;
 use super::statement::Statement;
 use super::{Session, query};
 use crate::bind::bind_parameter_values;
+use crate::catalog::RelationKind;
 use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
 use crate::parse::{Discard, StatementKind, fold_name};
@@ -108,6 +109,7 @@ impl Session {
             StatementKind::CloseCursor(name) => self.close_cursor(name.as_deref())?,
             StatementKind::Unlisten(_) => done("UNLISTEN"),
             StatementKind::Checkpoint => done("CHECKPOINT"),
+            StatementKind::LockTable { tables, nowait } => self.lock_tables(statement.alone, tables, *nowait).await?,
             _ => return Err(SqlError::internal("a statement that went the wrong way")),
         })
     }
@@ -224,6 +226,39 @@ impl Session {
             self.tell_no_statistics();
         }
         Ok(done("VACUUM"))
+    }
+
+    /// Keeps definitions of tables as they are until the transaction ends. Errors: 25P01, 42P01, 42809, 55P03.
+    async fn lock_tables(&mut self, alone: bool, names: &[ast::ObjectName], nowait: bool) -> Result<Outcome> {
+        if alone && self.status() != super::TransactionStatus::InBlock {
+            let message = "LOCK TABLE can only be used in transaction blocks";
+            return Err(SqlError::new(state::NO_ACTIVE_SQL_TRANSACTION, message));
+        }
+        let catalog = self.block.statement(false).await?.catalog;
+        let settings = self.shared.settings();
+        let locks = self.block.locks().ok_or_else(|| SqlError::internal("a transaction without locks"))?;
+        let timeout = if nowait { Some(std::time::Duration::ZERO) } else { settings.lock_timeout() };
+        for name in names {
+            let (schema, name) = fold_name(name)?;
+            let found = catalog.relation(schema.as_deref(), &name, settings.search_path());
+            let table = found.ok_or_else(|| undefined_table(schema.as_deref(), &name))?;
+            match table.kind {
+                RelationKind::Table | RelationKind::SystemView => {}
+                RelationKind::View => return Err(SqlError::unsupported("LOCK TABLE of a view")),
+                RelationKind::Sequence => {
+                    let message = format!("cannot lock relation \"{name}\"");
+                    return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message)
+                        .detail("This operation is not supported for sequences."));
+                }
+            }
+            locks.shared(table.oid, table.version, timeout).await.map_err(|error| match error.state() {
+                state::LOCK_NOT_AVAILABLE if nowait => {
+                    SqlError::new(state::LOCK_NOT_AVAILABLE, format!("could not obtain lock on relation \"{name}\""))
+                }
+                _ => error,
+            })?;
+        }
+        Ok(done("LOCK TABLE"))
     }
 
     fn tell_no_statistics(&self) {

@@ -262,3 +262,32 @@ async fn the_status_of_a_transaction_can_be_asked_for() {
     assert_eq!(c.state("SELECT pg_xact_status(9223372036854775807)").await, "22023");
     assert_eq!(c.state("SELECT pg_xact_status(-1)").await, "22023");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_locked_table_keeps_its_definition() {
+    let database = database().await;
+    let (mut c, mut other) = (connect(&database).await, connect(&database).await);
+    c.run("CREATE TABLE t (a int PRIMARY KEY); CREATE VIEW v AS SELECT a FROM t; CREATE SEQUENCE s").await;
+    assert_eq!(c.state("LOCK TABLE t IN ACCESS SHARE MODE").await, "25P01");
+    c.run("BEGIN").await;
+    assert_eq!(c.tag("LOCK TABLE ONLY public.t IN ACCESS SHARE MODE").await, "LOCK TABLE");
+    other.run("INSERT INTO t VALUES (1); SET lock_timeout = '50ms'").await;
+    assert_eq!(other.state("ALTER TABLE t ADD b int").await, "55P03");
+    c.run("COMMIT").await;
+    other.run("BEGIN; ALTER TABLE t ADD b int").await;
+    c.run("BEGIN").await;
+    assert_eq!(c.state("LOCK TABLE t IN ROW SHARE MODE NOWAIT").await, "55P03");
+    c.run("ROLLBACK").await;
+    other.run("COMMIT").await;
+    for (statement, state) in [
+        ("LOCK TABLE missing IN ACCESS SHARE MODE", "42P01"),
+        ("LOCK TABLE s IN ACCESS SHARE MODE", "42809"),
+        ("LOCK TABLE v IN ACCESS SHARE MODE", "0A000"),
+        ("LOCK TABLE t", "0A000"),
+        ("LOCK TABLE t IN EXCLUSIVE MODE", "0A000"),
+    ] {
+        c.run("BEGIN").await;
+        assert_eq!(c.state(statement).await, state, "{statement}");
+        c.run("ROLLBACK").await;
+    }
+}
