@@ -4,6 +4,7 @@
 
 use super::describe;
 use super::pg_description::comment;
+use super::privileges;
 use super::view_definition::view_definition;
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
@@ -535,43 +536,13 @@ fn lookups() -> Vec<ScalarFunction> {
             text.array_of(),
             |context, arguments| {
                 let role = describe::role_name(&context.catalog, arguments.oid(1).unwrap_or(0));
-                default_privileges(arguments.text(0).unwrap_or_default(), &role)
+                privileges::by_default(arguments.text(0).unwrap_or_default(), &role)
             },
         ),
         function("pg_get_userbyid", &[SqlType::OID], SqlType::NAME, |context, arguments| {
             some_text(describe::role_name(&context.catalog, arguments.oid(0).unwrap_or(0)))
         }),
     ]
-}
-
-/// What PostgreSQL grants on a new object of a kind: to everybody, and to its owner (manual, table 5.2). Nothing is
-/// granted here: tools compare it with what was.
-fn default_privileges(kind: &str, owner: &str) -> Result<Option<Datum>> {
-    let (everybody, own) = match kind {
-        "c" => ("", ""),
-        "r" => ("", "arwdDxt"),
-        "s" => ("", "rwU"),
-        "d" => ("Tc", "CTc"),
-        "f" => ("X", "X"),
-        "l" | "T" => ("U", "U"),
-        "L" => ("", "rw"),
-        "n" => ("", "UC"),
-        "t" => ("", "C"),
-        "F" | "S" => ("", "U"),
-        "p" => ("", "sA"),
-        _ => return Err(SqlError::internal(format!("unrecognized object type abbreviation: {kind}"))),
-    };
-    let plain = owner.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
-    let owner = if plain { owner.to_string() } else { format!("\"{}\"", owner.replace('"', "\"\"")) };
-    let mut items = Vec::new();
-    if !everybody.is_empty() {
-        items.push(format!("={everybody}/{owner}"));
-    }
-    if !own.is_empty() {
-        items.push(format!("{owner}={own}/{owner}"));
-    }
-    let items: Vec<Datum> = items.into_iter().map(|item| Datum::Utf8(Some(item))).collect();
-    Ok(Some(Datum::List(ScalarValue::new_list_nullable(&items, &SqlType::TEXT.arrow()))))
 }
 
 /// What is the same everywhere here.

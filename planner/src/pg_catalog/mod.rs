@@ -42,6 +42,7 @@ mod pg_tablespace;
 mod pg_type;
 mod pg_user;
 mod pg_views;
+mod privileges;
 mod probe;
 mod schema_check_constraints;
 mod schema_columns;
