@@ -3,8 +3,9 @@
 //! none of them is a name that can be written without quotes.
 
 use super::cursor::is_word;
+use super::tokens::{end_of, follows, word};
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// `x BETWEEN SYMMETRIC a AND b` is `x BETWEEN marker operator a AND b`, of an operator that binds least.
 pub const SYMMETRIC: &str = "\u{1}symmetric";
@@ -15,16 +16,6 @@ pub const EXCLUDE: &str = "\u{1}exclude ";
 /// `SET a[1] = x` is `SET a = function(x, a[1])`.
 pub const ELEMENT: &str = "\u{1}element";
 
-fn word(value: &str, keyword: Keyword, like: &TokenWithSpan) -> TokenWithSpan {
-    let word = Word { value: value.into(), quote_style: None, keyword };
-    TokenWithSpan { token: Token::Word(word), span: like.span }
-}
-
-fn follows(tokens: &[TokenWithSpan], at: usize, words: &[&str]) -> bool {
-    let slice = tokens.get(at..at + words.len());
-    slice.is_some_and(|slice| slice.iter().zip(words).all(|(token, word)| is_word(token, word)))
-}
-
 /// Rewrites what stands at a place of a query or write.
 pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     if follows(tokens, at, &["between", "asymmetric"]) {
@@ -32,7 +23,7 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     } else if follows(tokens, at, &["between", "symmetric"])
         && let Some(symmetric) = tokens.get_mut(at + 1)
     {
-        let marker = word(SYMMETRIC, Keyword::NoKeyword, symmetric);
+        let marker = word(Keyword::NoKeyword, SYMMETRIC, symmetric);
         symmetric.token = Token::CustomBinaryOperator(MARK.into());
         tokens.insert(at + 1, marker);
     } else if follows(tokens, at, &["exclude"]) {
@@ -76,8 +67,8 @@ fn typed_constant(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         return;
     }
     let bracket = |token: Token| TokenWithSpan { token, span: text.span };
-    let mut cast = vec![word("CAST", Keyword::CAST, &text), bracket(Token::LParen), text.clone()];
-    cast.push(word("AS", Keyword::AS, &text));
+    let mut cast = vec![word(Keyword::CAST, "CAST", &text), bracket(Token::LParen), text.clone()];
+    cast.push(word(Keyword::AS, "AS", &text));
     cast.extend(tokens.get(at..end).unwrap_or_default().to_vec());
     cast.push(bracket(Token::RParen));
     tokens.splice(at..=end, cast);
@@ -114,9 +105,9 @@ fn exclude(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let mut key = if sorted {
         vec![TokenWithSpan { token: Token::Comma, span: like.span }]
     } else {
-        vec![word("ORDER", Keyword::ORDER, &like), word("BY", Keyword::BY, &like)]
+        vec![word(Keyword::ORDER, "ORDER", &like), word(Keyword::BY, "BY", &like)]
     };
-    key.push(word(&format!("{EXCLUDE}{kind}"), Keyword::NoKeyword, &like));
+    key.push(word(Keyword::NoKeyword, &format!("{EXCLUDE}{kind}"), &like));
     tokens.splice(frame..frame, key);
 }
 
@@ -126,28 +117,15 @@ fn elements(tokens: &mut Vec<TokenWithSpan>, first: usize) {
     loop {
         let named = matches!(tokens.get(start).map(|token| &token.token), Some(Token::Word(_)));
         let subscripted = tokens.get(start + 1).is_some_and(|token| token.token == Token::LBracket);
-        let Some(end) = end_of_assignment(tokens, start) else { return };
-        let mut end = end;
+        let mut end = end_of_assignment(tokens, start);
         if named && subscripted {
-            let equals = (start..end).find(|at| {
-                let depth: isize = tokens
-                    .get(start..*at)
-                    .unwrap_or_default()
-                    .iter()
-                    .map(|token| match token.token {
-                        Token::LBracket | Token::LParen => 1,
-                        Token::RBracket | Token::RParen => -1,
-                        _ => 0,
-                    })
-                    .sum();
-                depth == 0 && tokens.get(*at).is_some_and(|token| token.token == Token::Eq)
-            });
-            let Some(equals) = equals else { return };
+            let equals = end_of(tokens, start, |at, token| at >= end || token.token == Token::Eq);
+            let Some(equals) = equals.filter(|equals| *equals < end) else { return };
             let (Some(name), Some(sign)) = (tokens.get(start).cloned(), tokens.get(equals).cloned()) else { return };
             let target = tokens.get(start..equals).unwrap_or_default().to_vec();
             let value = tokens.get(equals + 1..end).unwrap_or_default().to_vec();
             let token = |token: Token| TokenWithSpan { token, span: name.span };
-            let mut new = vec![name.clone(), sign, word(ELEMENT, Keyword::NoKeyword, &name), token(Token::LParen)];
+            let mut new = vec![name.clone(), sign, word(Keyword::NoKeyword, ELEMENT, &name), token(Token::LParen)];
             new.extend(value);
             new.push(token(Token::Comma));
             new.extend(target);
@@ -164,23 +142,13 @@ fn elements(tokens: &mut Vec<TokenWithSpan>, first: usize) {
 }
 
 /// Where an assignment ends: the comma after it, or the word that begins the next clause, or the end.
-fn end_of_assignment(tokens: &[TokenWithSpan], start: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    for (at, token) in tokens.iter().enumerate().skip(start) {
-        match token.token {
-            Token::LParen | Token::LBracket => depth += 1,
-            Token::RParen if depth == 0 => return Some(at),
-            Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
-            Token::Comma if depth == 0 => return Some(at),
-            _ if depth > 0 => {}
-            _ if is_word(token, "where") || is_word(token, "returning") => return Some(at),
-            _ if is_word(token, "from")
-                && !at.checked_sub(1).is_some_and(|before| follows(tokens, before, &["distinct"])) =>
-            {
-                return Some(at);
-            }
-            _ => {}
-        }
-    }
-    Some(tokens.len())
+fn end_of_assignment(tokens: &[TokenWithSpan], start: usize) -> usize {
+    let ends = |at: usize, token: &TokenWithSpan| {
+        let compared = || at.checked_sub(1).is_some_and(|before| follows(tokens, before, &["distinct"]));
+        token.token == Token::Comma
+            || is_word(token, "where")
+            || is_word(token, "returning")
+            || is_word(token, "from") && !compared()
+    };
+    end_of(tokens, start, ends).unwrap_or(tokens.len())
 }

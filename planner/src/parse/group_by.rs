@@ -1,8 +1,9 @@
 //! GROUP BY as PostgreSQL's grammar has it, in the words that sqlparser reads.
 
 use super::cursor::is_word;
+use super::tokens;
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// The item that stands for DISTINCT in `GROUP BY DISTINCT …`. Not a name that can be written without quotes.
 pub const GROUP_BY_DISTINCT: &str = "\u{1}distinct";
@@ -18,8 +19,7 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         } else if word(2, "distinct")
             && let Some(distinct) = tokens.get_mut(at + 2)
         {
-            let marker = Word { value: GROUP_BY_DISTINCT.into(), quote_style: None, keyword: Keyword::NoKeyword };
-            distinct.token = Token::Word(marker);
+            *distinct = tokens::word(Keyword::NoKeyword, GROUP_BY_DISTINCT, distinct);
             let comma = TokenWithSpan { token: Token::Comma, span: distinct.span };
             tokens.insert(at + 3, comma);
         }
@@ -34,20 +34,20 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
 /// sqlparser takes the first for those of the element.
 fn elements(tokens: &mut Vec<TokenWithSpan>, first: usize, sets: bool) {
     let mut start = first;
-    while let Some(mut end) = end_of(tokens, start) {
+    while let Some(mut end) = tokens::end_of(tokens, start, |_, token| token.token == Token::Comma) {
         let nested = |token: Option<&TokenWithSpan>, text: &str| token.is_some_and(|token| is_word(token, text));
         if sets
             && nested(tokens.get(start), "grouping")
             && nested(tokens.get(start + 1), "sets")
             && tokens.get(start + 2).is_some_and(|token| token.token == Token::LParen)
-            && closing(tokens, start + 2) == end.checked_sub(1)
+            && tokens::closing(tokens, start + 2) == end.checked_sub(1)
         {
             tokens.remove(end - 1);
             tokens.drain(start..start + 3);
             continue;
         }
         let bracketed = tokens.get(start).is_some_and(|token| token.token == Token::LParen);
-        if bracketed && closing(tokens, start).is_some_and(|close| close + 1 < end) {
+        if bracketed && tokens::closing(tokens, start).is_some_and(|close| close + 1 < end) {
             let mut extra = tokens.get(start).into_iter().chain(tokens.get(end - 1)).cloned().collect::<Vec<_>>();
             if let (Some(mut close), Some(open)) = (extra.pop(), extra.pop()) {
                 close.token = Token::RParen;
@@ -61,37 +61,4 @@ fn elements(tokens: &mut Vec<TokenWithSpan>, first: usize, sets: bool) {
         }
         start = end + 1;
     }
-}
-
-/// The comma or bracket that ends what starts at a place.
-fn end_of(tokens: &[TokenWithSpan], start: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    for (at, token) in tokens.iter().enumerate().skip(start) {
-        match token.token {
-            Token::LParen | Token::LBracket => depth += 1,
-            Token::RParen if depth == 0 => return Some(at),
-            Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
-            Token::Comma if depth == 0 => return Some(at),
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The bracket that closes the one at a place.
-fn closing(tokens: &[TokenWithSpan], open: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    for (at, token) in tokens.iter().enumerate().skip(open) {
-        match token.token {
-            Token::LParen => depth += 1,
-            Token::RParen => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return Some(at);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
 }

@@ -15,6 +15,7 @@ mod settings;
 pub mod source;
 pub mod statement;
 mod table_as;
+mod tokens;
 mod transaction;
 mod utility;
 mod view;

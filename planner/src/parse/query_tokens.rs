@@ -4,6 +4,7 @@
 use super::cursor::is_word;
 use super::source::Source;
 use super::statement::{Extras, LockStrength, Overriding};
+use super::tokens::{closing, follows, word};
 use crate::error::{Result, SqlError};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -43,25 +44,13 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
     Ok(())
 }
 
-/// Whether these words stand at a place.
-fn follows(tokens: &[TokenWithSpan], at: usize, words: &[&str]) -> bool {
-    tokens
-        .get(at..at + words.len())
-        .is_some_and(|slice| slice.iter().zip(words).all(|(token, word)| is_word(token, word)))
-}
-
-fn word(like: &TokenWithSpan, keyword: Keyword, text: &str) -> TokenWithSpan {
-    let word = sqlparser::tokenizer::Word { value: text.into(), quote_style: None, keyword };
-    TokenWithSpan { token: Token::Word(word), span: like.span }
-}
-
 /// `TABLE t` is `SELECT * FROM t`.
 fn table_command(tokens: &mut Vec<TokenWithSpan>) {
     let Some(first) = tokens.first().cloned() else { return };
     if is_word(&first, "table") {
-        let select = word(&first, Keyword::SELECT, "SELECT");
+        let select = word(Keyword::SELECT, "SELECT", &first);
         let star = TokenWithSpan { token: Token::Mul, span: first.span };
-        let from = word(&first, Keyword::FROM, "FROM");
+        let from = word(Keyword::FROM, "FROM", &first);
         tokens.splice(0..1, [select, star, from]);
     }
 }
@@ -75,7 +64,7 @@ fn roles(tokens: &mut Vec<TokenWithSpan>) {
         return;
     }
     if let Some(second) = tokens.get_mut(1) {
-        *second = word(second, Keyword::ROLE, "ROLE");
+        *second = word(Keyword::ROLE, "ROLE", second);
     }
     let mut at = 2;
     while at < tokens.len() {
@@ -94,7 +83,7 @@ fn roles(tokens: &mut Vec<TokenWithSpan>) {
         if tokens.get(after).is_some_and(|token| is_word(token, "with")) {
             after += 1;
         }
-        tokens.insert(after, word(&like, Keyword::LOGIN, "LOGIN"));
+        tokens.insert(after, word(Keyword::LOGIN, "LOGIN", &like));
     }
 }
 
@@ -151,8 +140,8 @@ fn interval_precision(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         && matches!(digits.token, Token::Number(..))
         && matches!(text.token, Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_));
     if matches {
-        let cast = word(interval, Keyword::CAST, "CAST");
-        let as_type = word(interval, Keyword::AS, "AS");
+        let cast = word(Keyword::CAST, "CAST", interval);
+        let as_type = word(Keyword::AS, "AS", interval);
         let [interval, open, digits, close, text] = [interval, open, digits, close, text].map(Clone::clone);
         let end = close.clone();
         tokens.splice(at..at + 5, [cast, open.clone(), text, as_type, interval, open, digits, close, end]);
@@ -161,24 +150,8 @@ fn interval_precision(tokens: &mut Vec<TokenWithSpan>, at: usize) {
 
 /// `ON CONFLICT (a) WHERE …` names a partial index: there are none.
 fn conflict_target(tokens: &[TokenWithSpan], at: usize) -> Result<()> {
-    if tokens.get(at).is_none_or(|token| token.token != Token::LParen) {
-        return Ok(());
-    }
-    let mut depth = 0;
-    for (offset, token) in tokens.iter().enumerate().skip(at) {
-        match token.token {
-            Token::LParen => depth += 1,
-            Token::RParen => {
-                depth -= 1;
-                if depth == 0 {
-                    if follows(tokens, offset + 1, &["where"]) {
-                        return Err(SqlError::unsupported("ON CONFLICT on a partial index"));
-                    }
-                    return Ok(());
-                }
-            }
-            _ => {}
-        }
+    if closing(tokens, at).is_some_and(|close| follows(tokens, close + 1, &["where"])) {
+        return Err(SqlError::unsupported("ON CONFLICT on a partial index"));
     }
     Ok(())
 }

@@ -21,5 +21,5 @@ pub use lock_rows::LockRowsExec;
 pub use node::{DeleteNode, InsertNode, LockRowsNode, OnConflict, UpdateNode, conflict_schema, table_schema};
 pub use operator::WriteExec;
 pub use planner::DmlPlanner;
-pub use references::{KeyChange, Pending};
+pub use references::{KeyChange, MIXED, Pending, dangling};
 pub use run::hold_table;

@@ -19,6 +19,15 @@ pub enum KeyChange {
     Changed(Vec<Datum>),
 }
 
+/// Why a key that is NULL in part does not do under MATCH FULL.
+pub const MIXED: &str = "MATCH FULL does not allow mixing of null and nonnull key values.";
+
+/// 23503 for a row of a table whose key finds no row by a FOREIGN KEY of it.
+pub fn dangling(schema: &str, table: &str, constraint: &str) -> SqlError {
+    let message = format!("insert or update on table \"{table}\" violates foreign key constraint \"{constraint}\"");
+    SqlError::new(state::FOREIGN_KEY_VIOLATION, message).table(schema, table).constraint(constraint)
+}
+
 /// A key to be looked at when the statement has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pending {
@@ -156,14 +165,7 @@ impl References {
             return Ok(Some(key));
         }
         if side.match_full && nulls < key.len() {
-            let message = format!(
-                "insert or update on table \"{}\" violates foreign key constraint \"{}\"",
-                self.name, side.name
-            );
-            return Err(SqlError::new(state::FOREIGN_KEY_VIOLATION, message)
-                .detail("MATCH FULL does not allow mixing of null and nonnull key values.")
-                .table(&self.schema, &self.name)
-                .constraint(&side.name));
+            return Err(dangling(&self.schema, &self.name, &side.name).detail(MIXED));
         }
         Ok(None)
     }

@@ -95,13 +95,7 @@ impl Evaluator {
         }
         match &self.of.inner {
             Inner::Aggregate(function) if self.of.filtered => {
-                let condition = values.last().and_then(|array| array.as_boolean_opt());
-                let condition = condition.ok_or_else(|| SqlError::internal("a filter that is no boolean"))?;
-                let (arguments, passed) = passing(arguments, condition)?;
-                for frame in &mut frames {
-                    let place = |row: usize| passed.get(row).copied().unwrap_or_default();
-                    *frame = place(frame.start)..place(frame.end);
-                }
+                let arguments = pass(values, arguments, &mut frames)?;
                 self.aggregated(function, &arguments, &frames)
             }
             Inner::Aggregate(function) => self.aggregated(function, arguments, &frames),
@@ -136,14 +130,7 @@ impl Evaluator {
         if let Inner::Aggregate(function) = &self.of.inner {
             let mut arguments = arguments.to_vec();
             if self.of.filtered {
-                let condition = values.last().and_then(|array| array.as_boolean_opt());
-                let condition = condition.ok_or_else(|| SqlError::internal("a filter that is no boolean"))?;
-                let (kept, passed) = passing(&arguments, condition)?;
-                arguments = kept;
-                for piece in pieces.iter_mut().flatten() {
-                    let place = |row: usize| passed.get(row).copied().unwrap_or_default();
-                    *piece = place(piece.start)..place(piece.end);
-                }
+                arguments = pass(values, &arguments, pieces.iter_mut().flatten())?;
             }
             let mut results: Vec<ScalarValue> = Vec::with_capacity(pieces.len());
             for pieces in pieces {
@@ -191,6 +178,23 @@ fn nth(numbers: Option<&ArrayRef>, row: usize) -> Result<Option<usize>> {
 
 fn slices(values: &[ArrayRef], range: Range<usize>) -> Vec<ArrayRef> {
     values.iter().map(|array| array.slice(range.start, range.len())).collect()
+}
+
+/// Leaves of the arguments the rows that the filter, the last of all values, lets through, and makes ranges of rows
+/// those of what is left.
+fn pass<'r>(
+    values: &[ArrayRef],
+    arguments: &[ArrayRef],
+    ranges: impl IntoIterator<Item = &'r mut Range<usize>>,
+) -> Result<Vec<ArrayRef>> {
+    let condition = values.last().and_then(|array| array.as_boolean_opt());
+    let condition = condition.ok_or_else(|| SqlError::internal("a filter that is no boolean"))?;
+    let (kept, passed) = passing(arguments, condition)?;
+    let place = |row: usize| passed.get(row).copied().unwrap_or_default();
+    for range in ranges {
+        *range = place(range.start)..place(range.end);
+    }
+    Ok(kept)
 }
 
 /// The rows for which a condition is true, and for each row how many of them come before it; one more at the end.

@@ -16,7 +16,7 @@ use super::database::Database;
 use crate::catalog::{ForeignKeyDescriptor, ReferentialAction, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
-use crate::execution::dml::{KeyChange, Pending};
+use crate::execution::dml::{self, KeyChange, Pending};
 use crate::parse::fold_name;
 use crate::parse::names::quote;
 use crate::types::{Datum, Oid};
@@ -227,8 +227,7 @@ pub async fn validate(
         let any = format!("({})", present.join(" OR "));
         let text = format!("SELECT 1 FROM {table} x WHERE {any} AND NOT {all} LIMIT 1");
         if runner.finds(text, Vec::new(), Vec::new()).await? {
-            let detail = "MATCH FULL does not allow mixing of null and nonnull key values.";
-            return Err(reference.dangling().detail(detail));
+            return Err(reference.dangling().detail(dml::MIXED));
         }
     }
     let text = format!(

@@ -6,7 +6,7 @@ use super::runner::Runner;
 use crate::catalog::{ColumnId, ForeignKeyDescriptor, IndexDescriptor, IndexState, ReferentialAction, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
-use crate::execution::dml::{KeyChange, Pending};
+use crate::execution::dml::{self, KeyChange, Pending};
 use crate::parse::names::quote;
 use crate::types::text::{OutputContext, output_string};
 use crate::types::{Datum, SqlType};
@@ -173,10 +173,7 @@ impl Reference {
     }
     /// 23503 for rows that refer.
     pub fn dangling(&self) -> SqlError {
-        self.violation(format!(
-            "insert or update on table \"{}\" violates foreign key constraint \"{}\"",
-            self.child.name, self.key.name
-        ))
+        dml::dangling(&self.child.schema, &self.child.name, &self.key.name)
     }
     /// 23503 for a key that is not there.
     pub fn missing(&self, context: &StatementContext, key: &[Datum]) -> Result<SqlError> {

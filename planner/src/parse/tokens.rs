@@ -1,0 +1,40 @@
+//! Looking at and making tokens of one statement, for the rewrites before sqlparser reads them. Knows no clause.
+
+use super::cursor::is_word;
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+
+/// An unquoted word where another token stands.
+pub fn word(keyword: Keyword, text: &str, like: &TokenWithSpan) -> TokenWithSpan {
+    let word = Word { value: text.into(), quote_style: None, keyword };
+    TokenWithSpan { token: Token::Word(word), span: like.span }
+}
+
+/// Whether these words stand at a place.
+pub fn follows(tokens: &[TokenWithSpan], at: usize, words: &[&str]) -> bool {
+    tokens
+        .get(at..at + words.len())
+        .is_some_and(|slice| slice.iter().zip(words).all(|(token, word)| is_word(token, word)))
+}
+
+/// The first place from `start` on, outside of the brackets opened since, that `stops` there or at which a bracket
+/// closes that was opened before.
+pub fn end_of(tokens: &[TokenWithSpan], start: usize, stops: impl Fn(usize, &TokenWithSpan) -> bool) -> Option<usize> {
+    let mut depth = 0usize;
+    for (at, token) in tokens.iter().enumerate().skip(start) {
+        match token.token {
+            Token::RParen if depth == 0 => return Some(at),
+            _ if depth == 0 && stops(at, token) => return Some(at),
+            Token::LParen | Token::LBracket => depth += 1,
+            Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The bracket that closes the one at a place.
+pub fn closing(tokens: &[TokenWithSpan], open: usize) -> Option<usize> {
+    let opened = tokens.get(open).is_some_and(|token| token.token == Token::LParen);
+    end_of(tokens, open + 1, |_, _| false).filter(|_| opened)
+}
