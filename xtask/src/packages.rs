@@ -18,6 +18,7 @@ const TEST: &[Need] = &[
     Need { package: "postgresql-contrib", present: || found("pgbench") || postgresql_bin().is_some() },
     Need { package: "strace", present: || found("strace") },
     Need { package: "openssl", present: || found("openssl") },
+    Need { package: "python3-psycopg", present: || Path::new("/usr/lib/python3/dist-packages/psycopg").is_dir() },
 ];
 
 /// For a Bigtable emulator, where there is none: `storage/src/testing/emulator.rs` builds it from `tests/emulator`.

@@ -1,7 +1,7 @@
 //! DECLARE, FETCH, MOVE and CLOSE.
 
 use super::cursors::{Cursor, Fetched};
-use super::outcome::{Outcome, RowsTag};
+use super::outcome::{Outcome, OutputColumn, RowsTag};
 use super::prepared::Prepared;
 use super::query::QueryKind;
 use super::{Session, TransactionStatus};
@@ -80,6 +80,17 @@ impl Session {
         let rows = futures::stream::iter(batches.into_iter().map(Ok));
         let stream = Box::pin(RecordBatchStreamAdapter::new(schema, rows));
         Ok(Outcome::Rows { columns, stream, tag: RowsTag::Fixed(format!("FETCH {count}")) })
+    }
+
+    /// The columns of a cursor that DECLARE made; None when there is none of this name.
+    pub fn cursor_columns(&self, name: &str) -> Option<Arc<[OutputColumn]>> {
+        self.shared.cursors.lock().columns(name)
+    }
+
+    /// Closes a cursor if there is one of this name.
+    pub fn forget_cursor(&self, name: &str) {
+        // That there was none is no error to Close.
+        let _ = self.shared.cursors.lock().take(name);
     }
 
     /// CLOSE; None for ALL.

@@ -3,7 +3,7 @@
 //! What comes between two Syncs is a batch. Its replies wait in the output buffer and its messages are kept
 //! while they are few, so that a batch that ran outside a block and met a conflict can be run again as a whole.
 
-use super::portal::{Portal, PortalState};
+use super::portal::{Portal, PortalState, already_there};
 use super::retry::{Tries, is_transaction_control};
 use super::rows::{Formats, Rows};
 use crate::connection::Connection;
@@ -166,7 +166,10 @@ impl Connection {
             Message::Close { target, name } => {
                 match target {
                     Target::Statement => self.statements.remove(&name),
-                    Target::Portal => self.portals.remove(&name),
+                    Target::Portal => {
+                        self.portals.remove(&name);
+                        self.session.forget_cursor(&name);
+                    }
                 }
                 self.out.bare(b'3');
                 Ok(())
@@ -194,6 +197,9 @@ impl Connection {
         let statement = self.statements.get(&bind.statement)?.clone();
         self.session.check_usable(statement.as_deref())?;
         self.portals.check_free(&bind.portal)?;
+        if self.session.cursor_columns(&bind.portal).is_some() {
+            return Err(already_there(&bind.portal).into());
+        }
         let types = statement.as_ref().map_or(&[][..], |prepared| prepared.parameter_types());
         let name = &bind.statement;
         if bind.parameters.len() != types.len() {
@@ -225,10 +231,17 @@ impl Connection {
                 let statement = self.statements.get(name)?.clone();
                 (statement, Formats::text())
             }
-            Target::Portal => {
-                let portal = self.portals.get(name)?;
-                (portal.statement.clone(), portal.formats.clone())
-            }
+            Target::Portal => match self.session.cursor_columns(name) {
+                // A cursor that DECLARE made is a portal too.
+                Some(columns) => {
+                    self.out.row_description(&columns, |_| Formats::text().code(0));
+                    return Ok(());
+                }
+                None => {
+                    let portal = self.portals.get(name)?;
+                    (portal.statement.clone(), portal.formats.clone())
+                }
+            },
         };
         if let Some(prepared) = statement.as_deref().filter(|prepared| prepared.columns().is_some()) {
             self.session.check_usable(Some(prepared))?;
@@ -247,6 +260,9 @@ impl Connection {
     async fn execute(&mut self, name: String, max_rows: i32) -> Result<()> {
         // Zero means all; so does a negative number to PostgreSQL.
         let limit = u64::try_from(max_rows).ok().filter(|rows| *rows > 0);
+        if self.session.cursor_columns(&name).is_some() {
+            return self.execute_cursor(&name, limit).await;
+        }
         let mut portal = self.portals.take(&name)?;
         let Some(prepared) = portal.statement.clone() else {
             self.out.bare(b'I');
@@ -292,6 +308,27 @@ impl Connection {
             portal.state = PortalState::Suspended(rows);
         }
         self.portals.put_back(name, portal);
+        Ok(())
+    }
+
+    /// Execute of a cursor that DECLARE made: the rows from where it stands.
+    async fn execute_cursor(&mut self, name: &str, limit: Option<u64>) -> Result<()> {
+        let count = limit.map_or("ALL".to_string(), |limit| limit.to_string());
+        let sql = format!("FETCH FORWARD {count} FROM \"{}\"", name.replace('"', "\"\""));
+        for statement in self.session.parse(&sql)? {
+            let prepared = self.session.prepare(statement, &[]).await?;
+            let Outcome::Rows { columns, stream, .. } = self.run_prepared(&prepared, Vec::new()).await? else {
+                return Err(SqlError::internal("FETCH without rows").into());
+            };
+            let mut rows = Rows::new(columns, Formats::text(), stream, RowsTag::Select);
+            let ended = self.send_rows(&mut rows, limit).await?;
+            self.send_notices();
+            if ended {
+                self.out.complete(&rows.tag());
+            } else {
+                self.out.bare(b's');
+            }
+        }
         Ok(())
     }
 

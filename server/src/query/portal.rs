@@ -49,7 +49,7 @@ impl Portals {
     /// Refuses a name in use: 42P03.
     pub fn check_free(&self, name: &str) -> Result<(), SqlError> {
         if !name.is_empty() && self.by_name.contains_key(name) {
-            return Err(SqlError::new(state::DUPLICATE_CURSOR, format!("cursor \"{name}\" already exists")));
+            return Err(already_there(name));
         }
         if self.by_name.len() >= MOST {
             return Err(SqlError::new("53400", "too many portals").detail(format!("A connection may have {MOST}.")));
@@ -81,6 +81,11 @@ impl Portals {
     pub fn clear(&mut self) {
         self.by_name.clear();
     }
+}
+
+/// 42P03 for a name in use.
+pub fn already_there(name: &str) -> SqlError {
+    SqlError::new(state::DUPLICATE_CURSOR, format!("cursor \"{name}\" already exists"))
 }
 
 fn missing(name: &str) -> SqlError {

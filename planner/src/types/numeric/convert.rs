@@ -72,8 +72,10 @@ impl Numeric {
 
     /// The wire's binary form: ndigits, weight, sign, dscale, then base-10000 digits, all 16 bits.
     pub fn write_wire(&self, out: &mut Vec<u8>) {
+        // PostgreSQL says 32 for the display scale of infinities.
         let special = |sign: u16, out: &mut Vec<u8>| {
-            for word in [0u16, 0, sign, 0] {
+            let scale = if sign == WIRE_NAN { 0 } else { 32u16 };
+            for word in [0u16, 0, sign, scale] {
                 out.extend_from_slice(&word.to_be_bytes());
             }
         };
