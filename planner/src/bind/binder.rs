@@ -189,6 +189,12 @@ impl<'a> Binder<'a> {
             let error = if schema.is_none() { self.explain_missing(error, &relation) } else { error };
             return Err(self.at(error, span_of(name)));
         };
+        if crate::catalog::is_temporary(&table.schema)
+            && self.context.settings.temporary() != Some(table.schema.as_str())
+        {
+            let message = "cannot access temporary tables of other sessions";
+            return Err(self.at(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), span_of(name)));
+        }
         self.note(&table);
         self.note_name(schema.as_deref(), &relation, &table);
         Ok(table)

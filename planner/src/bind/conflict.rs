@@ -8,10 +8,11 @@ use super::expression::{Clause, Env};
 use super::scope::Scope;
 use super::table_expression::{has_subquery, table_relation};
 use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};
+use crate::ddl::canonical;
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::{OnConflict, conflict_schema};
 use crate::functions::TypedExpr;
-use crate::parse::{fold, fold_name};
+use crate::parse::{fold, fold_name, parse_expression};
 use crate::types::Oid;
 use datafusion::common::TableReference;
 use datafusion::logical_expr::Expr;
@@ -82,6 +83,13 @@ impl Binder<'_> {
                 })
             }
             ConflictTarget::Columns(names) => {
+                if let [only] = names.as_slice()
+                    && let Some(number) = only.value.strip_prefix(crate::parse::CONFLICT_TARGET)
+                {
+                    let target = number.parse().ok().and_then(|number: usize| self.extras.conflict_targets.get(number));
+                    let target = target.ok_or_else(|| SqlError::internal("an unknown conflict target"))?;
+                    return self.inferred(table, target);
+                }
                 let mut wanted: Vec<ColumnId> = Vec::new();
                 for ident in names {
                     let name = fold(ident);
@@ -95,6 +103,7 @@ impl Binder<'_> {
                 }
                 let fits = |index: &&IndexDescriptor| {
                     index.unique
+                        && !index.is_computed()
                         && index.state == crate::catalog::IndexState::Public
                         && index.columns.len() == wanted.len()
                         && index.columns.iter().all(|column| wanted.contains(&column.column))
@@ -107,6 +116,53 @@ impl Binder<'_> {
                 })
             }
         }
+    }
+
+    /// The unique index over columns and expressions whose condition, if it has one, is among those of the target.
+    fn inferred(&self, table: &TableDescriptor, target: &crate::parse::ConflictTarget) -> Result<Oid> {
+        let (mut columns, mut texts) = (Vec::new(), Vec::new());
+        for item in &target.items {
+            let mut item = item;
+            while let ast::Expr::Nested(inner) | ast::Expr::Collate { expr: inner, .. } = item {
+                item = inner;
+            }
+            match item {
+                ast::Expr::Identifier(ident) => {
+                    let name = fold(ident);
+                    let column = table.column_named(&name).ok_or_else(|| {
+                        let message = format!("column \"{name}\" does not exist");
+                        self.at(SqlError::new(state::UNDEFINED_COLUMN, message), ident.span)
+                    })?;
+                    columns.push(column.id);
+                }
+                other => texts.push(canonical::text(other)),
+            }
+        }
+        let conjuncts = |expr: &ast::Expr| {
+            let mut found = Vec::new();
+            canonical::conjuncts(expr, &mut found);
+            found
+        };
+        let given = target.predicate.as_ref().map(conjuncts).unwrap_or_default();
+        let implied = |text: &String| {
+            parse_expression(text).is_ok_and(|(expr, _)| conjuncts(&expr).iter().all(|needed| given.contains(needed)))
+        };
+        let fits = |index: &&IndexDescriptor| {
+            let own = || index.columns.iter().map(|key| key.column).filter(|id| *id != 0);
+            index.unique
+                && index.state == crate::catalog::IndexState::Public
+                && own().all(|id| columns.contains(&id))
+                && columns.iter().all(|id| own().any(|other| other == *id))
+                && index.expressions.iter().all(|expression| texts.contains(&expression.text))
+                && texts.iter().all(|text| index.expressions.iter().any(|expression| expression.text == *text))
+                && index.predicate.as_ref().is_none_or(implied)
+        };
+        table.indexes.iter().find(fits).map(|index| index.oid).ok_or_else(|| {
+            SqlError::new(
+                state::INVALID_COLUMN_REFERENCE,
+                "there is no unique or exclusion constraint matching the ON CONFLICT specification",
+            )
+        })
     }
 
     /// `SET` as columns and their new values.
@@ -186,6 +242,11 @@ impl Binder<'_> {
                 let expr = if is_default {
                     self.default_of(table, column)?
                 } else {
+                    if column.generated.is_some() {
+                        let message = format!("column \"{}\" can only be updated to DEFAULT", column.name);
+                        return Err(SqlError::new("428C9", message)
+                            .detail(format!("Column \"{}\" is a generated column.", column.name)));
+                    }
                     if column.identity == Some(crate::catalog::Identity::Always) {
                         let message = format!("column \"{}\" can only be updated to DEFAULT", column.name);
                         return Err(SqlError::new("428C9", message).detail(format!(

@@ -49,7 +49,7 @@ impl Binder<'_> {
             exprs.extend(others(&scope));
         }
         let input = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
-        let node = DeleteNode::new(table.clone(), input, delete.returning.is_some())?;
+        let node = DeleteNode::new(table.clone(), input, self.rules(&table)?, delete.returning.is_some())?;
         let (plan, columns) = self.returning(extension(node), delete.returning.as_deref(), &scope)?;
         Ok(BoundKind::Dml { plan, columns, verb: Verb::Delete, table: Some(table) })
     }

@@ -36,6 +36,9 @@ impl Binder<'_> {
                     super::clauses::check_values(values)?;
                     let mut rows = Vec::with_capacity(values.rows.len());
                     for row in &values.rows {
+                        if values.rows.first().is_some_and(|first| first.content.len() != row.content.len()) {
+                            return Err(SqlError::syntax("VALUES lists must all be the same length"));
+                        }
                         rows.push(self.insert_row(&table, &targets, &row.content, insert)?);
                     }
                     self.table_rows(&table, rows)?
@@ -45,9 +48,9 @@ impl Binder<'_> {
         };
         let relation = table_relation(&table, &shown, &qualifier);
         let on_conflict = self.on_conflict(&table, &shown, &qualifier, insert.on.as_ref())?;
-        let checks = self.checks(&table)?;
+        let rules = self.rules(&table)?;
         let returning = insert.returning.is_some();
-        let node = InsertNode::new(table.clone(), qualifier, input, on_conflict, checks, returning)?;
+        let node = InsertNode::new(table.clone(), qualifier, input, on_conflict, rules, returning)?;
         let plan = extension(node);
         let scope = Scope::of(relation, plan.schema().clone(), None);
         let (plan, columns) = self.returning(plan, insert.returning.as_deref(), &scope)?;
@@ -119,6 +122,12 @@ impl Binder<'_> {
     /// Whether OVERRIDING USER VALUE leaves out what is given for a column. Errors: 428C9 for a value where the column
     /// allows none.
     fn ignored(&self, column: &ColumnDescriptor, given: bool) -> Result<bool> {
+        if column.generated.is_some() && given {
+            let message = format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name);
+            return Err(
+                SqlError::new("428C9", message).detail(format!("Column \"{}\" is a generated column.", column.name))
+            );
+        }
         match (column.identity, self.extras.overriding) {
             (Some(_), Some(Overriding::User)) => Ok(true),
             (Some(Identity::Always), None) if given => Err(SqlError::new(

@@ -45,7 +45,11 @@ mod with;
 mod writing_with;
 
 pub use binder::{bind, bind_parameter_values};
-pub use table_expression::{TableExpression, bind_constant, bind_table_expression, canonical_text};
+pub use column_name::column_name as output_name;
+pub use table_expression::{
+    TableExpression, bind_computed, bind_constant, bind_generated, bind_index, bind_stored, bind_table_expression,
+    canonical_text, cast_to, is_immutable,
+};
 pub use type_name::{catalog_type, sql_type};
 pub use view::{BoundView, bind_view};
 pub use writing_with::Part;

@@ -5,15 +5,16 @@ use super::binder::Binder;
 use super::call::{has_aggregate, has_window};
 use super::expression::{Clause, Env};
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
-use crate::catalog::{ColumnDescriptor, TableDescriptor};
+use crate::catalog::{ColumnDescriptor, IndexDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
+use crate::execution::dml::{Computed, IndexExpressions, Rules};
 use crate::functions::{CastContext, ParameterTypes, TypedExpr};
 use crate::parse::parse_expression;
 use crate::parse::source::Source;
 use crate::types::{BaseType, Datum, SqlType};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, TableReference};
-use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::{Expr, Volatility};
 use sqlparser::ast;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -73,6 +74,115 @@ pub fn bind_constant(
             error
         })
     })
+}
+
+/// The generated columns of a table, and the expressions of its indexes, bound. Errors: as in a statement.
+pub fn bind_computed(table: &TableDescriptor, context: &BindContext<'_>) -> Result<Computed> {
+    let mut computed = Computed::default();
+    for column in table.live_columns() {
+        if let Some(text) = &column.generated {
+            let (expr, source) = parse_expression(text)?;
+            computed.generated.push((column.id, bind_generated(&expr, &source, table, column, context)?));
+        }
+    }
+    for index in table.indexes.iter().filter(|index| index.is_computed()) {
+        computed.indexes.push(bind_index(table, index, context)?);
+    }
+    Ok(computed)
+}
+
+/// The expressions of an index, bound.
+pub fn bind_index(
+    table: &TableDescriptor,
+    index: &IndexDescriptor,
+    context: &BindContext<'_>,
+) -> Result<IndexExpressions> {
+    let bind = |text: &String| {
+        let (expr, source) = parse_expression(text)?;
+        bind_stored(&expr, &source, table, "index expression", context)
+    };
+    let expressions = index.expressions.iter().map(|expression| Ok(bind(&expression.text)?.expr));
+    Ok(IndexExpressions {
+        index: index.oid,
+        expressions: expressions.collect::<Result<_>>()?,
+        predicate: index.predicate.as_ref().map(|text| Ok::<_, SqlError>(bind(text)?.expr)).transpose()?,
+    })
+}
+
+/// Binds the expression of a generated column and makes it the column's type by assignment. Errors: 42804, 42P17 and as
+/// in a statement.
+pub fn bind_generated(
+    expr: &ast::Expr,
+    source: &Source,
+    table: &TableDescriptor,
+    column: &ColumnDescriptor,
+    context: &BindContext<'_>,
+) -> Result<Expr> {
+    let qualifier = TableReference::bare(table.name.as_str());
+    standalone(context, source, |binder| {
+        let scope = table_scope(table, &table.name, &qualifier)?;
+        let typed = binder.expr(expr, Env::new(&scope, Clause::Generated))?;
+        refuse(&typed.expr, "column generation expression")?;
+        let from = typed.ty;
+        let cast = binder.resolver.cast(typed, column.ty, CastContext::Assignment).map_err(|error| {
+            if error.state() == state::CANNOT_COERCE || error.state() == state::DATATYPE_MISMATCH {
+                let message = format!(
+                    "column \"{}\" is of type {} but default expression is of type {}",
+                    column.name,
+                    column.ty.format(),
+                    from.name()
+                );
+                return SqlError::new(state::DATATYPE_MISMATCH, message)
+                    .hint("You will need to rewrite or cast the expression.");
+            }
+            error
+        })?;
+        Ok(cast.expr)
+    })
+}
+
+/// Binds an expression over a table's live columns that is stored with it. `what` names it in messages. Errors: as in a
+/// statement.
+pub fn bind_stored(
+    expr: &ast::Expr,
+    source: &Source,
+    table: &TableDescriptor,
+    what: &str,
+    context: &BindContext<'_>,
+) -> Result<TableExpression> {
+    let qualifier = TableReference::bare(table.name.as_str());
+    standalone(context, source, |binder| {
+        let scope = table_scope(table, &table.name, &qualifier)?;
+        let clause = match what {
+            "index expression" => Clause::IndexExpression,
+            "index predicate" => Clause::IndexPredicate,
+            _ => Clause::Transform,
+        };
+        let typed = binder.settle(binder.expr(expr, Env::new(&scope, clause))?)?;
+        refuse(&typed.expr, what)?;
+        Ok(typed)
+    })
+}
+
+/// Makes a bound expression a type by assignment. Errors: 42846 and its like.
+pub fn cast_to(typed: TableExpression, ty: SqlType, context: &BindContext<'_>) -> Result<Expr> {
+    let source = Source::new("");
+    standalone(context, &source, |binder| Ok(binder.resolver.cast(typed, ty, CastContext::Assignment)?.expr))
+}
+
+/// Whether an expression gives the same for the same row always: nothing in it depends on time, settings or chance.
+pub fn is_immutable(expr: &Expr) -> bool {
+    let mut immutable = true;
+    // The visitor cannot fail.
+    let _ = expr.apply(|inner| {
+        immutable &= match inner {
+            Expr::ScalarFunction(call) => call.func.signature().volatility == Volatility::Immutable,
+            Expr::Placeholder(_) => false,
+            _ => true,
+        };
+        Ok(if immutable { TreeNodeRecursion::Continue } else { TreeNodeRecursion::Stop })
+    });
+    immutable
 }
 
 /// The text of an expression in the form the catalog keeps and shows it.
@@ -151,8 +261,13 @@ pub fn both(left: &DFSchema, right: &DFSchema) -> Result<DFSchema> {
 }
 
 impl Binder<'_> {
+    /// What rows of a table must satisfy, and what is computed of them.
+    pub fn rules(&self, table: &TableDescriptor) -> Result<Rules> {
+        Ok(Rules { checks: self.checks(table)?, computed: bind_computed(table, &self.context)? })
+    }
+
     /// The CHECK constraints of a table.
-    pub fn checks(&self, table: &TableDescriptor) -> Result<Vec<(String, Expr)>> {
+    fn checks(&self, table: &TableDescriptor) -> Result<Vec<(String, Expr)>> {
         let mut checks = Vec::new();
         for check in &table.checks {
             let (expr, source) = parse_expression(&check.expression)?;

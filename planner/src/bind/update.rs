@@ -56,8 +56,8 @@ impl Binder<'_> {
             exprs.extend(others(&scope));
         }
         let input = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
-        let checks = self.checks(&table)?;
-        let node = UpdateNode::new(table.clone(), input, assigned, checks, update.returning.is_some())?;
+        let rules = self.rules(&table)?;
+        let node = UpdateNode::new(table.clone(), input, assigned, rules, update.returning.is_some())?;
         let (plan, columns) = self.returning(extension(node), update.returning.as_deref(), &scope)?;
         Ok(BoundKind::Dml { plan, columns, verb: Verb::Update, table: Some(table) })
     }

@@ -44,13 +44,20 @@ impl CatalogBuilder {
             name: "public".into(),
             owner: SUPERUSER_OID,
             comment: None,
+            ..Default::default()
         })
     }
     /// Only the built-in schemas: what the store starts from.
     pub(super) fn empty(database: Arc<DatabaseDescriptor>) -> Self {
         let mut builder = CatalogBuilder { catalog: Catalog { version: 1, database, ..Catalog::default() } };
         for (oid, name) in pg_catalog::SYSTEM_SCHEMAS {
-            builder = builder.schema(SchemaDescriptor { oid, name: name.into(), owner: SUPERUSER_OID, comment: None });
+            builder = builder.schema(SchemaDescriptor {
+                oid,
+                name: name.into(),
+                owner: SUPERUSER_OID,
+                comment: None,
+                ..Default::default()
+            });
         }
         builder
     }
@@ -170,6 +177,7 @@ impl TableBuilder {
                 foreign_keys: Vec::new(),
                 comments: Vec::new(),
                 owner: SUPERUSER_OID,
+                ..Default::default()
             },
         }
     }
@@ -186,6 +194,7 @@ impl TableBuilder {
             identity: None,
             missing: None,
             dropped: false,
+            ..Default::default()
         });
         self
     }
@@ -209,7 +218,12 @@ impl TableBuilder {
     #[must_use]
     pub fn check(mut self, name: &str, expression: &str) -> Self {
         let oid = self.table.oid + 100 + self.count();
-        self.table.checks.push(CheckDescriptor { oid, name: name.into(), expression: expression.into() });
+        self.table.checks.push(CheckDescriptor {
+            oid,
+            name: name.into(),
+            expression: expression.into(),
+            not_valid: false,
+        });
         self
     }
     /// Adds the primary key over these columns, named `<table>_pkey`. Unknown names are left out.
@@ -261,6 +275,7 @@ impl TableBuilder {
             primary: false,
             constraint: None,
             state: IndexState::Public,
+            ..Default::default()
         }
     }
 }

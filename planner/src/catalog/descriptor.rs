@@ -11,9 +11,10 @@ pub type ColumnId = i16;
 pub type StorageId = u64;
 
 /// What kind of relation a descriptor describes (`pg_class.relkind`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RelationKind {
     /// `r`
+    #[default]
     Table,
     /// `S`
     Sequence,
@@ -21,6 +22,52 @@ pub enum RelationKind {
     SystemView,
     /// `v`: a view that a user made: a query with a name.
     View,
+}
+
+/// How long a relation is there (`pg_class.relpersistence`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Persistence {
+    /// `p`
+    #[default]
+    Permanent,
+    /// `u`: UNLOGGED was said; it is as durable as any other.
+    Unlogged,
+    /// `t`: until the session that made it ends.
+    Temporary,
+}
+
+impl Persistence {
+    /// Whether it is [`Persistence::Permanent`].
+    pub fn is_permanent(&self) -> bool {
+        *self == Persistence::Permanent
+    }
+    /// `pg_class.relpersistence`.
+    pub fn code(self) -> &'static str {
+        match self {
+            Persistence::Permanent => "p",
+            Persistence::Unlogged => "u",
+            Persistence::Temporary => "t",
+        }
+    }
+}
+
+/// What becomes of a temporary table at COMMIT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnCommit {
+    /// Nothing.
+    #[default]
+    PreserveRows,
+    /// Its rows go.
+    DeleteRows,
+    /// It goes.
+    Drop,
+}
+
+impl OnCommit {
+    /// Whether it is [`OnCommit::PreserveRows`].
+    pub fn is_preserve(&self) -> bool {
+        *self == OnCommit::PreserveRows
+    }
 }
 
 /// A column.
@@ -42,6 +89,33 @@ pub struct ColumnDescriptor {
     pub missing: Option<String>,
     /// Dropped: keeps its place so that ids are not reused; never shown.
     pub dropped: bool,
+    /// `GENERATED ALWAYS AS (…) STORED`: the expression, as SQL text in canonical form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated: Option<String>,
+    /// SET STATISTICS (`attstattarget`); none for the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<i16>,
+    /// SET STORAGE (`attstorage`); none for the type's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<String>,
+}
+
+impl Default for ColumnDescriptor {
+    fn default() -> Self {
+        ColumnDescriptor {
+            id: 0,
+            name: String::new(),
+            ty: SqlType::UNKNOWN,
+            not_null: false,
+            default: None,
+            identity: None,
+            missing: None,
+            dropped: false,
+            generated: None,
+            statistics: None,
+            storage: None,
+        }
+    }
 }
 
 /// Kind of an identity column.
@@ -56,7 +130,7 @@ pub enum Identity {
 /// A column of an index key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexColumn {
-    /// Column of the table.
+    /// Column of the table; 0 for the next of [`IndexDescriptor::expressions`].
     pub column: ColumnId,
     /// DESC.
     pub descending: bool,
@@ -64,14 +138,26 @@ pub struct IndexColumn {
     pub nulls_first: bool,
 }
 
+/// An expression of an index key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IndexExpression {
+    /// SQL text in canonical form.
+    pub text: String,
+    /// Type of its values.
+    pub ty: SqlType,
+    /// Name of the column in pg_attribute.
+    pub name: String,
+}
+
 /// How far an index is (F1's states; protocol.md, section 7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IndexState {
     /// Writers remove entries, nobody adds or reads.
     DeleteOnly,
     /// Writers maintain it, nobody reads.
     WriteOnly,
     /// Maintained and read.
+    #[default]
     Public,
     /// On its way out: as `DeleteOnly`.
     Dropping,
@@ -85,7 +171,7 @@ impl IndexState {
 }
 
 /// An index, the primary key's included: the primary key is the table's own rows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IndexDescriptor {
     /// OID in pg_class.
     pub oid: Oid,
@@ -105,6 +191,27 @@ pub struct IndexDescriptor {
     pub constraint: Option<Oid>,
     /// How far it is.
     pub state: IndexState,
+    /// The expressions among its key columns, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expressions: Vec<IndexExpression>,
+    /// WHERE: only rows for which it is true have entries. SQL text in canonical form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicate: Option<String>,
+    /// NULLS NOT DISTINCT: a unique index takes NULLs for equal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nulls_not_distinct: bool,
+}
+
+impl IndexDescriptor {
+    /// Whether its entries need more than the values of columns: expressions or a predicate.
+    pub fn is_computed(&self) -> bool {
+        self.predicate.is_some() || !self.expressions.is_empty()
+    }
+    /// Its key columns, each with its expression if it is one.
+    pub fn parts(&self) -> impl Iterator<Item = (&IndexColumn, Option<&IndexExpression>)> {
+        let mut expressions = self.expressions.iter();
+        self.columns.iter().map(move |key| (key, if key.column == 0 { expressions.next() } else { None }))
+    }
 }
 
 /// A CHECK constraint.
@@ -116,6 +223,9 @@ pub struct CheckDescriptor {
     pub name: String,
     /// Expression as SQL text in canonical form.
     pub expression: String,
+    /// NOT VALID: rows that were there before it may violate it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_valid: bool,
 }
 
 /// What becomes of a row that refers to one that is deleted, or whose key changes.
@@ -186,6 +296,9 @@ pub struct ForeignKeyDescriptor {
     /// NOT VALID: rows that were there before it may refer to nothing.
     #[serde(default)]
     pub not_valid: bool,
+    /// ON DELETE SET NULL or SET DEFAULT of these columns alone; empty: of all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_columns: Vec<ColumnId>,
 }
 
 /// A sequence's parameters (its value is a row of its own).
@@ -210,7 +323,7 @@ pub struct SequenceDescriptor {
 }
 
 /// A relation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TableDescriptor {
     /// OID in pg_class.
     pub oid: Oid,
@@ -246,6 +359,12 @@ pub struct TableDescriptor {
     pub comments: Vec<(CommentOf, String)>,
     /// OID of the owning role.
     pub owner: Oid,
+    /// How long it is there.
+    #[serde(default, skip_serializing_if = "Persistence::is_permanent")]
+    pub persistence: Persistence,
+    /// What becomes of it at COMMIT.
+    #[serde(default, skip_serializing_if = "OnCommit::is_preserve")]
+    pub on_commit: OnCommit,
 }
 
 /// What of a relation a comment is on.
@@ -313,7 +432,7 @@ impl TableDescriptor {
 }
 
 /// A schema (`pg_namespace`).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SchemaDescriptor {
     /// OID.
     pub oid: Oid,
@@ -324,6 +443,9 @@ pub struct SchemaDescriptor {
     /// COMMENT ON; empty when it was taken away, `None` when none was ever given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
+    /// Of a schema of temporary tables, where several servers serve the store: the server of its session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<u64>,
 }
 
 /// A database (`pg_database`). Each has its own schemas and tables.

@@ -29,6 +29,11 @@ use crate::types::{BaseType, Oid, SqlType};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+/// Whether a schema is that of a session's temporary tables.
+pub fn is_temporary(schema: &str) -> bool {
+    schema.starts_with("pg_temp_")
+}
+
 /// What a name in a schema stands for: tables, sequences and indexes share one name space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Named {
@@ -214,6 +219,11 @@ impl Catalog {
     /// named: `current_schemas(true)`.
     pub fn effective_path<'a>(&self, search_path: &'a [String]) -> Vec<&'a str> {
         let mut path = Vec::with_capacity(search_path.len() + 1);
+        let (first, search_path) = match search_path {
+            [first, rest @ ..] if is_temporary(first) => (Some(first), rest),
+            path => (None, path),
+        };
+        path.extend(first.map(String::as_str).filter(|name| self.schema(name).is_some()));
         if !search_path.iter().any(|schema| schema == pg_catalog::PG_CATALOG) {
             path.push(pg_catalog::PG_CATALOG);
         }
@@ -229,7 +239,17 @@ impl Catalog {
     }
     fn along_path<T>(&self, schema: Option<&str>, path: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
         if let Some(schema) = schema {
-            return find(schema);
+            // The session's own, wherever it is on the path.
+            let own = path.iter().find(|name| schema == "pg_temp" && is_temporary(name));
+            return find(own.map_or(schema, String::as_str));
+        }
+        // Temporary tables hide even those of the system.
+        let (first, path) = match path {
+            [first, rest @ ..] if is_temporary(first) => (Some(first), rest),
+            path => (None, path),
+        };
+        if let Some(found) = first.and_then(|schema| find(schema)) {
+            return Some(found);
         }
         if !path.iter().any(|schema| schema == pg_catalog::PG_CATALOG)
             && let Some(found) = find(pg_catalog::PG_CATALOG)

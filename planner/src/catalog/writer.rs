@@ -180,6 +180,9 @@ impl<'a> CatalogWriter<'a> {
                 self.hold(keys::schema(self.database, table.schema_oid));
             }
         }
+        if old.as_ref().is_some_and(|old| old.schema_oid != table.schema_oid) {
+            self.hold(keys::schema(self.database, table.schema_oid));
+        }
         if old.as_ref().is_none_or(|old| old.owner != table.owner) {
             self.hold(keys::role(table.owner));
         }

@@ -138,12 +138,16 @@ fn no_column(table: &TableDescriptor, name: &str) -> SqlError {
 }
 
 impl Making<'_> {
-    async fn alter(&mut self, operation: &AlterTableOperation) -> Result<()> {
+    pub(super) async fn alter(&mut self, operation: &AlterTableOperation) -> Result<()> {
         match operation {
             AlterTableOperation::AddConstraint { constraint, not_valid } => {
                 let constraint = table_constraint(constraint)?;
-                if *not_valid && !matches!(constraint, Constraint::Foreign { .. }) {
-                    return Err(SqlError::unsupported("NOT VALID"));
+                if *not_valid && !matches!(constraint, Constraint::Foreign { .. } | Constraint::Check { .. }) {
+                    let kind = if matches!(constraint, Constraint::Primary { .. }) { "PRIMARY KEY" } else { "UNIQUE" };
+                    return Err(SqlError::new(
+                        state::FEATURE_NOT_SUPPORTED,
+                        format!("{kind} constraints cannot be marked NOT VALID"),
+                    ));
                 }
                 self.add_to_existing(&[constraint], *not_valid).await
             }
@@ -196,16 +200,20 @@ impl Making<'_> {
                 Constraint::Primary { .. } => {
                     let before = self.table.clone();
                     self.add_constraints(std::slice::from_ref(constraint)).await?;
-                    backfill::rewrite(self, &before, None).await?;
+                    backfill::rewrite(self, &before, backfill::RowChange::None).await?;
                 }
-                Constraint::Unique { name, columns, include } => {
-                    let index = self.constraint_index(*name, columns, include, false).await?;
+                Constraint::Unique { name, columns, include, nulls_not_distinct } => {
+                    let mut index = self.constraint_index(*name, columns, include, false).await?;
+                    index.nulls_not_distinct = *nulls_not_distinct;
                     backfill::fill_index(self.context, &self.table, &index).await?;
                     self.table.indexes.push(index);
                 }
                 Constraint::Check { name, expr, column } => {
-                    let check = self.check(*name, expr, column.as_deref()).await?;
-                    evaluate::validate_check(self.context, &self.table, &check).await?;
+                    let mut check = self.check(*name, expr, column.as_deref()).await?;
+                    check.not_valid = not_valid;
+                    if !not_valid {
+                        evaluate::validate_check(self.context, &self.table, &check).await?;
+                    }
                     self.table.checks.push(check);
                 }
                 Constraint::Foreign { name, key, column } => {
@@ -229,6 +237,9 @@ impl Making<'_> {
         }
         let before = self.table.clone();
         let constraints = self.add_column(definition).await?;
+        if let Some(id) = self.table.columns.last().map(|column| column.id) {
+            self.validate_generated(id)?;
+        }
         if backfill::has_rows(self.context, before.storage_id).await? {
             self.fill_new_column(&before).await?;
         }
@@ -239,6 +250,14 @@ impl Making<'_> {
     /// its constant default, or by writing them anew.
     async fn fill_new_column(&mut self, before: &TableDescriptor) -> Result<()> {
         let Some(column) = self.table.columns.last_mut() else { return Ok(()) };
+        if column.generated.is_some() {
+            let column = column.clone();
+            backfill::rewrite(self, before, backfill::RowChange::Generated(column.ty)).await?;
+            if column.not_null {
+                backfill::validate_not_null(self.context, &self.table, column.id).await?;
+            }
+            return Ok(());
+        }
         match column.default.clone() {
             Some(default) if canonical::is_constant(&default) => {
                 column.missing = Some(default);
@@ -252,7 +271,7 @@ impl Making<'_> {
                 let database = self.context.catalog.database().oid;
                 let catalog = store.snapshot(&self.context.transaction, database).await?;
                 let added = evaluate::AddedDefault::new(self.context, &catalog, &column)?;
-                backfill::rewrite(self, before, Some(&added)).await
+                backfill::rewrite(self, before, backfill::RowChange::Added(&added)).await
             }
             None if column.not_null => Err(backfill::contains_null(before, &column.name)),
             None => Ok(()),
@@ -272,6 +291,21 @@ impl Making<'_> {
         if self.table.primary_key().is_some_and(|key| key.columns.iter().any(|key| key.column == id)) {
             return Err(SqlError::unsupported("dropping a column of the primary key"));
         }
+        let generated = self.generated_from(&name)?;
+        if !generated.is_empty() {
+            let table = self.context.shown_name(&self.table);
+            let line =
+                |other: &String| format!("column {other} of table {table} depends on column {name} of table {table}");
+            if !cascade {
+                let lines: Vec<String> = generated.iter().map(line).collect();
+                return Err(super::drop::dependent(format!("column {name} of table {table}"), &lines.join("\n")));
+            }
+            let gone: Vec<String> = generated.iter().map(|other| format!("column {other} of table {table}")).collect();
+            super::drop::report_cascade(self.context, &gone);
+            for other in &generated {
+                Box::pin(self.drop_column(&Ident::with_quote('"', other), false, true)).await?;
+            }
+        }
         let referring = self.referring_to(id);
         let shown = format!("column {name} of table {}", self.context.shown_name(&self.table));
         self.let_go(referring, cascade, &shown, &shown).await?;
@@ -286,13 +320,24 @@ impl Making<'_> {
             }
         }
         self.table.checks = checks;
-        let uses = |index: &crate::catalog::IndexDescriptor| {
-            index.columns.iter().any(|key| key.column == id) || index.include.contains(&id)
+        let uses = |index: &crate::catalog::IndexDescriptor| -> Result<bool> {
+            let texts = index.expressions.iter().map(|expression| &expression.text).chain(&index.predicate);
+            for text in texts {
+                if super::alter_column::named(text)?.contains(&name) {
+                    return Ok(true);
+                }
+            }
+            Ok(index.columns.iter().any(|key| key.column == id) || index.include.contains(&id))
         };
-        for index in self.table.indexes.iter().filter(|index| uses(index)) {
-            self.writer.drop_storage(index.storage_id)?;
+        let mut indexes = Vec::new();
+        for index in std::mem::take(&mut self.table.indexes) {
+            if uses(&index)? {
+                self.writer.drop_storage(index.storage_id)?;
+            } else {
+                indexes.push(index);
+            }
         }
-        self.table.indexes.retain(|index| !uses(index));
+        self.table.indexes = indexes;
         if let Some(sequence) = self.context.catalog.owned_sequence(self.table.oid, id) {
             self.writer.remove_table(&sequence).await?;
         }
@@ -303,6 +348,7 @@ impl Making<'_> {
                 default: None,
                 identity: None,
                 missing: None,
+                generated: None,
                 dropped: true,
                 ..column.clone()
             };
@@ -332,7 +378,7 @@ impl Making<'_> {
             let before = self.table.clone();
             let index = self.table.indexes.remove(position);
             if index.primary {
-                backfill::rewrite(self, &before, None).await?;
+                backfill::rewrite(self, &before, backfill::RowChange::None).await?;
             } else {
                 self.writer.drop_storage(index.storage_id)?;
             }
@@ -350,6 +396,19 @@ impl Making<'_> {
         }
         for check in &mut self.table.checks {
             check.expression = canonical::rename_column(&check.expression, old, new)?;
+        }
+        for column in &mut self.table.columns {
+            if let Some(text) = &mut column.generated {
+                *text = canonical::rename_in(text, old, new)?;
+            }
+        }
+        for index in &mut self.table.indexes {
+            for expression in &mut index.expressions {
+                expression.text = canonical::rename_in(&expression.text, old, new)?;
+            }
+            if let Some(text) = &mut index.predicate {
+                *text = canonical::rename_column(text, old, new)?;
+            }
         }
         if let Some(column) = self.table.columns.iter_mut().find(|column| column.id == id) {
             column.name = new.to_string();
@@ -389,13 +448,27 @@ impl Making<'_> {
                         format!("column \"{name}\" of relation \"{}\" is an identity column", self.table.name);
                     return Err(SqlError::syntax(message));
                 }
+                if column.generated.is_some() {
+                    let message =
+                        format!("column \"{name}\" of relation \"{}\" is a generated column", self.table.name);
+                    return Err(SqlError::syntax(message));
+                }
                 changed.default = self.default(name, value, &column.ty)?;
             }
             AlterColumnOperation::DropDefault => {
                 if column.identity.is_some() {
                     let message =
                         format!("column \"{name}\" of relation \"{}\" is an identity column", self.table.name);
-                    return Err(SqlError::syntax(message));
+                    return Err(
+                        SqlError::syntax(message).hint("Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead.")
+                    );
+                }
+                if column.generated.is_some() {
+                    let message =
+                        format!("column \"{name}\" of relation \"{}\" is a generated column", self.table.name);
+                    return Err(
+                        SqlError::syntax(message).hint("Use ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION instead.")
+                    );
                 }
                 changed.default = None;
             }
@@ -419,6 +492,9 @@ impl Making<'_> {
                     return Err(SqlError::syntax(message));
                 }
                 changed.not_null = false;
+            }
+            AlterColumnOperation::SetDataType { data_type, using, had_set: _ } => {
+                return self.alter_type(name, data_type, using.as_ref()).await;
             }
             other => return Err(SqlError::unsupported(format!("ALTER COLUMN {other}"))),
         }

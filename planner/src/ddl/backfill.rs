@@ -2,14 +2,16 @@
 //! is newer than the metadata lock. Writes go through the statement's transaction.
 
 use super::DdlContext;
+use super::computed::{index_writer, row_computer};
 use super::create_table::Making;
-use super::evaluate::AddedDefault;
+use super::evaluate::{AddedDefault, Converted};
 use crate::catalog::{ColumnId, IndexDescriptor, StorageId, TableDescriptor, keys};
-use crate::encoding::{IndexEncoder, RowDecoder, RowEncoder, TableKey};
+use crate::encoding::{RowDecoder, RowEncoder, TableKey};
 use crate::error::{Result, SqlError, state};
-use crate::types::text::{OutputContext, output_string};
+use crate::execution::dml::{IndexWriter, RowComputer, key_text, live_schema};
+use crate::types::SqlType;
 use bytes::Bytes;
-use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::arrow::array::{Array, ArrayRef, new_null_array};
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use std::collections::HashSet;
@@ -119,31 +121,17 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// `(a, b)=(1, x)`.
-fn key_text(table: &TableDescriptor, index: &IndexDescriptor, columns: &[ArrayRef], row: usize) -> String {
-    let (mut names, mut values) = (Vec::new(), Vec::new());
-    for key in &index.columns {
-        let found = table.live_columns().zip(columns).find(|(column, _)| column.id == key.column);
-        let Some((column, array)) = found else { continue };
-        names.push(column.name.clone());
-        values.push(if array.is_null(row) {
-            "null".to_string()
-        } else {
-            output_string(column.ty, array.as_ref(), row, &OutputContext::PLAIN).unwrap_or_else(|_| "?".to_string())
-        });
-    }
-    format!("({})=({})", names.join(", "), values.join(", "))
-}
-
 /// 23505.
 pub(super) fn duplicated(
     table: &TableDescriptor,
     index: &IndexDescriptor,
+    writer: Option<&IndexWriter>,
     columns: &[ArrayRef],
     row: usize,
 ) -> SqlError {
+    let values = writer.and_then(|writer| writer.expression_values(columns, row).ok()).unwrap_or_default();
     SqlError::new(state::UNIQUE_VIOLATION, format!("could not create unique index \"{}\"", index.name))
-        .detail(format!("Key {} is duplicated.", key_text(table, index, columns, row)))
+        .detail(format!("Key {} is duplicated.", key_text(table, index, columns, &values, row)))
         .table(&table.schema, &table.name)
         .constraint(&index.name)
 }
@@ -153,14 +141,14 @@ async fn add_entries(
     sink: &mut Sink<'_>,
     table: &TableDescriptor,
     index: &IndexDescriptor,
-    encoder: &IndexEncoder,
+    writer: &IndexWriter,
     columns: &[ArrayRef],
     row_keys: &[Bytes],
 ) -> Result<()> {
     let mut unique = Vec::new();
     let mut entries = Vec::with_capacity(row_keys.len());
-    for (row, row_key) in row_keys.iter().enumerate() {
-        let entry = encoder.encode(columns, row, row_key)?;
+    for (row, entry) in writer.entries(columns, row_keys)?.into_iter().enumerate() {
+        let Some(entry) = entry else { continue };
         let key = Bytes::from(entry.key);
         if entry.unique {
             unique.push((row, key.clone()));
@@ -168,7 +156,7 @@ async fn add_entries(
         entries.push((key, Bytes::from(entry.value)));
     }
     if let Some(row) = sink.duplicate(&unique)? {
-        return Err(duplicated(table, index, columns, row));
+        return Err(duplicated(table, index, Some(writer), columns, row));
     }
     for (key, value) in entries {
         sink.put(key, value);
@@ -180,24 +168,31 @@ async fn add_entries(
 pub(super) async fn fill_index(context: &DdlContext, table: &TableDescriptor, index: &IndexDescriptor) -> Result<()> {
     let reader = reader(context, table.storage_id).await?;
     let mut rows = Rows::new(&reader, table)?;
-    let encoder = IndexEncoder::new(table, index)?;
+    let writer = index_writer(&context.catalog, table, index)?;
     let mut sink = Sink::new(context);
     while let Some((columns, row_keys)) = rows.next().await? {
-        add_entries(&mut sink, table, index, &encoder, &columns, &row_keys).await?;
+        add_entries(&mut sink, table, index, &writer, &columns, &row_keys).await?;
         sink.flush().await?;
     }
     Ok(())
 }
 
+/// What changes in rows that are rewritten.
+pub(super) enum RowChange<'a> {
+    /// Nothing.
+    None,
+    /// A column with a default was added behind the others.
+    Added(&'a AddedDefault),
+    /// A generated column of this type was added behind the others.
+    Generated(SqlType),
+    /// The column at this position among the live ones has another type.
+    Converted(usize, &'a Converted),
+}
+
 /// Rewrites the rows of a table under new storage ids, from the form `before` to the form in the
-/// making, whose live columns are the same, but for one with a default that was `added` behind
-/// them; its indexes as well. The old rows are removed later.
+/// making, whose live columns are the same but for the `change`; its indexes as well. The old rows are removed later.
 /// Errors: 23502 and 23505 for rows that cannot have the new primary key.
-pub(super) async fn rewrite(
-    making: &mut Making<'_>,
-    before: &TableDescriptor,
-    added: Option<&AddedDefault>,
-) -> Result<()> {
+pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor, change: RowChange<'_>) -> Result<()> {
     let context = making.context;
     let numbers = context.store.numbers();
     making.writer.drop_storage(before.storage_id)?;
@@ -215,16 +210,28 @@ pub(super) async fn rewrite(
     let (row_key, encoder) = (TableKey::new(table)?, RowEncoder::new(table));
     let indexes = table
         .secondary_indexes()
-        .map(|index| Ok((index, IndexEncoder::new(table, index)?)))
+        .map(|index| Ok((index, index_writer(&context.catalog, table, index)?)))
         .collect::<Result<Vec<_>>>()?;
+    let generates = matches!(change, RowChange::Generated(_) | RowChange::Converted(..));
+    let computer = if generates { row_computer(&context.catalog, table)? } else { RowComputer::default() };
+    let schema = live_schema(table);
     let reader = reader(context, before.storage_id).await?;
     let mut rows = Rows::new(&reader, before)?;
     let mut sink = Sink::new(context);
     while let Some((mut columns, old_keys)) = rows.next().await? {
         let count = old_keys.len();
-        if let Some(added) = added {
-            columns.push(added.values(count)?);
+        match &change {
+            RowChange::None => {}
+            RowChange::Added(added) => columns.push(added.values(count)?),
+            RowChange::Generated(ty) => columns.push(new_null_array(&ty.arrow(), count)),
+            RowChange::Converted(position, converted) => {
+                let values = converted.values(&columns, count)?;
+                if let Some(place) = columns.get_mut(*position) {
+                    *place = values;
+                }
+            }
         }
+        computer.compute(&schema, &mut columns, count)?;
         let mut new_keys = Vec::with_capacity(count);
         if let Some(primary) = table.primary_key() {
             no_nulls(table, primary, &columns)?;
@@ -235,7 +242,7 @@ pub(super) async fn rewrite(
             }
             let unique: Vec<(usize, Bytes)> = new_keys.iter().cloned().enumerate().collect();
             if let Some(row) = sink.duplicate(&unique)? {
-                return Err(duplicated(table, primary, &columns, row));
+                return Err(duplicated(table, primary, None, &columns, row));
             }
         } else {
             while new_keys.len() < count {
@@ -251,8 +258,8 @@ pub(super) async fn rewrite(
             encoder.encode(&columns, row, &mut value)?;
             sink.put(key.clone(), value.into());
         }
-        for (index, encoder) in &indexes {
-            add_entries(&mut sink, table, index, encoder, &columns, &new_keys).await?;
+        for (index, writer) in &indexes {
+            add_entries(&mut sink, table, index, writer, &columns, &new_keys).await?;
         }
         sink.flush().await?;
     }

@@ -122,8 +122,19 @@ pub(super) fn literal(text: &str) -> String {
     }
 }
 
+/// The canonical texts of what AND joins.
+pub(crate) fn conjuncts(expr: &Expr, found: &mut Vec<String>) {
+    match strip(expr) {
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
+            conjuncts(left, found);
+            conjuncts(right, found);
+        }
+        other => found.push(text(other)),
+    }
+}
+
 /// The canonical text.
-pub(super) fn text(expr: &Expr) -> String {
+pub(crate) fn text(expr: &Expr) -> String {
     match expr {
         Expr::Nested(inner) => text(inner),
         Expr::Identifier(ident) if is_keyword(ident) => ident.value.to_ascii_uppercase(),
@@ -202,20 +213,25 @@ pub(crate) fn pretty(expr: &Expr) -> String {
     }
 }
 
-/// A stored expression with a column renamed.
+/// A stored condition with a column renamed.
 pub(super) fn rename_column(stored: &str, old: &str, new: &str) -> Result<String> {
+    let text = rename_in(stored, old, new)?;
+    Ok(if text.starts_with('(') { text } else { format!("({text})") })
+}
+
+/// A stored expression with a column renamed.
+pub(super) fn rename_in(stored: &str, old: &str, new: &str) -> Result<String> {
     let (mut expr, _) = crate::parse::parse_expression(stored)?;
     let _ = sqlparser::ast::visit_expressions_mut(&mut expr, |expr| {
         if let Expr::Identifier(ident) = expr
             && !is_keyword(ident)
             && fold(ident) == old
         {
-            *ident = Ident::with_quote('"', new);
+            *ident = if quote(new) == new { Ident::new(new) } else { Ident::with_quote('"', new) };
         }
         ControlFlow::<()>::Continue(())
     });
-    let text = text(&expr);
-    Ok(if text.starts_with('(') { text } else { format!("({text})") })
+    Ok(text(&expr))
 }
 
 /// Whether a stored default is a constant: the same for every row, under every setting.

@@ -2,9 +2,10 @@
 //! and at the statement's snapshot.
 
 use super::backfill::Rows;
+use super::computed::index_writer;
 use super::names::no_relation;
 use crate::catalog::{IndexDescriptor, RelationKind, TableDescriptor, keys};
-use crate::encoding::{IndexDecoder, IndexEncoder, RowDecoder};
+use crate::encoding::{IndexDecoder, RowDecoder};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::parse::fold_name;
@@ -97,16 +98,14 @@ async fn check(
         }
         return Ok(());
     }
-    let encoder = IndexEncoder::new(table, index)?;
+    let writer = index_writer(&context.catalog, table, index)?;
     while let Some((columns, row_keys)) = rows.next().await? {
-        let entries = row_keys
-            .iter()
-            .enumerate()
-            .map(|(row, row_key)| encoder.encode(&columns, row, row_key))
-            .collect::<Result<Vec<_>>>()?;
-        let entry_keys: Vec<Bytes> = entries.iter().map(|entry| Bytes::copy_from_slice(&entry.key)).collect();
+        let entries = writer.entries(&columns, &row_keys)?;
+        let entries: Vec<_> =
+            entries.into_iter().zip(&row_keys).filter_map(|(entry, row_key)| Some((entry?, row_key))).collect();
+        let entry_keys: Vec<Bytes> = entries.iter().map(|(entry, _)| Bytes::copy_from_slice(&entry.key)).collect();
         let found = transaction.get_many(&entry_keys, OwnWrites::All).await?;
-        for ((entry, found), row_key) in entries.iter().zip(found).zip(&row_keys) {
+        for ((entry, row_key), found) in entries.iter().zip(found) {
             let problem = match found {
                 None => "a row has no entry in the index",
                 Some(value) if value[..] != entry.value[..] => "a row's entry in the index holds other values",
@@ -131,7 +130,8 @@ async fn check(
                 Some(row) => {
                     row_decoder.push(row_key, &row)?;
                     let columns = row_decoder.finish()?;
-                    if encoder.encode(&columns, 0, row_key)?.key[..] == entry_key[..] {
+                    let own = writer.entries(&columns, std::slice::from_ref(row_key))?.into_iter().next().flatten();
+                    if own.is_some_and(|own| own.key[..] == entry_key[..]) {
                         continue;
                     }
                     "an entry of the index is not that of the row it points at"

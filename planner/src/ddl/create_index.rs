@@ -1,8 +1,11 @@
 //! CREATE INDEX: what it says, and how it is done in a block. Outside one, see `online`.
 
 use super::names::Chosen;
-use super::{DdlContext, backfill, create_table, names};
-use crate::catalog::{ColumnId, IndexColumn, IndexDescriptor, IndexState, RelationKind, TableDescriptor};
+use super::{DdlContext, backfill, canonical, create_table, enumeration, evaluate, names};
+use crate::bind::is_immutable;
+use crate::catalog::{
+    ColumnId, IndexColumn, IndexDescriptor, IndexExpression, IndexState, RelationKind, TableDescriptor,
+};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use crate::types::{BaseType, SqlType};
@@ -44,9 +47,9 @@ pub(super) fn target(context: &DdlContext, create: &CreateIndex) -> Result<Optio
         r#async,
         if_not_exists,
         include: _,
-        nulls_distinct,
+        nulls_distinct: _,
         with,
-        predicate,
+        predicate: _,
         index_options,
         alter_options,
     } = create;
@@ -55,12 +58,6 @@ pub(super) fn target(context: &DdlContext, create: &CreateIndex) -> Result<Optio
         Some(other) => {
             return Err(SqlError::unsupported(format!("the index method {}", other.to_string().to_lowercase())));
         }
-    }
-    if predicate.is_some() {
-        return Err(SqlError::unsupported("a partial index"));
-    }
-    if *nulls_distinct == Some(false) {
-        return Err(SqlError::unsupported("NULLS NOT DISTINCT"));
     }
     if *r#async || !index_options.is_empty() || !alter_options.is_empty() {
         return Err(SqlError::syntax("syntax error in CREATE INDEX"));
@@ -112,13 +109,20 @@ pub(super) async fn describe(
             create_table::storage_parameter(context, &fold(key))?;
         }
     }
-    let columns = create.columns.iter().map(|column| key_column(table, column)).collect::<Result<Vec<_>>>()?;
+    let (columns, expressions) = key_columns(context, table, &create.columns)?;
+    let predicate = create.predicate.as_ref().map(|expr| predicate(context, table, expr)).transpose()?;
     let include = include_columns(table, &create.include)?;
     let name = match create.name.as_ref().map(fold_name).transpose()? {
         Some((_, name)) => name,
         None => {
-            let names: Vec<&str> =
-                columns.iter().filter_map(|key| table.column(key.column).map(|column| column.name.as_str())).collect();
+            let mut of_expressions = expressions.iter();
+            let names: Vec<&str> = columns
+                .iter()
+                .filter_map(|key| match key.column {
+                    0 => of_expressions.next().map(|expression| expression.name.as_str()),
+                    id => table.column(id).map(|column| column.name.as_str()),
+                })
+                .collect();
             Chosen::default().relation(context, &table.schema, &table.name, Some(&names.join("_")), "idx")
         }
     };
@@ -133,6 +137,9 @@ pub(super) async fn describe(
         primary: false,
         constraint: None,
         state: IndexState::Public,
+        expressions,
+        predicate,
+        nulls_not_distinct: create.nulls_distinct == Some(false),
     })
 }
 
@@ -146,28 +153,141 @@ pub(super) fn ordered(ty: SqlType) -> Result<()> {
         .hint("You must specify an operator class for the index or define a default operator class for the data type."))
 }
 
-fn key_column(table: &TableDescriptor, column: &sqlparser::ast::IndexColumn) -> Result<IndexColumn> {
-    if let Some(class) = &column.operator_class {
-        let class = fold_name(class)?.1;
-        if !class.ends_with("_ops") || class.ends_with("_pattern_ops") {
-            return Err(SqlError::unsupported(format!("the operator class {class}")));
+/// The words by which the operator classes of btree are known, and whether one means for a type what no word means: every
+/// order here is that of the bytes or of the values.
+fn operator_class(name: &str, ty: SqlType) -> Result<()> {
+    let string = |ty: SqlType| ty.is_string() || ty == SqlType::NAME;
+    let fits = match name {
+        "text_ops" | "varchar_ops" | "text_pattern_ops" | "varchar_pattern_ops" => {
+            string(ty) && ty.base != BaseType::Char
         }
+        "bpchar_ops" | "bpchar_pattern_ops" => ty.base == BaseType::Char,
+        "name_ops" => ty == SqlType::NAME,
+        "int2_ops" => ty.base == BaseType::Int2,
+        "int4_ops" => ty.base == BaseType::Int4,
+        "int8_ops" => ty.base == BaseType::Int8,
+        "float4_ops" => ty.base == BaseType::Float4,
+        "float8_ops" => ty.base == BaseType::Float8,
+        "numeric_ops" => ty.base == BaseType::Numeric,
+        "bool_ops" => ty.base == BaseType::Bool,
+        "bytea_ops" => ty.base == BaseType::Bytea,
+        "date_ops" => ty.base == BaseType::Date,
+        "time_ops" => ty.base == BaseType::Time,
+        "timetz_ops" => ty.base == BaseType::Timetz,
+        "timestamp_ops" => ty.base == BaseType::Timestamp,
+        "timestamptz_ops" => ty.base == BaseType::Timestamptz,
+        "interval_ops" => ty.base == BaseType::Interval,
+        "uuid_ops" => ty.base == BaseType::Uuid,
+        "oid_ops" => ty.base == BaseType::Oid,
+        "jsonb_ops" => ty.base == BaseType::Jsonb,
+        "enum_ops" => matches!(ty.base, BaseType::Enum(_)),
+        "array_ops" => ty.array,
+        _ => {
+            let message = format!("operator class \"{name}\" does not exist for access method \"btree\"");
+            return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
+        }
+    };
+    if fits && (name == "array_ops") == ty.array {
+        return Ok(());
     }
-    let Expr::Identifier(ident) = &column.column.expr else {
-        return Err(SqlError::unsupported("an index on an expression"));
-    };
-    let name = fold(ident);
-    let found = table
-        .column_named(&name)
-        .ok_or_else(|| SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")))?;
-    ordered(found.ty)?;
-    let options = &column.column.options;
-    let descending = match &options.sort {
-        None | Some(OrderBySort::Asc) => false,
-        Some(OrderBySort::Desc) => true,
-        Some(other) => return Err(SqlError::unsupported(format!("{other:?} in an index"))),
-    };
-    Ok(IndexColumn { column: found.id, descending, nulls_first: options.nulls_first.unwrap_or(descending) })
+    let message = format!("operator class \"{name}\" does not accept data type {}", ty.format());
+    Err(SqlError::new(state::DATATYPE_MISMATCH, message))
+}
+
+/// The expression without brackets and without a collation, of which there is one.
+fn plain(expr: &Expr) -> Result<&Expr> {
+    match expr {
+        Expr::Nested(inner) => plain(inner),
+        Expr::Collate { expr, collation } => {
+            let collation = fold_name(collation)?.1;
+            if !["C", "POSIX", "default", "ucs_basic"].contains(&collation.as_str()) {
+                return Err(SqlError::unsupported(format!("COLLATE \"{collation}\"")));
+            }
+            plain(expr)
+        }
+        other => Ok(other),
+    }
+}
+
+/// The key columns, and the expressions among them. Errors: 42703, 42P17 and as in a statement.
+fn key_columns(
+    context: &DdlContext,
+    table: &TableDescriptor,
+    columns: &[sqlparser::ast::IndexColumn],
+) -> Result<(Vec<IndexColumn>, Vec<IndexExpression>)> {
+    let (mut keys, mut expressions) = (Vec::with_capacity(columns.len()), Vec::<IndexExpression>::new());
+    for column in columns {
+        let expr = plain(&column.column.expr)?;
+        let (id, ty) = match expr {
+            Expr::Identifier(ident) => {
+                let name = fold(ident);
+                let found = table.column_named(&name).ok_or_else(|| {
+                    SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"))
+                })?;
+                (found.id, found.ty)
+            }
+            expr => {
+                let text = expression_text(context, expr, "index expression")?;
+                let typed = evaluate::stored(context, table, &text, "index expression")?;
+                if !is_immutable(&typed.expr) {
+                    let message = "functions in index expression must be marked IMMUTABLE";
+                    return Err(SqlError::new(state::INVALID_OBJECT_DEFINITION, message));
+                }
+                let mut name = crate::bind::output_name(expr);
+                if name == "?column?" {
+                    name = "expr".to_string();
+                }
+                let taken = |name: &String| expressions.iter().any(|other| other.name == *name);
+                let first = name.clone();
+                let mut pass = 0;
+                while taken(&name) {
+                    pass += 1;
+                    name = format!("{first}{pass}");
+                }
+                expressions.push(IndexExpression { text, ty: typed.ty, name });
+                (0, typed.ty)
+            }
+        };
+        ordered(ty)?;
+        if let Some(class) = &column.operator_class {
+            operator_class(&fold_name(class)?.1, ty)?;
+        }
+        let options = &column.column.options;
+        let descending = match &options.sort {
+            None | Some(OrderBySort::Asc) => false,
+            Some(OrderBySort::Desc) => true,
+            Some(other) => return Err(SqlError::unsupported(format!("{other:?} in an index"))),
+        };
+        keys.push(IndexColumn { column: id, descending, nulls_first: options.nulls_first.unwrap_or(descending) });
+    }
+    Ok((keys, expressions))
+}
+
+/// The text by which an expression is stored. Errors: 0A000 for subqueries.
+fn expression_text(context: &DdlContext, expr: &Expr, what: &str) -> Result<String> {
+    canonical::referenced(expr)
+        .map_err(|_| SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("cannot use subquery in {what}")))?;
+    Ok(canonical::text(&enumeration::with_schemas(context, expr)))
+}
+
+/// WHERE of a partial index. Errors: 42804, 42P17 and as in a statement.
+fn predicate(context: &DdlContext, table: &TableDescriptor, expr: &Expr) -> Result<String> {
+    let text = expression_text(context, expr, "index predicate")?;
+    let typed = evaluate::stored(context, table, &text, "index predicate")?;
+    if typed.ty != SqlType::BOOL {
+        let message = format!("argument of WHERE must be type boolean, not type {}", typed.ty.name());
+        return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+    }
+    if !is_immutable(&typed.expr) {
+        let message = "functions in index predicate must be marked IMMUTABLE";
+        return Err(SqlError::new(state::INVALID_OBJECT_DEFINITION, message));
+    }
+    Ok(if text.starts_with('(') || is_name(&text) { text } else { format!("({text})") })
+}
+
+/// Whether a text is a column's name or a call, which stand without brackets.
+fn is_name(text: &str) -> bool {
+    !text.contains(' ')
 }
 
 fn include_columns(table: &TableDescriptor, names: &[sqlparser::ast::Ident]) -> Result<Vec<ColumnId>> {

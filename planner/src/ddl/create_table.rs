@@ -33,7 +33,7 @@ pub(super) struct Making<'a> {
 /// A constraint, wherever it was written.
 pub(super) enum Constraint<'a> {
     Primary { name: Option<&'a Ident>, columns: Vec<String>, include: Vec<String> },
-    Unique { name: Option<&'a Ident>, columns: Vec<String>, include: Vec<String> },
+    Unique { name: Option<&'a Ident>, columns: Vec<String>, include: Vec<String>, nulls_not_distinct: bool },
     Check { name: Option<&'a Ident>, expr: &'a Expr, column: Option<String> },
     Foreign { name: Option<&'a Ident>, key: &'a ForeignKeyConstraint, column: Option<String> },
 }
@@ -41,7 +41,7 @@ pub(super) enum Constraint<'a> {
 /// CREATE TABLE.
 pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Result<String> {
     refuse(create)?;
-    let (schema, name) = context.new_relation(&create.name)?;
+    let (schema, name) = context.new_relation_of(&create.name, context.clauses.temporary)?;
     if context.catalog.name_is_taken(&schema.name, &name) && create.if_not_exists {
         context.notice(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
         return Ok("CREATE TABLE".into());
@@ -50,6 +50,8 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
     chosen.claim_relation(context, &schema.name, &name)?;
     context.no_type_named(&schema.name, &name)?;
     options(context, &create.table_options)?;
+    let (persistence, on_commit) = context.persistence(&schema, &context.clauses)?;
+    context.store_schema(&schema).await?;
     let numbers = context.store.numbers();
     let table = TableDescriptor {
         oid: numbers.oid().await?,
@@ -67,6 +69,8 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         foreign_keys: Vec::new(),
         comments: Vec::new(),
         owner: context.user,
+        persistence,
+        on_commit,
     };
     let mut making = Making {
         context,
@@ -87,6 +91,9 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
             constraints.extend(making.add_column(column).await?);
         }
     }
+    for id in making.table.columns.iter().map(|column| column.id).collect::<Vec<_>>() {
+        making.validate_generated(id)?;
+    }
     for constraint in &create.constraints {
         constraints.push(table_constraint(constraint)?);
     }
@@ -102,15 +109,12 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
 /// What CREATE TABLE may say elsewhere and not here.
 fn refuse(create: &CreateTable) -> Result<()> {
     let refused = [
-        (create.temporary || create.global.is_some(), "CREATE TEMPORARY TABLE"),
-        (create.unlogged, "CREATE UNLOGGED TABLE"),
         (create.or_replace, "CREATE OR REPLACE TABLE"),
         (create.query.is_some(), "CREATE TABLE AS"),
         (create.like.is_some(), "CREATE TABLE LIKE"),
         (create.inherits.is_some(), "INHERITS"),
         (create.partition_by.is_some(), "PARTITION BY"),
         (create.partition_of.is_some(), "PARTITION OF"),
-        (create.on_commit.is_some(), "ON COMMIT"),
         (create.external, "CREATE EXTERNAL TABLE"),
         (create.clone.is_some(), "CLONE"),
         (create.without_rowid, "WITHOUT ROWID"),
@@ -197,10 +201,8 @@ pub(super) fn table_constraint(constraint: &TableConstraint) -> Result<Constrain
         }
         TableConstraint::Unique(unique) => {
             not_deferrable(unique.characteristics.as_ref())?;
-            if matches!(unique.nulls_distinct, NullsDistinctOption::NotDistinct) {
-                return Err(SqlError::unsupported("NULLS NOT DISTINCT"));
-            }
             Ok(Constraint::Unique {
+                nulls_not_distinct: matches!(unique.nulls_distinct, NullsDistinctOption::NotDistinct),
                 name: unique.name.as_ref(),
                 columns: column_names(&unique.columns)?,
                 include: unique.include.iter().map(fold).collect(),
@@ -250,6 +252,7 @@ impl Making<'_> {
             identity: None,
             missing: None,
             dropped: false,
+            ..Default::default()
         };
         let mut constraints = Vec::new();
         let mut nullable = false;
@@ -278,10 +281,8 @@ impl Making<'_> {
                 }
                 ColumnOption::Unique(unique) => {
                     not_deferrable(unique.characteristics.as_ref())?;
-                    if matches!(unique.nulls_distinct, NullsDistinctOption::NotDistinct) {
-                        return Err(SqlError::unsupported("NULLS NOT DISTINCT"));
-                    }
                     constraints.push(Constraint::Unique {
+                        nulls_not_distinct: self.context.clauses.nulls_not_distinct.contains(&name),
                         name: given.or(unique.name.as_ref()),
                         columns: vec![name.clone()],
                         include: Vec::new(),
@@ -297,6 +298,29 @@ impl Making<'_> {
                         column: Some(name.clone()),
                     });
                 }
+                ColumnOption::Generated { generation_expr: Some(expr), generation_expr_mode, generated_as, .. } => {
+                    if *generated_as == GeneratedAs::ByDefault {
+                        let message = "for a generated column, GENERATED ALWAYS must be specified";
+                        return Err(SqlError::syntax(message));
+                    }
+                    if *generation_expr_mode != Some(sqlparser::ast::GeneratedExpressionMode::Stored) {
+                        return Err(SqlError::syntax("syntax error: a generated column is STORED"));
+                    }
+                    if column.generated.is_some() {
+                        let message = format!(
+                            "multiple generation clauses specified for column \"{name}\" of table \"{}\"",
+                            self.table.name
+                        );
+                        return Err(SqlError::syntax(message));
+                    }
+                    canonical::referenced(expr).map_err(|_| {
+                        SqlError::new(
+                            state::FEATURE_NOT_SUPPORTED,
+                            "cannot use subquery in column generation expression",
+                        )
+                    })?;
+                    column.generated = Some(canonical::text(&enumeration::with_schemas(self.context, expr)));
+                }
                 ColumnOption::Generated { generated_as, sequence_options, generation_expr: None, .. } => {
                     column.identity = Some(match generated_as {
                         GeneratedAs::Always => Identity::Always,
@@ -310,7 +334,6 @@ impl Making<'_> {
                     let options = sequence_options.as_deref().unwrap_or_default();
                     column.default = Some(self.own_sequence(&name, id, ty, options).await?);
                 }
-                ColumnOption::Generated { .. } => return Err(SqlError::unsupported("a generated column")),
                 ColumnOption::ForeignKey(key) => constraints.push(Constraint::Foreign {
                     name: given.or(key.name.as_ref()),
                     key,
@@ -328,6 +351,14 @@ impl Making<'_> {
         if nullable && column.not_null {
             let message = format!(
                 "conflicting NULL/NOT NULL declarations for column \"{name}\" of table \"{}\"",
+                self.table.name
+            );
+            return Err(SqlError::syntax(message));
+        }
+        if column.generated.is_some() && (column.default.is_some() || column.identity.is_some() || serial.is_some()) {
+            let what = if column.identity.is_some() { "identity" } else { "default" };
+            let message = format!(
+                "both {what} and generation expression specified for column \"{name}\" of table \"{}\"",
                 self.table.name
             );
             return Err(SqlError::syntax(message));
@@ -374,7 +405,7 @@ impl Making<'_> {
     }
 
     /// Makes the sequence of a column; answers its default.
-    async fn own_sequence(
+    pub(super) async fn own_sequence(
         &mut self,
         column: &str,
         id: ColumnId,
@@ -429,8 +460,9 @@ impl Making<'_> {
         for constraint in constraints {
             match constraint {
                 Constraint::Primary { .. } | Constraint::Foreign { .. } => {}
-                Constraint::Unique { name, columns, include } => {
-                    let index = self.constraint_index(*name, columns, include, false).await?;
+                Constraint::Unique { name, columns, include, nulls_not_distinct } => {
+                    let mut index = self.constraint_index(*name, columns, include, false).await?;
+                    index.nulls_not_distinct = *nulls_not_distinct;
                     self.table.indexes.push(index);
                 }
                 Constraint::Check { name, expr, column } => {
@@ -463,7 +495,7 @@ impl Making<'_> {
                 self.chosen.constraint(&self.table, column.or(only), "check")
             }
         };
-        Ok(CheckDescriptor { oid: self.context.store.numbers().oid().await?, name, expression })
+        Ok(CheckDescriptor { oid: self.context.store.numbers().oid().await?, name, expression, not_valid: false })
     }
 
     /// The index behind PRIMARY KEY or UNIQUE.
@@ -508,6 +540,7 @@ impl Making<'_> {
             primary,
             constraint: Some(numbers.oid().await?),
             state: IndexState::Public,
+            ..Default::default()
         })
     }
 

@@ -3,11 +3,12 @@
 
 use super::DdlContext;
 use super::backfill::{self, Rows};
-use crate::bind::{BindContext, bind_constant, bind_table_expression};
+use crate::bind::{BindContext, bind_constant, bind_stored, bind_table_expression, cast_to};
 use crate::catalog::{Catalog, CheckDescriptor, ColumnDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::table_schema;
 use crate::execution::{Slots, StatementContext, table_source};
+use crate::functions::TypedExpr;
 use crate::parse::parse_expression;
 use crate::plan::slotting::fill_expression;
 use crate::types::SqlType;
@@ -68,6 +69,13 @@ pub(super) fn validate_check_text(context: &DdlContext, table: &TableDescriptor,
     check_expression(context, table, stored, &Slots::new()).map(|_| ())
 }
 
+/// A stored expression over a table's live columns, bound. `what` names it in messages. Errors: as in a statement.
+pub(super) fn stored(context: &DdlContext, table: &TableDescriptor, text: &str, what: &str) -> Result<TypedExpr> {
+    let (expr, source) = parse_expression(text)?;
+    let slots = Slots::new();
+    bound(context, &context.catalog, &slots, |bind| bind_stored(&expr, &source, table, what, bind))
+}
+
 /// Checks that a DEFAULT can become the type of its column. Errors: as in a statement.
 pub(super) fn validate_default(context: &DdlContext, column: &str, ty: SqlType, stored: &str) -> Result<()> {
     let (expr, source) = parse_expression(stored)?;
@@ -110,6 +118,66 @@ fn batch(schema: &DFSchema, columns: Vec<ArrayRef>, rows: usize) -> Result<Recor
     let fields: Vec<_> = fields.iter().map(|field| field.as_ref().clone().with_nullable(true)).collect();
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     Ok(RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)?)
+}
+
+/// What makes values of a column's new type of the rows that are there.
+pub(super) struct Converted {
+    physical: Arc<dyn PhysicalExpr>,
+    schema: DFSchema,
+    ty: SqlType,
+    /// Kept for what the expression reads when it runs.
+    _slots: Arc<Slots>,
+}
+
+impl Converted {
+    /// Prepares USING, or the column itself, made `ty` by assignment. Errors: 42804 and as in a statement.
+    pub(super) fn new(
+        context: &DdlContext,
+        table: &TableDescriptor,
+        column: &ColumnDescriptor,
+        ty: SqlType,
+        using: Option<&sqlparser::ast::Expr>,
+    ) -> Result<Self> {
+        let slots = slots(context, &context.catalog);
+        let text = match using {
+            Some(using) => using.to_string(),
+            None => crate::parse::names::quote(&column.name),
+        };
+        let (expr, source) = parse_expression(&text)?;
+        let typed = bound(context, &context.catalog, &slots, |bind| {
+            let typed = bind_stored(&expr, &source, table, "transform expression", bind)?;
+            cast_to(typed, ty, bind)
+        });
+        let typed = typed.map_err(|error| {
+            if error.state() != state::CANNOT_COERCE && error.state() != state::DATATYPE_MISMATCH {
+                return error;
+            }
+            let (name, to) = (&column.name, ty.format());
+            if using.is_some() {
+                let message =
+                    format!("result of USING clause for column \"{name}\" cannot be cast automatically to type {to}");
+                return SqlError::new(state::DATATYPE_MISMATCH, message)
+                    .hint("You might need to add an explicit cast.");
+            }
+            let message = format!("column \"{name}\" cannot be cast automatically to type {to}");
+            SqlError::new(state::DATATYPE_MISMATCH, message)
+                .hint(format!("You might need to specify \"USING {}::{to}\".", crate::parse::names::quote(name)))
+        })?;
+        let schema = table_schema(table, &TableReference::bare(table.name.as_str()))?;
+        let expr = fill_expression(typed, &slots)?;
+        let physical =
+            create_physical_expr(&expr, &schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())?;
+        Ok(Converted { physical, schema, ty, _slots: slots })
+    }
+    /// The values of rows whose live columns these are.
+    pub(super) fn values(&self, columns: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
+        let batch = batch(&self.schema, columns.to_vec(), rows)?;
+        let array = self.physical.evaluate(&batch)?.into_array(rows)?;
+        if *array.data_type() != self.ty.arrow() {
+            return Err(SqlError::internal(format!("a column is {} and not {}", array.data_type(), self.ty.arrow())));
+        }
+        Ok(array)
+    }
 }
 
 /// The DEFAULT of a new column, ready to be computed for the rows that are there.

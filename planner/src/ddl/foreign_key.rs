@@ -3,8 +3,8 @@
 use super::create_table::Making;
 use super::{DdlContext, backfill, drop};
 use crate::catalog::{
-    ColumnId, ForeignKeyDescriptor, IndexDescriptor, IndexState, ReferentialAction, RelationKind, StorageId,
-    TableDescriptor,
+    ColumnId, ForeignKeyDescriptor, IndexDescriptor, IndexState, Persistence, ReferentialAction, RelationKind,
+    StorageId, TableDescriptor,
 };
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
@@ -40,7 +40,7 @@ fn deferral(key: &ForeignKeyConstraint) -> Result<(bool, bool)> {
 }
 
 /// Whether values of a type can be compared with those of a column that is referred to, by its index.
-fn comparable(own: SqlType, referenced: SqlType) -> bool {
+pub(super) fn comparable(own: SqlType, referenced: SqlType) -> bool {
     let moment = |ty: SqlType| matches!(ty.base, BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz);
     let float = |ty: SqlType| matches!(ty.base, BaseType::Float4 | BaseType::Float8);
     let family = |own: SqlType, other: SqlType| {
@@ -125,6 +125,18 @@ impl Making<'_> {
         }
         let (deferrable, deferred) = deferral(key)?;
         let parent = self.parent(&key.foreign_table).await?;
+        let wrong = match (self.table.persistence, parent.persistence) {
+            (Persistence::Permanent, Persistence::Permanent) => None,
+            (Persistence::Permanent, _) => Some("permanent tables may reference only permanent tables"),
+            (Persistence::Unlogged, Persistence::Temporary) => {
+                Some("unlogged tables may reference only permanent or unlogged tables")
+            }
+            (Persistence::Unlogged, _) | (Persistence::Temporary, Persistence::Temporary) => None,
+            (Persistence::Temporary, _) => Some("temporary tables may reference only temporary tables"),
+        };
+        if let Some(wrong) = wrong {
+            return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, format!("constraints on {wrong}")));
+        }
         let given: Vec<String> = match column {
             Some(column) => vec![column.to_string()],
             None => key.columns.iter().map(fold).collect(),
@@ -179,6 +191,7 @@ impl Making<'_> {
             deferrable,
             deferred,
             not_valid: false,
+            set_columns: Vec::new(),
         })
     }
 
@@ -206,8 +219,12 @@ impl Making<'_> {
     /// VALIDATE CONSTRAINT.
     pub(super) async fn validate_constraint(&mut self, name: &str) -> Result<()> {
         let Some(position) = self.table.foreign_keys.iter().position(|key| key.name == name) else {
-            // All other constraints hold from the start.
-            if self.table.checks.iter().any(|check| check.name == name) {
+            if let Some(position) = self.table.checks.iter().position(|check| check.name == name) {
+                let Some(check) = self.table.checks.get_mut(position) else { return Ok(()) };
+                if std::mem::take(&mut check.not_valid) {
+                    let check = check.clone();
+                    super::evaluate::validate_check(self.context, &self.table, &check).await?;
+                }
                 return Ok(());
             }
             if super::names::has_constraint(&self.table, name) {
@@ -283,6 +300,7 @@ fn unique_index<'t>(table: &'t TableDescriptor, columns: &[ColumnId]) -> Result<
     let matches = |index: &&IndexDescriptor| {
         index.unique
             && index.state == IndexState::Public
+            && !index.is_computed()
             && index.columns.len() == columns.len()
             && index.columns.iter().all(|key| columns.contains(&key.column))
     };

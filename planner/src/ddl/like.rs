@@ -57,6 +57,9 @@ impl Making<'_> {
                 identity: None,
                 missing: None,
                 dropped: false,
+                generated: column.generated.clone().filter(|_| like.generated),
+                statistics: column.statistics.filter(|_| like.statistics),
+                storage: column.storage.clone().filter(|_| like.storage),
             };
             if let (Some(identity), true) = (column.identity, like.identity) {
                 let owned = self.context.catalog.owned_sequence(source.oid, column.id);
@@ -100,7 +103,7 @@ impl Making<'_> {
                     comments.push((CommentOf::Constraint(oid), text));
                 }
                 let (name, expression) = (check.name.clone(), check.expression.clone());
-                self.table.checks.push(CheckDescriptor { oid, name, expression });
+                self.table.checks.push(CheckDescriptor { oid, name, expression, not_valid: false });
             }
         }
         if like.indexes {
@@ -131,9 +134,15 @@ impl Making<'_> {
         let lost = || SqlError::internal("an index over a column that is not there");
         let mut columns = Vec::new();
         let mut joined = Vec::new();
-        for key in &index.columns {
-            let column = taken.new_id(key.column).ok_or_else(lost)?;
-            joined.push(self.table.column(column).ok_or_else(lost)?.name.clone());
+        for (key, expression) in index.parts() {
+            let (column, name) = match expression {
+                Some(expression) => (0, expression.name.clone()),
+                None => {
+                    let column = taken.new_id(key.column).ok_or_else(lost)?;
+                    (column, self.table.column(column).ok_or_else(lost)?.name.clone())
+                }
+            };
+            joined.push(name);
             columns.push(IndexColumn { column, ..*key });
         }
         let include = index.include.iter().map(|id| taken.new_id(*id).ok_or_else(lost)).collect::<Result<Vec<_>>>()?;

@@ -1,6 +1,8 @@
 //! Data definition: CREATE, ALTER, DROP, TRUNCATE. Everything is written through the statement's
 //! transaction, so that it commits and rolls back with it. Must not know the wire.
 
+mod alter_column;
+mod alter_relation;
 mod alter_table;
 mod backfill;
 #[cfg(test)]
@@ -8,6 +10,7 @@ mod backfill_tests;
 pub(crate) mod canonical;
 pub mod check;
 mod comment;
+pub(crate) mod computed;
 #[cfg(test)]
 mod concurrent_tests;
 mod create_index;
@@ -27,11 +30,13 @@ mod online_backfill;
 #[cfg(test)]
 mod online_tests;
 mod referenced;
+mod reindex;
 mod role;
 mod schema;
 pub mod scram;
 mod sequence;
 mod table_as;
+pub mod temporary;
 #[cfg(test)]
 pub(crate) mod tests;
 mod truncate;
@@ -74,6 +79,8 @@ pub struct DdlContext {
     pub stale: AtomicBool,
     /// LIKE among the columns of the CREATE TABLE.
     pub likes: Vec<crate::parse::Like>,
+    /// TEMPORARY and other clauses of the CREATE TABLE.
+    pub clauses: crate::parse::TableClauses,
 }
 
 impl DdlContext {
@@ -131,8 +138,10 @@ impl DdlContext {
     }
 }
 
+pub use alter_relation::alter as alter_relation;
 pub use comment::execute as comment;
 pub(crate) use enumeration::alter_owner as alter_type_owner;
+pub use reindex::reindex;
 pub use sequence::alter as alter_sequence;
 pub(crate) use sequence::next_value_text;
 pub use table_as::create as create_table_as;
@@ -189,7 +198,7 @@ pub async fn execute(context: &DdlContext, statement: &Statement) -> Result<Stri
         Statement::AlterIndex { name, operation } => alter_table::alter_index(context, name, operation).await?,
         Statement::Drop { object_type, if_exists, names, cascade, temporary, .. } => {
             if *temporary {
-                return Err(SqlError::unsupported("DROP TEMPORARY"));
+                return Err(SqlError::syntax("syntax error at or near \"TEMPORARY\""));
             }
             drop::execute(context, object_type, *if_exists, names, *cascade).await?
         }

@@ -13,14 +13,36 @@ use std::sync::Arc;
 impl DdlContext {
     /// The schema that a new relation goes to, and its name there.
     pub(super) fn new_relation(&self, name: &ObjectName) -> Result<(Arc<SchemaDescriptor>, String)> {
+        self.new_relation_of(name, false)
+    }
+    /// The same, of a relation that may be temporary. Errors: 42P16 for a temporary one elsewhere.
+    pub(super) fn new_relation_of(
+        &self,
+        name: &ObjectName,
+        temporary: bool,
+    ) -> Result<(Arc<SchemaDescriptor>, String)> {
         let (schema, name) = fold_name(name)?;
-        let schema =
-            match schema {
-                Some(schema) => self.schema(&schema)?,
-                None => self.settings.search_path().iter().find_map(|schema| self.catalog.schema(schema)).ok_or_else(
+        let own = |schema: &String| schema == "pg_temp" || self.settings.temporary() == Some(schema.as_str());
+        if temporary || schema.as_ref().is_some_and(own) {
+            if schema.is_some_and(|schema| !own(&schema)) {
+                let message = "cannot create temporary relation in non-temporary schema";
+                return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+            }
+            return Ok((self.temporary_schema()?, name));
+        }
+        if let Some(other) = schema.as_ref().filter(|schema| crate::catalog::is_temporary(schema)) {
+            self.schema(other)?;
+            let message = "cannot create relations in temporary schemas of other sessions";
+            return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+        }
+        let schema = match schema {
+            Some(schema) => self.schema(&schema)?,
+            None => {
+                self.settings.creation_path().iter().find_map(|schema| self.catalog.schema(schema)).ok_or_else(
                     || SqlError::new(state::INVALID_SCHEMA_NAME, "no schema has been selected to create in"),
-                )?,
-            };
+                )?
+            }
+        };
         if pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid) {
             let message = format!("permission denied to create \"{}.{name}\"", schema.name);
             return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message)

@@ -88,6 +88,7 @@ impl OnlineContext {
             renewable: false,
             stale: AtomicBool::new(false),
             likes: Vec::new(),
+            clauses: Default::default(),
         })
     }
 }

@@ -2,9 +2,10 @@
 //! transactions, so that it holds nobody up and conflicts with few.
 
 use super::backfill::duplicated;
+use super::computed::index_writer;
 use super::online::{IndexBuild, point};
 use crate::catalog::{CatalogStore, ColumnId, IndexState, keys};
-use crate::encoding::{IndexEncoder, RowDecoder};
+use crate::encoding::RowDecoder;
 use crate::error::{Result, SqlError, state};
 use bytes::Bytes;
 use futures::TryStreamExt;
@@ -79,22 +80,24 @@ impl<'a> Backfill<'a> {
         drop(found);
         let Some(last) = row_keys.last().cloned() else { return Ok(None) };
         let arrays = decoder.finish()?;
-        let encoder = IndexEncoder::new(&table, &index)?;
-        let mut entries: Vec<(Bytes, Bytes, bool)> = Vec::with_capacity(row_keys.len());
-        for (row, row_key) in row_keys.iter().enumerate() {
-            let entry = encoder.encode(&arrays, row, row_key)?;
-            entries.push((entry.key.into(), entry.value.into(), entry.unique));
+        let catalog = self.build.store.snapshot(&transaction, self.build.database).await?;
+        let writer = index_writer(&catalog, &table, &index)?;
+        let mut entries: Vec<(usize, Bytes, Bytes, bool)> = Vec::with_capacity(row_keys.len());
+        for (row, entry) in writer.entries(&arrays, &row_keys)?.into_iter().enumerate() {
+            if let Some(entry) = entry {
+                entries.push((row, entry.key.into(), entry.value.into(), entry.unique));
+            }
         }
-        let wanted: Vec<Bytes> = entries.iter().map(|(key, _, _)| key.clone()).collect();
+        let wanted: Vec<Bytes> = entries.iter().map(|(_, key, _, _)| key.clone()).collect();
         let stored = transaction.get_many(&wanted, OwnWrites::All).await?;
         let mut writes: Vec<Write> = Vec::new();
         let mut taken: HashMap<Bytes, usize> = HashMap::new();
-        for (row, ((key, value, unique), stored)) in entries.into_iter().zip(stored).enumerate() {
+        for ((row, key, value, unique), stored) in entries.into_iter().zip(stored) {
             if stored.as_ref() == Some(&value) {
                 continue;
             }
             if unique && (stored.is_some() || taken.insert(key.clone(), row).is_some()) {
-                return Err(duplicated(&table, &index, &arrays, row));
+                return Err(duplicated(&table, &index, Some(&writer), &arrays, row));
             }
             writes.push(Write { key, kind: WriteKind::Put(value), strength: LockStrength::Update });
         }

@@ -32,7 +32,13 @@ pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exist
     let mut writer = context.writer();
     writer.put_schema(
         None,
-        &SchemaDescriptor { oid: context.store.numbers().oid().await?, name, owner, comment: None },
+        &SchemaDescriptor {
+            oid: context.store.numbers().oid().await?,
+            name,
+            owner,
+            comment: None,
+            ..Default::default()
+        },
     )?;
     writer.flush().await?;
     Ok("CREATE SCHEMA".into())

@@ -1,7 +1,7 @@
 //! CREATE SEQUENCE, and the sequences behind serial and identity columns.
 
 use super::type_name::sql_type;
-use super::{DdlContext, names};
+use super::{DdlContext, names, temporary};
 use crate::catalog::sequences::SequenceValue;
 use crate::catalog::{CatalogWriter, ColumnId, RelationKind, SchemaDescriptor, SequenceDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
@@ -117,6 +117,7 @@ pub(super) async fn store(
         identity: None,
         missing: None,
         dropped: false,
+        ..Default::default()
     };
     let table = TableDescriptor {
         oid: numbers.oid().await?,
@@ -138,6 +139,8 @@ pub(super) async fn store(
         foreign_keys: Vec::new(),
         comments: Vec::new(),
         owner: context.user,
+        persistence: temporary::persistence_in(schema),
+        ..Default::default()
     };
     writer.put_table(&table).await?;
     Ok(table)
@@ -166,6 +169,51 @@ pub(super) async fn restart(
     writer.put_table(&changed).await
 }
 
+/// A sequence's parameters for another type: bounds that were those of the old type become those of the new one, as in
+/// PostgreSQL. Errors: 22023.
+pub(super) fn retyped(old: &SequenceDescriptor, ty: SqlType) -> Result<SequenceDescriptor> {
+    let bounds = |ty: SqlType| match ty {
+        SqlType::INT2 => (i64::from(i16::MIN), i64::from(i16::MAX)),
+        SqlType::INT4 => (i64::from(i32::MIN), i64::from(i32::MAX)),
+        _ => (i64::MIN, i64::MAX),
+    };
+    let ((old_min, old_max), (new_min, new_max)) = (bounds(old.ty), bounds(ty));
+    let mut new = SequenceDescriptor { ty, ..old.clone() };
+    if old.max == old_max {
+        new.max = new_max;
+    }
+    if old.min == old_min {
+        new.min = new_min;
+    }
+    changed_parameters(ty, Some(&new), &[])
+}
+
+/// Changes what is said of a sequence, as part of the transaction: its options, and where it goes on. When its steps
+/// change without RESTART it goes on behind its last value.
+pub(super) async fn change(
+    context: &DdlContext,
+    writer: &mut CatalogWriter<'_>,
+    sequence: &TableDescriptor,
+    options: &[SequenceOptions],
+    restart_at: Option<Option<i64>>,
+) -> Result<()> {
+    let old = sequence.sequence.clone().ok_or_else(|| SqlError::internal("a sequence without parameters"))?;
+    let new = changed_parameters(old.ty, Some(&old), options)?;
+    let steps = |of: &SequenceDescriptor| (of.increment, of.min, of.max, of.cache, of.cycle);
+    if restart_at.is_none() && steps(&new) != steps(&old) {
+        return Err(SqlError::unsupported("changing a sequence's increment, bounds, cache or cycle without RESTART"));
+    }
+    let mut changed = sequence.clone();
+    changed.sequence = Some(new.clone());
+    match restart_at {
+        Some(value) => restart(context, writer, &changed, Some(value.unwrap_or(new.start))).await,
+        None => {
+            changed.version += 1;
+            writer.put_table(&changed).await
+        }
+    }
+}
+
 /// CREATE SEQUENCE.
 pub(super) async fn create(
     context: &DdlContext,
@@ -175,10 +223,7 @@ pub(super) async fn create(
     options: &Options<'_>,
     owned_by: Option<&ObjectName>,
 ) -> Result<String> {
-    if temporary {
-        return Err(SqlError::unsupported("CREATE TEMPORARY SEQUENCE"));
-    }
-    let (schema, name) = context.new_relation(name)?;
+    let (schema, name) = context.new_relation_of(name, temporary)?;
     if context.catalog.name_is_taken(&schema.name, &name) && if_not_exists {
         context.notice(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
         return Ok("CREATE SEQUENCE".into());
@@ -189,6 +234,7 @@ pub(super) async fn create(
     if let Some(owner) = owned_by {
         sequence.owned_by = owned_column(context, owner)?;
     }
+    context.store_schema(&schema).await?;
     let mut writer = context.writer();
     store(context, &mut writer, &schema, name, sequence).await?;
     writer.flush().await?;

@@ -15,7 +15,7 @@ pub async fn create(
     create: &CreateTableAs,
     outputs: &[OutputColumn],
 ) -> Result<Option<TableDescriptor>> {
-    let (schema, name) = context.new_relation(&create.name)?;
+    let (schema, name) = context.new_relation_of(&create.name, create.clauses.temporary)?;
     if create.if_not_exists && context.catalog.name_is_taken(&schema.name, &name) {
         context.notice(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
         return Ok(None);
@@ -26,6 +26,8 @@ pub async fn create(
     for parameter in &create.parameters {
         storage_parameter(context, parameter)?;
     }
+    let (persistence, on_commit) = context.persistence(&schema, &create.clauses)?;
+    context.store_schema(&schema).await?;
     let numbers = context.store.numbers();
     let table = TableDescriptor {
         oid: numbers.oid().await?,
@@ -43,6 +45,8 @@ pub async fn create(
         foreign_keys: Vec::new(),
         comments: Vec::new(),
         owner: context.user,
+        persistence,
+        on_commit,
     };
     let mut writer = context.writer();
     writer.put_table(&table).await?;
@@ -75,6 +79,7 @@ fn columns(names: &[String], outputs: &[OutputColumn]) -> Result<Vec<ColumnDescr
             identity: None,
             missing: None,
             dropped: false,
+            ..Default::default()
         });
     }
     Ok(columns)

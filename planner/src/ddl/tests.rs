@@ -83,6 +83,7 @@ impl Client {
                 renewable: false,
                 stale: AtomicBool::new(false),
                 likes: statement.extras.likes.clone(),
+                clauses: statement.extras.clauses.clone(),
             };
             tag = execute(&context, tree).await?;
             self.transaction.advance_command();
@@ -299,9 +300,6 @@ async fn what_is_not_supported_is_refused_by_name() {
         "create table t(a int) partition by range (a)",
         "create table t(a int unique deferrable)",
         "create index on p using gin (a)",
-        "create index on p ((a + 1))",
-        "create index on p (a) where b > 1",
-        "alter table p alter column b type bigint",
         "grant select on p to postgres",
     ] {
         let error = world.run(sql).await.expect_err(sql);

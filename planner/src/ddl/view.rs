@@ -1,9 +1,9 @@
 //! CREATE VIEW, ALTER VIEW and DROP VIEW.
 
 use super::dependents::{self, Object};
-use super::{DdlContext, drop, evaluate, names};
+use super::{DdlContext, drop, evaluate, names, temporary};
 use crate::bind::{BoundView, bind_view};
-use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor, ViewDescriptor};
+use crate::catalog::{ColumnDescriptor, ColumnId, Persistence, RelationKind, TableDescriptor, ViewDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
 use crate::parse::{CreateView, fold, fold_name};
@@ -18,13 +18,22 @@ pub async fn create(context: &DdlContext, create: &CreateView) -> Result<String>
     let slots = Slots::new();
     let bound = evaluate::bound(context, &context.catalog, &slots, |bind| bind_view(&create.query, bind))?;
     let columns = columns(&create.columns, &bound)?;
-    let (schema, name) = context.new_relation(&create.name)?;
+    // A view of something temporary is temporary.
+    let of_temporary = bound.relations.iter().any(|relation| {
+        context.catalog.relation_by_oid(relation.oid).is_some_and(|table| table.persistence == Persistence::Temporary)
+    });
+    if of_temporary && !create.temporary {
+        let name = fold_name(&create.name)?.1;
+        context.notice(state::SUCCESSFUL_COMPLETION, format!("view \"{name}\" will be a temporary view"));
+    }
+    let (schema, name) = context.new_relation_of(&create.name, create.temporary || of_temporary)?;
     let existing = context.catalog.relation(Some(&schema.name), &name, &[]);
     if !create.or_replace && context.catalog.name_is_taken(&schema.name, &name) {
         return Err(SqlError::new(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
     }
     context.no_type_named(&schema.name, &name)?;
     let query = create.query.text.to_string();
+    context.store_schema(&schema).await?;
     let mut writer = context.writer();
     for relation in &bound.relations {
         if context.catalog.user_relations().any(|table| table.oid == relation.oid) {
@@ -65,6 +74,8 @@ pub async fn create(context: &DdlContext, create: &CreateView) -> Result<String>
             foreign_keys: Vec::new(),
             comments: Vec::new(),
             owner: context.user,
+            persistence: temporary::persistence_in(&schema),
+            ..Default::default()
         },
     };
     writer.put_table(&view).await?;
@@ -107,6 +118,7 @@ fn columns(names: &[String], bound: &BoundView) -> Result<Vec<ColumnDescriptor>>
             identity: None,
             missing: None,
             dropped: false,
+            ..Default::default()
         });
     }
     Ok(columns)

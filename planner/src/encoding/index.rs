@@ -43,7 +43,7 @@ impl IndexEntry {
 fn kept_columns(table: &TableDescriptor, index: &IndexDescriptor) -> Result<Vec<ColumnId>> {
     let mut kept = index.include.clone();
     let primary = table.primary_key().map(|primary| primary.columns.as_slice()).unwrap_or_default();
-    for part in index.columns.iter().chain(primary) {
+    for part in index.columns.iter().filter(|part| part.column != 0).chain(primary) {
         if !exact_in_key(column_type(table, part.column)?) {
             kept.push(part.column);
         }
@@ -61,6 +61,8 @@ pub struct IndexEncoder {
     positions: Vec<usize>,
     kept: Vec<(ColumnId, usize)>,
     unique: bool,
+    /// Whether a NULL makes an entry distinct from all others.
+    nulls_distinct: bool,
 }
 
 impl IndexEncoder {
@@ -71,13 +73,20 @@ impl IndexEncoder {
             .into_iter()
             .map(|id| Ok((id, live_position(table, id)?)))
             .collect::<Result<Vec<_>>>()?;
-        Ok(IndexEncoder { storage_id: index.storage_id, columns, positions, kept, unique: index.unique })
+        Ok(IndexEncoder {
+            storage_id: index.storage_id,
+            columns,
+            positions,
+            kept,
+            unique: index.unique,
+            nulls_distinct: !index.nulls_not_distinct,
+        })
     }
     /// Positions of the key columns among the live columns.
     pub fn positions(&self) -> &[usize] {
         &self.positions
     }
-    /// The entry of a row. `columns`: the live columns in order; `row_key`: the key of the row in the table.
+    /// The entry of a row. `columns`: the live columns in order, and behind them the values of the key's expressions; `row_key`: the key of the row in the table.
     pub fn encode(&self, columns: &[ArrayRef], row: usize, row_key: &[u8]) -> Result<IndexEntry> {
         let suffix = row_key.get(PREFIX_LENGTH..).ok_or_else(|| corrupted("a row's key"))?;
         let mut key = Vec::with_capacity(PREFIX_LENGTH + 16 * self.columns.len() + suffix.len());
@@ -86,7 +95,7 @@ impl IndexEncoder {
         for (column, position) in self.columns.iter().zip(&self.positions) {
             let array = columns.get(*position).ok_or_else(|| SqlError::internal("a key column is not there"))?;
             let value = value_at(array.as_ref(), row)?;
-            unique &= !matches!(value, ValueRef::Null);
+            unique &= !self.nulls_distinct || !matches!(value, ValueRef::Null);
             encode_column(column, &value, &mut key)?;
         }
         let mut value = Vec::new();

@@ -23,10 +23,18 @@ const FORMAT: u8 = 1;
 pub(super) fn key_columns(table: &TableDescriptor, index: &IndexDescriptor) -> Result<(Vec<KeyColumn>, Vec<usize>)> {
     let mut columns = Vec::with_capacity(index.columns.len());
     let mut positions = Vec::with_capacity(index.columns.len());
-    for part in &index.columns {
-        let ty = column_type(table, part.column)?;
+    // The values of expressions stand behind the live columns.
+    let mut behind = table.live_columns().count();
+    for (part, expression) in index.parts() {
+        let (ty, position) = match expression {
+            Some(expression) => {
+                behind += 1;
+                (expression.ty, behind - 1)
+            }
+            None => (column_type(table, part.column)?, live_position(table, part.column)?),
+        };
         columns.push(KeyColumn { ty, descending: part.descending, nulls_first: part.nulls_first });
-        positions.push(live_position(table, part.column)?);
+        positions.push(position);
     }
     Ok((columns, positions))
 }

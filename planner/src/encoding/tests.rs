@@ -249,6 +249,7 @@ fn index(
         primary: false,
         constraint: None,
         state: IndexState::Public,
+        ..Default::default()
     }
 }
 
@@ -266,6 +267,7 @@ fn table(keyed: bool) -> TableDescriptor {
             identity: None,
             missing: None,
             dropped: false,
+            ..Default::default()
         })
         .collect();
     let primary = IndexDescriptor { primary: true, ..index(vec![(3, false), (1, true)], vec![], true, 20) };
@@ -285,6 +287,7 @@ fn table(keyed: bool) -> TableDescriptor {
         foreign_keys: Vec::new(),
         comments: Vec::new(),
         owner: 10,
+        ..Default::default()
     }
 }
 
@@ -306,6 +309,7 @@ fn columns_added_later_have_their_missing_value() {
             identity: None,
             missing: missing.map(str::to_string),
             dropped: false,
+            ..Default::default()
         });
     };
     add(7, SqlType::TEXT, Some("'it''s'::text"));

@@ -38,12 +38,13 @@ pub fn covered_columns(table: &TableDescriptor, index: &IndexDescriptor) -> BTre
 /// The key columns of an index, with their names.
 pub fn key_columns(table: &TableDescriptor, index: &IndexDescriptor) -> Vec<(String, KeyColumn)> {
     index
-        .columns
-        .iter()
-        .filter_map(|key| {
-            let column = table.column(key.column)?;
-            let key = KeyColumn { ty: column.ty, descending: key.descending, nulls_first: key.nulls_first };
-            Some((column.name.clone(), key))
+        .parts()
+        .filter_map(|(key, expression)| {
+            let (name, ty) = match expression {
+                Some(expression) => (expression.text.clone(), expression.ty),
+                None => table.column(key.column).map(|column| (column.name.clone(), column.ty))?,
+            };
+            Some((name, KeyColumn { ty, descending: key.descending, nulls_first: key.nulls_first }))
         })
         .collect()
 }

@@ -3,6 +3,7 @@
 pub mod access_path;
 pub mod apply;
 pub mod bounds;
+pub mod computed_indexes;
 pub mod condition;
 pub mod detached;
 pub mod dml;
@@ -32,4 +33,4 @@ pub mod values;
 
 pub use output::KEY_COLUMN;
 pub use slots::{Slots, StatementContext};
-pub use table::{table_source, view_source};
+pub use table::{computed_source, table_source, view_source};

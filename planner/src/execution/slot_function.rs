@@ -65,7 +65,7 @@ impl SlotKey {
             SlotKey::CurrentUser | SlotKey::SessionUser => Datum::Utf8(Some(context.session.user.clone())),
             SlotKey::CurrentDatabase => Datum::Utf8(Some(context.catalog.database().name.clone())),
             SlotKey::CurrentSchema => Datum::Utf8(
-                context.settings.search_path().iter().find(|name| context.catalog.schema(name).is_some()).cloned(),
+                context.settings.creation_path().iter().find(|name| context.catalog.schema(name).is_some()).cloned(),
             ),
         })
     }

@@ -1,6 +1,8 @@
 //! [`table_source`]: a table or system view as DataFusion sees it, and the leaf that a scan of it becomes.
 
 use super::access_path::{self, AccessPath};
+use super::computed_indexes::ComputedIndexes;
+use super::dml::Computed;
 use super::index_scan::IndexScanExec;
 use super::output::{ScanOutput, scan_schema};
 use super::point_get::PointGetExec;
@@ -35,7 +37,16 @@ pub fn table_source(table: Arc<TableDescriptor>, slots: Arc<Slots>) -> Arc<dyn T
     {
         return view_source(Arc::clone(view), slots);
     }
-    Arc::new(Table { schema: scan_schema(&table), table, view: None, slots })
+    Arc::new(Table { schema: scan_schema(&table), table, view: None, slots, computed: None })
+}
+
+/// The same of a table with indexes over expressions or with conditions, whose expressions are bound.
+pub fn computed_source(table: Arc<TableDescriptor>, slots: Arc<Slots>, computed: &Computed) -> Arc<dyn TableSource> {
+    if computed.indexes.is_empty() || table.kind == RelationKind::SystemView {
+        return table_source(table, slots);
+    }
+    let computed = Some(ComputedIndexes::new(&table, computed));
+    Arc::new(Table { schema: scan_schema(&table), table, view: None, slots, computed })
 }
 
 /// A system view as a plan's leaf. Its schema has no row key.
@@ -44,7 +55,7 @@ pub fn view_source(view: Arc<dyn SystemView>, slots: Arc<Slots>) -> Arc<dyn Tabl
     let all = scan_schema(&table);
     let columns = all.fields().len().saturating_sub(1);
     let schema = Arc::new(Schema::new(all.fields().iter().take(columns).cloned().collect::<Vec<_>>()));
-    Arc::new(Table { schema, table, view: Some(view), slots })
+    Arc::new(Table { schema, table, view: Some(view), slots, computed: None })
 }
 
 /// A table or system view bound to the slots of a plan instance.
@@ -53,6 +64,8 @@ pub struct Table {
     view: Option<Arc<dyn SystemView>>,
     slots: Arc<Slots>,
     schema: SchemaRef,
+    /// Indexes over expressions and partial ones.
+    computed: Option<ComputedIndexes>,
 }
 
 impl TableSource for Table {
@@ -114,9 +127,14 @@ impl Table {
         } else {
             let (needed, needs_key) = self.needed(&positions, filters)?;
             let empty = DFSchema::empty();
-            let path = access_path::choose(&self.table, filters, &needed, needs_key, &|expression: &Expr| {
-                physical(expression, &empty)
-            })?;
+            let to_physical = |expression: &Expr| physical(expression, &empty);
+            let path = match &self.computed {
+                None => access_path::choose(&self.table, filters, &needed, needs_key, &to_physical)?,
+                Some(computed) => {
+                    let (table, filters) = computed.seen_by(filters)?;
+                    access_path::choose(&table, &filters, &needed, needs_key, &to_physical)?
+                }
+            };
             let remaining = path.remaining.iter().filter_map(|position| filters.get(*position).cloned()).collect();
             (remaining, Some(path))
         };

@@ -112,7 +112,7 @@ impl TableScanExec {
         }
         table
             .secondary_indexes()
-            .filter(|index| index.state == IndexState::Public)
+            .filter(|index| index.state == IndexState::Public && index.predicate.is_none())
             .filter(|index| first_rows || index_scan::covers(&self.output, index))
             .map(|index| {
                 let bounds = KeyBounds::new(index.storage_id, key_columns(table, index), vec![], vec![]);

@@ -34,6 +34,7 @@ fn column(id: i16, name: &str, ty: SqlType, not_null: bool) -> ColumnDescriptor 
         identity: None,
         missing: None,
         dropped: false,
+        ..Default::default()
     }
 }
 
@@ -51,6 +52,7 @@ fn index(oid: u32, name: &str, columns: &[i16], unique: bool, primary: bool) -> 
         primary,
         constraint: None,
         state: IndexState::Public,
+        ..Default::default()
     }
 }
 
@@ -80,6 +82,7 @@ pub fn table() -> TableDescriptor {
         foreign_keys: Vec::new(),
         comments: Vec::new(),
         owner: 10,
+        ..Default::default()
     }
 }
 

@@ -115,13 +115,11 @@ fn signal(name: &'static str, act: fn(&Backend)) -> ScalarFunction {
 }
 
 fn schemas(context: &StatementContext, implicit: bool) -> Vec<String> {
-    let mut schemas: Vec<String> = Vec::new();
-    let path = context.settings.search_path();
-    if implicit && !path.iter().any(|schema| schema == "pg_catalog") {
-        schemas.push("pg_catalog".to_string());
+    let settings = &context.settings;
+    if implicit {
+        return context.catalog.effective_path(settings.search_path()).into_iter().map(str::to_string).collect();
     }
-    schemas.extend(path.iter().filter(|schema| context.catalog.schema(schema).is_some()).cloned());
-    schemas
+    settings.creation_path().iter().filter(|schema| context.catalog.schema(schema).is_some()).cloned().collect()
 }
 
 /// The functions of this module.
@@ -174,7 +172,16 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                 builder.finish()
             }),
         ),
-        ScalarFunction::new("pg_my_temp_schema", &[], SqlType::OID, stable, of_context::<Int8>(|_| Ok(Some(0)))),
+        ScalarFunction::new(
+            "pg_my_temp_schema",
+            &[],
+            SqlType::OID,
+            stable,
+            of_context::<Int8>(|context| {
+                let schema = context.settings.temporary().and_then(|name| context.catalog.schema(name));
+                Ok(Some(schema.map_or(0, |schema| i64::from(schema.oid))))
+            }),
+        ),
         ScalarFunction::new(
             "current_setting",
             &[text],

@@ -77,6 +77,9 @@ fn like(source: &Arc<Source>, tokens: &[TokenWithSpan], before: usize) -> Result
         defaults: false,
         identity: false,
         indexes: false,
+        generated: false,
+        statistics: false,
+        storage: false,
     };
     while cursor.peek().is_some() {
         let including = cursor.word("including");
@@ -91,6 +94,9 @@ fn like(source: &Arc<Source>, tokens: &[TokenWithSpan], before: usize) -> Result
             ("defaults", &mut like.defaults),
             ("identity", &mut like.identity),
             ("indexes", &mut like.indexes),
+            ("generated", &mut like.generated),
+            ("statistics", &mut like.statistics),
+            ("storage", &mut like.storage),
         ] {
             if all || cursor.word(word) {
                 *option = including;
@@ -98,7 +104,7 @@ fn like(source: &Arc<Source>, tokens: &[TokenWithSpan], before: usize) -> Result
             }
         }
         // There is nothing of these to take over.
-        known |= !known && ["compression", "generated", "statistics", "storage"].iter().any(|word| cursor.word(word));
+        known |= !known && cursor.word("compression");
         if !known {
             return Err(cursor.error());
         }

@@ -1,8 +1,10 @@
 //! From SQL text to [`Statement`]s: sqlparser's syntax tree where it has one, kinds of our own where PostgreSQL's
 //! grammar and sqlparser's part. Knows no names, no types and no session.
 
+mod alter_table;
 mod comment;
 pub mod copy;
+mod create_schema;
 mod cursor;
 mod expression_tokens;
 mod group_by;
@@ -15,6 +17,7 @@ mod settings;
 pub mod source;
 pub mod statement;
 mod table_as;
+mod table_clauses;
 mod tokens;
 mod transaction;
 mod utility;
@@ -72,12 +75,19 @@ pub fn parse_type(sql: &str) -> Result<ast::DataType> {
 /// Parses the tokens of one statement.
 fn parse_one(source: &Arc<Source>, tokens: &[TokenWithSpan]) -> Result<Statement> {
     limits::check(source, tokens)?;
-    let mut cursor = Cursor::new(source, tokens);
     let mut extras = Extras::default();
+    let without = table_clauses::take(source, tokens, &mut extras)?;
+    let read = without.as_deref().unwrap_or(tokens);
+    let mut cursor = Cursor::new(source, read);
     let kind = match utility::parse(&mut cursor)? {
+        Some(StatementKind::CreateTableAs(mut create)) => {
+            create.clauses = extras.clauses.clone();
+            StatementKind::CreateTableAs(create)
+        }
         Some(kind) => kind,
         None => {
-            let mut rewritten = tokens.to_vec();
+            let mut rewritten = read.to_vec();
+            query_tokens::conflict_targets(source, &mut rewritten, &mut extras)?;
             query_tokens::rewrite(source, &mut rewritten, &mut extras)?;
             like::take(source, &mut rewritten, &mut extras)?;
             sequence::reorder(source, &mut rewritten)?;

@@ -1,13 +1,15 @@
 //! Changes to the tokens of a statement before sqlparser reads them: what PostgreSQL's grammar has and sqlparser's has
 //! not is either said in other words or noted in [`Extras`].
 
-use super::cursor::is_word;
+use super::cursor::{Cursor, is_word};
 use super::source::Source;
-use super::statement::{Extras, LockStrength, Overriding};
-use super::tokens::{closing, follows, word};
+use super::statement::{CONFLICT_TARGET, ConflictTarget, Extras, LockStrength, Overriding};
+use super::tokens::{follows, word};
+use super::with_parser;
 use crate::error::{Result, SqlError};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
+use std::sync::Arc;
 
 /// Rewrites the tokens of one statement.
 pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Extras) -> Result<()> {
@@ -32,8 +34,6 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
             return Err(SqlError::unsupported("WHERE CURRENT OF"));
         } else if follows(tokens, at, &["interval"]) {
             interval_precision(tokens, at);
-        } else if follows(tokens, at, &["on", "conflict"]) {
-            conflict_target(tokens, at + 2)?;
         }
         if expressions {
             super::expression_tokens::rewrite(tokens, at);
@@ -148,10 +148,60 @@ fn interval_precision(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
-/// `ON CONFLICT (a) WHERE …` names a partial index: there are none.
-fn conflict_target(tokens: &[TokenWithSpan], at: usize) -> Result<()> {
-    if closing(tokens, at).is_some_and(|close| follows(tokens, close + 1, &["where"])) {
-        return Err(SqlError::unsupported("ON CONFLICT on a partial index"));
+/// Takes out of ON CONFLICT what sqlparser does not read there: expressions, operator classes and WHERE.
+pub fn conflict_targets(source: &Arc<Source>, tokens: &mut Vec<TokenWithSpan>, extras: &mut Extras) -> Result<()> {
+    let mut at = 0;
+    while at + 2 < tokens.len() {
+        at += 1;
+        if !follows(tokens, at - 1, &["on", "conflict"]) {
+            continue;
+        }
+        let from = at + 1;
+        let mut cursor = Cursor::new(source, tokens);
+        cursor.back_to(from);
+        if cursor.peek().is_none_or(|token| token.token != Token::LParen) {
+            continue;
+        }
+        let Ok(inside) = cursor.bracketed() else { continue };
+        let names = inside.iter().enumerate().all(|(at, token)| match token.token {
+            Token::Comma => at % 2 == 1,
+            Token::Word(_) => at % 2 == 0,
+            _ => false,
+        });
+        let condition = cursor.word("where");
+        if names && !condition {
+            continue;
+        }
+        let items = with_parser(source, inside, |parser| {
+            let mut items = vec![parser.parse_create_index_expr()?];
+            while parser.consume_token(&Token::Comma) {
+                items.push(parser.parse_create_index_expr()?);
+            }
+            Ok(items)
+        })?;
+        let items = items.into_iter().map(|item| item.column.expr).collect();
+        let mut predicate = None;
+        if condition {
+            let begun = cursor.mark();
+            let mut depth = 0_usize;
+            while let Some(token) = cursor.peek() {
+                match token.token {
+                    Token::LParen => depth += 1,
+                    Token::RParen => depth = depth.saturating_sub(1),
+                    _ if depth == 0 && is_word(token, "do") => break,
+                    _ => {}
+                }
+                cursor.next();
+            }
+            let condition = tokens.get(begun..cursor.mark()).unwrap_or_default();
+            predicate = Some(with_parser(source, condition, |parser| parser.parse_expr())?);
+        }
+        let end = cursor.mark();
+        let name = format!("{CONFLICT_TARGET}{}", extras.conflict_targets.len());
+        extras.conflict_targets.push(ConflictTarget { items, predicate });
+        let ident = sqlparser::tokenizer::Word { value: name, quote_style: Some('"'), keyword: Keyword::NoKeyword };
+        let replaced = [Token::LParen, Token::Word(ident), Token::RParen].map(TokenWithSpan::wrap);
+        tokens.splice(from..end, replaced);
     }
     Ok(())
 }

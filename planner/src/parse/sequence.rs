@@ -6,6 +6,7 @@ use super::source::Source;
 use super::statement::AlterSequence;
 use super::with_parser;
 use crate::error::{Result, SqlError};
+use sqlparser::ast;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use std::sync::Arc;
@@ -126,6 +127,22 @@ pub fn reorder(source: &Arc<Source>, tokens: &mut Vec<TokenWithSpan>) -> Result<
         tokens.splice(from..from + count, ordered);
     }
     Ok(())
+}
+
+/// Clauses of a sequence, as sqlparser reads them.
+pub(super) fn options(source: &Arc<Source>, clauses: &[TokenWithSpan]) -> Result<Vec<ast::SequenceOptions>> {
+    let clauses = self::clauses(&mut Cursor::new(source, clauses))?;
+    let word = |keyword: Keyword, text: &str| {
+        let word = Word { value: text.into(), quote_style: None, keyword };
+        TokenWithSpan::wrap(Token::Word(word))
+    };
+    let mut tokens =
+        vec![word(Keyword::CREATE, "CREATE"), word(Keyword::SEQUENCE, "SEQUENCE"), word(Keyword::NoKeyword, "s")];
+    tokens.extend(joined(&clauses));
+    match with_parser(source, &tokens, |parser| parser.parse_statement())? {
+        ast::Statement::CreateSequence { sequence_options, .. } => Ok(sequence_options),
+        _ => Err(SqlError::internal("a CREATE SEQUENCE of something else")),
+    }
 }
 
 fn joined(clauses: &[(Clause, &[TokenWithSpan])]) -> Vec<TokenWithSpan> {

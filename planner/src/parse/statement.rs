@@ -30,6 +30,47 @@ pub struct Extras {
     pub overriding: Option<Overriding>,
     /// LIKE among the columns of CREATE TABLE.
     pub likes: Vec<Like>,
+    /// Clauses of CREATE TABLE.
+    pub clauses: TableClauses,
+    /// What ON CONFLICT says of indexes over expressions and of partial ones; in the tree each stands as a column named
+    /// by [`CONFLICT_TARGET`] and its number.
+    pub conflict_targets: Vec<ConflictTarget>,
+}
+
+/// Begins the name of a column that stands for one of [`Extras::conflict_targets`].
+pub const CONFLICT_TARGET: &str = "\u{1}conflict";
+
+/// `(…) WHERE …` of ON CONFLICT.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConflictTarget {
+    /// Columns and expressions.
+    pub items: Vec<ast::Expr>,
+    /// WHERE.
+    pub predicate: Option<ast::Expr>,
+}
+
+/// Clauses of CREATE TABLE and CREATE TABLE AS.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableClauses {
+    /// TEMPORARY.
+    pub temporary: bool,
+    /// UNLOGGED.
+    pub unlogged: bool,
+    /// ON COMMIT.
+    pub on_commit: Option<OnCommitClause>,
+    /// COMPRESSION of a column.
+    pub compression: bool,
+    /// Columns with UNIQUE NULLS NOT DISTINCT.
+    pub nulls_not_distinct: Vec<String>,
+}
+
+/// What ON COMMIT says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum OnCommitClause {
+    PreserveRows,
+    DeleteRows,
+    Drop,
 }
 
 /// LIKE in CREATE TABLE: which table, and what of it beside columns and NOT NULL.
@@ -50,6 +91,12 @@ pub struct Like {
     pub identity: bool,
     /// INCLUDING INDEXES.
     pub indexes: bool,
+    /// INCLUDING GENERATED.
+    pub generated: bool,
+    /// INCLUDING STATISTICS, of which there are the columns' targets.
+    pub statistics: bool,
+    /// INCLUDING STORAGE.
+    pub storage: bool,
 }
 
 /// `OVERRIDING SYSTEM VALUE`, `OVERRIDING USER VALUE`.
@@ -136,6 +183,12 @@ pub enum StatementKind {
     CheckTable(ast::ObjectName),
     /// ALTER SEQUENCE.
     AlterSequence(Box<AlterSequence>),
+    /// REINDEX.
+    Reindex(Reindex),
+    /// CREATE SCHEMA with what is to be made in it.
+    CreateSchema(Box<CreateSchema>),
+    /// ALTER TABLE and its kin with actions that sqlparser does not know.
+    AlterRelation(Box<AlterRelation>),
     /// COMMENT ON.
     Comment(Box<Comment>),
     /// CREATE TABLE AS, SELECT INTO.
@@ -230,6 +283,117 @@ impl Isolation {
     }
 }
 
+/// REINDEX.
+#[derive(Clone, Debug)]
+pub struct Reindex {
+    /// What kind of thing.
+    pub kind: ReindexKind,
+    /// Which; none: this database.
+    pub name: Option<ast::ObjectName>,
+    /// CONCURRENTLY.
+    pub concurrently: bool,
+}
+
+/// What REINDEX names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum ReindexKind {
+    Index,
+    Table,
+    Schema,
+    Database,
+    System,
+}
+
+/// CREATE SCHEMA with elements.
+#[derive(Clone, Debug)]
+pub struct CreateSchema {
+    /// The schema alone, as sqlparser's tree.
+    pub schema: ast::Statement,
+    /// What is to be made in it, in order.
+    pub elements: Vec<Statement>,
+}
+
+/// ALTER TABLE and its kin.
+#[derive(Clone, Debug)]
+pub struct AlterRelation {
+    /// `table`, `view`, `sequence` or `index`.
+    pub kind: &'static str,
+    /// IF EXISTS.
+    pub if_exists: bool,
+    /// Which.
+    pub name: ast::ObjectName,
+    /// What is to be done, in order.
+    pub actions: Vec<AlterAction>,
+}
+
+/// One action of ALTER TABLE. Names of columns, constraints, schemas and indexes are folded.
+#[derive(Clone, Debug)]
+pub enum AlterAction {
+    /// One that sqlparser knows.
+    Sql(Box<ast::AlterTableOperation>),
+    /// One that is as it should be already.
+    Nothing,
+    /// SET SCHEMA.
+    SetSchema(String),
+    /// SET (…), RESET (…).
+    StorageParameters(Vec<String>),
+    /// SET LOGGED, SET UNLOGGED.
+    SetLogged(bool),
+    /// CLUSTER ON.
+    ClusterOn(String),
+    /// ALTER CONSTRAINT.
+    AlterConstraint {
+        /// Which.
+        name: String,
+        /// [NOT] DEFERRABLE.
+        deferrable: Option<bool>,
+        /// INITIALLY DEFERRED or IMMEDIATE.
+        deferred: Option<bool>,
+    },
+    /// ADD CONSTRAINT … USING INDEX.
+    AddUsingIndex {
+        /// Its name.
+        name: Option<String>,
+        /// The index.
+        index: String,
+        /// PRIMARY KEY rather than UNIQUE.
+        primary: bool,
+    },
+    /// ALTER COLUMN … SET STATISTICS.
+    SetStatistics(String, i64),
+    /// ALTER COLUMN … SET STORAGE.
+    SetStorage(String, String),
+    /// ALTER COLUMN … SET COMPRESSION, to what it is.
+    SetCompression(String),
+    /// ALTER COLUMN … DROP EXPRESSION [IF EXISTS].
+    DropExpression(String, bool),
+    /// ALTER COLUMN … DROP IDENTITY [IF EXISTS].
+    DropIdentity(String, bool),
+    /// ALTER COLUMN … ADD GENERATED … AS IDENTITY.
+    AddIdentity {
+        /// The column.
+        name: String,
+        /// ALWAYS rather than BY DEFAULT.
+        always: bool,
+        /// SEQUENCE NAME.
+        sequence: Option<ast::ObjectName>,
+        /// Of the sequence.
+        options: Vec<ast::SequenceOptions>,
+    },
+    /// ALTER COLUMN … SET GENERATED, SET of the sequence's options, RESTART.
+    ChangeIdentity {
+        /// The column.
+        name: String,
+        /// ALWAYS or BY DEFAULT.
+        always: Option<bool>,
+        /// RESTART, perhaps with a value.
+        restart: Option<Option<i64>>,
+        /// Of the sequence.
+        options: Vec<ast::SequenceOptions>,
+    },
+}
+
 /// What DISCARD forgets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -300,6 +464,8 @@ pub struct CreateTableAs {
     pub with_data: bool,
     /// Whether it was written SELECT INTO.
     pub into: bool,
+    /// TEMPORARY and the like.
+    pub clauses: TableClauses,
 }
 
 /// CREATE VIEW.
@@ -313,6 +479,8 @@ pub struct CreateView {
     pub columns: Vec<String>,
     /// The query.
     pub query: Statement,
+    /// TEMPORARY.
+    pub temporary: bool,
 }
 
 /// EXPLAIN.

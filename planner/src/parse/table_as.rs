@@ -2,7 +2,7 @@
 
 use super::cursor::{Cursor, is_word};
 use super::parse_one;
-use super::statement::{CreateTableAs, Statement, StatementKind};
+use super::statement::{CreateTableAs, Statement, StatementKind, TableClauses};
 use crate::error::{Result, SqlError};
 use sqlparser::ast::{self, Expr, Ident, ObjectName, SetExpr};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -54,7 +54,16 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         return Err(cursor.source.syntax_error_at(first));
     }
     let into = false;
-    let create = CreateTableAs { name, if_not_exists, columns, parameters, query, with_data, into };
+    let create = CreateTableAs {
+        name,
+        if_not_exists,
+        columns,
+        parameters,
+        query,
+        with_data,
+        into,
+        clauses: TableClauses::default(),
+    };
     Ok(Some(StatementKind::CreateTableAs(Box::new(create))))
 }
 
@@ -89,12 +98,7 @@ pub fn select_into(mut statement: Statement) -> Result<Statement> {
     let Some(into) = first_select(&mut query.body).and_then(|select| select.into.take()) else {
         return Ok(statement);
     };
-    if into.temporary {
-        return Err(SqlError::unsupported("SELECT INTO TEMPORARY"));
-    }
-    if into.unlogged {
-        return Err(SqlError::unsupported("SELECT INTO UNLOGGED"));
-    }
+    let clauses = TableClauses { temporary: into.temporary, unlogged: into.unlogged, ..TableClauses::default() };
     let parts: Vec<Ident> = match into.targets.as_slice() {
         [Expr::Identifier(name)] => vec![name.clone()],
         [Expr::CompoundIdentifier(parts)] => parts.clone(),
@@ -109,6 +113,7 @@ pub fn select_into(mut statement: Statement) -> Result<Statement> {
         query: statement,
         with_data: true,
         into: true,
+        clauses,
     };
     let kind = StatementKind::CreateTableAs(Box::new(create));
     Ok(Statement { kind, text, source, extras: super::Extras::default(), alone: true })

@@ -1,8 +1,10 @@
 //! Statements that are not left to sqlparser: VACUUM, CHECK, DISCARD, PREPARE, EXPLAIN, cursors and the like.
 
 use super::cursor::Cursor;
-use super::statement::{DeclareCursor, Discard, Explain, FetchDirection, StatementKind};
-use super::{comment, copy, parse_one, sequence, settings, table_as, transaction, view, with_parser};
+use super::statement::{DeclareCursor, Discard, Explain, FetchDirection, Reindex, ReindexKind, StatementKind};
+use super::{
+    alter_table, comment, copy, create_schema, parse_one, sequence, settings, table_as, transaction, view, with_parser,
+};
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast::{self, ObjectName};
 use sqlparser::tokenizer::Token;
@@ -24,6 +26,12 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     if let Some(kind) = table_as::create(cursor)? {
         return Ok(Some(kind));
     }
+    if let Some(kind) = create_schema::create(cursor)? {
+        return Ok(Some(kind));
+    }
+    if let Some(kind) = alter_table::alter(cursor)? {
+        return Ok(Some(kind));
+    }
     if let Some(kind) = view::alter(cursor)? {
         return Ok(Some(kind));
     }
@@ -41,6 +49,8 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         StatementKind::Comment(Box::new(comment::comment(cursor)?))
     } else if let Some(kind) = alter_type_owner(cursor)? {
         kind
+    } else if cursor.word("reindex") {
+        reindex(cursor)?
     } else if cursor.word("lock") {
         lock(cursor)?
     } else if cursor.word("discard") {
@@ -102,10 +112,7 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
         &["create", "statistics"],
         &["create", "subscription"],
         &["create", "tablespace"],
-        &["create", "temp"],
-        &["create", "temporary"],
         &["create", "trigger"],
-        &["create", "unlogged"],
         &["do"],
         &["import"],
         &["listen"],
@@ -114,7 +121,6 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
         &["notify"],
         &["reassign"],
         &["refresh"],
-        &["reindex"],
         &["security"],
     ];
     let mark = cursor.mark();
@@ -238,6 +244,39 @@ fn lock(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
         return Err(SqlError::unsupported(format!("LOCK TABLE in {} mode", mode.0.join(" ").to_uppercase())));
     }
     Ok(StatementKind::LockTable { tables, nowait })
+}
+
+/// REINDEX.
+fn reindex(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
+    let mut concurrently = false;
+    if cursor.sign(&Token::LParen) {
+        loop {
+            match cursor.name()?.as_str() {
+                "concurrently" => concurrently = cursor.boolean()?,
+                "verbose" => drop(cursor.boolean()?),
+                "tablespace" => super::table_clauses::tablespace(cursor)?,
+                other => return Err(SqlError::syntax(format!("unrecognized REINDEX option \"{other}\""))),
+            }
+            if cursor.sign(&Token::RParen) {
+                break;
+            }
+            cursor.expect_sign(&Token::Comma)?;
+        }
+    }
+    let kinds = [
+        ("index", ReindexKind::Index),
+        ("table", ReindexKind::Table),
+        ("schema", ReindexKind::Schema),
+        ("database", ReindexKind::Database),
+        ("system", ReindexKind::System),
+    ];
+    let kind = kinds.into_iter().find(|(word, _)| cursor.word(word)).ok_or_else(|| cursor.error())?.1;
+    concurrently |= cursor.word("concurrently");
+    let name = if cursor.peek().is_some() { Some(cursor.object_name()?) } else { None };
+    if name.is_none() && !matches!(kind, ReindexKind::Database | ReindexKind::System) {
+        return Err(cursor.error());
+    }
+    Ok(StatementKind::Reindex(Reindex { kind, name, concurrently }))
 }
 
 fn discard(cursor: &mut Cursor<'_>) -> Result<StatementKind> {

@@ -22,9 +22,6 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         cursor.back_to(mark);
         return Ok(None);
     }
-    if temporary {
-        return Err(SqlError::unsupported("CREATE TEMPORARY VIEW"));
-    }
     let name = cursor.object_name()?;
     let mut columns = Vec::new();
     if cursor.sign(&Token::LParen) {
@@ -59,7 +56,7 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         let text = format!("WITH RECURSIVE {0} ({list}) AS ({1}) SELECT {list} FROM {0}", quote(&name), query.text);
         query = super::parse(&text)?.into_iter().next().ok_or_else(|| cursor.error())?;
     }
-    Ok(Some(StatementKind::CreateView(Box::new(CreateView { or_replace, name, columns, query }))))
+    Ok(Some(StatementKind::CreateView(Box::new(CreateView { or_replace, name, columns, query, temporary }))))
 }
 
 /// Whether the last words are WITH [LOCAL | CASCADED] CHECK OPTION.

@@ -109,7 +109,8 @@ impl Definition {
     pub(super) fn view(&'static self) -> Option<View> {
         let (schema, name) = self.name.split_once('.')?;
         let schema_oid = super::SYSTEM_SCHEMAS.iter().find(|(_, known)| *known == schema)?.0;
-        let schema = SchemaDescriptor { oid: schema_oid, name: schema.into(), owner: 10, comment: None };
+        let schema =
+            SchemaDescriptor { oid: schema_oid, name: schema.into(), owner: 10, comment: None, ..Default::default() };
         let (mut columns, mut places, mut described) = (Vec::new(), HashMap::new(), Vec::new());
         for text in self.columns.split(',').map(str::trim).filter(|text| !text.is_empty()) {
             let (name, rest) = text.split_once(' ')?;
@@ -129,6 +130,7 @@ impl Definition {
                 identity: None,
                 missing: None,
                 dropped: false,
+                ..Default::default()
             });
         }
         let descriptor = Arc::new(TableDescriptor {
@@ -147,6 +149,7 @@ impl Definition {
             foreign_keys: Vec::new(),
             comments: Vec::new(),
             owner: 10,
+            ..Default::default()
         });
         Some(View { descriptor, columns: columns.into(), places: Arc::new(places), fill: &self.fill })
     }

@@ -67,10 +67,26 @@ pub fn format_type(oid: Oid, modifier: Option<i32>) -> String {
 }
 
 /// A column of an index as its definition shows it.
-fn key_text(table: &TableDescriptor, index: &IndexDescriptor, position: usize, with_order: bool) -> String {
+fn key_text(
+    table: &TableDescriptor,
+    index: &IndexDescriptor,
+    position: usize,
+    with_order: bool,
+    pretty: bool,
+) -> String {
     let included = position.checked_sub(index.columns.len()).and_then(|position| index.include.get(position));
     let id = index.columns.get(position).map(|key| key.column).or(included.copied());
-    let mut text = id.and_then(|id| table.column(id)).map(|column| quote(&column.name)).unwrap_or_default();
+    let expression = index.parts().nth(position).and_then(|(_, expression)| expression);
+    let mut text = match expression {
+        Some(expression) => {
+            let text = if pretty { pretty_expression(&expression.text) } else { expression.text.clone() };
+            let call = parse_expression(&expression.text)
+                .is_ok_and(|(expr, _)| matches!(expr, sqlparser::ast::Expr::Function(_)));
+            // An expression stands in brackets, unless it is a call.
+            if call { text } else { format!("({text})") }
+        }
+        None => id.and_then(|id| table.column(id)).map(|column| quote(&column.name)).unwrap_or_default(),
+    };
     if let Some(key) = index.columns.get(position).filter(|_| with_order) {
         text.push_str(match (key.descending, key.nulls_first) {
             (false, false) => "",
@@ -82,11 +98,11 @@ fn key_text(table: &TableDescriptor, index: &IndexDescriptor, position: usize, w
     text
 }
 
-fn column_list(table: &TableDescriptor, index: &IndexDescriptor, with_order: bool) -> String {
+fn column_list(table: &TableDescriptor, index: &IndexDescriptor, with_order: bool, pretty: bool) -> String {
     let keys: Vec<String> =
-        (0..index.columns.len()).map(|position| key_text(table, index, position, with_order)).collect();
+        (0..index.columns.len()).map(|position| key_text(table, index, position, with_order, pretty)).collect();
     let include: Vec<String> = (index.columns.len()..index.columns.len() + index.include.len())
-        .map(|position| key_text(table, index, position, false))
+        .map(|position| key_text(table, index, position, false, pretty))
         .collect();
     let mut text = format!("({})", keys.join(", "));
     if !include.is_empty() {
@@ -96,17 +112,24 @@ fn column_list(table: &TableDescriptor, index: &IndexDescriptor, with_order: boo
 }
 
 /// `pg_get_indexdef(oid)`.
-pub fn index_definition(table: &TableDescriptor, index: &IndexDescriptor, with_schema: bool) -> String {
+pub fn index_definition(table: &TableDescriptor, index: &IndexDescriptor, with_schema: bool, pretty: bool) -> String {
     let unique = if index.unique { "UNIQUE " } else { "" };
     let schema = if with_schema { format!("{}.", quote(&table.schema)) } else { String::new() };
-    let list = column_list(table, index, true);
-    format!("CREATE {unique}INDEX {} ON {schema}{} USING btree {list}", quote(&index.name), quote(&table.name))
+    let list = column_list(table, index, true, pretty);
+    let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
+    let condition = index.predicate.as_ref().map(|text| match pretty {
+        true => format!(" WHERE {}", pretty_expression(text)),
+        false => format!(" WHERE {text}"),
+    });
+    let condition = condition.unwrap_or_default();
+    let (name, of) = (quote(&index.name), quote(&table.name));
+    format!("CREATE {unique}INDEX {name} ON {schema}{of} USING btree {list}{nulls}{condition}")
 }
 
 /// `pg_get_indexdef(oid, column, pretty)`: one column of an index, from 1.
-pub fn index_column(table: &TableDescriptor, index: &IndexDescriptor, column: i32) -> Option<String> {
+pub fn index_column(table: &TableDescriptor, index: &IndexDescriptor, column: i32, pretty: bool) -> Option<String> {
     let position = usize::try_from(column).ok()?.checked_sub(1)?;
-    (position < index.columns.len() + index.include.len()).then(|| key_text(table, index, position, false))
+    (position < index.columns.len() + index.include.len()).then(|| key_text(table, index, position, false, pretty))
 }
 
 /// A FOREIGN KEY as `pg_get_constraintdef` prints it.
@@ -150,17 +173,22 @@ fn foreign_key_definition(
 pub fn constraint_definition(catalog: &Catalog, oid: Oid, pretty: bool, search_path: &[String]) -> Option<String> {
     for table in catalog.user_relations() {
         if let Some(index) = table.indexes.iter().find(|index| index.constraint == Some(oid)) {
-            let kind = if index.primary { "PRIMARY KEY" } else { "UNIQUE" };
-            return Some(format!("{kind} {}", column_list(table, index, false)));
+            let kind = match (index.primary, index.nulls_not_distinct) {
+                (true, _) => "PRIMARY KEY",
+                (false, true) => "UNIQUE NULLS NOT DISTINCT",
+                (false, false) => "UNIQUE",
+            };
+            return Some(format!("{kind} {}", column_list(table, index, false, pretty)));
         }
         if let Some(key) = table.foreign_keys.iter().find(|key| key.oid == oid) {
             return foreign_key_definition(catalog, table, key, search_path);
         }
         if let Some(check) = table.checks.iter().find(|check| check.oid == oid) {
+            let not_valid = if check.not_valid { " NOT VALID" } else { "" };
             return Some(if pretty {
-                format!("CHECK ({})", pretty_expression(&check.expression))
+                format!("CHECK ({}){not_valid}", pretty_expression(&check.expression))
             } else {
-                format!("CHECK ({})", check.expression)
+                format!("CHECK ({}){not_valid}", check.expression)
             });
         }
     }

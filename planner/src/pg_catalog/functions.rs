@@ -122,16 +122,17 @@ fn definitions() -> Vec<ScalarFunction> {
         arguments: &Arguments,
         column: i64,
         with_schema: bool,
+        pretty: bool,
     ) -> Result<Option<Datum>> {
         let Some((table, position)) = arguments.oid(0).and_then(|oid| context.catalog.index(oid)) else {
             return Ok(None);
         };
         let Some(index) = table.indexes.get(position) else { return Ok(None) };
         if column == 0 {
-            return some_text(describe::index_definition(&table, index, with_schema));
+            return some_text(describe::index_definition(&table, index, with_schema, pretty));
         }
         let column = i32::try_from(column).unwrap_or(i32::MAX);
-        some_text(describe::index_column(&table, index, column).unwrap_or_default())
+        some_text(describe::index_column(&table, index, column, pretty).unwrap_or_default())
     }
     fn index_schema_shown(context: &StatementContext, arguments: &Arguments) -> bool {
         // Pretty printing leaves the schema out where the table is visible.
@@ -179,10 +180,10 @@ fn definitions() -> Vec<ScalarFunction> {
         function("pg_get_constraintdef", &[oid, boolean], text, |context, arguments| {
             constraint(context, arguments, arguments.boolean(1))
         }),
-        function("pg_get_indexdef", &[oid], text, |context, arguments| index(context, arguments, 0, true)),
+        function("pg_get_indexdef", &[oid], text, |context, arguments| index(context, arguments, 0, true, false)),
         function("pg_get_indexdef", &[oid, int4, boolean], text, |context, arguments| {
             let with_schema = !arguments.boolean(2) || index_schema_shown(context, arguments);
-            index(context, arguments, arguments.integer(1).unwrap_or(0), with_schema)
+            index(context, arguments, arguments.integer(1).unwrap_or(0), with_schema, arguments.boolean(2))
         }),
         function("pg_get_viewdef", &[oid], text, view),
         function("pg_get_viewdef", &[oid, boolean], text, view),

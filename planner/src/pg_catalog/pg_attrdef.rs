@@ -17,7 +17,7 @@ pub(super) const VIEW: Definition = Definition {
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     for table in context.catalog.user_relations() {
         for column in table.live_columns().filter(|column| column.identity.is_none()) {
-            if let Some(default) = &column.default {
+            if let Some(default) = column.default.as_ref().or(column.generated.as_ref()) {
                 rows.add([
                     ("oid", value::oid(describe::default_oid(table.oid, column.id))),
                     ("adrelid", value::oid(table.oid)),

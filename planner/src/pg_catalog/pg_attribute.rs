@@ -2,7 +2,7 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::pg_type::type_facts;
-use crate::catalog::{ColumnDescriptor, Identity};
+use crate::catalog::{ColumnDescriptor, Identity, IndexExpression};
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::{Datum, Oid};
@@ -31,7 +31,7 @@ fn add(rows: &mut Rows, relation: Oid, number: i16, column: &ColumnDescriptor, o
         ("attrelid", value::oid(relation)),
         ("attname", value::text(&column.name)),
         ("atttypid", value::oid(if column.dropped { 0 } else { column.ty.oid() })),
-        ("attstattarget", Datum::from(if column.dropped { 0 } else { -1 })),
+        ("attstattarget", Datum::from(if column.dropped { 0 } else { column.statistics.map_or(-1, i32::from) })),
         ("attlen", Datum::from(column.ty.length())),
         ("attnum", Datum::from(number)),
         ("attndims", Datum::from(i32::from(column.ty.array))),
@@ -39,11 +39,17 @@ fn add(rows: &mut Rows, relation: Oid, number: i16, column: &ColumnDescriptor, o
         ("atttypmod", Datum::from(column.ty.modifier)),
         ("attbyval", Datum::from(facts.by_value)),
         ("attalign", value::text(facts.align)),
-        ("attstorage", value::text(facts.storage)),
+        ("attstorage", value::text(column.storage.as_deref().unwrap_or(facts.storage))),
         ("attnotnull", Datum::from(column.not_null && !of_index)),
-        ("atthasdef", Datum::from(column.default.is_some() && column.identity.is_none() && !of_index)),
+        (
+            "atthasdef",
+            Datum::from(
+                (column.default.is_some() || column.generated.is_some()) && column.identity.is_none() && !of_index,
+            ),
+        ),
         ("atthasmissing", Datum::from(column.missing.is_some() && !of_index)),
         ("attidentity", value::text(identity)),
+        ("attgenerated", value::text(if column.generated.is_some() && !of_index { "s" } else { "" })),
         ("attisdropped", Datum::from(column.dropped)),
         ("attislocal", Datum::from(true)),
         ("attcollation", value::oid(facts.collation)),
@@ -56,10 +62,19 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             add(rows, table.oid, column.id, column, false)?;
         }
         for index in &table.indexes {
-            let ids = index.columns.iter().map(|key| key.column).chain(index.include.iter().copied());
-            for (number, id) in (1_i16..).zip(ids) {
-                if let Some(column) = table.column(id) {
-                    add(rows, index.oid, number, column, true)?;
+            let of_expression = |expression: &IndexExpression| ColumnDescriptor {
+                name: expression.name.clone(),
+                ty: expression.ty,
+                ..Default::default()
+            };
+            let keys = index.parts().map(|(key, expression)| match expression {
+                Some(expression) => Some(of_expression(expression)),
+                None => table.column(key.column).cloned(),
+            });
+            let included = index.include.iter().map(|id| table.column(*id).cloned());
+            for (number, column) in (1_i16..).zip(keys.chain(included)) {
+                if let Some(column) = column {
+                    add(rows, index.oid, number, &column, true)?;
                 }
             }
         }

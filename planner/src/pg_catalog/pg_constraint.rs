@@ -44,7 +44,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("conname", value::text(&check.name)),
                 ("connamespace", value::oid(table.schema_oid)),
                 ("contype", value::text("c")),
-                ("convalidated", Datum::from(true)),
+                ("convalidated", Datum::from(!check.not_valid)),
                 ("conrelid", value::oid(table.oid)),
                 ("confupdtype", value::text(" ")),
                 ("confdeltype", value::text(" ")),

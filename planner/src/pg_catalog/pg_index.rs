@@ -24,8 +24,15 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     for table in context.catalog.user_relations() {
         for index in &table.indexes {
             let keys = index.columns.iter().map(|key| key.column).chain(index.include.iter().copied());
-            let types: Vec<_> =
-                index.columns.iter().filter_map(|key| table.column(key.column)).map(|column| column.ty).collect();
+            let types: Vec<_> = index
+                .parts()
+                .filter_map(|(key, expression)| match expression {
+                    Some(expression) => Some(expression.ty),
+                    None => table.column(key.column).map(|column| column.ty),
+                })
+                .collect();
+            let texts: Vec<&str> = index.expressions.iter().map(|expression| expression.text.as_str()).collect();
+            let expressions = (!texts.is_empty()).then(|| texts.join(", "));
             let options = index.columns.iter().map(|key| i16::from(key.descending) | (i16::from(key.nulls_first) << 1));
             let valid = index.state == IndexState::Public;
             rows.add([
@@ -34,6 +41,9 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("indnatts", value::count(index.columns.len() + index.include.len())),
                 ("indnkeyatts", value::count(index.columns.len())),
                 ("indisunique", Datum::from(index.unique)),
+                ("indnullsnotdistinct", Datum::from(index.nulls_not_distinct)),
+                ("indexprs", value::optional(expressions.as_deref())),
+                ("indpred", value::optional(index.predicate.as_deref())),
                 ("indisprimary", Datum::from(index.primary)),
                 ("indimmediate", Datum::from(true)),
                 ("indisvalid", Datum::from(valid)),

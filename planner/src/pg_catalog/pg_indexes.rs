@@ -20,7 +20,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("schemaname", value::text(&table.schema)),
                 ("tablename", value::text(&table.name)),
                 ("indexname", value::text(&index.name)),
-                ("indexdef", value::text(describe::index_definition(table, index, true))),
+                ("indexdef", value::text(describe::index_definition(table, index, true, false))),
             ])?;
         }
     }

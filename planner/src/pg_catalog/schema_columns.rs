@@ -122,7 +122,8 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("identity_maximum", number(parameters.map(|sequence| sequence.max))),
                 ("identity_minimum", number(parameters.map(|sequence| sequence.min))),
                 ("identity_cycle", value::text(if parameters.is_some_and(|found| found.cycle) { "YES" } else { "NO" })),
-                ("is_generated", value::text("NEVER")),
+                ("is_generated", value::text(if column.generated.is_some() { "ALWAYS" } else { "NEVER" })),
+                ("generation_expression", value::optional(column.generated.as_deref())),
                 ("is_updatable", value::text(updatable)),
             ])?;
         }

@@ -2,7 +2,7 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
-use crate::catalog::RelationKind;
+use crate::catalog::{RelationKind, is_temporary};
 use crate::error::Result;
 use crate::execution::StatementContext;
 
@@ -28,7 +28,10 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("table_catalog", value::text(&context.catalog.database().name)),
             ("table_schema", value::text(&table.schema)),
             ("table_name", value::text(&table.name)),
-            ("table_type", value::text(kind)),
+            (
+                "table_type",
+                value::text(if is_temporary(&table.schema) && kind != "VIEW" { "LOCAL TEMPORARY" } else { kind }),
+            ),
             ("is_insertable_into", value::text(writable)),
             ("is_typed", value::text("NO")),
         ])?;

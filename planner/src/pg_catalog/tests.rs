@@ -46,11 +46,11 @@ fn definitions_are_postgresqls() {
     let table = catalog.relation_by_oid(20_000).unwrap();
     let index = &table.indexes[1];
     assert_eq!(
-        describe::index_definition(&table, index, true),
+        describe::index_definition(&table, index, true, false),
         "CREATE UNIQUE INDEX t_b ON public.t USING btree (b, c) INCLUDE (a)"
     );
-    assert_eq!(describe::index_column(&table, index, 2).unwrap(), "c");
-    assert_eq!(describe::index_column(&table, index, 4), None);
+    assert_eq!(describe::index_column(&table, index, 2, false).unwrap(), "c");
+    assert_eq!(describe::index_column(&table, index, 4, false), None);
     let primary = table.primary_key().unwrap().constraint.unwrap();
     assert_eq!(describe::constraint_definition(&catalog, primary, true, &[]).unwrap(), "PRIMARY KEY (a)");
     let check = table.checks[0].oid;

@@ -167,7 +167,7 @@ fn best_index<'a>(
     table
         .indexes
         .iter()
-        .filter(|index| index.primary || index.state == IndexState::Public)
+        .filter(|index| index.primary || index.state == IndexState::Public && index.predicate.is_none())
         .filter_map(|index| {
             let arrays: Vec<usize> = index
                 .columns

@@ -12,7 +12,7 @@ use crate::ddl::{self, DdlContext};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::explain::ExplainOptions;
-use crate::parse::{Like, StatementKind};
+use crate::parse::{Extras, StatementKind};
 use crate::types::{Datum, SqlType};
 use parking_lot::Mutex;
 use sqlparser::ast;
@@ -33,7 +33,9 @@ pub fn is_planned(kind: &StatementKind) -> bool {
 /// A statement of data definition.
 #[derive(Clone, Copy)]
 pub(super) enum Definition<'a> {
-    Sql(&'a ast::Statement, &'a [Like]),
+    Sql(&'a ast::Statement, &'a Extras),
+    Relation(&'a crate::parse::AlterRelation),
+    Reindex(&'a crate::parse::Reindex),
     Sequence(&'a crate::parse::AlterSequence),
     CreateView(&'a crate::parse::CreateView),
     AlterView(&'a ast::Statement),
@@ -69,6 +71,7 @@ impl Session {
             }
             StatementKind::Commit { chain } => {
                 self.hold_to_deferred().await?;
+                self.on_commit().await?;
                 done(self.block.commit(*chain).await?)
             }
             StatementKind::Rollback { chain } => {
@@ -204,7 +207,10 @@ impl Session {
                 ast::Statement::CreateIndex(create) if statement.alone && self.block.is_untouched() => {
                     self.create_index_online(create).await
                 }
-                tree => self.run_ddl(tree, &statement.extras.likes).await,
+                tree => {
+                    self.prepare_temporary(&statement).await?;
+                    self.run_ddl(tree, &statement.extras).await
+                }
             },
             StatementKind::AlterSequence(alter) => {
                 if self.block.read_only() {
@@ -213,8 +219,25 @@ impl Session {
                 self.define(Definition::Sequence(alter)).await
             }
             StatementKind::Comment(comment) => self.define_writing("COMMENT", Definition::Comment(comment)).await,
-            StatementKind::CreateTableAs(create) => self.create_table_as(create).await,
+            StatementKind::AlterRelation(alter) => {
+                self.define_writing(&format!("ALTER {}", alter.kind.to_uppercase()), Definition::Relation(alter)).await
+            }
+            StatementKind::Reindex(reindex) => {
+                use crate::parse::ReindexKind as K;
+                if reindex.concurrently || !matches!(reindex.kind, K::Index | K::Table) {
+                    let what = if reindex.concurrently { "REINDEX CONCURRENTLY" } else { "REINDEX" };
+                    self.refuse_in_block(what)?;
+                }
+                self.define_writing("REINDEX", Definition::Reindex(reindex)).await
+            }
+            StatementKind::CreateSchema(create) => self.create_schema(create, limits).await,
+            StatementKind::CreateTableAs(create) => {
+                self.prepare_temporary(&statement).await?;
+                self.create_table_as(create).await
+            }
             StatementKind::CreateView(create) => {
+                // A view of something temporary is temporary.
+                self.prepare_temporary(&statement).await?;
                 self.define_writing("CREATE VIEW", Definition::CreateView(create)).await
             }
             StatementKind::AlterView(alter) => self.define_writing("ALTER VIEW", Definition::AlterView(alter)).await,
@@ -300,7 +323,7 @@ impl Session {
         text_rows(&["QUERY PLAN"], &rows, "EXPLAIN")
     }
 
-    async fn run_ddl(&mut self, tree: &ast::Statement, likes: &[Like]) -> Result<Outcome> {
+    async fn run_ddl(&mut self, tree: &ast::Statement, extras: &Extras) -> Result<Outcome> {
         if !ddl::is_ddl(tree) {
             return Err(SqlError::unsupported(first_words(tree)));
         }
@@ -310,7 +333,30 @@ impl Session {
         if matches!(tree, ast::Statement::CreateDatabase { .. }) {
             self.refuse_in_block("CREATE DATABASE")?;
         }
-        self.define(Definition::Sql(tree, likes)).await
+        self.define(Definition::Sql(tree, extras)).await
+    }
+
+    /// CREATE SCHEMA with what is made in it: all as one.
+    async fn create_schema(&mut self, create: &crate::parse::CreateSchema, limits: &Limits) -> Result<Outcome> {
+        let ast::Statement::CreateSchema { schema_name, .. } = &create.schema else {
+            return Err(SqlError::internal("a CREATE SCHEMA of something else"));
+        };
+        let outcome = self.run_ddl(&create.schema, &Extras::default()).await?;
+        let name = match schema_name {
+            ast::SchemaName::Simple(name) | ast::SchemaName::NamedAuthorization(name, _) => {
+                crate::parse::fold_name(name)?.1
+            }
+            ast::SchemaName::UnnamedAuthorization(role) => crate::parse::fold(role),
+        };
+        let path = self.shared.settings().get("search_path").unwrap_or_default();
+        let within = format!("{}, {path}", crate::parse::names::quote(&name));
+        self.shared.with_settings(|stack| stack.set_fixed_local("search_path", &within))?;
+        for element in &create.elements {
+            let prepared = self.prepare_statement(Arc::new(element.clone()), Vec::new()).await?;
+            Box::pin(self.dispatch(&prepared, Vec::new(), limits)).await?;
+        }
+        self.shared.with_settings(|stack| stack.set_fixed_local("search_path", &path))?;
+        Ok(outcome)
     }
 
     async fn define_writing(&mut self, what: &str, definition: Definition<'_>) -> Result<Outcome> {
@@ -328,8 +374,11 @@ impl Session {
             let mut ddl = self.begin_ddl().await?;
             ddl.renewable = renewable;
             let tag = match definition {
-                Definition::Sql(tree, likes) => {
-                    ddl.likes = likes.to_vec();
+                Definition::Reindex(reindex) => ddl::reindex(&ddl, reindex).await,
+                Definition::Relation(alter) => ddl::alter_relation(&ddl, alter).await,
+                Definition::Sql(tree, extras) => {
+                    ddl.likes.clone_from(&extras.likes);
+                    ddl.clauses = extras.clauses.clone();
                     ddl::execute(&ddl, tree).await
                 }
                 Definition::Sequence(alter) => ddl::alter_sequence(&ddl, alter).await,
@@ -371,7 +420,7 @@ impl Session {
     }
 
     /// What a statement of data definition works with.
-    async fn begin_ddl(&mut self) -> Result<DdlContext> {
+    pub(super) async fn begin_ddl(&mut self) -> Result<DdlContext> {
         let context = self.begin_statement(Vec::new()).await?;
         let locks = self.block.locks().ok_or_else(|| SqlError::internal("a transaction without locks"))?;
         Ok(DdlContext {
@@ -385,6 +434,7 @@ impl Session {
             renewable: false,
             stale: AtomicBool::new(false),
             likes: Vec::new(),
+            clauses: Default::default(),
         })
     }
 

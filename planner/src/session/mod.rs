@@ -23,6 +23,7 @@ pub mod startup;
 pub mod statement;
 mod stream;
 mod table_as;
+mod temporary;
 mod transaction;
 mod utility;
 
@@ -190,6 +191,15 @@ impl Session {
     pub fn rest(&self) {
         self.activity.rest(self.status(), self.now());
     }
+    /// How long the client may say nothing now, and what ends the connection then. Errors that it carries: 25P03, 57P05.
+    pub fn idle_limit(&self) -> Option<(std::time::Duration, SqlError)> {
+        let (setting, code, what) = match self.status() {
+            TransactionStatus::Idle => ("idle_session_timeout", "57P05", "idle-session"),
+            _ => ("idle_in_transaction_session_timeout", "25P03", "idle-in-transaction"),
+        };
+        let limit = self.shared.settings().timeout(setting)?;
+        Some((limit, SqlError::new(code, format!("terminating connection due to {what} timeout"))))
+    }
     /// Cancelled when the connection is to end (pg_terminate_backend).
     pub fn terminated(&self) -> CancelToken {
         self.activity.backend.terminate.clone()
@@ -204,6 +214,7 @@ impl Session {
         self.shared.cancel.reset();
         if self.block.is_implicit() {
             self.hold_to_deferred().await?;
+            self.on_commit().await?;
         }
         self.block.end_implicit().await
     }
@@ -254,6 +265,7 @@ impl Session {
     /// Ends the conversation: rolls back what is open.
     pub async fn close(&mut self) {
         self.block.abort().await;
+        self.end_temporary().await;
         self.shared.cursors.lock().clear();
         self.statements.clear();
     }

@@ -3,11 +3,11 @@
 use super::outcome::OutputColumn;
 use super::settings::Settings;
 use super::statement::Statement;
-use crate::bind::{BindContext, Bound, BoundKind, Part, Verb, bind};
-use crate::catalog::{Catalog, TableDescriptor};
+use crate::bind::{BindContext, Bound, BoundKind, Part, Verb, bind, bind_computed};
+use crate::catalog::{Catalog, IndexDescriptor, Persistence, TableDescriptor};
 use crate::error::{Result, SqlError};
 use crate::execution::Slots;
-use crate::execution::table_source;
+use crate::execution::{computed_source, table_source};
 use crate::plan::{Engine, PreparedPlan};
 use crate::types::SqlType;
 use datafusion::logical_expr::LogicalPlan;
@@ -50,6 +50,8 @@ pub enum QueryKind {
         verb: Verb,
         /// Whether it has RETURNING.
         returning: bool,
+        /// Whether it writes a temporary table, which a read-only transaction may.
+        temporary: bool,
     },
 }
 
@@ -88,7 +90,16 @@ pub fn bind_to(
     now: i64,
     slots: &Arc<Slots>,
 ) -> Result<Bound> {
-    let source = |table: Arc<TableDescriptor>| table_source(table, slots.clone());
+    let source = |table: Arc<TableDescriptor>| {
+        if !table.indexes.iter().any(IndexDescriptor::is_computed) {
+            return table_source(table, slots.clone());
+        }
+        let plain = |table: Arc<TableDescriptor>| table_source(table, slots.clone());
+        let context = BindContext { catalog, settings, slots, parameters: &[], now, table_source: &plain };
+        // An index that cannot be read is none.
+        let computed = bind_computed(&table, &context).unwrap_or_default();
+        computed_source(table, slots.clone(), &computed)
+    };
     bind(statement, &BindContext { catalog, settings, slots, parameters: given, now, table_source: &source })
 }
 
@@ -113,7 +124,11 @@ impl PlannedQuery {
         let parameters = bound.parameters.clone();
         let (kind, columns) = match bound.kind {
             BoundKind::Query { columns, locks, .. } => (QueryKind::Query { locks }, Some(columns)),
-            BoundKind::Dml { columns, verb, .. } => (QueryKind::Write { verb, returning: columns.is_some() }, columns),
+            BoundKind::Dml { columns, verb, ref table, .. } => {
+                let temporary = bound.parts.is_empty()
+                    && table.as_ref().is_some_and(|table| table.persistence == Persistence::Temporary);
+                (QueryKind::Write { verb, returning: columns.is_some(), temporary }, columns)
+            }
         };
         // Every instance of the plan is bound alike: to the types that were inferred the first time.
         let types: Vec<Option<SqlType>> = parameters.iter().copied().map(Some).collect();

@@ -30,8 +30,8 @@ pub async fn run_planned(
             let columns = planned.columns.clone().unwrap_or_else(|| Arc::new([]));
             Ok(Outcome::Rows { columns, stream: guard(stream, limits), tag: RowsTag::Select })
         }
-        QueryKind::Write { verb, returning } => {
-            if read_only {
+        QueryKind::Write { verb, returning, temporary } => {
+            if read_only && !temporary {
                 return Err(refused_in_read_only(verb.name()));
             }
             if planned.overlapping {

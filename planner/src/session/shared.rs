@@ -7,14 +7,14 @@ use super::outcome::Notice;
 use super::referential::Queue;
 use super::settings::Settings;
 use super::settings::stack::SettingsStack;
-use crate::catalog::{HeldLocks, SequenceMemory};
+use crate::catalog::{HeldLocks, SchemaDescriptor, SequenceMemory};
 use crate::error::{Result, SqlError, state};
 use crate::execution::detached::Workers;
 use crate::types::Oid;
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// User, database, settings, sequences' last values, notices. Shared by the session and its running plans.
@@ -47,6 +47,10 @@ pub struct SessionShared {
     settings: Mutex<SettingsStack>,
     notices: Mutex<Vec<Notice>>,
     locks: Mutex<Option<Arc<HeldLocks>>>,
+    /// Its schema of temporary relations, from when the first was asked for.
+    temporary: Mutex<Option<SchemaDescriptor>>,
+    /// Whether temporary tables may have something done to them at COMMIT.
+    on_commit: AtomicBool,
 }
 
 impl SessionShared {
@@ -77,7 +81,25 @@ impl SessionShared {
             cursors: Mutex::default(),
             references: Mutex::default(),
             locks: Mutex::default(),
+            temporary: Mutex::default(),
+            on_commit: AtomicBool::new(false),
         }
+    }
+    /// Its schema of temporary relations, once one was asked for.
+    pub fn temporary(&self) -> Option<SchemaDescriptor> {
+        self.temporary.lock().clone()
+    }
+    /// Gives it a schema of temporary relations.
+    pub(super) fn set_temporary(&self, schema: SchemaDescriptor) {
+        self.with_settings(|stack| stack.set_temporary(&schema.name));
+        *self.temporary.lock() = Some(schema);
+    }
+    /// Whether temporary tables may have something done to them at COMMIT.
+    pub(super) fn has_on_commit(&self) -> bool {
+        self.on_commit.load(Ordering::Relaxed)
+    }
+    pub(super) fn set_on_commit(&self, on_commit: bool) {
+        self.on_commit.store(on_commit, Ordering::Relaxed);
     }
     /// The server's database set. Errors for a session without one (tests).
     pub fn database(&self) -> Result<&Arc<Database>> {
@@ -165,6 +187,8 @@ impl Default for SessionShared {
             cursors: Mutex::default(),
             references: Mutex::default(),
             locks: Mutex::default(),
+            temporary: Mutex::default(),
+            on_commit: AtomicBool::new(false),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::bind::BoundKind;
 use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
-use crate::execution::dml::InsertNode;
+use crate::execution::dml::{InsertNode, Rules};
 use crate::parse::CreateTableAs;
 use crate::plan::PlanInstance;
 use datafusion::arrow::record_batch::RecordBatch;
@@ -66,6 +66,6 @@ impl Session {
 /// All rows of a query into a table of its columns.
 fn insert(table: Arc<TableDescriptor>, rows: LogicalPlan) -> Result<LogicalPlan> {
     let qualifier = TableReference::bare(table.name.as_str());
-    let node = InsertNode::new(table, qualifier, rows, None, Vec::new(), false)?;
+    let node = InsertNode::new(table, qualifier, rows, None, Rules::default(), false)?;
     Ok(LogicalPlan::Extension(Extension { node: Arc::new(node) }))
 }

@@ -90,7 +90,15 @@ impl Session {
                 });
                 done(tag)
             }
-            StatementKind::Discard(what) => self.run_discard(*what)?,
+            StatementKind::Discard(what) => {
+                if matches!(what, Discard::All | Discard::Temporary) {
+                    if *what == Discard::All {
+                        self.refuse_in_block("DISCARD ALL")?;
+                    }
+                    self.discard_temporary().await?;
+                }
+                self.run_discard(*what)?
+            }
             StatementKind::Vacuum { analyze, tables } => self.run_vacuum(*analyze, tables).await?,
             StatementKind::Analyze { tables } => {
                 self.tables_named(tables).await?;
@@ -209,7 +217,6 @@ impl Session {
                 self.shared.sequences.clear();
                 Ok(done("DISCARD SEQUENCES"))
             }
-            // There are no temporary tables.
             Discard::Temporary => Ok(done("DISCARD TEMP")),
         }
     }

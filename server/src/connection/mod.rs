@@ -45,6 +45,8 @@ pub struct Connection {
     pub(crate) statements: Statements,
     pub(crate) portals: Portals,
     pub(crate) batch: Batch,
+    /// The client was told to go on, and has said nothing since.
+    resting: bool,
 }
 
 /// Serves one client to its end. Errors that end it are told to the client where there still is one.
@@ -105,6 +107,7 @@ async fn start(socket: TcpStream, peer: SocketAddr, shared: &Arc<Shared>) -> Opt
             statements: Statements::default(),
             portals: Portals::default(),
             batch: Batch::default(),
+            resting: true,
         }),
         Err(error) => {
             refuse(&mut stream, &mut out, error).await;
@@ -180,7 +183,16 @@ impl Connection {
     /// Messages until the client leaves. `Ok`: it said so, or closed the socket.
     async fn run(&mut self) -> Result<()> {
         loop {
-            let Some(frame) = self.next_frame().await? else { return Ok(()) };
+            let limit = self.resting.then(|| self.session.idle_limit()).flatten();
+            let frame = match limit {
+                None => self.next_frame().await?,
+                Some((limit, error)) => match tokio::time::timeout(limit, self.next_frame()).await {
+                    Ok(frame) => frame?,
+                    Err(_) => return Err(ConnectionError::Fatal(error)),
+                },
+            };
+            self.resting = false;
+            let Some(frame) = frame else { return Ok(()) };
             if !self.handle(frame).await? {
                 return Ok(());
             }
@@ -240,6 +252,7 @@ impl Connection {
         }
         self.out.ready(self.session.status());
         self.session.rest();
+        self.resting = true;
         self.out.flush(&mut self.stream).await?;
         Ok(())
     }

@@ -232,6 +232,10 @@ impl Nodes {
     pub(super) fn has_lease(&self) -> bool {
         self.env.monotonic() < self.state.lock().lease_until
     }
+    /// Whether a node is among those of the store, as the store says it now. Errors of the store.
+    pub async fn is_there(&self, node: u64) -> Result<bool> {
+        Ok(self.rows.read_one(node).await?.is_some())
+    }
     /// Resolves when another node has gone: what it was building may be unfinished.
     pub async fn a_node_went(&self) {
         self.gone.notified().await;

@@ -97,19 +97,33 @@ pub fn unique_violation(
     table: &TableDescriptor,
     index: &IndexDescriptor,
     columns: &[ArrayRef],
+    expressions: &[ArrayRef],
     row: usize,
 ) -> SqlError {
     SqlError::new(state::UNIQUE_VIOLATION, format!("duplicate key value violates unique constraint \"{}\"", index.name))
-        .detail(format!("Key {} already exists.", key_text(table, index, columns, row)))
+        .detail(format!("Key {} already exists.", key_text(table, index, columns, expressions, row)))
         .table(&table.schema, &table.name)
         .constraint(&index.name)
 }
 
-/// `(a, b)=(1, x)`
-fn key_text(table: &TableDescriptor, index: &IndexDescriptor, columns: &[ArrayRef], row: usize) -> String {
+/// `(a, b)=(1, x)`. `expressions`: the values of the key's expressions in this row alone.
+pub fn key_text(
+    table: &TableDescriptor,
+    index: &IndexDescriptor,
+    columns: &[ArrayRef],
+    expressions: &[ArrayRef],
+    row: usize,
+) -> String {
     let mut names = Vec::new();
     let mut values = Vec::new();
-    for key in &index.columns {
+    let mut expressions = expressions.iter();
+    for (key, expression) in index.parts() {
+        if let Some(expression) = expression {
+            names.push(expression.text.clone());
+            values
+                .push(expressions.next().map_or_else(|| "?".to_string(), |array| value_text(expression.ty, array, 0)));
+            continue;
+        }
         let Some((column, array)) = table.live_columns().zip(columns).find(|(column, _)| column.id == key.column)
         else {
             continue;

@@ -1,7 +1,8 @@
 //! [`TableCodec`]: everything that turns a table's columns into keys, values and index entries, made once a plan.
 
+use super::computed::{Computed, IndexWriter, ToPhysical};
 use crate::catalog::{IndexDescriptor, IndexState, TableDescriptor};
-use crate::encoding::{IndexEncoder, IndexEntry, RowEncoder, TableKey};
+use crate::encoding::{IndexEntry, RowEncoder, TableKey};
 use crate::error::{Result, SqlError};
 use bytes::Bytes;
 use datafusion::arrow::array::ArrayRef;
@@ -13,12 +14,16 @@ pub struct IndexCodec {
     /// The index.
     pub index: IndexDescriptor,
     /// Makes its entries.
-    pub encoder: IndexEncoder,
+    pub writer: IndexWriter,
     /// Positions among the live columns of every column in its entries, apart from the primary key's.
     pub positions: Vec<usize>,
 }
 
 impl IndexCodec {
+    /// Whether entries may change when columns at these positions do.
+    pub fn concerns(&self, assigned: &[usize]) -> bool {
+        self.writer.is_computed() || self.positions.iter().any(|position| assigned.contains(position))
+    }
     /// Whether entries are added; otherwise they are only removed.
     pub fn maintained(&self) -> bool {
         self.index.state.is_maintained()
@@ -45,7 +50,7 @@ pub struct TableCodec {
 
 impl TableCodec {
     /// For a table.
-    pub fn new(table: Arc<TableDescriptor>) -> Result<Self> {
+    pub fn new(table: Arc<TableDescriptor>, computed: &Computed, physical: ToPhysical<'_>) -> Result<Self> {
         let position = |id| {
             table
                 .live_columns()
@@ -55,10 +60,11 @@ impl TableCodec {
         let indexes = table
             .secondary_indexes()
             .map(|index| {
-                let ids = index.columns.iter().map(|key| key.column).chain(index.include.iter().copied());
+                let keys = index.columns.iter().map(|key| key.column).filter(|id| *id != 0);
+                let ids = keys.chain(index.include.iter().copied());
                 Ok(IndexCodec {
                     index: index.clone(),
-                    encoder: IndexEncoder::new(&table, index)?,
+                    writer: IndexWriter::new(&table, index, computed.index(index.oid), physical)?,
                     positions: ids.map(position).collect::<Result<_>>()?,
                 })
             })
@@ -87,9 +93,15 @@ impl TableCodec {
         }
         Ok(arena.into_parts())
     }
-    /// Entries of rows in one index.
-    pub fn entries(&self, index: &IndexCodec, columns: &[ArrayRef], keys: &[Bytes]) -> Result<Vec<IndexEntry>> {
-        keys.iter().enumerate().map(|(row, key)| index.encoder.encode(columns, row, key)).collect()
+    /// Entries of rows in one index; `None` for a row that it leaves out.
+    pub fn entries(&self, index: &IndexCodec, columns: &[ArrayRef], keys: &[Bytes]) -> Result<Vec<Option<IndexEntry>>> {
+        index.writer.entries(columns, keys)
+    }
+    /// 23505 for a row whose key in an index exists.
+    pub fn unique_violation(&self, index: &IndexDescriptor, columns: &[ArrayRef], row: usize) -> SqlError {
+        let writer = self.indexes.iter().find(|other| other.index.oid == index.oid).map(|codec| &codec.writer);
+        let values = writer.map_or(Ok(Vec::new()), |writer| writer.expression_values(columns, row));
+        super::check::unique_violation(&self.table, index, columns, &values.unwrap_or_default(), row)
     }
 }
 

@@ -1,6 +1,6 @@
 //! ON CONFLICT: rows whose keys exist are skipped, or update what is there.
 
-use super::check::{batch_of, first_failure, unique_violation};
+use super::check::{batch_of, first_failure};
 use super::codec::TableCodec;
 use super::run::{Run, pick, put_entry};
 use crate::catalog::IndexDescriptor;
@@ -95,7 +95,7 @@ impl Run {
         let columns: Vec<ArrayRef> = columns.iter().map(|column| column.slice(0, rows)).collect();
         let columns = columns.as_slice();
         let row_keys = self.new_keys(columns, rows).await?;
-        let mut entries: Vec<Vec<IndexEntry>> = Vec::new();
+        let mut entries: Vec<Vec<Option<IndexEntry>>> = Vec::new();
         for index in &codec.indexes {
             entries.push(if index.maintained() { codec.entries(index, columns, &row_keys)? } else { Vec::new() });
         }
@@ -135,7 +135,7 @@ impl Run {
             }
             // The arbiter is content; the other indexes must be too.
             if let Some(keys) = spaces.iter().find(|keys| keys.conflict(row).is_some()) {
-                failure = Some(unique_violation(&codec.table, keys.index, columns, row));
+                failure = Some(codec.unique_violation(keys.index, columns, row));
                 break 'rows;
             }
             for keys in &mut spaces {
@@ -157,7 +157,7 @@ impl Run {
                 writes.push(Write { key: key.clone(), kind: WriteKind::Put(value), strength: LockStrength::Update });
             }
             for entries in &entries {
-                writes.extend(entries.get(*row as usize).cloned().map(put_entry));
+                writes.extend(entries.get(*row as usize).cloned().flatten().map(put_entry));
             }
         }
         if !writes.is_empty() {
@@ -189,7 +189,7 @@ impl Run {
         &self,
         codec: &'a TableCodec,
         row_keys: &[Bytes],
-        entries: &[Vec<IndexEntry>],
+        entries: &[Vec<Option<IndexEntry>>],
     ) -> Result<Vec<Keys<'a>>> {
         let mut spaces = Vec::new();
         if let Some(primary) = codec.primary() {
@@ -198,7 +198,10 @@ impl Run {
         }
         for (position, (index, entries)) in codec.indexes.iter().zip(entries).enumerate() {
             if index.index.unique && index.maintained() {
-                let keys = entries.iter().map(|entry| entry.unique.then(|| entry.key.clone().into())).collect();
+                let key = |entry: &Option<IndexEntry>| {
+                    entry.as_ref().filter(|entry| entry.unique).map(|entry| entry.key.clone().into())
+                };
+                let keys = entries.iter().map(key).collect();
                 let (space, index) = (position + 1, &index.index);
                 spaces.push(Keys { space, index, keys, existing: Vec::new(), taken: HashSet::new() });
             }
@@ -264,6 +267,9 @@ impl Run {
             assigned.push(*position);
         }
         if !keys.is_empty() {
+            let target = self.target.clone();
+            target.computer.compute(&target.schema, &mut new, keys.len())?;
+            assigned.extend(target.computer.positions());
             self.update(&keys, &old, &new, &assigned).await?;
         }
         Ok((new, kept))

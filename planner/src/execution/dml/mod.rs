@@ -6,6 +6,7 @@
 mod check;
 mod claims;
 mod codec;
+pub mod computed;
 mod conflict;
 mod feed;
 mod lock_rows;
@@ -16,6 +17,8 @@ mod references;
 mod run;
 mod update;
 
+pub use check::{key_text, live_schema};
+pub use computed::{Computed, IndexExpressions, IndexWriter, RowComputer, Rules};
 pub use feed::FeedNode;
 pub use lock_rows::LockRowsExec;
 pub use node::{DeleteNode, InsertNode, LockRowsNode, OnConflict, UpdateNode, conflict_schema, table_schema};

@@ -3,6 +3,7 @@
 //! Their own expressions (checks, DO UPDATE) are over schemas of their own, not over their inputs, so they are hidden
 //! from DataFusion's optimizer; the extension planner makes physical expressions of them.
 
+use super::computed::Rules;
 use crate::catalog::{ColumnId, TableDescriptor};
 use crate::types::Oid;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
@@ -43,8 +44,8 @@ pub struct InsertNode {
     pub input: LogicalPlan,
     /// ON CONFLICT.
     pub on_conflict: Option<OnConflict>,
-    /// CHECK constraints by name, over [`table_schema`] qualified by the table's name.
-    pub checks: Vec<(String, Expr)>,
+    /// What the rows must satisfy and what is computed of them, over [`table_schema`] qualified by the table's name.
+    pub rules: Rules,
     /// Whether it returns the rows rather than their number.
     pub returning: bool,
     /// The table's name or alias.
@@ -61,8 +62,8 @@ pub struct UpdateNode {
     pub input: LogicalPlan,
     /// Columns whose new values the input carries, in its order.
     pub assigned: Vec<ColumnId>,
-    /// CHECK constraints by name, over [`table_schema`] qualified by the table's name.
-    pub checks: Vec<(String, Expr)>,
+    /// What the rows must satisfy and what is computed of them, over [`table_schema`] qualified by the table's name.
+    pub rules: Rules,
     /// Whether it returns the rows rather than their number.
     pub returning: bool,
     schema: DFSchemaRef,
@@ -75,6 +76,8 @@ pub struct DeleteNode {
     pub table: Arc<TableDescriptor>,
     /// Rows.
     pub input: LogicalPlan,
+    /// What is computed of the rows, over [`table_schema`] qualified by the table's name.
+    pub rules: Rules,
     /// Whether it returns the rows rather than their number.
     pub returning: bool,
     schema: DFSchemaRef,
@@ -144,7 +147,7 @@ impl InsertNode {
         qualifier: TableReference,
         input: LogicalPlan,
         on_conflict: Option<OnConflict>,
-        checks: Vec<(String, Expr)>,
+        rules: Rules,
         returning: bool,
     ) -> Result<Self> {
         let live = table.live_columns().count();
@@ -152,7 +155,7 @@ impl InsertNode {
             return plan_err!("INSERT into {} got {} columns, not {live}", table.name, input.schema().fields().len());
         }
         let schema = if returning { Arc::new(table_schema(&table, &qualifier)?) } else { count_schema()? };
-        Ok(InsertNode { table, input, on_conflict, checks, returning, qualifier, schema })
+        Ok(InsertNode { table, input, on_conflict, rules, returning, qualifier, schema })
     }
 }
 
@@ -162,21 +165,21 @@ impl UpdateNode {
         table: Arc<TableDescriptor>,
         input: LogicalPlan,
         assigned: Vec<ColumnId>,
-        checks: Vec<(String, Expr)>,
+        rules: Rules,
         returning: bool,
     ) -> Result<Self> {
         let rows = rows_schema(&table, &input, assigned.len())?;
         let schema = if returning { rows } else { count_schema()? };
-        Ok(UpdateNode { table, input, assigned, checks, returning, schema })
+        Ok(UpdateNode { table, input, assigned, rules, returning, schema })
     }
 }
 
 impl DeleteNode {
     /// Makes the node.
-    pub fn new(table: Arc<TableDescriptor>, input: LogicalPlan, returning: bool) -> Result<Self> {
+    pub fn new(table: Arc<TableDescriptor>, input: LogicalPlan, rules: Rules, returning: bool) -> Result<Self> {
         let rows = rows_schema(&table, &input, 0)?;
         let schema = if returning { rows } else { count_schema()? };
-        Ok(DeleteNode { table, input, returning, schema })
+        Ok(DeleteNode { table, input, rules, returning, schema })
     }
 }
 
@@ -217,9 +220,9 @@ macro_rules! compare_by {
     };
 }
 
-compare_by!(InsertNode, |this| (this.on_conflict.clone(), this.checks.clone(), this.returning));
-compare_by!(UpdateNode, |this| (this.assigned.clone(), this.checks.clone(), this.returning));
-compare_by!(DeleteNode, |this| this.returning);
+compare_by!(InsertNode, |this| (this.on_conflict.clone(), this.rules.clone(), this.returning));
+compare_by!(UpdateNode, |this| (this.assigned.clone(), this.rules.clone(), this.returning));
+compare_by!(DeleteNode, |this| (this.rules.clone(), this.returning));
 compare_by!(LockRowsNode, |this| (this.key_column, this.strength));
 
 fn one_input(mut inputs: Vec<LogicalPlan>) -> Result<LogicalPlan> {

@@ -2,6 +2,7 @@
 
 use super::check::{Check, live_schema};
 use super::codec::TableCodec;
+use super::computed::{RowComputer, Rules};
 use super::conflict::{Conflict, ConflictUpdate, space_of};
 use super::feed::FeedNode;
 use super::lock_rows::LockRowsExec;
@@ -50,6 +51,19 @@ impl DmlPlanner {
             .collect()
     }
 
+    /// How rows are written, and what is computed of them.
+    fn codec(
+        &self,
+        table: &Arc<TableDescriptor>,
+        rules: &Rules,
+        session: &dyn Session,
+    ) -> Result<(TableCodec, RowComputer)> {
+        let schema = table_schema(table, &TableReference::bare(table.name.as_str()))?;
+        let physical = |expr: &Expr| Ok(self.expression(expr, &schema, session)?);
+        let computer = RowComputer::new(table, &rules.computed, &physical)?;
+        Ok((TableCodec::new(Arc::clone(table), &rules.computed, &physical)?, computer))
+    }
+
     fn conflict(&self, codec: &TableCodec, node: &InsertNode, session: &dyn Session) -> Result<Option<Conflict>> {
         Ok(match &node.on_conflict {
             None => None,
@@ -72,17 +86,19 @@ impl DmlPlanner {
         })
     }
 
+    #[allow(clippy::too_many_arguments)]
     fn write(
         &self,
         codec: TableCodec,
         operation: Operation,
         checks: Vec<Check>,
+        computer: RowComputer,
         returning: bool,
         input: &Arc<dyn ExecutionPlan>,
         node: &dyn UserDefinedLogicalNode,
     ) -> Arc<dyn ExecutionPlan> {
         let schema = live_schema(&codec.table);
-        let target = Arc::new(Target { codec, operation, checks, schema, returning });
+        let target = Arc::new(Target { codec, operation, checks, computer, schema, returning });
         Arc::new(WriteExec::new(target, input.clone(), self.slots.clone(), node.schema().inner().clone()))
     }
 }
@@ -105,22 +121,23 @@ impl ExtensionPlanner for DmlPlanner {
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         let input = || physical_inputs.first().ok_or_else(|| DataFusionError::Internal("a write has one input".into()));
         if let Some(insert) = node.as_any().downcast_ref::<InsertNode>() {
-            let codec = TableCodec::new(insert.table.clone())?;
+            let (codec, computer) = self.codec(&insert.table, &insert.rules, session)?;
             let operation = Operation::Insert { on_conflict: self.conflict(&codec, insert, session)? };
-            let checks = self.checks(&insert.table, &insert.checks, session)?;
-            return Ok(Some(self.write(codec, operation, checks, insert.returning, input()?, node)));
+            let checks = self.checks(&insert.table, &insert.rules.checks, session)?;
+            return Ok(Some(self.write(codec, operation, checks, computer, insert.returning, input()?, node)));
         }
         if let Some(update) = node.as_any().downcast_ref::<UpdateNode>() {
-            let codec = TableCodec::new(update.table.clone())?;
+            let (codec, computer) = self.codec(&update.table, &update.rules, session)?;
             let assigned =
                 update.assigned.iter().map(|id| live_position(&update.table, *id)).collect::<Result<Vec<_>>>()?;
-            let checks = self.checks(&update.table, &update.checks, session)?;
+            let checks = self.checks(&update.table, &update.rules.checks, session)?;
             let operation = Operation::Update { assigned };
-            return Ok(Some(self.write(codec, operation, checks, update.returning, input()?, node)));
+            return Ok(Some(self.write(codec, operation, checks, computer, update.returning, input()?, node)));
         }
         if let Some(delete) = node.as_any().downcast_ref::<DeleteNode>() {
-            let codec = TableCodec::new(delete.table.clone())?;
-            return Ok(Some(self.write(codec, Operation::Delete, Vec::new(), delete.returning, input()?, node)));
+            let (codec, computer) = self.codec(&delete.table, &delete.rules, session)?;
+            let write = self.write(codec, Operation::Delete, Vec::new(), computer, delete.returning, input()?, node);
+            return Ok(Some(write));
         }
         if let Some(lock) = node.as_any().downcast_ref::<LockRowsNode>() {
             return Ok(Some(Arc::new(LockRowsExec::new(

@@ -1,8 +1,9 @@
 //! [`Run`]: one execution of an INSERT, UPDATE or DELETE: takes batches, buffers writes.
 
-use super::check::{Check, batch_of, first_failure, unique_violation};
+use super::check::{Check, batch_of, first_failure};
 use super::claims::Claims;
 use super::codec::{IndexCodec, TableCodec};
+use super::computed::RowComputer;
 use super::conflict::Conflict;
 use super::references::References;
 use crate::catalog::{CatalogStore, IndexDescriptor, TableDescriptor};
@@ -30,6 +31,8 @@ pub struct Target {
     pub operation: Operation,
     /// CHECK constraints.
     pub checks: Vec<Check>,
+    /// Generated columns.
+    pub computer: RowComputer,
     /// Schema of the live columns.
     pub schema: SchemaRef,
     /// Whether affected rows are returned.
@@ -135,12 +138,15 @@ impl Run {
         let live = target.schema.fields().len();
         let returned = match &target.operation {
             Operation::Insert { on_conflict: None } => {
-                let columns = batch.columns().to_vec();
+                let mut columns = batch.columns().to_vec();
+                target.computer.compute(&target.schema, &mut columns, batch.num_rows())?;
                 self.insert(&columns, batch.num_rows()).await?;
                 (columns, batch.num_rows())
             }
             Operation::Insert { on_conflict: Some(conflict) } => {
-                self.insert_or(conflict, batch.columns(), batch.num_rows()).await?
+                let mut columns = batch.columns().to_vec();
+                target.computer.compute(&target.schema, &mut columns, batch.num_rows())?;
+                self.insert_or(conflict, &columns, batch.num_rows()).await?
             }
             Operation::Update { assigned } => {
                 let (batch, keys) = self.distinct(batch)?;
@@ -150,7 +156,9 @@ impl Run {
                     let array = column(&batch, 1 + live + value)?;
                     *new.get_mut(*position).ok_or_else(|| SqlError::internal("an unknown assigned column"))? = array;
                 }
-                self.update(&keys, &old, &new, assigned).await?;
+                target.computer.compute(&target.schema, &mut new, batch.num_rows())?;
+                let changed: Vec<usize> = assigned.iter().copied().chain(target.computer.positions()).collect();
+                self.update(&keys, &old, &new, &changed).await?;
                 new.extend(columns(&batch, 1 + live + assigned.len()..batch.num_columns())?);
                 (new, batch.num_rows())
             }
@@ -310,6 +318,7 @@ impl Run {
             let entries = codec.entries(index, columns, &keys)?;
             let mut unique = Vec::new();
             for (row, entry) in entries.into_iter().enumerate() {
+                let Some(entry) = entry else { continue };
                 let is_unique = entry.unique;
                 let write = put_entry(entry);
                 if is_unique {
@@ -321,7 +330,7 @@ impl Run {
         }
         let violation = violation.filter(|_| !self.fed || failure.is_none());
         if let Some((row, index)) = violation {
-            return Err(unique_violation(&codec.table, index, columns, row).row(self.input_row(row)));
+            return Err(codec.unique_violation(index, columns, row).row(self.input_row(row)));
         }
         if let Some((row, error)) = failure {
             return Err(error.row(self.input_row(row)));
@@ -378,12 +387,16 @@ impl Run {
         let codec = &self.target.codec;
         let mut writes: Vec<Write> = keys.iter().cloned().map(delete_key).collect();
         for index in &codec.indexes {
-            let given_up: Vec<Bytes> =
-                codec.entries(index, old, keys)?.into_iter().map(|entry| entry.key.into()).collect();
+            let given_up: Vec<(Bytes, Bytes)> = codec
+                .entries(index, old, keys)?
+                .into_iter()
+                .zip(keys)
+                .filter_map(|(entry, row_key)| Some((entry?.key.into(), row_key.clone())))
+                .collect();
             if index.may_be_anothers() {
-                writes.extend(self.give_up(index, given_up.into_iter().zip(keys.iter().cloned()).collect()).await?);
+                writes.extend(self.give_up(index, given_up).await?);
             } else {
-                writes.extend(given_up.into_iter().map(delete_key));
+                writes.extend(given_up.into_iter().map(|(key, _)| delete_key(key)));
             }
         }
         self.context.transaction.write(writes).await?;

@@ -1,6 +1,6 @@
 //! Changing rows: which keys they give up and take, in the table and in every index.
 
-use super::check::{first_failure, unique_violation};
+use super::check::first_failure;
 use super::claims::KeyChanges;
 use super::run::{Run, delete_key, put_entry};
 use crate::catalog::IndexDescriptor;
@@ -41,7 +41,7 @@ impl Run {
                     moved = true;
                     mark(&mut strengths, row);
                     if !keys_change.replace(old_key.clone(), new_key.clone(), row, true) {
-                        return Err(unique_violation(&codec.table, primary, new, row));
+                        return Err(codec.unique_violation(primary, new, row));
                     }
                 }
             }
@@ -49,7 +49,7 @@ impl Run {
         }
 
         for (space, index) in codec.indexes.iter().enumerate() {
-            if !moved && !index.positions.iter().any(|position| assigned.contains(position)) {
+            if !moved && !index.concerns(assigned) {
                 continue;
             }
             let old_entries = codec.entries(index, old, keys)?;
@@ -58,7 +58,37 @@ impl Run {
             let being_built = index.may_be_anothers();
             let mut same_key: Vec<(Write, Bytes)> = Vec::new();
             let mut given_up: HashMap<Bytes, Bytes> = HashMap::new();
-            for (row, (old_entry, new_entry)) in old_entries.into_iter().zip(new_entries).enumerate() {
+            for (row, entries) in old_entries.into_iter().zip(new_entries).enumerate() {
+                let (old_entry, new_entry) = match entries {
+                    (Some(old_entry), Some(new_entry)) => (old_entry, new_entry),
+                    (None, None) => continue,
+                    // The row leaves a partial index, or comes into it.
+                    (Some(old_entry), None) => {
+                        if let Some(row_key) = keys.get(row).filter(|_| being_built) {
+                            given_up.insert(Bytes::copy_from_slice(&old_entry.key), row_key.clone());
+                        }
+                        if index.index.unique {
+                            mark(&mut strengths, row);
+                        }
+                        change.keys.vacate(old_entry.key.into());
+                        continue;
+                    }
+                    (None, Some(new_entry)) => {
+                        if !index.maintained() {
+                            continue;
+                        }
+                        if index.index.unique {
+                            mark(&mut strengths, row);
+                        }
+                        let look_up = new_entry.unique || moved;
+                        let put = put_entry(new_entry);
+                        if !change.take(put.key.clone(), row, look_up) {
+                            return Err(codec.unique_violation(&index.index, new, row));
+                        }
+                        puts.push(put);
+                        continue;
+                    }
+                };
                 if old_entry.key == new_entry.key {
                     if index.maintained() && old_entry.value != new_entry.value {
                         match keys.get(row).filter(|_| being_built) {
@@ -83,7 +113,7 @@ impl Run {
                 let look_up = new_entry.unique || moved;
                 let put = put_entry(new_entry);
                 if !change.replace(old_key, put.key.clone(), row, look_up) {
-                    return Err(unique_violation(&codec.table, &index.index, new, row));
+                    return Err(codec.unique_violation(&index.index, new, row));
                 }
                 puts.push(put);
             }
@@ -143,10 +173,10 @@ impl Run {
         let found = self.existing(&to_look_up).await?;
         let exists: Vec<Bytes> =
             to_look_up.into_iter().zip(found).filter(|(_, value)| value.is_some()).map(|(key, _)| key).collect();
-        let table = &self.target.codec.table;
+        let codec = &self.target.codec;
         let violation = |key: &Bytes| {
             let row = changes.looked_up.get(key).copied().unwrap_or(0);
-            unique_violation(table, index, new, row)
+            codec.unique_violation(index, new, row)
         };
         let claims = self.claims.get_mut(space).ok_or_else(|| SqlError::internal("an unknown index"))?;
         deletes.extend(claims.settle(&changes.keys, &exists, violation)?.into_iter().map(delete_key));
@@ -166,6 +196,10 @@ impl Changes {
     /// A row trades keys. False when the new one is taken twice.
     fn replace(&mut self, old: Bytes, new: Bytes, row: usize, look_up: bool) -> bool {
         self.keys.vacate(old);
+        self.take(new, row, look_up)
+    }
+    /// A row takes a key. False when it is taken twice.
+    fn take(&mut self, new: Bytes, row: usize, look_up: bool) -> bool {
         if look_up {
             self.looked_up.insert(new.clone(), row);
         }

@@ -41,7 +41,7 @@ impl CopyTable {
             return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message).hint(hint));
         }
         let columns = if columns.is_empty() {
-            table.live_columns().cloned().collect()
+            table.live_columns().filter(|column| column.generated.is_none()).cloned().collect()
         } else {
             let mut found: Vec<ColumnDescriptor> = Vec::new();
             for name in columns {
@@ -51,6 +51,11 @@ impl CopyTable {
                         format!("column \"{name}\" of relation \"{}\" does not exist", table.name),
                     )
                 })?;
+                if column.generated.is_some() {
+                    let message = format!("column \"{name}\" is a generated column");
+                    return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message)
+                        .detail("Generated columns cannot be used in COPY."));
+                }
                 if found.iter().any(|other| other.id == column.id) {
                     return Err(SqlError::new(
                         state::DUPLICATE_COLUMN,

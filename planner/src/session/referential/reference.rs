@@ -130,6 +130,7 @@ impl Reference {
     fn child_is_indexed(&self) -> bool {
         let leads = |index: &IndexDescriptor| {
             index.state == IndexState::Public
+                && index.predicate.is_none()
                 && index.columns.first().map(|part| part.column) == self.key.columns.first().copied()
         };
         self.child.indexes.iter().any(leads)

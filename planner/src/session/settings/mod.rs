@@ -18,6 +18,10 @@ pub struct Settings {
     values: BTreeMap<String, String>,
     user: Arc<str>,
     search_path: Arc<[String]>,
+    /// The same without the schema of temporary tables, unless search_path names it.
+    creation_path: Arc<[String]>,
+    /// The session's schema of temporary tables.
+    temporary: Option<Arc<str>>,
     time_zone: chrono_tz::Tz,
     statement_timeout: Option<Duration>,
     lock_timeout: Option<Duration>,
@@ -36,6 +40,8 @@ impl Settings {
             values: BTreeMap::new(),
             user: user.into(),
             search_path: Arc::new([]),
+            creation_path: Arc::new([]),
+            temporary: None,
             time_zone: chrono_tz::UTC,
             statement_timeout: None,
             lock_timeout: None,
@@ -45,9 +51,23 @@ impl Settings {
     }
 
     /// The schemas searched for unqualified names, `"$user"` already replaced, pg_catalog not
-    /// included unless named.
+    /// included unless named; the session's schema of temporary tables first, unless it is named.
     pub fn search_path(&self) -> &[String] {
         &self.search_path
+    }
+    /// The same as search_path says it: the first that exists is `current_schema`, where new relations go.
+    pub fn creation_path(&self) -> &[String] {
+        &self.creation_path
+    }
+    /// The session's schema of temporary tables, once there is one.
+    pub fn temporary(&self) -> Option<&str> {
+        self.temporary.as_deref()
+    }
+    /// These settings of a session with a schema of temporary tables.
+    pub fn with_temporary(&self, schema: &str) -> Settings {
+        let mut settings = Settings { temporary: Some(schema.into()), ..self.clone() };
+        settings.derive();
+        settings
     }
     /// TimeZone.
     pub fn time_zone(&self) -> chrono_tz::Tz {
@@ -150,13 +170,25 @@ impl Settings {
         self.search_path = value::split_identifiers(&path)
             .unwrap_or_default()
             .into_iter()
-            .map(|name| if name == "$user" { self.user.to_string() } else { name })
+            .map(|name| match (name.as_str(), &self.temporary) {
+                ("$user", _) => self.user.to_string(),
+                ("pg_temp", Some(temporary)) => temporary.to_string(),
+                _ => name,
+            })
             .collect();
+        self.creation_path = Arc::clone(&self.search_path);
+        if let Some(temporary) = &self.temporary
+            && !self.search_path.iter().any(|name| **name == **temporary)
+        {
+            let own = std::iter::once(temporary.to_string());
+            self.search_path = own.chain(self.creation_path.iter().cloned()).collect();
+        }
         self.time_zone = self.get("TimeZone").and_then(|zone| value::time_zone(&zone)).unwrap_or(chrono_tz::UTC);
         self.statement_timeout = self.timeout("statement_timeout");
         self.lock_timeout = self.timeout("lock_timeout");
     }
-    fn timeout(&self, name: &str) -> Option<Duration> {
+    /// The value of a setting in milliseconds, unless 0.
+    pub fn timeout(&self, name: &str) -> Option<Duration> {
         let definition = registry::find(name)?;
         let milliseconds = value::number(definition, self.value_of(definition))?;
         u64::try_from(milliseconds).ok().filter(|milliseconds| *milliseconds > 0).map(Duration::from_millis)

@@ -66,6 +66,14 @@ impl SettingsStack {
     pub fn set_fixed(&mut self, name: &str, value: &str) -> Result<()> {
         self.change(false, |settings| settings.with_fixed(name, value))
     }
+    /// The session has a schema of temporary tables from now on, whatever becomes of its transactions.
+    pub fn set_temporary(&mut self, schema: &str) {
+        let with = |settings: &Arc<Settings>| Arc::new(settings.with_temporary(schema));
+        self.reset = with(&self.reset);
+        for level in self.saved.iter_mut().chain(std::iter::once(&mut self.level)) {
+            *level = Level { current: with(&level.current), session: with(&level.session) };
+        }
+    }
     fn change(&mut self, local: bool, change: impl Fn(&Settings) -> Result<Settings>) -> Result<()> {
         let current = Arc::new(change(&self.level.current)?);
         if !local {

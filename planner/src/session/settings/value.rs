@@ -37,6 +37,11 @@ pub fn canonical(definition: &Definition, value: &str) -> Result<String> {
             (None, Some(value)) => Err(SqlError::unsupported(format!("{} = {value}", definition.name))),
             (None, None) => Err(invalid(definition, value)),
         },
+        Kind::OnlyBool(only) => match boolean(value) {
+            Some(on) if on == only => Ok(if on { "on" } else { "off" }.to_string()),
+            Some(_) => Err(SqlError::unsupported(format!("{} = {value}", definition.name))),
+            None => Err(invalid_state(format!("parameter \"{}\" requires a Boolean value", definition.name))),
+        },
         Kind::Text => Ok(value.to_string()),
         Kind::Special => special(definition, value),
     }

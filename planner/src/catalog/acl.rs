@@ -1,0 +1,276 @@
+//! Privileges: who may do what with an object, as lists of grants; and what roles act for whom. Plain data and its
+//! rules. Must not know SQL text.
+
+use super::Catalog;
+use crate::parse::names::quote;
+use crate::types::Oid;
+use serde::{Deserialize, Serialize};
+
+/// Everybody, as a grantee.
+pub const PUBLIC: Oid = 0;
+
+/// A set of privileges, one bit each in the order of [`LETTERS`].
+pub type Rights = u32;
+
+/// The letters of `aclitem`.
+pub const LETTERS: &str = "arwdDxtXUCTc";
+
+/// INSERT.
+pub const INSERT: Rights = 1;
+/// SELECT.
+pub const SELECT: Rights = 1 << 1;
+/// UPDATE.
+pub const UPDATE: Rights = 1 << 2;
+/// DELETE.
+pub const DELETE: Rights = 1 << 3;
+/// TRUNCATE.
+pub const TRUNCATE: Rights = 1 << 4;
+/// REFERENCES.
+pub const REFERENCES: Rights = 1 << 5;
+/// TRIGGER.
+pub const TRIGGER: Rights = 1 << 6;
+/// USAGE.
+pub const USAGE: Rights = 1 << 8;
+/// CREATE.
+pub const CREATE: Rights = 1 << 9;
+/// TEMPORARY.
+pub const TEMPORARY: Rights = 1 << 10;
+/// CONNECT.
+pub const CONNECT: Rights = 1 << 11;
+
+/// The names of privileges.
+pub const NAMES: &[(&str, Rights)] = &[
+    ("INSERT", INSERT),
+    ("SELECT", SELECT),
+    ("UPDATE", UPDATE),
+    ("DELETE", DELETE),
+    ("TRUNCATE", TRUNCATE),
+    ("REFERENCES", REFERENCES),
+    ("TRIGGER", TRIGGER),
+    ("USAGE", USAGE),
+    ("CREATE", CREATE),
+    ("TEMPORARY", TEMPORARY),
+    ("TEMP", TEMPORARY),
+    ("CONNECT", CONNECT),
+];
+
+/// What privileges are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A table or view.
+    Table,
+    /// A column.
+    Column,
+    /// A sequence.
+    Sequence,
+    /// A schema.
+    Schema,
+    /// A database.
+    Database,
+}
+
+impl Kind {
+    /// All privileges that there are of it.
+    pub fn all(self) -> Rights {
+        match self {
+            Kind::Table => INSERT | SELECT | UPDATE | DELETE | TRUNCATE | REFERENCES | TRIGGER,
+            Kind::Column => INSERT | SELECT | UPDATE | REFERENCES,
+            Kind::Sequence => SELECT | UPDATE | USAGE,
+            Kind::Schema => USAGE | CREATE,
+            Kind::Database => CREATE | TEMPORARY | CONNECT,
+        }
+    }
+    /// As messages name it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Table => "table",
+            Kind::Column => "column",
+            Kind::Sequence => "sequence",
+            Kind::Schema => "schema",
+            Kind::Database => "database",
+        }
+    }
+}
+
+/// What one role granted another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// To whom; [`PUBLIC`] for everybody.
+    pub grantee: Oid,
+    /// By whom.
+    pub grantor: Oid,
+    /// What.
+    pub rights: Rights,
+    /// What of it may be granted on.
+    pub grantable: Rights,
+}
+
+/// The grants on an object.
+pub type Acl = Vec<Grant>;
+
+/// The grants on a new object: what PostgreSQL grants by itself. Column have none of their own.
+pub fn default_acl(kind: Kind, owner: Oid) -> Acl {
+    let grant = |grantee, rights| Grant { grantee, grantor: owner, rights, grantable: 0 };
+    match kind {
+        Kind::Column => Vec::new(),
+        Kind::Database => vec![grant(PUBLIC, TEMPORARY | CONNECT), grant(owner, kind.all())],
+        _ => vec![grant(owner, kind.all())],
+    }
+}
+
+/// Adds a grant.
+pub fn grant(acl: &mut Acl, grantee: Oid, grantor: Oid, rights: Rights, option: bool) {
+    let grantable = if option { rights } else { 0 };
+    match acl.iter_mut().find(|grant| grant.grantee == grantee && grant.grantor == grantor) {
+        Some(found) => {
+            found.rights |= rights;
+            found.grantable |= grantable;
+        }
+        None => acl.push(Grant { grantee, grantor, rights, grantable }),
+    }
+}
+
+/// Takes privileges back, or only the right to grant them on. What the grantee granted on depends on it: `cascade` takes
+/// it along. Answers false when there is such a thing, and `cascade` is not said.
+pub fn revoke(
+    acl: &mut Acl,
+    grantee: Oid,
+    grantor: Oid,
+    rights: Rights,
+    option_only: bool,
+    cascade: bool,
+    owner: Oid,
+) -> bool {
+    if let Some(found) = acl.iter_mut().find(|grant| grant.grantee == grantee && grant.grantor == grantor) {
+        found.grantable &= !rights;
+        if !option_only {
+            found.rights &= !rights;
+        }
+    }
+    acl.retain(|grant| grant.rights != 0);
+    if grantee == owner || grantee == PUBLIC {
+        return true;
+    }
+    // What it may still grant by others' leave.
+    let left = acl.iter().filter(|grant| grant.grantee == grantee).fold(0, |all, grant| all | grant.grantable);
+    loop {
+        let dependent = acl.iter().find(|grant| grant.grantor == grantee && grant.rights & rights & !left != 0).copied();
+        let Some(dependent) = dependent else { return true };
+        if !cascade {
+            return false;
+        }
+        let lost = dependent.rights & rights & !left;
+        revoke(acl, dependent.grantee, grantee, lost, false, true, owner);
+    }
+}
+
+impl Catalog {
+    /// The roles whose privileges a role has: itself, and those that it is a member of and inherits from.
+    pub fn acts_for(&self, role: Oid) -> Vec<Oid> {
+        let mut roles = vec![role];
+        let mut at = 0;
+        while let Some(next) = roles.get(at).copied() {
+            at += 1;
+            let Some(descriptor) = self.role_by_oid(next).filter(|role| role.inherits()) else { continue };
+            for membership in &descriptor.member_of {
+                if !roles.contains(&membership.role) {
+                    roles.push(membership.role);
+                }
+            }
+        }
+        roles
+    }
+    /// Whether a role is a member of another, however far, whether it inherits or not: it may SET ROLE to it.
+    pub fn is_member(&self, role: Oid, of: Oid) -> bool {
+        let mut roles = vec![role];
+        let mut at = 0;
+        while let Some(next) = roles.get(at).copied() {
+            at += 1;
+            if next == of {
+                return true;
+            }
+            for membership in self.role_by_oid(next).iter().flat_map(|role| role.member_of.iter()) {
+                if !roles.contains(&membership.role) {
+                    roles.push(membership.role);
+                }
+            }
+        }
+        false
+    }
+    /// Whether a role is a superuser.
+    pub fn is_superuser(&self, role: Oid) -> bool {
+        self.role_by_oid(role).is_some_and(|role| role.superuser)
+    }
+    /// Whether a role may do everything with what `owner` owns.
+    pub fn owns(&self, role: Oid, owner: Oid) -> bool {
+        role == owner || self.is_superuser(role) || self.acts_for(role).contains(&owner)
+    }
+    /// Which of the privileges `wanted` a role has on an object with these grants.
+    pub fn rights(&self, role: Oid, kind: Kind, owner: Oid, acl: Option<&Acl>, wanted: Rights) -> Rights {
+        if self.is_superuser(role) {
+            return wanted;
+        }
+        let roles = self.acts_for(role);
+        let default;
+        let acl = match acl {
+            Some(acl) => acl,
+            None => {
+                default = default_acl(kind, owner);
+                &default
+            }
+        };
+        let held = acl.iter().filter(|grant| grant.grantee == PUBLIC || roles.contains(&grant.grantee));
+        held.fold(0, |all, grant| all | grant.rights) & wanted
+    }
+    /// Which of the privileges `wanted` a role may grant.
+    pub fn grantable(&self, role: Oid, kind: Kind, owner: Oid, acl: Option<&Acl>, wanted: Rights) -> Rights {
+        if self.owns(role, owner) {
+            return wanted & kind.all();
+        }
+        let roles = self.acts_for(role);
+        let held = acl.into_iter().flatten().filter(|grant| roles.contains(&grant.grantee));
+        held.fold(0, |all, grant| all | grant.grantable) & wanted
+    }
+    /// A grant as `aclitem` prints it.
+    pub fn shown_grant(&self, grant: &Grant) -> String {
+        let name = |oid: Oid| match oid {
+            PUBLIC => String::new(),
+            oid => self.role_by_oid(oid).map_or_else(|| oid.to_string(), |role| quote(&role.name)),
+        };
+        let mut letters = String::new();
+        for (bit, letter) in LETTERS.chars().enumerate() {
+            if grant.rights & (1 << bit) != 0 {
+                letters.push(letter);
+                if grant.grantable & (1 << bit) != 0 {
+                    letters.push('*');
+                }
+            }
+        }
+        format!("{}={letters}/{}", name(grant.grantee), name(grant.grantor))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_granted_on_goes_with_cascade_only() {
+        let mut acl = default_acl(Kind::Table, 1);
+        grant(&mut acl, 2, 1, SELECT | INSERT, true);
+        grant(&mut acl, 3, 2, SELECT, false);
+        let mut refused = acl.clone();
+        assert!(!revoke(&mut refused, 2, 1, SELECT, false, false, 1));
+        assert!(revoke(&mut acl, 2, 1, SELECT, false, true, 1));
+        assert!(!acl.iter().any(|grant| grant.grantee == 3));
+        assert_eq!(acl.iter().find(|grant| grant.grantee == 2).unwrap().rights, INSERT);
+        // Who was granted the same by another keeps what came from it.
+        let mut acl = default_acl(Kind::Table, 1);
+        grant(&mut acl, 2, 1, SELECT, true);
+        grant(&mut acl, 2, 4, SELECT, true);
+        grant(&mut acl, 3, 2, SELECT, false);
+        assert!(revoke(&mut acl, 2, 1, SELECT, false, false, 1));
+        assert!(acl.iter().any(|grant| grant.grantee == 3));
+    }
+}

@@ -1,0 +1,342 @@
+//! ALTER TABLE, VIEW, SEQUENCE and INDEX where sqlparser does not know every action.
+
+use super::create_table::{Constraint, Making};
+use super::names::{Chosen, has_constraint};
+use super::{DdlContext, backfill, create_table, names, sequence};
+use crate::catalog::{IndexState, Persistence, RelationKind, SchemaDescriptor, TableDescriptor, is_temporary};
+use crate::error::{Result, SqlError, state};
+use crate::parse::{AlterAction, AlterRelation, fold_name};
+use crate::pg_catalog;
+use sqlparser::ast::AlterTableOperation;
+use std::collections::BTreeMap;
+
+/// ALTER TABLE and its kin.
+pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String> {
+    let tag = format!("ALTER {}", alter.kind.to_uppercase());
+    let found = context.find(&alter.name)?;
+    if alter.kind == "index" || found.is_none() {
+        let (schema, name) = fold_name(&alter.name)?;
+        let path = context.settings.search_path();
+        let index = context.catalog.index_named(schema.as_deref(), &name, path);
+        if index.is_some() && (alter.kind == "index" || alter.kind == "table") {
+            return alter_index(context, alter).map(|()| tag);
+        }
+        if found.is_none() && alter.if_exists {
+            context.notice(state::SUCCESSFUL_COMPLETION, format!("relation \"{name}\" does not exist, skipping"));
+            return Ok(tag);
+        }
+    }
+    let Some(found) = found else { return Err(names::no_relation(&alter.name)) };
+    if let [AlterAction::SetSchema(schema)] = alter.actions.as_slice() {
+        let fits = match alter.kind {
+            "view" => found.kind == RelationKind::View,
+            "sequence" => found.kind == RelationKind::Sequence,
+            "index" => false,
+            _ => true,
+        };
+        if !fits {
+            let article = if alter.kind == "index" { "an" } else { "a" };
+            let message = format!("\"{}\" is not {article} {}", found.name, alter.kind);
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+        }
+        set_schema(context, &found, schema).await?;
+        return Ok(tag);
+    }
+    if alter.actions.iter().any(|action| matches!(action, AlterAction::SetSchema(_))) {
+        return Err(SqlError::syntax("SET SCHEMA stands alone in ALTER TABLE"));
+    }
+    if alter.kind != "table" {
+        return Err(SqlError::unsupported(format!("this ALTER {}", alter.kind.to_uppercase())));
+    }
+    if found.kind != RelationKind::Table {
+        let message = format!("ALTER TABLE action cannot be performed on relation \"{}\"", found.name);
+        names::expect_kind(&found, RelationKind::Table).map_err(|error| match found.kind {
+            RelationKind::SystemView => error,
+            _ => SqlError::new(state::WRONG_OBJECT_TYPE, message),
+        })?;
+    }
+    let renames = |action: &AlterAction| {
+        matches!(action, AlterAction::Sql(operation) if matches!(
+            operation.as_ref(),
+            AlterTableOperation::RenameTable { .. }
+                | AlterTableOperation::RenameColumn { .. }
+                | AlterTableOperation::RenameConstraint { .. }
+        ))
+    };
+    if alter.actions.iter().any(renames) {
+        return Err(SqlError::syntax("RENAME stands alone in ALTER TABLE"));
+    }
+    let table = context.locked_table(&alter.name).await?;
+    let schema = context.schema(&table.schema)?;
+    let mut making = Making {
+        context,
+        writer: context.writer(),
+        schema: SchemaDescriptor::clone(&schema),
+        table,
+        chosen: Chosen::default(),
+        parents: BTreeMap::new(),
+        unvalidated: Vec::new(),
+    };
+    for action in &alter.actions {
+        making.act(action).await?;
+    }
+    making.store().await?;
+    making.validate_rows().await?;
+    Ok(tag)
+}
+
+/// What can be said of an index: nothing of it has an effect.
+fn alter_index(context: &DdlContext, alter: &AlterRelation) -> Result<()> {
+    for action in &alter.actions {
+        match action {
+            AlterAction::Nothing => {}
+            AlterAction::StorageParameters(parameters) => {
+                parameters.iter().try_for_each(|parameter| create_table::storage_parameter(context, parameter))?;
+            }
+            _ => return Err(SqlError::unsupported("this ALTER INDEX")),
+        }
+    }
+    Ok(())
+}
+
+/// SET SCHEMA: with its indexes, and with the sequences that its columns own.
+async fn set_schema(context: &DdlContext, relation: &TableDescriptor, name: &str) -> Result<()> {
+    if relation.kind == RelationKind::SystemView {
+        names::expect_kind(relation, RelationKind::Table)?;
+    }
+    if let Some(owned) = relation.sequence.as_ref().and_then(|sequence| sequence.owned_by) {
+        let table = context.catalog.relation_by_oid(owned.0).map(|table| table.name.clone()).unwrap_or_default();
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot move an owned sequence into another schema")
+            .detail(format!("Sequence \"{}\" is linked to table \"{table}\".", relation.name)));
+    }
+    let new = context.schema(name)?;
+    context.lock(relation).await?;
+    if new.oid == relation.schema_oid {
+        return Ok(());
+    }
+    if is_temporary(&new.name) || is_temporary(&relation.schema) {
+        let message = "cannot move objects into or out of temporary schemas";
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+    }
+    if pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == new.oid) {
+        let message = format!("permission denied to create \"{}.{}\"", new.name, relation.name);
+        return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message)
+            .detail("System catalog modifications are currently disallowed."));
+    }
+    let owned: Vec<_> = context
+        .catalog
+        .user_relations()
+        .filter(|other| {
+            let owner = other.sequence.as_ref().and_then(|sequence| sequence.owned_by);
+            owner.is_some_and(|(table, _)| table == relation.oid)
+        })
+        .cloned()
+        .collect();
+    let moved: Vec<&TableDescriptor> = std::iter::once(relation).chain(owned.iter().map(AsRef::as_ref)).collect();
+    for table in &moved {
+        let indexes = table.indexes.iter().map(|index| &index.name);
+        for taken in std::iter::once(&table.name).chain(indexes) {
+            if context.catalog.name_is_taken(&new.name, taken) {
+                let message = format!("relation \"{taken}\" already exists in schema \"{}\"", new.name);
+                return Err(SqlError::new(state::DUPLICATE_TABLE, message));
+            }
+        }
+    }
+    let sequences = moved.iter().filter(|table| table.sequence.is_some());
+    let text = |schema: &str, table: &TableDescriptor| sequence::next_value_text(schema, &table.name);
+    let texts: Vec<(String, String)> =
+        sequences.map(|table| (text(&table.schema, table), text(&new.name, table))).collect();
+    let mut writer = context.writer();
+    for table in &moved {
+        let mut changed = sequence::with_defaults(table, &texts).unwrap_or_else(|| TableDescriptor::clone(table));
+        changed.version = table.version + 1;
+        changed.schema_oid = new.oid;
+        changed.schema.clone_from(&new.name);
+        if table.oid != relation.oid {
+            context.locks.exclusive(table.oid, context.settings.lock_timeout()).await?;
+        }
+        writer.put_table(&changed).await?;
+    }
+    for table in context.catalog.user_relations() {
+        if moved.iter().any(|other| other.oid == table.oid) {
+            continue;
+        }
+        if let Some(changed) = sequence::with_defaults(table, &texts) {
+            context.locks.exclusive(table.oid, context.settings.lock_timeout()).await?;
+            writer.put_table(&changed).await?;
+        }
+    }
+    writer.flush().await
+}
+
+impl Making<'_> {
+    async fn act(&mut self, action: &AlterAction) -> Result<()> {
+        match action {
+            AlterAction::Sql(operation) => self.alter(operation).await,
+            AlterAction::Nothing => Ok(()),
+            AlterAction::SetSchema(_) => Err(SqlError::internal("SET SCHEMA among other actions")),
+            AlterAction::StorageParameters(parameters) => {
+                parameters.iter().try_for_each(|parameter| create_table::storage_parameter(self.context, parameter))
+            }
+            AlterAction::SetLogged(logged) => self.set_logged(*logged),
+            AlterAction::ClusterOn(index) => {
+                if !self.table.indexes.iter().any(|other| other.name == *index) {
+                    let message = format!("index \"{index}\" for table \"{}\" does not exist", self.table.name);
+                    return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
+                }
+                self.context.notice(state::SUCCESSFUL_COMPLETION, "CLUSTER ON has no effect");
+                Ok(())
+            }
+            AlterAction::AlterConstraint { name, deferrable, deferred } => {
+                self.alter_constraint(name, *deferrable, *deferred)
+            }
+            AlterAction::AddUsingIndex { name, index, primary } => {
+                self.add_using_index(name.as_deref(), index, *primary).await
+            }
+            AlterAction::SetStatistics(column, value) => self.set_statistics(column, *value),
+            AlterAction::SetStorage(column, storage) => self.set_storage(column, storage),
+            AlterAction::SetCompression(column) => {
+                self.live_column(column)?;
+                self.context.notice(state::SUCCESSFUL_COMPLETION, "COMPRESSION has no effect");
+                Ok(())
+            }
+            AlterAction::DropExpression(column, if_exists) => self.drop_expression(column, *if_exists),
+            AlterAction::DropIdentity(column, if_exists) => self.drop_identity(column, *if_exists).await,
+            AlterAction::AddIdentity { name, always, sequence, options } => {
+                self.add_identity(name, *always, sequence.as_ref(), options).await
+            }
+            AlterAction::ChangeIdentity { name, always, restart, options } => {
+                self.change_identity(name, *always, *restart, options).await
+            }
+        }
+    }
+
+    /// SET LOGGED, SET UNLOGGED. Errors: 42P16.
+    fn set_logged(&mut self, logged: bool) -> Result<()> {
+        let name = &self.table.name;
+        if self.table.persistence == Persistence::Temporary {
+            let message = format!("cannot change logged status of table \"{name}\" because it is temporary");
+            return Err(
+                SqlError::new(state::INVALID_TABLE_DEFINITION, message).table(&self.table.schema, &self.table.name)
+            );
+        }
+        let other = |oid| self.context.catalog.relation_by_oid(oid);
+        if logged {
+            let unlogged = self.table.foreign_keys.iter().filter_map(|key| other(key.parent));
+            if let Some(parent) =
+                unlogged.into_iter().find(|table| table.oid != self.table.oid && !table.persistence.is_permanent())
+            {
+                let message = format!(
+                    "could not change table \"{name}\" to logged because it references unlogged table \"{}\"",
+                    parent.name
+                );
+                return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+            }
+        } else if let Some((child, _)) = self
+            .context
+            .catalog
+            .referencing(self.table.oid)
+            .into_iter()
+            .find(|(child, _)| child.oid != self.table.oid && child.persistence.is_permanent())
+        {
+            let message = format!(
+                "could not change table \"{name}\" to unlogged because it is referenced by logged table \"{}\"",
+                child.name
+            );
+            return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+        }
+        self.table.persistence = if logged { Persistence::Permanent } else { Persistence::Unlogged };
+        Ok(())
+    }
+
+    /// ALTER CONSTRAINT. Errors: 42704, 42809, 42601.
+    fn alter_constraint(&mut self, name: &str, deferrable: Option<bool>, deferred: Option<bool>) -> Result<()> {
+        if deferred == Some(true) && deferrable == Some(false) {
+            return Err(SqlError::syntax("constraint declared INITIALLY DEFERRED must be DEFERRABLE"));
+        }
+        let table = self.table.name.clone();
+        let known = has_constraint(&self.table, name);
+        let Some(key) = self.table.foreign_keys.iter_mut().find(|key| key.name == name) else {
+            let (code, what) = match known {
+                true => (state::WRONG_OBJECT_TYPE, "is not a foreign key constraint"),
+                false => (state::UNDEFINED_OBJECT, "does not exist"),
+            };
+            return Err(SqlError::new(code, format!("constraint \"{name}\" of relation \"{table}\" {what}")));
+        };
+        // What is not said is the default, as behind a new constraint.
+        key.deferred = deferred.unwrap_or(false);
+        key.deferrable = deferrable.unwrap_or(key.deferred);
+        Ok(())
+    }
+
+    /// ADD CONSTRAINT … USING INDEX. Errors: 42704, 42809, 55000.
+    async fn add_using_index(&mut self, name: Option<&str>, index: &str, primary: bool) -> Result<()> {
+        let Some(position) = self.table.indexes.iter().position(|other| other.name == *index) else {
+            let message = format!("index \"{index}\" does not exist");
+            return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
+        };
+        let Some(found) = self.table.indexes.get(position).cloned() else { return Ok(()) };
+        let wrong = |message: String| {
+            SqlError::new(state::WRONG_OBJECT_TYPE, message)
+                .detail("Cannot create a primary key or unique constraint using such an index.")
+        };
+        if found.constraint.is_some() {
+            let message = format!("index \"{index}\" is already associated with a constraint");
+            return Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
+        }
+        if found.state != IndexState::Public {
+            let message = format!("index \"{index}\" is not valid");
+            return Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
+        }
+        if !found.unique {
+            return Err(wrong(format!("\"{index}\" is not a unique index")));
+        }
+        if !found.expressions.is_empty() {
+            return Err(wrong(format!("index \"{index}\" contains expressions")));
+        }
+        if found.predicate.is_some() {
+            return Err(wrong(format!("\"{index}\" is a partial index")));
+        }
+        if let Some(at) = found.columns.iter().position(|key| key.descending || key.nulls_first) {
+            return Err(wrong(format!(
+                "index \"{index}\" column number {} does not have default sorting behavior",
+                at + 1
+            )));
+        }
+        let name = name.unwrap_or(index).to_string();
+        if name != *index {
+            let message =
+                format!("ALTER TABLE / ADD CONSTRAINT USING INDEX will rename index \"{index}\" to \"{name}\"");
+            self.context.notice(state::SUCCESSFUL_COMPLETION, message);
+            self.chosen.claim_relation(self.context, &self.schema.name, &name)?;
+        }
+        self.chosen.claim_constraint(&self.table, &name)?;
+        if !primary {
+            let oid = self.context.store.numbers().oid().await?;
+            if let Some(index) = self.table.indexes.get_mut(position) {
+                index.constraint = Some(oid);
+                index.name = name;
+            }
+            return Ok(());
+        }
+        // A primary key is the table's own rows, which take its order; the index has nothing more to give.
+        if found.nulls_not_distinct {
+            return Err(wrong(format!("index \"{index}\" takes nulls for equal")));
+        }
+        self.writer.drop_storage(found.storage_id)?;
+        self.table.indexes.remove(position);
+        let column = |id| self.table.column(id).map(|column| column.name.clone());
+        let columns: Vec<String> = found.columns.iter().filter_map(|key| column(key.column)).collect();
+        let include: Vec<String> = found.include.iter().filter_map(|id| column(*id)).collect();
+        let before = self.table.clone();
+        // The name is its own already.
+        self.chosen = Chosen::default();
+        let constraint = Constraint::Primary { name: None, columns, include };
+        self.add_constraints(std::slice::from_ref(&constraint)).await?;
+        if let Some(index) = self.table.indexes.iter_mut().find(|index| index.primary) {
+            index.name = name;
+            index.oid = found.oid;
+        }
+        backfill::rewrite(self, &before, backfill::RowChange::None).await
+    }
+}

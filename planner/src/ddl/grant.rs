@@ -1,0 +1,538 @@
+//! GRANT and REVOKE, of privileges and of roles; REASSIGN OWNED and DROP OWNED.
+
+use super::{DdlContext, drop};
+use crate::catalog::acl::{self, Acl, Kind, PUBLIC, Rights};
+use crate::catalog::builder::PUBLIC_SCHEMA_OID;
+use crate::catalog::{
+    CatalogWriter, DatabaseDescriptor, Membership, RelationKind, RoleDescriptor, SchemaDescriptor, TableDescriptor,
+};
+use crate::error::{Result, SqlError, state};
+use crate::parse::{Grant, GrantObjects};
+use crate::session::Notice;
+use crate::types::Oid;
+use sqlparser::ast::{Ident, ObjectName, ObjectType};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// 0LP01.
+fn invalid(message: impl Into<String>) -> SqlError {
+    SqlError::new("0LP01", message)
+}
+
+/// What is granted on objects of a kind: on the whole, and on columns.
+struct Wanted {
+    rights: Rights,
+    columns: Vec<(Rights, Vec<String>)>,
+}
+
+impl DdlContext {
+    /// A role by name, or one of the words that stand for one.
+    fn grantee(&self, name: &str) -> Result<Oid> {
+        match name {
+            "public" => Ok(PUBLIC),
+            "current_user" | "current_role" => Ok(self.user),
+            "session_user" => Ok(self.session.user_oid),
+            name => Ok(self.role(name)?.oid),
+        }
+    }
+    fn warning(&self, code: crate::error::SqlState, message: String) {
+        self.session.notify(Notice::warning(code, message));
+    }
+}
+
+/// GRANT and REVOKE.
+pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
+    let verb = if grant.grants { "GRANT" } else { "REVOKE" };
+    let Some(objects) = &grant.objects else {
+        roles(context, grant).await?;
+        return Ok(format!("{verb} ROLE"));
+    };
+    if let Some(by) = &grant.by
+        && context.grantee(by)? != context.user
+    {
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "grantor must be current user"));
+    }
+    let grantees = grant.roles.iter().map(|name| context.grantee(name)).collect::<Result<Vec<_>>>()?;
+    if grant.option && grantees.contains(&PUBLIC) {
+        return Err(invalid("grant options can only be granted to roles"));
+    }
+    let mut writer = context.writer();
+    match objects {
+        GrantObjects::Tables(names) | GrantObjects::Sequences(names) => {
+            let sequences = matches!(objects, GrantObjects::Sequences(_));
+            for name in names {
+                let Some(found) = context.find(name)? else { return Err(super::names::no_relation(name)) };
+                if found.kind == RelationKind::SystemView {
+                    super::names::expect_kind(&found, RelationKind::Table)?;
+                }
+                if sequences && found.kind != RelationKind::Sequence {
+                    let message = format!("\"{}\" is not a sequence", found.name);
+                    return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+                }
+                relation(context, &mut writer, grant, &grantees, &found).await?;
+            }
+        }
+        GrantObjects::AllIn { sequences, schemas } => {
+            for name in schemas {
+                let schema = context.schema(name)?;
+                let inside: Vec<Arc<TableDescriptor>> = context
+                    .catalog
+                    .user_relations()
+                    .filter(|table| {
+                        table.schema_oid == schema.oid && (table.kind == RelationKind::Sequence) == *sequences
+                    })
+                    .cloned()
+                    .collect();
+                for table in inside {
+                    relation(context, &mut writer, grant, &grantees, &table).await?;
+                }
+            }
+        }
+        GrantObjects::Schemas(names) => {
+            let wanted = wanted(grant, Kind::Schema)?;
+            for name in names {
+                let old = context.schema(name)?;
+                let mut new = SchemaDescriptor::clone(&old);
+                let held = schema_acl(&old);
+                if let Some(acl) =
+                    changed(context, grant, &grantees, Kind::Schema, name, old.owner, held, wanted.rights)?
+                {
+                    new.acl = Some(acl);
+                    writer.put_schema(Some(&old), &new)?;
+                }
+            }
+        }
+        GrantObjects::Databases(names) => {
+            let wanted = wanted(grant, Kind::Database)?;
+            for name in names {
+                let Some(old) = context.catalog.databases().into_iter().find(|other| other.name == *name) else {
+                    let message = format!("database \"{name}\" does not exist");
+                    return Err(SqlError::new(state::INVALID_CATALOG_NAME, message));
+                };
+                let mut new = DatabaseDescriptor::clone(&old);
+                if let Some(acl) = changed(
+                    context,
+                    grant,
+                    &grantees,
+                    Kind::Database,
+                    name,
+                    old.owner,
+                    old.acl.clone(),
+                    wanted.rights,
+                )? {
+                    new.acl = Some(acl);
+                    writer.put_database(Some(&old), &new)?;
+                }
+            }
+        }
+    }
+    writer.flush().await?;
+    Ok(verb.to_string())
+}
+
+/// The grants on a schema, where there are some that no GRANT made: everybody may look into `public` and the system's.
+pub fn schema_acl(schema: &SchemaDescriptor) -> Option<Acl> {
+    let open = schema.oid == PUBLIC_SCHEMA_OID
+        || crate::pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid);
+    if schema.acl.is_none() && open {
+        let mut acl = acl::default_acl(Kind::Schema, schema.owner);
+        acl::grant(&mut acl, PUBLIC, schema.owner, acl::USAGE, false);
+        return Some(acl);
+    }
+    schema.acl.clone()
+}
+
+/// What GRANT names, for objects of a kind. Errors: 42601, 0LP01.
+fn wanted(grant: &Grant, kind: Kind) -> Result<Wanted> {
+    let mut wanted = Wanted { rights: 0, columns: Vec::new() };
+    let of_columns = |columns: &[String]| -> Result<()> {
+        if columns.is_empty() || kind == Kind::Table {
+            return Ok(());
+        }
+        Err(invalid("column privileges are only valid for relations"))
+    };
+    if let Some(columns) = &grant.all {
+        of_columns(columns)?;
+        match columns.is_empty() {
+            true => wanted.rights = kind.all(),
+            false => wanted.columns.push((Kind::Column.all(), columns.clone())),
+        }
+    }
+    for (name, columns) in &grant.privileges {
+        of_columns(columns)?;
+        let upper = name.to_ascii_uppercase();
+        let Some((_, right)) = acl::NAMES.iter().find(|(known, _)| *known == upper) else {
+            if ["EXECUTE", "SET"].contains(&upper.as_str()) {
+                return Err(invalid(format!("invalid privilege type {upper} for {}", kind.word())));
+            }
+            return Err(SqlError::syntax(format!("unrecognized privilege type \"{name}\"")));
+        };
+        let of = if columns.is_empty() { kind } else { Kind::Column };
+        if right & of.all() == 0 {
+            let what = match of {
+                Kind::Table => "relation",
+                other => other.word(),
+            };
+            return Err(invalid(format!("invalid privilege type {upper} for {what}")));
+        }
+        match columns.is_empty() {
+            true => wanted.rights |= right,
+            false => wanted.columns.push((*right, columns.clone())),
+        }
+    }
+    Ok(wanted)
+}
+
+async fn relation(
+    context: &DdlContext,
+    writer: &mut CatalogWriter<'_>,
+    grant: &Grant,
+    grantees: &[Oid],
+    table: &TableDescriptor,
+) -> Result<()> {
+    let is_sequence = table.kind == RelationKind::Sequence;
+    let kind = if is_sequence { Kind::Sequence } else { Kind::Table };
+    let written_as_sequences =
+        matches!(grant.objects, Some(GrantObjects::Sequences(_) | GrantObjects::AllIn { sequences: true, .. }));
+    // GRANT … ON TABLE takes a sequence too, for what both have.
+    let wanted = match (is_sequence, written_as_sequences) {
+        (true, false) => {
+            let mut wanted = wanted(grant, Kind::Table).or_else(|_| wanted(grant, Kind::Sequence))?;
+            wanted.rights &= Kind::Sequence.all();
+            wanted
+        }
+        _ => wanted(grant, kind)?,
+    };
+    context.locks.exclusive(table.oid, context.settings.lock_timeout()).await?;
+    let mut new = writer.stored(table.oid).await?.unwrap_or_else(|| table.clone());
+    new.version = table.version + 1;
+    let mut any = false;
+    if wanted.rights != 0 || wanted.columns.is_empty() {
+        let held = new.acl.clone();
+        if let Some(acl) = changed(context, grant, grantees, kind, &table.name, table.owner, held, wanted.rights)? {
+            new.acl = Some(acl);
+            any = true;
+        }
+        if !grant.grants && !grant.option_only {
+            // What is taken back of the whole is taken back of every column.
+            for column in &mut new.columns {
+                for grantee in grantees {
+                    for by in column.acl.iter().map(|grant| grant.grantor).collect::<Vec<_>>() {
+                        acl::revoke(&mut column.acl, *grantee, by, wanted.rights, false, true, table.owner);
+                        any = true;
+                    }
+                }
+            }
+        }
+    }
+    for (rights, columns) in &wanted.columns {
+        for name in columns {
+            let Some(position) = new.columns.iter().position(|column| !column.dropped && column.name == *name) else {
+                let message = format!("column \"{name}\" of relation \"{}\" does not exist", table.name);
+                return Err(SqlError::new(state::UNDEFINED_COLUMN, message));
+            };
+            let Some(column) = new.columns.get_mut(position) else { continue };
+            let of_table = context.catalog.grantable(context.user, kind, table.owner, table.acl.as_ref(), *rights);
+            let mut held = column.acl.clone();
+            if of_table == 0 && context.catalog.grantable(context.user, Kind::Column, table.owner, Some(&held), *rights) == 0
+            {
+                let message = format!("permission denied for table {}", table.name);
+                return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+            }
+            let grantor = if context.catalog.owns(context.user, table.owner) { table.owner } else { context.user };
+            for grantee in grantees {
+                apply(&mut held, grant, *grantee, grantor, *rights, table.owner)?;
+            }
+            column.acl = held;
+            any = true;
+        }
+    }
+    if any {
+        writer.put_table(&new).await?;
+    }
+    Ok(())
+}
+
+fn apply(acl: &mut Acl, grant: &Grant, grantee: Oid, grantor: Oid, rights: Rights, owner: Oid) -> Result<()> {
+    if grant.grants {
+        acl::grant(acl, grantee, grantor, rights, grant.option);
+        return Ok(());
+    }
+    if acl::revoke(acl, grantee, grantor, rights, grant.option_only, grant.cascade, owner) {
+        return Ok(());
+    }
+    Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, "dependent privileges exist")
+        .hint("Use CASCADE to revoke them too."))
+}
+
+/// The grants on an object after GRANT or REVOKE; `None` when the user may change nothing of it, of which a warning
+/// tells. Errors: 42501 for who has no privilege on it, 2BP01.
+#[allow(clippy::too_many_arguments)]
+fn changed(
+    context: &DdlContext,
+    grant: &Grant,
+    grantees: &[Oid],
+    kind: Kind,
+    name: &str,
+    owner: Oid,
+    held: Option<Acl>,
+    wanted: Rights,
+) -> Result<Option<Acl>> {
+    let catalog = &context.catalog;
+    let may = catalog.grantable(context.user, kind, owner, held.as_ref(), wanted);
+    if may == 0 && wanted != 0 {
+        if catalog.rights(context.user, kind, owner, held.as_ref(), kind.all()) == 0 {
+            let message = format!("permission denied for {} {name}", kind.word());
+            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+        }
+        let (code, what) = if grant.grants { ("01007", "granted") } else { ("01006", "could be revoked") };
+        context.warning(code, match grant.grants {
+            true => format!("no privileges were {what} for \"{name}\""),
+            false => format!("no privileges {what} for \"{name}\""),
+        });
+        return Ok(None);
+    }
+    if may != wanted && grant.all.is_none() {
+        match grant.grants {
+            true => context.warning("01007", format!("not all privileges were granted for \"{name}\"")),
+            false => context.warning("01006", format!("not all privileges could be revoked for \"{name}\"")),
+        }
+    }
+    let grantor = if catalog.owns(context.user, owner) { owner } else { context.user };
+    let mut acl = held.unwrap_or_else(|| acl::default_acl(kind, owner));
+    for grantee in grantees {
+        apply(&mut acl, grant, *grantee, grantor, may, owner)?;
+    }
+    Ok(Some(acl))
+}
+
+/// GRANT role TO role, REVOKE role FROM role.
+async fn roles(context: &DdlContext, grant: &Grant) -> Result<()> {
+    let catalog = &context.catalog;
+    let mut changed: BTreeMap<Oid, RoleDescriptor> = BTreeMap::new();
+    for (name, _) in &grant.privileges {
+        let role = context.role(name)?;
+        let admin = catalog.role_by_oid(context.user).is_some_and(|user| {
+            user.superuser
+                || (user.create_role && !role.superuser)
+                || user.member_of.iter().any(|membership| membership.role == role.oid && membership.admin)
+        });
+        if !admin {
+            let message = match role.superuser {
+                true => "must be superuser to alter superusers".to_string(),
+                false => format!("must have admin option on role \"{name}\""),
+            };
+            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+        }
+        for member in &grant.roles {
+            if member == "public" {
+                return Err(SqlError::new(state::UNDEFINED_OBJECT, "role \"public\" does not exist"));
+            }
+            let oid = context.grantee(member)?;
+            let Some(old) = catalog.role_by_oid(oid) else { continue };
+            let entry = changed.entry(oid).or_insert_with(|| RoleDescriptor::clone(&old));
+            let at = entry.member_of.iter().position(|membership| membership.role == role.oid);
+            if grant.grants {
+                if catalog.is_member(role.oid, oid) {
+                    return Err(invalid(format!("role \"{name}\" is a member of role \"{}\"", old.name)));
+                }
+                match at.and_then(|at| entry.member_of.get_mut(at)) {
+                    Some(known) if known.admin || !grant.option => context.notice(
+                        state::DUPLICATE_OBJECT,
+                        format!("role \"{}\" is already a member of role \"{name}\"", old.name),
+                    ),
+                    Some(known) => known.admin = true,
+                    None => entry.member_of.push(Membership {
+                        role: role.oid,
+                        grantor: context.user,
+                        admin: grant.option,
+                    }),
+                }
+            } else {
+                match at {
+                    None => context.warning(
+                        state::WARNING,
+                        format!("role \"{}\" is not a member of role \"{name}\"", old.name),
+                    ),
+                    Some(at) if grant.option_only => {
+                        if let Some(known) = entry.member_of.get_mut(at) {
+                            known.admin = false;
+                        }
+                    }
+                    Some(at) => {
+                        entry.member_of.remove(at);
+                    }
+                }
+            }
+        }
+    }
+    let mut writer = context.writer();
+    for role in changed.values() {
+        if let Some(old) = catalog.role_by_oid(role.oid) {
+            writer.put_role(Some(&old), role)?;
+        }
+    }
+    writer.flush().await
+}
+
+fn may_act_for(context: &DdlContext, role: &RoleDescriptor, what: &str) -> Result<()> {
+    if context.catalog.owns(context.user, role.oid) {
+        return Ok(());
+    }
+    Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied to {what} objects")))
+}
+
+/// REASSIGN OWNED: what roles own in this database, and the databases that they own.
+pub async fn reassign_owned(context: &DdlContext, from: &[String], to: &str) -> Result<String> {
+    let new = context.grantee(to)?;
+    let mut old = Vec::new();
+    for name in from {
+        let role = context.role(&match name.as_str() {
+            "current_user" | "current_role" => owner_name(context),
+            name => name.to_string(),
+        })?;
+        may_act_for(context, &role, "reassign")?;
+        if role.oid == crate::catalog::builder::SUPERUSER_OID {
+            let message = format!(
+                "cannot reassign ownership of objects owned by role {} because they are required by the database system",
+                role.name
+            );
+            return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message));
+        }
+        old.push(role.oid);
+    }
+    if let Some(role) = context.catalog.role_by_oid(new) {
+        may_act_for(context, &role, "reassign")?;
+    }
+    let mut writer = context.writer();
+    for table in context.catalog.user_relations().filter(|table| old.contains(&table.owner)) {
+        context.locks.exclusive(table.oid, context.settings.lock_timeout()).await?;
+        let mut changed = TableDescriptor::clone(table);
+        changed.version += 1;
+        change_owner(&mut changed.acl, table.owner, new);
+        changed.owner = new;
+        writer.put_table(&changed).await?;
+    }
+    for schema in context.catalog.schemas().iter().filter(|schema| old.contains(&schema.owner)) {
+        let mut changed = SchemaDescriptor::clone(schema);
+        change_owner(&mut changed.acl, schema.owner, new);
+        changed.owner = new;
+        writer.put_schema(Some(schema), &changed)?;
+    }
+    for ty in context.catalog.enums().filter(|ty| old.contains(&ty.owner)) {
+        let mut changed = ty.clone();
+        changed.owner = new;
+        writer.put_enum(Some(ty), &changed).await?;
+    }
+    for database in context.catalog.databases().iter().filter(|database| old.contains(&database.owner)) {
+        let mut changed = DatabaseDescriptor::clone(database);
+        change_owner(&mut changed.acl, database.owner, new);
+        changed.owner = new;
+        writer.put_database(Some(database), &changed)?;
+    }
+    writer.flush().await?;
+    Ok("REASSIGN OWNED".into())
+}
+
+fn owner_name(context: &DdlContext) -> String {
+    context.catalog.role_by_oid(context.user).map(|role| role.name.clone()).unwrap_or_default()
+}
+
+/// The grants of an owner become those of the next one.
+pub(super) fn change_owner(acl: &mut Option<Acl>, old: Oid, new: Oid) {
+    let Some(held) = acl else { return };
+    let mut merged: Acl = Vec::new();
+    for grant in held.iter() {
+        let of = |oid: Oid| if oid == old { new } else { oid };
+        let (grantee, grantor) = (of(grant.grantee), of(grant.grantor));
+        match merged.iter_mut().find(|other| other.grantee == grantee && other.grantor == grantor) {
+            Some(found) => {
+                found.rights |= grant.rights;
+                found.grantable |= grant.grantable;
+            }
+            None => merged.push(acl::Grant { grantee, grantor, ..*grant }),
+        }
+    }
+    *held = merged;
+}
+
+/// DROP OWNED: what roles own in this database goes, and what was granted to them.
+pub async fn drop_owned(context: &DdlContext, of: &[String], cascade: bool) -> Result<String> {
+    let mut roles = Vec::new();
+    for name in of {
+        let role = context.role(&match name.as_str() {
+            "current_user" | "current_role" => owner_name(context),
+            name => name.to_string(),
+        })?;
+        may_act_for(context, &role, "drop")?;
+        if role.oid == crate::catalog::builder::SUPERUSER_OID {
+            let message = format!(
+                "cannot drop objects owned by role {} because they are required by the database system",
+                role.name
+            );
+            return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message));
+        }
+        roles.push(role.oid);
+    }
+    let name = |schema: &str, name: &str| {
+        ObjectName::from(vec![Ident::with_quote('"', schema), Ident::with_quote('"', name)])
+    };
+    let owned = |kind: RelationKind| -> Vec<ObjectName> {
+        let by_column =
+            |table: &TableDescriptor| table.sequence.as_ref().is_some_and(|sequence| sequence.owned_by.is_some());
+        let found = context.catalog.user_relations();
+        let found = found.filter(|table| table.kind == kind && roles.contains(&table.owner) && !by_column(table));
+        found.map(|table| name(&table.schema, &table.name)).collect()
+    };
+    let (views, tables, sequences) =
+        (owned(RelationKind::View), owned(RelationKind::Table), owned(RelationKind::Sequence));
+    let schemas = context.catalog.schemas();
+    let schemas: Vec<ObjectName> = schemas
+        .iter()
+        .filter(|schema| roles.contains(&schema.owner))
+        .map(|schema| ObjectName::from(vec![Ident::with_quote('"', &schema.name)]))
+        .collect();
+    let kinds = [&views, &tables, &sequences, &schemas].iter().filter(|names| !names.is_empty()).count();
+    // What was granted goes first: later the objects may not be there any more.
+    let mut writer = context.writer();
+    for table in context.catalog.user_relations() {
+        let mut changed = TableDescriptor::clone(table);
+        let strip = |acl: &mut Acl| acl.retain(|grant| !roles.contains(&grant.grantee));
+        changed.acl.iter_mut().for_each(strip);
+        changed.columns.iter_mut().for_each(|column| strip(&mut column.acl));
+        if changed != **table && !roles.contains(&table.owner) {
+            context.locks.exclusive(table.oid, context.settings.lock_timeout()).await?;
+            changed.version += 1;
+            writer.put_table(&changed).await?;
+        }
+    }
+    for schema in context.catalog.schemas().iter().filter(|schema| !roles.contains(&schema.owner)) {
+        let mut changed = SchemaDescriptor::clone(schema);
+        changed.acl.iter_mut().for_each(|acl| acl.retain(|grant| !roles.contains(&grant.grantee)));
+        if changed != **schema {
+            writer.put_schema(Some(schema), &changed)?;
+        }
+    }
+    for database in context.catalog.databases().iter().filter(|database| !roles.contains(&database.owner)) {
+        let mut changed = DatabaseDescriptor::clone(database);
+        changed.acl.iter_mut().for_each(|acl| acl.retain(|grant| !roles.contains(&grant.grantee)));
+        if changed != **database {
+            writer.put_database(Some(database), &changed)?;
+        }
+    }
+    writer.flush().await?;
+    if kinds > 1 && !cascade {
+        return Err(SqlError::unsupported("DROP OWNED of several kinds of objects without CASCADE"));
+    }
+    for (kind, names) in [
+        (ObjectType::View, views),
+        (ObjectType::Table, tables),
+        (ObjectType::Sequence, sequences),
+        (ObjectType::Schema, schemas),
+    ] {
+        if !names.is_empty() {
+            drop::execute(context, &kind, true, &names, cascade).await?;
+        }
+    }
+    Ok("DROP OWNED".into())
+}

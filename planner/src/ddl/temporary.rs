@@ -1,0 +1,233 @@
+//! Temporary relations: the schema they are in, which is one session's, and how it is emptied.
+//!
+//! They are relations like others, in a schema `pg_temp_N` that no search_path but its session's contains: definitions,
+//! transactions, indexes and savepoints are those of any table. The schema is made by the first transaction that needs
+//! it. When the session ends its server drops all that is in it; when the server ends first, the next start does, or,
+//! where several servers serve one store, another server that finds that the schema's server is not among them any more.
+
+use super::{DdlContext, schema};
+use crate::catalog::{
+    CatalogStore, OnCommit, Persistence, SchemaDescriptor, StorageId, builder::SUPERUSER_OID, is_temporary, keys,
+};
+use crate::error::{Result, SqlError, state};
+use crate::parse::{OnCommitClause, TableClauses};
+use crate::session::settings::Settings;
+use crate::session::shared::SessionShared;
+use crate::types::Oid;
+use futures::TryStreamExt;
+use sqlparser::ast::{Ident, ObjectName, ObjectType};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use txn::{LockStrength, OwnWrites, TransactionOptions, TxnError, TxnScanOptions, Write, WriteKind};
+
+/// How often schemas that a server left are looked for.
+const SWEEP: Duration = Duration::from_secs(10);
+/// How often a removal that conflicts is tried.
+const TRIES: usize = 10;
+
+/// How long relations of a schema are there.
+pub(super) fn persistence_in(schema: &SchemaDescriptor) -> Persistence {
+    if is_temporary(&schema.name) { Persistence::Temporary } else { Persistence::Permanent }
+}
+
+impl DdlContext {
+    /// The session's schema of temporary relations, which may not be stored yet.
+    pub(super) fn temporary_schema(&self) -> Result<Arc<SchemaDescriptor>> {
+        let own = self.session.temporary();
+        let own = own.ok_or_else(|| SqlError::internal("a session without a schema of temporary tables"))?;
+        Ok(self.catalog.schema(&own.name).unwrap_or_else(|| Arc::new(own)))
+    }
+    /// Stores the schema of temporary relations when this transaction is the first to need it.
+    pub(super) async fn store_schema(&self, schema: &SchemaDescriptor) -> Result<()> {
+        if !is_temporary(&schema.name) || self.catalog.schema(&schema.name).is_some() {
+            return Ok(());
+        }
+        let mut writer = self.writer();
+        writer.put_schema(None, schema)?;
+        writer.flush().await
+    }
+    /// What CREATE TABLE says of how long its table is there. Errors: 42P16.
+    pub(super) fn persistence(
+        &self,
+        schema: &SchemaDescriptor,
+        clauses: &TableClauses,
+    ) -> Result<(Persistence, OnCommit)> {
+        let persistence = match (persistence_in(schema), clauses.unlogged) {
+            (Persistence::Temporary, true) => {
+                let message = "only temporary relations may be created in temporary schemas";
+                return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+            }
+            (Persistence::Permanent, true) => Persistence::Unlogged,
+            (persistence, _) => persistence,
+        };
+        let on_commit = match clauses.on_commit {
+            None | Some(OnCommitClause::PreserveRows) => OnCommit::PreserveRows,
+            Some(OnCommitClause::DeleteRows) => OnCommit::DeleteRows,
+            Some(OnCommitClause::Drop) => OnCommit::Drop,
+        };
+        if clauses.on_commit.is_some() && persistence != Persistence::Temporary {
+            let message = "ON COMMIT can only be used on temporary tables";
+            return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+        }
+        if clauses.compression {
+            self.notice(state::SUCCESSFUL_COMPLETION, "COMPRESSION has no effect");
+        }
+        Ok((persistence, on_commit))
+    }
+}
+
+/// Drops a schema of temporary relations with all that is in it, in a transaction of its own. Errors of the store.
+pub async fn remove(store: &Arc<CatalogStore>, database: Oid, name: &str) -> Result<()> {
+    let mut tried = 0;
+    loop {
+        tried += 1;
+        let error = match try_remove(store, database, name).await {
+            Ok(()) => return Ok(()),
+            Err(error) => error,
+        };
+        if tried >= TRIES || !error.is_retryable() {
+            return Err(error);
+        }
+        store.env().sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn try_remove(store: &Arc<CatalogStore>, database: Oid, name: &str) -> Result<()> {
+    let transaction = store.transactions().begin(TransactionOptions::default());
+    let catalog = store.snapshot(&transaction, database).await?;
+    if catalog.schema(name).is_none() {
+        transaction.rollback().await;
+        return Ok(());
+    }
+    let settings = Settings::default().with("lock_timeout", "10s")?;
+    let context = DdlContext {
+        store: Arc::clone(store),
+        transaction,
+        catalog,
+        locks: store.locks().begin(),
+        settings: Arc::new(settings),
+        // What is told of the drop is told nobody.
+        session: Arc::new(SessionShared::default()),
+        user: SUPERUSER_OID,
+        renewable: false,
+        stale: AtomicBool::new(false),
+        likes: Vec::new(),
+        clauses: TableClauses::default(),
+    };
+    let names = [ObjectName::from(vec![Ident::with_quote('"', name)])];
+    if let Err(error) = schema::drop(&context, true, &names, true).await {
+        context.transaction.rollback().await;
+        return Err(error);
+    }
+    match context.transaction.commit().await {
+        Ok(_) => Ok(()),
+        Err(TxnError::Conflict(_)) => {
+            Err(SqlError::new(state::SERIALIZATION_FAILURE, "the removal of temporary tables met another change"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Drops what sessions left that ended with their server. To be called before there are sessions. Errors of the store.
+pub async fn sweep(store: &Arc<CatalogStore>) -> Result<()> {
+    if store.nodes().is_none() {
+        for (database, schema) in temporary_schemas(store).await? {
+            if let Err(error) = remove(store, database, &schema.name).await {
+                tracing::warn!(%error, schema = schema.name, "temporary tables of a session that ended are still there");
+            }
+        }
+        return Ok(());
+    }
+    let weak = Arc::downgrade(store);
+    let task = async move {
+        while let Some(store) = weak.upgrade() {
+            if let Err(error) = sweep_of_others(&store).await {
+                tracing::debug!(%error, "temporary tables that a server left are looked for later");
+            }
+            let env = Arc::clone(store.env());
+            drop(store);
+            env.sleep(SWEEP).await;
+        }
+    };
+    store.env().spawn("temporary tables of others", Box::pin(task));
+    Ok(())
+}
+
+/// Schemas of servers that are not among those of the store any more.
+async fn sweep_of_others(store: &Arc<CatalogStore>) -> Result<()> {
+    let Some(nodes) = store.nodes() else { return Ok(()) };
+    for (database, schema) in temporary_schemas(store).await? {
+        let Some(node) = schema.node else { continue };
+        if node != nodes.id() && !nodes.is_there(node).await? {
+            remove(store, database, &schema.name).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn temporary_schemas(store: &Arc<CatalogStore>) -> Result<Vec<(Oid, Arc<SchemaDescriptor>)>> {
+    let reader = store.transactions().begin(TransactionOptions { read_only: true, ..Default::default() });
+    let mut found = Vec::new();
+    for database in store.databases(&reader).await? {
+        let catalog = store.snapshot(&reader, database.oid).await?;
+        let schemas = catalog.schemas();
+        found.extend(
+            schemas.into_iter().filter(|schema| is_temporary(&schema.name)).map(|schema| (database.oid, schema)),
+        );
+    }
+    reader.rollback().await;
+    Ok(found)
+}
+
+/// Drops all that is in a schema of temporary relations, as part of the transaction.
+pub async fn discard(context: &DdlContext, name: &str) -> Result<()> {
+    if context.catalog.schema(name).is_none() {
+        return Ok(());
+    }
+    let names = [ObjectName::from(vec![Ident::with_quote('"', name)])];
+    schema::drop(context, true, &names, true).await.map(|_| ())
+}
+
+/// What ON COMMIT says of the tables of a schema, in the transaction that is about to commit.
+pub async fn at_commit(context: &DdlContext, schema: Oid) -> Result<()> {
+    let tables = context.catalog.user_relations().filter(|table| table.schema_oid == schema);
+    let mut names = Vec::new();
+    for table in tables {
+        match table.on_commit {
+            OnCommit::PreserveRows => {}
+            OnCommit::Drop => {
+                let parts = [&table.schema, &table.name].map(|part| Ident::with_quote('"', part));
+                names.push(ObjectName::from(parts.to_vec()));
+            }
+            OnCommit::DeleteRows => {
+                delete_rows(context, table.storage_id).await?;
+                for index in table.secondary_indexes() {
+                    delete_rows(context, index.storage_id).await?;
+                }
+            }
+        }
+    }
+    if !names.is_empty() {
+        super::drop::execute(context, &ObjectType::Table, true, &names, true).await?;
+    }
+    Ok(())
+}
+
+/// Removes all that is stored under a storage id.
+async fn delete_rows(context: &DdlContext, storage_id: StorageId) -> Result<()> {
+    let mut rows = context.transaction.scan(keys::rows_of(storage_id), TxnScanOptions::default(), OwnWrites::All);
+    let mut found: Vec<Vec<Write>> = Vec::new();
+    while let Some(batch) = rows.try_next().await? {
+        let delete = |(key, _): (bytes::Bytes, bytes::Bytes)| Write {
+            key,
+            kind: WriteKind::Delete,
+            strength: LockStrength::Update,
+        };
+        found.push(batch.into_iter().map(delete).collect());
+    }
+    for writes in found {
+        context.transaction.write(writes).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! What is computed of a row when it is written: generated columns, the expressions of index keys, and the conditions of
+//! partial indexes. [`Computed`] holds them bound, as the binder makes them; [`RowComputer`] and [`IndexWriter`] run them.
+//! Must not know SQL text.
+
+use super::check::batch_of;
+use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};
+use crate::encoding::{IndexEncoder, IndexEntry};
+use crate::error::{Result, SqlError};
+use crate::types::Oid;
+use bytes::Bytes;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, UInt32Array};
+use datafusion::arrow::compute::take;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::logical_expr::Expr;
+use datafusion::physical_expr::PhysicalExpr;
+use std::sync::Arc;
+
+/// The bound expressions of a table, over its live columns qualified by its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Computed {
+    /// Generated columns.
+    pub generated: Vec<(ColumnId, Expr)>,
+    /// Indexes with expressions or a condition.
+    pub indexes: Vec<IndexExpressions>,
+}
+
+impl Computed {
+    /// Of an index, by its OID.
+    pub fn index(&self, oid: Oid) -> Option<&IndexExpressions> {
+        self.indexes.iter().find(|index| index.index == oid)
+    }
+}
+
+/// The bound expressions of an index.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct IndexExpressions {
+    /// OID of the index.
+    pub index: Oid,
+    /// Those of its key, in order.
+    pub expressions: Vec<Expr>,
+    /// WHERE.
+    pub predicate: Option<Expr>,
+}
+
+/// All that a row must satisfy, and all that is computed of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Rules {
+    /// CHECK constraints by name, over the live columns qualified by the table's name.
+    pub checks: Vec<(String, Expr)>,
+    /// What is computed.
+    pub computed: Computed,
+}
+
+/// Turns an expression over a table's live columns into a physical one.
+pub type ToPhysical<'a> = &'a dyn Fn(&Expr) -> Result<Arc<dyn PhysicalExpr>>;
+
+/// Computes generated columns.
+#[derive(Clone, Debug, Default)]
+pub struct RowComputer {
+    /// By position among the live columns.
+    generated: Vec<(usize, Arc<dyn PhysicalExpr>)>,
+}
+
+impl RowComputer {
+    /// For a table.
+    pub fn new(table: &TableDescriptor, computed: &Computed, physical: ToPhysical<'_>) -> Result<Self> {
+        let generated = computed.generated.iter().map(|(id, expr)| {
+            let position = table.live_columns().position(|column| column.id == *id);
+            Ok((position.ok_or_else(|| SqlError::internal("an unknown generated column"))?, physical(expr)?))
+        });
+        Ok(RowComputer { generated: generated.collect::<Result<_>>()? })
+    }
+    /// Positions of the generated columns.
+    pub fn positions(&self) -> impl Iterator<Item = usize> + '_ {
+        self.generated.iter().map(|(position, _)| *position)
+    }
+    /// Gives the generated columns their values. `columns` begins with the live columns, of which `schema` is.
+    pub fn compute(&self, schema: &SchemaRef, columns: &mut [ArrayRef], rows: usize) -> Result<()> {
+        if self.generated.is_empty() {
+            return Ok(());
+        }
+        let live = columns.get(..schema.fields().len()).unwrap_or_default();
+        let batch = batch_of(schema, live, rows)?;
+        for (position, expression) in &self.generated {
+            let value = expression.evaluate(&batch)?.into_array(rows)?;
+            let place =
+                columns.get_mut(*position).ok_or_else(|| SqlError::internal("a generated column is not there"))?;
+            if value.data_type() != place.data_type() {
+                return Err(SqlError::internal(format!(
+                    "a generated column is {} and not {}",
+                    value.data_type(),
+                    place.data_type()
+                )));
+            }
+            *place = value;
+        }
+        Ok(())
+    }
+}
+
+/// Makes the entries of an index for rows.
+#[derive(Clone, Debug)]
+pub struct IndexWriter {
+    encoder: IndexEncoder,
+    computer: Option<IndexComputer>,
+}
+
+#[derive(Clone, Debug)]
+struct IndexComputer {
+    schema: SchemaRef,
+    expressions: Vec<Arc<dyn PhysicalExpr>>,
+    predicate: Option<Arc<dyn PhysicalExpr>>,
+}
+
+impl IndexWriter {
+    /// For a secondary index of a table. `expressions` must be there when the index is computed.
+    pub fn new(
+        table: &TableDescriptor,
+        index: &IndexDescriptor,
+        expressions: Option<&IndexExpressions>,
+        physical: ToPhysical<'_>,
+    ) -> Result<Self> {
+        let encoder = IndexEncoder::new(table, index)?;
+        if !index.is_computed() {
+            return Ok(IndexWriter { encoder, computer: None });
+        }
+        let bound = expressions
+            .filter(|bound| {
+                bound.expressions.len() == index.expressions.len()
+                    && bound.predicate.is_some() == index.predicate.is_some()
+            })
+            .ok_or_else(|| SqlError::internal(format!("the expressions of index {} are not bound", index.name)))?;
+        let computer = IndexComputer {
+            schema: super::check::live_schema(table),
+            expressions: bound.expressions.iter().map(physical).collect::<Result<_>>()?,
+            predicate: bound.predicate.as_ref().map(physical).transpose()?,
+        };
+        Ok(IndexWriter { encoder, computer: Some(computer) })
+    }
+    /// Whether it needs to be told more than which columns changed: expressions or a condition.
+    pub fn is_computed(&self) -> bool {
+        self.computer.is_some()
+    }
+    /// The entries of rows; `None` for a row that the index leaves out. `columns`: the live columns; `keys`: of the rows.
+    pub fn entries(&self, columns: &[ArrayRef], keys: &[Bytes]) -> Result<Vec<Option<IndexEntry>>> {
+        let Some(computer) = &self.computer else {
+            return keys
+                .iter()
+                .enumerate()
+                .map(|(row, key)| Ok(Some(self.encoder.encode(columns, row, key)?)))
+                .collect();
+        };
+        let live = columns.get(..computer.schema.fields().len()).unwrap_or_default();
+        let mut entries: Vec<Option<IndexEntry>> = vec![None; keys.len()];
+        let (chosen, columns) = computer.chosen(live, keys.len())?;
+        let batch = batch_of(&computer.schema, &columns, chosen.len())?;
+        let mut all = columns;
+        for expression in &computer.expressions {
+            all.push(expression.evaluate(&batch)?.into_array(chosen.len())?);
+        }
+        for (at, row) in chosen.iter().enumerate() {
+            let (Some(key), Some(place)) = (keys.get(*row as usize), entries.get_mut(*row as usize)) else { continue };
+            *place = Some(self.encoder.encode(&all, at, key)?);
+        }
+        Ok(entries)
+    }
+    /// The values of the key's expressions, in order, for messages about one row.
+    pub fn expression_values(&self, columns: &[ArrayRef], row: usize) -> Result<Vec<ArrayRef>> {
+        let Some(computer) = &self.computer else { return Ok(Vec::new()) };
+        let live = columns.get(..computer.schema.fields().len()).unwrap_or_default();
+        let one: Vec<ArrayRef> = live.iter().map(|column| column.slice(row, 1)).collect();
+        let batch = batch_of(&computer.schema, &one, 1)?;
+        computer.expressions.iter().map(|expression| Ok(expression.evaluate(&batch)?.into_array(1)?)).collect()
+    }
+}
+
+impl IndexComputer {
+    /// The rows for which the condition is true, and their columns.
+    fn chosen(&self, columns: &[ArrayRef], rows: usize) -> Result<(Vec<u32>, Vec<ArrayRef>)> {
+        let count = u32::try_from(rows).map_err(|_| SqlError::internal("a batch is too large"))?;
+        let Some(predicate) = &self.predicate else { return Ok(((0..count).collect(), columns.to_vec())) };
+        let batch = batch_of(&self.schema, columns, rows)?;
+        let result = predicate.evaluate(&batch)?.into_array(rows)?;
+        let result = result.as_boolean_opt().ok_or_else(|| SqlError::internal("an index condition is not boolean"))?;
+        let chosen: Vec<u32> =
+            (0..count).zip(result.iter()).filter(|(_, value)| *value == Some(true)).map(|(row, _)| row).collect();
+        if chosen.len() == rows {
+            return Ok((chosen, columns.to_vec()));
+        }
+        let indices = UInt32Array::from(chosen.clone());
+        let columns = columns.iter().map(|column| take(column.as_ref(), &indices, None));
+        Ok((chosen, columns.collect::<std::result::Result<_, _>>()?))
+    }
+}

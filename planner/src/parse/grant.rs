@@ -1,0 +1,125 @@
+//! GRANT and REVOKE, SET ROLE's kin among statements of roles: REASSIGN OWNED, DROP OWNED. Knows no roles.
+
+use super::cursor::Cursor;
+use super::statement::{Grant, GrantObjects, StatementKind};
+use crate::error::{Result, SqlError};
+use sqlparser::tokenizer::Token;
+
+/// Parses one of these statements; `None`, and nothing read, when it is none.
+pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
+    let mark = cursor.mark();
+    if cursor.word("grant") {
+        return grant(cursor, true).map(Some);
+    }
+    if cursor.word("revoke") {
+        return grant(cursor, false).map(Some);
+    }
+    if cursor.words(&["reassign", "owned", "by"]) {
+        let from = names(cursor)?;
+        cursor.expect_word("to")?;
+        let to = cursor.name()?;
+        return Ok(Some(StatementKind::ReassignOwned { from, to }));
+    }
+    if cursor.words(&["drop", "owned", "by"]) {
+        let of = names(cursor)?;
+        let cascade = cursor.word("cascade");
+        if !cascade {
+            cursor.word("restrict");
+        }
+        return Ok(Some(StatementKind::DropOwned { of, cascade }));
+    }
+    cursor.back_to(mark);
+    Ok(None)
+}
+
+fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    loop {
+        cursor.word("group");
+        names.push(cursor.name()?);
+        if !cursor.sign(&Token::Comma) {
+            return Ok(names);
+        }
+    }
+}
+
+fn grant(cursor: &mut Cursor<'_>, grants: bool) -> Result<StatementKind> {
+    let option_only = !grants && (cursor.words(&["grant", "option", "for"]) || cursor.words(&["admin", "option", "for"]));
+    // Privileges, each with columns; or roles.
+    let mut privileges: Vec<(String, Vec<String>)> = Vec::new();
+    let mut all = None;
+    if cursor.word("all") {
+        cursor.word("privileges");
+        all = Some(columns(cursor)?);
+    } else {
+        loop {
+            let name = cursor.name()?;
+            let columns = columns(cursor)?;
+            privileges.push((name, columns));
+            if !cursor.sign(&Token::Comma) {
+                break;
+            }
+        }
+    }
+    let objects = if cursor.word("on") { Some(objects(cursor)?) } else { None };
+    cursor.expect_word(if grants { "to" } else { "from" })?;
+    let roles = names(cursor)?;
+    let (mut option, mut cascade, mut by) = (false, false, None);
+    while cursor.peek().is_some() {
+        if grants && (cursor.words(&["with", "grant", "option"]) || cursor.words(&["with", "admin", "option"])) {
+            option = true;
+        } else if cursor.words(&["granted", "by"]) {
+            by = Some(cursor.name()?);
+        } else if !grants && cursor.word("cascade") {
+            cascade = true;
+        } else if grants || !cursor.word("restrict") {
+            return Err(cursor.error());
+        }
+    }
+    if objects.is_none() && (all.is_some() || privileges.iter().any(|(_, columns)| !columns.is_empty())) {
+        return Err(cursor.error());
+    }
+    Ok(StatementKind::Grant(Box::new(Grant { grants, privileges, all, objects, roles, option, option_only, cascade, by })))
+}
+
+fn columns(cursor: &mut Cursor<'_>) -> Result<Vec<String>> {
+    let mut columns = Vec::new();
+    if cursor.sign(&Token::LParen) {
+        loop {
+            columns.push(cursor.name()?);
+            if cursor.sign(&Token::RParen) {
+                break;
+            }
+            cursor.expect_sign(&Token::Comma)?;
+        }
+    }
+    Ok(columns)
+}
+
+fn objects(cursor: &mut Cursor<'_>) -> Result<GrantObjects> {
+    for (plural, sequences) in [("tables", false), ("sequences", true)] {
+        if cursor.words(&["all", plural, "in", "schema"]) {
+            return Ok(GrantObjects::AllIn { sequences, schemas: names(cursor)? });
+        }
+    }
+    for words in [&["all", "functions"][..], &["all", "procedures"], &["all", "routines"], &["foreign"], &["function"], &["procedure"], &["routine"], &["language"], &["large"], &["parameter"], &["tablespace"], &["type"], &["domain"]] {
+        if cursor.words(words) {
+            return Err(SqlError::unsupported(format!("GRANT on {}", words.join(" ").to_uppercase())));
+        }
+    }
+    if cursor.word("schema") {
+        return Ok(GrantObjects::Schemas(names(cursor)?));
+    }
+    if cursor.word("database") {
+        return Ok(GrantObjects::Databases(names(cursor)?));
+    }
+    let sequences = cursor.word("sequence");
+    if !sequences {
+        cursor.word("table");
+    }
+    let mut objects = vec![cursor.object_name()?];
+    while cursor.sign(&Token::Comma) {
+        objects.push(cursor.object_name()?);
+    }
+    Ok(if sequences { GrantObjects::Sequences(objects) } else { GrantObjects::Tables(objects) })
+}

@@ -1,0 +1,156 @@
+//! Clauses of CREATE TABLE, CREATE TABLE AS and CREATE INDEX that sqlparser reads elsewhere or not at all: TEMPORARY,
+//! UNLOGGED, ON COMMIT, TABLESPACE, USING heap, COMPRESSION. Noted in [`Extras`]. Knows no tables.
+
+use super::cursor::{Cursor, is_word};
+use super::source::Source;
+use super::statement::{Extras, OnCommitClause};
+use crate::error::{Result, SqlError, state};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+use std::sync::Arc;
+
+/// Takes the clauses out of the tokens of one statement; `None` when there are none. Errors: 0A000 for another
+/// tablespace or table access method, 42704 for an unknown one, 42P16.
+pub fn take(source: &Arc<Source>, tokens: &[TokenWithSpan], extras: &mut Extras) -> Result<Option<Vec<TokenWithSpan>>> {
+    let mut cursor = Cursor::new(source, tokens);
+    if !cursor.word("create") {
+        return Ok(None);
+    }
+    let start = cursor.mark();
+    if !cursor.word("local") {
+        cursor.word("global");
+    }
+    let temporary = cursor.word("temp") || cursor.word("temporary");
+    let unlogged = !temporary && cursor.word("unlogged");
+    let from = cursor.mark();
+    let index = !temporary && !unlogged && (cursor.word("index") || cursor.words(&["unique", "index"]));
+    if !index && !cursor.word("table") {
+        return Ok(None);
+    }
+    extras.clauses.temporary = temporary;
+    extras.clauses.unlogged = unlogged;
+    let mut kept: Vec<TokenWithSpan> = tokens.get(..start).unwrap_or_default().to_vec();
+    let rest = tokens.get(from..).unwrap_or_default();
+    strip(source, rest, index, extras, &mut kept)?;
+    if kept.len() == tokens.len() { Ok(None) } else { Ok(Some(kept)) }
+}
+
+/// Copies tokens without the clauses.
+fn strip(
+    source: &Arc<Source>,
+    tokens: &[TokenWithSpan],
+    index: bool,
+    extras: &mut Extras,
+    kept: &mut Vec<TokenWithSpan>,
+) -> Result<()> {
+    let mut cursor = Cursor::new(source, tokens);
+    let (mut depth, mut in_element) = (0_usize, 0_usize);
+    while let Some(token) = cursor.peek() {
+        if depth == 0 && (is_word(token, "as") || index && is_word(token, "where")) {
+            // A query, or a condition.
+            kept.extend_from_slice(cursor.take_rest());
+            return Ok(());
+        }
+        if depth == 0 && !kept.is_empty() && clause(&mut cursor, index, extras)? {
+            continue;
+        }
+        if depth == 1 && !index {
+            if cursor.words(&["using", "index", "tablespace"]) {
+                tablespace(&mut cursor)?;
+                continue;
+            }
+            if in_element >= 2 && cursor.words(&["unique", "nulls", "not", "distinct"]) {
+                // The column that the element begins with.
+                if let Some(Token::Word(word)) = kept.get(kept.len() - in_element).map(|token| &token.token) {
+                    let name = super::names::fold_text(&word.value, word.quote_style.is_some());
+                    extras.clauses.nulls_not_distinct.push(name);
+                }
+                kept.push(token.clone());
+                in_element += 1;
+                continue;
+            }
+            if in_element >= 2 && cursor.words(&["unique", "nulls", "distinct"]) {
+                kept.push(token.clone());
+                in_element += 1;
+                continue;
+            }
+            if in_element >= 2 && is_word(token, "compression") {
+                let mark = cursor.mark();
+                cursor.next();
+                match cursor.name().as_deref() {
+                    Ok("pglz" | "default") => {
+                        extras.clauses.compression = true;
+                        continue;
+                    }
+                    Ok("lz4") => return Err(SqlError::unsupported("COMPRESSION lz4")),
+                    Ok(other) => {
+                        let message = format!("invalid compression method \"{other}\"");
+                        return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
+                    }
+                    Err(_) => cursor.back_to(mark),
+                }
+            }
+        }
+        match token.token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        in_element = match token.token {
+            Token::Comma | Token::LParen if depth == 1 => 0,
+            _ => in_element + 1,
+        };
+        kept.push(token.clone());
+        cursor.next();
+    }
+    Ok(())
+}
+
+fn clause(cursor: &mut Cursor<'_>, index: bool, extras: &mut Extras) -> Result<bool> {
+    if cursor.word("tablespace") {
+        tablespace(cursor)?;
+        return Ok(true);
+    }
+    if index {
+        return Ok(false);
+    }
+    if cursor.words(&["on", "commit"]) {
+        let what = if cursor.words(&["preserve", "rows"]) {
+            OnCommitClause::PreserveRows
+        } else if cursor.words(&["delete", "rows"]) {
+            OnCommitClause::DeleteRows
+        } else if cursor.word("drop") {
+            OnCommitClause::Drop
+        } else {
+            return Err(cursor.error());
+        };
+        extras.clauses.on_commit = Some(what);
+        return Ok(true);
+    }
+    if cursor.words(&["without", "oids"]) {
+        return Ok(true);
+    }
+    let mark = cursor.mark();
+    if cursor.word("using") {
+        match cursor.name()?.as_str() {
+            "heap" => return Ok(true),
+            "btree" | "hash" | "gist" | "gin" | "brin" | "spgist" => cursor.back_to(mark),
+            other => {
+                let message = format!("access method \"{other}\" does not exist");
+                return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The name of a tablespace: there is one.
+pub(super) fn tablespace(cursor: &mut Cursor<'_>) -> Result<()> {
+    match cursor.name()?.as_str() {
+        "pg_default" => Ok(()),
+        "pg_global" => Err(SqlError::new(
+            state::INVALID_PARAMETER_VALUE,
+            "only shared relations can be placed in pg_global tablespace",
+        )),
+        other => Err(SqlError::new(state::UNDEFINED_OBJECT, format!("tablespace \"{other}\" does not exist"))),
+    }
+}
