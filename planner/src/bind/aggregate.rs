@@ -133,6 +133,7 @@ impl Binder<'_> {
                     calls.push(call.clone());
                 }
             })?;
+            super::outer_aggregate::claimed(expr, plan.schema(), &mut calls)?;
         }
         let (groupings, calls): (Vec<Expr>, Vec<Expr>) = calls.into_iter().partition(is_grouping);
         let mut group_by = group_by;
@@ -266,7 +267,9 @@ impl Binder<'_> {
 fn collect(expr: &Expr, found: &mut dyn FnMut(&Expr)) -> Result<()> {
     expr.apply(|inner| {
         if matches!(inner, Expr::AggregateFunction(_)) {
-            found(inner);
+            if !super::outer_aggregate::is_outer(inner) {
+                found(inner);
+            }
             return Ok(TreeNodeRecursion::Jump);
         }
         Ok(TreeNodeRecursion::Continue)
@@ -289,13 +292,7 @@ fn mentions_outside_aggregates(expr: &Expr, column: &Expr) -> bool {
 
 /// Whether an expression is a subquery that sees a column of the rows around it.
 fn seen_by_subquery(expr: &Expr, column: &Expr) -> bool {
-    let subquery = match expr {
-        Expr::ScalarSubquery(subquery)
-        | Expr::Exists(Exists { subquery, .. })
-        | Expr::InSubquery(InSubquery { subquery, .. })
-        | Expr::SetComparison(SetComparison { subquery, .. }) => subquery,
-        _ => return false,
-    };
+    let Some(subquery) = super::outer_aggregate::subquery_of(expr) else { return false };
     subquery.outer_ref_columns.iter().any(|outer| match (outer, column) {
         (Expr::OuterReferenceColumn(_, outer), Expr::Column(column)) => outer == column,
         _ => false,

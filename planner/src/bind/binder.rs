@@ -7,7 +7,7 @@ use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
 use crate::functions::{CastContext, ParameterTypes, Resolver, TypedExpr};
 use crate::parse::source::Source;
-use crate::parse::{Extras, Statement, StatementKind, fold_name};
+use crate::parse::{Extras, Statement, StatementKind, fold, fold_name};
 use crate::types::SqlType;
 use datafusion::arrow::datatypes::Field;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -104,6 +104,10 @@ pub struct Binder<'a> {
     pub names: super::view::Names<'a>,
     /// How deep this is in views, brackets in their queries counted.
     pub depth: usize,
+    /// The clauses in which the queries under way stand, outermost first.
+    pub clauses: RefCell<Vec<super::expression::Clause>>,
+    /// Subqueries of the SELECT under way, if it groups, by their text: those that are written alike are one.
+    pub subqueries: RefCell<Option<HashMap<String, TypedExpr>>>,
 }
 
 impl<'a> Binder<'a> {
@@ -130,6 +134,8 @@ impl<'a> Binder<'a> {
             locks: RefCell::default(),
             names: super::view::Names::Catalog,
             depth: 0,
+            clauses: RefCell::default(),
+            subqueries: RefCell::default(),
         }
     }
 
@@ -179,6 +185,11 @@ impl<'a> Binder<'a> {
     /// A relation of the catalog. 42P01 when there is none.
     pub fn table(&self, name: &ast::ObjectName) -> Result<Arc<TableDescriptor>> {
         let (schema, relation) = fold_name(name)?;
+        if let [ast::ObjectNamePart::Identifier(database), _, _] = name.0.as_slice() {
+            let shown: Vec<String> = name.0.iter().filter_map(|part| part.as_ident().map(fold)).collect();
+            self.own_database(&fold(database), &format!("\"{}\"", shown.join(".")))
+                .map_err(|error| self.at(error, span_of(name)))?;
+        }
         if let Some(found) = self.named_by_view(schema.as_deref(), &relation) {
             return found.inspect(|table| self.note(table));
         }
@@ -198,6 +209,15 @@ impl<'a> Binder<'a> {
         self.note(&table);
         self.note_name(schema.as_deref(), &relation, &table);
         Ok(table)
+    }
+
+    /// 0A000 for the name of another database. `shown`: all that was written.
+    pub fn own_database(&self, database: &str, shown: &str) -> Result<()> {
+        if database == self.context.catalog.database().name {
+            return Ok(());
+        }
+        let message = format!("cross-database references are not implemented: {shown}");
+        Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message))
     }
 
     /// Puts a position into an error that has none.

@@ -5,13 +5,13 @@ use super::expression::{Clause, Env};
 use super::type_name::sql_type;
 use crate::error::{Result, SqlError, state};
 use crate::functions::{AggregateCall, CastContext, TypedExpr};
-use crate::parse::{fold, fold_name};
+use crate::parse::{VARIADIC, fold, fold_name};
 use crate::types::SqlType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::Sort;
 use sqlparser::ast::{
-    self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments,
+    self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Spanned,
 };
 
 /// The arguments of a call.
@@ -24,6 +24,8 @@ pub struct Arguments {
     pub distinct: bool,
     /// ORDER BY.
     pub order_by: Vec<Sort>,
+    /// Whether the last value is an array of the arguments from there on: VARIADIC.
+    pub variadic: bool,
 }
 
 impl Binder<'_> {
@@ -57,8 +59,13 @@ impl Binder<'_> {
         if schema.is_none() && name == "grouping" && over.is_none() {
             return self.grouping(function, env);
         }
-        if schema.is_none() && name == "row" && over.is_none() {
-            return Err(SqlError::unsupported("a row as a value"));
+        if schema.is_none()
+            && name == "row"
+            && over.is_none()
+            && let FunctionArguments::List(list) = &function.args
+        {
+            let fields = self.row_fields(&list.args, env)?;
+            return self.row_value(fields);
         }
         if schema.is_none()
             && name == "values"
@@ -103,7 +110,14 @@ impl Binder<'_> {
         if aggregate {
             return self.aggregate_call(function, &name, env);
         }
+        if schema.is_none() && is_type_keyword(&function.name) {
+            return Err(self.at(SqlError::syntax("syntax error: a type is not a function"), function.name.span()));
+        }
+        let row_functions = self.row_functions.borrow().len();
         let arguments = self.arguments(function, env)?;
+        if schema.is_none() && name == "coalesce" {
+            self.no_row_functions(row_functions, "COALESCE")?;
+        }
         if function.filter.is_some() {
             let message = format!("FILTER specified, but {name} is not an aggregate function");
             return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
@@ -123,6 +137,9 @@ impl Binder<'_> {
         if !builtin || crate::functions::is_internal(&name) {
             let shown = schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}"));
             return Err(self.resolver.no_function(&shown, &arguments.values));
+        }
+        if arguments.variadic {
+            return self.variadic_call(&name, arguments.values);
         }
         if super::row_function::is_row_function(&name) || self.resolver.is_listed_rows(&name) {
             return self.row_function(&name, arguments.values, env);
@@ -148,10 +165,8 @@ impl Binder<'_> {
 
     /// `percentile_cont(0.5) WITHIN GROUP (ORDER BY x)` and its kin.
     fn ordered_set(&self, function: &ast::Function, name: &str, env: Env<'_>) -> Result<TypedExpr> {
-        if matches!(name, "rank" | "dense_rank" | "percent_rank" | "cume_dist") {
-            return Err(SqlError::unsupported(format!("the hypothetical-set aggregate {name}")));
-        }
-        if !self.resolver.is_ordered_set(name) {
+        let hypothetical = super::hypothetical::is_hypothetical(name);
+        if !hypothetical && !self.resolver.is_ordered_set(name) {
             let what = if self.resolver.is_aggregate(name) {
                 format!("{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP")
             } else {
@@ -159,7 +174,6 @@ impl Binder<'_> {
             };
             return Err(SqlError::new(state::WRONG_OBJECT_TYPE, what));
         }
-        self.aggregates_allowed(env)?;
         let inner = env.within(Clause::Aggregate);
         let arguments = self.arguments(function, inner)?;
         if arguments.distinct {
@@ -167,6 +181,19 @@ impl Binder<'_> {
         }
         if !arguments.order_by.is_empty() {
             return Err(SqlError::syntax("cannot use multiple ORDER BY clauses with WITHIN GROUP"));
+        }
+        if hypothetical {
+            let mut keys = Vec::new();
+            for item in &function.within_group {
+                let (asc, nulls_first) = self.direction(item)?;
+                let key = self.expr(&item.expr, inner)?;
+                let sort = Sort { expr: key.expr.clone(), asc, nulls_first };
+                keys.push((key, sort));
+            }
+            let filter = self.filter(function, inner)?;
+            let typed = self.hypothetical(name, arguments.values, keys, filter)?;
+            self.aggregate_allowed(&typed.expr, env, "aggregate functions")?;
+            return Ok(typed);
         }
         let [item] = function.within_group.as_slice() else {
             return Err(self.resolver.no_function(name, &arguments.values));
@@ -189,7 +216,9 @@ impl Binder<'_> {
             several => return Err(self.resolver.no_function(name, several)),
         };
         let sort = Sort { expr: value.expr.clone(), asc, nulls_first };
-        self.resolver.ordered_set(name, direct, value, &sort, filter)
+        let typed = self.resolver.ordered_set(name, direct, value, &sort, filter)?;
+        self.aggregate_allowed(&typed.expr, env, "aggregate functions")?;
+        Ok(typed)
     }
 
     fn filter(&self, function: &ast::Function, inner: Env<'_>) -> Result<Option<Expr>> {
@@ -200,7 +229,8 @@ impl Binder<'_> {
 
     /// Arguments of a call.
     pub fn arguments(&self, function: &ast::Function, env: Env<'_>) -> Result<Arguments> {
-        let mut arguments = Arguments { values: Vec::new(), star: false, distinct: false, order_by: Vec::new() };
+        let mut arguments =
+            Arguments { values: Vec::new(), star: false, distinct: false, order_by: Vec::new(), variadic: false };
         let list = match &function.args {
             FunctionArguments::None => return Ok(arguments),
             FunctionArguments::Subquery(_) => return Err(SqlError::unsupported("a subquery as an argument")),
@@ -222,13 +252,21 @@ impl Binder<'_> {
                 }
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => arguments.values.push(self.expr(expr, env)?),
                 FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => arguments.star = true,
-                FunctionArg::Unnamed(_) => return Err(SqlError::unsupported("a whole row as a value")),
+                FunctionArg::Unnamed(FunctionArgExpr::QualifiedWildcard(name)) => {
+                    let (schema, relation) = fold_name(name)?;
+                    arguments.values.push(self.whole_row(schema.as_deref(), &relation, env.scope)?);
+                }
+                FunctionArg::Unnamed(_) => return Err(SqlError::unsupported("this form of an argument")),
                 FunctionArg::ExprNamed {
                     name: ast::Expr::Identifier(name),
                     arg: FunctionArgExpr::Expr(expr),
                     operator: _,
                 }
                 | FunctionArg::Named { name, arg: FunctionArgExpr::Expr(expr), operator: _ } => {
+                    if name.value == VARIADIC && name.quote_style.is_none() {
+                        self.variadic(expr, &mut arguments, env)?;
+                        continue;
+                    }
                     let name = fold(name);
                     if named.iter().any(|(known, _)| *known == name) {
                         return Err(SqlError::syntax(format!("argument name \"{name}\" used more than once")));
@@ -255,6 +293,46 @@ impl Binder<'_> {
             }
         }
         Ok(arguments)
+    }
+
+    /// `VARIADIC array`: the elements where they are written out, else the array.
+    fn variadic(&self, array: &ast::Expr, arguments: &mut Arguments, env: Env<'_>) -> Result<()> {
+        if let ast::Expr::Array(items) = array
+            && !items.elem.is_empty()
+        {
+            let items: Vec<TypedExpr> = items.elem.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
+            let (items, ty) = self.unify("ARRAY", items)?;
+            arguments.values.extend(items.into_iter().map(|expr| TypedExpr { expr, ty }));
+            return Ok(());
+        }
+        let typed = self.expr(array, env)?;
+        if !typed.ty.array {
+            let error = SqlError::new(state::DATATYPE_MISMATCH, "VARIADIC argument must be an array");
+            return Err(self.at(error, array.span()));
+        }
+        arguments.values.push(typed);
+        arguments.variadic = true;
+        Ok(())
+    }
+
+    /// A call whose last argument is an array of arguments.
+    fn variadic_call(&self, name: &str, mut values: Vec<TypedExpr>) -> Result<TypedExpr> {
+        let call = |name: &str, values: Vec<TypedExpr>| self.resolver.function(name, values);
+        let (Some(array), given) = (values.pop(), values.len()) else {
+            return Err(SqlError::internal("VARIADIC without an argument"));
+        };
+        match (name, given) {
+            ("concat", 0) => call("array_to_string", vec![array, self.word("")]),
+            ("concat_ws", 1) => call("array_to_string", vec![array, values.remove(0)]),
+            ("num_nulls" | "num_nonnulls", 0) => {
+                let all = call("cardinality", vec![array.clone()])?;
+                let null = self.coerce(super::literal::null(), array.ty.element())?;
+                let nulls = call("array_positions", vec![array, null])?;
+                let nulls = call("cardinality", vec![nulls])?;
+                if name == "num_nulls" { Ok(nulls) } else { self.resolver.operator("-", Some(all), nulls) }
+            }
+            _ => Err(SqlError::unsupported(format!("VARIADIC with {name} of an array that is not written out"))),
+        }
     }
 
     /// All arguments of a call in their places: those given by place, then those given by name, then defaults.
@@ -299,42 +377,20 @@ impl Binder<'_> {
 
     /// An aggregate, without OVER.
     fn aggregate_call(&self, function: &ast::Function, name: &str, env: Env<'_>) -> Result<TypedExpr> {
-        self.aggregates_allowed(env)?;
-        self.bound_aggregate(function, name, env.within(Clause::Aggregate))
+        let typed = self.bound_aggregate(function, name, env.within(Clause::Aggregate))?;
+        self.aggregate_allowed(&typed.expr, env, "aggregate functions")?;
+        Ok(typed)
     }
 
     /// GROUPING: which of its arguments the group is not grouped by.
     fn grouping(&self, function: &ast::Function, env: Env<'_>) -> Result<TypedExpr> {
-        self.grouped_call_allowed(env, "grouping operations")?;
+        grouped_call_allowed(env.clause, "grouping operations")?;
         let arguments = self.arguments(function, env.within(Clause::Aggregate))?;
         let plain = !arguments.star && !arguments.distinct && arguments.order_by.is_empty();
         if !plain || arguments.values.is_empty() || function.filter.is_some() {
             return Err(SqlError::syntax("syntax error at or near \")\""));
         }
         super::grouping_sets::grouping_call(arguments.values)
-    }
-
-    /// 42803 where no aggregate may stand.
-    fn aggregates_allowed(&self, env: Env<'_>) -> Result<()> {
-        self.grouped_call_allowed(env, "aggregate functions")
-    }
-
-    fn grouped_call_allowed(&self, env: Env<'_>, what: &str) -> Result<()> {
-        let allowed = matches!(
-            env.clause,
-            Clause::Select | Clause::Having | Clause::OrderBy | Clause::Window | Clause::WindowDefinition
-        );
-        if env.clause == Clause::Aggregate {
-            return Err(SqlError::new(state::GROUPING_ERROR, "aggregate function calls cannot be nested"));
-        }
-        if !allowed {
-            let message = match env.clause {
-                Clause::JoinOn => format!("{what} are not allowed in JOIN conditions"),
-                clause => format!("{what} are not allowed in {}", clause.name()),
-            };
-            return Err(SqlError::new(state::GROUPING_ERROR, message));
-        }
-        Ok(())
     }
 
     /// An aggregate with its arguments bound in `inner`.
@@ -350,7 +406,7 @@ impl Binder<'_> {
                 "count(*) must be used to call a parameterless aggregate function",
             ));
         }
-        let Arguments { values, star: _, distinct, order_by } = arguments;
+        let Arguments { values, star: _, distinct, order_by, variadic: _ } = arguments;
         let argued = |sort: &Sort| {
             values.iter().any(|value| self.resolver.sort_key(value.clone()).is_ok_and(|key| key == sort.expr))
         };
@@ -360,6 +416,48 @@ impl Binder<'_> {
         }
         self.resolver.aggregate(name, AggregateCall { args: values, distinct, filter, order_by })
     }
+}
+
+/// Whether a name is a keyword that only a type can be.
+fn is_type_keyword(name: &ast::ObjectName) -> bool {
+    const WORDS: [&str; 19] = [
+        "bigint",
+        "bit",
+        "boolean",
+        "char",
+        "character",
+        "dec",
+        "decimal",
+        "float",
+        "int",
+        "integer",
+        "interval",
+        "national",
+        "nchar",
+        "numeric",
+        "real",
+        "smallint",
+        "time",
+        "timestamp",
+        "varchar",
+    ];
+    match name.0.as_slice() {
+        [ast::ObjectNamePart::Identifier(ident)] => {
+            ident.quote_style.is_none() && WORDS.iter().any(|word| ident.value.eq_ignore_ascii_case(word))
+        }
+        _ => false,
+    }
+}
+
+/// 42803 where nothing that is computed of groups may stand.
+pub fn grouped_call_allowed(clause: Clause, what: &str) -> Result<()> {
+    let message = match clause {
+        Clause::Select | Clause::Having | Clause::OrderBy | Clause::Window | Clause::WindowDefinition => return Ok(()),
+        Clause::Aggregate => "aggregate function calls cannot be nested".to_string(),
+        Clause::JoinOn => format!("{what} are not allowed in JOIN conditions"),
+        clause => format!("{what} are not allowed in {}", clause.name()),
+    };
+    Err(SqlError::new(state::GROUPING_ERROR, message))
 }
 
 fn no_arguments(function: &ast::Function) -> bool {
@@ -377,9 +475,9 @@ fn stable(name: &str) -> Option<TypedExpr> {
     Some(TypedExpr { expr, ty: SqlType::NAME })
 }
 
-/// Whether an expression contains an aggregate that is not a window function.
+/// Whether an expression contains an aggregate of its own query that is not a window function.
 pub fn has_aggregate(expr: &Expr) -> bool {
-    contains(expr, |expr| matches!(expr, Expr::AggregateFunction(_)))
+    contains(expr, |expr| matches!(expr, Expr::AggregateFunction(_)) && !super::outer_aggregate::is_outer(expr))
 }
 
 /// Whether an expression contains a window function.

@@ -33,6 +33,9 @@ fn figure(expr: &Expr) -> Option<(String, bool)> {
             weak => cast_name(data_type).map(|name| (name, false)).or(weak),
         },
         Expr::TypedString(typed) => cast_name(&typed.data_type).map(|name| (name, false)),
+        Expr::Value(value) if matches!(value.value, ast::Value::NationalStringLiteral(_)) => {
+            Some(("bpchar".into(), false))
+        }
         Expr::Interval(_) => Some(("interval".into(), false)),
         Expr::Case { else_result, .. } => match else_result.as_deref().and_then(figure) {
             Some((name, true)) => Some((name, true)),

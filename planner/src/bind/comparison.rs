@@ -25,6 +25,15 @@ impl Binder<'_> {
             pending.push((op, right.as_ref(), leftmost));
             leftmost = left;
         }
+        let compared = |op: &BinaryOperator| {
+            use BinaryOperator as B;
+            matches!(op, B::Eq | B::NotEq | B::Lt | B::Gt | B::LtEq | B::GtEq)
+        };
+        let chained =
+            pending.iter().zip(pending.iter().skip(1)).find(|((op, ..), (inner, ..))| compared(op) && compared(inner));
+        if let Some(((op, ..), _)) = chained {
+            return Err(SqlError::syntax(format!("syntax error at or near \"{op}\"")));
+        }
         if let (Some(left), [(op, right, _)]) = (row_items(leftmost), pending.as_slice()) {
             if let Some(right) = row_items(right) {
                 return self.row_comparison(&left, op, &right, env);
@@ -102,7 +111,7 @@ impl Binder<'_> {
     }
 
     /// Compares rows of one length.
-    fn compare_rows(&self, left: &[TypedExpr], op: &BinaryOperator, right: &[TypedExpr]) -> Result<TypedExpr> {
+    pub fn compare_rows(&self, left: &[TypedExpr], op: &BinaryOperator, right: &[TypedExpr]) -> Result<TypedExpr> {
         let compare = |symbol: &str, at: usize| -> Result<Expr> {
             match (left.get(at), right.get(at)) {
                 (Some(left), Some(right)) => {

@@ -5,8 +5,9 @@ use super::binder::Binder;
 use super::comparison::row_items;
 use super::element::element_value;
 use super::expression::{Clause, Env};
+use super::outer_aggregate::subquery_of;
 use super::scope::Scope;
-use super::table_expression::{has_subquery, table_relation};
+use super::table_expression::table_relation;
 use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};
 use crate::ddl::canonical;
 use crate::error::{Result, SqlError, state};
@@ -15,6 +16,7 @@ use crate::functions::TypedExpr;
 use crate::parse::{fold, fold_name, parse_expression};
 use crate::types::Oid;
 use datafusion::common::TableReference;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::Expr;
 use sqlparser::ast::{self, AssignmentTarget, ConflictTarget, OnConflictAction, OnInsert, Spanned};
 use std::sync::Arc;
@@ -25,6 +27,15 @@ enum Assigned<'a> {
     Expr(&'a ast::Expr),
     /// A column of a subquery.
     Bound(TypedExpr),
+}
+
+/// Whether an expression has a subquery that is not one value, or that sees the rows in conflict.
+fn sees_rows(expr: &Expr) -> bool {
+    let hard = |inner: &Expr| match inner {
+        Expr::ScalarSubquery(subquery) => !subquery.outer_ref_columns.is_empty(),
+        other => subquery_of(other).is_some(),
+    };
+    expr.exists(|inner| Ok(hard(inner))).unwrap_or(true)
 }
 
 impl Binder<'_> {
@@ -65,8 +76,8 @@ impl Binder<'_> {
             Some(selection) => Some(self.predicate(selection, Env::new(&scope, Clause::Where))?),
             None => None,
         };
-        if set.iter().map(|(_, expr)| expr).chain(&filter).any(has_subquery) {
-            return Err(SqlError::unsupported("a subquery in ON CONFLICT DO UPDATE"));
+        if set.iter().map(|(_, expr)| expr).chain(&filter).any(sees_rows) {
+            return Err(SqlError::unsupported("a subquery in ON CONFLICT DO UPDATE that sees its rows"));
         }
         Ok(Some(OnConflict::DoUpdate { arbiter, set, filter }))
     }

@@ -8,7 +8,7 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::{CastContext, TypedExpr};
 use crate::parse::{fold, fold_name};
 use crate::types::SqlType;
-use datafusion::logical_expr::{BinaryExpr, Case, Expr, Operator};
+use datafusion::logical_expr::{Case, Expr};
 use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
 
 /// Where an expression stands: what it may see and contain.
@@ -51,6 +51,8 @@ pub enum Clause {
     Window,
     WindowDefinition,
     FromFunction,
+    /// A query in FROM that sees what is on its left.
+    FromQuery,
     Execute,
 }
 
@@ -79,6 +81,7 @@ impl Clause {
             Clause::Aggregate => "aggregate function calls",
             Clause::Window | Clause::WindowDefinition => "window definitions",
             Clause::FromFunction => "functions in FROM",
+            Clause::FromQuery => "FROM clause of their own query level",
             Clause::Execute => "EXECUTE parameters",
         }
     }
@@ -104,7 +107,7 @@ impl Binder<'_> {
 
     /// A condition of a clause.
     pub fn predicate(&self, expr: &ast::Expr, env: Env<'_>) -> Result<Expr> {
-        let conjunct = matches!(env.clause, Clause::Where | Clause::Having);
+        let conjunct = env.conjunct || matches!(env.clause, Clause::Where | Clause::Having);
         let typed = self.expr(expr, Env { conjunct, ..env })?;
         self.condition(typed, env.clause.name(), expr)
     }
@@ -120,28 +123,16 @@ impl Binder<'_> {
         let condition = env;
         let env = Env { conjunct: false, ..env };
         match expr {
-            E::Identifier(ident)
-                if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("current_schema") =>
-            {
-                self.niladic("current_schema")?.ok_or_else(|| SqlError::unsupported("CURRENT_SCHEMA"))
+            E::Identifier(ident) if keyword_value(ident) => {
+                self.niladic(&fold(ident))?.ok_or_else(|| SqlError::unsupported(ident.value.to_uppercase()))
             }
             E::Identifier(ident) => {
                 let name = fold(ident);
-                env.scope
-                    .column(&name)
-                    .map_err(|error| match env.scope.find_relation(None, &name) {
-                        Ok(_) if error.state() == state::UNDEFINED_COLUMN => {
-                            SqlError::unsupported("a whole row as a value")
-                        }
-                        _ => error,
-                    })
-                    // A function's one column goes by the function's name too.
-                    .or_else(|error| match env.scope.find_relation(None, &name) {
-                        Ok((relation, _, 0)) if relation.scalar => {
-                            relation.columns.first().map(|column| column.typed()).ok_or(error)
-                        }
-                        _ => Err(error),
-                    })
+                // A relation's name is its whole row.
+                env.scope.column(&name).or_else(|error| match env.scope.find_relation(None, &name) {
+                    Ok(_) if error.state() == state::UNDEFINED_COLUMN => self.whole_row(None, &name, env.scope),
+                    _ => Err(error),
+                })
             }
             E::CompoundIdentifier(parts) => self.compound(parts, env),
             E::Value(value) => self.value(&value.value),
@@ -151,18 +142,12 @@ impl Binder<'_> {
             E::UnaryOp { op, expr } => self.unary(op, expr, env),
             E::IsNull(inner) => Ok(self.null_test(inner, env, false)?),
             E::IsNotNull(inner) => Ok(self.null_test(inner, env, true)?),
-            E::IsTrue(inner) => self.truth_test(inner, env, |x| truth(x, Operator::IsNotDistinctFrom, true), "IS TRUE"),
-            E::IsNotTrue(inner) => {
-                self.truth_test(inner, env, |x| truth(x, Operator::IsDistinctFrom, true), "IS NOT TRUE")
-            }
-            E::IsFalse(inner) => {
-                self.truth_test(inner, env, |x| truth(x, Operator::IsNotDistinctFrom, false), "IS FALSE")
-            }
-            E::IsNotFalse(inner) => {
-                self.truth_test(inner, env, |x| truth(x, Operator::IsDistinctFrom, false), "IS NOT FALSE")
-            }
-            E::IsUnknown(inner) => self.truth_test(inner, env, Expr::IsNull, "IS UNKNOWN"),
-            E::IsNotUnknown(inner) => self.truth_test(inner, env, Expr::IsNotNull, "IS NOT UNKNOWN"),
+            E::IsTrue(inner) => self.truth_test(inner, env, Expr::IsTrue, "IS TRUE"),
+            E::IsNotTrue(inner) => self.truth_test(inner, env, Expr::IsNotTrue, "IS NOT TRUE"),
+            E::IsFalse(inner) => self.truth_test(inner, env, Expr::IsFalse, "IS FALSE"),
+            E::IsNotFalse(inner) => self.truth_test(inner, env, Expr::IsNotFalse, "IS NOT FALSE"),
+            E::IsUnknown(inner) => self.truth_test(inner, env, Expr::IsUnknown, "IS UNKNOWN"),
+            E::IsNotUnknown(inner) => self.truth_test(inner, env, Expr::IsNotUnknown, "IS NOT UNKNOWN"),
             E::IsDistinctFrom(left, right) => self.distinct_from(left, right, env, true),
             E::IsNotDistinctFrom(left, right) => self.distinct_from(left, right, env, false),
             E::InList { expr, list, negated } => self.in_list(expr, list, *negated, env),
@@ -242,7 +227,14 @@ impl Binder<'_> {
             E::Subquery(query) => self.scalar_subquery(query, env),
             E::Array(array) => self.array(&array.elem, env),
             E::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain, env),
-            E::Tuple(_) => Err(SqlError::unsupported("a row as a value")),
+            E::Tuple(items) => {
+                let fields = items.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
+                self.row_value(fields)
+            }
+            E::QualifiedWildcard(name, _) => {
+                let (schema, relation) = fold_name(name)?;
+                self.whole_row(schema.as_deref(), &relation, env.scope)
+            }
             E::Interval(interval) => self.interval(interval, env),
             E::GroupingSets(_) | E::Cube(_) | E::Rollup(_) => Err(SqlError::syntax("syntax error at or near \"(\"")),
             other => Err(SqlError::unsupported(format!("the expression {other}"))),
@@ -253,7 +245,9 @@ impl Binder<'_> {
         let names: Vec<String> = parts.iter().map(fold).collect();
         match names.as_slice() {
             [relation, column] => env.scope.qualified(None, relation, column),
-            [schema, relation, column] | [_, schema, relation, column] => {
+            [schema, relation, column] => env.scope.qualified(Some(schema), relation, column),
+            [database, schema, relation, column] => {
+                self.own_database(database, &names.join("."))?;
                 env.scope.qualified(Some(schema), relation, column)
             }
             _ => Err(SqlError::syntax("improper qualified name (too many dotted names)")),
@@ -275,6 +269,7 @@ impl Binder<'_> {
                 let digits = number(operand).unwrap_or_default();
                 self.number(&format!("-{digits}"))
             }
+            UnaryOperator::PGPostfixFactorial => Err(SqlError::syntax("syntax error at or near \";\"")),
             other => {
                 let typed = self.expr(operand, env)?;
                 self.resolver.operator(&other.to_string(), None, typed)
@@ -294,6 +289,9 @@ impl Binder<'_> {
         }
         let typed = self.expr(operand, env)?;
         self.note_untyped(&typed);
+        if typed.ty.as_record().is_some() {
+            return Ok(crate::functions::record::null_test(typed, negated));
+        }
         let inner = Box::new(typed.expr);
         let expr = if negated { Expr::IsNotNull(inner) } else { Expr::IsNull(inner) };
         Ok(TypedExpr { expr, ty: SqlType::BOOL })
@@ -326,6 +324,7 @@ impl Binder<'_> {
             }
             None => None,
         };
+        let row_functions = self.row_functions.borrow().len();
         let mut whens = Vec::new();
         let mut results = Vec::new();
         for when in conditions {
@@ -346,6 +345,7 @@ impl Binder<'_> {
             Some(expr) => self.expr(expr, env)?,
             None => null(),
         };
+        self.no_row_functions(row_functions, "CASE")?;
         // PostgreSQL looks at ELSE first.
         let mut types = vec![otherwise.ty];
         types.extend(results.iter().map(|result| result.ty));
@@ -421,7 +421,7 @@ impl Binder<'_> {
     }
 
     /// The type that a name means here.
-    fn type_of(&self, name: &ast::DataType) -> Result<SqlType> {
+    pub fn type_of(&self, name: &ast::DataType) -> Result<SqlType> {
         let path = self.resolver.settings.search_path();
         catalog_type(name, self.resolver.catalog, path, self.depth > 0)
     }
@@ -451,10 +451,10 @@ impl Binder<'_> {
     }
 }
 
-/// IS TRUE and its kin as a comparison, which is what DataFusion makes of its own forms later: of those it says first that they
-/// are never NULL and then that they may be, and stumbles over the difference.
-fn truth(operand: Box<Expr>, operator: Operator, value: bool) -> Expr {
-    Expr::BinaryExpr(BinaryExpr::new(operand, operator, Box::new(boolean(value).expr)))
+/// Whether a name is one of the keywords that are values and parsed as names.
+fn keyword_value(ident: &ast::Ident) -> bool {
+    let words = ["current_schema", "current_role"];
+    ident.quote_style.is_none() && words.iter().any(|word| ident.value.eq_ignore_ascii_case(word))
 }
 
 fn number(expr: &ast::Expr) -> Option<String> {

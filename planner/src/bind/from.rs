@@ -9,8 +9,9 @@ use super::row_function::RowSource;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
+use crate::functions::json::{RecordSource, record_lists};
 use crate::functions::{CastContext, TypedExpr};
-use crate::parse::{fold, fold_name};
+use crate::parse::{ROWS_FROM, fold, fold_name};
 use crate::types::{Datum, SqlType};
 use datafusion::common::Column;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
@@ -115,17 +116,30 @@ impl Binder<'_> {
                 sample,
                 index_hints,
             } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
-                if sample.is_some() {
-                    return Err(SqlError::unsupported("TABLESAMPLE"));
-                }
                 check_alias(alias.as_ref())?;
+                if let [ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice()
+                    && ident.quote_style.is_none()
+                    && let Some(value) = self.niladic(&fold(ident))?
+                {
+                    let alias = alias.as_ref();
+                    let function =
+                        TableFunction { name: fold(ident), args: Vec::new(), alias, ordinality: false, outer: false };
+                    let plan = LogicalPlanBuilder::empty(true).build()?;
+                    return self.function_rows(plan, Vec::new(), &function, BoundFunction::Value(value), parent);
+                }
                 if let [ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice()
                     && let Some(query) = self.common_table(&fold(ident))?
                 {
+                    if sample.is_some() {
+                        return Err(super::sample::no_table());
+                    }
                     return self.derived(query, &fold(ident), alias.as_ref(), parent);
                 }
                 let table = self.table(name)?;
                 let mut source = self.scan(&table, alias.as_ref(), parent)?;
+                if let Some(sample) = sample {
+                    source = self.sampled(source, sample)?;
+                }
                 if alias.is_none()
                     && let Some(relation) = source.scope.relations.first_mut()
                 {
@@ -255,20 +269,102 @@ impl Binder<'_> {
 
     /// Binds the function and its arguments.
     pub fn table_function(&self, function: &TableFunction<'_>, env: Env<'_>) -> Result<BoundFunction> {
+        if function.name == ROWS_FROM {
+            return self.rows_from(&function.args, env);
+        }
         let args: Vec<TypedExpr> = function.args.iter().map(|arg| self.expr(arg, env)).collect::<Result<_>>()?;
+        let defined = function.alias.is_some_and(|alias| alias.columns.iter().any(|column| column.data_type.is_some()));
+        if let Some(source) = RecordSource::named(&function.name) {
+            let columns = self.record_columns(function, source, args.first())?;
+            let lists = record_lists(&self.resolver, &function.name, source, args, &columns)?;
+            return Ok(BoundFunction::Rows(RowSource::Records(lists, columns)));
+        }
+        if defined {
+            let message = "a column definition list is only allowed for functions returning \"record\"";
+            return Err(SqlError::syntax(message));
+        }
         match function.name.as_str() {
             name if super::row_function::is_row_function(name) => {
                 Ok(BoundFunction::Rows(self.row_source(&function.name, args)?))
             }
             name if self.resolver.is_listed_rows(name) => {
-                let (names, lists) = self.resolver.listed_rows(name, args)?.into_iter().unzip();
+                let rows = self.resolver.listed_rows(name, args)?.into_iter();
+                let (names, lists) = rows.map(|(name, list)| (name.to_string(), list)).unzip();
                 Ok(BoundFunction::Rows(RowSource::Lists(lists, names)))
             }
-            name => Ok(BoundFunction::Value(match self.conditional(name, args.clone())? {
-                Some(typed) => typed,
-                None => self.resolver.function(name, args)?,
-            })),
+            name @ ("coalesce" | "nullif" | "greatest" | "least") => match self.conditional(name, args)? {
+                Some(typed) => Ok(BoundFunction::Value(typed)),
+                None => Err(SqlError::internal("a conditional that is none")),
+            },
+            name => Ok(BoundFunction::Value(self.resolver.function(name, args)?)),
         }
+    }
+
+    /// The columns of a function that returns records: those of the alias, or of the row that it fills.
+    fn record_columns(
+        &self,
+        function: &TableFunction<'_>,
+        source: RecordSource,
+        base: Option<&TypedExpr>,
+    ) -> Result<Vec<(String, SqlType)>> {
+        let defined = function.alias.map_or(&[][..], |alias| alias.columns.as_slice());
+        let known = base.filter(|_| source.populate).and_then(|base| base.ty.as_record()).filter(|row| !row.is_any());
+        if let Some(known) = known {
+            return Ok(known.fields().to_vec());
+        }
+        if source.populate && base.is_some_and(|base| base.ty.as_record().is_none()) {
+            let message = format!("first argument of {} must be a row type", function.name);
+            return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+        }
+        if defined.is_empty() || defined.iter().any(|column| column.data_type.is_none()) {
+            let message = "a column definition list is required for functions returning \"record\"";
+            return Err(SqlError::syntax(message));
+        }
+        let column = |column: &ast::TableAliasColumnDef| match &column.data_type {
+            Some(ty) => Ok((fold(&column.name), self.type_of(ty)?)),
+            None => Err(SqlError::internal("a column without a type")),
+        };
+        defined.iter().map(column).collect()
+    }
+
+    /// ROWS FROM: functions in step.
+    fn rows_from(&self, calls: &[&ast::Expr], env: Env<'_>) -> Result<BoundFunction> {
+        let (mut lists, mut names) = (Vec::new(), Vec::new());
+        for call in calls {
+            let ast::Expr::Function(ast::Function { name, args: ast::FunctionArguments::List(list), .. }) = call else {
+                return Err(SqlError::unsupported(format!("{call} in ROWS FROM")));
+            };
+            let name = fold_name(name)?.1;
+            let args = plain_arguments(&list.args)?;
+            let function = TableFunction { name, args, alias: None, ordinality: false, outer: false };
+            let bound = self.table_function(&function, env)?;
+            let several = matches!(&bound, BoundFunction::Rows(RowSource::Lists(lists, _)) if lists.len() > 1);
+            match bound {
+                BoundFunction::Value(typed) => {
+                    let typed = self.settle(typed)?;
+                    let ty = typed.ty.array_of();
+                    let expr = datafusion::functions_nested::expr_fn::make_array(vec![typed.expr]);
+                    lists.push(TypedExpr { expr, ty });
+                    names.push(function.name);
+                }
+                BoundFunction::Rows(RowSource::Lists(some, named)) => {
+                    for (at, list) in some.into_iter().enumerate() {
+                        let named = named.get(at).filter(|name| several && !name.is_empty());
+                        names.push(named.cloned().unwrap_or_else(|| function.name.clone()));
+                        lists.push(list);
+                    }
+                }
+                BoundFunction::Rows(RowSource::Texts(..) | RowSource::Records(..)) => {
+                    return Err(SqlError::unsupported(format!("{} in ROWS FROM", function.name)));
+                }
+                BoundFunction::Rows(source) => {
+                    let ty = source.element_type().array_of();
+                    lists.push(self.resolver.cast(source.as_list(), ty, CastContext::Explicit)?);
+                    names.push(function.name);
+                }
+            }
+        }
+        Ok(BoundFunction::Rows(RowSource::Lists(lists, names)))
     }
 
     /// Puts the rows of a function beside those of `input`, of which `carried` columns are kept.
@@ -312,6 +408,17 @@ impl Binder<'_> {
                 let columns = columns.collect();
                 (plan, columns)
             }
+            BoundFunction::Rows(RowSource::Records(lists, named)) => {
+                let (plan, items) = self.lists_beside(input, exprs, lists, function)?;
+                let mut columns = Vec::new();
+                for (at, item) in items.into_iter().enumerate() {
+                    columns.push(match named.get(at) {
+                        Some((name, ty)) => made(name, self.resolver.cast(item, *ty, CastContext::Explicit)?.expr, *ty),
+                        None => made("ordinality", item.expr, item.ty),
+                    });
+                }
+                (plan, columns)
+            }
             BoundFunction::Rows(source) if function.ordinality || function.outer => {
                 let ty = source.element_type();
                 let (plan, items) = self.lists_beside(input, exprs, vec![source.as_list()], function)?;
@@ -331,7 +438,7 @@ impl Binder<'_> {
             }
         };
         rename(&shown, &mut columns, function.alias)?;
-        let function_scalar = columns.len() == 1;
+        let function_scalar = columns.len() == 1 && RecordSource::named(&function.name).is_none();
         let relation =
             ScopeRelation { scalar: function_scalar, name: shown, schema: None, columns, table: None, key: None };
         Ok(Source::of(plan, relation, parent))
@@ -401,9 +508,6 @@ pub fn rename(relation: &str, columns: &mut [ScopeColumn], alias: Option<&ast::T
         return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
     }
     for (column, name) in columns.iter_mut().zip(&alias.columns) {
-        if name.data_type.is_some() {
-            return Err(SqlError::unsupported("a column definition list"));
-        }
         column.name = fold(&name.name);
     }
     Ok(())

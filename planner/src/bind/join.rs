@@ -4,9 +4,9 @@ use super::binder::Binder;
 use super::expression::{Clause, Env};
 use super::from::{Source, is_lateral, table_function};
 use super::lateral::single_row;
-use super::scope::{Scope, ScopeColumn};
+use super::scope::{Scope, ScopeColumn, ScopeRelation};
 use crate::error::{Result, SqlError, state};
-use crate::parse::fold_name;
+use crate::parse::{JOIN_ALIAS, fold_name};
 use crate::types::SqlType;
 use datafusion::common::JoinType;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
@@ -90,9 +90,7 @@ impl Binder<'_> {
                             .lateral_outer(left, &join.relation, parent)
                             .map_err(|inner| if inner.state() == state::UNDEFINED_COLUMN { error } else { inner });
                     }
-                    Err(_) => {
-                        return Err(SqlError::unsupported("an outer join ON a condition with a LATERAL function"));
-                    }
+                    Err(_) => self.lateral_call(&left, &join.relation, parent)?,
                 }
             } else {
                 self.lateral_subquery(&left, &join.relation, parent)?
@@ -110,12 +108,28 @@ impl Binder<'_> {
                 let mut scope = self.joined_scope(left.scope, right.scope)?;
                 let schema = left_plan.schema().join(right_plan.schema())?;
                 scope.schema = Some(std::sync::Arc::new(schema));
-                let on = self.predicate(condition, Env::new(&scope, Clause::JoinOn))?;
+                // What is unknown of an inner join's condition is as good as false.
+                let env = Env { conjunct: kind == JoinType::Inner, ..Env::new(&scope, Clause::JoinOn) };
+                let on = self.predicate(condition, env)?;
                 finish(LogicalPlanBuilder::from(left_plan).join_on(right_plan, kind, Some(on))?, scope)
             }
             JoinConstraint::Using(names) => {
-                let names: Vec<String> = names.iter().map(|name| Ok(fold_name(name)?.1)).collect::<Result<_>>()?;
-                self.using(left, right, kind, &names)
+                let mut names: Vec<String> = names.iter().map(|name| Ok(fold_name(name)?.1)).collect::<Result<_>>()?;
+                let alias = names.last().and_then(|name| name.strip_prefix(JOIN_ALIAS)).map(str::to_string);
+                if alias.is_some() {
+                    names.pop();
+                }
+                let mut source = self.using(left, right, kind, &names)?;
+                if let Some(name) = alias {
+                    if source.scope.relations.iter().any(|relation| relation.name == name) {
+                        let message = format!("table name \"{name}\" specified more than once");
+                        return Err(SqlError::new(state::DUPLICATE_ALIAS, message));
+                    }
+                    let columns = source.scope.visible.iter().take(names.len()).cloned().collect();
+                    let relation = ScopeRelation { scalar: false, name, schema: None, columns, table: None, key: None };
+                    source.scope.relations.push(relation);
+                }
+                Ok(source)
             }
             JoinConstraint::Natural => {
                 let mut names = Vec::new();

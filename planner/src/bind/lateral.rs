@@ -33,7 +33,7 @@ impl Binder<'_> {
 
     /// `LATERAL (SELECT a, b)`: more columns of the same rows.
     fn lateral_values<'p>(&self, left: Source<'p>, items: &[SelectItem], alias: &TableAlias) -> Result<Source<'p>> {
-        let items = self.items(items, Env::new(&left.scope, Clause::FromFunction))?;
+        let items = self.items(items, Env::new(&left.scope, Clause::FromQuery))?;
         let mut exprs: Vec<Expr> = left.plan.schema().columns().into_iter().map(Expr::Column).collect();
         let mut columns = Vec::new();
         for item in items {
@@ -63,11 +63,32 @@ impl Binder<'_> {
             return Err(SqlError::syntax("subquery in FROM must have an alias")
                 .hint("For example, FROM (SELECT ...) [AS] foo."));
         };
-        let mut bound = self.query(subquery, Some(&left.scope))?;
-        if !bound.plan.all_out_ref_exprs().is_empty() {
+        let mut bound = self.query_within(subquery, &left.scope, Clause::FromQuery)?;
+        if !super::subquery::outer_columns(&bound.plan).is_empty() {
             bound.plan = LogicalPlan::Subquery(super::subquery::subquery(bound.plan));
         }
         self.derived(bound, &fold(&alias.name), Some(alias), parent)
+    }
+
+    /// A function that sees what is on its left, to be joined to it.
+    pub fn lateral_call<'p>(
+        &self,
+        left: &Source<'p>,
+        factor: &TableFactor,
+        parent: Option<&'p Scope<'p>>,
+    ) -> Result<Source<'p>> {
+        let function =
+            table_function(factor)?.ok_or_else(|| SqlError::internal("a lateral item that is no function"))?;
+        let scope = Scope::empty(Some(&left.scope));
+        self.clauses.borrow_mut().push(Clause::FromFunction);
+        let bound = self.table_function(&function, Env::new(&scope, Clause::FromFunction));
+        self.clauses.borrow_mut().pop();
+        let plan = LogicalPlanBuilder::empty(true).build()?;
+        let mut right = self.function_rows(plan, Vec::new(), &function, bound?, parent)?;
+        if !super::subquery::outer_columns(&right.plan).is_empty() {
+            right.plan = LogicalPlan::Subquery(super::subquery::subquery(right.plan));
+        }
+        Ok(right)
     }
 
     /// Puts a lateral function beside what is on its left, whose rows without any of the function's are kept.

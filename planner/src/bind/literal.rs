@@ -38,10 +38,12 @@ impl Binder<'_> {
     pub fn value(&self, value: &Value) -> Result<TypedExpr> {
         match value {
             Value::Number(digits, _) => self.number(digits),
-            Value::SingleQuotedString(text)
-            | Value::EscapedStringLiteral(text)
-            | Value::UnicodeStringLiteral(text)
-            | Value::NationalStringLiteral(text) => Ok(unknown(text)),
+            Value::SingleQuotedString(text) | Value::EscapedStringLiteral(text) | Value::UnicodeStringLiteral(text) => {
+                Ok(unknown(text))
+            }
+            Value::NationalStringLiteral(text) => {
+                self.resolver.cast(unknown(text), SqlType::CHAR, CastContext::Explicit)
+            }
             Value::DollarQuotedString(quoted) => Ok(unknown(&quoted.value)),
             Value::Boolean(value) => Ok(boolean(*value)),
             Value::Null => Ok(null()),
@@ -84,6 +86,7 @@ impl Binder<'_> {
         let number = name.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok());
         match number {
             Some(number @ 1..=65_535) => Ok(self.resolver.parameter(number)),
+            _ if name.starts_with(':') => Err(SqlError::syntax("syntax error at or near \":\"")),
             _ => Err(SqlError::new(state::UNDEFINED_PARAMETER, format!("there is no parameter {name}"))),
         }
     }

@@ -78,7 +78,7 @@ impl Binder<'_> {
 
     fn query_with_locks(&self, query: &ast::Query, parent: Option<&Scope<'_>>, top: bool) -> Result<BoundQuery> {
         check_query(query)?;
-        let depth = self.enter_with(query.with.as_ref(), parent, top)?;
+        let depth = self.enter_with(query, parent, top)?;
         let bound = self.query_body(query, parent, top);
         self.leave_with(depth);
         bound

@@ -8,7 +8,9 @@ use crate::error::{Result, SqlError, state};
 use crate::execution::generate_series::GenerateSeriesNode;
 use crate::functions::{CastContext, TypedExpr, series};
 use crate::types::{Datum, SqlType};
+use datafusion::arrow::datatypes::Field;
 use datafusion::common::{Column, UnnestOptions};
+use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, lit, when};
 use std::sync::Arc;
 
@@ -18,7 +20,9 @@ pub enum RowSource {
     List(TypedExpr),
     /// The items of several lists in step, shorter ones filled with NULL, and the names of their columns (empty: the
     /// function's). In a select list there is one.
-    Lists(Vec<TypedExpr>, Vec<&'static str>),
+    Lists(Vec<TypedExpr>, Vec<String>),
+    /// The same of functions that answer records: each column with its name and type, arrays of arrays as their texts.
+    Records(Vec<TypedExpr>, Vec<(String, SqlType)>),
     /// The items of a list of text, each read as a type.
     Texts(TypedExpr, SqlType),
     /// Start, stop and step, of type int8, of integers of a type.
@@ -31,6 +35,7 @@ impl RowSource {
         match self {
             RowSource::List(list) => list.ty.element(),
             RowSource::Lists(lists, _) => lists.first().map_or(SqlType::TEXT, |list| list.ty.element()),
+            RowSource::Records(_, columns) => columns.first().map_or(SqlType::TEXT, |(_, ty)| *ty),
             RowSource::Series(_, ty) | RowSource::Texts(_, ty) => *ty,
         }
     }
@@ -39,9 +44,28 @@ impl RowSource {
     pub fn expressions(&self) -> Vec<&Expr> {
         match self {
             RowSource::List(list) | RowSource::Texts(list, _) => vec![&list.expr],
-            RowSource::Lists(lists, _) => lists.iter().map(|list| &list.expr).collect(),
+            RowSource::Lists(lists, _) | RowSource::Records(lists, _) => lists.iter().map(|list| &list.expr).collect(),
             RowSource::Series(arguments, _) => arguments.iter().collect(),
         }
+    }
+
+    /// The same of other expressions.
+    pub fn map(self, mut change: impl FnMut(Expr) -> Result<Expr>) -> Result<RowSource> {
+        let mut typed = |list: TypedExpr| Ok::<_, SqlError>(TypedExpr { expr: change(list.expr)?, ty: list.ty });
+        Ok(match self {
+            RowSource::List(list) => RowSource::List(typed(list)?),
+            RowSource::Lists(lists, names) => {
+                RowSource::Lists(lists.into_iter().map(typed).collect::<Result<_>>()?, names)
+            }
+            RowSource::Records(lists, columns) => {
+                RowSource::Records(lists.into_iter().map(typed).collect::<Result<_>>()?, columns)
+            }
+            RowSource::Texts(list, ty) => RowSource::Texts(typed(list)?, ty),
+            RowSource::Series(arguments, ty) => {
+                let [start, stop, step] = *arguments;
+                RowSource::Series(Box::new([change(start)?, change(stop)?, change(step)?]), ty)
+            }
+        })
     }
 
     /// All rows at once, as an array: of int8 for a series.
@@ -58,7 +82,9 @@ impl RowSource {
     fn list(&self) -> Expr {
         match self {
             RowSource::List(list) | RowSource::Texts(list, _) => list.expr.clone(),
-            RowSource::Lists(lists, _) => lists.first().map_or_else(|| lit(Datum::Null), |list| list.expr.clone()),
+            RowSource::Lists(lists, _) | RowSource::Records(lists, _) => {
+                lists.first().map_or_else(|| lit(Datum::Null), |list| list.expr.clone())
+            }
             RowSource::Series(arguments, _) => {
                 let [start, stop, step] = arguments.as_ref().clone();
                 series::list(start, stop, step)
@@ -72,7 +98,7 @@ pub struct RowFunction {
     /// The column its items will be in.
     name: String,
     /// Where its rows come from.
-    source: RowSource,
+    pub source: RowSource,
     /// What stands for it in the select list until then.
     stand_in: Expr,
 }
@@ -210,7 +236,9 @@ impl Binder<'_> {
     ) -> Result<LogicalPlan> {
         let mut exprs = carried;
         match source {
-            RowSource::Lists(..) => Err(SqlError::unsupported("unnest of several arrays in a select list")),
+            RowSource::Lists(..) | RowSource::Records(..) => {
+                Err(SqlError::unsupported("unnest of several arrays in a select list"))
+            }
             RowSource::List(list) | RowSource::Texts(list, _) => {
                 exprs.push(list.expr.alias(name));
                 let options = UnnestOptions::new().with_preserve_nulls(false);
@@ -274,16 +302,28 @@ impl Binder<'_> {
 
     /// A call in a select list: a column that [`Binder::unnest_row_functions`] makes.
     pub fn row_function(&self, function: &str, args: Vec<TypedExpr>, env: Env<'_>) -> Result<TypedExpr> {
-        if env.clause != Clause::Select {
+        if !matches!(env.clause, Clause::Select | Clause::OrderBy) {
             let message = format!("set-returning functions are not allowed in {}", env.clause.name());
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
         }
         let source = self.row_source(function, args)?;
         let ty = source.element_type();
         let name = self.unique("f");
-        let stand_in = column(&name);
+        // No column: what is grouped has none of this name.
+        let field = Arc::new(Field::new(&name, ty.arrow(), true));
+        let stand_in = Expr::Placeholder(Placeholder::new_with_field(format!("$&{name}"), Some(field)));
         self.row_functions.borrow_mut().push(RowFunction { name, source, stand_in: stand_in.clone() });
         Ok(TypedExpr { expr: stand_in, ty })
+    }
+
+    /// 0A000 when calls have come to those that there were before.
+    pub fn no_row_functions(&self, before: usize, within: &str) -> Result<()> {
+        if self.row_functions.borrow().len() == before {
+            return Ok(());
+        }
+        let message = format!("set-returning functions are not allowed in {within}");
+        Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
+            .hint("You might be able to move the set-returning function into a LATERAL FROM item."))
     }
 
     /// Puts the rows of calls beside those of a plan, all calls in step. Answers what stands for each call.

@@ -180,7 +180,8 @@ impl<'p> Scope<'p> {
         None
     }
 
-    fn seen_from(&self, column: &ScopeColumn, depth: usize) -> Result<TypedExpr> {
+    /// A column as an expression of a query so far within.
+    pub fn seen_from(&self, column: &ScopeColumn, depth: usize) -> Result<TypedExpr> {
         if depth == 0 {
             return Ok(column.typed());
         }

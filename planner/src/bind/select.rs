@@ -8,14 +8,16 @@ use super::expression::{Clause, Env};
 use super::from::Source;
 use super::order::OrderTarget;
 use super::query::{BoundQuery, Tail};
+use super::record::all_fields;
 use super::scope::{Scope, ScopeColumn};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
-use crate::parse::{fold, fold_name};
+use crate::parse::{NOTHING, fold, fold_name};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use sqlparser::ast::{self, Distinct, SelectItem, SelectItemQualifiedWildcardKind, Spanned};
+use std::collections::HashMap;
 
 /// An item of a select list, stars expanded.
 pub struct Item {
@@ -41,7 +43,18 @@ impl Binder<'_> {
     /// A SELECT with what follows it.
     pub fn select(&self, select: &ast::Select, tail: Tail<'_>, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         check_select(select)?;
+        let around = self.subqueries.take();
+        let bound = self.select_parts(select, tail, parent);
+        self.subqueries.replace(around);
+        bound
+    }
+
+    fn select_parts(&self, select: &ast::Select, tail: Tail<'_>, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         let Source { mut plan, scope } = self.from(&select.from, parent)?;
+        if !matches!(&select.group_by, ast::GroupByExpr::Expressions(exprs, _) if exprs.is_empty()) {
+            // What is grouped by and what is asked for is the same where it is written alike.
+            self.subqueries.replace(Some(HashMap::new()));
+        }
         let env = Env { scope: &scope, clause: Clause::Select, windows: &select.named_window, conjunct: false };
         self.check_windows(env)?;
         if let Some(selection) = &select.selection {
@@ -50,12 +63,12 @@ impl Binder<'_> {
         }
         let around = self.row_functions.take();
         let mut items = self.items(&select.projection, env)?;
-        let row_functions = self.row_functions.replace(around);
         let names: Vec<String> = items.iter().map(|item| item.name.clone()).collect();
         let group_by = self.group_by(&select.group_by, &items, env)?;
         let mut having =
             select.having.as_ref().map(|having| self.predicate(having, env.within(Clause::Having))).transpose()?;
         let mut order = self.order_items(tail.order_by, &items, &names, env.within(Clause::OrderBy))?;
+        let mut row_functions = self.row_functions.replace(around);
         let mut distinct_on = match &select.distinct {
             Some(Distinct::On(exprs)) => {
                 let mut keys = Vec::new();
@@ -78,7 +91,16 @@ impl Binder<'_> {
         let grouped = group_by.is_some()
             || having.is_some()
             || items.iter().any(|item| has_aggregate(&item.typed.expr))
-            || order.iter().filter_map(|item| item.typed.as_ref()).any(|typed| has_aggregate(&typed.expr));
+            || row_functions.iter().any(|function| function.source.expressions().into_iter().any(has_aggregate))
+            || order.iter().filter_map(|item| item.typed.as_ref()).any(|typed| has_aggregate(&typed.expr))
+            || {
+                let mut claimed = Vec::new();
+                let sorted = order.iter().filter_map(|item| item.typed.as_ref());
+                for typed in items.iter().map(|item| &item.typed).chain(sorted).chain(&distinct_on) {
+                    super::outer_aggregate::claimed(&typed.expr, plan.schema(), &mut claimed)?;
+                }
+                !claimed.is_empty()
+            };
         if grouped {
             if !tail.locks.is_empty() {
                 let message = if group_by.is_some() {
@@ -94,6 +116,7 @@ impl Binder<'_> {
             used.extend(having.as_ref());
             used.extend(order.iter().filter_map(|item| item.typed.as_ref().map(|typed| &typed.expr)));
             used.extend(distinct_on.iter().map(|typed| &typed.expr));
+            used.extend(row_functions.iter().flat_map(|function| function.source.expressions()));
             let (groups, grouping) = self.group(plan, &scope, group_by.unwrap_or_default(), &used)?;
             let rebase = |expr: Expr, span| -> Result<Expr> {
                 grouping.rebase(expr)?.map_err(|left_over| self.at(self.ungrouped(&scope, &left_over), span))
@@ -106,6 +129,12 @@ impl Binder<'_> {
             for typed in order.iter_mut().filter_map(|item| item.typed.as_mut()).chain(&mut distinct_on) {
                 typed.expr = rebase(typed.expr.clone(), whole)?;
             }
+            let mut moved = Vec::with_capacity(row_functions.len());
+            for mut function in row_functions {
+                function.source = function.source.map(|expr| rebase(expr, whole))?;
+                moved.push(function);
+            }
+            row_functions = moved;
             plan = groups;
             if let Some(having) = having {
                 plan = LogicalPlanBuilder::from(plan).filter(having)?.build()?;
@@ -134,13 +163,16 @@ impl Binder<'_> {
 
         // Functions that return rows.
         if !row_functions.is_empty() {
-            if grouped || windowed {
-                return Err(SqlError::unsupported("a set-returning function beside aggregates or window functions"));
+            if row_functions.iter().any(|function| function.source.expressions().into_iter().any(has_window)) {
+                return Err(SqlError::unsupported("a window function as the argument of a set-returning function"));
             }
             let (unnested, stand_ins) = self.unnest_row_functions(plan, row_functions)?;
             plan = unnested;
             for item in &mut items {
                 item.typed.expr = replace(item.typed.expr.clone(), &stand_ins)?;
+            }
+            for typed in order.iter_mut().filter_map(|item| item.typed.as_mut()) {
+                typed.expr = replace(typed.expr.clone(), &stand_ins)?;
             }
         }
 
@@ -254,6 +286,13 @@ impl Binder<'_> {
         let mut items = Vec::new();
         for item in projection {
             match item {
+                SelectItem::UnnamedExpr(ast::Expr::Identifier(ident))
+                    if ident.value == NOTHING && ident.quote_style.is_none() => {}
+                SelectItem::UnnamedExpr(expr) if all_fields(expr).is_some() => {
+                    if let Some(row) = all_fields(expr) {
+                        items.extend(self.expanded_row(&row, env)?);
+                    }
+                }
                 SelectItem::UnnamedExpr(expr) => items.push(self.item(expr, column_name(expr), env)?),
                 SelectItem::ExprWithAlias { expr, alias } => items.push(self.item(expr, fold(alias), env)?),
                 SelectItem::Wildcard(options) => {
@@ -270,11 +309,13 @@ impl Binder<'_> {
                         .scope
                         .find_relation(schema.as_deref(), &relation)
                         .map_err(|error| self.at(error, super::binder::span_of(name)))?;
-                    if depth > 0 {
-                        let _ = scope;
-                        return Err(SqlError::unsupported("the columns of an outer relation by *"));
+                    for column in &found.columns {
+                        items.push(Item { typed: scope.seen_from(column, depth)?, ..star_item(column) });
                     }
-                    items.extend(found.columns.iter().map(star_item));
+                }
+                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::Expr(expr), options) => {
+                    check_star(options)?;
+                    items.extend(self.expanded_row(expr, env)?);
                 }
                 other => return Err(SqlError::unsupported(format!("the select item {other}"))),
             }

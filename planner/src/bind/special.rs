@@ -3,8 +3,10 @@
 use super::binder::Binder;
 use super::expression::Env;
 use super::literal::{literal, null};
+use super::record::relation_in_brackets;
 use crate::error::{Result, SqlError, state};
 use crate::functions::{CastContext, TypedExpr};
+use crate::parse::fold;
 use crate::types::{BaseType, Datum, SqlType};
 use datafusion::logical_expr::{Case, Expr};
 use sqlparser::ast::{self, AccessExpr, CeilFloorKind, DateTimeField, Subscript, TrimWhereField};
@@ -18,6 +20,12 @@ impl Binder<'_> {
             E::Extract { field, expr, .. } => {
                 let field = field_name(field);
                 let source = bind(expr)?;
+                if source.is_unknown() && source.constant().is_some() {
+                    let message = "function pg_catalog.extract(unknown, unknown) is not unique";
+                    return Err(SqlError::new(state::AMBIGUOUS_FUNCTION, message).hint(
+                        "Could not choose a best candidate function. You might need to add explicit type casts.",
+                    ));
+                }
                 self.resolver.function("extract", vec![self.word(&field), source])
             }
             E::Ceil { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
@@ -152,15 +160,30 @@ impl Binder<'_> {
             names.push(ident.clone());
             chain = rest;
         }
-        let root = match names.len() {
-            0 | 1 => self.expr(root, env)?,
+        let mut root = match (names.len(), chain) {
+            // `(t).column` is `t.column`.
+            (0, [AccessExpr::Dot(ast::Expr::Identifier(column)), rest @ ..])
+                if relation_in_brackets(root, env.scope).is_some() =>
+            {
+                chain = rest;
+                let relation = relation_in_brackets(root, env.scope).unwrap_or_default();
+                env.scope.qualified(None, &relation, &fold(column))?
+            }
+            (0 | 1, _) => self.expr(root, env)?,
             _ => self.expr(&ast::Expr::CompoundIdentifier(names), env)?,
         };
+        while let [AccessExpr::Dot(ast::Expr::Identifier(field)), rest @ ..] = chain {
+            root = self.field(root, &fold(field))?;
+            chain = rest;
+        }
+        if chain.is_empty() {
+            return Ok(root);
+        }
         let mut subscripts = Vec::new();
         for access in chain {
             match access {
                 AccessExpr::Subscript(subscript) => subscripts.push(subscript),
-                AccessExpr::Dot(_) => return Err(SqlError::unsupported("a field of a row")),
+                AccessExpr::Dot(_) => return Err(SqlError::unsupported("a field of an element")),
             }
         }
         if root.ty.plain() == SqlType::NAME {

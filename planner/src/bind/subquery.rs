@@ -9,6 +9,7 @@ use crate::error::{Result, SqlError};
 use crate::functions::{AggregateCall, TypedExpr};
 use crate::types::{Datum, SqlType};
 use datafusion::common::Spans;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier, Sort};
 use datafusion::logical_expr::{BinaryExpr, Case, Expr, LogicalPlan, LogicalPlanBuilder, Operator, Subquery};
@@ -18,10 +19,20 @@ use std::sync::Arc;
 impl Binder<'_> {
     /// `(SELECT …)` as a value.
     pub fn scalar_subquery(&self, query: &ast::Query, env: Env<'_>) -> Result<TypedExpr> {
-        let bound = self.query(query, Some(env.scope))?;
+        let text = self.subqueries.borrow().is_some().then(|| query.to_string());
+        let known = text.as_ref().and_then(|text| self.subqueries.borrow().as_ref()?.get(text).cloned());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let bound = self.inner_query(query, env)?;
         let (plan, ty) = self.single_column(bound)?;
+        let repeatable = !super::with::is_volatile(&plan)?;
         let plan = self.at_most_one_row(plan)?;
-        Ok(TypedExpr { expr: Expr::ScalarSubquery(subquery(plan)), ty })
+        let typed = TypedExpr { expr: Expr::ScalarSubquery(subquery(plan)), ty };
+        if let (Some(text), Some(known), true) = (text, self.subqueries.borrow_mut().as_mut(), repeatable) {
+            known.insert(text, typed.clone());
+        }
+        Ok(typed)
     }
 
     fn single_column(&self, bound: BoundQuery) -> Result<(LogicalPlan, SqlType)> {
@@ -36,7 +47,7 @@ impl Binder<'_> {
     fn at_most_one_row(&self, plan: LogicalPlan) -> Result<LogicalPlan> {
         // Without a row it is NULL: a plan that may have none must not promise otherwise.
         let tells_null = || plan.schema().fields().iter().all(|field| field.is_nullable()) || is_one_row(&plan);
-        if plan.max_rows().is_some_and(|rows| rows <= 1) && plan.all_out_ref_exprs().is_empty() && tells_null() {
+        if plan.max_rows().is_some_and(|rows| rows <= 1) && outer_columns(&plan).is_empty() && tells_null() {
             return Ok(plan);
         }
         if is_ungrouped_aggregate(&plan) {
@@ -60,12 +71,12 @@ impl Binder<'_> {
 
     /// EXISTS.
     pub fn exists(&self, query: &ast::Query, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
-        let bound = self.query(query, Some(env.scope))?;
+        let bound = self.inner_query(query, env)?;
         self.exists_plan(bound.plan, negated, env)
     }
 
     fn exists_plan(&self, plan: LogicalPlan, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
-        let expr = if env.clause == Clause::Where || env.clause == Clause::Having {
+        let expr = if env.conjunct || matches!(env.clause, Clause::Where | Clause::Having | Clause::JoinOn) {
             Expr::Exists(Exists { subquery: subquery(plan), negated })
         } else {
             // DataFusion has no plan for EXISTS outside filters.
@@ -82,7 +93,7 @@ impl Binder<'_> {
             return self.row_in(&items, query, negated, env);
         }
         let left = self.expr(left, Env { conjunct: false, ..env })?;
-        let bound = self.query(query, Some(env.scope))?;
+        let bound = self.inner_query(query, env)?;
         let (left, plan) = self.matched(left, bound)?;
         self.in_plan(left, plan, negated, env)
     }
@@ -109,7 +120,7 @@ impl Binder<'_> {
 
     fn in_plan(&self, left: Expr, plan: LogicalPlan, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
         // NOT IN becomes a join that knows of NULLs where it has a key, and no other condition.
-        let joins = !negated || (plan.all_out_ref_exprs().is_empty() && super::lateral::has_column(&left));
+        let joins = !negated || (outer_columns(&plan).is_empty() && super::lateral::has_column(&left));
         if env.conjunct && joins {
             let expr = Expr::InSubquery(InSubquery { expr: Box::new(left), subquery: subquery(plan), negated });
             return Ok(TypedExpr { expr, ty: SqlType::BOOL });
@@ -147,7 +158,7 @@ impl Binder<'_> {
 
     /// `(a, b) IN (SELECT …)`: a row that is equal exists; unknown if one may be.
     fn row_in(&self, items: &[&ast::Expr], query: &ast::Query, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
-        let bound = self.query(query, Some(env.scope))?;
+        let bound = self.inner_query(query, env)?;
         if bound.columns.len() != items.len() {
             let few = if bound.columns.len() < items.len() { "few" } else { "many" };
             return Err(SqlError::syntax(format!("subquery has too {few} columns")));
@@ -169,9 +180,38 @@ impl Binder<'_> {
         Ok(three_valued(found, open, negated))
     }
 
+    /// `(a, b) op ANY|ALL (SELECT …)`.
+    fn row_quantified(
+        &self,
+        items: &[&ast::Expr],
+        op: &BinaryOperator,
+        query: &ast::Query,
+        all: bool,
+        env: Env<'_>,
+    ) -> Result<TypedExpr> {
+        let bound = self.inner_query(query, env)?;
+        if bound.columns.len() != items.len() {
+            let few = if bound.columns.len() < items.len() { "few" } else { "many" };
+            return Err(SqlError::syntax(format!("subquery has too {few} columns")));
+        }
+        let mut left = Vec::new();
+        for item in items {
+            let typed = self.expr(item, Env { conjunct: false, ..env })?;
+            left.push(TypedExpr { expr: outer_references(typed.expr, env.scope.schema.as_deref())?, ty: typed.ty });
+        }
+        let right: Vec<TypedExpr> = bound.columns.iter().map(super::scope::ScopeColumn::typed).collect();
+        let compared = self.compare_rows(&left, op, &right)?.expr;
+        let decides = if all { Expr::Not(Box::new(compared.clone())) } else { compared.clone() };
+        let fits = LogicalPlanBuilder::from(bound.plan.clone()).filter(decides)?.build()?;
+        let open = LogicalPlanBuilder::from(bound.plan).filter(compared.is_null())?.build()?;
+        let zero = || Expr::Literal(Datum::Int64(Some(0)), None);
+        let (found, open) = (self.count_of(fits)?.gt(zero()), self.count_of(open)?.gt(zero()));
+        Ok(three_valued(found, open, all))
+    }
+
     /// The columns of a subquery of one row, as values.
     pub fn row_subquery(&self, query: &ast::Query, width: usize, env: Env<'_>) -> Result<Vec<TypedExpr>> {
-        let bound = self.query(query, Some(env.scope))?;
+        let bound = self.inner_query(query, env)?;
         if bound.columns.len() != width {
             let few = if bound.columns.len() < width { "few" } else { "many" };
             return Err(SqlError::syntax(format!("subquery has too {few} columns")));
@@ -200,6 +240,9 @@ impl Binder<'_> {
             (BinaryOperator::NotEq, true) => return self.in_subquery(left, query, true, env),
             _ => {}
         }
+        if let Some(items) = row_items(left) {
+            return self.row_quantified(&items, op, query, all, env);
+        }
         let operator = match op {
             BinaryOperator::Eq => Operator::Eq,
             BinaryOperator::NotEq => Operator::NotEq,
@@ -210,7 +253,7 @@ impl Binder<'_> {
             other => return Err(SqlError::unsupported(format!("{other} ANY or ALL of a subquery"))),
         };
         let left = self.expr(left, Env { conjunct: false, ..env })?;
-        let bound = self.query(query, Some(env.scope))?;
+        let bound = self.inner_query(query, env)?;
         let (left, plan) = self.matched(left, bound)?;
         if !env.conjunct {
             return self.counted(left, plan, operator, all, false, env);
@@ -226,7 +269,7 @@ impl Binder<'_> {
 
     /// `ARRAY(SELECT …)`.
     pub fn array_subquery(&self, query: &ast::Query, env: Env<'_>) -> Result<TypedExpr> {
-        let bound = self.query(query, Some(env.scope))?;
+        let bound = self.inner_query(query, env)?;
         let [only] = bound.columns.as_slice() else {
             return Err(SqlError::syntax("subquery must return only one column"));
         };
@@ -265,9 +308,52 @@ fn three_valued(found: Expr, open: Expr, negated: bool) -> TypedExpr {
     TypedExpr { expr: Expr::Case(case), ty: SqlType::BOOL }
 }
 
+/// The columns of queries around a plan that it sees, its own subqueries counted.
+pub fn outer_columns(plan: &LogicalPlan) -> Vec<Expr> {
+    let mut found: Vec<Expr> = Vec::new();
+    let mut add = |outer: &Expr| {
+        if !found.contains(outer) {
+            found.push(outer.clone());
+        }
+    };
+    let inputs = plan.inputs();
+    let known = |outer: &Expr| match outer {
+        Expr::OuterReferenceColumn(_, column) => inputs.iter().any(|input| input.schema().has_column(column)),
+        _ => false,
+    };
+    // The visitors cannot fail.
+    let _ = plan.apply_expressions(|expr| {
+        expr.apply(|inner| {
+            if matches!(inner, Expr::OuterReferenceColumn(..)) {
+                add(inner);
+            } else if let Some(subquery) = super::outer_aggregate::subquery_of(inner) {
+                subquery.outer_ref_columns.iter().filter(|outer| !known(outer)).for_each(&mut add);
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })
+    });
+    for (at, input) in inputs.iter().enumerate() {
+        // What is lateral sees what is on its left.
+        let beside = match (plan, input) {
+            (LogicalPlan::Join(join), LogicalPlan::Subquery(_)) if at == 1 => Some(join.left.schema()),
+            _ => None,
+        };
+        for outer in outer_columns(input) {
+            let left = match (&outer, beside) {
+                (Expr::OuterReferenceColumn(_, column), Some(schema)) => schema.has_column(column),
+                _ => false,
+            };
+            if !left {
+                add(&outer);
+            }
+        }
+    }
+    found
+}
+
 /// A plan as a subquery of an expression.
 pub fn subquery(plan: LogicalPlan) -> Subquery {
-    let outer_ref_columns = plan.all_out_ref_exprs();
+    let outer_ref_columns = outer_columns(&plan);
     Subquery { subquery: Arc::new(plan), outer_ref_columns, spans: Spans::new() }
 }
 

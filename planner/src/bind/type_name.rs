@@ -148,7 +148,12 @@ pub fn catalog_type(name: &DataType, catalog: &Catalog, search_path: &[String], 
                 let stored = catalog.enums().find(|ty| ty.name == name).filter(|_| anywhere && schema.is_none());
                 stored.map(EnumType::new)
             });
-            found.map(|ty| SqlType::of(BaseType::Enum(ty))).ok_or(error)
+            // A table's name is the type of its rows.
+            let table = || {
+                let table = catalog.relation(schema.as_deref(), &name, search_path)?;
+                Some(SqlType::record(table.live_columns().map(|column| (column.name.clone(), column.ty)).collect()))
+            };
+            found.map(|ty| SqlType::of(BaseType::Enum(ty))).or_else(table).ok_or(error)
         }
         _ => Err(error),
     }
@@ -206,6 +211,7 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
         "regnamespace" => SqlType::of(BaseType::Regnamespace),
         "int2vector" => SqlType::INT2VECTOR,
         "oidvector" => SqlType::OIDVECTOR,
+        "record" => SqlType::of(BaseType::Record(crate::types::record::RecordType::any())),
         "unknown" => SqlType::UNKNOWN,
         "void" => SqlType::VOID,
         "json" => SqlType::JSON,
@@ -213,8 +219,8 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
         "xml" | "inet" | "cidr" | "macaddr" | "money" | "bit" | "varbit" | "point" | "line" | "lseg" | "box"
         | "path" | "polygon" | "circle" | "tsvector" | "tsquery" | "xid" | "cid" | "tid" | "xid8" | "pg_lsn"
         | "int4range" | "int8range" | "numrange" | "tsrange" | "tstzrange" | "daterange" | "regoper"
-        | "regoperator" | "regprocedure" | "regrole" | "regconfig" | "regdictionary" | "pg_node_tree" | "record"
-        | "anyarray" | "anyelement" | "cstring" => {
+        | "regoperator" | "regprocedure" | "regrole" | "regconfig" | "regdictionary" | "pg_node_tree" | "anyarray"
+        | "anyelement" | "cstring" => {
             return Err(SqlError::unsupported(format!("the type {name}")));
         }
         _ => return Err(unknown(schema.as_deref(), name)),

@@ -2,12 +2,14 @@
 
 use super::binder::{Binder, column};
 use super::query::BoundQuery;
+use super::recursion::{INVALID_RECURSION, check_recursion, in_order, mentions};
 use super::scope::{Scope, ScopeColumn};
 use super::writing_with::{no_returning, not_at_the_top, writing};
 use crate::error::{Result, SqlError, state};
-use crate::parse::fold;
+use crate::execution::shared_rows::SharedRowsNode;
+use crate::parse::{CYCLE, SEARCH, fold};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, SetExpr};
 
 /// The WITH queries in sight, innermost last.
@@ -22,9 +24,6 @@ struct CommonTable {
     name: String,
     plan: LogicalPlan,
     columns: Vec<ScopeColumn>,
-    /// Whether it is computed anew wherever it is named, with another result: it may be named once.
-    once: bool,
-    used: bool,
     /// Which part of the statement it is, if it writes.
     part: Option<usize>,
     /// Whether it has rows: a write without RETURNING has none.
@@ -34,11 +33,11 @@ struct CommonTable {
 impl Binder<'_> {
     /// Brings WITH queries in sight; the answer is for [`Binder::leave_with`].
     /// `top`: whether it stands before the whole statement, where WITH queries may write.
-    pub fn enter_with(&self, with: Option<&ast::With>, parent: Option<&Scope<'_>>, top: bool) -> Result<usize> {
+    pub fn enter_with(&self, query: &ast::Query, parent: Option<&Scope<'_>>, top: bool) -> Result<usize> {
         let depth = self.with.borrow().tables.len();
-        let Some(with) = with else { return Ok(depth) };
+        let Some(with) = &query.with else { return Ok(depth) };
         let later = self.with.borrow().later.len();
-        let bound = self.bind_with(with, parent, depth, top);
+        let bound = self.bind_with(query, with, parent, top);
         self.with.borrow_mut().later.truncate(later);
         if bound.is_err() {
             self.leave_with(depth);
@@ -46,59 +45,99 @@ impl Binder<'_> {
         bound.map(|()| depth)
     }
 
-    fn bind_with(&self, with: &ast::With, parent: Option<&Scope<'_>>, depth: usize, top: bool) -> Result<()> {
+    fn bind_with(&self, query: &ast::Query, with: &ast::With, parent: Option<&Scope<'_>>, top: bool) -> Result<()> {
         let later = self.with.borrow().later.len();
-        for (at, table) in with.cte_tables.iter().enumerate() {
-            let name = fold(&table.alias.name);
-            {
-                let mut tables = self.with.borrow_mut();
-                tables.later.truncate(later);
-                tables.later.extend(with.cte_tables.iter().skip(at).map(|table| fold(&table.alias.name)));
-            }
-            let twice = self.with.borrow().tables.iter().skip(depth).any(|other| other.name == name);
-            if twice {
+        let items = items_of(with);
+        let names: Vec<(String, &ast::Query)> =
+            items.iter().map(|item| (fold(&item.table.alias.name), item.table.query.as_ref())).collect();
+        for (at, (name, _)) in names.iter().enumerate() {
+            if names.iter().take(at).any(|(other, _)| other == name) {
                 let message = format!("WITH query name \"{name}\" specified more than once");
                 return Err(SqlError::new(state::DUPLICATE_ALIAS, message));
             }
-            let mut part = None;
-            let mut bound = if let Some(statement) = writing(&table.query.body) {
-                if !top {
-                    return Err(self.at(not_at_the_top(), table.alias.name.span));
-                }
-                if with.recursive && mentions(&table.query, &name) {
-                    let message = format!("recursive query \"{name}\" must not contain data-modifying statements");
-                    return Err(self.at(SqlError::new("42P19", message), table.alias.name.span));
-                }
-                let (number, rows) = self.part(table, statement)?;
-                part = Some(number);
-                let Some(rows) = rows else {
-                    let plan = LogicalPlan::default();
-                    let table =
-                        CommonTable { name, plan, columns: Vec::new(), once: false, used: false, part, returns: false };
-                    self.with.borrow_mut().tables.push(table);
-                    continue;
-                };
-                rows
-            } else if with.recursive && mentions(&table.query, &name) {
-                self.recursive(&name, table, parent)?
-            } else {
-                self.query(&table.query, parent)?
-            };
-            if table.alias.columns.len() > bound.columns.len() {
-                let message = format!(
-                    "WITH query \"{name}\" has {} columns available but {} columns specified",
-                    bound.columns.len(),
-                    table.alias.columns.len()
-                );
-                return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
+        }
+        let order = if with.recursive { in_order(&names)? } else { (0..items.len()).collect() };
+        for (done, place) in order.iter().enumerate() {
+            let Some(item) = items.get(*place) else { continue };
+            {
+                let mut tables = self.with.borrow_mut();
+                tables.later.truncate(later);
+                let rest = order.iter().skip(done).filter_map(|place| names.get(*place));
+                tables.later.extend(rest.map(|(name, _)| name.clone()));
             }
-            super::from::rename(&name, &mut bound.columns, Some(&table.alias))?;
-            let once = is_volatile(&bound.plan)?;
-            let BoundQuery { plan, columns } = bound;
-            let table = CommonTable { name, plan, columns, once, used: false, part, returns: true };
-            self.with.borrow_mut().tables.push(table);
+            self.bind_item(item, query, with.recursive, parent, top)?;
         }
         Ok(())
+    }
+
+    /// One query of WITH.
+    fn bind_item(
+        &self,
+        item: &Item<'_>,
+        whole: &ast::Query,
+        recursive: bool,
+        parent: Option<&Scope<'_>>,
+        top: bool,
+    ) -> Result<()> {
+        let name = fold(&item.table.alias.name);
+        let recursive = recursive && mentions(item.table.query.as_ref(), &name);
+        let carrying = item.search.is_some() || item.cycle.is_some();
+        if !recursive && carrying {
+            return Err(SqlError::syntax("WITH query is not recursive"));
+        }
+        let rewritten = if carrying { Some(self.search_and_cycle(item, &name, parent)?) } else { None };
+        let table = rewritten.as_ref().unwrap_or(item.table);
+        let mut part = None;
+        let mut bound = if let Some(statement) = writing(&table.query.body) {
+            if !top {
+                return Err(self.at(not_at_the_top(), table.alias.name.span));
+            }
+            if recursive {
+                let message = format!("recursive query \"{name}\" must not contain data-modifying statements");
+                return Err(self.at(SqlError::new(INVALID_RECURSION, message), table.alias.name.span));
+            }
+            let (number, rows) = self.part(table, statement)?;
+            part = Some(number);
+            let Some(rows) = rows else {
+                let plan = LogicalPlan::default();
+                let table = CommonTable { name, plan, columns: Vec::new(), part, returns: false };
+                self.with.borrow_mut().tables.push(table);
+                return Ok(());
+            };
+            rows
+        } else if recursive {
+            self.recursive(&name, table, parent)?
+        } else {
+            self.query(&table.query, parent)?
+        };
+        if table.alias.columns.len() > bound.columns.len() {
+            let message = format!(
+                "WITH query \"{name}\" has {} columns available but {} columns specified",
+                bound.columns.len(),
+                table.alias.columns.len()
+            );
+            return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
+        }
+        super::from::rename(&name, &mut bound.columns, Some(&table.alias))?;
+        // What differs from call to call, or is to be computed once, is.
+        let asked = table.materialized == Some(ast::CteAsMaterialized::Materialized);
+        if part.is_none()
+            && (asked || is_volatile(&bound.plan)?)
+            && references(whole, &name) > 1
+            && super::subquery::outer_columns(&bound.plan).is_empty()
+        {
+            let exact = self.exact(bound)?;
+            bound = BoundQuery { plan: self.shared_rows(exact.plan), columns: exact.columns };
+        }
+        let BoundQuery { plan, columns } = bound;
+        let table = CommonTable { name, plan, columns, part, returns: true };
+        self.with.borrow_mut().tables.push(table);
+        Ok(())
+    }
+
+    /// A plan that runs once for all who read its rows.
+    fn shared_rows(&self, plan: LogicalPlan) -> LogicalPlan {
+        LogicalPlan::Extension(Extension { node: std::sync::Arc::new(SharedRowsNode::new(plan, self.context.slots)) })
     }
 
     /// Says of a relation that is not there that a WITH query has its name and cannot be seen from here.
@@ -120,18 +159,14 @@ impl Binder<'_> {
 
     /// The WITH query with this name: its plan, with column names of its own, so that it can stand in several places.
     pub fn common_table(&self, name: &str) -> Result<Option<BoundQuery>> {
-        let mut with = self.with.borrow_mut();
-        let Some(table) = with.tables.iter_mut().rev().find(|table| table.name == name) else { return Ok(None) };
-        if table.once && table.used {
-            return Err(SqlError::unsupported("a WITH query of a volatile function that is used several times"));
-        }
+        let with = self.with.borrow();
+        let Some(table) = with.tables.iter().rev().find(|table| table.name == name) else { return Ok(None) };
         if !table.returns {
             return Err(no_returning(name));
         }
         if let Some(part) = table.part {
             self.note_read(part);
         }
-        table.used = true;
         let mut exprs = Vec::new();
         let mut columns = Vec::new();
         for old in &table.columns {
@@ -149,16 +184,16 @@ impl Binder<'_> {
             let message = format!(
                 "recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term"
             );
-            SqlError::new("42P19", message)
+            SqlError::new(INVALID_RECURSION, message)
         };
         let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } =
             table.query.body.as_ref()
         else {
             return Err(shape());
         };
-        if table.query.order_by.is_some() || table.query.limit_clause.is_some() {
-            return Err(SqlError::unsupported("ORDER BY or LIMIT in a recursive query"));
-        }
+        let aggregate = |name: &str| self.resolver.is_aggregate(name);
+        check_recursion(name, &table.query, (left, right), &aggregate)
+            .map_err(|error| self.at(error, table.alias.name.span))?;
         let all = *set_quantifier == ast::SetQuantifier::All;
         let first = self.set_expr(left, parent)?;
         let first = self.settled(first)?;
@@ -188,15 +223,7 @@ impl Binder<'_> {
             .collect();
         let scan = scan.project(exprs)?.build()?;
         let depth = self.with.borrow().tables.len();
-        let table = CommonTable {
-            name: name.into(),
-            plan: scan,
-            columns: columns.clone(),
-            once: false,
-            used: false,
-            part: None,
-            returns: true,
-        };
+        let table = CommonTable { name: name.into(), plan: scan, columns: columns.clone(), part: None, returns: true };
         self.with.borrow_mut().tables.push(table);
         let second = self.set_expr(right, parent);
         self.leave_with(depth);
@@ -226,17 +253,45 @@ impl Binder<'_> {
     }
 }
 
-/// Whether a query names a table.
-fn mentions(query: &ast::Query, name: &str) -> bool {
-    let flow = ast::visit_relations(query, |relation| match relation.0.as_slice() {
-        [ast::ObjectNamePart::Identifier(ident)] if fold(ident) == name => std::ops::ControlFlow::Break(()),
-        _ => std::ops::ControlFlow::Continue(()),
+/// A query of WITH, and what is said of its recursion.
+pub struct Item<'w> {
+    /// The query.
+    pub table: &'w ast::Cte,
+    /// SEARCH.
+    pub search: Option<&'w ast::Cte>,
+    /// CYCLE.
+    pub cycle: Option<&'w ast::Cte>,
+}
+
+/// The queries of WITH: what is said of the recursion of one stands behind it.
+fn items_of(with: &ast::With) -> Vec<Item<'_>> {
+    let mut items: Vec<Item<'_>> = Vec::new();
+    for table in &with.cte_tables {
+        let ident = &table.alias.name;
+        let marker = ident.value.as_str();
+        match (items.last_mut(), ident.quote_style.is_none()) {
+            (Some(item), true) if marker == SEARCH => item.search = Some(table),
+            (Some(item), true) if marker == CYCLE => item.cycle = Some(table),
+            _ => items.push(Item { table, search: None, cycle: None }),
+        }
+    }
+    items
+}
+
+/// How often a query, its WITH included, names a table.
+fn references(query: &ast::Query, name: &str) -> usize {
+    let mut count = 0;
+    let _ = ast::visit_relations(query, |relation| {
+        if let [ast::ObjectNamePart::Identifier(ident)] = relation.0.as_slice() {
+            count += usize::from(fold(ident) == name);
+        }
+        std::ops::ControlFlow::<()>::Continue(())
     });
-    flow.is_break()
+    count
 }
 
 /// Whether a plan calls a function whose result differs from call to call.
-fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
+pub fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
     const NAMES: [&str; 6] = ["nextval", "setval", "random", "gen_random_uuid", "clock_timestamp", "timeofday"];
     let mut found = false;
     plan.apply_with_subqueries(|node| {

@@ -57,7 +57,7 @@ impl Binder<'_> {
         {
             return Err(SqlError::syntax("syntax error at end of input"));
         }
-        let depth = self.enter_with(query.with.as_ref(), None, top)?;
+        let depth = self.enter_with(query, None, top)?;
         let bound = match statement {
             ast::Statement::Insert(insert) => self.insert(insert),
             ast::Statement::Update(update) => self.update(update),

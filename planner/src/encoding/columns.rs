@@ -85,7 +85,7 @@ impl ColumnBuilder {
                 | BaseType::Json
                 | BaseType::Jsonb
                 | BaseType::Unknown => Inner::Text(StringBuilder::with_capacity(capacity, capacity * 16)),
-                BaseType::Numeric | BaseType::Interval | BaseType::Timetz => {
+                BaseType::Numeric | BaseType::Interval | BaseType::Timetz | BaseType::Record(_) => {
                     Inner::Numeric(BinaryBuilder::with_capacity(capacity, capacity * 12))
                 }
                 BaseType::Bytea => Inner::Bytea(LargeBinaryBuilder::with_capacity(capacity, capacity * 16)),

@@ -44,6 +44,7 @@ pub fn exact_in_key(ty: SqlType) -> bool {
     !ty.array
         && match ty.base {
             BaseType::Numeric | BaseType::Interval | BaseType::Jsonb | BaseType::Float4 | BaseType::Float8 => false,
+            BaseType::Record(_) => false,
             BaseType::Char => ty.modifier >= 4,
             _ => true,
         }
@@ -140,6 +141,7 @@ fn encode_value(ty: SqlType, value: &ValueRef<'_>, out: &mut Vec<u8>) -> Result<
         ValueRef::Bytes(bytes) => match ty.base {
             BaseType::Numeric => out.extend_from_slice(key_of(bytes)),
             BaseType::Interval => out.extend_from_slice(interval::key_of(bytes)),
+            BaseType::Record(_) => push_escaped(super::record_key(bytes)?, out),
             BaseType::Uuid | BaseType::Timetz => out.extend_from_slice(bytes),
             _ => push_escaped(bytes, out),
         },

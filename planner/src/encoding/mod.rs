@@ -7,11 +7,13 @@ mod columns;
 mod index;
 mod key;
 mod literal;
+mod record;
 mod row;
 
 pub use columns::ColumnBuilder;
 pub use index::{IndexDecoder, IndexEncoder, IndexEntry};
 pub use key::{KeyColumn, KeyEncoder, exact_in_key};
+pub use record::{append_field, push_record, record_columns, record_fields, record_key};
 pub use row::{RowDecoder, RowEncoder, TableKey};
 
 use crate::catalog::StorageId;

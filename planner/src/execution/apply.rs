@@ -8,15 +8,15 @@ use crate::state;
 use crate::types::Datum;
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray};
 use datafusion::arrow::compute::concat;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{FieldRef, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DFSchema, DFSchemaRef, Result};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchema, DFSchemaRef, Result, TableReference};
 use datafusion::error::DataFusionError;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
-use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, apply_expression_roots, reset_plan_states};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
@@ -25,12 +25,16 @@ use datafusion::physical_plan::{
 };
 use futures::{StreamExt, TryStreamExt};
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// Rows after which others get the thread: each may run the subquery.
 const ROWS_BETWEEN_PAUSES: usize = 16;
+/// How many results are remembered, and how large one and the values it is for may be, in bytes.
+const KNOWN_AT_MOST: usize = 4096;
+const SMALL: usize = 256;
 
 /// What is made of the subquery's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +50,11 @@ pub enum ApplyKind {
     In {
         /// NOT IN.
         negated: bool,
+    },
+    /// Its rows beside the row: a join.
+    Lateral {
+        /// Rows without any of the subquery are kept, with NULLs.
+        outer: bool,
     },
 }
 
@@ -118,17 +127,22 @@ impl UserDefinedLogicalNodeCore for ApplyNode {
         let (Some(input), Some(subquery)) = (inputs.next(), inputs.next()) else {
             return Err(DataFusionError::Internal("apply takes two inputs".into()));
         };
-        let added = self.schema.iter().last().map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field)));
-        let mut fields: Vec<_> =
-            input.schema().iter().map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field))).collect();
-        fields.extend(added);
+        let own = |(qualifier, field): (Option<&TableReference>, &FieldRef)| (qualifier.cloned(), Arc::clone(field));
+        let mut fields: Vec<_> = input.schema().iter().map(own).collect();
+        match self.kind {
+            ApplyKind::Lateral { outer } => fields.extend(subquery.schema().iter().map(|(qualifier, field)| {
+                let nullable = field.is_nullable() || outer;
+                (qualifier.cloned(), Arc::new(field.as_ref().clone().with_nullable(nullable)))
+            })),
+            _ => fields.extend(self.schema.iter().last().map(own)),
+        }
         let schema = Arc::new(DFSchema::new_with_metadata(fields, input.schema().metadata().clone())?);
         Ok(ApplyNode { input, subquery, columns: expressions, operand, schema, ..self.clone() })
     }
 }
 
 /// Runs a subquery for each row.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ApplyExec {
     input: Arc<dyn ExecutionPlan>,
     subquery: Arc<dyn ExecutionPlan>,
@@ -163,7 +177,7 @@ impl ApplyExec {
         schema: SchemaRef,
     ) -> Self {
         let mut equivalences = EquivalenceProperties::new(Arc::clone(&schema));
-        // The input's columns keep their positions, so its order holds.
+        // The input's columns keep their positions, so its order holds, row by row and with rows repeated.
         if let Some(order) = input.properties().equivalence_properties().output_ordering() {
             equivalences.add_ordering(order);
         }
@@ -174,6 +188,28 @@ impl ApplyExec {
             Boundedness::Bounded,
         ));
         ApplyExec { input, subquery, kind, columns, operand, outer, schema, properties }
+    }
+
+    /// The rows.
+    pub fn input(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.input
+    }
+    /// What runs for each.
+    pub fn subquery(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.subquery
+    }
+    /// What is made of its rows.
+    pub fn kind(&self) -> ApplyKind {
+        self.kind
+    }
+    /// Where a row's values are put.
+    pub fn outer_values(&self) -> &Arc<OuterValues> {
+        &self.outer
+    }
+    /// The columns of a batch that the subquery sees.
+    pub fn seen(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
+        let value = |column: &Arc<dyn PhysicalExpr>| column.evaluate(batch)?.into_array(batch.num_rows());
+        self.columns.iter().map(value).collect()
     }
 
     fn with_inputs(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
@@ -197,6 +233,8 @@ impl ApplyExec {
             held: MemoryConsumer::new("Apply").register(task.memory_pool()),
             task,
             last: None,
+            known: HashMap::new(),
+            repeatable: is_repeatable(&self.subquery),
         }
     }
 }
@@ -214,6 +252,10 @@ struct Runner {
     held: MemoryReservation,
     /// The outer values of the last run and what it returned: an uncorrelated subquery runs once.
     last: Option<(Vec<Datum>, Found)>,
+    /// What it returned for other outer values, as far as that is small.
+    known: HashMap<Vec<Datum>, Found>,
+    /// Whether it returns the same for the same outer values.
+    repeatable: bool,
 }
 
 /// What a run of the subquery found.
@@ -264,7 +306,11 @@ impl Runner {
     async fn run(&mut self, outer: Vec<Datum>) -> Result<Found> {
         if let Some((values, found)) = &self.last
             && *values == outer
+            && (self.repeatable || outer.is_empty())
         {
+            return Ok(found.clone());
+        }
+        if let Some(found) = self.known.get(&outer) {
             return Ok(found.clone());
         }
         self.outer.set(outer.clone());
@@ -294,6 +340,7 @@ impl Runner {
                 }
                 Found::Rows(any)
             }
+            ApplyKind::Lateral { .. } => return Err(DataFusionError::Internal("a join has no one result".into())),
             ApplyKind::In { .. } => {
                 let mut batches = Vec::new();
                 self.held.free();
@@ -305,9 +352,36 @@ impl Runner {
                 Found::Values(if columns.is_empty() { None } else { Some(concat(&columns)?) })
             }
         };
+        let small = match &found {
+            Found::Value(value) => value.size() <= SMALL,
+            Found::Rows(_) => true,
+            Found::Values(_) => false,
+        };
+        if small
+            && self.repeatable
+            && self.known.len() < KNOWN_AT_MOST
+            && outer.iter().all(|datum| datum.size() <= SMALL)
+        {
+            self.known.insert(outer.clone(), found.clone());
+        }
         self.last = Some((outer, found.clone()));
         Ok(found)
     }
+}
+
+/// Whether a plan gives the same rows again: it calls no function whose result differs from call to call.
+fn is_repeatable(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    const NAMES: [&str; 6] = ["nextval", "setval", "random", "gen_random_uuid", "clock_timestamp", "timeofday"];
+    let mut volatile = false;
+    let walked = plan.apply(|operator| {
+        operator.apply_expressions(&mut |expression| {
+            expression.apply(|inner| {
+                volatile |= inner.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| NAMES.contains(&call.name()));
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    });
+    walked.is_ok() && !volatile
 }
 
 fn too_many() -> SqlError {
@@ -368,6 +442,9 @@ impl ExecutionPlan for ApplyExec {
         apply_expression_roots(self.columns.iter().chain(&self.operand), f)
     }
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        if matches!(self.kind, ApplyKind::Lateral { .. }) {
+            return super::lateral::lateral(Arc::new(self.clone()), partition, context);
+        }
         let input = self.input.execute(partition, Arc::clone(&context))?;
         let runner = self.runner(context);
         let extended = futures::stream::try_unfold((input, runner), |(mut input, mut runner)| async move {

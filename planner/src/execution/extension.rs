@@ -3,6 +3,7 @@
 use super::apply::{ApplyExec, ApplyNode};
 use super::generate_series::{GenerateSeriesExec, GenerateSeriesNode};
 use super::limit::{LimitExec, LimitNode};
+use super::shared_rows::{SharedRowsExec, SharedRowsNode};
 use super::table::{Parallelism, Table};
 use super::values::{ValuesExec, ValuesNode};
 use async_trait::async_trait;
@@ -53,6 +54,12 @@ impl ExtensionPlanner for ExtensionNodes {
                 return Err(DataFusionError::Internal("generate_series takes one input".into()));
             };
             return Ok(Some(Arc::new(GenerateSeriesExec::of(series, Arc::clone(input)))));
+        }
+        if let Some(shared) = node.as_any().downcast_ref::<SharedRowsNode>() {
+            let [input] = physical_inputs else {
+                return Err(DataFusionError::Internal("shared rows take one input".into()));
+            };
+            return Ok(Some(Arc::new(SharedRowsExec::new(shared, Arc::clone(input)))));
         }
         if let Some(apply) = node.as_any().downcast_ref::<ApplyNode>() {
             let [input, subquery] = physical_inputs else {

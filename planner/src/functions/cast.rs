@@ -39,6 +39,9 @@ pub(super) fn least_context(from: SqlType, to: SqlType) -> Option<CastContext> {
     if from.base == to.base || from.base == B::Unknown {
         return Some(Implicit);
     }
+    if let (B::Record(from), B::Record(to)) = (from.base, to.base) {
+        return (to.is_any() || from.is_any() || from.same_fields(to)).then_some(Implicit);
+    }
     let to_string = matches!(to.base, B::Text | B::Varchar | B::Char | B::Name);
     let from_string = matches!(from.base, B::Text | B::Varchar | B::Char | B::Name);
     let context = match (from.base, to.base) {
@@ -69,6 +72,7 @@ pub(super) fn least_context(from: SqlType, to: SqlType) -> Option<CastContext> {
         (B::Text | B::Varchar, B::Regclass) => Implicit,
         (B::Text | B::Varchar | B::Char, B::SingleChar) | (B::Name, B::Varchar | B::Char) => Assignment,
         (B::Void, _) | (_, B::Void) | (_, B::Unknown) => return None,
+        (_, B::Record(_)) => return None,
         // Anything is written to a string when stored, and read from one when asked.
         _ if to_string => Assignment,
         _ if from_string => Explicit,
@@ -92,6 +96,13 @@ pub(super) fn cast(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, contex
         return cast_unknown(resolver, expr, to, context);
     }
     let same_type = expr.ty.base == to.base && expr.ty.array == to.array;
+    if let (BaseType::Record(_), BaseType::Record(any)) = (expr.ty.base, to.base)
+        && any.is_any()
+        && expr.ty.array == to.array
+    {
+        // A record of any fields keeps its own.
+        return Ok(expr);
+    }
     if !same_type && !cast_exists(expr.ty, to, context) {
         return Err(no_cast(expr.ty, to));
     }
@@ -208,7 +219,7 @@ pub(super) fn category(ty: SqlType) -> char {
         BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz | BaseType::Time | BaseType::Timetz => 'D',
         BaseType::Interval => 'T',
         BaseType::Unknown => 'X',
-        BaseType::Void => 'P',
+        BaseType::Record(_) | BaseType::Void => 'P',
     }
 }
 
@@ -240,6 +251,15 @@ pub(super) fn common_type(context: &str, types: &[SqlType]) -> Result<SqlType> {
         }
         if ty.base == chosen.base && ty.array == chosen.array {
             continue;
+        }
+        if let (BaseType::Record(one), BaseType::Record(other)) = (chosen.base, ty.base)
+            && !one.same_fields(other)
+        {
+            if other.is_any() || one.is_any() {
+                chosen = if one.is_any() { ty } else { chosen };
+                continue;
+            }
+            return Err(SqlError::unsupported(format!("{context} of rows with different fields")));
         }
         if category(ty) != category(chosen) {
             return Err(SqlError::new(

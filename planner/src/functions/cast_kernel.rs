@@ -28,6 +28,9 @@ pub(super) fn same_bytes(from: SqlType, to: SqlType) -> bool {
     }
     let text = |base| matches!(base, B::Text | B::Varchar | B::Unknown);
     let oid = |base| matches!(base, B::Oid | B::Regclass | B::Regtype | B::Regproc | B::Regnamespace);
+    if let (B::Record(from), B::Record(to)) = (from.base, to.base) {
+        return from.is_any() || to.is_any() || from.same_fields(to);
+    }
     from.base == to.base
         || (text(from.base) || matches!(from.base, B::Name | B::SingleChar)) && text(to.base)
         || matches!(from.base, B::Text | B::Varchar) && to.base == B::Char

@@ -74,6 +74,7 @@ pub(super) fn canonical(expr: TypedExpr) -> TypedExpr {
         BaseType::Char if expr.ty.modifier < 4 => trimmed(expr),
         BaseType::Interval => interval_key(expr),
         BaseType::Jsonb => TypedExpr::new(jsonb_key(expr).expr, SqlType::JSONB),
+        BaseType::Record(_) => super::record::record_key(expr),
         _ => expr,
     }
 }
@@ -81,6 +82,13 @@ pub(super) fn canonical(expr: TypedExpr) -> TypedExpr {
 /// The type in which two operands are compared. Errors: 42883.
 fn comparison_type(symbol: &str, left: SqlType, right: SqlType) -> Result<SqlType> {
     use BaseType as B;
+    if let (B::Record(one), B::Record(other)) = (left.base, right.base) {
+        if left.array != right.array {
+            return Err(no_operator(symbol, Some(left), right));
+        }
+        super::record::comparable(symbol, one, other)?;
+        return Ok(left.plain());
+    }
     if left.array || right.array {
         if left.array && right.array && left.base == right.base {
             return Ok(left.plain());
@@ -194,7 +202,7 @@ pub(super) fn balance(
     }
     let ty = comparison_type(symbol, left.ty, right.ty)?;
     let bring = |expr: TypedExpr| -> Result<TypedExpr> {
-        if expr.ty.base == ty.base {
+        if expr.ty.base == ty.base || matches!(ty.base, BaseType::Record(_)) {
             return Ok(expr);
         }
         let context = if cast_exists(expr.ty, ty, implicit) { implicit } else { CastContext::Explicit };
@@ -207,6 +215,7 @@ pub(super) fn balance(
         BaseType::Char => balance_char(left, right),
         BaseType::Interval => (interval_key(left), interval_key(right)),
         BaseType::Jsonb => (jsonb_key(left), jsonb_key(right)),
+        BaseType::Record(_) => (super::record::record_key(left), super::record::record_key(right)),
         _ => (left, right),
     })
 }

@@ -219,6 +219,9 @@ impl<'a> Resolver<'a> {
 
     fn key(&self, expr: TypedExpr, operator: &str) -> Result<Expr> {
         let expr = self.settle(expr);
+        if let BaseType::Record(record) = expr.ty.base {
+            super::record::has_order(record)?;
+        }
         if expr.ty.base == BaseType::Json {
             let message = format!("could not identify an {operator} operator for type {}", expr.ty.name());
             return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));

@@ -37,6 +37,8 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
         }
         if expressions {
             super::expression_tokens::rewrite(tokens, at);
+            super::word_tokens::rewrite(source, tokens, at)?;
+            super::from_tokens::rewrite(tokens, at);
         }
         super::group_by::rewrite(tokens, at);
         at += 1;

@@ -59,7 +59,10 @@ impl Source {
 
     /// The tokens that are not white space or comments.
     pub fn tokens(&self) -> Result<Vec<TokenWithSpan>> {
-        let tokens = Tokenizer::new(&super::DIALECT, &self.text).tokenize_with_location().map_err(|error| {
+        let scanned =
+            super::lexical::scan(&self.text).map_err(|(error, location)| positioned(error, self.position(location)))?;
+        let text = scanned.text.as_deref().unwrap_or(&self.text);
+        let tokens = Tokenizer::new(&super::DIALECT, text).tokenize_with_location().map_err(|error| {
             let message = if error.message.starts_with("Unterminated string") {
                 "unterminated quoted string"
             } else if error.message.starts_with("Unterminated dollar") {
@@ -81,7 +84,11 @@ impl Source {
             positioned(SqlError::syntax(text), self.position(error.location))
         })?;
         let mut kept: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
-        for token in tokens {
+        let mut literals = scanned.literals.into_iter().peekable();
+        for mut token in tokens {
+            if literals.peek().is_some_and(|(start, _)| *start == token.span.start) {
+                say(&mut token.token, literals.next().map(|(_, text)| text).unwrap_or_default());
+            }
             match &token.token {
                 Token::Whitespace(_) | Token::EOF => {}
                 // Strings with a line break between them are one; without one, the second is out of place.
@@ -101,7 +108,60 @@ impl Source {
                 _ => kept.push(token),
             }
         }
+        self.join_operators(&mut kept, scanned.operators)?;
         Ok(kept)
+    }
+
+    /// Makes one token of what is one operator in PostgreSQL.
+    fn join_operators(&self, tokens: &mut Vec<TokenWithSpan>, operators: Vec<(Location, u64, String)>) -> Result<()> {
+        if operators.is_empty() {
+            return Ok(());
+        }
+        let mut joined: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
+        let mut operators = operators.into_iter().peekable();
+        let before = |one: Location, other: Location| (one.line, one.column) < (other.line, other.column);
+        for token in std::mem::take(tokens) {
+            while operators.peek().is_some_and(|(start, length, _)| {
+                let end = Location::new(start.line, start.column + length);
+                !before(token.span.start, end)
+            }) {
+                operators.next();
+            }
+            let Some((start, length, text)) = operators.peek() else {
+                joined.push(token);
+                continue;
+            };
+            let end = Location::new(start.line, start.column + length);
+            let whole = token.span.start == *start && token.span.end == end && token.token != Token::DoubleEq;
+            if before(token.span.start, *start) || whole {
+                joined.push(token);
+                continue;
+            }
+            if token.span.start == *start && before(end, token.span.end) {
+                // sqlparser took signs for a part of it.
+                let written = token.token.to_string();
+                joined.push(TokenWithSpan { token: operator_token(text), span: Span::new(*start, end) });
+                let mut at = end;
+                for sign in written.chars().skip(usize::try_from(*length).unwrap_or(usize::MAX)) {
+                    let next = Location::new(at.line, at.column + 1);
+                    joined.push(TokenWithSpan { token: operator_token(&sign.to_string()), span: Span::new(at, next) });
+                    at = next;
+                }
+                continue;
+            }
+            if token.span.start != *start {
+                // A later part of an operator that stands already.
+                continue;
+            }
+            if !joined.last().is_some_and(|last| ends_operand(&last.token)) {
+                let error = SqlError::new(state::UNDEFINED_FUNCTION, format!("operator does not exist: {text}"));
+                return Err(positioned(error, self.position(*start)));
+            }
+            joined
+                .push(TokenWithSpan { token: Token::CustomBinaryOperator(text.clone()), span: Span::new(*start, end) });
+        }
+        *tokens = joined;
+        Ok(())
     }
 
     /// `syntax error at or near "token"`, or at the end of the input.
@@ -136,6 +196,76 @@ impl Source {
         positioned(error, self.start(span))
     }
 }
+
+/// Puts what a hidden string or name says into its token.
+fn say(token: &mut Token, text: String) {
+    match token {
+        Token::Word(word) => word.value = text,
+        Token::SingleQuotedString(shown) => *shown = text,
+        _ => {}
+    }
+}
+
+/// The token of an operator.
+fn operator_token(text: &str) -> Token {
+    match text {
+        "+" => Token::Plus,
+        "-" => Token::Minus,
+        "*" => Token::Mul,
+        "/" => Token::Div,
+        "%" => Token::Mod,
+        "<" => Token::Lt,
+        ">" => Token::Gt,
+        "=" => Token::Eq,
+        "<=" => Token::LtEq,
+        ">=" => Token::GtEq,
+        "<>" => Token::Neq,
+        other => Token::CustomBinaryOperator(other.into()),
+    }
+}
+
+/// Whether an operand may end with a token.
+fn ends_operand(token: &Token) -> bool {
+    match token {
+        Token::RParen | Token::RBracket | Token::Number(..) | Token::Placeholder(_) => true,
+        Token::DollarQuotedString(_) => true,
+        Token::Word(word) => {
+            word.quote_style.is_some() || !STARTS_OPERAND.contains(&word.value.to_ascii_lowercase().as_str())
+        }
+        other => is_string(other),
+    }
+}
+
+/// Words after which an operand begins.
+const STARTS_OPERAND: &[&str] = &[
+    "select",
+    "where",
+    "and",
+    "or",
+    "not",
+    "on",
+    "having",
+    "by",
+    "when",
+    "then",
+    "else",
+    "case",
+    "in",
+    "between",
+    "like",
+    "ilike",
+    "returning",
+    "values",
+    "limit",
+    "offset",
+    "set",
+    "distinct",
+    "all",
+    "any",
+    "is",
+    "from",
+    "using",
+];
 
 fn is_string(token: &Token) -> bool {
     use Token as T;

@@ -28,6 +28,7 @@ pub fn apply_subqueries(plan: LogicalPlan, all: bool) -> Result<LogicalPlan> {
 fn has_subqueries(plan: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     plan.apply(|node| {
+        found |= matches!(node, LogicalPlan::Subquery(_));
         node.apply_expressions(|expression| {
             found |= expression.exists(|inner| Ok(is_subquery(inner)))?;
             Ok(TreeNodeRecursion::Continue)
@@ -52,11 +53,20 @@ pub fn has_correlated(plan: &LogicalPlan) -> Result<bool> {
     Ok(found)
 }
 
-fn is_subquery(expression: &Expr) -> bool {
+pub(super) fn is_subquery(expression: &Expr) -> bool {
     matches!(expression, Expr::ScalarSubquery(_) | Expr::Exists(_) | Expr::InSubquery(_))
 }
 
 fn rewrite(node: LogicalPlan, all: bool) -> DataFusionResult<Transformed<LogicalPlan>> {
+    let node = match node {
+        LogicalPlan::Join(join) => match super::lateral_join::rewrite(join, all)? {
+            Transformed { data, transformed: true, .. } if !matches!(data, LogicalPlan::Join(_)) => {
+                return Ok(Transformed::yes(rewrite(data, all)?.data));
+            }
+            other => return Ok(other),
+        },
+        node => node,
+    };
     let in_filter = matches!(node, LogicalPlan::Filter(_));
     let supported = in_filter
         || matches!(
@@ -117,8 +127,12 @@ fn restore(plan: LogicalPlan, schema: &DFSchemaRef) -> DataFusionResult<LogicalP
 
 fn needs_apply(expression: &Expr, in_filter: bool, all: bool) -> bool {
     match expression {
+        Expr::ScalarSubquery(subquery) if subquery.outer_ref_columns.is_empty() => {
+            // DataFusion would run it once for all outer rows.
+            sees_outer_row(&subquery.subquery)
+        }
         Expr::ScalarSubquery(subquery) => {
-            !subquery.outer_ref_columns.is_empty() && (all || !becomes_join(&subquery.subquery, true))
+            all || sees_outer_row(&subquery.subquery) || !becomes_join(&subquery.subquery, true)
         }
         Expr::Exists(Exists { subquery, .. }) | Expr::InSubquery(InSubquery { subquery, .. }) => {
             !in_filter || !subquery.outer_ref_columns.is_empty() && (all || !becomes_join(&subquery.subquery, false))
@@ -127,9 +141,28 @@ fn needs_apply(expression: &Expr, in_filter: bool, all: bool) -> bool {
     }
 }
 
+/// Whether a plan reads the row of an Apply around it.
+fn sees_outer_row(plan: &LogicalPlan) -> bool {
+    let mut found = false;
+    let walked = plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expression| {
+            found |= expression.exists(|inner| match inner {
+                Expr::Placeholder(placeholder) => Ok(placeholder.id.starts_with(OUTER)),
+                _ => Ok(false),
+            })?;
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    });
+    walked.is_err() || found
+}
+
+/// How placeholders of outer columns begin.
+const OUTER: &str = "$@";
+
 /// Whether DataFusion makes a join of a correlated subquery: its outer columns stand in filters only (for a
 /// scalar one in equalities, below one aggregate without groups), and nothing limits its rows.
-fn becomes_join(plan: &LogicalPlan, scalar: bool) -> bool {
+pub(super) fn becomes_join(plan: &LogicalPlan, scalar: bool) -> bool {
     let has_outer =
         |expression: &Expr| expression.exists(|e| Ok(matches!(e, Expr::OuterReferenceColumn(..)))).unwrap_or(true);
     let nested = |expression: &Expr| expression.exists(|e| Ok(is_subquery(e))).unwrap_or(true);
@@ -231,7 +264,7 @@ fn apply(
 }
 
 /// The plan with the outer columns that `schema` has as placeholders; those of rows further out stay.
-fn outer_to_placeholders(
+pub(super) fn outer_to_placeholders(
     plan: LogicalPlan,
     schema: &DFSchema,
     columns: &mut Vec<Column>,
@@ -245,7 +278,7 @@ fn outer_to_placeholders(
                         Some(position) => position,
                         None => {
                             columns.push(column);
-                            placeholders.push(format!("$@{}", next_number()));
+                            placeholders.push(format!("{OUTER}{}", next_number()));
                             columns.len() - 1
                         }
                     };
@@ -253,6 +286,7 @@ fn outer_to_placeholders(
                         .get(position)
                         .cloned()
                         .ok_or_else(|| DataFusionError::Internal("an outer column without placeholder".into()))?;
+                    let field = Arc::new(field.as_ref().clone().with_nullable(true));
                     Ok(Transformed::yes(Expr::Placeholder(Placeholder::new_with_field(id, Some(field)))))
                 }
                 // Nested subqueries depend on fewer columns now.
@@ -265,6 +299,11 @@ fn outer_to_placeholders(
                 }
                 other => Ok(Transformed::no(other)),
             })
+        })?
+        .transform_data(|node| match node {
+            LogicalPlan::Subquery(subquery) => Ok(Transformed::yes(LogicalPlan::Subquery(refreshed(subquery)?))),
+            // What is read from a row may be NULL for all that is known.
+            other => Ok(Transformed::yes(other.recompute_schema()?)),
         })
     })?;
     Ok(replaced.data)

@@ -10,6 +10,7 @@ pub mod engine;
 mod in_order;
 pub mod instance;
 pub mod key_order;
+mod lateral_join;
 pub mod lookup_join;
 pub mod prepared;
 pub mod slotting;

@@ -19,6 +19,7 @@
 //! | jsonb | Utf8: the text in jsonb's one form |
 //! | uuid | FixedSizeBinary(16) |
 //! | an enum | Int64: the place of the label, in the order of labels |
+//! | a record | Binary: the bytes of `record`, ordered by the fields |
 //! | array of T | List(item: T, nullable) |
 //! | void | Null |
 //!
@@ -30,6 +31,7 @@ pub mod interval;
 pub mod json;
 pub mod length;
 pub mod numeric;
+pub mod record;
 pub mod text;
 pub mod time;
 pub mod value;
@@ -78,6 +80,8 @@ pub enum BaseType {
     Regnamespace,
     /// A type of labels that a user made.
     Enum(enumeration::EnumType),
+    /// A row as a value.
+    Record(record::RecordType),
     /// A literal or parameter whose type is not resolved yet.
     Unknown,
     Void,
@@ -190,6 +194,7 @@ impl SqlType {
             BaseType::Date => DataType::Date32,
             BaseType::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, None),
             BaseType::Timestamptz => DataType::Timestamp(TimeUnit::Microsecond, Some("+00:00".into())),
+            BaseType::Record(_) => DataType::Binary,
             BaseType::Uuid => DataType::FixedSizeBinary(16),
             BaseType::Void => DataType::Null,
         };
@@ -257,6 +262,7 @@ impl SqlType {
             BaseType::Regproc => (24, 1008),
             BaseType::Regnamespace => (4089, 4090),
             BaseType::Enum(ty) => (ty.descriptor().oid, ty.descriptor().array_oid),
+            BaseType::Record(_) => (2249, 2287),
             BaseType::Unknown => (705, 705),
             BaseType::Void => (2278, 2278),
         };
@@ -269,8 +275,25 @@ impl SqlType {
             _ => None,
         }
     }
+    /// The record, if it is one.
+    pub fn as_record(&self) -> Option<record::RecordType> {
+        match self.base {
+            BaseType::Record(ty) if !self.array => Some(ty),
+            _ => None,
+        }
+    }
+    /// The type of records of these fields.
+    pub fn record(fields: Vec<(String, SqlType)>) -> SqlType {
+        SqlType::of(BaseType::Record(record::RecordType::new(fields)))
+    }
     /// The type with this OID, if it is built in.
     pub fn from_oid(oid: Oid) -> Option<SqlType> {
+        let record = SqlType::of(BaseType::Record(record::RecordType::any()));
+        match oid {
+            2249 => return Some(record),
+            2287 => return Some(record.array_of()),
+            _ => {}
+        }
         Self::ALL_BASES
             .iter()
             .flat_map(|base| [SqlType::of(*base), SqlType::of(*base).array_of()])
@@ -331,6 +354,7 @@ impl SqlType {
             BaseType::Timetz => 12,
             BaseType::Uuid | BaseType::Interval => 16,
             BaseType::Name => 64,
+            BaseType::Record(_) => -1,
             BaseType::Unknown => -2,
             BaseType::Numeric
             | BaseType::Text
@@ -375,6 +399,7 @@ impl SqlType {
             BaseType::Regproc => "regproc",
             BaseType::Regnamespace => "regnamespace",
             BaseType::Enum(ty) => &ty.descriptor().name,
+            BaseType::Record(_) => "record",
             BaseType::Unknown => "unknown",
             BaseType::Void => "void",
         };

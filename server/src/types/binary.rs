@@ -93,6 +93,24 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, out: &mut BytesMut) -> 
         }
         BaseType::Enum(labels) => out.put_slice(labels.label(cast::<Int64Array>(array, ty)?.value(row))?.as_bytes()),
         BaseType::Uuid => out.put_slice(cast::<FixedSizeBinaryArray>(array, ty)?.value(row)),
+        BaseType::Record(fields) => {
+            let columns = planner::encoding::record_columns(fields, cast::<BinaryArray>(array, ty)?.value(row))?;
+            let too_long = || SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "record too long");
+            out.put_i32(i32::try_from(columns.len()).map_err(|_| too_long())?);
+            for (ty, column) in columns {
+                out.put_u32(ty.oid());
+                let start = out.len();
+                out.put_i32(-1);
+                if column.is_null(0) {
+                    continue;
+                }
+                write(ty, column.as_ref(), 0, out)?;
+                let length = i32::try_from(out.len() - start - 4).map_err(|_| too_long())?;
+                if let Some(place) = out.get_mut(start..start + 4) {
+                    place.copy_from_slice(&length.to_be_bytes());
+                }
+            }
+        }
         BaseType::Void => {}
     }
     Ok(())
@@ -203,6 +221,10 @@ pub fn read(ty: SqlType, bytes: &Bytes) -> Result<Datum> {
                 return Err(SqlError::new("22009", "time zone displacement out of range"));
             }
             Datum::Binary(Some(TimeTz { micros, offset: -west }.to_bytes()))
+        }
+        BaseType::Record(_) => {
+            let message = "input of anonymous composite types is not implemented";
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
         }
         BaseType::Enum(labels) => {
             let label = std::str::from_utf8(bytes)

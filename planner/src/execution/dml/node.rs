@@ -7,7 +7,9 @@ use super::computed::Rules;
 use crate::catalog::{ColumnId, TableDescriptor};
 use crate::types::Oid;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, DFSchemaRef, Result, TableReference, plan_err};
+use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -50,7 +52,45 @@ pub struct InsertNode {
     pub returning: bool,
     /// The table's name or alias.
     pub qualifier: TableReference,
+    /// Scalar subqueries of ON CONFLICT, which see nothing around them: its expressions have [`OnConflict::subquery`] in their
+    /// place.
+    pub subqueries: Vec<Expr>,
     schema: DFSchemaRef,
+}
+
+/// How placeholders of subqueries of ON CONFLICT begin; then comes the place.
+const SUBQUERY: &str = "$?";
+
+impl OnConflict {
+    /// Takes the scalar subqueries out of the expressions.
+    pub fn take_subqueries(&mut self) -> Result<Vec<Expr>> {
+        let mut taken: Vec<Expr> = Vec::new();
+        let OnConflict::DoUpdate { set, filter, .. } = self else { return Ok(taken) };
+        for expr in set.iter_mut().map(|(_, expr)| expr).chain(filter) {
+            let replaced = std::mem::take(expr).transform_down(|inner| {
+                let Expr::ScalarSubquery(subquery) = &inner else { return Ok(Transformed::no(inner)) };
+                let field = Arc::clone(subquery.subquery.schema().field(0));
+                let id = format!("{SUBQUERY}{}", taken.len());
+                taken.push(inner);
+                let stand_in = Expr::Placeholder(Placeholder::new_with_field(id, Some(field)));
+                Ok(Transformed::new(stand_in, true, TreeNodeRecursion::Jump))
+            })?;
+            *expr = replaced.data;
+        }
+        Ok(taken)
+    }
+    /// Puts subqueries back into an expression.
+    pub fn with_subqueries(expr: Expr, subqueries: &[Expr]) -> Result<Expr> {
+        let replaced = expr.transform_up(|inner| {
+            let Expr::Placeholder(placeholder) = &inner else { return Ok(Transformed::no(inner)) };
+            let place = placeholder.id.strip_prefix(SUBQUERY).and_then(|place| place.parse::<usize>().ok());
+            match place.and_then(|place| subqueries.get(place)) {
+                Some(subquery) => Ok(Transformed::yes(subquery.clone())),
+                None => Ok(Transformed::no(inner)),
+            }
+        })?;
+        Ok(replaced.data)
+    }
 }
 
 /// UPDATE. Input: row key, old live columns, one new value per assigned column, then whatever RETURNING needs beside.
@@ -155,7 +195,9 @@ impl InsertNode {
             return plan_err!("INSERT into {} got {} columns, not {live}", table.name, input.schema().fields().len());
         }
         let schema = if returning { Arc::new(table_schema(&table, &qualifier)?) } else { count_schema()? };
-        Ok(InsertNode { table, input, on_conflict, rules, returning, qualifier, schema })
+        let mut on_conflict = on_conflict;
+        let subqueries = on_conflict.as_mut().map(OnConflict::take_subqueries).transpose()?.unwrap_or_default();
+        Ok(InsertNode { table, input, on_conflict, rules, returning, qualifier, subqueries, schema })
     }
 }
 
@@ -220,7 +262,7 @@ macro_rules! compare_by {
     };
 }
 
-compare_by!(InsertNode, |this| (this.on_conflict.clone(), this.rules.clone(), this.returning));
+compare_by!(InsertNode, |this| (this.on_conflict.clone(), this.rules.clone(), this.returning, this.subqueries.clone()));
 compare_by!(UpdateNode, |this| (this.assigned.clone(), this.rules.clone(), this.returning));
 compare_by!(DeleteNode, |this| (this.rules.clone(), this.returning));
 compare_by!(LockRowsNode, |this| (this.key_column, this.strength));
@@ -234,7 +276,7 @@ fn one_input(mut inputs: Vec<LogicalPlan>) -> Result<LogicalPlan> {
 
 /// What writing nodes have in common: they need every column of their input.
 macro_rules! writing_node {
-    ($node:ty, $name:literal) => {
+    ($node:ty, $name:literal $(, $subqueries:ident)?) => {
         impl UserDefinedLogicalNodeCore for $node {
             fn name(&self) -> &str {
                 $name
@@ -246,13 +288,19 @@ macro_rules! writing_node {
                 &self.schema
             }
             fn expressions(&self) -> Vec<Expr> {
-                Vec::new()
+                #[allow(unused_mut)]
+                let mut all = Vec::new();
+                $(all.clone_from(&self.$subqueries);)?
+                all
             }
             fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "{}: {}", $name, self.table.name)
             }
-            fn with_exprs_and_inputs(&self, _exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
-                Ok(Self { input: one_input(inputs)?, ..self.clone() })
+            fn with_exprs_and_inputs(&self, exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
+                let node = Self { input: one_input(inputs)?, ..self.clone() };
+                let _ = &exprs;
+                $(let node = Self { $subqueries: exprs, ..node };)?
+                Ok(node)
             }
             fn necessary_children_exprs(&self, _output: &[usize]) -> Option<Vec<Vec<usize>>> {
                 Some(vec![(0..self.input.schema().fields().len()).collect()])
@@ -261,7 +309,7 @@ macro_rules! writing_node {
     };
 }
 
-writing_node!(InsertNode, "Insert");
+writing_node!(InsertNode, "Insert", subqueries);
 writing_node!(UpdateNode, "Update");
 writing_node!(DeleteNode, "Delete");
 

@@ -64,7 +64,22 @@ impl DmlPlanner {
         Ok((TableCodec::new(Arc::clone(table), &rules.computed, &physical)?, computer))
     }
 
-    fn conflict(&self, codec: &TableCodec, node: &InsertNode, session: &dyn Session) -> Result<Option<Conflict>> {
+    fn conflict(
+        &self,
+        codec: &TableCodec,
+        node: &InsertNode,
+        planner: &dyn PhysicalPlanner,
+        session: &dyn Session,
+        context: &PhysicalPlanningContext,
+    ) -> Result<Option<Conflict>> {
+        let physical = |expr: &Expr, schema: &DFSchema| -> Result<Arc<dyn PhysicalExpr>> {
+            if node.subqueries.is_empty() {
+                return self.expression(expr, schema, session);
+            }
+            // Subqueries run before the statement writes; what they answered stands in for them.
+            let expr = OnConflict::with_subqueries(expr.clone(), &node.subqueries)?;
+            planner.create_physical_expr(&fill_expression(expr, &self.slots)?, schema, session, context)
+        };
         Ok(match &node.on_conflict {
             None => None,
             Some(OnConflict::DoNothing { arbiter }) => {
@@ -75,11 +90,9 @@ impl DmlPlanner {
                 let schema = conflict_schema(&node.table, &node.qualifier)?;
                 let set = set
                     .iter()
-                    .map(|(column, value)| {
-                        Ok((live_position(&node.table, *column)?, self.expression(value, &schema, session)?))
-                    })
+                    .map(|(column, value)| Ok((live_position(&node.table, *column)?, physical(value, &schema)?)))
                     .collect::<Result<Vec<_>>>()?;
-                let filter = filter.as_ref().map(|filter| self.expression(filter, &schema, session)).transpose()?;
+                let filter = filter.as_ref().map(|filter| physical(filter, &schema)).transpose()?;
                 let update = ConflictUpdate { set, filter, schema: schema.inner().clone() };
                 Some(Conflict { arbiter: Some(space_of(codec, *arbiter)?), update: Some(update) })
             }
@@ -112,17 +125,18 @@ fn live_position(table: &TableDescriptor, id: ColumnId) -> Result<usize> {
 impl ExtensionPlanner for DmlPlanner {
     async fn plan_extension(
         &self,
-        _planner: &dyn PhysicalPlanner,
+        planner: &dyn PhysicalPlanner,
         node: &dyn UserDefinedLogicalNode,
         _logical_inputs: &[&LogicalPlan],
         physical_inputs: &[Arc<dyn ExecutionPlan>],
         session: &dyn Session,
-        _context: &PhysicalPlanningContext,
+        context: &PhysicalPlanningContext,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         let input = || physical_inputs.first().ok_or_else(|| DataFusionError::Internal("a write has one input".into()));
         if let Some(insert) = node.as_any().downcast_ref::<InsertNode>() {
             let (codec, computer) = self.codec(&insert.table, &insert.rules, session)?;
-            let operation = Operation::Insert { on_conflict: self.conflict(&codec, insert, session)? };
+            let operation =
+                Operation::Insert { on_conflict: self.conflict(&codec, insert, planner, session, context)? };
             let checks = self.checks(&insert.table, &insert.rules.checks, session)?;
             return Ok(Some(self.write(codec, operation, checks, computer, insert.returning, input()?, node)));
         }

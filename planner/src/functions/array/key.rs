@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(in crate::functions) fn array_key(expr: TypedExpr) -> TypedExpr {
     let ty = expr.ty.plain();
     let result = match ty.base {
-        BaseType::Numeric | BaseType::Interval | BaseType::Char => ty,
+        BaseType::Numeric | BaseType::Interval | BaseType::Char | BaseType::Record(_) => ty,
         BaseType::Jsonb => SqlType::BYTEA.array_of(),
         _ => return expr,
     };
@@ -28,6 +28,9 @@ fn canonical(call: &Call<'_>) -> Result<ArrayRef> {
     rebuilt(call, |made, (elements, at), _| match (value_at(elements.as_ref(), at)?, base) {
         (ValueRef::Bytes(bytes), BaseType::Numeric) => {
             made.append(&ValueRef::Bytes(&Numeric::from_key(key_of(bytes), 0)?.0.to_bytes()))
+        }
+        (ValueRef::Bytes(bytes), BaseType::Record(_)) => {
+            made.append(&ValueRef::Bytes(crate::encoding::record_key(bytes)?))
         }
         (ValueRef::Bytes(bytes), _) => made.append(&ValueRef::Bytes(&interval::canonical(bytes))),
         (ValueRef::Text(text), BaseType::Jsonb) => made.append(&ValueRef::Bytes(&json::key(text)?)),

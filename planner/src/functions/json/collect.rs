@@ -37,6 +37,7 @@ pub(in crate::functions) fn aggregate(resolver: &Resolver<'_>, name: &str, call:
 
 fn collected(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
     let element = call.types.first().copied().unwrap_or(SqlType::TEXT).element();
+    let lines = !binary && matches!(element.base, crate::types::BaseType::Record(_));
     with_context(call, |context| {
         let lists = call.column::<List>(0)?;
         let mut builder = Text::builder(call.rows);
@@ -48,7 +49,8 @@ fn collected(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
                         let text = json_of(element, elements.as_ref(), at, context)?;
                         parts.push(if binary { to_jsonb(&text)? } else { text });
                     }
-                    Some(array(parts))
+                    // Each record on a line of its own.
+                    Some(if lines { format!("[{}]", parts.join(", \n ")) } else { array(parts) })
                 }
                 None => None,
             };

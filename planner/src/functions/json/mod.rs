@@ -5,10 +5,12 @@ mod build;
 mod change;
 mod collect;
 mod contain;
+mod record;
 mod rows;
 mod to_json;
 
 pub(super) use collect::{NAMES as AGGREGATES, aggregate};
+pub(crate) use record::{Source as RecordSource, record_lists};
 pub(super) use rows::{exists as is_row_function, row_lists};
 
 use super::kernel::{Kernel, KernelFunction, Stability};

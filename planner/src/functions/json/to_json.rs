@@ -1,13 +1,15 @@
 //! Values as JSON: to_json, to_jsonb, array_to_json, and what the builders and aggregates write.
 
-use crate::error::{Result, SqlError};
+use crate::encoding::record_columns;
+use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
-use crate::functions::typed::{SqlWrite, Text};
+use crate::functions::typed::{Bool, SqlWrite, Text};
 use crate::types::json::{object, quote, to_jsonb};
+use crate::types::record::RecordType;
 use crate::types::text::{OutputContext, output_string};
 use crate::types::{BaseType, SqlType};
-use datafusion::arrow::array::{Array, AsArray};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use std::sync::Arc;
 
 /// A value of a row as JSON text; NULL is null.
@@ -23,6 +25,11 @@ pub(super) fn json_of(ty: SqlType, array: &dyn Array, row: usize, context: &Outp
         let parts: Result<Vec<String>> =
             (0..elements.len()).map(|at| json_of(element, elements.as_ref(), at, context)).collect();
         return Ok(format!("[{}]", parts?.join(",")));
+    }
+    if let B::Record(fields) = ty.base {
+        let record =
+            array.as_binary_opt::<i32>().ok_or_else(|| SqlError::internal("a record that is no bytes"))?.value(row);
+        return record_as_json(fields, record, ",", context);
     }
     let text = output_string(ty, array, row, context)?;
     Ok(match ty.base {
@@ -42,6 +49,49 @@ pub(super) fn json_of(ty: SqlType, array: &dyn Array, row: usize, context: &Outp
             if ty.base == B::Timestamptz { quote(&with_minutes(&text)) } else { quote(&text) }
         }
         _ => quote(&text),
+    })
+}
+
+/// A record as an object, its pairs with a separator between them.
+fn record_as_json(ty: RecordType, record: &[u8], separator: &str, context: &OutputContext<'_>) -> Result<String> {
+    let mut pairs = Vec::new();
+    for ((name, _), (ty, column)) in ty.fields().iter().zip(record_columns(ty, record)?) {
+        pairs.push(format!("{}:{}", quote(name), json_of(ty, column.as_ref(), 0, context)?));
+    }
+    Ok(format!("{{{}}}", pairs.join(separator)))
+}
+
+/// row_to_json, perhaps with a line for each pair.
+fn row_to_json(call: &Call<'_>) -> Result<ArrayRef> {
+    let ty = call.types.first().and_then(SqlType::as_record);
+    let Some(ty) = ty else {
+        let shown = call.types.first().map_or(String::new(), SqlType::name);
+        return Err(SqlError::new(state::UNDEFINED_FUNCTION, format!("function row_to_json({shown}) does not exist"))
+            .hint(
+                "No function matches the given name and argument types. You might need to add explicit type casts.",
+            ));
+    };
+    with_context(call, |context| {
+        let array = call.array(0)?;
+        let records = array.as_binary_opt::<i32>().ok_or_else(|| SqlError::internal("a record that is no bytes"))?;
+        let pretty = if call.arguments.len() > 1 { Some(call.column::<Bool>(1)?) } else { None };
+        let mut builder = Text::builder(call.rows);
+        for row in 0..call.rows {
+            let at = Call::row_of(array, row);
+            let lines = match &pretty {
+                Some(pretty) => pretty.get(row)?,
+                None => Some(false),
+            };
+            let value = match lines.filter(|_| !array.is_null(at)) {
+                Some(lines) => {
+                    let separator = if lines { ",\n " } else { "," };
+                    Some(record_as_json(ty, records.value(at), separator, context)?)
+                }
+                None => None,
+            };
+            Text::append(&mut builder, value)?;
+        }
+        Ok(Text::finish(builder))
     })
 }
 
@@ -106,6 +156,15 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         ScalarFunction::polymorphic(name, &[parameter], false, ResultType::Is(result), Stability::Stable, kernel)
     };
     vec![
+        make("row_to_json", Param::Any, SqlType::JSON, Arc::new(row_to_json)),
+        ScalarFunction::polymorphic(
+            "row_to_json",
+            &[Param::Any, Param::Is(SqlType::BOOL)],
+            false,
+            ResultType::Is(SqlType::JSON),
+            Stability::Stable,
+            Arc::new(row_to_json),
+        ),
         make("to_json", Param::Any, SqlType::JSON, converted(false)),
         make("to_jsonb", Param::Any, SqlType::JSONB, converted(true)),
         make("array_to_json", Param::AnyArray, SqlType::JSON, converted(false)),

@@ -236,6 +236,10 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
         BaseType::Regclass | BaseType::Regtype | BaseType::Regproc | BaseType::Regnamespace => {
             ScalarValue::Int64(Some(input_name(ty.base, text, context)?))
         }
+        BaseType::Record(_) => {
+            let message = "input of anonymous composite types is not implemented";
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+        }
         BaseType::Void => ScalarValue::Null,
     })
 }

@@ -2,9 +2,11 @@
 
 use super::OutputContext;
 use super::array::write_element;
+use crate::encoding::record_columns;
 use crate::error::{Result, SqlError};
 use crate::types::interval::{Interval, write_interval};
 use crate::types::numeric::Numeric;
+use crate::types::record::RecordType;
 use crate::types::{BaseType, Datum, SqlType, datetime, time};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{
@@ -191,8 +193,44 @@ pub fn output(
             let oid = array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row);
             out.extend_from_slice(name_of(ty.base, oid, context).as_bytes());
         }
+        BaseType::Record(ty) => {
+            write_record(ty, array.as_binary_opt::<i32>().ok_or_else(wrong)?.value(row), context, out)?
+        }
         BaseType::Void => {}
     }
+    Ok(())
+}
+
+/// `(1,"a b",)`.
+fn write_record(ty: RecordType, record: &[u8], context: &OutputContext<'_>, out: &mut Vec<u8>) -> Result<()> {
+    out.push(b'(');
+    let mut text = Vec::new();
+    for (at, (ty, column)) in record_columns(ty, record)?.into_iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        if column.is_null(0) {
+            continue;
+        }
+        text.clear();
+        output(ty, column.as_ref(), 0, context, &mut text)?;
+        let special = |byte: &u8| {
+            matches!(byte, b'"' | b'\\' | b'(' | b')' | b',') || byte.is_ascii_whitespace() || *byte == 0x0b
+        };
+        if !text.is_empty() && !text.iter().any(special) {
+            out.extend_from_slice(&text);
+            continue;
+        }
+        out.push(b'"');
+        for byte in &text {
+            if matches!(byte, b'"' | b'\\') {
+                out.push(*byte);
+            }
+            out.push(*byte);
+        }
+        out.push(b'"');
+    }
+    out.push(b')');
     Ok(())
 }
 

@@ -1,0 +1,122 @@
+//! Aggregates in subqueries that are those of a query around: all columns of their arguments are that query's. In the
+//! subquery's plan such a call stands as it is, over outer columns, until the query that it belongs to is grouped.
+
+use super::binder::Binder;
+use super::expression::{Clause, Env};
+use super::query::BoundQuery;
+use super::scope::Scope;
+use crate::error::{Result, SqlError};
+use datafusion::common::DFSchema;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
+use datafusion::logical_expr::{Expr, Subquery};
+use sqlparser::ast;
+
+impl Binder<'_> {
+    /// A query within an expression.
+    pub fn inner_query(&self, query: &ast::Query, env: Env<'_>) -> Result<BoundQuery> {
+        self.query_within(query, env.scope, env.clause)
+    }
+
+    /// A query that sees a scope, from a clause.
+    pub fn query_within(&self, query: &ast::Query, scope: &Scope<'_>, clause: Clause) -> Result<BoundQuery> {
+        self.clauses.borrow_mut().push(clause);
+        let bound = self.query(query, Some(scope));
+        self.clauses.borrow_mut().pop();
+        bound
+    }
+
+    /// 42803 where no aggregate may stand, for one whose expression is known: the query it belongs to decides.
+    pub fn aggregate_allowed(&self, expr: &Expr, env: Env<'_>, what: &str) -> Result<()> {
+        let depth = outer_depth(expr, env.scope);
+        if depth == 0 {
+            return super::call::grouped_call_allowed(env.clause, what);
+        }
+        let clauses = self.clauses.borrow();
+        match clauses.len().checked_sub(depth).and_then(|at| clauses.get(at)) {
+            Some(clause) => super::call::grouped_call_allowed(*clause, what),
+            None => Err(SqlError::internal("a query without the one around it")),
+        }
+    }
+}
+
+/// How far out the query is that an aggregate belongs to; 0 for the one it stands in.
+fn outer_depth(expr: &Expr, scope: &Scope<'_>) -> usize {
+    let mut nearest = None;
+    let mut own = false;
+    // The visitor cannot fail.
+    let _ = expr.apply(|inner| {
+        match inner {
+            Expr::AggregateFunction(_) => own |= !is_outer(inner),
+            Expr::OuterReferenceColumn(_, column) => {
+                let (mut around, mut depth) = (scope.parent, 1);
+                while let Some(here) = around {
+                    if here.schema.as_ref().is_some_and(|schema| schema.has_column(column)) {
+                        break;
+                    }
+                    around = here.parent;
+                    depth += 1;
+                }
+                nearest = Some(nearest.map_or(depth, |nearest: usize| nearest.min(depth)));
+            }
+            _ => {}
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    if own { 0 } else { nearest.unwrap_or(0) }
+}
+
+/// Whether an aggregate is that of a query around the one it stands in.
+pub fn is_outer(call: &Expr) -> bool {
+    let (mut outer, mut own) = (false, false);
+    // The visitor cannot fail.
+    let _ = call.apply(|inner| {
+        outer |= matches!(inner, Expr::OuterReferenceColumn(..));
+        own |= matches!(inner, Expr::Column(_)) || subquery_of(inner).is_some();
+        Ok(TreeNodeRecursion::Continue)
+    });
+    outer && !own
+}
+
+/// The subquery that an expression is.
+pub fn subquery_of(expr: &Expr) -> Option<&Subquery> {
+    match expr {
+        Expr::ScalarSubquery(subquery)
+        | Expr::Exists(Exists { subquery, .. })
+        | Expr::InSubquery(InSubquery { subquery, .. })
+        | Expr::SetComparison(SetComparison { subquery, .. }) => Some(subquery),
+        _ => None,
+    }
+}
+
+/// The aggregates in an expression's subqueries that belong to a query of these rows, as calls over its columns.
+pub fn claimed(expr: &Expr, rows: &DFSchema, found: &mut Vec<Expr>) -> Result<()> {
+    expr.apply(|inner| {
+        let Some(subquery) = subquery_of(inner).filter(|subquery| !subquery.outer_ref_columns.is_empty()) else {
+            return Ok(TreeNodeRecursion::Continue);
+        };
+        subquery.subquery.apply_with_subqueries(|node| {
+            node.apply_expressions(|part| {
+                part.apply(|call| {
+                    if matches!(call, Expr::AggregateFunction(_)) && is_outer(call) {
+                        let own = as_own(call.clone(), rows)?;
+                        if own != *call && !found.contains(&own) {
+                            found.push(own);
+                        }
+                    }
+                    Ok(TreeNodeRecursion::Continue)
+                })
+            })
+        })?;
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(())
+}
+
+fn as_own(call: Expr, rows: &DFSchema) -> datafusion::common::Result<Expr> {
+    let own = call.transform_up(|inner| match inner {
+        Expr::OuterReferenceColumn(_, column) if rows.has_column(&column) => Ok(Transformed::yes(Expr::Column(column))),
+        other => Ok(Transformed::no(other)),
+    })?;
+    Ok(own.data)
+}

@@ -1,0 +1,143 @@
+//! Rows as values: ROW(…), `(a, b)`, whole rows of relations, and fields of rows.
+
+use super::binder::Binder;
+use super::expression::Env;
+use super::scope::{Scope, ScopeRelation};
+use super::select::Item;
+use crate::error::{Result, SqlError, state};
+use crate::functions::{TypedExpr, record};
+use crate::parse::{ALL_FIELDS, fold, fold_name};
+use crate::types::{Datum, SqlType};
+use datafusion::logical_expr::{Case, Expr};
+use sqlparser::ast::{self, FunctionArg, FunctionArgExpr};
+
+impl Binder<'_> {
+    /// `ROW(…)` and `(a, b)`: fields f1, f2, ….
+    pub fn row_value(&self, fields: Vec<TypedExpr>) -> Result<TypedExpr> {
+        let named = fields.into_iter().enumerate().map(|(at, typed)| Ok((format!("f{}", at + 1), self.settle(typed)?)));
+        Ok(record::row(named.collect::<Result<_>>()?))
+    }
+
+    /// The fields of `ROW(…)`, `t.*` being the columns of t.
+    pub fn row_fields(&self, args: &[FunctionArg], env: Env<'_>) -> Result<Vec<TypedExpr>> {
+        let mut fields = Vec::new();
+        for arg in args {
+            match arg {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => fields.push(self.expr(expr, env)?),
+                FunctionArg::Unnamed(FunctionArgExpr::QualifiedWildcard(name)) => {
+                    let (schema, relation) = fold_name(name)?;
+                    let names = self.columns_of(schema.as_deref(), &relation, env.scope)?;
+                    fields.extend(names.into_iter().map(|(_, typed)| typed));
+                }
+                other => return Err(SqlError::unsupported(format!("the argument {other}"))),
+            }
+        }
+        Ok(fields)
+    }
+
+    /// The columns of a relation, here or around.
+    pub fn columns_of(
+        &self,
+        schema: Option<&str>,
+        relation: &str,
+        scope: &Scope<'_>,
+    ) -> Result<Vec<(String, TypedExpr)>> {
+        let (found, around, depth) = scope.find_relation(schema, relation)?;
+        let seen = |column: &super::scope::ScopeColumn| Ok((column.name.clone(), around.seen_from(column, depth)?));
+        found.columns.iter().map(seen).collect()
+    }
+
+    /// A relation's whole row. Where an outer join has none it is NULL.
+    pub fn whole_row(&self, schema: Option<&str>, name: &str, scope: &Scope<'_>) -> Result<TypedExpr> {
+        let columns = self.columns_of(schema, name, scope)?;
+        let (relation, around, depth) = scope.find_relation(schema, name)?;
+        if let ([(_, only)], ScopeRelation { scalar: true, .. }) = (columns.as_slice(), relation) {
+            return Ok(only.clone());
+        }
+        let settled = columns.into_iter().map(|(name, typed)| Ok((name, self.settle(typed)?)));
+        let row = record::row(settled.collect::<Result<_>>()?);
+        let Some(key) = &relation.key else { return Ok(row) };
+        let key = match depth {
+            0 => Expr::Column(key.clone()),
+            _ => super::scope::outer_references(Expr::Column(key.clone()), around.schema.as_deref())?,
+        };
+        let null = Expr::Literal(Datum::Binary(None), None);
+        let case = Case {
+            expr: None,
+            when_then_expr: vec![(Box::new(key.is_null()), Box::new(null))],
+            else_expr: Some(Box::new(row.expr)),
+        };
+        Ok(TypedExpr { expr: Expr::Case(case), ty: row.ty })
+    }
+
+    /// `(row).field`; of what is no row, a call of a function with one argument.
+    pub fn field(&self, root: TypedExpr, name: &str) -> Result<TypedExpr> {
+        let Some(record) = root.ty.as_record() else {
+            if !root.is_unknown()
+                && !root.ty.array
+                && let Ok(called) = self.resolver.function(name, vec![root.clone()])
+            {
+                return Ok(called);
+            }
+            let ty = root.ty.name();
+            let message = format!("column notation .{name} applied to type {ty}, which is not a composite type");
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+        };
+        match record.field(name) {
+            Some((place, ty)) => Ok(record::field(root, place, ty)),
+            None => {
+                let message = format!("could not identify column \"{name}\" in record data type");
+                Err(SqlError::new(state::UNDEFINED_COLUMN, message))
+            }
+        }
+    }
+
+    /// `(row).*` in a select list.
+    pub fn expanded_row(&self, expr: &ast::Expr, env: Env<'_>) -> Result<Vec<Item>> {
+        if let Some(relation) = relation_in_brackets(expr, env.scope) {
+            let columns = self.columns_of(None, &relation, env.scope)?;
+            return Ok(columns
+                .into_iter()
+                .map(|(name, typed)| Item { name, typed, table_oid: 0, attnum: 0 })
+                .collect());
+        }
+        let root = self.expr(expr, env)?;
+        let Some(fields) = root.ty.as_record() else {
+            let message = format!("type {} is not composite", root.ty.name());
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+        };
+        let item = |(place, (name, ty)): (usize, &(String, SqlType))| Item {
+            name: name.clone(),
+            typed: record::field(root.clone(), place, *ty),
+            table_oid: 0,
+            attnum: 0,
+        };
+        Ok(fields.fields().iter().enumerate().map(item).collect())
+    }
+}
+
+/// The row whose fields `(row).*` asks for.
+pub fn all_fields(expr: &ast::Expr) -> Option<ast::Expr> {
+    let ast::Expr::CompoundFieldAccess { root, access_chain } = expr else { return None };
+    let (last, before) = access_chain.split_last()?;
+    match last {
+        ast::AccessExpr::Dot(ast::Expr::Identifier(ident))
+            if ident.value == ALL_FIELDS && ident.quote_style.is_none() => {}
+        _ => return None,
+    }
+    Some(match before.is_empty() {
+        true => root.as_ref().clone(),
+        false => ast::Expr::CompoundFieldAccess { root: root.clone(), access_chain: before.to_vec() },
+    })
+}
+
+/// The relation whose whole row `(t)` is: a name that is no column's.
+pub fn relation_in_brackets(expr: &ast::Expr, scope: &Scope<'_>) -> Option<String> {
+    let mut inner = expr;
+    while let ast::Expr::Nested(nested) = inner {
+        inner = nested;
+    }
+    let ast::Expr::Identifier(ident) = inner else { return None };
+    let name = fold(ident);
+    (scope.column(&name).is_err() && scope.find_relation(None, &name).is_ok()).then_some(name)
+}

@@ -1,0 +1,228 @@
+//! Where a WITH RECURSIVE query may name itself, and in which order queries of WITH RECURSIVE are bound. Works on syntax trees
+//! alone.
+
+use crate::error::{Result, SqlError, state};
+use crate::parse::fold;
+use sqlparser::ast::{self, JoinOperator, SetExpr, SetOperator, TableFactor, Visit, Visitor};
+use std::ops::ControlFlow;
+
+/// SQLSTATE of recursion that is not well formed.
+pub const INVALID_RECURSION: &str = "42P19";
+
+/// Where a reference stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Allowed,
+    NonRecursive,
+    Subquery,
+    OuterJoin,
+    Intersect,
+    Except,
+}
+
+/// 42P19 and 0A000 for what a recursive query may not do. Whether it is a UNION is known already.
+pub fn check_recursion(
+    name: &str,
+    query: &ast::Query,
+    (left, right): (&SetExpr, &SetExpr),
+    is_aggregate: &dyn Fn(&str) -> bool,
+) -> Result<()> {
+    let refused = |what: &str| {
+        let message = format!("{what} in a recursive query is not implemented");
+        Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message))
+    };
+    if query.order_by.is_some() {
+        return refused("ORDER BY");
+    }
+    match &query.limit_clause {
+        Some(ast::LimitClause::LimitOffset { limit: None, offset: Some(_), .. }) => return refused("OFFSET"),
+        Some(_) => return refused("LIMIT"),
+        None if query.fetch.is_some() => return refused("LIMIT"),
+        None => {}
+    }
+    if !query.locks.is_empty() {
+        return refused("FOR UPDATE/SHARE");
+    }
+    let mut walk = Walk { name, is_aggregate, references: 0 };
+    walk.set_expr(left, Place::NonRecursive)?;
+    walk.set_expr(right, Place::Allowed)
+}
+
+struct Walk<'w> {
+    name: &'w str,
+    is_aggregate: &'w dyn Fn(&str) -> bool,
+    references: usize,
+}
+
+impl Walk<'_> {
+    fn reference(&mut self, place: Place) -> Result<()> {
+        let within = match place {
+            Place::Allowed => {
+                self.references += 1;
+                if self.references == 1 {
+                    return Ok(());
+                }
+                "more than once"
+            }
+            Place::NonRecursive => "within its non-recursive term",
+            Place::Subquery => "within a subquery",
+            Place::OuterJoin => "within an outer join",
+            Place::Intersect => "within INTERSECT",
+            Place::Except => "within EXCEPT",
+        };
+        let message = format!("recursive reference to query \"{}\" must not appear {within}", self.name);
+        Err(SqlError::new(INVALID_RECURSION, message))
+    }
+
+    /// What may not name the query at all.
+    fn expression(&mut self, part: &impl Visit, place: Place) -> Result<()> {
+        match mentions(part, self.name) {
+            true => self.reference(if place == Place::NonRecursive { place } else { Place::Subquery }),
+            false => Ok(()),
+        }
+    }
+
+    fn query(&mut self, query: &ast::Query, place: Place) -> Result<()> {
+        let ctes = query.with.iter().flat_map(|with| &with.cte_tables);
+        for cte in ctes {
+            if fold(&cte.alias.name) == self.name {
+                return Ok(());
+            }
+            self.query(&cte.query, place)?;
+        }
+        self.set_expr(&query.body, place)?;
+        self.expression(&query.order_by, place)?;
+        self.expression(&query.limit_clause, place)
+    }
+
+    fn set_expr(&mut self, body: &SetExpr, place: Place) -> Result<()> {
+        match body {
+            SetExpr::Select(select) => self.select(select, place),
+            SetExpr::Query(query) => self.query(query, place),
+            SetExpr::SetOperation { op, set_quantifier, left, right } => {
+                let all = *set_quantifier == ast::SetQuantifier::All;
+                let (first, second) = match op {
+                    SetOperator::Intersect if all => (Place::Intersect, Place::Intersect),
+                    SetOperator::Except if all => (Place::Except, Place::Except),
+                    SetOperator::Except => (place, Place::Except),
+                    _ => (place, place),
+                };
+                let within = |inner: Place| if place == Place::Allowed { inner } else { place };
+                self.set_expr(left, within(first))?;
+                self.set_expr(right, within(second))
+            }
+            SetExpr::Table(table) if table.schema_name.is_none() => {
+                let named = table.table_name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(self.name));
+                if named { self.reference(place) } else { Ok(()) }
+            }
+            other => self.expression(other, place),
+        }
+    }
+
+    fn select(&mut self, select: &ast::Select, place: Place) -> Result<()> {
+        let mut own = false;
+        for item in &select.from {
+            own |= self.joined(item, place)?;
+        }
+        let rest = ast::Select { from: Vec::new(), ..select.clone() };
+        self.expression(&rest, place)?;
+        let mut aggregates = Aggregates { is_aggregate: self.is_aggregate, depth: 0 };
+        if own && rest.visit(&mut aggregates).is_break() {
+            let message = "aggregate functions are not allowed in a recursive query's recursive term";
+            return Err(SqlError::new(INVALID_RECURSION, message));
+        }
+        Ok(())
+    }
+
+    /// Whether an item of FROM names the query itself, not within a subquery.
+    fn joined(&mut self, item: &ast::TableWithJoins, place: Place) -> Result<bool> {
+        use JoinOperator as J;
+        let left = |join: &ast::Join| matches!(join.join_operator, J::Left(_) | J::LeftOuter(_) | J::FullOuter(_));
+        let right = |join: &ast::Join| matches!(join.join_operator, J::Right(_) | J::RightOuter(_) | J::FullOuter(_));
+        let factors =
+            std::iter::once((&item.relation, None)).chain(item.joins.iter().map(|join| (&join.relation, Some(join))));
+        let mut own = false;
+        for (at, (factor, join)) in factors.enumerate() {
+            let nullable = join.is_some_and(left) || item.joins.iter().skip(at).any(right);
+            let inner = if nullable && place == Place::Allowed { Place::OuterJoin } else { place };
+            own |= self.factor(factor, inner)?;
+            if let Some(join) = join {
+                self.expression(&join.join_operator, place)?;
+            }
+        }
+        Ok(own)
+    }
+
+    fn factor(&mut self, factor: &TableFactor, place: Place) -> Result<bool> {
+        match factor {
+            TableFactor::Table { name, args: None, .. } => {
+                let [ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice() else { return Ok(false) };
+                let own = fold(ident) == self.name;
+                if own {
+                    self.reference(place)?;
+                }
+                Ok(own)
+            }
+            TableFactor::Derived { subquery, .. } => self.query(subquery, place).map(|()| false),
+            TableFactor::NestedJoin { table_with_joins, .. } => self.joined(table_with_joins, place),
+            other => self.expression(other, place).map(|()| false),
+        }
+    }
+}
+
+/// Looks for aggregates of a query's own level.
+struct Aggregates<'a> {
+    is_aggregate: &'a dyn Fn(&str) -> bool,
+    depth: usize,
+}
+
+impl Visitor for Aggregates<'_> {
+    type Break = ();
+    fn pre_visit_query(&mut self, _: &ast::Query) -> ControlFlow<()> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+    fn post_visit_query(&mut self, _: &ast::Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+    fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<()> {
+        match expr {
+            ast::Expr::Function(function) if self.depth == 0 && function.over.is_none() => {
+                let [ast::ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else {
+                    return ControlFlow::Continue(());
+                };
+                if (self.is_aggregate)(&fold(name)) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// Whether a part of a tree names a table.
+pub fn mentions(part: &impl Visit, name: &str) -> bool {
+    let flow = ast::visit_relations(part, |relation| match relation.0.as_slice() {
+        [ast::ObjectNamePart::Identifier(ident)] if fold(ident) == name => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    flow.is_break()
+}
+
+/// The places of queries of WITH RECURSIVE, each after those it names. Errors: 0A000 when two name each other.
+pub fn in_order(queries: &[(String, &ast::Query)]) -> Result<Vec<usize>> {
+    let needs = |place: usize, other: usize| {
+        let (Some((_, query)), Some((name, _))) = (queries.get(place), queries.get(other)) else { return false };
+        place != other && mentions(*query, name)
+    };
+    let mut left: Vec<usize> = (0..queries.len()).collect();
+    let mut order = Vec::with_capacity(queries.len());
+    while !left.is_empty() {
+        let free = left.iter().position(|place| !left.iter().any(|other| needs(*place, *other)));
+        let Some(free) = free else {
+            let message = "mutual recursion between WITH items is not implemented";
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+        };
+        order.push(left.remove(free));
+    }
+    Ok(order)
+}

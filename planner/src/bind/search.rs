@@ -1,0 +1,201 @@
+//! SEARCH and CYCLE of recursive WITH queries: said by columns that both terms carry along, as PostgreSQL's rewriter does.
+
+use super::binder::Binder;
+use super::scope::Scope;
+use super::with::Item;
+use crate::error::{Result, SqlError};
+use crate::parse::{StatementKind, fold};
+use sqlparser::ast::{self, Expr, SelectItem, SetExpr, TableFactor};
+
+/// What the recursive term carries along: names of columns, what they begin with and what they become.
+#[derive(Default)]
+struct Carried {
+    names: Vec<String>,
+    first: Vec<String>,
+    step: Vec<String>,
+    /// The condition under which a row is gone on from, of the last round's columns: the mark, and what it must not be.
+    ended: Option<(String, String)>,
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// The name under which the recursive term has a carried column of the last round.
+fn hidden(place: usize) -> String {
+    quoted(&format!("\u{1}carried {place}"))
+}
+
+impl Binder<'_> {
+    /// The query with the columns of its SEARCH and CYCLE clauses.
+    pub(super) fn search_and_cycle(&self, item: &Item<'_>, name: &str, parent: Option<&Scope<'_>>) -> Result<ast::Cte> {
+        let mut table = item.table.clone();
+        let SetExpr::SetOperation { left, right, .. } = table.query.body.as_mut() else { return Ok(table) };
+        let mut names: Vec<String> =
+            self.set_expr(left, parent)?.columns.into_iter().map(|column| column.name).collect();
+        for (name, alias) in names.iter_mut().zip(&table.alias.columns) {
+            *name = fold(&alias.name);
+        }
+        let carried = carried(item, &names)?;
+        let own: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+        let own = own.join(", ");
+        **left = around(
+            &format!("SELECT {own}, {} FROM (SELECT 1) AS \"\u{1}first\"({own})", carried.first.join(", ")),
+            left.as_ref().clone(),
+        )?;
+        let inner = with_hidden(right, name, &carried)?;
+        let before: Vec<String> = (0..carried.names.len()).map(hidden).collect();
+        **right = around(
+            &format!(
+                "SELECT {own}, {} FROM (SELECT 1) AS \"\u{1}step\"({own}, {})",
+                carried.step.join(", "),
+                before.join(", ")
+            ),
+            inner,
+        )?;
+        table.alias.columns = names
+            .iter()
+            .chain(&carried.names)
+            .map(|name| ast::TableAliasColumnDef { name: ast::Ident::with_quote('"', name), data_type: None })
+            .collect();
+        Ok(table)
+    }
+}
+
+/// The items of a clause that the parser made a query of.
+fn clause(table: &ast::Cte) -> Vec<&Expr> {
+    let SetExpr::Select(select) = table.query.body.as_ref() else { return Vec::new() };
+    let mut exprs = Vec::new();
+    for item in &select.projection {
+        if let SelectItem::UnnamedExpr(expr) = item {
+            exprs.push(expr);
+        }
+    }
+    exprs
+}
+
+fn ident(expr: &Expr) -> Result<String> {
+    match expr {
+        Expr::Identifier(ident) => Ok(fold(ident)),
+        other => Err(SqlError::syntax(format!("syntax error at or near \"{other}\""))),
+    }
+}
+
+/// `ROW(…)` of columns, which must be the query's.
+fn row(columns: &[&Expr], names: &[String], what: &str) -> Result<String> {
+    let mut quotes = Vec::new();
+    for column in columns {
+        let column = ident(column)?;
+        if !names.contains(&column) {
+            return Err(SqlError::syntax(format!("{what} column \"{column}\" not in WITH query column list")));
+        }
+        quotes.push(quoted(&column));
+    }
+    Ok(quotes.join(", "))
+}
+
+fn carried(item: &Item<'_>, names: &[String]) -> Result<Carried> {
+    let mut carried = Carried::default();
+    if let Some(search) = item.search
+        && let [how, set, columns @ ..] = clause(search).as_slice()
+    {
+        let fields = row(columns, names, "search")?;
+        let before = hidden(0);
+        carried.names.push(new_name(set, names, "search sequence")?);
+        if ident(how)? == "depth" {
+            carried.first.push(format!("ARRAY[ROW({fields})]"));
+            carried.step.push(format!("{before} || ARRAY[ROW({fields})]"));
+        } else {
+            carried.first.push(format!("ROW(0::bigint, {fields})"));
+            carried.step.push(format!("ROW(({before}).f1 + 1, {fields})"));
+        }
+    }
+    if let Some(cycle) = item.cycle
+        && let [mark, path, to, default, columns @ ..] = clause(cycle).as_slice()
+    {
+        let fields = row(columns, names, "cycle")?;
+        let before = hidden(carried.names.len() + 1);
+        let mark = new_name(mark, names, "cycle mark")?;
+        carried.ended = Some((mark.clone(), to.to_string()));
+        carried.names.push(mark);
+        carried.first.push(default.to_string());
+        carried.step.push(format!("CASE WHEN ROW({fields}) = ANY ({before}) THEN {to} ELSE {default} END"));
+        carried.names.push(new_name(path, names, "cycle path")?);
+        carried.first.push(format!("ARRAY[ROW({fields})]"));
+        carried.step.push(format!("{before} || ARRAY[ROW({fields})]"));
+    }
+    Ok(carried)
+}
+
+fn new_name(expr: &Expr, names: &[String], what: &str) -> Result<String> {
+    let name = ident(expr)?;
+    if names.contains(&name) {
+        return Err(SqlError::syntax(format!("{what} column name \"{name}\" already used in WITH query column list")));
+    }
+    Ok(name)
+}
+
+/// A query of one FROM item in brackets, which becomes `body`.
+fn around(text: &str, body: SetExpr) -> Result<SetExpr> {
+    let mut statements = crate::parse::parse(text)?;
+    let unexpected = || SqlError::internal("a query of one item");
+    let StatementKind::Sql(tree) = statements.pop().ok_or_else(unexpected)?.kind else { return Err(unexpected()) };
+    let ast::Statement::Query(mut query) = *tree else { return Err(unexpected()) };
+    let SetExpr::Select(select) = query.body.as_mut() else { return Err(unexpected()) };
+    match select.from.first_mut().map(|item| &mut item.relation) {
+        Some(TableFactor::Derived { subquery, .. }) => *subquery.body = body,
+        _ => return Err(unexpected()),
+    }
+    Ok(*query.body)
+}
+
+/// The recursive term with what it carries along of the last round, and without rows at which a cycle ended.
+fn with_hidden(term: &SetExpr, name: &str, carried: &Carried) -> Result<SetExpr> {
+    let refused = || SqlError::unsupported("SEARCH or CYCLE of a recursive term that is not a plain SELECT");
+    let select = match term {
+        SetExpr::Select(select) => select,
+        SetExpr::Query(query) => match query.body.as_ref() {
+            SetExpr::Select(select)
+                if query.order_by.is_none() && query.limit_clause.is_none() && query.with.is_none() =>
+            {
+                select
+            }
+            _ => return Err(refused()),
+        },
+        _ => return Err(refused()),
+    };
+    let mut select = select.clone();
+    let factors = select
+        .from
+        .iter()
+        .flat_map(|item| std::iter::once(&item.relation).chain(item.joins.iter().map(|join| &join.relation)));
+    let own = factors.into_iter().find_map(|factor| match factor {
+        TableFactor::Table { name: table, alias, args: None, .. } => match table.0.as_slice() {
+            [ast::ObjectNamePart::Identifier(ident)] if fold(ident) == name => {
+                Some(alias.as_ref().map_or_else(|| ident.clone(), |alias| alias.name.clone()))
+            }
+            _ => None,
+        },
+        _ => None,
+    });
+    let own = own.ok_or_else(refused)?;
+    let column = |name: &str| Expr::CompoundIdentifier(vec![own.clone(), ast::Ident::with_quote('"', name)]);
+    for (place, name) in carried.names.iter().enumerate() {
+        let alias = ast::Ident::with_quote('"', format!("\u{1}carried {place}"));
+        select.projection.push(SelectItem::ExprWithAlias { expr: column(name), alias });
+    }
+    if let Some((mark, to)) = &carried.ended {
+        let (to, _) = crate::parse::parse_expression(to)?;
+        let goes_on =
+            Expr::BinaryOp { left: Box::new(column(mark)), op: ast::BinaryOperator::NotEq, right: Box::new(to) };
+        select.selection = Some(match select.selection.take() {
+            Some(condition) => Expr::BinaryOp {
+                left: Box::new(Expr::Nested(Box::new(condition))),
+                op: ast::BinaryOperator::And,
+                right: Box::new(goes_on),
+            },
+            None => goes_on,
+        });
+    }
+    Ok(SetExpr::Select(select))
+}

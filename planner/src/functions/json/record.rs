@@ -1,0 +1,191 @@
+//! json as rows of given columns: json_to_record, json_populate_record and their kin. Each column is an array of one element a
+//! row, which a plan unnests.
+
+use super::super::kernel::{Call, Kernel, KernelFunction, Stability};
+use super::super::typed::Text;
+use super::super::{CastContext, Resolver, TypedExpr};
+use crate::encoding::{ColumnBuilder, append_field, push_record, record_fields};
+use crate::error::{Result, SqlError, state};
+use crate::types::json::{Node, Value, parse, to_jsonb};
+use crate::types::text::{InputContext, OutputContext, input, output_string};
+use crate::types::value::{ValueRef, value_at};
+use crate::types::{BaseType, Datum, SqlType};
+use datafusion::arrow::array::{Array, AsArray};
+use std::sync::Arc;
+
+/// What the rows are read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Source {
+    /// Whether it is an array of objects rather than one.
+    pub(crate) set: bool,
+    /// Whether the first argument is a row whose values stand where the object has none.
+    pub(crate) populate: bool,
+    /// Of jsonb rather than json.
+    binary: bool,
+}
+
+impl Source {
+    /// The function with this name.
+    pub(crate) fn named(name: &str) -> Option<Source> {
+        let (binary, rest) = match name.strip_prefix("jsonb_") {
+            Some(rest) => (true, rest),
+            None => (false, name.strip_prefix("json_")?),
+        };
+        let (set, populate) = match rest {
+            "to_record" => (false, false),
+            "to_recordset" => (true, false),
+            "populate_record" => (false, true),
+            "populate_recordset" => (true, true),
+            _ => return None,
+        };
+        Some(Source { set, populate, binary })
+    }
+}
+
+/// The columns of a call as arrays. Errors: 42883.
+pub(crate) fn record_lists(
+    resolver: &Resolver<'_>,
+    name: &str,
+    source: Source,
+    mut args: Vec<TypedExpr>,
+    columns: &[(String, SqlType)],
+) -> Result<Vec<TypedExpr>> {
+    let missing = resolver.no_function(name, &args);
+    let base = if source.populate && !args.is_empty() { Some(args.remove(0)) } else { None };
+    let [text] = <[TypedExpr; 1]>::try_from(args).map_err(|_| missing.clone())?;
+    let wanted = if source.binary { SqlType::JSONB } else { SqlType::JSON };
+    let text = resolver.cast(text, wanted, CastContext::Implicit).map_err(|_| missing)?;
+    let mut lists = Vec::new();
+    for (place, (column, ty)) in columns.iter().enumerate() {
+        let (column, ty, set) = (column.clone(), *ty, source.set);
+        let called = name.to_string();
+        let key = format!("{name} {column} {}", ty.format());
+        let kernel: Kernel = Arc::new(move |call: &Call<'_>| column_values(call, &called, &column, place, ty, set));
+        let mut types = vec![text.ty];
+        let mut exprs = vec![text.expr.clone()];
+        if let Some(base) = &base {
+            types.push(base.ty);
+            exprs.push(base.expr.clone());
+        }
+        let slots = Some(Arc::clone(resolver.slots));
+        // There are no arrays of arrays: what shall be one stands as its text until it is a row's.
+        let item = if ty.array { SqlType::TEXT } else { ty };
+        lists.push(KernelFunction::new(key, types, item.array_of(), Stability::Stable, kernel, slots).call(exprs));
+    }
+    Ok(lists)
+}
+
+fn column_values(
+    call: &Call<'_>,
+    name: &str,
+    column: &str,
+    place: usize,
+    ty: SqlType,
+    set: bool,
+) -> Result<datafusion::arrow::array::ArrayRef> {
+    let texts = call.column::<Text>(0)?;
+    let base = call.arguments.get(1);
+    let statement = call.context().ok();
+    let context = statement.as_ref().map_or(InputContext::PLAIN, |statement| InputContext::of_statement(statement));
+    let mut builder = ColumnBuilder::new(call.result, call.rows);
+    for row in 0..call.rows {
+        let mut values = ColumnBuilder::new(ty, 1);
+        let default = |values: &mut ColumnBuilder| -> Result<()> {
+            let base = base.map(|array| (array, Call::row_of(array, row))).filter(|(array, at)| !array.is_null(*at));
+            match base.and_then(|(array, at)| Some(array.as_binary_opt::<i32>()?.value(at))) {
+                Some(record) => append_field(values, record_fields(record)?.get(place).copied().flatten()),
+                None => {
+                    values.append_null();
+                    Ok(())
+                }
+            }
+        };
+        match texts.get(row)? {
+            // Nothing to read: no rows of a set, else the row as it is.
+            None if set => {}
+            None => default(&mut values)?,
+            Some(text) => {
+                let node = parse(text)?;
+                let objects: Vec<&Node<'_>> = match (&node.value, set) {
+                    (Value::Array(elements), true) => elements.iter().collect(),
+                    (Value::Object(_), true) => return Err(wrong(format!("cannot call {name} on an object"))),
+                    (_, true) => return Err(wrong(format!("cannot call {name} on a scalar"))),
+                    _ => vec![&node],
+                };
+                for object in objects {
+                    let Value::Object(pairs) = &object.value else {
+                        let message = match (set, &object.value) {
+                            (true, _) => format!("argument of {name} must be an array of objects"),
+                            (false, Value::Array(_)) => "cannot call populate_composite on an array".to_string(),
+                            _ => "cannot call populate_composite on a scalar".to_string(),
+                        };
+                        return Err(wrong(message));
+                    };
+                    match pairs.iter().rev().find(|(key, _)| key == column) {
+                        Some((_, value)) => values.append_datum(&datum(value, ty, &context)?)?,
+                        None => default(&mut values)?,
+                    }
+                }
+            }
+        }
+        let made = values.finish()?;
+        if !ty.array {
+            builder.append(&ValueRef::List(made))?;
+            continue;
+        }
+        let output =
+            statement.as_ref().map_or(OutputContext::PLAIN, |statement| OutputContext::of_statement(statement));
+        let mut texts = ColumnBuilder::new(SqlType::TEXT, made.len());
+        for at in 0..made.len() {
+            match made.is_null(at) {
+                true => texts.append_null(),
+                false => texts.append(&ValueRef::Text(&output_string(ty, made.as_ref(), at, &output)?))?,
+            }
+        }
+        builder.append(&ValueRef::List(texts.finish()?))?;
+    }
+    builder.finish()
+}
+
+fn wrong(message: String) -> SqlError {
+    SqlError::new(state::INVALID_PARAMETER_VALUE, message)
+}
+
+/// A value of json as a value of a type.
+fn datum(node: &Node<'_>, ty: SqlType, context: &InputContext<'_>) -> Result<Datum> {
+    if matches!(node.value, Value::Null) {
+        return Ok(Datum::try_from(&ty.arrow())?);
+    }
+    match (&node.value, ty.base) {
+        (Value::Array(elements), _) if ty.array => {
+            let mut made = ColumnBuilder::new(ty.element(), elements.len());
+            for element in elements {
+                made.append_datum(&datum(element, ty.element(), context)?)?;
+            }
+            let mut list = ColumnBuilder::new(ty, 1);
+            list.append(&ValueRef::List(made.finish()?))?;
+            Ok(Datum::try_from_array(&list.finish()?, 0)?)
+        }
+        (_, _) if ty.array && !matches!(node.value, Value::String(_)) => {
+            Err(SqlError::new(state::INVALID_TEXT_REPRESENTATION, "expected JSON array"))
+        }
+        (Value::Object(pairs), BaseType::Record(record)) => {
+            let mut columns = Vec::new();
+            for (name, ty) in record.fields() {
+                let found = pairs.iter().rev().find(|(key, _)| key == name);
+                let value = match found {
+                    Some((_, value)) => datum(value, *ty, context)?,
+                    None => Datum::try_from(&ty.arrow())?,
+                };
+                columns.push(value.to_array()?);
+            }
+            let values = columns.iter().map(|column| value_at(column.as_ref(), 0)).collect::<Result<Vec<_>>>()?;
+            let mut bytes = Vec::new();
+            push_record(record.types(), &values, &mut bytes)?;
+            Ok(Datum::Binary(Some(bytes)))
+        }
+        (_, BaseType::Json) => Ok(Datum::Utf8(Some(node.text.to_string()))),
+        (_, BaseType::Jsonb) => Ok(Datum::Utf8(Some(to_jsonb(node.text)?))),
+        _ => input(ty, &node.as_text().unwrap_or_default(), context),
+    }
+}

@@ -1,0 +1,125 @@
+//! Functions over records: making one, its fields, its key, whether it is NULL.
+
+use super::TypedExpr;
+use super::kernel::{Call, Kernel, KernelFunction, Stability};
+use super::typed::{NumericBytes, unary};
+use crate::encoding::{ColumnBuilder, append_field, push_record, record_fields};
+use crate::error::{Result, SqlError, state};
+use crate::types::record::RecordType;
+use crate::types::value::value_at;
+use crate::types::{BaseType, SqlType};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, BooleanBuilder};
+use std::sync::Arc;
+
+/// `ROW(…)`: the fields and their names.
+pub fn row(fields: Vec<(String, TypedExpr)>) -> TypedExpr {
+    let types: Vec<SqlType> = fields.iter().map(|(_, typed)| typed.ty).collect();
+    let names = fields.iter().map(|(name, typed)| (name.clone(), typed.ty)).collect();
+    let result = SqlType::record(names);
+    let kernel: Kernel = Arc::new(|call: &Call<'_>| {
+        let mut builder = BinaryBuilder::with_capacity(call.rows, call.rows * 16);
+        let mut bytes = Vec::new();
+        for row in 0..call.rows {
+            let values: Vec<_> = call
+                .arguments
+                .iter()
+                .map(|array| value_at(array.as_ref(), Call::row_of(array, row)))
+                .collect::<Result<_>>()?;
+            bytes.clear();
+            push_record(call.types.iter().copied(), &values, &mut bytes)?;
+            builder.append_value(&bytes);
+        }
+        Ok(Arc::new(builder.finish()) as ArrayRef)
+    });
+    KernelFunction::new("row", types, result, Stability::Immutable, kernel, None)
+        .call(fields.into_iter().map(|(_, typed)| typed.expr).collect())
+}
+
+/// A field of a record by its place.
+pub fn field(record: TypedExpr, place: usize, ty: SqlType) -> TypedExpr {
+    let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
+        let array = call.array(0)?;
+        let records = binary(array)?;
+        let mut builder = ColumnBuilder::new(call.result, call.rows);
+        for row in 0..call.rows {
+            let at = Call::row_of(array, row);
+            if array.is_null(at) {
+                builder.append_null();
+                continue;
+            }
+            append_field(&mut builder, record_fields(records.value(at))?.get(place).copied().flatten())?;
+        }
+        builder.finish()
+    });
+    KernelFunction::new(format!("field {place}"), vec![record.ty], ty, Stability::Immutable, kernel, None)
+        .call(vec![record.expr])
+}
+
+fn binary(array: &ArrayRef) -> Result<&datafusion::arrow::array::BinaryArray> {
+    array.as_binary_opt::<i32>().ok_or_else(|| SqlError::internal("a record that is no bytes"))
+}
+
+/// IS NULL and IS NOT NULL of a record: all its fields are, or none is.
+pub fn null_test(record: TypedExpr, negated: bool) -> TypedExpr {
+    let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
+        let array = call.array(0)?;
+        let records = binary(array)?;
+        let mut builder = BooleanBuilder::with_capacity(call.rows);
+        for row in 0..call.rows {
+            let at = Call::row_of(array, row);
+            builder.append_value(if array.is_null(at) {
+                !negated
+            } else {
+                record_fields(records.value(at))?.into_iter().all(|field| field.is_none() != negated)
+            });
+        }
+        Ok(Arc::new(builder.finish()) as ArrayRef)
+    });
+    let name = if negated { "record is not null" } else { "record is null" };
+    KernelFunction::new(name, vec![record.ty], SqlType::BOOL, Stability::Immutable, kernel, None)
+        .call(vec![record.expr])
+}
+
+/// By what equal records are equal bytes, in order.
+pub(super) fn record_key(record: TypedExpr) -> TypedExpr {
+    let ty = record.ty;
+    let kernel =
+        unary::<NumericBytes, NumericBytes, _>(|bytes: &[u8]| Ok(crate::encoding::record_key(bytes)?.to_vec()));
+    KernelFunction::new("record_key", vec![ty], ty, Stability::Immutable, kernel, None).call(vec![record.expr])
+}
+
+/// 42804 for records that cannot be compared, 42883 for fields that cannot.
+pub(super) fn comparable(_symbol: &str, left: RecordType, right: RecordType) -> Result<()> {
+    if left.fields().len() != right.fields().len() {
+        let message = "cannot compare record types with different numbers of columns";
+        return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+    }
+    for (at, (left, right)) in left.types().zip(right.types()).enumerate() {
+        let both = |left: SqlType, right: SqlType| match (left.base, right.base) {
+            (BaseType::Record(left), BaseType::Record(right)) => left.same_fields(right),
+            (left, right) => left == right,
+        };
+        if left.array != right.array || !both(left, right) {
+            let (left, right) = (left.name(), right.name());
+            let message =
+                format!("cannot compare dissimilar column types {left} and {right} at record column {}", at + 1);
+            return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+        }
+    }
+    has_order(left)
+}
+
+/// 42883 for records of fields that have no order.
+pub(super) fn has_order(record: RecordType) -> Result<()> {
+    for ty in record.types() {
+        match ty.base {
+            BaseType::Json => {
+                let message = format!("could not identify a comparison function for type {}", ty.name());
+                return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
+            }
+            BaseType::Record(inner) => has_order(inner)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}

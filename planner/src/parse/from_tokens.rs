@@ -1,0 +1,120 @@
+//! Items of FROM that sqlparser has no place for, said in other words: ONLY, `t *`, ROWS FROM, the alias of USING. The binder
+//! knows the words by the constants here; none of them is a name that can be written without quotes.
+
+use super::cursor::is_word;
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+
+/// `JOIN … USING (a) AS j` is `JOIN … USING (a, alias j)`: the last name begins with this.
+pub const JOIN_ALIAS: &str = "\u{1}alias ";
+/// `ROWS FROM (f(), g())` is a call of this with calls as arguments.
+pub const ROWS_FROM: &str = "\u{1}rows from";
+
+fn word_at(tokens: &[TokenWithSpan], at: usize, words: &[&str]) -> bool {
+    tokens.get(at).is_some_and(|token| words.iter().any(|word| is_word(token, word)))
+}
+
+fn sign_at(tokens: &[TokenWithSpan], at: usize, sign: &Token) -> bool {
+    tokens.get(at).is_some_and(|token| token.token == *sign)
+}
+
+fn named(value: String, quote_style: Option<char>, like: &TokenWithSpan) -> TokenWithSpan {
+    TokenWithSpan { token: Token::Word(Word { value, quote_style, keyword: Keyword::NoKeyword }), span: like.span }
+}
+
+/// Rewrites what stands at a place of a query or write.
+pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    if word_at(tokens, at, &["only"]) {
+        only(tokens, at);
+    } else if word_at(tokens, at, &["rows"])
+        && word_at(tokens, at + 1, &["from"])
+        && sign_at(tokens, at + 2, &Token::LParen)
+    {
+        let Some(here) = tokens.get(at).cloned() else { return };
+        tokens.splice(at..at + 2, [named(ROWS_FROM.into(), None, &here)]);
+    } else if word_at(tokens, at, &["using"]) && sign_at(tokens, at + 1, &Token::LParen) {
+        alias_of_using(tokens, at + 1);
+    } else if sign_at(tokens, at, &Token::Mul) {
+        star(tokens, at);
+    }
+}
+
+/// No table has children: ONLY says nothing.
+fn only(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    let begins = at.checked_sub(1).is_some_and(|before| {
+        word_at(tokens, before, &["from", "join", "update", "into"]) || sign_at(tokens, before, &Token::Comma)
+    });
+    if !begins {
+        return;
+    }
+    if matches!(tokens.get(at + 1).map(|token| &token.token), Some(Token::Word(_))) {
+        tokens.remove(at);
+        return;
+    }
+    // ONLY (t)
+    let mut close = at + 2;
+    while matches!(tokens.get(close).map(|token| &token.token), Some(Token::Word(_) | Token::Period)) {
+        close += 1;
+    }
+    if sign_at(tokens, at + 1, &Token::LParen) && sign_at(tokens, close, &Token::RParen) {
+        tokens.remove(close);
+        tokens.drain(at..at + 2);
+    }
+}
+
+/// `FROM t *`: with the children, of which there are none.
+fn star(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    const AFTER: [&str; 18] = [
+        "where",
+        "group",
+        "having",
+        "order",
+        "limit",
+        "offset",
+        "fetch",
+        "for",
+        "union",
+        "intersect",
+        "except",
+        "join",
+        "left",
+        "right",
+        "inner",
+        "full",
+        "cross",
+        "natural",
+    ];
+    let Some(mut first) = at.checked_sub(1) else { return };
+    if !matches!(tokens.get(first).map(|token| &token.token), Some(Token::Word(_))) {
+        return;
+    }
+    while first >= 2
+        && sign_at(tokens, first - 1, &Token::Period)
+        && matches!(tokens.get(first - 2).map(|token| &token.token), Some(Token::Word(_)))
+    {
+        first -= 2;
+    }
+    let table = first.checked_sub(1).is_some_and(|before| word_at(tokens, before, &["from", "join", "update"]));
+    let ends = match tokens.get(at + 1).map(|token| &token.token) {
+        None | Some(Token::RParen | Token::Comma) => true,
+        _ => word_at(tokens, at + 1, &AFTER) || word_at(tokens, at + 1, &["as", "on", "set"]),
+    };
+    if table && ends {
+        tokens.remove(at);
+    }
+}
+
+fn alias_of_using(tokens: &mut Vec<TokenWithSpan>, open: usize) {
+    let mut close = open + 1;
+    while matches!(tokens.get(close).map(|token| &token.token), Some(Token::Word(_) | Token::Comma)) {
+        close += 1;
+    }
+    if !sign_at(tokens, close, &Token::RParen) || !word_at(tokens, close + 1, &["as"]) {
+        return;
+    }
+    let Some(TokenWithSpan { token: Token::Word(alias), span }) = tokens.get(close + 2).cloned() else { return };
+    let name = format!("{JOIN_ALIAS}{}", super::names::fold_text(&alias.value, alias.quote_style.is_some()));
+    let like = TokenWithSpan { token: Token::Comma, span };
+    tokens.drain(close + 1..close + 3);
+    tokens.splice(close..close, [like.clone(), named(name, Some('"'), &like)]);
+}

@@ -1,0 +1,190 @@
+//! What strings with escapes say: `E'…'`, `U&'…'`.
+
+use crate::error::{Result, SqlError, state};
+
+/// Which escapes a string has.
+#[derive(Clone, Copy, Debug)]
+pub enum StringKind {
+    /// Backslashes as in C.
+    Escaped,
+    /// Code points after an escape character.
+    Unicode {
+        /// The character.
+        escape: char,
+        /// The quote, which stands for itself when it is doubled.
+        quote: char,
+    },
+}
+
+/// What a string says, quotes aside. Errors: 22025 and 42601 for broken escapes, 22021 for bytes that are no text.
+pub fn decode(inside: &str, kind: StringKind) -> Result<String> {
+    match kind {
+        StringKind::Escaped => escaped(inside),
+        StringKind::Unicode { escape, quote } => unicode(inside, escape, quote),
+    }
+}
+
+/// Code points of a string, of which two surrogates make one.
+#[derive(Default)]
+struct Points {
+    bytes: Vec<u8>,
+    high: Option<u32>,
+}
+
+impl Points {
+    fn broken(&self) -> Result<()> {
+        match self.high {
+            Some(_) => Err(SqlError::syntax("invalid Unicode surrogate pair at or near \"'\"")),
+            None => Ok(()),
+        }
+    }
+    fn push(&mut self, character: char) -> Result<()> {
+        self.broken()?;
+        self.bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        Ok(())
+    }
+    fn point(&mut self, point: u32) -> Result<()> {
+        let low = (0xdc00..0xe000).contains(&point);
+        let point = match self.high.take() {
+            Some(high) if low => 0x1_0000 + ((high - 0xd800) << 10) + (point - 0xdc00),
+            None if !low => point,
+            _ => return Err(SqlError::syntax("invalid Unicode surrogate pair at or near \"'\"")),
+        };
+        if (0xd800..0xdc00).contains(&point) {
+            self.high = Some(point);
+            return Ok(());
+        }
+        match char::from_u32(point).filter(|character| *character != '\0') {
+            Some(character) => self.push(character),
+            None => Err(SqlError::syntax("invalid Unicode escape value at or near \"'\"")),
+        }
+    }
+    fn finish(self) -> Result<String> {
+        self.broken()?;
+        if self.bytes.contains(&0) {
+            return Err(no_text(&[0]));
+        }
+        String::from_utf8(self.bytes).map_err(|error| {
+            let from = error.utf8_error().valid_up_to();
+            let bad = error.as_bytes().get(from..).unwrap_or_default();
+            let length = match bad.first() {
+                Some(0xc0..=0xdf) => 2,
+                Some(0xe0..=0xef) => 3,
+                Some(0xf0..=0xf7) => 4,
+                _ => 1,
+            };
+            no_text(bad.get(..length).unwrap_or(bad))
+        })
+    }
+}
+
+fn no_text(bytes: &[u8]) -> SqlError {
+    let shown: Vec<String> = bytes.iter().map(|byte| format!("0x{byte:02x}")).collect();
+    let message = format!("invalid byte sequence for encoding \"UTF8\": {}", shown.join(" "));
+    SqlError::new(state::CHARACTER_NOT_IN_REPERTOIRE, message)
+}
+
+/// The number that so many hexadecimal digits say.
+fn hexadecimal(text: &str, digits: usize) -> Option<u32> {
+    let text = text.get(..digits)?;
+    if text.bytes().all(|byte| byte.is_ascii_hexdigit()) { u32::from_str_radix(text, 16).ok() } else { None }
+}
+
+fn escaped(inside: &str) -> Result<String> {
+    let mut points = Points::default();
+    let mut rest = inside;
+    while let Some(character) = rest.chars().next() {
+        rest = rest.get(character.len_utf8()..).unwrap_or("");
+        if character == '\'' {
+            // The other of two.
+            rest = rest.get(1..).unwrap_or("");
+        }
+        if character != '\\' {
+            points.push(character)?;
+            continue;
+        }
+        let Some(escape) = rest.chars().next() else { break };
+        let after = rest.get(escape.len_utf8()..).unwrap_or("");
+        rest = after;
+        match escape {
+            'b' => points.push('\u{8}')?,
+            'f' => points.push('\u{c}')?,
+            'n' => points.push('\n')?,
+            'r' => points.push('\r')?,
+            't' => points.push('\t')?,
+            'u' | 'U' => {
+                let digits = if escape == 'u' { 4 } else { 8 };
+                let Some(point) = hexadecimal(after, digits) else {
+                    return Err(SqlError::new(state::INVALID_ESCAPE_SEQUENCE, "invalid Unicode escape")
+                        .hint("Unicode escapes must be \\uXXXX or \\UXXXXXXXX."));
+                };
+                points.point(point)?;
+                rest = after.get(digits..).unwrap_or("");
+            }
+            'x' if after.starts_with(|next: char| next.is_ascii_hexdigit()) => {
+                let digits = after.bytes().take(2).take_while(u8::is_ascii_hexdigit).count();
+                points.broken()?;
+                points.bytes.push(hexadecimal(after, digits).unwrap_or(0) as u8);
+                rest = after.get(digits..).unwrap_or("");
+            }
+            '0'..='7' => {
+                let more = after.bytes().take(2).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
+                let octal = format!("{escape}{}", after.get(..more).unwrap_or(""));
+                points.broken()?;
+                points.bytes.push(u32::from_str_radix(&octal, 8).unwrap_or(0) as u8);
+                rest = after.get(more..).unwrap_or("");
+            }
+            other => points.push(other)?,
+        }
+    }
+    points.finish()
+}
+
+fn unicode(inside: &str, escape: char, quote: char) -> Result<String> {
+    let mut points = Points::default();
+    let mut rest = inside;
+    while let Some(character) = rest.chars().next() {
+        rest = rest.get(character.len_utf8()..).unwrap_or("");
+        if character == quote {
+            rest = rest.get(quote.len_utf8()..).unwrap_or("");
+        }
+        if character != escape {
+            points.push(character)?;
+            continue;
+        }
+        if rest.starts_with(escape) {
+            points.push(escape)?;
+            rest = rest.get(escape.len_utf8()..).unwrap_or("");
+            continue;
+        }
+        let (from, digits) = if rest.starts_with('+') { (1, 6) } else { (0, 4) };
+        let Some(point) = rest.get(from..).and_then(|text| hexadecimal(text, digits)) else {
+            return Err(SqlError::syntax("invalid Unicode escape").hint("Unicode escapes must be \\XXXX or \\+XXXXXX."));
+        };
+        points.point(point)?;
+        rest = rest.get(from + digits..).unwrap_or("");
+    }
+    points.finish()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_say_what_they_say_in_postgresql() {
+        let ok = |text| decode(text, StringKind::Escaped).unwrap();
+        assert_eq!(ok(r"a\nb\\\'''\x41\101\u0041\U0001F600\q"), "a\nb\\''AAA\u{1F600}q");
+        assert_eq!(ok(r"\uD83D\uDE00\xc3\xa4"), "\u{1F600}ä");
+        let bad = |text| decode(text, StringKind::Escaped).unwrap_err().state();
+        assert_eq!(bad(r"\u12"), "22025");
+        assert_eq!(bad(r"\xff"), "22021");
+        assert_eq!(bad(r"\000"), "22021");
+        assert_eq!(bad(r"\uD83D"), "42601");
+        assert_eq!(bad(r"\uD83Dx"), "42601");
+        let kind = StringKind::Unicode { escape: '!', quote: '\'' };
+        assert_eq!(decode(r"d!0061t!+000061!!''\", kind).unwrap(), "data!'\\");
+        assert_eq!(decode("!00", kind).unwrap_err().state(), "42601");
+    }
+}

@@ -1,0 +1,118 @@
+//! Joins that see what is on their left, or whose conditions have subqueries, and which DataFusion cannot plan: as filters, or
+//! as [`ApplyNode`]s that run the right side for each row of the left.
+
+use super::correlated::{becomes_join, is_subquery, outer_to_placeholders};
+use crate::execution::apply::{ApplyKind, ApplyNode};
+use crate::execution::outer::OuterValues;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, DFSchema, ExprSchema, Result};
+use datafusion::logical_expr::expr::{Exists, InSubquery};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{Expr, Extension, Join, JoinType, LogicalPlan, LogicalPlanBuilder, Projection};
+use std::sync::Arc;
+
+/// The join as it can be planned; `all`: without DataFusion's own rule for what is lateral.
+pub fn rewrite(mut join: Join, all: bool) -> Result<Transformed<LogicalPlan>> {
+    let lateral = match join.right.as_ref() {
+        LogicalPlan::Subquery(subquery) if !subquery.outer_ref_columns.is_empty() => {
+            all || !(becomes_join(&subquery.subquery, false) || becomes_join(&subquery.subquery, true))
+        }
+        LogicalPlan::Subquery(subquery) => {
+            // It sees nothing of the left.
+            join.right = Arc::clone(&subquery.subquery);
+            return Ok(Transformed::yes(rewrite(join, all)?.data));
+        }
+        _ => false,
+    };
+    let is_lateral = matches!(join.right.as_ref(), LogicalPlan::Subquery(_));
+    let (hard, plain): (Vec<Expr>, Vec<Expr>) =
+        join.filter.clone().map(split_conjunction_owned).unwrap_or_default().into_iter().partition(needs_more);
+    if !lateral && hard.is_empty() {
+        return Ok(Transformed::no(LogicalPlan::Join(join)));
+    }
+    match join.join_type {
+        // What a join cannot ask is asked of its rows.
+        JoinType::Inner if !lateral => {
+            join.filter = conjunction(plain);
+            let filter = conjunction(hard);
+            let mut plan = LogicalPlanBuilder::from(LogicalPlan::Join(join));
+            if let Some(filter) = filter {
+                plan = plan.filter(filter)?;
+            }
+            Ok(Transformed::yes(plan.build()?))
+        }
+        JoinType::Inner | JoinType::Left => Ok(Transformed::yes(applied(join)?)),
+        JoinType::Right if !is_lateral => {
+            // The other way round, then the columns in their order.
+            let schema = Arc::clone(&join.schema);
+            let on = join.on.into_iter().map(|(left, right)| (right, left)).collect();
+            let turned = Join::try_new(
+                join.right,
+                join.left,
+                on,
+                join.filter,
+                JoinType::Left,
+                join.join_constraint,
+                join.null_equality,
+                false,
+            )?;
+            let plan = applied(turned)?;
+            let columns = schema.columns().into_iter().map(Expr::Column).collect();
+            Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(plan))?)))
+        }
+        _ => Ok(Transformed::no(LogicalPlan::Join(join))),
+    }
+}
+
+/// Whether a condition has subqueries that no join asks.
+fn needs_more(expression: &Expr) -> bool {
+    let hard = |inner: &Expr| match inner {
+        Expr::ScalarSubquery(subquery) => !subquery.outer_ref_columns.is_empty(),
+        Expr::Exists(Exists { .. }) | Expr::InSubquery(InSubquery { .. }) => true,
+        _ => false,
+    };
+    expression.exists(|inner| Ok(is_subquery(inner) && hard(inner))).unwrap_or(true)
+}
+
+/// The right side run for each row of the left, with the condition in it.
+fn applied(join: Join) -> Result<LogicalPlan> {
+    let mut plan = match join.right.as_ref() {
+        LogicalPlan::Subquery(subquery) => subquery.subquery.as_ref().clone(),
+        other => other.clone(),
+    };
+    let left = Arc::clone(join.left.schema());
+    let pairs = join.on.into_iter().map(|(left, right)| left.eq(right));
+    let condition = conjunction(pairs.chain(join.filter));
+    if let Some(condition) = condition.filter(|condition| !is_true(condition)) {
+        plan = LogicalPlanBuilder::from(plan).filter(of_outer_row(condition, &left)?)?.build()?;
+    }
+    let (mut columns, mut placeholders) = (Vec::<Column>::new(), Vec::new());
+    let subquery = outer_to_placeholders(plan, &left, &mut columns, &mut placeholders)?;
+    let node = ApplyNode {
+        input: join.left.as_ref().clone(),
+        subquery,
+        kind: ApplyKind::Lateral { outer: join.join_type == JoinType::Left },
+        columns: columns.into_iter().map(Expr::Column).collect(),
+        operand: None,
+        placeholders,
+        outer: OuterValues::new(),
+        schema: join.schema,
+    };
+    Ok(LogicalPlan::Extension(Extension { node: Arc::new(node) }))
+}
+
+fn is_true(expression: &Expr) -> bool {
+    matches!(expression, Expr::Literal(datafusion::scalar::ScalarValue::Boolean(Some(true)), _))
+}
+
+/// A condition over both sides as one over the right side, which sees the left as its outer row.
+fn of_outer_row(condition: Expr, left: &DFSchema) -> Result<Expr> {
+    let replaced = condition.transform_up(|inner| match inner {
+        Expr::Column(column) if left.has_column(&column) => {
+            let field = Arc::clone(left.field_from_column(&column)?);
+            Ok(Transformed::yes(Expr::OuterReferenceColumn(field, column)))
+        }
+        other => Ok(Transformed::no(other)),
+    })?;
+    Ok(replaced.data)
+}
