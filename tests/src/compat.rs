@@ -146,7 +146,7 @@ impl Asker {
 }
 
 /// Replies in a form that can be compared. Identifiers of types that users made are the server's own.
-fn answer(replies: &[Reply]) -> Answer {
+pub fn answer(replies: &[Reply]) -> Answer {
     let (mut result, mut open, mut message) = (String::new(), String::new(), String::new());
     for reply in replies {
         match reply.kind {

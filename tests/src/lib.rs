@@ -7,6 +7,7 @@ pub mod clients;
 pub mod compat;
 pub mod ledgers;
 pub mod postgres;
+pub mod random;
 pub mod raw;
 pub mod server;
 pub mod unsynced;

@@ -8,7 +8,7 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::{CastContext, TypedExpr};
 use crate::parse::{fold, fold_name};
 use crate::types::SqlType;
-use datafusion::logical_expr::{Case, Expr};
+use datafusion::logical_expr::{BinaryExpr, Case, Expr, Operator};
 use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
 
 /// Where an expression stands: what it may see and contain.
@@ -142,12 +142,18 @@ impl Binder<'_> {
             E::UnaryOp { op, expr } => self.unary(op, expr, env),
             E::IsNull(inner) => Ok(self.null_test(inner, env, false)?),
             E::IsNotNull(inner) => Ok(self.null_test(inner, env, true)?),
-            E::IsTrue(inner) => self.truth_test(inner, env, Expr::IsTrue, "IS TRUE"),
-            E::IsNotTrue(inner) => self.truth_test(inner, env, Expr::IsNotTrue, "IS NOT TRUE"),
-            E::IsFalse(inner) => self.truth_test(inner, env, Expr::IsFalse, "IS FALSE"),
-            E::IsNotFalse(inner) => self.truth_test(inner, env, Expr::IsNotFalse, "IS NOT FALSE"),
-            E::IsUnknown(inner) => self.truth_test(inner, env, Expr::IsUnknown, "IS UNKNOWN"),
-            E::IsNotUnknown(inner) => self.truth_test(inner, env, Expr::IsNotUnknown, "IS NOT UNKNOWN"),
+            E::IsTrue(inner) => self.truth_test(inner, env, |x| truth(x, Operator::IsNotDistinctFrom, true), "IS TRUE"),
+            E::IsNotTrue(inner) => {
+                self.truth_test(inner, env, |x| truth(x, Operator::IsDistinctFrom, true), "IS NOT TRUE")
+            }
+            E::IsFalse(inner) => {
+                self.truth_test(inner, env, |x| truth(x, Operator::IsNotDistinctFrom, false), "IS FALSE")
+            }
+            E::IsNotFalse(inner) => {
+                self.truth_test(inner, env, |x| truth(x, Operator::IsDistinctFrom, false), "IS NOT FALSE")
+            }
+            E::IsUnknown(inner) => self.truth_test(inner, env, Expr::IsNull, "IS UNKNOWN"),
+            E::IsNotUnknown(inner) => self.truth_test(inner, env, Expr::IsNotNull, "IS NOT UNKNOWN"),
             E::IsDistinctFrom(left, right) => self.distinct_from(left, right, env, true),
             E::IsNotDistinctFrom(left, right) => self.distinct_from(left, right, env, false),
             E::InList { expr, list, negated } => self.in_list(expr, list, *negated, env),
@@ -455,6 +461,12 @@ impl Binder<'_> {
 fn keyword_value(ident: &ast::Ident) -> bool {
     let words = ["current_schema", "current_role"];
     ident.quote_style.is_none() && words.iter().any(|word| ident.value.eq_ignore_ascii_case(word))
+}
+
+/// IS TRUE and its kin as a comparison, which is what DataFusion makes of its own forms later: of those it says first that they
+/// are never NULL and then that they may be, and stumbles over the difference.
+fn truth(operand: Box<Expr>, operator: Operator, value: bool) -> Expr {
+    Expr::BinaryExpr(BinaryExpr::new(operand, operator, Box::new(boolean(value).expr)))
 }
 
 fn number(expr: &ast::Expr) -> Option<String> {

@@ -6,7 +6,7 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::{AggregateCall, CastContext, TypedExpr, record};
 use crate::types::SqlType;
 use datafusion::logical_expr::expr::Sort;
-use datafusion::logical_expr::{Expr, Operator};
+use datafusion::logical_expr::{Expr, Operator, lit};
 
 /// Whether an aggregate is one of these.
 pub fn is_hypothetical(name: &str) -> bool {
@@ -42,7 +42,7 @@ impl Binder<'_> {
             } else {
                 value_null.and(Expr::Not(Box::new(key_null)))
             };
-            before.push(Expr::IsTrue(Box::new(less)).or(by_null));
+            before.push(datafusion::functions::core::expr_fn::coalesce(vec![less, lit(false)]).or(by_null));
             equal.push(self.resolver.operator("IS NOT DISTINCT FROM", Some(key.clone()), value)?.expr);
             row.push((String::new(), key));
         }
@@ -101,6 +101,6 @@ impl Binder<'_> {
 
 /// A number, or NULL for 0.
 fn nonzero(number: &TypedExpr) -> Result<Expr> {
-    use datafusion::logical_expr::{lit, when};
+    use datafusion::logical_expr::when;
     Ok(when(number.expr.clone().not_eq(lit(0.0f64)), number.expr.clone()).end()?)
 }

@@ -3,6 +3,7 @@
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
 use super::frame::WindowOrder;
+use super::table_expression::has_subquery;
 use crate::error::{Result, SqlError, state};
 use crate::functions::frame::Exclude;
 use crate::functions::{TypedExpr, WindowCall};
@@ -91,20 +92,16 @@ impl Binder<'_> {
                 let sorted = params.order_by.iter_mut().map(|sort| &mut sort.expr);
                 for key in params.partition_by.iter_mut().chain(sorted) {
                     let plain = matches!(key, Expr::Column(_) | Expr::Literal(..));
-                    if plain || key.exists(|inner| Ok(leaves_query(inner)))? {
-                        continue;
+                    if !plain && !leaves_query(key) {
+                        self.beneath(key, &mut keys);
                     }
-                    let known = keys.iter().find(|(known, _)| known == key).map(|(_, name)| name.clone());
-                    let name = known.unwrap_or_else(|| {
-                        let name = self.unique("o");
-                        keys.push((key.clone(), name.clone()));
-                        name
-                    });
-                    *key = column(name);
                 }
-                for argument in &mut params.args {
-                    if let Some((_, name)) = keys.iter().find(|(key, _)| key == argument) {
-                        *argument = column(name);
+                // A subquery is run for rows; it cannot be within a window function.
+                let filter = params.filter.iter_mut().map(|filter| &mut **filter);
+                for argument in params.args.iter_mut().chain(filter) {
+                    let known = keys.iter().any(|(key, _)| key == argument);
+                    if known || (has_subquery(argument) && !leaves_query(argument)) {
+                        self.beneath(argument, &mut keys);
                     }
                 }
                 Ok(Transformed::yes(Expr::WindowFunction(function)))
@@ -117,6 +114,17 @@ impl Binder<'_> {
         let columns = plan.schema().columns().into_iter().map(Expr::Column);
         let exprs: Vec<Expr> = columns.chain(keys.into_iter().map(|(key, name)| key.alias(name))).collect();
         Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
+    }
+
+    /// Puts the column that an expression is computed into in its place.
+    fn beneath(&self, expr: &mut Expr, computed: &mut Vec<(Expr, String)>) {
+        let known = computed.iter().find(|(known, _)| known == expr).map(|(_, name)| name.clone());
+        let name = known.unwrap_or_else(|| {
+            let name = self.unique("o");
+            computed.push((expr.clone(), name.clone()));
+            name
+        });
+        *expr = column(name);
     }
 
     /// Checks every window of a WINDOW clause, whether or not a call uses it.
@@ -146,13 +154,10 @@ impl Binder<'_> {
     }
 }
 
-/// Whether an expression looks outside of its query.
+/// Whether an expression reads a row of a query around its own.
 fn leaves_query(expr: &Expr) -> bool {
-    use Expr as E;
-    matches!(
-        expr,
-        E::OuterReferenceColumn(..) | E::ScalarSubquery(_) | E::Exists(_) | E::InSubquery(_) | E::SetComparison(_)
-    )
+    // The visitor cannot fail.
+    expr.exists(|inner| Ok(matches!(inner, Expr::OuterReferenceColumn(..)))).unwrap_or(true)
 }
 
 fn named<'w>(name: &str, windows: &'w [ast::NamedWindowDefinition], depth: usize) -> Result<Window<'w>> {

@@ -283,7 +283,12 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                 Ok((2..=v).fold(N::from(1), |product, factor| product.mul(&N::from(factor))))
             }),
         ),
-        immutable("scale", &[decimal], int4, unary::<Numeric, Int4, _>(|v: N| Ok(i32::from(v.scale())))),
+        immutable(
+            "scale",
+            &[decimal],
+            int4,
+            unary::<Numeric, Int4, _>(|v: N| Nullable(Ok(v.is_finite().then(|| i32::from(v.scale()))))),
+        ),
         immutable(
             "pi",
             &[],

@@ -78,7 +78,11 @@ pub(super) fn resolve(
     }
     let int8 = SqlType::INT8;
     let whole = |expr: TypedExpr| resolver.cast(expr, SqlType::INT4, CastContext::Implicit);
-    let known = |expr: TypedExpr| resolver.resolve_unknown(expr);
+    // The result is of the value's type, which has to be known.
+    let known = |expr: TypedExpr| match expr.is_unknown() {
+        true => Err(super::array::compatible::undetermined()),
+        false => resolver.resolve_unknown(expr),
+    };
     let (function, args, ty): (Arc<WindowUDF>, Vec<Expr>, SqlType) = match (name, args.as_slice()) {
         ("row_number", []) => (row_number_udwf(), vec![], int8),
         ("rank", []) => (rank_udwf(), vec![], int8),

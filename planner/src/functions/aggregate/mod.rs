@@ -126,8 +126,8 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
     let arg = match (arg.is_unknown(), name) {
         (false, _) => arg,
         (true, _) if boolean => resolver.cast(arg, SqlType::BOOL, CastContext::Implicit)?,
-        (true, "count" | "min" | "max" | "array_agg") => resolver.resolve_unknown(arg)?,
-        (true, "sum" | "avg") => {
+        (true, "count" | "min" | "max") => resolver.resolve_unknown(arg)?,
+        (true, "sum" | "avg" | "array_agg") => {
             return Err(SqlError::new(state::AMBIGUOUS_FUNCTION, format!("function {name}(unknown) is not unique"))
                 .hint("Could not choose a best candidate function. You might need to add explicit type casts."));
         }

@@ -59,8 +59,7 @@ pub(in crate::functions) fn resolve(resolver: &Resolver<'_>, name: &str, args: V
         resolver.common_type("ARRAY", &known).map_err(|_| missing(&args))?.plain()
     };
     if known.is_empty() && !arrays_known && args.iter().all(|arg| arg.constant().is_none_or(|value| !value.is_null())) {
-        let message = "could not determine polymorphic type because input has type unknown";
-        return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+        return Err(undetermined());
     }
     let mut exprs = Vec::new();
     let mut types = Vec::new();
@@ -188,4 +187,10 @@ fn positions(call: &Call<'_>) -> Result<ArrayRef> {
         }
     }
     builder.finish()
+}
+
+/// 42804 where the types of the arguments say nothing of the result's.
+pub(in crate::functions) fn undetermined() -> SqlError {
+    let message = "could not determine polymorphic type because input has type unknown";
+    SqlError::new(state::DATATYPE_MISMATCH, message)
 }

@@ -1,0 +1,84 @@
+//! Random queries, asked of PostgreSQL and of PercoSQL: equal rows, names, types and SQLSTATEs. The seeds are the same in every run;
+//! `PERCOSQL_SEEDS=5000-9000` tries others. What differs is made smaller before it is shown.
+
+use percosql_tests::compat::answer;
+use percosql_tests::random::{Query, rules};
+use percosql_tests::raw::Raw;
+use percosql_tests::{Postgres, Server};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Seeds of an ordinary run.
+const SEEDS: Range<u64> = 0..1500;
+
+/// Both servers.
+struct Pair {
+    postgres: Raw,
+    percosql: Raw,
+}
+
+impl Pair {
+    fn ask(&mut self, sql: &str) -> (String, String) {
+        let mut said = [&mut self.postgres, &mut self.percosql].map(|raw| {
+            answer(&raw.try_query(sql).unwrap_or_else(|| panic!("the connection was lost over {sql}"))).result
+        });
+        (std::mem::take(&mut said[0]), std::mem::take(&mut said[1]))
+    }
+
+    /// Both answers, when they differ.
+    fn differ(&mut self, query: &Query) -> Option<(String, String)> {
+        let (expected, found) = self.ask(&query.sql());
+        let data_error = |said: &str| said.contains("ERROR 22");
+        let excused = query.order_matters() && (data_error(&expected) || data_error(&found));
+        // Of two things that are wrong either may be met first. 0A000 is what PostgreSQL says of NaN as an integer.
+        let refused = |said: &str| said.contains("ERROR 0A000");
+        let both = (data_error(&expected) || refused(&expected)) && (data_error(&found) || refused(&found));
+        (expected != found && !excused && !both).then_some((expected, found))
+    }
+
+    fn smallest(&mut self, mut query: Query) -> Query {
+        // A step is one of the smaller queries that still differs.
+        for _ in 0..60 {
+            match query.smaller().into_iter().find(|less| self.differ(less).is_some()) {
+                Some(less) => query = less,
+                None => break,
+            }
+        }
+        query
+    }
+}
+
+fn seeds() -> Range<u64> {
+    let given = std::env::var("PERCOSQL_SEEDS").ok();
+    let bounds = given.as_deref().and_then(|text| text.split_once('-'));
+    bounds.map_or(SEEDS, |(first, end)| first.parse().expect("a number")..end.parse().expect("a number"))
+}
+
+#[test]
+fn random_queries_have_the_same_answers() {
+    let (server, postgres) = (Server::start(), Postgres::start());
+    let mut pair = Pair { postgres: Raw::connect_port(postgres.port()), percosql: Raw::connect(&server) };
+    let (expected, found) = pair.ask(rules::TABLES);
+    assert_eq!((expected.as_str(), expected.contains("ERROR")), (found.as_str(), false));
+    let (mut answered, mut wrong) = (0, BTreeMap::new());
+    for seed in seeds() {
+        let query = Query::random(seed);
+        if pair.differ(&query).is_some() {
+            let query = pair.smallest(query);
+            let answers = pair.differ(&query);
+            wrong.entry(query.sql()).or_insert((seed, answers));
+        }
+        answered += u64::from(pair.ask(&query_of(seed)).0.contains("SELECT"));
+    }
+    for (sql, (seed, answers)) in &wrong {
+        let (expected, found) = answers.clone().unwrap_or_default();
+        println!("-- seed {seed}\n{sql};\nPostgreSQL: {expected}PercoSQL:   {found}");
+    }
+    assert!(wrong.is_empty(), "{} kinds of queries differ", wrong.len());
+    // Errors alone would say little.
+    assert!(answered * 2 > seeds().end - seeds().start, "{answered} queries have rows");
+}
+
+fn query_of(seed: u64) -> String {
+    Query::random(seed).sql()
+}
