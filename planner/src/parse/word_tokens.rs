@@ -102,7 +102,11 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> R
                 let star = sign(Token::Mul, &here);
                 let select = keyword("SELECT", Keyword::SELECT, &here);
                 tokens.splice(at..=at, [select, star, keyword("FROM", Keyword::FROM, &here)]);
-            } else if is_word(&here, "select") {
+            } else if is_word(&here, "select")
+                && !at
+                    .checked_sub(1)
+                    .is_some_and(|before| word_at(tokens, before, &["as"]) || sign_at(tokens, before, &Token::Period))
+            {
                 empty_list(tokens, at);
             } else if is_word(&here, "variadic") {
                 variadic(tokens, at);
