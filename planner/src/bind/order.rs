@@ -117,7 +117,7 @@ fn ordinal(expr: &ast::Expr, clause: &str) -> Result<Option<usize>> {
         // A negative number is a constant too.
         ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr } => match expr.as_ref() {
             ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), .. }) => {
-                if digits.parse::<u32>().is_err() {
+                if digits.parse::<i32>().is_err() {
                     return Err(SqlError::syntax(format!("non-integer constant in {clause}")));
                 }
                 let message = format!("{clause} position -{digits} is not in select list");
@@ -128,8 +128,9 @@ fn ordinal(expr: &ast::Expr, clause: &str) -> Result<Option<usize>> {
         _ => return Ok(None),
     };
     match &value.value {
-        ast::Value::Number(digits, _) => match digits.parse::<usize>() {
-            Ok(place) => Ok(Some(place)),
+        // Beyond int4 it is no integer to PostgreSQL's scanner.
+        ast::Value::Number(digits, _) => match digits.parse::<i32>().map(usize::try_from) {
+            Ok(place) => Ok(Some(place.unwrap_or(0))),
             Err(_) => Err(SqlError::syntax(format!("non-integer constant in {clause}"))),
         },
         ast::Value::Placeholder(_) => Ok(None),

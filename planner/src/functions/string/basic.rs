@@ -49,7 +49,12 @@ fn left(text: &str, count: i32) -> String {
 
 fn right(text: &str, count: i32) -> String {
     let length = text.chars().count();
-    let skip = if count >= 0 { length.saturating_sub(count as usize) } else { count.unsigned_abs() as usize };
+    let skip = match count {
+        0.. => length.saturating_sub(count as usize),
+        // PostgreSQL negates it, and that it cannot.
+        i32::MIN => 0,
+        _ => count.unsigned_abs() as usize,
+    };
     text.chars().skip(skip).collect()
 }
 

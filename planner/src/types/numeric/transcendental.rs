@@ -86,7 +86,8 @@ impl Numeric {
             Numeric::NaN | Numeric::Infinity => Ok(self.clone()),
             value if value.signum() < 0 => Err(invalid_power("cannot take square root of a negative number")),
             _ => {
-                let weight = self.leading_exponent().div_euclid(4);
+                // Of zero the weight is that of a units digit, whatever its scale.
+                let weight = if self.is_zero() { 0 } else { self.leading_exponent().div_euclid(4) };
                 let result_weight = if weight >= 0 { weight * 4 / 2 + 1 } else { 1 - (1 - weight * 4) / 2 };
                 let scale =
                     (MIN_SIGNIFICANT_DIGITS - result_weight).max(i64::from(self.scale())).clamp(0, MAX_DISPLAY_SCALE);
