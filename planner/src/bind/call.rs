@@ -114,6 +114,11 @@ impl Binder<'_> {
             return Err(self.at(SqlError::syntax("syntax error: a type is not a function"), function.name.span()));
         }
         let row_functions = self.row_functions.borrow().len();
+        if name == "normalize"
+            && let Some(typed) = self.normalize(function, env)?
+        {
+            return Ok(typed);
+        }
         let arguments = self.arguments(function, env)?;
         if schema.is_none() && name == "coalesce" {
             self.no_row_functions(row_functions, "COALESCE")?;

@@ -138,6 +138,7 @@ impl Binder<'_> {
             E::Value(value) => self.value(&value.value),
             E::Nested(inner) => self.expr(inner, condition),
             E::BinaryOp { op: BinaryOperator::And, .. } => self.binary_chain(expr, condition),
+            E::BinaryOp { op: BinaryOperator::Overlaps, left, right } => self.overlaps(left, right, env),
             E::BinaryOp { .. } => self.binary_chain(expr, env),
             E::UnaryOp { op, expr } => self.unary(op, expr, env),
             E::IsNull(inner) => Ok(self.null_test(inner, env, false)?),
@@ -221,6 +222,14 @@ impl Binder<'_> {
             | E::Substring { .. }
             | E::Trim { .. }
             | E::Overlay { .. } => self.special_syntax(expr, env),
+            E::IsNormalized { expr, form, negated } => {
+                let mut args = vec![self.expr(expr, env)?];
+                if let Some(form) = form {
+                    args.push(self.word(&form.to_string()));
+                }
+                let typed = self.resolver.function("is_normalized", args)?;
+                Ok(if *negated { TypedExpr::new(Expr::Not(Box::new(typed.expr)), SqlType::BOOL) } else { typed })
+            }
             E::Collate { expr, collation } => {
                 self.collation(collation)?;
                 self.expr(expr, env)

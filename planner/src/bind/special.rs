@@ -75,6 +75,42 @@ impl Binder<'_> {
         }
     }
 
+    /// `normalize(x, NFC)`: the form is a word. `None` for other calls.
+    pub fn normalize(&self, function: &ast::Function, env: Env<'_>) -> Result<Option<TypedExpr>> {
+        use ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
+        let FunctionArguments::List(list) = &function.args else { return Ok(None) };
+        let [FunctionArg::Unnamed(FunctionArgExpr::Expr(text)), FunctionArg::Unnamed(FunctionArgExpr::Expr(form))] =
+            list.args.as_slice()
+        else {
+            return Ok(None);
+        };
+        let word = match form {
+            ast::Expr::Identifier(word) => word.value.to_ascii_uppercase(),
+            other => other.to_string(),
+        };
+        if !["NFC", "NFD", "NFKC", "NFKD"].contains(&word.as_str()) {
+            return Err(SqlError::syntax(format!("syntax error at or near \"{form}\"")));
+        }
+        self.resolver.function("normalize", vec![self.expr(text, env)?, self.word(&word)]).map(Some)
+    }
+
+    /// `(a, b) OVERLAPS (c, d)`.
+    pub fn overlaps(&self, left: &ast::Expr, right: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
+        let mut args = Vec::with_capacity(4);
+        for (side, period) in [("left", left), ("right", right)] {
+            let ends = match period {
+                ast::Expr::Tuple(ends) => ends.as_slice(),
+                _ => &[],
+            };
+            let [start, end] = ends else {
+                let message = format!("wrong number of parameters on {side} side of OVERLAPS expression");
+                return Err(SqlError::syntax(message));
+            };
+            args.extend([self.expr(start, env)?, self.expr(end, env)?]);
+        }
+        self.resolver.function("overlaps", args)
+    }
+
     /// COALESCE, NULLIF, GREATEST, LEAST; None for other names.
     pub fn conditional(&self, name: &str, mut args: Vec<TypedExpr>) -> Result<Option<TypedExpr>> {
         let upper = name.to_uppercase();

@@ -195,10 +195,10 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
                         | B::Regnamespace
                 )
             });
-            // Reading dates depends on 'now' and the zone; writing them does not, save for timestamptz.
-            let writes_plain = matches!(from.base, B::Date | B::Timestamp | B::Time | B::Timetz);
-            // Intervals are written in the session's style.
-            let depends = depends || from.base == B::Interval;
+            // Reading dates depends on 'now' and the zone, writing times on nothing.
+            let writes_plain = matches!(from.base, B::Time | B::Timetz);
+            // Intervals, floats and bytea are written in the session's style.
+            let depends = depends || matches!(from.base, B::Interval | B::Float4 | B::Float8 | B::Bytea);
             let stability = if depends && !writes_plain { Stability::Stable } else { Stability::Immutable };
             return Ok((text_kernel(from, to), stability));
         }

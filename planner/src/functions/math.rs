@@ -53,6 +53,31 @@ fn gcd(mut a: i128, mut b: i128) -> i128 {
     a.abs()
 }
 
+/// With the longer fraction of the two. NaN where one is not finite.
+fn numeric_gcd(a: &N, b: &N) -> Result<N> {
+    if !a.is_finite() || !b.is_finite() {
+        return Ok(N::NaN);
+    }
+    let scale = i64::from(a.scale().max(b.scale()));
+    let (mut a, mut b) = (a.abs(), b.abs());
+    while b.signum() != 0 {
+        (a, b) = (b.clone(), a.rem(&b)?);
+    }
+    Ok(a.round(scale))
+}
+
+fn numeric_lcm(a: &N, b: &N) -> Result<N> {
+    if !a.is_finite() || !b.is_finite() {
+        return Ok(N::NaN);
+    }
+    let scale = i64::from(a.scale().max(b.scale()));
+    if a.signum() == 0 || b.signum() == 0 {
+        return Ok(N::from(0).round(scale));
+    }
+    let whole = a.div_whole(&numeric_gcd(a, b)?)?;
+    Ok(whole.mul(b).abs().round(scale))
+}
+
 fn sqrt(value: f64) -> Result<f64> {
     if value < 0.0 {
         return Err(SqlError::new("2201F", "cannot take square root of a negative number"));
@@ -129,7 +154,10 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         float("sqrt", sqrt),
         numeric("sqrt", |v| v.sqrt()),
         float("cbrt", |v| Ok(v.cbrt())),
-        float("exp", |v| finite(v.exp(), v)),
+        float("exp", |v| match finite(v.exp(), v)? {
+            0.0 if v.is_finite() => Err(range("value out of range: underflow")),
+            result => Ok(result),
+        }),
         numeric("exp", |v| v.exp()),
         float("ln", |v| Ok(check_float_log(v)?.ln())),
         numeric("ln", |v| v.ln()),
@@ -325,19 +353,17 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| a.power(&b)),
         ));
     }
-    all.push(ScalarFunction::new(
-        "random",
-        &[],
-        float8,
-        Stability::Volatile,
-        Arc::new(|call: &Call<'_>| {
-            let mut builder = Float8::builder(call.rows);
-            for _ in 0..call.rows {
-                let bits = uuid::Uuid::new_v4().as_u128() as u64 >> 11;
-                Float8::append(&mut builder, Some(bits as f64 / (1u64 << 53) as f64))?;
-            }
-            Ok(Float8::finish(builder))
-        }),
+    all.push(immutable(
+        "gcd",
+        &[decimal, decimal],
+        decimal,
+        binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| numeric_gcd(&a, &b)),
+    ));
+    all.push(immutable(
+        "lcm",
+        &[decimal, decimal],
+        decimal,
+        binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| numeric_lcm(&a, &b)),
     ));
     all
 }

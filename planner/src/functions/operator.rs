@@ -6,6 +6,7 @@ use crate::error::{Result, SqlError, state};
 use crate::types::{BaseType, SqlType};
 use datafusion::logical_expr::expr::Like;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use datafusion::scalar::ScalarValue;
 
 /// 42883 for an operator.
 pub(super) fn no_operator(symbol: &str, left: Option<SqlType>, right: SqlType) -> SqlError {
@@ -68,7 +69,7 @@ pub(super) fn resolve(
         }
         "~~" | "!~~" | "~~*" | "!~~*" => like(resolver, symbol, left, right),
         "~" | "!~" | "~*" | "!~*" => {
-            let (left, right) = strings(resolver, symbol, left, right)?;
+            let (left, right) = strings(resolver, symbol, padded(left), right)?;
             let negated = symbol.starts_with('!');
             let insensitive = symbol.ends_with('*');
             let matched =
@@ -111,7 +112,11 @@ fn prefix(resolver: &Resolver<'_>, symbol: &str, operand: TypedExpr) -> Result<T
             if symbol == "+" { Ok(operand) } else { arithmetic::negate(operand) }
         }
         "@" => resolver.function("abs", vec![operand]),
-        "|/" => resolver.function("sqrt", vec![operand]),
+        "|/" | "||/" => {
+            let operand = resolver.cast(operand.clone(), SqlType::FLOAT8, CastContext::Implicit);
+            let operand = operand.map_err(|_| no_operator(symbol, None, SqlType::UNKNOWN))?;
+            resolver.function(if symbol == "|/" { "sqrt" } else { "cbrt" }, vec![operand])
+        }
         "~" if operand.ty.is_integer() => arithmetic::complement(operand),
         _ => Err(no_operator(symbol, None, operand.ty)),
     }
@@ -131,10 +136,25 @@ fn strings(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, right: TypedE
 }
 
 fn like(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, right: TypedExpr) -> Result<TypedExpr> {
-    // A char(n) matches with its padding, as in PostgreSQL.
-    let left =
-        if left.ty.base == BaseType::Char && !left.ty.array { TypedExpr::new(left.expr, SqlType::TEXT) } else { left };
-    let (left, right) = strings(resolver, symbol, left, right)?;
+    let bytes = |ty: SqlType| ty == SqlType::BYTEA;
+    if bytes(left.ty) || bytes(right.ty) && left.is_unknown() {
+        if symbol.ends_with('*') {
+            return Err(no_operator(symbol, Some(left.ty), right.ty));
+        }
+        return resolver.function(if symbol.starts_with('!') { "byteanlike" } else { "bytealike" }, vec![left, right]);
+    }
+    let (left, right) = strings(resolver, symbol, padded(left), right)?;
+    let simple = matches!(right.constant(), Some(ScalarValue::Utf8(Some(pattern)))
+        if pattern.chars().rev().take_while(|c| *c == '\\').count() % 2 == 0);
+    if !simple && !matches!(right.constant(), Some(ScalarValue::Utf8(None))) && !is_parameter(&right) {
+        let name = match symbol {
+            "~~" => "textlike",
+            "!~~" => "textnlike",
+            "~~*" => "texticlike",
+            _ => "texticnlike",
+        };
+        return resolver.function(name, vec![left, right]);
+    }
     Ok(TypedExpr::new(
         Expr::Like(Like {
             negated: symbol.starts_with('!'),
@@ -145,6 +165,16 @@ fn like(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, right: TypedExpr
         }),
         SqlType::BOOL,
     ))
+}
+
+/// Whether it is a parameter: its value is known when a plan's bounds are made.
+fn is_parameter(typed: &TypedExpr) -> bool {
+    matches!(typed.expr, Expr::Placeholder(_))
+}
+
+/// A char(n) matches with its padding, as in PostgreSQL.
+fn padded(text: TypedExpr) -> TypedExpr {
+    if text.ty.base == BaseType::Char && !text.ty.array { TypedExpr::new(text.expr, SqlType::TEXT) } else { text }
 }
 
 fn concatenate(resolver: &Resolver<'_>, left: TypedExpr, right: TypedExpr) -> Result<TypedExpr> {

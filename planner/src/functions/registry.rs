@@ -105,7 +105,9 @@ fn tables() -> Vec<Vec<ScalarFunction>> {
         super::array::functions(),
         super::json::functions(),
         super::options::functions(),
+        super::random::functions(),
         super::session::functions(),
+        super::size::functions(),
         super::sequence::functions(),
         crate::pg_catalog::functions::functions(),
     ]
@@ -125,7 +127,7 @@ const SPECIAL: [&str; 3] = ["greatest", "least", "numeric_key"];
 /// Whether a function with this name exists.
 pub fn exists(name: &str) -> bool {
     let by_rules = SPECIAL.contains(&name) || COMPATIBLE.contains(&name) || ENUMERATIONS.contains(&name);
-    by_rules || (REGISTRY.contains_key(name) && !is_internal(name))
+    by_rules || super::operator_names::exists(name) || (REGISTRY.contains_key(name) && !is_internal(name))
 }
 
 /// Whether a function is this program's own: such a name has a space.
@@ -154,8 +156,13 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
             return Ok(args.into_iter().next().map_or_else(TypedExpr::null, super::comparison::numeric_key));
         }
         name if ENUMERATIONS.contains(&name) => return super::enumeration::resolve(resolver, name, args),
-        name if COMPATIBLE.contains(&name) => return super::array::compatible::resolve(resolver, name, args),
+        name if COMPATIBLE.contains(&name) && !(name == "width_bucket" && args.len() != 2) => {
+            return super::array::compatible::resolve(resolver, name, args);
+        }
         _ => {}
+    }
+    if let Some(call) = super::operator_names::resolve(resolver, name, &args)? {
+        return Ok(call);
     }
     let Some(candidates) = REGISTRY.get(name) else {
         // `text(x)`, `int4(x)`: a type's name is a function that casts.

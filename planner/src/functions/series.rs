@@ -169,7 +169,7 @@ pub fn moment_list(start: TypedExpr, stop: TypedExpr, step: TypedExpr, slots: &A
     let ty = start.ty.plain();
     let zoned = ty == SqlType::TIMESTAMPTZ;
     let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
-        let zone = if zoned { call.context()?.settings.time_zone() } else { chrono_tz::UTC };
+        let zone = if zoned { call.context()?.settings.time_zone() } else { crate::types::datetime::TimeZone::UTC };
         let (starts, stops) = (call.column::<Timestamp>(0)?, call.column::<Timestamp>(1)?);
         let steps = call.column::<Interval>(2)?;
         let values = TimestampMicrosecondBuilder::new().with_data_type(call.result.element().arrow());

@@ -2,7 +2,7 @@
 
 use super::kernel::{Call, Kernel, Stability};
 use super::registry::ScalarFunction;
-use super::typed::{Bool, Date, Float8, Int4, Int8, SqlRead, SqlWrite, Text, Timestamp, Timestamptz, Uuid};
+use super::typed::{Bool, Date, Float8, Int4, Int8, Interval, SqlRead, SqlWrite, Text, Timestamp, Timestamptz, Uuid};
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
@@ -78,6 +78,24 @@ fn sleep(call: &Call<'_>, seconds: f64) -> Result<()> {
         left -= step;
     }
     Ok(())
+}
+
+/// A function that sleeps as many seconds as `seconds` says for each row.
+fn sleeping(
+    name: &'static str,
+    argument: SqlType,
+    seconds: fn(&Call<'_>, usize) -> Result<Option<f64>>,
+) -> ScalarFunction {
+    let kernel = move |call: &Call<'_>| {
+        for row in 0..call.rows {
+            if let Some(seconds) = seconds(call, row)? {
+                sleep(call, seconds)?;
+            }
+        }
+        Ok(Arc::new(datafusion::arrow::array::NullArray::new(call.rows)) as _)
+    };
+    let void = SqlType::of(BaseType::Void);
+    ScalarFunction::new(name, &[argument], void, Stability::Volatile, Arc::new(kernel))
 }
 
 /// A function that does something to the session of a process number; false, with a warning, when there is none.
@@ -255,22 +273,23 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             backend.terminate.cancel();
             backend.cancel.cancel();
         }),
-        ScalarFunction::new(
-            "pg_sleep",
-            &[SqlType::FLOAT8],
-            SqlType::of(BaseType::Void),
-            volatile,
-            Arc::new(|call: &Call<'_>| {
-                let seconds = call.column::<Float8>(0)?;
-                for row in 0..call.rows {
-                    if let Some(seconds) = seconds.get(row)? {
-                        sleep(call, seconds)?;
-                    }
-                }
-                Ok(Arc::new(datafusion::arrow::array::NullArray::new(call.rows)))
-            }),
-        ),
+        sleeping("pg_sleep", SqlType::FLOAT8, |call, row| call.column::<Float8>(0)?.get(row)),
     ];
+    all.push(ScalarFunction::new(
+        "pg_client_encoding",
+        &[],
+        SqlType::NAME,
+        stable,
+        of_context::<Text>(|context| Ok(context.settings.get("client_encoding"))),
+    ));
+    all.push(sleeping("pg_sleep_for", SqlType::INTERVAL, |call, row| {
+        let span = call.column::<Interval>(0)?.get(row)?;
+        Ok(span.map(|span| span.span() as f64 / 1e6))
+    }));
+    all.push(sleeping("pg_sleep_until", SqlType::TIMESTAMPTZ, |call, row| {
+        let until = call.column::<Timestamptz>(0)?.get(row)?;
+        Ok(until.map(|until| until.saturating_sub(chrono::Utc::now().timestamp_micros()) as f64 / 1e6))
+    }));
     all.push(ScalarFunction::new(
         "current_date",
         &[],

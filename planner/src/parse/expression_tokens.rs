@@ -26,12 +26,64 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         let marker = word(Keyword::NoKeyword, SYMMETRIC, symmetric);
         symmetric.token = Token::CustomBinaryOperator(MARK.into());
         tokens.insert(at + 1, marker);
+    } else if follows(tokens, at, &["substring"]) {
+        similar(tokens, at);
+    } else if follows(tokens, at, &["trim"]) {
+        trimmed(tokens, at);
     } else if follows(tokens, at, &["exclude"]) {
         exclude(tokens, at);
     } else if follows(tokens, at, &["set"]) {
         elements(tokens, at + 1);
     } else {
         typed_constant(tokens, at);
+    }
+}
+
+/// `substring(x SIMILAR p ESCAPE e)` is `substring(x FROM p FOR e)`.
+fn similar(tokens: &mut [TokenWithSpan], at: usize) {
+    if tokens.get(at + 1).is_none_or(|token| token.token != Token::LParen) {
+        return;
+    }
+    let (mut depth, mut found) = (0usize, None);
+    for place in at + 1..tokens.len() {
+        match tokens.get(place).map(|token| &token.token) {
+            Some(Token::LParen) => depth += 1,
+            Some(Token::RParen) => depth -= 1,
+            _ if depth != 1 => {}
+            _ if follows(tokens, place, &["similar"]) && !follows(tokens, place, &["similar", "to"]) => {
+                found = Some(place);
+            }
+            _ if found.is_some() && follows(tokens, place, &["escape"]) => {
+                for (place, name, keyword) in [(found, "FROM", Keyword::FROM), (Some(place), "FOR", Keyword::FOR)] {
+                    if let Some(token) = place.and_then(|place| tokens.get_mut(place)) {
+                        *token = word(name, keyword, token);
+                    }
+                }
+                return;
+            }
+            _ => {}
+        }
+        if depth == 0 {
+            return;
+        }
+    }
+}
+
+/// `trim(LEADING FROM x)` is `ltrim(x)`; so with BOTH, TRAILING, and without such a word.
+fn trimmed(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    if tokens.get(at + 1).is_none_or(|token| token.token != Token::LParen) {
+        return;
+    }
+    let sides = [("leading", "ltrim"), ("trailing", "rtrim"), ("both", "btrim")];
+    let found = sides.iter().find(|(side, _)| follows(tokens, at + 2, &[side, "from"]));
+    let (name, words) = match found {
+        Some((_, name)) => (*name, 2),
+        None if follows(tokens, at + 2, &["from"]) => ("btrim", 1),
+        None => return,
+    };
+    tokens.drain(at + 2..at + 2 + words);
+    if let Some(token) = tokens.get_mut(at) {
+        *token = word(name, Keyword::NoKeyword, token);
     }
 }
 

@@ -129,12 +129,21 @@ fn single_value(cursor: &mut Cursor<'_>) -> Result<String> {
         }
         Some(Token::Word(_)) if sign.is_empty() => {
             if cursor.word("interval") {
-                return Err(SqlError::unsupported("SET TIME ZONE INTERVAL"));
+                return interval(cursor);
             }
             cursor.name()
         }
         _ => Err(cursor.error()),
     }
+}
+
+/// `INTERVAL '+05:30' HOUR TO MINUTE`, as the setting TimeZone takes it.
+fn interval(cursor: &mut Cursor<'_>) -> Result<String> {
+    let text = cursor.string().ok_or_else(|| cursor.error())?;
+    if cursor.word("hour") && cursor.word("to") {
+        cursor.expect_word("minute")?;
+    }
+    Ok(format!("INTERVAL '{}'", text.replace('\'', "")))
 }
 
 /// Statements that sqlparser reads for other databases and PostgreSQL has not, and those that are not there yet.

@@ -20,7 +20,8 @@ fn sleeps(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     plan.apply(|operator| {
         operator.apply_expressions(&mut |expression| {
             expression.apply(|inner| {
-                found |= inner.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| call.name() == "pg_sleep");
+                found |=
+                    inner.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| call.name().starts_with("pg_sleep"));
                 Ok(TreeNodeRecursion::Continue)
             })
         })

@@ -21,7 +21,8 @@ pub struct Surroundings {
     catalog_version: u64,
     database: crate::types::Oid,
     search_path: Vec<String>,
-    time_zone: String,
+    /// What constants of dates were read by.
+    reading: String,
 }
 
 impl Surroundings {
@@ -31,7 +32,7 @@ impl Surroundings {
             catalog_version: catalog.version(),
             database: catalog.database().oid,
             search_path: settings.search_path().to_vec(),
-            time_zone: settings.time_zone().name().to_string(),
+            reading: format!("{:?} {:?}", settings.time_zone(), settings.date_format()),
         }
     }
 }

@@ -23,6 +23,8 @@ pub struct SessionShared {
     pub sequences: SequenceMemory,
     /// What DECLARE made.
     pub cursors: Mutex<Cursors>,
+    /// What random gives next, once it was asked.
+    pub random: Mutex<Option<crate::functions::random::Generator>>,
     /// Keys that FOREIGN KEYs are still to be held to.
     pub references: Mutex<Queue>,
     database: Option<Arc<Database>>,
@@ -79,6 +81,7 @@ impl SessionShared {
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),
             cursors: Mutex::default(),
+            random: Mutex::default(),
             references: Mutex::default(),
             locks: Mutex::default(),
             temporary: Mutex::default(),
@@ -185,6 +188,7 @@ impl Default for SessionShared {
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),
             cursors: Mutex::default(),
+            random: Mutex::default(),
             references: Mutex::default(),
             locks: Mutex::default(),
             temporary: Mutex::default(),

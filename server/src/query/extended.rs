@@ -211,12 +211,7 @@ impl Connection {
             .into());
         }
         let (settings, catalog) = (self.session.settings(), self.session.catalog());
-        let context = InputContext {
-            time_zone: settings.time_zone(),
-            now: self.session.transaction_time(),
-            catalog: catalog.as_deref(),
-            search_path: settings.search_path(),
-        };
+        let context = InputContext::of_session(&settings, catalog.as_deref(), self.session.transaction_time());
         let parameters = parameters::decode(types, &bind.parameter_formats, &bind.parameters, &context)?;
         let columns = statement.as_ref().and_then(|prepared| prepared.columns()).map(|columns| columns.len());
         let formats = Formats::new(bind.result_formats, columns)?;

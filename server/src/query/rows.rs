@@ -107,12 +107,7 @@ impl Connection {
     pub(crate) async fn send_rows(&mut self, rows: &mut Rows, limit: Option<u64>) -> Result<bool> {
         rows.sent = 0;
         let (settings, catalog) = (self.session.settings(), self.session.catalog());
-        let context = OutputContext {
-            time_zone: settings.time_zone(),
-            catalog: catalog.as_deref(),
-            search_path: settings.search_path(),
-            interval_style: settings.interval_style(),
-        };
+        let context = OutputContext::of_session(&settings, catalog.as_deref());
         loop {
             if limit.is_some_and(|limit| rows.sent >= limit) {
                 return Ok(false);

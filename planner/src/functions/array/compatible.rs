@@ -21,12 +21,13 @@ fn shape(name: &str, count: usize) -> Option<&'static str> {
         ("array_remove" | "array_position" | "array_positions", 2) => "ae",
         ("array_position", 3) => "aei",
         ("array_replace", 3) => "aee",
+        ("width_bucket", 2) => "ea",
         _ => return None,
     })
 }
 
 /// The names of these functions.
-pub(in crate::functions) const NAMES: [&str; 7] = [
+pub(in crate::functions) const NAMES: [&str; 8] = [
     "array_append",
     "array_prepend",
     "array_cat",
@@ -34,6 +35,7 @@ pub(in crate::functions) const NAMES: [&str; 7] = [
     "array_replace",
     "array_position",
     "array_positions",
+    "width_bucket",
 ];
 
 /// A call of one of them. Errors: 42883, 42804, and what constants violate.
@@ -73,7 +75,7 @@ pub(in crate::functions) fn resolve(resolver: &Resolver<'_>, name: &str, args: V
         types.push(ty);
     }
     let result = match name {
-        "array_position" => SqlType::INT4,
+        "array_position" | "width_bucket" => SqlType::INT4,
         "array_positions" => SqlType::INT4.array_of(),
         _ => element.array_of(),
     };
@@ -82,6 +84,7 @@ pub(in crate::functions) fn resolve(resolver: &Resolver<'_>, name: &str, args: V
         "array_remove" => Arc::new(remove),
         "array_replace" => Arc::new(replace),
         "array_position" => Arc::new(position),
+        "width_bucket" => Arc::new(bucket),
         _ => Arc::new(positions),
     };
     Ok(KernelFunction::new(name.to_string(), types, result, Stability::Immutable, kernel, None).call(exprs))
@@ -170,6 +173,35 @@ fn position(call: &Call<'_>) -> Result<ArrayRef> {
             found = places(call, &encoder, &elements, row)?.into_iter().find(|place| *place >= start);
         }
         Int4::append(&mut builder, found)?;
+    }
+    Ok(Int4::finish(builder))
+}
+
+/// How many of an array's elements, which are in order, are not above a value.
+fn bucket(call: &Call<'_>) -> Result<ArrayRef> {
+    let element = call.types.first().copied().unwrap_or(SqlType::TEXT);
+    let encoder = KeyEncoder::new(vec![KeyColumn::ascending(element)]);
+    let (operands, lists) = (call.array(0)?, call.column::<List>(1)?);
+    let mut builder = Int4::builder(call.rows);
+    for row in 0..call.rows {
+        let at = Call::row_of(operands, row);
+        let Some(thresholds) = lists.get(row)?.filter(|_| !operands.is_null(at)) else {
+            Int4::append(&mut builder, None)?;
+            continue;
+        };
+        if thresholds.null_count() > 0 {
+            let message = "thresholds array must not contain NULLs";
+            return Err(SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message));
+        }
+        let (mut low, mut high) = (0, thresholds.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            match order(&encoder, (operands, at), (&thresholds, middle))? {
+                Ordering::Less => high = middle,
+                _ => low = middle + 1,
+            }
+        }
+        Int4::append(&mut builder, Some(low as i32))?;
     }
     Ok(Int4::finish(builder))
 }

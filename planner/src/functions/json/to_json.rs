@@ -5,6 +5,7 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
 use crate::functions::typed::{Bool, SqlWrite, Text};
+use crate::types::datetime::DateFormat;
 use crate::types::json::{object, quote, to_jsonb};
 use crate::types::record::RecordType;
 use crate::types::text::{OutputContext, output_string};
@@ -123,7 +124,8 @@ pub(super) fn object_of(pairs: Vec<(String, String)>, binary: bool, padding: &st
 pub(super) fn with_context<T>(call: &Call<'_>, work: impl FnOnce(&OutputContext<'_>) -> Result<T>) -> Result<T> {
     let context = call.context().ok();
     let context = match &context {
-        Some(context) => OutputContext::of_statement(context),
+        // Dates are ISO's in JSON, whatever DateStyle says.
+        Some(context) => OutputContext { date_format: DateFormat::ISO, ..OutputContext::of_statement(context) },
         None => OutputContext::PLAIN,
     };
     work(&context)

@@ -158,23 +158,6 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         immutable("sha384", &[bytea], bytea, unary::<Bytea, Bytea, _>(|v: &[u8]| Ok(Sha384::digest(v).to_vec()))),
         immutable("sha512", &[bytea], bytea, unary::<Bytea, Bytea, _>(|v: &[u8]| Ok(Sha512::digest(v).to_vec()))),
         immutable("md5", &[bytea], text, unary::<Bytea, Text, _>(|v: &[u8]| Ok(md5(v)))),
-        immutable(
-            "convert_to",
-            &[text, text],
-            bytea,
-            binary::<Text, Text, Bytea, _>(|v: &str, name: &str| utf8(name).map(|()| v.as_bytes().to_vec())),
-        ),
-        immutable(
-            "convert_from",
-            &[bytea, text],
-            text,
-            binary::<Bytea, Text, Text, _>(|v: &[u8], name: &str| {
-                utf8(name)?;
-                String::from_utf8(v.to_vec()).map_err(|_| {
-                    SqlError::new(state::CHARACTER_NOT_IN_REPERTOIRE, "invalid byte sequence for encoding \"UTF8\"")
-                })
-            }),
-        ),
     ];
     for name in ["substring", "substr"] {
         all.push(immutable(
@@ -191,14 +174,6 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         ));
     }
     all
-}
-
-fn utf8(name: &str) -> Result<()> {
-    if name.eq_ignore_ascii_case("utf8") || name.eq_ignore_ascii_case("utf-8") {
-        Ok(())
-    } else {
-        Err(SqlError::unsupported(format!("encoding \"{name}\"")))
-    }
 }
 
 #[cfg(test)]

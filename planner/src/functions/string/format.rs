@@ -1,20 +1,14 @@
-//! concat, concat_ws, format and quoting.
+//! concat, concat_ws and format.
 
-use super::immutable;
+use super::identifier::{quote_ident, quote_literal};
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
-use crate::functions::typed::{SqlWrite, Text, unary};
+use crate::functions::typed::{SqlWrite, Text};
 use crate::functions::{Call, Stability};
 use crate::types::SqlType;
-use crate::types::text::{OutputContext, output_string, quote_identifier};
+use crate::types::text::{OutputContext, output_string};
 use datafusion::arrow::array::Array;
 use std::sync::Arc;
-
-/// `'it''s'`, with `E` where there are backslashes.
-fn quote_literal(text: &str) -> String {
-    let quoted = text.replace('\'', "''");
-    if text.contains('\\') { format!("E'{}'", quoted.replace('\\', "\\\\")) } else { format!("'{quoted}'") }
-}
 
 /// Arguments of one row as text, from `first` on; `None` for NULL.
 fn texts(call: &Call<'_>, row: usize, first: usize, context: &OutputContext<'_>) -> Result<Vec<Option<String>>> {
@@ -65,7 +59,33 @@ fn format(pattern: &str, arguments: &[Option<String>]) -> Result<String> {
                     position = Some(at - 1);
                     number.clear();
                 }
-                Some('*') => return Err(SqlError::unsupported("a width given as an argument of format()")),
+                Some('*') if number.is_empty() => {
+                    chars.next();
+                    // The width is an argument, said by its number or the next one.
+                    let mut place = String::new();
+                    while let Some(digit) = chars.next_if(char::is_ascii_digit) {
+                        place.push(digit);
+                    }
+                    let at = if place.is_empty() {
+                        next += 1;
+                        next - 1
+                    } else {
+                        if chars.next_if_eq(&'$').is_none() {
+                            return Err(invalid("width argument position must be ended by \"$\""));
+                        }
+                        let at: usize = place.parse().map_err(|_| invalid("number is out of range"))?;
+                        next = at;
+                        at.checked_sub(1)
+                            .ok_or_else(|| invalid("format specifies argument 0, but arguments are numbered from 1"))?
+                    };
+                    let width = arguments.get(at).ok_or_else(|| invalid("too few arguments for format()"))?;
+                    let width = width.as_deref().unwrap_or("0");
+                    let width =
+                        crate::types::text::parse_integer(width, i64::from(i32::MIN), i64::from(i32::MAX), "integer")?;
+                    left |= width < 0;
+                    number = width.unsigned_abs().to_string();
+                    break;
+                }
                 _ => break,
             }
         }
@@ -78,7 +98,7 @@ fn format(pattern: &str, arguments: &[Option<String>]) -> Result<String> {
         let text = match (kind, argument) {
             ('s', Some(text)) => text.clone(),
             ('s', None) => String::new(),
-            ('I', Some(text)) => quote_identifier(text),
+            ('I', Some(text)) => quote_ident(text),
             ('I', None) => {
                 return Err(SqlError::new(
                     state::NULL_VALUE_NOT_ALLOWED,
@@ -133,24 +153,6 @@ fn variadic(
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let text = SqlType::TEXT;
     vec![
-        immutable("quote_ident", &[text], text, unary::<Text, Text, _>(|v: &str| Ok(quote_identifier(v)))),
-        immutable("quote_literal", &[text], text, unary::<Text, Text, _>(|v: &str| Ok(quote_literal(v)))),
-        immutable(
-            "quote_nullable",
-            &[text],
-            text,
-            Arc::new(|call: &Call<'_>| {
-                let texts = call.column::<Text>(0)?;
-                let mut builder = Text::builder(call.rows);
-                for row in 0..call.rows {
-                    Text::append(
-                        &mut builder,
-                        Some(texts.get(row)?.map_or_else(|| "NULL".to_string(), quote_literal)),
-                    )?;
-                }
-                Ok(Text::finish(builder))
-            }),
-        ),
         variadic("concat", &[Param::Any], |call, row, context| {
             Ok(Some(texts(call, row, 0, context)?.into_iter().flatten().collect()))
         }),
@@ -187,6 +189,10 @@ mod tests {
         assert_eq!(format("%I %L %L", &[some("Foo"), some("it's"), None]).unwrap(), "\"Foo\" 'it''s' NULL");
         assert_eq!(format("|%5s|%-5s|", &[some("a"), some("b")]).unwrap(), "|    a|b    |");
         assert!(format("%s", &[]).is_err());
-        assert_eq!(quote_literal("a\\b"), "E'a\\\\b'");
+        // Checked against PostgreSQL 15.
+        assert_eq!(format("|%*s|%-*s|", &[some("3"), some("x"), some("4"), some("a")]).unwrap(), "|  x|a   |");
+        assert_eq!(format("%*s", &[some("-3"), some("x")]).unwrap(), "x  ");
+        assert_eq!(format("%*1$s", &[some("3")]).unwrap_err().state(), "22023");
+        assert_eq!(format("%*s", &[None, some("x")]).unwrap(), "x");
     }
 }

@@ -1,12 +1,17 @@
 //! Functions over text and bytea.
 
 mod basic;
+mod bits;
 mod bytes;
+mod encoding;
 mod format;
+mod identifier;
+mod like;
 mod regex;
 mod regex_find;
 mod search;
 mod similar;
+mod unicode;
 
 use super::kernel::{Kernel, Stability};
 use super::registry::ScalarFunction;
@@ -20,12 +25,17 @@ fn immutable(name: &'static str, arguments: &[SqlType], result: SqlType, kernel:
 pub(super) fn functions() -> Vec<ScalarFunction> {
     [
         basic::functions(),
+        bits::functions(),
         bytes::functions(),
+        encoding::functions(),
         format::functions(),
+        identifier::functions(),
+        like::functions(),
         regex::functions(),
         regex_find::functions(),
         search::functions(),
         similar::functions(),
+        unicode::functions(),
     ]
     .concat()
 }

@@ -1,26 +1,25 @@
-//! Regular expressions: PostgreSQL's common syntax on the `regex` crate. Back references and look-around are refused.
+//! Functions of regular expressions, which `functions::regular` matches.
 
 use super::immutable;
 use super::regex_find::{self, Matches, byte_of, not_global};
+use super::similar::with_escape;
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
+use crate::functions::regular::{Options, Pattern, Subject};
 use crate::functions::typed::{Bool, Int4, SqlWrite, Text};
 use crate::functions::{Call, Kernel};
 use crate::types::SqlType;
 use crate::types::value::ValueRef;
 use datafusion::arrow::array::StringArray;
-use regex::{Regex, RegexBuilder};
+use std::borrow::Cow;
 use std::sync::Arc;
 
-/// How a pattern is meant.
+/// How a pattern is meant, and whether every match is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flags {
-    insensitive: bool,
+    options: Options,
     global: bool,
-    lines: bool,
-    extended: bool,
-    literal: bool,
 }
 
 impl Flags {
@@ -28,23 +27,14 @@ impl Flags {
     pub(super) fn parse(text: &str) -> Result<Flags> {
         let mut flags = Flags::default();
         for c in text.chars() {
-            match c {
-                'i' => flags.insensitive = true,
-                'c' => flags.insensitive = false,
-                'g' => flags.global = true,
-                'n' | 'm' => flags.lines = true,
-                's' => flags.lines = false,
-                'x' => flags.extended = true,
-                't' => flags.extended = false,
-                'q' => flags.literal = true,
-                'e' => {}
-                _ => {
-                    return Err(SqlError::new(
-                        state::INVALID_PARAMETER_VALUE,
-                        format!("invalid regular expression option: \"{c}\""),
-                    ));
-                }
+            if c == 'g' {
+                flags.global = true;
+                continue;
             }
+            flags.options.letter(c).ok_or_else(|| {
+                let message = format!("invalid regular expression option: \"{c}\"");
+                SqlError::new(state::INVALID_PARAMETER_VALUE, message)
+            })?;
         }
         Ok(flags)
     }
@@ -54,60 +44,16 @@ impl Flags {
     }
 }
 
-/// PostgreSQL's escapes in the crate's syntax.
-fn translated(pattern: &str) -> Result<String> {
-    let mut out = String::with_capacity(pattern.len());
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            out.push(c);
-            continue;
-        }
-        match chars.next() {
-            Some('m') => out.push_str("\\b{start}"),
-            Some('M') => out.push_str("\\b{end}"),
-            Some('y') => out.push_str("\\b"),
-            Some('Y') => out.push_str("\\B"),
-            Some('Z') => out.push_str("\\z"),
-            Some('1'..='9') => return Err(SqlError::unsupported("a back reference in a regular expression")),
-            Some(c) => {
-                out.push('\\');
-                out.push(c);
-            }
-            None => out.push('\\'),
-        }
-    }
-    Ok(out)
-}
-
-fn compile(pattern: &str, flags: Flags) -> Result<Regex> {
-    if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|look| pattern.contains(look)) {
-        return Err(SqlError::unsupported("look-around in a regular expression"));
-    }
-    let translated = if flags.literal { regex::escape(pattern) } else { translated(pattern)? };
-    RegexBuilder::new(&translated)
-        .case_insensitive(flags.insensitive)
-        .dot_matches_new_line(!flags.lines)
-        .multi_line(flags.lines)
-        .ignore_whitespace(flags.extended)
-        .build()
-        .map_err(|error| {
-            let text = error.to_string();
-            let last = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            SqlError::new("2201B", format!("invalid regular expression: {last}"))
-        })
-}
-
 /// The last pattern compiled: most calls have one.
 #[derive(Default)]
-pub(super) struct Compiled(Option<(String, Flags, Regex)>);
+pub(super) struct Compiled(Option<(String, Flags, Pattern)>);
 
 impl Compiled {
     /// The regular expression of a pattern. Errors: 2201B.
-    pub(super) fn get(&mut self, pattern: &str, flags: Flags) -> Result<&Regex> {
+    pub(super) fn get(&mut self, pattern: &str, flags: Flags) -> Result<&Pattern> {
         let fits = self.0.as_ref().is_some_and(|(text, held, _)| text == pattern && *held == flags);
         if !fits {
-            self.0 = Some((pattern.to_string(), flags, compile(pattern, flags)?));
+            self.0 = Some((pattern.to_string(), flags, Pattern::new(pattern, flags.options)?));
         }
         self.0.as_ref().map(|(_, _, regex)| regex).ok_or_else(|| SqlError::internal("a regular expression"))
     }
@@ -121,7 +67,8 @@ fn matches(insensitive: bool) -> Kernel {
         for row in 0..call.rows {
             let value = match (texts.get(row)?, patterns.get(row)?) {
                 (Some(text), Some(pattern)) => {
-                    Some(compiled.get(pattern, Flags { insensitive, ..Flags::default() })?.is_match(text))
+                    let options = Options { insensitive, ..Options::default() };
+                    Some(compiled.get(pattern, Flags { options, global: false })?.is_match(text)?)
                 }
                 _ => None,
             };
@@ -132,11 +79,13 @@ fn matches(insensitive: bool) -> Kernel {
 }
 
 /// Replaces the match with a number, from 1, or all of them, from a byte on.
-fn replace(text: &str, regex: &Regex, replacement: &str, from: usize, number: Option<usize>) -> String {
+fn replace(text: &str, regex: &Pattern, replacement: &str, from: usize, number: Option<usize>) -> Result<String> {
     let mut out = String::with_capacity(text.len());
     let mut last = 0;
     let (skip, most) = number.map_or((0, usize::MAX), |number| (number - 1, 1));
-    for captures in Matches::new(regex, text, from).skip(skip).take(most) {
+    let subject = Subject::new(text);
+    for captures in Matches::new(regex, &subject, from).skip(skip).take(most) {
+        let captures = captures?;
         let Some(whole) = captures.get(0) else { continue };
         out.push_str(text.get(last..whole.start()).unwrap_or_default());
         let mut chars = replacement.chars();
@@ -161,7 +110,7 @@ fn replace(text: &str, regex: &Regex, replacement: &str, from: usize, number: Op
         last = whole.end();
     }
     out.push_str(text.get(last..).unwrap_or_default());
-    out
+    Ok(out)
 }
 
 /// The flags of a row: the argument at `at`, if the call has one. `None`: NULL.
@@ -193,7 +142,7 @@ fn replace_kernel(counted: bool) -> Kernel {
                     // Said by its number, a match is one match.
                     let all = which == 0 || flags.global && !(counted && call.arguments.len() > 4);
                     let which = (!all).then_some(which);
-                    Some(replace(text, compiled.get(pattern, flags)?, replacement, from, which))
+                    Some(replace(text, compiled.get(pattern, flags)?, replacement, from, which)?)
                 }
                 _ => None,
             };
@@ -204,7 +153,7 @@ fn replace_kernel(counted: bool) -> Kernel {
 }
 
 /// A function of text and pattern that yields an array of text.
-fn parts_kernel(name: &'static str, parts: fn(&str, &Regex) -> Option<Vec<Option<String>>>) -> Kernel {
+fn parts_kernel(name: &'static str, parts: fn(&str, &Pattern) -> Result<Option<Vec<Option<String>>>>) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let (texts, patterns) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
         let mut compiled = Compiled::default();
@@ -213,7 +162,7 @@ fn parts_kernel(name: &'static str, parts: fn(&str, &Regex) -> Option<Vec<Option
             let found = match (texts.get(row)?, patterns.get(row)?, flags_of(call, 2, row)?) {
                 (Some(text), Some(pattern), Some(flags)) => {
                     not_global(flags, name)?;
-                    parts(text, compiled.get(pattern, flags)?)
+                    parts(text, compiled.get(pattern, flags)?)?
                 }
                 _ => None,
             };
@@ -226,34 +175,42 @@ fn parts_kernel(name: &'static str, parts: fn(&str, &Regex) -> Option<Vec<Option
     })
 }
 
-fn first_match(text: &str, regex: &Regex) -> Option<Vec<Option<String>>> {
-    let captures = regex.captures(text)?;
-    let groups = captures.len();
-    let skip = usize::from(groups > 1);
-    Some(captures.iter().skip(skip).map(|group| group.map(|group| group.as_str().to_string())).collect())
+fn first_match(text: &str, regex: &Pattern) -> Result<Option<Vec<Option<String>>>> {
+    let Some(captures) = regex.find(&Subject::new(text), 0)? else { return Ok(None) };
+    let skip = usize::from(captures.count() > 1);
+    Ok(Some(captures.iter().skip(skip).map(|group| group.map(|group| group.as_str().to_string())).collect()))
 }
 
-fn split(text: &str, regex: &Regex) -> Option<Vec<Option<String>>> {
+fn split(text: &str, regex: &Pattern) -> Result<Option<Vec<Option<String>>>> {
     let (mut parts, mut from) = (Vec::new(), 0);
+    let subject = Subject::new(text);
     // Nothing splits at the ends of the text, or right behind what split before.
-    for found in regex.find_iter(text).filter(|found| found.start() < text.len()) {
-        if found.end() > from {
-            parts.push(text.get(from..found.start()).map(str::to_string));
-            from = found.end();
-        }
+    for found in Matches::new(regex, &subject, 0) {
+        let found = found?.get(0);
+        let Some(found) = found.filter(|found| found.start() < text.len() && found.end() > from) else { continue };
+        parts.push(text.get(from..found.start()).map(str::to_string));
+        from = found.end();
     }
     parts.push(text.get(from..).map(str::to_string));
-    Some(parts)
+    Ok(Some(parts))
 }
 
+/// With a third argument the pattern is SQL's, and that is its escape character.
 fn substring_kernel() -> Kernel {
     Arc::new(|call: &Call<'_>| {
         let (texts, patterns) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
+        let escapes = if call.arguments.len() > 2 { Some(call.column::<Text>(2)?) } else { None };
         let mut compiled = Compiled::default();
         let mut builder = Text::builder(call.rows);
         for row in 0..call.rows {
-            let value = match (texts.get(row)?, patterns.get(row)?) {
-                (Some(text), Some(pattern)) => first_match(text, compiled.get(pattern, Flags::default())?)
+            let pattern = match (patterns.get(row)?, &escapes) {
+                (Some(pattern), Some(escapes)) => {
+                    escapes.get(row)?.map(|escape| with_escape(pattern, escape).map(Cow::Owned)).transpose()?
+                }
+                (pattern, _) => pattern.map(Cow::Borrowed),
+            };
+            let value = match (texts.get(row)?, pattern.as_deref()) {
+                (Some(text), Some(pattern)) => first_match(text, compiled.get(pattern, Flags::default())?)?
                     .and_then(|groups| groups.into_iter().next().flatten()),
                 _ => None,
             };
@@ -279,6 +236,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         immutable("regexp_split_to_array", &[text, text], texts, parts_kernel("regexp_split_to_array", split)),
         immutable("regexp_split_to_array", &[text, text, text], texts, parts_kernel("regexp_split_to_array", split)),
         immutable("substring", &[text, text], text, substring_kernel()),
+        immutable("substring", &[text, text, text], text, substring_kernel()),
     ]
 }
 
@@ -289,14 +247,14 @@ mod tests {
 
     #[test]
     fn as_postgresql() {
-        let regex = |pattern: &str| compile(pattern, Flags::default()).unwrap();
-        assert_eq!(replace("Thomas", &regex(".[mN]a."), "M", 0, Some(1)), "ThM");
-        assert_eq!(replace("foobarbaz", &regex("b(..)"), "X\\1Y", 0, None), "fooXarYXazY");
-        assert_eq!(replace("abc", &regex("b"), "[\\&]", 0, Some(1)), "a[b]c");
-        assert!(regex("^(pgbench_.*)$").is_match("pgbench_accounts"));
-        assert!(regex("a.b").is_match("a\nb"));
-        assert_eq!(first_match("foobarbequebaz", &regex("(bar)(beque)")).unwrap().len(), 2);
-        assert!(compile("(", Flags::default()).is_err());
-        assert_eq!(compile("(a)\\1", Flags::default()).unwrap_err().state(), state::FEATURE_NOT_SUPPORTED);
+        let regex = |pattern: &str| Pattern::new(pattern, Options::default()).unwrap();
+        assert_eq!(replace("Thomas", &regex(".[mN]a."), "M", 0, Some(1)).unwrap(), "ThM");
+        assert_eq!(replace("foobarbaz", &regex("b(..)"), "X\\1Y", 0, None).unwrap(), "fooXarYXazY");
+        assert_eq!(replace("abc", &regex("b"), "[\\&]", 0, Some(1)).unwrap(), "a[b]c");
+        assert!(regex("^(pgbench_.*)$").is_match("pgbench_accounts").unwrap());
+        assert!(regex("a.b").is_match("a\nb").unwrap());
+        assert_eq!(first_match("foobarbequebaz", &regex("(bar)(beque)")).unwrap().unwrap().len(), 2);
+        assert_eq!(split("a,b,,c", &regex(",")).unwrap().unwrap().len(), 4);
+        assert_eq!(split("abc", &regex("")).unwrap().unwrap().len(), 3);
     }
 }

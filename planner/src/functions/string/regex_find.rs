@@ -5,42 +5,46 @@ use super::regex::{Compiled, Flags, flags_of};
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
+use crate::functions::regular::{Captures, Pattern, Subject};
 use crate::functions::typed::Text;
 use crate::functions::{Call, Kernel};
 use crate::types::SqlType;
 use crate::types::value::ValueRef;
 use datafusion::arrow::array::{ArrayRef, StringArray};
-use regex::{Captures, Regex};
 use std::sync::Arc;
 
 /// The matches in a text from a byte on. Behind a match the next may begin at once, an empty one too; behind an empty one
 /// it begins a character later.
-pub(super) struct Matches<'r, 't> {
-    regex: &'r Regex,
-    text: &'t str,
+pub(super) struct Matches<'r, 's, 't> {
+    regex: &'r Pattern,
+    subject: &'s Subject<'t>,
     next: Option<usize>,
 }
 
-impl<'r, 't> Matches<'r, 't> {
-    pub(super) fn new(regex: &'r Regex, text: &'t str, from: usize) -> Self {
-        Matches { regex, text, next: (from <= text.len()).then_some(from) }
+impl<'r, 's, 't> Matches<'r, 's, 't> {
+    pub(super) fn new(regex: &'r Pattern, subject: &'s Subject<'t>, from: usize) -> Self {
+        Matches { regex, subject, next: (from <= subject.text().len()).then_some(from) }
     }
 }
 
-impl<'t> Iterator for Matches<'_, 't> {
-    type Item = Captures<'t>;
+impl<'t> Iterator for Matches<'_, '_, 't> {
+    type Item = Result<Captures<'t>>;
 
-    fn next(&mut self) -> Option<Captures<'t>> {
+    fn next(&mut self) -> Option<Self::Item> {
         let from = self.next.take()?;
-        let captures = self.regex.captures_at(self.text, from)?;
+        let captures = match self.regex.find(self.subject, from) {
+            Ok(found) => found?,
+            Err(error) => return Some(Err(error)),
+        };
         let whole = captures.get(0)?;
         self.next = if whole.is_empty() {
-            let step = self.text.get(whole.end()..).and_then(|rest| rest.chars().next()).map(char::len_utf8);
+            let rest = self.subject.text().get(whole.end()..);
+            let step = rest.and_then(|rest| rest.chars().next()).map(char::len_utf8);
             step.map(|step| whole.end() + step)
         } else {
             Some(whole.end())
         };
-        Some(captures)
+        Some(Ok(captures))
     }
 }
 
@@ -85,7 +89,11 @@ fn matches(call: &Call<'_>) -> Result<ArrayRef> {
         };
         let regex = compiled.get(pattern, flags)?;
         let most = if flags.is_global() { usize::MAX } else { 1 };
-        let found: Vec<String> = Matches::new(regex, text, 0).take(most).map(|captures| groups(&captures)).collect();
+        let subject = Subject::new(text);
+        let found: Vec<String> = Matches::new(regex, &subject, 0)
+            .take(most)
+            .map(|captures| captures.map(|captures| groups(&captures)))
+            .collect::<Result<_>>()?;
         builder.append(&ValueRef::List(Arc::new(StringArray::from(found))))?;
     }
     builder.finish()
@@ -94,7 +102,7 @@ fn matches(call: &Call<'_>) -> Result<ArrayRef> {
 /// The groups of a match, or the match when there are none, as the text of an array.
 fn groups(captures: &Captures<'_>) -> String {
     let mut out = String::from("{");
-    let skip = usize::from(captures.len() > 1);
+    let skip = usize::from(captures.count() > 1);
     for (at, group) in captures.iter().skip(skip).enumerate() {
         if at > 0 {
             out.push(',');
@@ -130,15 +138,21 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::functions::regular::Options;
 
     #[test]
     fn empty_matches_follow_others() {
-        let regex = Regex::new("x*").unwrap();
-        let found: Vec<_> = Matches::new(&regex, "axb", 0).map(|found| found.get(0).unwrap().range()).collect();
-        assert_eq!(found, [0..0, 1..2, 2..2, 3..3]);
-        let regex = Regex::new("(a)|(\"b)").unwrap();
+        let regex = Pattern::new("x*", Options::default()).unwrap();
+        let subject = Subject::new("axb");
+        let found: Vec<_> = Matches::new(&regex, &subject, 0)
+            .map(|found| found.unwrap().get(0).unwrap())
+            .map(|whole| (whole.start(), whole.end()))
+            .collect();
+        assert_eq!(found, [(0, 0), (1, 2), (2, 2), (3, 3)]);
+        let regex = Pattern::new("(a)|(\"b)", Options::default()).unwrap();
+        let subject = Subject::new("a\"b");
         assert_eq!(
-            Matches::new(&regex, "a\"b", 0).map(|found| groups(&found)).collect::<Vec<_>>(),
+            Matches::new(&regex, &subject, 0).map(|found| groups(&found.unwrap())).collect::<Vec<_>>(),
             ["{\"a\",NULL}", "{NULL,\"\\\"b\"}"]
         );
         assert_eq!(byte_of("äb", 2).unwrap(), 2);

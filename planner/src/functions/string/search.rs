@@ -2,12 +2,13 @@
 
 use super::immutable;
 use super::regex::{Compiled, Flags};
+use super::regex_find::Matches;
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
+use crate::functions::regular::{Captures, Pattern, Span, Subject};
 use crate::functions::typed::{Bool, Int4, SqlWrite, Text};
 use crate::functions::{Call, Kernel};
 use crate::types::SqlType;
-use regex::{Captures, Regex};
 use std::sync::Arc;
 
 /// What a call asks for, its optional arguments filled in.
@@ -75,34 +76,24 @@ fn question<'a>(call: &'a Call<'_>, name: &str, places: Places, row: usize) -> R
 }
 
 /// The matches from a byte on, none overlapping.
-fn matches<'t>(regex: &Regex, text: &'t str, start: Option<usize>) -> Vec<Captures<'t>> {
-    let mut found = Vec::new();
-    let mut at = start;
-    while let Some(from) = at.filter(|from| *from <= text.len()) {
-        let Some(captures) = regex.captures_at(text, from) else { break };
-        let Some(whole) = captures.get(0) else { break };
-        at = if whole.is_empty() {
-            let rest = text.get(whole.end()..).unwrap_or_default();
-            rest.chars().next().map(|c| whole.end() + c.len_utf8())
-        } else {
-            Some(whole.end())
-        };
-        found.push(captures);
+fn matches<'t>(regex: &Pattern, text: &'t str, start: Option<usize>) -> Result<Vec<Captures<'t>>> {
+    match start {
+        Some(start) => Matches::new(regex, &Subject::new(text), start).collect(),
+        None => Ok(Vec::new()),
     }
-    found
 }
 
 fn kernel<R: SqlWrite + 'static>(
     name: &'static str,
     places: Places,
-    answer: fn(&Regex, &Question<'_>) -> Option<R::Owned>,
+    answer: fn(&Pattern, &Question<'_>) -> Result<Option<R::Owned>>,
 ) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let mut compiled = Compiled::default();
         let mut builder = R::builder(call.rows);
         for row in 0..call.rows {
             let value = match question(call, name, places, row)? {
-                Some(question) => answer(compiled.get(question.pattern, question.flags)?, &question),
+                Some(question) => answer(compiled.get(question.pattern, question.flags)?, &question)?,
                 None => None,
             };
             R::append(&mut builder, value)?;
@@ -116,16 +107,17 @@ fn number(count: usize) -> Option<i32> {
 }
 
 /// The part of a text that the wanted group of the wanted match is.
-fn part<'t>(regex: &Regex, question: &Question<'t>) -> Option<regex::Match<'t>> {
-    let nth = usize::try_from(question.occurrence - 1).ok()?;
-    let group = usize::try_from(question.group).ok()?;
-    matches(regex, question.text, question.start).get(nth)?.get(group)
+fn part<'t>(regex: &Pattern, question: &Question<'t>) -> Result<Option<Span<'t>>> {
+    let (Ok(nth), Ok(group)) = (usize::try_from(question.occurrence - 1), usize::try_from(question.group)) else {
+        return Ok(None);
+    };
+    Ok(matches(regex, question.text, question.start)?.get(nth).and_then(|captures| captures.get(group)))
 }
 
-fn position(regex: &Regex, question: &Question<'_>) -> Option<i32> {
-    let Some(found) = part(regex, question) else { return Some(0) };
+fn position(regex: &Pattern, question: &Question<'_>) -> Result<Option<i32>> {
+    let Some(found) = part(regex, question)? else { return Ok(Some(0)) };
     let before = if question.end { found.end() } else { found.start() };
-    number(question.text.get(..before)?.chars().count() + 1)
+    Ok(question.text.get(..before).and_then(|before| number(before.chars().count() + 1)))
 }
 
 /// The functions of this module.
@@ -137,19 +129,19 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     let substring: Places = [Some(2), Some(3), None, Some(4), Some(5)];
     let instr: Places = [Some(2), Some(3), Some(4), Some(5), Some(6)];
     for arguments in [&[text, text][..], &[text, text, text]] {
-        let kernel = kernel::<Bool>("regexp_like", like, |regex, question| Some(regex.is_match(question.text)));
+        let kernel = kernel::<Bool>("regexp_like", like, |regex, question| regex.is_match(question.text).map(Some));
         all.push(immutable("regexp_like", arguments, SqlType::BOOL, kernel));
     }
     for arguments in [&[text, text][..], &[text, text, int4], &[text, text, int4, text]] {
         let kernel = kernel::<Int4>("regexp_count", count, |regex, question| {
-            number(matches(regex, question.text, question.start).len())
+            Ok(number(matches(regex, question.text, question.start)?.len()))
         });
         all.push(immutable("regexp_count", arguments, int4, kernel));
     }
     let longest = [text, text, int4, int4, text, int4];
     for length in 2..=longest.len() {
         let kernel = kernel::<Text>("regexp_substr", substring, |regex, question| {
-            part(regex, question).map(|found| found.as_str().to_string())
+            Ok(part(regex, question)?.map(|found| found.as_str().to_string()))
         });
         all.push(immutable("regexp_substr", longest.get(..length).unwrap_or_default(), text, kernel));
     }

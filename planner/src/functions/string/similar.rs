@@ -6,28 +6,50 @@ use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Text, binary, unary};
 use crate::types::SqlType;
 
-/// The regular expression of a pattern.
-fn regular(pattern: &str, escape: Option<char>) -> String {
+/// The regular expression of a pattern. Errors: 2200C for more than two separators of what SUBSTRING cuts out.
+fn regular(pattern: &str, escape: Option<char>) -> Result<String> {
     let mut out = String::from("^(?:");
-    let (mut escaped, mut in_class) = (false, false);
+    let (mut escaped, mut separators) = (false, 0);
+    // Brackets that are open, and whether the next character is the first in them.
+    let (mut depth, mut first) = (0, false);
     for c in pattern.chars() {
         if escaped {
+            escaped = false;
+            if c == '"' && depth == 0 {
+                // What comes before is matched as short as possible.
+                out.push_str(match separators {
+                    0 => "){1,1}?(",
+                    1 => "){1,1}(?:",
+                    _ => {
+                        let message =
+                            "SQL regular expression may not contain more than two escape-double-quote separators";
+                        return Err(SqlError::new("2200C", message));
+                    }
+                });
+                separators += 1;
+                continue;
+            }
             out.push('\\');
             out.push(c);
-            escaped = false;
+            first = false;
         } else if Some(c) == escape {
             escaped = true;
-        } else if in_class {
+        } else if depth > 0 {
             if c == '\\' {
                 out.push('\\');
             }
             out.push(c);
-            in_class = c != ']';
+            match c {
+                '[' => depth += 1,
+                ']' if !first => depth -= 1,
+                _ => {}
+            }
+            first &= c == '^';
         } else {
             match c {
                 '[' => {
                     out.push('[');
-                    in_class = true;
+                    (depth, first) = (1, true);
                 }
                 '%' => out.push_str(".*"),
                 '_' => out.push('.'),
@@ -41,10 +63,10 @@ fn regular(pattern: &str, escape: Option<char>) -> String {
         }
     }
     out.push_str(")$");
-    out
+    Ok(out)
 }
 
-fn with_escape(pattern: &str, escape: &str) -> Result<String> {
+pub(super) fn with_escape(pattern: &str, escape: &str) -> Result<String> {
     let mut chars = escape.chars();
     let first = chars.next();
     if chars.next().is_some() {
@@ -52,15 +74,16 @@ fn with_escape(pattern: &str, escape: &str) -> Result<String> {
             SqlError::new("22025", "invalid escape string").hint("Escape string must be empty or one character.")
         );
     }
-    Ok(regular(pattern, first))
+    regular(pattern, first)
 }
 
 /// The functions of this module.
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let text = SqlType::TEXT;
-    let plain = unary::<Text, Text, _>(|pattern: &str| Ok(regular(pattern, Some('\\'))));
+    let plain = unary::<Text, Text, _>(|pattern: &str| regular(pattern, Some('\\')));
     vec![
         immutable("similar_to_escape", &[text], text, plain),
+        immutable("similar_escape", &[text, text], text, binary::<Text, Text, Text, _>(with_escape)),
         immutable("similar_to_escape", &[text, text], text, binary::<Text, Text, Text, _>(with_escape)),
     ]
 }
@@ -72,9 +95,13 @@ mod tests {
 
     #[test]
     fn patterns_become_regular_expressions() {
-        assert_eq!(regular("(a|b)%_.", Some('\\')), "^(?:(?:a|b).*.\\.)$");
-        assert_eq!(regular("[a\\%]", None), "^(?:[a\\\\%])$");
+        assert_eq!(regular("(a|b)%_.", Some('\\')).unwrap(), "^(?:(?:a|b).*.\\.)$");
+        assert_eq!(regular("[a\\%]", None).unwrap(), "^(?:[a\\\\%])$");
         assert_eq!(with_escape("a#%", "#").unwrap(), "^(?:a\\%)$");
+        // Checked against PostgreSQL 15.
+        assert_eq!(regular("[]a]x%[^]%_]", Some('\\')).unwrap(), "^(?:[]a]x.*[^]%_])$");
+        assert_eq!(with_escape("a#\"%#\"g", "#").unwrap(), "^(?:a){1,1}?(.*){1,1}(?:g)$");
+        assert_eq!(with_escape("#\"#\"#\"", "#").unwrap_err().state(), "2200C");
         assert_eq!(with_escape("a", "##").unwrap_err().state(), "22025");
     }
 }

@@ -153,6 +153,19 @@ fn make_date(year: i32, month: i32, day: i32) -> Result<i32> {
     if (MIN_DATE..END_DATE).contains(&days) { Ok(days as i32) } else { Err(invalid()) }
 }
 
+/// Year, month, day, hour, minute and seconds as a local timestamp. Errors: 22008.
+pub(super) fn timestamp_of([year, month, day, hour, minute]: [i32; 5], seconds: f64) -> Result<i64> {
+    if !(0..=24).contains(&hour) || !(0..60).contains(&minute) || !(0.0..=60.0).contains(&seconds) {
+        return Err(SqlError::new(
+            state::DATETIME_FIELD_OVERFLOW,
+            format!("time field value out of range: {hour}:{minute:02}:{seconds}"),
+        ));
+    }
+    let midnight = date_to_timestamp(make_date(year, month, day)?)?;
+    let time = (i64::from(hour) * 60 + i64::from(minute)) * 60 * SECOND + (seconds * 1e6).round_ties_even() as i64;
+    Ok(midnight + time)
+}
+
 fn make_timestamp(call: &Call<'_>) -> Result<datafusion::arrow::array::ArrayRef> {
     let seconds = call.column::<Float8>(5)?;
     let mut builder = Timestamp::builder(call.rows);
@@ -165,20 +178,8 @@ fn make_timestamp(call: &Call<'_>) -> Result<datafusion::arrow::array::ArrayRef>
                 None => null = true,
             }
         }
-        let [year, month, day, hour, minute] = parts;
         let value = match seconds.get(row)? {
-            Some(seconds) if !null => {
-                if !(0..=24).contains(&hour) || !(0..60).contains(&minute) || !(0.0..=60.0).contains(&seconds) {
-                    return Err(SqlError::new(
-                        state::DATETIME_FIELD_OVERFLOW,
-                        format!("time field value out of range: {hour}:{minute:02}:{seconds}"),
-                    ));
-                }
-                let midnight = date_to_timestamp(make_date(year, month, day)?)?;
-                let time =
-                    (i64::from(hour) * 60 + i64::from(minute)) * 60 * SECOND + (seconds * 1e6).round_ties_even() as i64;
-                Some(midnight + time)
-            }
+            Some(seconds) if !null => Some(timestamp_of(parts, seconds)?),
             _ => None,
         };
         Timestamp::append(&mut builder, value)?;
@@ -289,11 +290,11 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::types::datetime::parse_timestamp;
+    use crate::types::datetime::{Reading, parse_timestamp};
 
     #[test]
     fn fields_as_postgresql_answers_them() {
-        let moment = parse_timestamp("2001-02-16 20:38:40.12", chrono_tz::Tz::UTC, 0).unwrap();
+        let moment = parse_timestamp("2001-02-16 20:38:40.12", &Reading::PLAIN).unwrap();
         let get = |field: &str| extract(field, Source::Timestamp, moment, 0).unwrap().unwrap().to_string();
         for (field, value) in [
             ("century", "21"),

@@ -3,11 +3,15 @@
 mod extract;
 mod extract_span;
 mod field;
+mod make;
 mod moment;
 mod number;
+mod number_template;
 mod operator;
+mod overlaps;
 mod parse;
 mod span;
+mod template;
 mod to_char;
 mod to_number;
 mod truncate;
@@ -22,7 +26,9 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     [
         extract::functions(),
         extract_span::functions(),
+        make::functions(),
         moment::functions(),
+        overlaps::functions(),
         span::functions(),
         truncate::functions(),
         to_char::functions(),

@@ -1,171 +1,403 @@
-//! to_char of numbers: digits, group and point, signs, FM. Other patterns are refused.
+//! to_char of numbers: manual, 9.8, table 9.31.
 
-use crate::error::{Result, SqlError};
+use super::number_template::{Kind, Node, Sign, Template, parse};
+use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Kernel, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Float4, Float8, Int4, Int8, Numeric, Text, binary};
 use crate::types::SqlType;
 use crate::types::numeric::Numeric as Number;
 
-/// Where the sign goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum SignStyle {
-    /// Before the first digit, a space when positive.
-    Default,
-    /// `S` before the number: anchored to it, `+` when positive.
-    Before,
-    /// `S` after the number.
-    After,
-    /// `MI` at its place: `-` or a space.
-    Minus,
-    /// `PR`: negative in angle brackets.
-    Brackets,
+/// Digits that a float keeps.
+const FLOAT8_DIGITS: usize = 15;
+const FLOAT4_DIGITS: usize = 6;
+
+/// A number as its digits, ready to be laid out.
+struct Digits {
+    /// Digits and point, without a sign; `#` where they do not fit.
+    text: String,
+    negative: bool,
+    /// Places before the first digit.
+    blanks: usize,
 }
 
-fn format(value: &Number, pattern: &str) -> Result<String> {
-    let unsupported = |what: &str| SqlError::unsupported(format!("to_char number pattern \"{what}\""));
-    let (mut fill, mut style) = (true, SignStyle::Default);
-    // Parts left and right of the point: '9', '0', ',' or literal text.
-    let mut whole: Vec<String> = Vec::new();
-    let mut fraction: Vec<String> = Vec::new();
-    let mut point = false;
-    let mut rest = pattern;
-    while let Some(c) = rest.chars().next() {
-        let upper: String = rest.chars().take(2).collect::<String>().to_uppercase();
-        let mut length = c.len_utf8();
-        let parts = if point { &mut fraction } else { &mut whole };
-        match (upper.as_str(), c.to_ascii_uppercase()) {
-            ("FM", _) => {
-                fill = false;
-                length = 2;
-            }
-            ("MI", _) => {
-                style = SignStyle::Minus;
-                parts.push("MI".into());
-                length = 2;
-            }
-            ("PR", _) => {
-                style = SignStyle::Brackets;
-                length = 2;
-            }
-            ("EE" | "RN" | "TH" | "PL" | "SG", _) => return Err(unsupported(&upper)),
-            (_, '9' | '0') => parts.push(c.to_string()),
-            (_, ',' | 'G') => parts.push(",".into()),
-            (_, '.' | 'D') if point => return Err(SqlError::syntax("multiple decimal points")),
-            (_, '.' | 'D') => point = true,
-            (_, 'S') => {
-                style = if whole.is_empty() && !point { SignStyle::Before } else { SignStyle::After };
-            }
-            (_, 'V' | 'L') => return Err(unsupported(&c.to_string())),
-            (_, '"') => {
-                let quoted = rest.get(1..).unwrap_or_default();
-                let end = quoted.find('"').unwrap_or(quoted.len());
-                parts.push(format!("\"{}", quoted.get(..end).unwrap_or_default()));
-                length = (end + 2).min(rest.len());
-            }
-            _ => parts.push(format!("\"{c}")),
-        }
-        rest = rest.get(length..).unwrap_or_default();
+/// Digits with room for those before the point.
+fn digits(text: &str, template: &Template) -> Digits {
+    let (negative, text) = match text.strip_prefix('-') {
+        Some(text) => (true, text),
+        None => (false, text),
+    };
+    let before = text.find('.').unwrap_or(text.len());
+    if before > template.before {
+        let mut hidden = "#".repeat(template.before + template.after + 1);
+        hidden.replace_range(template.before..=template.before, ".");
+        return Digits { text: hidden, negative, blanks: 0 };
     }
-    let is_digit = |part: &str| part == "9" || part == "0";
-    let places = fraction.iter().filter(|part| is_digit(part)).count();
-    let room = whole.iter().filter(|part| is_digit(part)).count();
-    let rounded = value.round(places as i64);
-    let negative = rounded.signum() < 0 && !rounded.is_nan();
-    let shown = rounded.abs().to_string();
-    let (digits, decimals) = shown.split_once('.').unwrap_or((&shown, ""));
-    let digits = if digits == "0" { "" } else { digits };
-    let overflow = !value.is_finite() || digits.len() > room;
-    let mut number = String::new();
-    // Zeros are shown from the first '0' of the pattern on.
-    let first_zero = whole.iter().filter(|part| is_digit(part)).position(|part| part == "0");
-    let mut at = 0usize;
-    let mut started = false;
-    for part in &whole {
-        match part.as_str() {
-            "9" | "0" => {
-                let skip = room - digits.len().min(room);
-                let zero = first_zero.is_some_and(|first| at >= first);
-                if overflow {
-                    number.push('#');
-                    started = true;
-                } else if at >= skip {
-                    number.push(digits.as_bytes().get(at - skip).copied().map_or('0', char::from));
-                    started = true;
-                } else if zero || (at + 1 == room && places == 0 && digits.is_empty()) {
-                    number.push('0');
-                    started = true;
-                } else if fill {
-                    number.push(' ');
+    Digits { text: text.to_string(), negative, blanks: template.before - before }
+}
+
+/// `1.50e+03`, a blank before it where it is not negative.
+fn scientific(mantissa: &str, exponent: i64) -> String {
+    let (sign, mantissa) = match mantissa.strip_prefix('-') {
+        Some(mantissa) => ('-', mantissa),
+        None => (' ', mantissa),
+    };
+    let e = if exponent < 0 { '-' } else { '+' };
+    format!("{sign}{mantissa}e{e}{:02}", exponent.abs())
+}
+
+fn hidden_scientific(template: &Template) -> String {
+    let mut hidden = format!(" {}", "#".repeat(template.before + template.after + 5));
+    let point = template.before + 1;
+    hidden.replace_range(point..=point, ".");
+    hidden
+}
+
+/// A numeric with a number of digits behind the point, and its exponent.
+fn numeric_scientific(value: &Number, places: usize) -> Result<String> {
+    let text = value.abs().to_string();
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let whole = whole.trim_start_matches('0');
+    let mut exponent = if whole.is_empty() {
+        let zeros = fraction.len() - fraction.trim_start_matches('0').len();
+        if zeros == fraction.len() { 0 } else { -(zeros as i64) - 1 }
+    } else {
+        whole.len() as i64 - 1
+    };
+    let mut rounded = value.round(places as i64 - exponent).abs().to_string();
+    let significant = |text: &str| -> String {
+        let all: String = text.chars().filter(char::is_ascii_digit).collect();
+        all.trim_start_matches('0').to_string()
+    };
+    let mut all = significant(&rounded);
+    // 9.99 becomes 10.0.
+    if all.len() > places + 1 && rounded.split('.').next().map_or(0, str::len) as i64 > exponent.max(0) + 1
+        || exponent < 0 && significant(&rounded).len() > places + 1
+    {
+        exponent += 1;
+        rounded = value.round(places as i64 - exponent).abs().to_string();
+        all = significant(&rounded);
+    }
+    let mut shown: String = all.chars().chain(std::iter::repeat('0')).take(places + 1).collect();
+    if places > 0 {
+        shown.insert(1, '.');
+    }
+    Ok(scientific(&format!("{}{shown}", if value.signum() < 0 { "-" } else { "" }), exponent))
+}
+
+fn roman(number: i64) -> String {
+    const PARTS: [(i64, &str); 13] = [
+        (1000, "M"),
+        (900, "CM"),
+        (500, "D"),
+        (400, "CD"),
+        (100, "C"),
+        (90, "XC"),
+        (50, "L"),
+        (40, "XL"),
+        (10, "X"),
+        (9, "IX"),
+        (5, "V"),
+        (4, "IV"),
+        (1, "I"),
+    ];
+    if !(1..=3999).contains(&number) {
+        return "#".repeat(15);
+    }
+    let mut out = String::new();
+    let mut left = number;
+    for (value, letters) in PARTS {
+        while left >= value {
+            out.push_str(letters);
+            left -= value;
+        }
+    }
+    out
+}
+
+/// Writes digits into a template, node by node.
+struct Writer<'a> {
+    template: &'a Template,
+    number: &'a [u8],
+    /// Place in the number.
+    at: usize,
+    negative: bool,
+    blanks: usize,
+    sign_written: bool,
+    sign_after: bool,
+    /// The last digit or point that counts, where what follows is not shown.
+    last: Option<usize>,
+    count: usize,
+    current: usize,
+    started: bool,
+    out: String,
+}
+
+impl<'a> Writer<'a> {
+    fn new(template: &'a Template, digits: &'a Digits) -> Self {
+        let number = digits.text.as_bytes();
+        let own_sign = template.plus || template.minus;
+        let sign_written = if own_sign {
+            !(template.plus && !template.minus)
+        } else {
+            !digits.negative && template.fill && template.sign.is_none()
+        };
+        let sign_after = match template.sign {
+            Some(Sign::Before(place)) => !own_sign && place == template.before,
+            Some(Sign::After) => true,
+            None => false,
+        };
+        let mut last = None;
+        if template.fill && template.point {
+            last = number.iter().position(|byte| *byte == b'.').map(|point| {
+                let digit = number.iter().rposition(|byte| *byte != b'0').unwrap_or(point);
+                digit.max(point)
+            });
+            if let Some(place) = last
+                && template.zero_end > digits.blanks
+            {
+                let zero = (number.len() - 1).min(template.zero_end - digits.blanks);
+                last = Some(place.max(zero));
+            }
+        }
+        let mut count = (template.before + template.after) as i64 - 1;
+        if !sign_written && digits.blanks == 0 {
+            count += 1;
+        }
+        Writer {
+            template,
+            number,
+            at: 0,
+            negative: digits.negative,
+            blanks: digits.blanks,
+            sign_written,
+            sign_after,
+            last,
+            count: count.max(0) as usize,
+            current: 0,
+            started: false,
+            out: String::new(),
+        }
+    }
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.number.get(at).copied()
+    }
+
+    /// Whether the point is the last that counts.
+    fn ends_in_point(&self) -> bool {
+        self.last.is_some_and(|last| self.byte(last) == Some(b'.'))
+    }
+
+    /// Whether a zero before the point is left out.
+    fn bare_point(&self) -> bool {
+        self.template.zero.is_none() && self.at == 0 && self.byte(0) == Some(b'0') && self.template.after != 0
+    }
+
+    fn sign(&mut self) {
+        let zero_here = self.template.zero == Some(self.current);
+        if self.sign_written
+            || !(self.current >= self.blanks || zero_here)
+            || self.bare_point() && !self.ends_in_point()
+        {
+            return;
+        }
+        if self.template.sign.is_some() {
+            if !self.sign_after {
+                self.out.push(if self.negative { '-' } else { '+' });
+                self.sign_written = true;
+            }
+        } else if self.template.brackets && (self.negative || !self.template.fill) {
+            self.out.push(if self.negative { '<' } else { ' ' });
+            self.sign_written = true;
+        } else {
+            if self.negative {
+                self.out.push('-');
+            } else if !self.template.fill {
+                self.out.push(' ');
+            }
+            self.sign_written = true;
+        }
+    }
+
+    /// `9`, `0` or the point.
+    fn digit(&mut self, kind: Kind) {
+        self.started = false;
+        self.sign();
+        let zero = self.template.zero;
+        if self.current < self.blanks && zero.is_none_or(|zero| zero > self.current) {
+            if !self.template.fill {
+                self.out.push(' ');
+            }
+        } else if self.current < self.blanks {
+            self.out.push('0');
+            self.started = true;
+        } else {
+            if self.byte(self.at) == Some(b'.') {
+                if !self.ends_in_point() || self.template.fill {
+                    self.out.push('.');
                 }
-                at += 1;
+            } else if self.last.is_some_and(|last| self.at > last) && kind != Kind::Zero {
+                // Nothing but zeros is left.
+            } else if self.bare_point() {
+                if !self.template.fill {
+                    self.out.push(' ');
+                } else if self.ends_in_point() {
+                    self.out.push('0');
+                }
+            } else if let Some(byte) = self.byte(self.at) {
+                self.out.push(char::from(byte));
+                self.started = true;
             }
-            "," if started => number.push(','),
-            "," if fill => number.push(' '),
-            "," => {}
-            "MI" => number.push_str(if negative {
-                "-"
-            } else if fill {
-                " "
-            } else {
-                ""
-            }),
-            literal => number.push_str(literal.strip_prefix('"').unwrap_or(literal)),
+            if self.at < self.number.len() {
+                self.at += 1;
+            }
+        }
+        let mut end = self.count + usize::from(self.blanks > 0) + usize::from(self.template.point);
+        if self.last == Some(self.at) {
+            end = self.current;
+        }
+        if self.current + 1 == end {
+            if self.sign_written && self.template.brackets && (self.negative || !self.template.fill) {
+                self.out.push(if self.negative { '>' } else { ' ' });
+            } else if self.sign_after {
+                self.out.push(if self.negative { '-' } else { '+' });
+            }
+        }
+        self.current += 1;
+    }
+
+    fn group(&mut self) {
+        if self.started {
+            self.out.push(',');
+        } else if !self.template.fill {
+            self.out.push(' ');
         }
     }
-    if point {
-        number.push('.');
-        let mut decimals = decimals.chars();
-        let digits_after: Vec<&String> = fraction.iter().filter(|part| is_digit(part)).collect();
-        let last_zero = digits_after.iter().rposition(|part| *part == "0");
-        let mut shown = String::new();
-        let mut at = 0usize;
-        let mut keep = 0usize;
-        for part in &fraction {
-            match part.as_str() {
-                "9" | "0" => {
-                    let digit = if overflow { '#' } else { decimals.next().unwrap_or('0') };
-                    shown.push(digit);
-                    if digit != '0' || last_zero.is_some_and(|last| at <= last) {
-                        keep = shown.len();
+
+    fn node(&mut self, node: &Node) {
+        let fill = self.template.fill;
+        match node {
+            Node::Text(text) => self.out.push_str(text),
+            Node::Pattern(kind) => match kind {
+                Kind::Nine | Kind::Zero | Kind::Point => self.digit(*kind),
+                Kind::Group => self.group(),
+                // The currency of the locale C.
+                Kind::Currency => self.out.push(' '),
+                Kind::Ordinal(upper) => {
+                    if self.byte(0) != Some(b'#') && !self.negative && !self.template.point {
+                        self.out.push_str(ordinal(self.number, *upper));
                     }
-                    at += 1;
                 }
-                "MI" => shown.push_str(if negative { "-" } else { " " }),
-                "," => shown.push(','),
-                literal => shown.push_str(literal.strip_prefix('"').unwrap_or(literal)),
-            }
+                Kind::Minus if self.negative => self.out.push('-'),
+                Kind::Plus if !self.negative => self.out.push('+'),
+                Kind::Minus | Kind::Plus if fill => {}
+                Kind::Minus | Kind::Plus => self.out.push(' '),
+                Kind::Either => self.out.push(if self.negative { '-' } else { '+' }),
+                Kind::Roman(_) | Kind::Other => {}
+            },
         }
-        if !fill {
-            shown.truncate(keep);
-        }
-        number.push_str(&shown);
     }
-    // The sign stands right before the first character that is not a filling space.
-    let blanks = number.len() - number.trim_start_matches(' ').len();
-    Ok(match style {
-        SignStyle::Default | SignStyle::Before => {
-            let sign = match (negative, style) {
-                (true, _) => "-",
-                (false, SignStyle::Before) => "+",
-                (false, _) if fill => " ",
-                _ => "",
-            };
-            number.insert_str(blanks, sign);
-            number
+}
+
+fn ordinal(number: &[u8], upper: bool) -> &'static str {
+    let digit = |back: usize| number.len().checked_sub(back).and_then(|at| number.get(at)).copied();
+    let ending = match (digit(2), digit(1)) {
+        (Some(b'1'), _) => ("TH", "th"),
+        (_, Some(b'1')) => ("ST", "st"),
+        (_, Some(b'2')) => ("ND", "nd"),
+        (_, Some(b'3')) => ("RD", "rd"),
+        _ => ("TH", "th"),
+    };
+    if upper { ending.0 } else { ending.1 }
+}
+
+/// Lays digits out.
+fn lay_out(template: &Template, digits: &Digits) -> String {
+    let mut writer = Writer::new(template, digits);
+    for node in &template.nodes {
+        writer.node(node);
+    }
+    writer.out
+}
+
+/// A Roman number among the other nodes.
+fn in_roman(template: &Template, number: &str) -> String {
+    let mut out = String::new();
+    for node in &template.nodes {
+        match node {
+            Node::Text(text) => out.push_str(text),
+            Node::Pattern(Kind::Roman(upper)) => {
+                let number = if *upper { number.to_string() } else { number.to_lowercase() };
+                out += &if template.fill { number } else { format!("{number:>15}") };
+            }
+            Node::Pattern(_) => {}
         }
-        SignStyle::After => {
-            number.push(if negative { '-' } else { '+' });
-            number
+    }
+    out
+}
+
+fn power_of_ten(power: usize) -> Result<Number> {
+    Number::parse(&format!("1{}", "0".repeat(power)))
+}
+
+fn format_numeric(value: &Number, pattern: &str) -> Result<String> {
+    let mut template = parse(pattern)?;
+    if template.roman {
+        let number = if value.is_finite() { value.round(0).to_i64("integer")? } else { value.to_i64("integer")? };
+        if i32::try_from(number).is_err() {
+            return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "integer out of range"));
         }
-        SignStyle::Minus => number,
-        SignStyle::Brackets if negative => {
-            number.insert(blanks, '<');
-            number + ">"
+        return Ok(in_roman(&template, &roman(number)));
+    }
+    if template.scientific {
+        return if value.is_finite() {
+            numeric_scientific(value, template.after)
+        } else {
+            Ok(hidden_scientific(&template))
+        };
+    }
+    let value = if template.shift > 0 {
+        template.before += template.shift;
+        value.mul(&power_of_ten(template.shift)?)
+    } else {
+        value.clone()
+    };
+    let shown = value.round(template.after as i64).to_string();
+    Ok(lay_out(&template, &digits(&shown, &template)))
+}
+
+fn format_float(value: f64, kept: usize, pattern: &str) -> Result<String> {
+    let mut template = parse(pattern)?;
+    if template.roman {
+        return Ok(in_roman(&template, &roman(value.round_ties_even() as i64)));
+    }
+    if template.scientific {
+        if !value.is_finite() {
+            return Ok(hidden_scientific(&template));
         }
-        SignStyle::Brackets if fill => format!(" {number} "),
-        SignStyle::Brackets => number,
-    })
+        let shown = format!("{value:.*e}", template.after);
+        let (mantissa, exponent) = shown.split_once('e').unwrap_or((&shown, "0"));
+        return Ok(scientific(mantissa, exponent.parse().unwrap_or(0)));
+    }
+    let mut value = value;
+    if template.shift > 0 {
+        template.before += template.shift;
+        value *= 10f64.powi(template.shift as i32);
+    }
+    if !value.is_finite() {
+        let name = if value.is_nan() { "NaN" } else { "Infinity" };
+        let shown = if value.is_sign_negative() && !value.is_nan() { format!("-{name}") } else { name.to_string() };
+        return Ok(lay_out(&template, &digits(&shown, &template)));
+    }
+    let whole = format!("{:.0}", value.abs()).len();
+    if whole >= kept {
+        template.after = 0;
+    } else if whole + template.after > kept {
+        template.after = kept - whole;
+    }
+    let shown = format!("{value:.*}", template.after);
+    Ok(lay_out(&template, &digits(&shown, &template)))
 }
 
 /// The functions of this module.
@@ -173,12 +405,16 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     let text = SqlType::TEXT;
     let make =
         |ty: SqlType, kernel: Kernel| ScalarFunction::new("to_char", &[ty, text], text, Stability::Immutable, kernel);
+    let integer = |v: i64, p: &str| format_numeric(&Number::from(v), p);
     vec![
-        make(SqlType::INT4, binary::<Int4, Text, Text, _>(|v: i32, p: &str| format(&Number::from(i64::from(v)), p))),
-        make(SqlType::INT8, binary::<Int8, Text, Text, _>(|v: i64, p: &str| format(&Number::from(v), p))),
-        make(SqlType::NUMERIC, binary::<Numeric, Text, Text, _>(|v: Number, p: &str| format(&v, p))),
-        make(SqlType::FLOAT4, binary::<Float4, Text, Text, _>(|v: f32, p: &str| format(&Number::from_f32(v), p))),
-        make(SqlType::FLOAT8, binary::<Float8, Text, Text, _>(|v: f64, p: &str| format(&Number::from_f64(v), p))),
+        make(SqlType::INT4, binary::<Int4, Text, Text, _>(move |v: i32, p: &str| integer(i64::from(v), p))),
+        make(SqlType::INT8, binary::<Int8, Text, Text, _>(move |v: i64, p: &str| integer(v, p))),
+        make(SqlType::NUMERIC, binary::<Numeric, Text, Text, _>(|v: Number, p: &str| format_numeric(&v, p))),
+        make(
+            SqlType::FLOAT4,
+            binary::<Float4, Text, Text, _>(|v: f32, p: &str| format_float(f64::from(v), FLOAT4_DIGITS, p)),
+        ),
+        make(SqlType::FLOAT8, binary::<Float8, Text, Text, _>(|v: f64, p: &str| format_float(v, FLOAT8_DIGITS, p))),
     ]
 }
 
@@ -206,8 +442,56 @@ mod tests {
             ("0", "999", "   0"),
             ("12.5", "FM999.999", "12.5"),
             ("-0.1", "99.99", "  -.10"),
+            ("485", "PL999", "+ 485"),
+            ("-485", "PL999", "  -485"),
+            ("485", "SG999", "+485"),
+            ("-485", "9SG99", "4-85"),
+            ("485", "L999", "  485"),
+            ("485", "RN", "        CDLXXXV"),
+            ("5.2", "FMRN", "V"),
+            ("3999", "rn", "      mmmcmxcix"),
+            ("4000", "RN", "###############"),
+            ("482", "999th", " 482nd"),
+            ("-3", "9th", "-3"),
+            ("485", "\"Good number:\"999", "Good number: 485"),
+            ("485.8", "\"Pre:\"999\" Post:\" .999", "Pre: 485 Post: .800"),
+            ("12", "99V999", " 12000"),
+            ("12.45", "99V9", " 125"),
+            ("0.0004859", "9.99EEEE", " 4.86e-04"),
+            ("-1234567890123.0", "9.9999EEEE", "-1.2346e+12"),
+            ("9.999", "9.99EEEE", " 1.00e+01"),
+            ("0.09999", "9.9EEEE", " 1.0e-01"),
+            ("0", "9.99eeee", " 0.00e+00"),
+            ("0", "FM9.9", "0."),
+            ("1.5", "x9y", "x 2y"),
+            ("1.5", "999 999", "       2"),
+            ("1234567", "9 999 999", " 1 234 567"),
+            ("12", "\\\"9", "\" #"),
+            ("100", "99.9", " ##.#"),
+            ("-100", "99.9", "-##.#"),
+            ("0.5", ".9", " .5"),
+            ("0.5", "FM.9", ".5"),
+            ("0", "FM0.9", "0."),
+            ("0.1", "FM9.99", ".1"),
+            ("-5", "\"x\"9", "x-5"),
+            ("5", "\"x\"S9", "x+5"),
+            ("-12", "<99>", "<-12>"),
+            ("12", "FM99S", "12+"),
+            ("NaN", "999", " NaN"),
         ] {
-            assert_eq!(format(&Number::parse(value).unwrap(), pattern).unwrap(), text, "{value} {pattern}");
+            assert_eq!(format_numeric(&Number::parse(value).unwrap(), pattern).unwrap(), text, "{value} {pattern}");
+        }
+        for (value, pattern, text) in [
+            (f64::NAN, "999", " NaN"),
+            (f64::INFINITY, "9.99EEEE", " #.######"),
+            (12_345_678_901.5, "99999999999.9999999999", " 12345678901.5000"),
+            (1.5, "9.9", " 1.5"),
+            (-0.5, "9.9", "  -.5"),
+        ] {
+            assert_eq!(format_float(value, FLOAT8_DIGITS, pattern).unwrap(), text, "{value} {pattern}");
+        }
+        for pattern in ["9EEEE9", "S9S", "9PR9", "9.9.9", "9V9.9", "S9MI", "MI9S"] {
+            assert_eq!(parse(pattern).err().unwrap().state(), "42601", "{pattern}");
         }
     }
 }

@@ -140,7 +140,10 @@ fn signed(span: Span, minus: bool) -> Result<Span> {
 
 /// A kernel that needs the session's zone.
 fn zoned<A: SqlRead, B: SqlRead, R: SqlWrite>(
-    function: impl for<'a> Fn(A::Item<'a>, B::Item<'a>, chrono_tz::Tz) -> Result<R::Owned> + Send + Sync + 'static,
+    function: impl for<'a> Fn(A::Item<'a>, B::Item<'a>, crate::types::datetime::TimeZone) -> Result<R::Owned>
+    + Send
+    + Sync
+    + 'static,
 ) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let zone = call.context()?.settings.time_zone();

@@ -1,154 +1,506 @@
-//! to_date and to_timestamp with a format. Patterns beyond the common ones are refused.
+//! to_date and to_timestamp: text by a template.
 
-use super::to_char::{MONTHS, PATTERNS};
+use super::template::{self, Part};
+use super::to_char::{DAYS, MONTHS, ROMAN};
 use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Date, SqlWrite, Text, Timestamptz, binary};
 use crate::types::SqlType;
-use crate::types::datetime::{DAY, SECOND, days_from_civil, days_in_month, to_utc};
+use crate::types::datetime::{
+    DAY, END_DATE, MIN_DATE, SECOND, ZoneName, civil_from_days, days_from_civil, days_in_month, in_timestamp_range,
+};
 use std::sync::Arc;
 
-/// Days since 1970-01-01 and microseconds of the day.
-fn parse(text: &str, pattern: &str) -> Result<(i64, i64)> {
-    let (mut year, mut month, mut day) = (None::<i64>, 1i64, 1i64);
-    let (mut hour, mut minute, mut second, mut micros) = (0i64, 0i64, 0i64, 0i64);
-    let (mut after_noon, mut half_day, mut day_of_year) = (None, false, None);
-    let upper = pattern.to_uppercase();
-    let (mut format, mut input) = (upper.as_str(), text);
-    while !format.is_empty() {
-        format = format.strip_prefix("FM").or_else(|| format.strip_prefix("FX")).unwrap_or(format);
-        let found = PATTERNS
+/// What a template read: 0 is not said, as in PostgreSQL.
+#[derive(Default)]
+struct Read {
+    values: [i64; 16],
+    /// Letters of a year's pattern: 4 for a whole year.
+    year_digits: usize,
+    before_christ: bool,
+    after_noon: bool,
+    half_day: bool,
+    /// Whether the calendar is ISO's weeks; nothing while that is open.
+    iso: Option<bool>,
+    zone_sign: i64,
+}
+
+/// Places in [`Read::values`].
+#[derive(Clone, Copy)]
+enum Field {
+    Hour,
+    Minute,
+    Second,
+    SecondOfDay,
+    Weekday,
+    Day,
+    DayOfYear,
+    Month,
+    Milliseconds,
+    Microseconds,
+    Year,
+    Century,
+    Julian,
+    Week,
+    WeekOfMonth,
+    ZoneHour,
+}
+
+fn wrong(message: String) -> SqlError {
+    SqlError::new(state::INVALID_DATETIME_FORMAT, message)
+}
+
+impl Read {
+    fn get(&self, field: Field) -> i64 {
+        self.values.get(field as usize).copied().unwrap_or(0)
+    }
+    fn set(&mut self, field: Field, value: i64, pattern: &str) -> Result<()> {
+        if let Some(slot) = self.values.get_mut(field as usize) {
+            if *slot != 0 && *slot != value {
+                return Err(wrong(format!("conflicting values for \"{pattern}\" field in formatting string"))
+                    .detail("This value contradicts a previous setting for the same field type."));
+            }
+            *slot = value;
+        }
+        Ok(())
+    }
+}
+
+struct Input<'a> {
+    rest: &'a str,
+    before: Option<char>,
+    /// Blanks skipped beyond those of the template.
+    extra: i64,
+}
+
+impl Input<'_> {
+    fn skip(&mut self) -> Option<char> {
+        let c = self.rest.chars().next()?;
+        self.rest = self.rest.get(c.len_utf8()..).unwrap_or_default();
+        self.before = Some(c);
+        Some(c)
+    }
+    fn blanks(&mut self) {
+        while self.rest.starts_with(|c: char| c.is_ascii_whitespace()) {
+            self.skip();
+            self.extra += 1;
+        }
+    }
+
+    /// A number of at most `length` characters, or of as many as there are when `open`. Answers how many were read.
+    fn number(&mut self, pattern: &str, length: usize, open: bool) -> Result<(i64, usize)> {
+        let start = self.rest;
+        let trimmed = start.trim_start_matches(|c: char| c.is_ascii_whitespace());
+        let piece: String = if open { trimmed.to_string() } else { trimmed.chars().take(length).collect() };
+        let hint = "If your source string is not fixed-width, try using the \"FM\" modifier.";
+        if !open && piece.chars().count() < length {
+            return Err(wrong(format!("source string too short for \"{pattern}\" formatting field"))
+                .detail(format!("Field requires {length} characters, but only {} remain.", piece.chars().count()))
+                .hint(hint));
+        }
+        let unsigned = piece.strip_prefix(['-', '+']).unwrap_or(&piece);
+        let digits = unsigned.find(|c: char| !c.is_ascii_digit()).unwrap_or(unsigned.len());
+        let used = if digits == 0 { 0 } else { piece.len() - unsigned.len() + digits };
+        let shown: String = piece.chars().take(length).collect();
+        if used == 0 {
+            return Err(
+                wrong(format!("invalid value \"{shown}\" for \"{pattern}\"")).detail("Value must be an integer.")
+            );
+        }
+        if !open && used < length {
+            return Err(wrong(format!("invalid value \"{shown}\" for \"{pattern}\""))
+                .detail(format!("Field requires {length} characters, but only {used} could be parsed."))
+                .hint(hint));
+        }
+        let value = piece.get(..used).and_then(|digits| digits.parse::<i32>().ok()).ok_or_else(|| {
+            let message = format!("value for \"{pattern}\" in source string is out of range");
+            SqlError::new(state::DATETIME_FIELD_OVERFLOW, message).detail(format!(
+                "Value must be in the range {} to {}.",
+                i32::MIN,
+                i32::MAX
+            ))
+        })?;
+        self.rest = trimmed.get(used..).unwrap_or_default();
+        Ok((i64::from(value), start.len() - self.rest.len()))
+    }
+
+    /// A word of a list, by its place.
+    fn word(&mut self, words: &[&str], pattern: &str) -> Result<usize> {
+        let found = words
             .iter()
-            .filter(|known| !known.chars().any(char::is_lowercase))
-            .find(|known| format.starts_with(**known));
-        let Some(found) = found else {
-            let Some(c) = format.chars().next() else { break };
-            format = format.get(c.len_utf8()..).unwrap_or_default();
-            if c.is_ascii_alphanumeric() && c != 'T' {
-                return Err(SqlError::unsupported(format!("pattern \"{c}\" in to_date or to_timestamp")));
-            }
-            // A separator stands for any separator, or none.
-            input = match input.strip_prefix(|given: char| given == c || !given.is_alphanumeric()) {
-                Some(rest) => rest,
-                None => input,
-            };
-            continue;
+            .position(|word| self.rest.get(..word.len()).is_some_and(|given| given.eq_ignore_ascii_case(word)));
+        let Some(at) = found else {
+            let given: String = self.rest.chars().take_while(|c| !c.is_ascii_whitespace()).collect();
+            return Err(wrong(format!("invalid value \"{given}\" for \"{pattern}\""))
+                .detail("The given value did not match any of the allowed values for this field."));
         };
-        format = format.get(found.len()..).unwrap_or_default();
-        input = input.trim_start();
-        let widest = match *found {
-            "YYYY" if !format.starts_with(|c: char| c.is_ascii_alphanumeric()) => 9,
-            "YYYY" => 4,
-            "US" => 6,
-            "MS" | "DDD" | "YYY" => 3,
-            "Y" => 1,
-            "SSSS" | "SSSSS" => 5,
-            _ => 2,
-        };
-        let name = |names: &[&str], length: usize| -> Option<(i64, usize)> {
-            names.iter().enumerate().find_map(|(at, name)| {
-                let wanted = name.get(..length.min(name.len()))?;
-                let given = input.get(..wanted.len())?;
-                given.eq_ignore_ascii_case(wanted).then_some((at as i64 + 1, wanted.len()))
-            })
-        };
-        let bad = || {
-            let given: String = input.chars().take(widest).collect();
-            SqlError::new(state::INVALID_DATETIME_FORMAT, format!("invalid value \"{given}\" for \"{found}\""))
-        };
-        let used = match *found {
-            "MONTH" | "MON" => {
-                let (number, used) = name(&MONTHS, if *found == "MON" { 3 } else { 9 }).ok_or_else(bad)?;
-                month = number;
-                used
-            }
-            "AM" | "PM" => {
-                let (number, used) = name(&["AM", "PM"], 2).ok_or_else(bad)?;
-                after_noon = Some(number == 2);
-                used
-            }
-            "YYYY" | "YYY" | "YY" | "Y" | "MM" | "DD" | "DDD" | "HH24" | "HH12" | "HH" | "MI" | "SS" | "MS" | "US"
-            | "SSSS" | "SSSSS" => {
-                let used = input.bytes().take(widest).take_while(u8::is_ascii_digit).count();
-                let digits = input.get(..used).unwrap_or_default();
-                let number: i64 = digits.parse().map_err(|_| bad())?;
-                match *found {
-                    "YYYY" => year = Some(number),
-                    "YYY" => year = Some(if number < 520 { 2000 } else { 1000 } + number),
-                    "YY" => year = Some(if number < 70 { 2000 } else { 1900 } + number),
-                    "Y" => year = Some(2000 + number),
-                    "MM" => month = number,
-                    "DD" => day = number,
-                    "DDD" => day_of_year = Some(number),
-                    "HH24" => hour = number,
-                    "HH12" | "HH" => (hour, half_day) = (number, true),
-                    "MI" => minute = number,
-                    "SS" => second = number,
-                    "SSSS" | "SSSSS" => (hour, minute, second) = (number / 3600, number / 60 % 60, number % 60),
-                    fraction => {
-                        let places = if fraction == "MS" { 3 } else { 6 };
-                        let scaled: String = format!("{digits:0<places$}");
-                        let value: i64 = scaled.parse().map_err(|_| bad())?;
-                        micros += if fraction == "MS" { value * 1000 } else { value };
-                    }
+        let length = words.get(at).map_or(0, |word| word.len());
+        self.rest = self.rest.get(length..).unwrap_or_default();
+        Ok(at)
+    }
+}
+
+/// Whether what follows a pattern ends its digits.
+fn ends_digits(part: &Part<'_>, next: Option<&Part<'_>>) -> bool {
+    if matches!(part, Part::Pattern { ordinal: Some(_), .. }) {
+        return true;
+    }
+    match next {
+        Some(Part::Pattern { name, .. }) => !template::is_number(name),
+        Some(Part::Literal(text)) => !text.starts_with(|c: char| c.is_ascii_digit()),
+        Some(Part::Separator(_)) | None => true,
+    }
+}
+
+/// Years of fewer than four digits lie about 2020.
+fn nearest_2020(year: i64) -> i64 {
+    match year {
+        0..70 => year + 2000,
+        70..100 => year + 1900,
+        100..520 => year + 2000,
+        520..1000 => year + 1000,
+        _ => year,
+    }
+}
+
+/// Reads one pattern.
+fn field(name: &str, part: &Part<'_>, next: Option<&Part<'_>>, input: &mut Input<'_>, read: &mut Read) -> Result<()> {
+    let fill = matches!(part, Part::Pattern { fill: true, .. });
+    let open = fill || ends_digits(part, next);
+    let upper = name.to_ascii_uppercase();
+    let iso = match upper.as_str() {
+        "IYYY" | "IYY" | "IY" | "I" | "IDDD" | "ID" | "IW" => Some(true),
+        "YYYY" | "YYY" | "YY" | "Y" | "Y,YYY" | "MM" | "MON" | "MONTH" | "DDD" | "DD" | "D" | "WW" | "W" | "RM" => {
+            Some(false)
+        }
+        _ => None,
+    };
+    if let Some(iso) = iso {
+        if read.iso.is_some_and(|before| before != iso) {
+            return Err(wrong("invalid combination of date conventions".into())
+                .hint("Do not mix Gregorian and ISO week date conventions in a formatting template."));
+        }
+        read.iso = Some(iso);
+    }
+    let number = |input: &mut Input<'_>, length: usize| input.number(name, length, open);
+    match upper.as_str() {
+        "AM" | "PM" | "A.M." | "P.M." => {
+            let words = if upper.len() > 2 { ["a.m.", "p.m."] } else { ["am", "pm"] };
+            read.after_noon = input.word(&words, name)? == 1;
+            read.half_day = true;
+        }
+        "AD" | "BC" | "A.D." | "B.C." => {
+            let words = if upper.len() > 2 { ["a.d.", "b.c."] } else { ["ad", "bc"] };
+            read.before_christ = input.word(&words, name)? == 1;
+        }
+        "HH" | "HH12" => {
+            let (value, _) = number(input, 2)?;
+            read.set(Field::Hour, value, name)?;
+            read.half_day = true;
+        }
+        "HH24" => read.set(Field::Hour, number(input, 2)?.0, name)?,
+        "MI" => read.set(Field::Minute, number(input, 2)?.0, name)?,
+        "SS" => read.set(Field::Second, number(input, 2)?.0, name)?,
+        "MS" => {
+            let (value, length) = number(input, 3)?;
+            let scale = [1, 100, 10].get(length).copied().unwrap_or(1);
+            read.set(Field::Milliseconds, value.saturating_mul(scale), name)?;
+        }
+        "US" | "FF1" | "FF2" | "FF3" | "FF4" | "FF5" | "FF6" => {
+            let digits = upper.strip_prefix("FF").and_then(|digits| digits.parse().ok()).unwrap_or(6);
+            let (value, length) = number(input, digits)?;
+            let scale = 10i64.pow(6u32.saturating_sub(length as u32));
+            read.set(Field::Microseconds, value.saturating_mul(scale), name)?;
+        }
+        "SSSS" | "SSSSS" => read.set(Field::SecondOfDay, number(input, upper.len())?.0, name)?,
+        "TZ" | "OF" => {
+            let message = format!("formatting field \"{name}\" is only supported in to_char");
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+        }
+        "TZH" => {
+            // The sign may have been taken for a separator.
+            read.zone_sign = match input.rest.chars().next() {
+                Some(sign @ ('+' | '-' | ' ')) => {
+                    input.skip();
+                    if sign == '-' { -1 } else { 1 }
                 }
-                used
+                _ if input.extra > 0 && input.before == Some('-') => -1,
+                _ => 1,
+            };
+            read.set(Field::ZoneHour, number(input, 2)?.0 * 3600, name)?;
+        }
+        "TZM" => {
+            if read.zone_sign == 0 {
+                read.zone_sign = 1;
             }
-            other => return Err(SqlError::unsupported(format!("pattern \"{other}\" in to_date or to_timestamp"))),
-        };
-        input = input.get(used..).unwrap_or_default();
+            let hours = read.get(Field::ZoneHour);
+            let minutes = number(input, 2)?.0;
+            if !(0..60).contains(&minutes) {
+                return Err(wrong(format!("time zone displacement out of range: \"{minutes}\"")));
+            }
+            if let Some(slot) = read.values.get_mut(Field::ZoneHour as usize) {
+                *slot = hours + minutes * 60;
+            }
+        }
+        "MONTH" | "MON" => {
+            let short = MONTHS.map(|name| name.get(..3).unwrap_or(name));
+            let at = input.word(if upper == "MON" { &short } else { &MONTHS }, name)?;
+            read.set(Field::Month, at as i64 + 1, name)?;
+        }
+        "RM" => {
+            // Longer numbers first: VIII before VII.
+            let mut order: Vec<usize> = (0..12).collect();
+            order.sort_by_key(|at| std::cmp::Reverse(ROMAN.get(*at).map_or(0, |name| name.len())));
+            let words: Vec<&str> = order.iter().filter_map(|at| ROMAN.get(*at).copied()).collect();
+            let at = input.word(&words, name)?;
+            read.set(Field::Month, order.get(at).copied().unwrap_or(0) as i64 + 1, name)?;
+        }
+        "MM" => read.set(Field::Month, number(input, 2)?.0, name)?,
+        "DAY" | "DY" => {
+            let short = DAYS.map(|name| name.get(..3).unwrap_or(name));
+            let at = input.word(if upper == "DY" { &short } else { &DAYS }, name)?;
+            read.set(Field::Weekday, at as i64 + 1, name)?;
+        }
+        "DDD" | "IDDD" => read.set(Field::DayOfYear, number(input, 3)?.0, name)?,
+        "DD" => read.set(Field::Day, number(input, 2)?.0, name)?,
+        "D" => read.set(Field::Weekday, number(input, 1)?.0, name)?,
+        "ID" => {
+            let day = number(input, 1)?.0 + 1;
+            read.set(Field::Weekday, if day > 7 { 1 } else { day }, name)?;
+        }
+        "WW" | "IW" => read.set(Field::Week, number(input, 2)?.0, name)?,
+        "W" => read.set(Field::WeekOfMonth, number(input, 1)?.0, name)?,
+        // A quarter does not say which of its days.
+        "Q" => {
+            number(input, 1)?;
+        }
+        "CC" => read.set(Field::Century, number(input, 2)?.0, name)?,
+        "J" => read.set(Field::Julian, number(input, 1)?.0, name)?,
+        "Y,YYY" => {
+            let bad = || wrong("invalid input string for \"Y,YYY\"".to_string());
+            let (millennia, rest) = input.rest.split_once(',').ok_or_else(bad)?;
+            let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()).min(3);
+            let years: i64 = rest.get(..digits).and_then(|digits| digits.parse().ok()).ok_or_else(bad)?;
+            let millennia: i64 = millennia.trim().parse::<i32>().map_err(|_| bad())?.into();
+            input.rest = rest.get(digits..).unwrap_or_default();
+            read.set(Field::Year, millennia * 1000 + years, name)?;
+            read.year_digits = 4;
+        }
+        _ => {
+            // YYYY, YYY, YY, Y, and those of ISO's year.
+            let digits = upper.len();
+            let (value, length) = number(input, digits)?;
+            read.set(Field::Year, if digits < 4 && length < 4 { nearest_2020(value) } else { value }, name)?;
+            read.year_digits = digits;
+        }
     }
-    if half_day {
-        hour = hour % 12 + if after_noon == Some(true) { 12 } else { 0 };
+    Ok(())
+}
+
+/// Reads a text by a template.
+fn read(text: &str, pattern: &str) -> Result<Read> {
+    let parts = template::parse(pattern);
+    let mut input = Input { rest: text, before: None, extra: 0 };
+    let mut read = Read::default();
+    let mut fixed = false;
+    for (at, part) in parts.iter().enumerate() {
+        if input.rest.is_empty() {
+            break;
+        }
+        let is_fixed = matches!(part, Part::Pattern { name: "FX" | "fx", .. });
+        if !fixed && !is_fixed && (matches!(part, Part::Pattern { .. }) || at == 0) {
+            input.blanks();
+        }
+        match part {
+            Part::Separator(_) if fixed => {
+                input.skip();
+            }
+            Part::Separator(_) => {
+                // One separator stands for one, whatever it is, or for none.
+                input.extra -= 1;
+                if input.rest.starts_with(|c: char| c.is_ascii_punctuation() || c.is_ascii_whitespace()) {
+                    input.skip();
+                    input.extra += 1;
+                }
+            }
+            Part::Literal(_) if !fixed && input.extra > 0 => input.extra -= 1,
+            Part::Literal(_) => {
+                input.skip();
+            }
+            Part::Pattern { .. } if is_fixed => fixed = true,
+            Part::Pattern { name, ordinal, .. } => {
+                field(name, part, parts.get(at + 1), &mut input, &mut read)?;
+                if ordinal.is_some() {
+                    input.skip();
+                    input.skip();
+                }
+                if !fixed {
+                    input.extra = 0;
+                    input.blanks();
+                }
+            }
+        }
     }
-    let year = year.unwrap_or(0);
+    Ok(read)
+}
+
+/// The first day of an ISO year's first week.
+fn iso_start(year: i64) -> i64 {
+    let fourth = days_from_civil(year, 1, 4);
+    fourth - (fourth + 3).rem_euclid(7)
+}
+
+/// Days since 1970-01-01, microseconds of the day, and seconds east of UTC if that is said.
+fn parse(text: &str, pattern: &str) -> Result<(i64, i64, Option<i64>)> {
+    let read = read(text, pattern)?;
+    let of_day = read.get(Field::SecondOfDay);
+    let (mut hour, mut minute, mut second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    for (field, slot) in [(Field::Hour, &mut hour), (Field::Minute, &mut minute), (Field::Second, &mut second)] {
+        if read.get(field) != 0 {
+            *slot = read.get(field);
+        }
+    }
+    if read.half_day {
+        if !(1..=12).contains(&hour) {
+            return Err(wrong(format!("hour \"{hour}\" is invalid for the 12-hour clock"))
+                .hint("Use the 24-hour clock, or give an hour between 1 and 12."));
+        }
+        hour = hour % 12 + if read.after_noon { 12 } else { 0 };
+    }
+    let (mut year, mut month, mut day) = (0, 1, 1);
+    let (mut has_month, mut has_day, mut has_year) = (false, false, true);
+    let mut century = read.get(Field::Century);
+    if read.before_christ && (read.get(Field::Year) == 0 || read.year_digits <= 2) {
+        century = -century;
+    }
+    if read.get(Field::Year) != 0 {
+        if century != 0 && read.year_digits <= 2 {
+            year = read.get(Field::Year) % 100;
+            year = match (year, century >= 0) {
+                (0, true) => century * 100,
+                (0, false) => century * 100 + 1,
+                (_, true) => year + (century - 1) * 100,
+                (_, false) => (century + 1) * 100 - year + 1,
+            };
+        } else {
+            year = read.get(Field::Year);
+            if read.before_christ {
+                year = -year;
+            }
+            if year < 0 {
+                year += 1;
+            }
+        }
+    } else if century != 0 {
+        year = if century >= 0 { (century - 1) * 100 + 1 } else { century * 100 + 1 };
+    } else {
+        has_year = false;
+    }
+    let mut whole = None;
+    if read.get(Field::Julian) != 0 {
+        whole = Some(read.get(Field::Julian) - 2_440_588);
+    }
+    let mut of_year = read.get(Field::DayOfYear);
+    let week = read.get(Field::Week);
+    if week != 0 {
+        if read.iso == Some(true) {
+            let weekday = match read.get(Field::Weekday) {
+                0 => 0,
+                1 => 6,
+                weekday => weekday - 2,
+            };
+            whole = Some(iso_start(year) + (week - 1) * 7 + weekday);
+        } else {
+            of_year = (week - 1) * 7 + 1;
+        }
+    }
+    if let Some(days) = whole {
+        let civil = civil_from_days(days);
+        (year, month, day) = (civil.year, civil.month, civil.day);
+        (has_year, has_month, has_day) = (true, true, true);
+    }
+    let mut said_day = read.get(Field::Day);
+    if read.get(Field::WeekOfMonth) != 0 {
+        said_day = (read.get(Field::WeekOfMonth) - 1) * 7 + 1;
+    }
+    if said_day != 0 {
+        (day, has_day) = (said_day, true);
+    }
+    if read.get(Field::Month) != 0 {
+        (month, has_month) = (read.get(Field::Month), true);
+    }
+    if of_year != 0 && (month <= 1 || day <= 1) {
+        if year == 0 && !read.before_christ {
+            return Err(wrong("cannot calculate day of year without year information".into()));
+        }
+        let first = if read.iso == Some(true) { iso_start(year) } else { days_from_civil(year, 1, 1) };
+        let civil = civil_from_days(first + of_year - 1);
+        let within = read.iso == Some(true) || civil.year == year;
+        if read.iso == Some(true) {
+            (year, month, day) = (civil.year, civil.month, civil.day);
+        } else {
+            month = if within { if month <= 1 { civil.month } else { month } } else { 13 };
+            day = if day <= 1 { civil.day } else { day };
+        }
+        (has_month, has_day) = (true, true);
+    }
     let out_of_range =
         || SqlError::new(state::DATETIME_FIELD_OVERFLOW, format!("date/time field value out of range: \"{text}\""));
-    if hour > 23 || minute > 59 || second > 59 {
+    let micros = read.get(Field::Milliseconds) * 1000 + read.get(Field::Microseconds);
+    if has_month && !(1..=12).contains(&month)
+        || has_day && !(1..=31).contains(&day)
+        || has_year && has_month && has_day && day > days_in_month(year, month)
+        || !(0..24).contains(&hour)
+        || !(0..60).contains(&minute)
+        || !(0..60).contains(&second)
+        || !(0..SECOND).contains(&micros)
+    {
         return Err(out_of_range());
+    }
+    let zone = match read.zone_sign {
+        0 => None,
+        sign => Some(sign * read.get(Field::ZoneHour)),
+    };
+    if zone.is_some_and(|east| east.abs() >= 16 * 3600) {
+        return Err(SqlError::new("22009", format!("time zone displacement out of range: \"{text}\"")));
     }
     let time = ((hour * 60 + minute) * 60 + second) * SECOND + micros;
-    if let Some(of_year) = day_of_year {
-        return Ok((days_from_civil(year, 1, 1) + of_year - 1, time));
+    Ok((days_from_civil(year, month, 1) + day - 1, time, zone))
+}
+
+fn to_date(text: &str, pattern: &str) -> Result<i32> {
+    let (days, ..) = parse(text, pattern)?;
+    if (MIN_DATE..END_DATE).contains(&days) {
+        Ok(days as i32)
+    } else {
+        Err(SqlError::new(state::DATETIME_FIELD_OVERFLOW, format!("date out of range: \"{text}\"")))
     }
-    if !(1..=12).contains(&month) || day < 1 || day > days_in_month(year, month) {
-        return Err(out_of_range());
-    }
-    Ok((days_from_civil(year, month, day), time))
 }
 
 /// The functions of this module.
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let text = SqlType::TEXT;
+    let date = binary::<Text, Text, Date, _>(to_date);
     vec![
-        ScalarFunction::new(
-            "to_date",
-            &[text, text],
-            SqlType::DATE,
-            Stability::Immutable,
-            binary::<Text, Text, Date, _>(|text: &str, pattern: &str| {
-                i32::try_from(parse(text, pattern)?.0).map_err(|_| crate::types::datetime::out_of_range("date"))
-            }),
-        ),
+        ScalarFunction::new("to_date", &[text, text], SqlType::DATE, Stability::Immutable, date),
         ScalarFunction::new(
             "to_timestamp",
             &[text, text],
             SqlType::TIMESTAMPTZ,
             Stability::Stable,
             Arc::new(|call: &Call<'_>| {
-                let zone = call.context()?.settings.time_zone();
+                let session = ZoneName::Zone(call.context()?.settings.time_zone());
                 let (texts, patterns) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
                 let mut builder = Timestamptz::builder(call.rows);
                 for row in 0..call.rows {
                     let value = match (texts.get(row)?, patterns.get(row)?) {
                         (Some(text), Some(pattern)) => {
-                            let (days, time) = parse(text, pattern)?;
-                            let local = days
-                                .checked_mul(DAY)
-                                .and_then(|day| day.checked_add(time))
-                                .ok_or_else(|| crate::types::datetime::out_of_range("timestamp"))?;
-                            Some(to_utc(local, zone))
+                            let (days, time, east) = parse(text, pattern)?;
+                            let local = days.checked_mul(DAY).and_then(|day| day.checked_add(time));
+                            let zone = east.map_or(session, ZoneName::Fixed);
+                            let utc = local.map(|local| zone.to_utc(local)).filter(|utc| in_timestamp_range(*utc));
+                            Some(utc.ok_or_else(|| crate::types::datetime::out_of_range("timestamp"))?)
                         }
                         _ => None,
                     };
@@ -164,18 +516,53 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::types::datetime::{DateFormat, write_timestamp};
+
+    fn shown(text: &str, pattern: &str) -> String {
+        let (days, time, zone) = parse(text, pattern).unwrap();
+        let mut out = Vec::new();
+        write_timestamp(days * DAY + time - zone.unwrap_or(0) * SECOND, DateFormat::ISO, &mut out);
+        String::from_utf8(out).unwrap()
+    }
 
     #[test]
-    fn common_formats() {
-        let day = days_from_civil(2000, 12, 5);
-        assert_eq!(parse("05 Dec 2000", "DD Mon YYYY").unwrap(), (day, 0));
-        assert_eq!(parse("2000-12-05", "YYYY-MM-DD").unwrap(), (day, 0));
-        assert_eq!(parse("20001205", "YYYYMMDD").unwrap(), (day, 0));
-        assert_eq!(
-            parse("2000-12-05 01:02:03.5 PM", "YYYY-MM-DD HH12:MI:SS.MS AM").unwrap().1,
-            ((13 * 60 + 2) * 60 + 3) * SECOND + 500_000
-        );
-        assert_eq!(parse("2000-13-05", "YYYY-MM-DD").unwrap_err().state(), state::DATETIME_FIELD_OVERFLOW);
-        assert_eq!(parse("x", "YYYY").unwrap_err().state(), state::INVALID_DATETIME_FORMAT);
+    fn texts_by_their_templates() {
+        // Checked against PostgreSQL 15.
+        for (text, pattern, printed) in [
+            ("05 Dec 2000", "DD Mon YYYY", "2000-12-05 00:00:00"),
+            ("20001205", "YYYYMMDD", "2000-12-05 00:00:00"),
+            ("2000-12-05 01:02:03.5 PM", "YYYY-MM-DD HH12:MI:SS.MS AM", "2000-12-05 13:02:03.5"),
+            ("44-03-15 BC", "YYYY-MM-DD BC", "0044-03-15 00:00:00 BC"),
+            ("2020-W05", "IYYY-\"W\"IW", "2020-01-27 00:00:00"),
+            ("2020-05-7", "IYYY-IW-ID", "2020-02-02 00:00:00"),
+            ("2020-01-01 05 +03", "YYYY-MM-DD HH24 TZH", "2020-01-01 02:00:00"),
+            ("2020 060", "YYYY DDD", "2020-02-29 00:00:00"),
+            ("97/2/16", "YY/MM/DD", "1997-02-16 00:00:00"),
+            ("1,582nd VIII 21", "Y,YYYth FMRM DD", "1582-08-21 00:00:00"),
+            ("2451187", "J", "1999-01-08 00:00:00"),
+            ("21 05", "CC YY", "2005-01-01 00:00:00"),
+            ("  2000   JUN", "YYYY MON", "2000-06-01 00:00:00"),
+            ("2000/JUN", "YYYY MON", "2000-06-01 00:00:00"),
+            ("15:12:02.020.001230", "HH24:MI:SS.MS.US", "0001-01-01 15:12:02.02123 BC"),
+        ] {
+            assert_eq!(shown(text, pattern), printed, "{text} {pattern}");
+        }
+        for (text, pattern, sqlstate) in [
+            ("2000-13-05", "YYYY-MM-DD", "22008"),
+            ("x", "YYYY", "22007"),
+            ("13:30 PM", "HH12:MI AM", "22007"),
+            ("2005 27", "YYYY IW", "22007"),
+            ("19971", "YYYYMMDD", "22007"),
+            ("19971)24", "YYYYMMDD", "22007"),
+            ("Friday 1-January-1999", "DY DD MON YYYY", "22007"),
+            ("1997-11-Jan-16", "YYYY-MM-Mon-DD", "22007"),
+            ("199711xy", "YYYYMMDD", "22007"),
+            ("10000000000", "FMYYYY", "22008"),
+            ("2015 366", "YYYY DDD", "22008"),
+            ("2015-02-11 86400", "YYYY-MM-DD SSSSS", "22008"),
+            ("2020 CET", "YYYY TZ", "0A000"),
+        ] {
+            assert_eq!(parse(text, pattern).unwrap_err().state(), sqlstate, "{text} {pattern}");
+        }
     }
 }

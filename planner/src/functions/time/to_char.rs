@@ -1,14 +1,14 @@
-//! to_char of dates and timestamps: the patterns of manual, 9.8, in English. Others are refused.
+//! to_char of dates, timestamps and intervals: the patterns of manual, 9.8, in English.
 
 use super::field::Fields;
+use super::template::{self, Part};
 use crate::error::{Result, SqlError};
 use crate::functions::kernel::{Call, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Interval, SqlWrite, Text, Timestamp, binary};
 use crate::types::SqlType;
-use crate::types::datetime::{SECOND, is_finite, offset_at_utc};
+use crate::types::datetime::{SECOND, TimeZone, is_finite, offset_at_utc};
 use crate::types::interval::Interval as Span;
-use chrono_tz::Tz;
 use std::sync::Arc;
 
 pub(super) const MONTHS: [&str; 12] = [
@@ -25,17 +25,8 @@ pub(super) const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const ROMAN: [&str; 12] = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"];
-
-/// Every pattern, longer ones before those they begin with.
-pub(super) const PATTERNS: [&str; 66] = [
-    "SSSSS", "SSSS", "YYYY", "IYYY", "Y,YYY", "HH24", "HH12", "MONTH", "Month", "month", "A.M.", "P.M.", "a.m.",
-    "p.m.", "B.C.", "A.D.", "b.c.", "a.d.", "IDDD", "YYY", "IYY", "MON", "Mon", "mon", "DAY", "Day", "day", "DDD",
-    "TZH", "TZM", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6", "HH", "MI", "SS", "MS", "US", "AM", "PM", "am", "pm", "YY",
-    "IY", "BC", "AD", "bc", "ad", "MM", "DY", "Dy", "dy", "DD", "ID", "WW", "IW", "CC", "RM", "rm", "TZ", "tz", "OF",
-    "Y",
-];
+pub(super) const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+pub(super) const ROMAN: [&str; 12] = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"];
 
 fn with_case(name: &str, pattern: &str) -> String {
     let mut letters = pattern.chars();
@@ -58,7 +49,7 @@ fn ordinal(number: i64, upper: bool) -> &'static str {
 }
 
 /// A moment, its offset and zone, in a format.
-fn format(local: i64, offset: i64, zone: Option<Tz>, pattern: &str) -> Result<Option<String>> {
+fn format(local: i64, offset: i64, zone: Option<TimeZone>, pattern: &str) -> Result<Option<String>> {
     if !is_finite(local) {
         return Ok(None);
     }
@@ -84,14 +75,18 @@ fn format_interval(span: Span, pattern: &str) -> Result<String> {
             let width = width + usize::from(value < 0);
             Ok((if fill { format!("{value:0width$}") } else { value.to_string() }, Some(value)))
         };
+        let plain = |value: i64, width: usize| {
+            Ok((if fill { format!("{value:0width$}") } else { value.to_string() }, Some(value)))
+        };
         match found {
             "YYYY" => number(fields.year, 4),
             "YYY" => number(fields.year % 1000, 3),
             "YY" => number(fields.year % 100, 2),
-            "Y" | "y" => number(fields.year % 10, 1),
+            "Y" => number(fields.year % 10, 1),
             "MM" => number(fields.month, 2),
-            "DD" => number(fields.day, 2),
-            "DDD" => number(i64::from(span.months) * 30 + fields.day, 3),
+            "DD" => plain(fields.day, 2),
+            "DDD" => plain(i64::from(span.months) * 30 + fields.day, 3),
+            "CC" => number(fields.year / 100, 2),
             "HH24" => number(fields.hour, 2),
             "HH" | "HH12" => number(if fields.hour % 12 == 0 { 12 } else { fields.hour % 12 }, 2),
             "MI" | "SS" | "SSSS" | "SSSSS" | "MS" | "US" | "FF1" | "FF2" | "FF3" | "FF4" | "FF5" | "FF6" | "AM"
@@ -105,64 +100,29 @@ fn format_interval(span: Span, pattern: &str) -> Result<String> {
     })
 }
 
+/// Patterns whose case says the case of what is written.
+const CASED: [&str; 15] =
+    ["month", "mon", "day", "dy", "rm", "tz", "am", "pm", "ad", "bc", "a.m.", "p.m.", "a.d.", "b.c.", "of"];
+
 /// Writes a format, each pattern of it by `write`, which answers the text and the number that it shows, if it is one.
 fn fill(pattern: &str, write: impl Fn(&str, bool) -> Result<(String, Option<i64>)>) -> Result<String> {
     let mut out = String::new();
-    let mut rest = pattern;
-    while !rest.is_empty() {
-        if let Some(quoted) = rest.strip_prefix('"') {
-            let end = quoted.find('"').unwrap_or(quoted.len());
-            out.push_str(quoted.get(..end).unwrap_or_default());
-            rest = quoted.get(end + 1..).unwrap_or_default();
-            continue;
-        }
-        let (fill, tail) = match rest.strip_prefix("FM").or_else(|| rest.strip_prefix("fm")) {
-            Some(tail) => (false, tail),
-            None => (true, rest),
-        };
-        let found =
-            PATTERNS.iter().find(|known| tail.starts_with(**known)).copied().or_else(|| numeric_pattern(tail)).or_else(
-                || {
-                    ["D", "d", "J", "j", "Q", "q", "W", "w", "I", "y"]
-                        .iter()
-                        .find(|known| tail.starts_with(**known))
-                        .copied()
-                },
-            );
-        let Some(found) = found else {
-            let Some(c) = rest.chars().next() else { break };
-            if c.is_ascii_alphabetic() && ["TM", "SP"].iter().any(|word| rest.starts_with(word)) {
-                return Err(SqlError::unsupported(format!("to_char pattern \"{}\"", rest.get(..2).unwrap_or(rest))));
-            }
-            out.push(c);
-            rest = rest.get(c.len_utf8()..).unwrap_or_default();
-            continue;
-        };
-        rest = tail.get(found.len()..).unwrap_or_default();
-        let written = write(found, fill)?;
-        out.push_str(&written.0);
-        for (suffix, upper) in [("TH", true), ("th", false)] {
-            if let (Some(number), Some(tail)) = (written.1, rest.strip_prefix(suffix)) {
-                out.push_str(ordinal(number, upper));
-                rest = tail;
-                break;
+    for part in template::parse(pattern) {
+        match part {
+            Part::Literal(text) | Part::Separator(text) => out.push_str(text),
+            Part::Pattern { name: "FX" | "fx", .. } => {}
+            Part::Pattern { name, fill, translated, ordinal: suffix } => {
+                let cased = CASED.contains(&name.to_ascii_lowercase().as_str());
+                let canonical = if cased { name.to_string() } else { name.to_ascii_uppercase() };
+                let (text, number) = write(&canonical, !fill && !translated)?;
+                out.push_str(&text);
+                if let (Some(number), Some(upper)) = (number, suffix) {
+                    out.push_str(ordinal(number, upper));
+                }
             }
         }
     }
     Ok(out)
-}
-
-/// Numeric patterns may be written in lower case.
-fn numeric_pattern(text: &str) -> Option<&'static str> {
-    let head: String = text.chars().take(5).collect::<String>().to_uppercase();
-    PATTERNS
-        .iter()
-        .find(|known| {
-            head.starts_with(**known)
-                && !known.chars().any(char::is_lowercase)
-                && !matches!(**known, "MONTH" | "MON" | "DAY" | "DY")
-        })
-        .copied()
 }
 
 /// What a pattern shows, and the number it shows, if it is one.
@@ -170,12 +130,14 @@ fn write(
     fields: &Fields,
     local: i64,
     offset: i64,
-    zone: Option<Tz>,
+    zone: Option<TimeZone>,
     pattern: &str,
     fill: bool,
 ) -> (String, Option<i64>) {
-    let number =
-        |value: i64, width: usize| (if fill { format!("{value:0width$}") } else { value.to_string() }, Some(value));
+    let number = |value: i64, width: usize| {
+        let width = width + usize::from(value < 0);
+        (if fill { format!("{value:0width$}") } else { value.to_string() }, Some(value))
+    };
     let padded = |name: String| (if fill { format!("{name:<9}") } else { name }, None);
     let year = if fields.year > 0 { fields.year } else { 1 - fields.year };
     let month = MONTHS.get((fields.month - 1).max(0) as usize).copied().unwrap_or_default();
@@ -184,13 +146,14 @@ fn write(
     let era = |letters: (&str, &str)| (if fields.year > 0 { letters.1 } else { letters.0 }.to_string(), None);
     let hour12 = if fields.hour % 12 == 0 { 12 } else { fields.hour % 12 };
     let iso_year = fields.iso_week().0;
+    let iso_year = if iso_year > 0 { iso_year } else { 1 - iso_year };
     let (sign, east) = if offset < 0 { ('-', -offset) } else { ('+', offset) };
     match pattern {
         "YYYY" => number(year, 4),
         "YYY" => number(year % 1000, 3),
         "YY" => number(year % 100, 2),
-        "Y" | "y" => number(year % 10, 1),
-        "Y,YYY" => (format!("{},{:03}", year / 1000, year % 1000), None),
+        "Y" => number(year % 10, 1),
+        "Y,YYY" => (format!("{},{:03}", year / 1000, year % 1000), Some(year)),
         "IYYY" => number(iso_year, 4),
         "IYY" => number(iso_year % 1000, 3),
         "IY" => number(iso_year % 100, 2),
@@ -203,14 +166,14 @@ fn write(
         "DDD" => number(fields.day_of_year(), 3),
         "IDDD" => number((fields.iso_week().1 - 1) * 7 + fields.iso_day_of_week(), 3),
         "DD" => number(fields.day, 2),
-        "D" | "d" => number(fields.day_of_week() + 1, 1),
+        "D" => number(fields.day_of_week() + 1, 1),
         "ID" => number(fields.iso_day_of_week(), 1),
-        "W" | "w" => number((fields.day - 1) / 7 + 1, 1),
+        "W" => number((fields.day - 1) / 7 + 1, 1),
         "WW" => number((fields.day_of_year() - 1) / 7 + 1, 2),
         "IW" => number(fields.iso_week().1, 2),
         "CC" => number(fields.span(100), 2),
-        "Q" | "q" => number(fields.quarter(), 1),
-        "J" | "j" => number(fields.julian(), 1),
+        "Q" => number(fields.quarter(), 1),
+        "J" => number(fields.julian(), 1),
         "RM" | "rm" => {
             let roman = ROMAN.get(fields.month as usize - 1).copied().unwrap_or_default();
             let roman = with_case(roman, if pattern == "RM" { "RM" } else { "rm" });
@@ -236,14 +199,7 @@ fn write(
         "B.C." | "A.D." => era(("B.C.", "A.D.")),
         "b.c." | "a.d." => era(("b.c.", "a.d.")),
         "TZ" | "tz" => {
-            let name = zone.map(|zone| {
-                use chrono::{DateTime, TimeZone};
-                let utc = DateTime::from_timestamp_micros(local - offset * SECOND).unwrap_or_default().naive_utc();
-                chrono_tz::OffsetName::abbreviation(&zone.offset_from_utc_datetime(&utc))
-                    .unwrap_or_default()
-                    .to_string()
-            });
-            let name = name.unwrap_or_default();
+            let name = zone.map(|zone| zone.abbreviation_at(local - offset * SECOND)).unwrap_or_default();
             (if pattern == "TZ" { name } else { name.to_lowercase() }, None)
         }
         "TZH" => (format!("{sign}{:02}", east / 3600), None),
@@ -306,11 +262,11 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::types::datetime::parse_timestamp;
+    use crate::types::datetime::{Reading, parse_timestamp};
 
     #[test]
     fn as_postgresql_formats() {
-        let moment = parse_timestamp("2001-02-06 20:08:40.12", Tz::UTC, 0).unwrap();
+        let moment = parse_timestamp("2001-02-06 20:08:40.12", &Reading::PLAIN).unwrap();
         for (pattern, text) in [
             ("YYYY-MM-DD HH24:MI:SS", "2001-02-06 20:08:40"),
             ("Month Mon MONTH", "February  Feb FEBRUARY "),
@@ -322,6 +278,9 @@ mod tests {
             ("IYYY-IW-ID", "2001-06-2"),
             ("Q WW DDD CC J", "1 06 037 21 2451947"),
             ("yyyy/mm/dd", "2001/02/06"),
+            ("FMDDTH FMDDth \"a\\\"b\" \\\"x", "6TH 6th a\"b \"x"),
+            ("TMMonth CCth Y,YYY RM fmdd", "February 21st 2,001 II   6"),
+            ("Yyyy hh24 tZ", "2001 20 tZ"),
         ] {
             assert_eq!(format(moment, 0, None, pattern).unwrap().unwrap(), text, "{pattern}");
         }

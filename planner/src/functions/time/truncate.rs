@@ -85,7 +85,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             crate::functions::typed::ternary::<Text, Timestamptz, Text, Timestamptz, _>(
                 |field: &str, utc: i64, name: &str| {
                     let zone = zone(name)?;
-                    Ok(to_utc(truncate(field, to_local(utc, zone), WITH_ZONE)?, zone))
+                    Ok(zone.to_utc(truncate(field, zone.to_local(utc), WITH_ZONE)?))
                 },
             ),
         ),
@@ -96,11 +96,11 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::types::datetime::{parse_timestamp, write_timestamp};
+    use crate::types::datetime::{DateFormat, Reading, parse_timestamp, write_timestamp};
 
     #[test]
     fn starts() {
-        let moment = parse_timestamp("2001-02-16 20:38:40.123456", chrono_tz::Tz::UTC, 0).unwrap();
+        let moment = parse_timestamp("2001-02-16 20:38:40.123456", &Reading::PLAIN).unwrap();
         for (field, start) in [
             ("millisecond", "2001-02-16 20:38:40.123"),
             ("minute", "2001-02-16 20:38:00"),
@@ -115,7 +115,7 @@ mod tests {
             ("millennium", "2001-01-01 00:00:00"),
         ] {
             let mut out = Vec::new();
-            write_timestamp(truncate(field, moment, "timestamp").unwrap(), &mut out);
+            write_timestamp(truncate(field, moment, "timestamp").unwrap(), DateFormat::ISO, &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), start, "{field}");
         }
         assert!(truncate("x", moment, "timestamp").is_err());

@@ -5,9 +5,7 @@ use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Interval, SqlWrite, Text, TimeTz, Timestamp, Timestamptz, binary};
 use crate::types::SqlType;
-use crate::types::datetime::{
-    SECOND, in_timestamp_range, is_finite, offset_at_utc, out_of_range, to_local, to_utc, zone,
-};
+use crate::types::datetime::{SECOND, in_timestamp_range, is_finite, out_of_range, zone};
 use crate::types::interval::{self, Interval as Span, Style, write_interval};
 use crate::types::time::TimeTz as ZonedTime;
 use std::sync::Arc;
@@ -39,7 +37,7 @@ fn time_in_zone(call: &Call<'_>) -> Result<datafusion::arrow::array::ArrayRef> {
     let mut builder = TimeTz::builder(call.rows);
     for row in 0..call.rows {
         let value = match (names.get(row)?, times.get(row)?) {
-            (Some(name), Some(time)) => Some(time.at_offset(offset_at_utc(zone(name)?, now) as i32)),
+            (Some(name), Some(time)) => Some(time.at_offset(zone(name)?.offset_at_utc(now) as i32)),
             _ => None,
         };
         TimeTz::append(&mut builder, value)?;
@@ -61,14 +59,14 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             timestamp,
             timestamptz,
             immutable,
-            binary::<Text, Timestamp, Timestamptz, _>(|name: &str, local: i64| Ok(to_utc(local, zone(name)?))),
+            binary::<Text, Timestamp, Timestamptz, _>(|name: &str, local: i64| Ok(zone(name)?.to_utc(local))),
         ),
         make(
             text,
             timestamptz,
             timestamp,
             immutable,
-            binary::<Text, Timestamptz, Timestamp, _>(|name: &str, utc: i64| Ok(to_local(utc, zone(name)?))),
+            binary::<Text, Timestamptz, Timestamp, _>(|name: &str, utc: i64| Ok(zone(name)?.to_local(utc))),
         ),
         make(
             span,

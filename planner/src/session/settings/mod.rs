@@ -6,6 +6,7 @@ pub mod stack;
 pub mod value;
 
 use crate::error::{Result, SqlError, state};
+use crate::types::datetime::{DateFormat, TimeZone};
 use registry::{Changeable, DEFINITIONS, Definition};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +23,10 @@ pub struct Settings {
     creation_path: Arc<[String]>,
     /// The session's schema of temporary tables.
     temporary: Option<Arc<str>>,
-    time_zone: chrono_tz::Tz,
+    time_zone: TimeZone,
+    date_format: DateFormat,
+    float_digits: i32,
+    bytea_escape: bool,
     statement_timeout: Option<Duration>,
     lock_timeout: Option<Duration>,
 }
@@ -42,7 +46,10 @@ impl Settings {
             search_path: Arc::new([]),
             creation_path: Arc::new([]),
             temporary: None,
-            time_zone: chrono_tz::UTC,
+            time_zone: TimeZone::UTC,
+            date_format: DateFormat::ISO,
+            float_digits: 1,
+            bytea_escape: false,
             statement_timeout: None,
             lock_timeout: None,
         };
@@ -70,8 +77,20 @@ impl Settings {
         settings
     }
     /// TimeZone.
-    pub fn time_zone(&self) -> chrono_tz::Tz {
+    pub fn time_zone(&self) -> TimeZone {
         self.time_zone
+    }
+    /// DateStyle.
+    pub fn date_format(&self) -> DateFormat {
+        self.date_format
+    }
+    /// extra_float_digits.
+    pub fn extra_float_digits(&self) -> i32 {
+        self.float_digits
+    }
+    /// Whether bytea_output is `escape`.
+    pub fn bytea_escape(&self) -> bool {
+        self.bytea_escape
     }
     /// IntervalStyle.
     pub fn interval_style(&self) -> crate::types::interval::Style {
@@ -128,7 +147,12 @@ impl Settings {
                 return Err(not_changeable(format!("parameter \"{}\" cannot be changed now", definition.name)));
             }
         }
-        self.with_fixed(definition.name, &value::canonical(definition, value)?)
+        let canonical = match definition.name {
+            // What a list does not say stays.
+            "DateStyle" => value::date_style(self.date_format, value)?,
+            _ => value::canonical(definition, value)?,
+        };
+        self.with_fixed(definition.name, &canonical)
     }
     /// Sets without asking whether it may be changed: for what the session itself decides (`is_superuser`). The value
     /// must be canonical.
@@ -183,7 +207,12 @@ impl Settings {
             let own = std::iter::once(temporary.to_string());
             self.search_path = own.chain(self.creation_path.iter().cloned()).collect();
         }
-        self.time_zone = self.get("TimeZone").and_then(|zone| value::time_zone(&zone)).unwrap_or(chrono_tz::UTC);
+        self.time_zone =
+            self.get("TimeZone").and_then(|zone| value::time_zone(&zone).ok()).map_or(TimeZone::UTC, |(zone, _)| zone);
+        self.date_format =
+            self.get("DateStyle").and_then(|list| DateFormat::ISO.changed(&list).ok()).unwrap_or_default();
+        self.float_digits = self.get("extra_float_digits").and_then(|digits| digits.parse().ok()).unwrap_or(1);
+        self.bytea_escape = self.get("bytea_output").as_deref() == Some("escape");
         self.statement_timeout = self.timeout("statement_timeout");
         self.lock_timeout = self.timeout("lock_timeout");
     }

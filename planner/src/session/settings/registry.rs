@@ -132,7 +132,7 @@ pub const DEFINITIONS: &[Definition] = &[
         "Sets whether \"\\'\" is allowed in string literals.",
     ),
     internal("block_size", "8192", "Shows the size of a disk block."),
-    user("bytea_output", "hex", Kind::Partial(&["hex"], &["escape"]), "Sets the output format for bytea."),
+    user("bytea_output", "hex", Kind::Enum(&["escape", "hex"]), "Sets the output format for bytea."),
     user("check_function_bodies", "on", Kind::Bool, "Check routine bodies during creation."),
     reported(user("client_encoding", "UTF8", Kind::Special, "Sets the client's character set encoding.")),
     user("client_min_messages", "notice", MESSAGE_LEVELS, "Sets the message levels that are sent to the client."),

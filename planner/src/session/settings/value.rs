@@ -2,6 +2,8 @@
 
 use super::registry::{Definition, Kind, Unit};
 use crate::error::{Result, SqlError, state};
+use crate::types::datetime::{DateFormat, PosixZone, TimeZone};
+use crate::types::interval::{Restriction, parse_interval};
 
 /// Checks `value` and brings it to the form that SHOW prints.
 pub fn canonical(definition: &Definition, value: &str) -> Result<String> {
@@ -146,12 +148,13 @@ fn special(definition: &Definition, value: &str) -> Result<String> {
                 _ => Err(SqlError::unsupported(format!("client_encoding {value}")).hint("Use UTF8.")),
             }
         }
-        "DateStyle" => date_style(definition, value),
-        "TimeZone" => Ok(time_zone(value).ok_or_else(|| invalid(definition, value))?.name().to_string()),
+        "DateStyle" => date_style(DateFormat::ISO, value),
+        "TimeZone" => time_zone(value).map(|(_, name)| name).map_err(|far| {
+            let error = invalid(definition, value);
+            if far { error.detail("UTC timezone offset is out of range.") } else { error }
+        }),
         "extra_float_digits" => match value.trim().parse::<i64>() {
-            Ok(digits @ 1..=3) => Ok(digits.to_string()),
-            Ok(-15..=0) => Err(SqlError::unsupported(format!("extra_float_digits = {}", value.trim()))
-                .hint("Floating-point values are always printed with their shortest exact digits (1 to 3).")),
+            Ok(digits @ -15..=3) => Ok(digits.to_string()),
             _ => Err(invalid_state(format!(
                 "{} is outside the valid range for parameter \"extra_float_digits\" (-15 .. 3)",
                 value.trim()
@@ -178,35 +181,34 @@ fn special(definition: &Definition, value: &str) -> Result<String> {
     }
 }
 
-fn date_style(definition: &Definition, value: &str) -> Result<String> {
-    for part in value.split(',') {
-        let part = part.trim().trim_matches(|c| c == '"' || c == '\'');
-        match part.to_ascii_lowercase().as_str() {
-            "iso" | "mdy" | "us" | "noneuro" | "noneuropean" | "default" => {}
-            "sql" | "postgres" | "german" | "dmy" | "euro" | "european" | "ymd" => {
-                return Err(SqlError::unsupported(format!("DateStyle {part}")).hint("Use ISO, MDY."));
-            }
-            _ => return Err(invalid(definition, value)),
-        }
-    }
-    Ok("ISO, MDY".to_string())
+/// DateStyle as a list of key words changes it. Errors: 22023.
+pub fn date_style(current: DateFormat, value: &str) -> Result<String> {
+    let invalid =
+        |detail| invalid_state(format!("invalid value for parameter \"DateStyle\": \"{value}\"")).detail(detail);
+    Ok(current.changed(value).map_err(invalid)?.name())
 }
 
-/// A time zone by name, whatever its case, or whole hours east of UTC.
-pub fn time_zone(value: &str) -> Option<chrono_tz::Tz> {
-    let value = value.trim();
-    if let Ok(hours) = value.parse::<f64>() {
-        if hours.fract() != 0.0 || !(-12.0..=14.0).contains(&hours) {
-            return None;
+/// A time zone and its name as SHOW prints it: by name, whatever its case, hours east of UTC, an interval, or a POSIX
+/// specification. Errors: whether it is too far from UTC.
+pub fn time_zone(value: &str) -> std::result::Result<(TimeZone, String), bool> {
+    let fixed = |east: i64| PosixZone::fixed(east).map(|(zone, name)| (TimeZone::Posix(zone), name)).ok_or(true);
+    if let Some(interval) = value.get(..8).filter(|word| word.eq_ignore_ascii_case("interval")).and(value.get(8..)) {
+        let text = interval.split('\'').nth(1).ok_or(false)?;
+        let span = parse_interval(text, Restriction::of_modifier(-1)).map_err(|_| false)?;
+        if span.months != 0 || span.days != 0 {
+            return Err(false);
         }
-        // Etc/GMT's signs are POSIX's: west is positive.
-        let name = if hours == 0.0 { "Etc/GMT".to_string() } else { format!("Etc/GMT{:+}", -hours as i64) };
-        return name.parse().ok();
+        return fixed(span.micros / crate::types::datetime::SECOND);
     }
-    value
-        .parse()
-        .ok()
-        .or_else(|| chrono_tz::TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(value)).copied())
+    if let Ok(hours) = value.trim_start().parse::<f64>() {
+        return if hours.abs() <= 168.0 { fixed((hours * 3600.0) as i64) } else { Err(true) };
+    }
+    let zone = TimeZone::parse(value).ok_or(false)?;
+    let name = match zone {
+        TimeZone::Named(zone) => zone.name().to_string(),
+        TimeZone::Posix(_) => value.to_ascii_uppercase(),
+    };
+    Ok((zone, name))
 }
 
 /// Splits a list of identifiers as search_path has them: folded unless quoted. `None` on bad syntax.
@@ -284,7 +286,8 @@ mod tests {
         assert_eq!(set("synchronous_commit", "ON").unwrap(), "on");
         assert_eq!(set("client_min_messages", "loud").unwrap_err().state(), "22023");
         assert_eq!(set("DateStyle", "iso").unwrap(), "ISO, MDY");
-        assert_eq!(set("DateStyle", "German").unwrap_err().state(), "0A000");
+        assert_eq!(set("DateStyle", "German").unwrap(), "German, DMY");
+        assert_eq!(set("DateStyle", "Martian").unwrap_err().state(), "22023");
         assert_eq!(set("default_transaction_isolation", "serializable").unwrap_err().state(), "0A000");
         assert_eq!(set("client_encoding", "utf-8").unwrap(), "UTF8");
         assert_eq!(set("client_encoding", "LATIN1").unwrap_err().state(), "0A000");
@@ -293,7 +296,15 @@ mod tests {
     #[test]
     fn time_zones() {
         assert_eq!(set("TimeZone", "europe/berlin").unwrap(), "Europe/Berlin");
-        assert_eq!(set("TimeZone", "2").unwrap(), "Etc/GMT-2");
+        // Checked against PostgreSQL 15.
+        assert_eq!(set("TimeZone", "2").unwrap(), "<+02>-02");
+        assert_eq!(set("TimeZone", "-8.5").unwrap(), "<-08:30>+08:30");
+        assert_eq!(set("TimeZone", "pst8pdt").unwrap(), "PST8PDT");
+        assert_eq!(set("TimeZone", "utc+3").unwrap(), "UTC+3");
+        assert_eq!(set("TimeZone", "INTERVAL '+05:30' HOUR TO MINUTE").unwrap(), "<+05:30>-05:30");
+        assert_eq!(set("TimeZone", "INTERVAL '1 day'").unwrap_err().state(), "22023");
+        assert_eq!(set("TimeZone", "200").unwrap_err().state(), "22023");
+        assert_eq!(set("TimeZone", "PST").unwrap_err().state(), "22023");
         assert_eq!(set("TimeZone", "Mars/Base").unwrap_err().state(), "22023");
     }
 

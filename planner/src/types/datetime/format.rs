@@ -1,16 +1,26 @@
-//! ISO output of dates and timestamps (DateStyle ISO).
+//! Output of dates and timestamps, in the four DateStyles.
 
-use super::{DAY, SECOND, civil_from_days, offset_at_utc};
-use chrono_tz::Tz;
+use super::{DAY, DateFormat, DateOrder, DateStyle, SECOND, TimeZone, civil_from_days, offset_at_utc};
 use std::io::Write;
 
 // Writing to a Vec cannot fail: the results of `write!` are dropped.
 
-fn write_day(days: i64, out: &mut Vec<u8>) -> bool {
+const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// The date of days since 1970-01-01; whether it is before Christ, which is written at the end.
+fn write_day(days: i64, format: DateFormat, out: &mut Vec<u8>) -> bool {
     let civil = civil_from_days(days);
     let before = civil.year <= 0;
     let year = if before { 1 - civil.year } else { civil.year };
-    let _ = write!(out, "{year:04}-{:02}-{:02}", civil.month, civil.day);
+    let (first, second) =
+        if format.order == DateOrder::Dmy { (civil.day, civil.month) } else { (civil.month, civil.day) };
+    let _ = match format.style {
+        DateStyle::Iso => write!(out, "{year:04}-{:02}-{:02}", civil.month, civil.day),
+        DateStyle::Sql => write!(out, "{first:02}/{second:02}/{year:04}"),
+        DateStyle::Postgres => write!(out, "{first:02}-{second:02}-{year:04}"),
+        DateStyle::German => write!(out, "{:02}.{:02}.{year:04}", civil.day, civil.month),
+    };
     before
 }
 
@@ -18,6 +28,43 @@ fn write_time(of_day: i64, out: &mut Vec<u8>) {
     let (seconds, micros) = (of_day / SECOND, of_day % SECOND);
     let _ = write!(out, " {:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
     write_fraction(micros.unsigned_abs(), out);
+}
+
+/// A local moment, and its zone: the offset and the abbreviation there.
+fn write_moment(local: i64, zone: Option<(i64, String)>, format: DateFormat, out: &mut Vec<u8>) {
+    let (days, time) = (local.div_euclid(DAY), local.rem_euclid(DAY));
+    let before = if format.style == DateStyle::Postgres {
+        let civil = civil_from_days(days);
+        let weekday = WEEKDAYS.get((days + 4).rem_euclid(7) as usize).copied().unwrap_or_default();
+        let month = MONTHS.get((civil.month - 1) as usize).copied().unwrap_or_default();
+        let _ = match format.order {
+            DateOrder::Dmy => write!(out, "{weekday} {:02} {month}", civil.day),
+            _ => write!(out, "{weekday} {month} {:02}", civil.day),
+        };
+        write_time(time, out);
+        let _ = write!(out, " {:04}", if civil.year <= 0 { 1 - civil.year } else { civil.year });
+        civil.year <= 0
+    } else {
+        let before = write_day(days, format, out);
+        write_time(time, out);
+        before
+    };
+    match zone {
+        Some((offset, _)) if format.style == DateStyle::Iso => write_offset(offset, out),
+        Some((_, name)) if !name.is_empty() => {
+            let _ = write!(out, " {name}");
+        }
+        Some((offset, _)) => {
+            if format.style == DateStyle::Postgres {
+                out.push(b' ');
+            }
+            write_offset(offset, out);
+        }
+        None => {}
+    }
+    if before {
+        out.extend_from_slice(b" BC");
+    }
 }
 
 /// `.5` for 500000 microseconds, nothing for none.
@@ -31,12 +78,12 @@ pub(crate) fn write_fraction(micros: u64, out: &mut Vec<u8>) {
 }
 
 /// `2024-02-29`, `0044-03-15 BC`, `infinity`.
-pub fn write_date(date: i32, out: &mut Vec<u8>) {
+pub fn write_date(date: i32, format: DateFormat, out: &mut Vec<u8>) {
     match date {
         i32::MIN => out.extend_from_slice(b"-infinity"),
         i32::MAX => out.extend_from_slice(b"infinity"),
         _ => {
-            if write_day(i64::from(date), out) {
+            if write_day(i64::from(date), format, out) {
                 out.extend_from_slice(b" BC");
             }
         }
@@ -44,33 +91,22 @@ pub fn write_date(date: i32, out: &mut Vec<u8>) {
 }
 
 /// `2024-02-29 12:30:00.5`.
-pub fn write_timestamp(micros: i64, out: &mut Vec<u8>) {
+pub fn write_timestamp(micros: i64, format: DateFormat, out: &mut Vec<u8>) {
     match micros {
         i64::MIN => out.extend_from_slice(b"-infinity"),
         i64::MAX => out.extend_from_slice(b"infinity"),
-        _ => {
-            let before = write_day(micros.div_euclid(DAY), out);
-            write_time(micros.rem_euclid(DAY), out);
-            if before {
-                out.extend_from_slice(b" BC");
-            }
-        }
+        _ => write_moment(micros, None, format, out),
     }
 }
 
 /// `2024-02-29 12:30:00+01` in a zone.
-pub fn write_timestamptz(micros: i64, zone: Tz, out: &mut Vec<u8>) {
+pub fn write_timestamptz(micros: i64, zone: TimeZone, format: DateFormat, out: &mut Vec<u8>) {
     if micros == i64::MIN || micros == i64::MAX {
-        return write_timestamp(micros, out);
+        return write_timestamp(micros, format, out);
     }
     let offset = offset_at_utc(zone, micros);
-    let local = micros.saturating_add(offset * SECOND);
-    let before = write_day(local.div_euclid(DAY), out);
-    write_time(local.rem_euclid(DAY), out);
-    write_offset(offset, out);
-    if before {
-        out.extend_from_slice(b" BC");
-    }
+    let name = if format.style == DateStyle::Iso { String::new() } else { zone.abbreviation_at(micros) };
+    write_moment(micros.saturating_add(offset * SECOND), Some((offset, name)), format, out);
 }
 
 /// `+01`, `-03:30`: seconds east of UTC.
@@ -81,6 +117,35 @@ pub(crate) fn write_offset(offset: i64, out: &mut Vec<u8>) {
         let _ = write!(out, ":{:02}", offset / 60 % 60);
         if offset % 60 != 0 {
             let _ = write!(out, ":{:02}", offset % 60);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_style() {
+        // Checked against PostgreSQL 15.
+        let moment = 915_768_306_500_000;
+        let zone = TimeZone::parse("PST8PDT").unwrap();
+        for (list, date, stamp, zoned) in [
+            ("ISO, DMY", "1999-01-08", "1999-01-08 04:05:06.5", "1999-01-07 20:05:06.5-08"),
+            ("SQL, MDY", "01/08/1999", "01/08/1999 04:05:06.5", "01/07/1999 20:05:06.5 PST"),
+            ("SQL, DMY", "08/01/1999", "08/01/1999 04:05:06.5", "07/01/1999 20:05:06.5 PST"),
+            ("Postgres, MDY", "01-08-1999", "Fri Jan 08 04:05:06.5 1999", "Thu Jan 07 20:05:06.5 1999 PST"),
+            ("Postgres, DMY", "08-01-1999", "Fri 08 Jan 04:05:06.5 1999", "Thu 07 Jan 20:05:06.5 1999 PST"),
+            ("German", "08.01.1999", "08.01.1999 04:05:06.5", "07.01.1999 20:05:06.5 PST"),
+        ] {
+            let format = DateFormat::ISO.changed(list).unwrap();
+            let (mut a, mut b, mut c) = (Vec::new(), Vec::new(), Vec::new());
+            write_date(10_599, format, &mut a);
+            write_timestamp(moment, format, &mut b);
+            write_timestamptz(moment, zone, format, &mut c);
+            let shown: Vec<String> = [a, b, c].into_iter().map(|text| String::from_utf8(text).unwrap()).collect();
+            assert_eq!(shown, [date, stamp, zoned], "{list}");
         }
     }
 }

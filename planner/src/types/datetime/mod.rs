@@ -3,18 +3,36 @@
 //! A date is days, a timestamp microseconds since 1970-01-01 (UTC for timestamptz); the extreme values of the
 //! integers stand for the infinities. The calendar is the proleptic Gregorian one; year 0 is 1 BC.
 
+pub mod abbreviation;
 mod clock;
+mod decode;
+mod fields;
 mod format;
+mod keyword;
 mod parse;
+mod posix;
+mod style;
+mod words;
+mod zone;
 
 pub use clock::{parse_time, parse_timetz};
 pub use format::{write_date, write_timestamp, write_timestamptz};
 pub(crate) use format::{write_fraction, write_offset};
-pub use parse::{Parsed, parse, parse_date, parse_timestamp, parse_timestamptz};
+pub use parse::{Parsed, Reading, parse, parse_date, parse_timestamp, parse_timestamptz};
+pub use posix::PosixZone;
+pub use style::{DateFormat, DateOrder, DateStyle};
+pub use zone::{TimeZone, ZoneName, offset_at_local, offset_at_utc, to_local, to_utc, zone};
 
 use crate::error::{Result, SqlError, state};
-use chrono::{DateTime, NaiveDate, NaiveDateTime, Offset, TimeZone};
-use chrono_tz::Tz;
+
+/// `+05`, `-0330` as seconds east of UTC; `None` for other text, an error for what is too far.
+pub fn displacement(text: &str) -> Option<std::result::Result<i64, ()>> {
+    match fields::displacement(text) {
+        Ok(east) => Some(Ok(east)),
+        Err(fields::Fault::Displacement) => Some(Err(())),
+        Err(_) => None,
+    }
+}
 
 /// Microseconds in a day.
 pub const DAY: i64 = 86_400_000_000;
@@ -88,53 +106,6 @@ pub fn out_of_range(what: &str) -> SqlError {
     SqlError::new(state::DATETIME_FIELD_OVERFLOW, format!("{what} out of range"))
 }
 
-/// Seconds east of UTC at a moment of UTC.
-pub fn offset_at_utc(zone: Tz, micros: i64) -> i64 {
-    if zone == Tz::UTC {
-        return 0;
-    }
-    let moment = chrono_moment(micros);
-    i64::from(zone.offset_from_utc_datetime(&moment).fix().local_minus_utc())
-}
-
-/// Seconds east of UTC at a local time. In the gap of a clock put forward, the offset before it; in the overlap of one
-/// put back, the standard (later) one: as PostgreSQL.
-pub fn offset_at_local(zone: Tz, local: i64) -> i64 {
-    if zone == Tz::UTC {
-        return 0;
-    }
-    use chrono::LocalResult;
-    match zone.offset_from_local_datetime(&chrono_moment(local)) {
-        LocalResult::Single(offset) => i64::from(offset.fix().local_minus_utc()),
-        LocalResult::Ambiguous(_, later) => i64::from(later.fix().local_minus_utc()),
-        LocalResult::None => offset_at_utc(zone, local - DAY),
-    }
-}
-
-fn chrono_moment(micros: i64) -> NaiveDateTime {
-    // chrono ends near the years -262143 and 262142; the rules do not change out there.
-    const LIMIT: i64 = 200_000 * 366 * DAY / 2;
-    DateTime::from_timestamp_micros(micros.clamp(-LIMIT, LIMIT))
-        .map(|moment| moment.naive_utc())
-        .unwrap_or_else(|| NaiveDate::default().and_time(chrono::NaiveTime::MIN))
-}
-
-/// Local time of a timestamptz in a zone. Infinities stay.
-pub fn to_local(micros: i64, zone: Tz) -> i64 {
-    match micros {
-        i64::MIN | i64::MAX => micros,
-        _ => micros.saturating_add(offset_at_utc(zone, micros) * SECOND),
-    }
-}
-
-/// UTC of a local time in a zone. Infinities stay.
-pub fn to_utc(local: i64, zone: Tz) -> i64 {
-    match local {
-        i64::MIN | i64::MAX => local,
-        _ => local.saturating_sub(offset_at_local(zone, local) * SECOND),
-    }
-}
-
 /// Midnight of a date as a timestamp. Errors: 22008 beyond timestamps.
 pub fn date_to_timestamp(date: i32) -> Result<i64> {
     match date {
@@ -176,19 +147,6 @@ pub fn round_timestamp(micros: i64, modifier: i32) -> i64 {
     since.map_or(micros, |since| since.saturating_add(ORIGIN))
 }
 
-/// A time zone by name or abbreviation of UTC. Errors: 22023.
-pub fn zone(name: &str) -> Result<Tz> {
-    if let Ok(zone) = name.parse::<Tz>() {
-        return Ok(zone);
-    }
-    chrono_tz::TZ_VARIANTS
-        .iter()
-        .find(|zone| zone.name().eq_ignore_ascii_case(name))
-        .copied()
-        .or_else(|| ["z", "utc", "gmt"].contains(&name.to_ascii_lowercase().as_str()).then_some(Tz::UTC))
-        .ok_or_else(|| SqlError::new(state::INVALID_PARAMETER_VALUE, format!("time zone \"{name}\" not recognized")))
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -206,14 +164,5 @@ mod tests {
         assert_eq!(days_in_month(2024, 2), 29);
         assert_eq!(days_in_month(1900, 2), 28);
         assert_eq!(days_in_month(2023, 12), 31);
-    }
-
-    #[test]
-    fn zones_know_summer() {
-        let zone = zone("europe/berlin").unwrap();
-        let summer = days_from_civil(2024, 7, 1) * DAY;
-        assert_eq!(offset_at_utc(zone, summer), 7200);
-        assert_eq!(offset_at_utc(zone, days_from_civil(2024, 1, 1) * DAY), 3600);
-        assert_eq!(to_utc(to_local(summer, zone), zone), summer);
     }
 }

@@ -2,11 +2,11 @@
 
 use super::{DAYS_PER_MONTH, Interval, out_of_range};
 use crate::error::{Result, SqlError, state};
+use crate::types::datetime::TimeZone;
 use crate::types::datetime::{
     Civil, DAY, MIN_TIMESTAMP, SECOND, civil_from_days, days_from_civil, days_in_month, in_timestamp_range, is_finite,
     to_local, to_utc,
 };
-use chrono_tz::Tz;
 
 /// The first value that an i64 does not hold.
 const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
@@ -135,7 +135,7 @@ impl Interval {
         moved.checked_add(self.micros).filter(|moment| in_timestamp_range(*moment)).ok_or_else(timestamp_out_of_range)
     }
     /// A moment of UTC later by this: months and days by the clock of a zone, the time by the clock of UTC.
-    pub fn after_in(&self, utc: i64, zone: Tz) -> Result<i64> {
+    pub fn after_in(&self, utc: i64, zone: TimeZone) -> Result<i64> {
         if !is_finite(utc) {
             return Ok(utc);
         }
@@ -233,10 +233,14 @@ mod tests {
 
     #[test]
     fn moments_move_by_the_calendar() {
-        let moment = |text: &str| parse_timestamp(text, Tz::UTC, 0).unwrap();
+        let moment = |text: &str| parse_timestamp(text, &crate::types::datetime::Reading::PLAIN).unwrap();
         let after = |text: &str, by: &str| {
             let mut out = Vec::new();
-            write_timestamp(interval(by).after(moment(text)).unwrap(), &mut out);
+            write_timestamp(
+                interval(by).after(moment(text)).unwrap(),
+                crate::types::datetime::DateFormat::ISO,
+                &mut out,
+            );
             String::from_utf8(out).unwrap()
         };
         assert_eq!(after("2024-01-31", "1 month"), "2024-02-29 00:00:00");
@@ -245,8 +249,12 @@ mod tests {
         let age = |to: &str, from: &str| shown(Interval::age(moment(from), moment(to)).unwrap());
         assert_eq!(age("2001-04-10", "1957-06-13"), "43 years 9 mons 27 days");
         assert_eq!(age("1957-06-13", "2001-04-10"), "-43 years -9 mons -27 days");
-        let zone = Tz::Europe__Berlin;
-        let eve = crate::types::datetime::parse_timestamptz("2024-03-30 12:00", zone, 0).unwrap();
+        let zone = TimeZone::parse("Europe/Berlin").unwrap();
+        let eve = crate::types::datetime::parse_timestamptz(
+            "2024-03-30 12:00",
+            &crate::types::datetime::Reading { zone, ..crate::types::datetime::Reading::PLAIN },
+        )
+        .unwrap();
         assert_eq!(interval("1 day").after_in(eve, zone).unwrap() - eve, 23 * 3600 * SECOND);
         assert_eq!(interval("24 hours").after_in(eve, zone).unwrap() - eve, 24 * 3600 * SECOND);
     }

@@ -207,13 +207,13 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
         }
         BaseType::Jsonb => ScalarValue::Utf8(Some(json::to_jsonb(text)?)),
         BaseType::Bytea => ScalarValue::LargeBinary(Some(parse_bytea(text)?)),
-        BaseType::Date => ScalarValue::Date32(Some(datetime::parse_date(text, context.time_zone, context.now)?)),
+        BaseType::Date => ScalarValue::Date32(Some(datetime::parse_date(text, &context.reading())?)),
         BaseType::Timestamp => {
-            let moment = datetime::parse_timestamp(text, context.time_zone, context.now)?;
+            let moment = datetime::parse_timestamp(text, &context.reading())?;
             ScalarValue::TimestampMicrosecond(Some(datetime::round_timestamp(moment, ty.modifier)), None)
         }
         BaseType::Timestamptz => {
-            let moment = datetime::parse_timestamptz(text, context.time_zone, context.now)?;
+            let moment = datetime::parse_timestamptz(text, &context.reading())?;
             ScalarValue::TimestampMicrosecond(
                 Some(datetime::round_timestamp(moment, ty.modifier)),
                 Some("+00:00".into()),
@@ -223,11 +223,11 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
             ScalarValue::Binary(Some(parse_interval(text, Restriction::of_modifier(ty.modifier))?.to_bytes()))
         }
         BaseType::Time => {
-            let micros = datetime::parse_time(text, context.time_zone, context.now)?;
+            let micros = datetime::parse_time(text, &context.reading())?;
             ScalarValue::Int64(Some(time::round_time(micros, ty.modifier)))
         }
         BaseType::Timetz => {
-            let read = datetime::parse_timetz(text, context.time_zone, context.now)?;
+            let read = datetime::parse_timetz(text, &context.reading())?;
             let rounded = time::TimeTz { micros: time::round_time(read.micros, ty.modifier), ..read };
             ScalarValue::Binary(Some(rounded.to_bytes()))
         }

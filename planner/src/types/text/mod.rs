@@ -15,16 +15,18 @@ use crate::catalog::Catalog;
 use crate::execution::StatementContext;
 use crate::session::settings::Settings;
 use crate::types::SqlType;
+use crate::types::datetime::{DateFormat, DateOrder, Reading, TimeZone};
 use crate::types::interval::Style;
-use chrono_tz::Tz;
 
 /// What the text input of some types depends on.
 #[derive(Clone, Copy)]
 pub struct InputContext<'a> {
     /// The session's TimeZone.
-    pub time_zone: Tz,
+    pub time_zone: TimeZone,
     /// Start of the transaction, microseconds since the Unix epoch: `'now'`, `'today'`.
     pub now: i64,
+    /// The order of day, month and year (DateStyle).
+    pub date_order: DateOrder,
     /// Where regclass and its kin look names up.
     pub catalog: Option<&'a Catalog>,
     /// Schemas searched.
@@ -34,15 +36,24 @@ pub struct InputContext<'a> {
 impl<'a> InputContext<'a> {
     /// UTC, no catalog.
     pub const PLAIN: InputContext<'static> =
-        InputContext { time_zone: Tz::UTC, now: 0, catalog: None, search_path: &[] };
+        InputContext { time_zone: TimeZone::UTC, now: 0, date_order: DateOrder::Mdy, catalog: None, search_path: &[] };
     /// From the settings of a session.
     pub fn new(settings: &'a Settings, catalog: &'a Catalog, now: i64) -> Self {
+        Self::of_session(settings, Some(catalog), now)
+    }
+    /// From the settings of a session, which may have no catalog at hand.
+    pub fn of_session(settings: &'a Settings, catalog: Option<&'a Catalog>, now: i64) -> Self {
         InputContext {
             time_zone: settings.time_zone(),
             now,
-            catalog: Some(catalog),
+            date_order: settings.date_format().order,
+            catalog,
             search_path: settings.search_path(),
         }
+    }
+    /// What dates depend on.
+    pub fn reading(&self) -> Reading {
+        Reading { zone: self.time_zone, now: self.now, order: self.date_order }
     }
     /// From the statement under way.
     pub fn of_statement(context: &'a StatementContext) -> Self {
@@ -61,26 +72,46 @@ impl<'a> InputContext<'a> {
 #[derive(Clone, Copy)]
 pub struct OutputContext<'a> {
     /// The session's TimeZone.
-    pub time_zone: Tz,
+    pub time_zone: TimeZone,
     /// Where regclass and its kin look names up; without one they print numbers.
     pub catalog: Option<&'a Catalog>,
     /// Schemas searched: what is found by its bare name prints so.
     pub search_path: &'a [String],
     /// The session's IntervalStyle.
     pub interval_style: Style,
+    /// The session's DateStyle.
+    pub date_format: DateFormat,
+    /// extra_float_digits; above 0 the shortest digits that read back as the same value are written.
+    pub float_digits: i32,
+    /// Whether bytea is written in its escape form (bytea_output).
+    pub bytea_escape: bool,
 }
 
 impl<'a> OutputContext<'a> {
     /// UTC, no catalog.
-    pub const PLAIN: OutputContext<'static> =
-        OutputContext { time_zone: Tz::UTC, catalog: None, search_path: &[], interval_style: Style::Postgres };
+    pub const PLAIN: OutputContext<'static> = OutputContext {
+        time_zone: TimeZone::UTC,
+        catalog: None,
+        search_path: &[],
+        interval_style: Style::Postgres,
+        date_format: DateFormat::ISO,
+        float_digits: 1,
+        bytea_escape: false,
+    };
     /// From the settings of a session.
     pub fn new(settings: &'a Settings, catalog: &'a Catalog) -> Self {
+        Self::of_session(settings, Some(catalog))
+    }
+    /// From the settings of a session, which may have no catalog at hand.
+    pub fn of_session(settings: &'a Settings, catalog: Option<&'a Catalog>) -> Self {
         OutputContext {
             time_zone: settings.time_zone(),
-            catalog: Some(catalog),
+            catalog,
             search_path: settings.search_path(),
             interval_style: settings.interval_style(),
+            date_format: settings.date_format(),
+            float_digits: settings.extra_float_digits(),
+            bytea_escape: settings.bytea_escape(),
         }
     }
     /// From the statement under way.

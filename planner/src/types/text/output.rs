@@ -71,6 +71,35 @@ pub fn write_float4(value: f32, out: &mut Vec<u8>) {
     }
 }
 
+/// Decimal digits that float4 and float8 keep.
+const FLOAT4_DIGITS: i32 = 6;
+const FLOAT8_DIGITS: i32 = 15;
+
+/// A float rounded to some digits (C's `%g`).
+fn write_digits(value: f64, digits: i32, out: &mut Vec<u8>) {
+    if !value.is_finite() {
+        return write_float8(value, out);
+    }
+    let digits = digits.max(1);
+    let scientific = format!("{value:.*e}", digits as usize - 1);
+    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
+    write_float(&format!("{mantissa}e{exponent}"), digits, out);
+}
+
+/// Bytes with those that cannot be printed in octal.
+pub fn write_escaped(bytes: &[u8], out: &mut Vec<u8>) {
+    for byte in bytes {
+        match byte {
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            0x20..=0x7e => out.push(*byte),
+            _ => {
+                let _ = write!(out, "\\{byte:03o}");
+            }
+        }
+    }
+}
+
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
 fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
@@ -146,8 +175,20 @@ pub fn output(
         BaseType::Int8 | BaseType::Oid => {
             let _ = write!(out, "{}", array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row));
         }
-        BaseType::Float4 => write_float4(array.as_primitive_opt::<Float32Type>().ok_or_else(wrong)?.value(row), out),
-        BaseType::Float8 => write_float8(array.as_primitive_opt::<Float64Type>().ok_or_else(wrong)?.value(row), out),
+        BaseType::Float4 => {
+            let value = array.as_primitive_opt::<Float32Type>().ok_or_else(wrong)?.value(row);
+            match context.float_digits {
+                1.. => write_float4(value, out),
+                fewer => write_digits(f64::from(value), FLOAT4_DIGITS + fewer, out),
+            }
+        }
+        BaseType::Float8 => {
+            let value = array.as_primitive_opt::<Float64Type>().ok_or_else(wrong)?.value(row);
+            match context.float_digits {
+                1.. => write_float8(value, out),
+                fewer => write_digits(value, FLOAT8_DIGITS + fewer, out),
+            }
+        }
         BaseType::Numeric => {
             let value = Numeric::from_bytes(array.as_binary_opt::<i32>().ok_or_else(wrong)?.value(row))?;
             let _ = write!(out, "{value}");
@@ -163,13 +204,17 @@ pub fn output(
         | BaseType::Unknown => {
             out.extend_from_slice(array.as_string_opt::<i32>().ok_or_else(wrong)?.value(row).as_bytes())
         }
-        BaseType::Bytea => write_bytea(array.as_binary_opt::<i64>().ok_or_else(wrong)?.value(row), out),
+        BaseType::Bytea => {
+            let bytes = array.as_binary_opt::<i64>().ok_or_else(wrong)?.value(row);
+            if context.bytea_escape { write_escaped(bytes, out) } else { write_bytea(bytes, out) }
+        }
         BaseType::Date => {
-            datetime::write_date(array.as_primitive_opt::<Date32Type>().ok_or_else(wrong)?.value(row), out);
+            let value = array.as_primitive_opt::<Date32Type>().ok_or_else(wrong)?.value(row);
+            datetime::write_date(value, context.date_format, out);
         }
         BaseType::Timestamp => {
             let value = array.as_primitive_opt::<TimestampMicrosecondType>().ok_or_else(wrong)?.value(row);
-            datetime::write_timestamp(value, out);
+            datetime::write_timestamp(value, context.date_format, out);
         }
         BaseType::Interval => {
             let bytes = array.as_binary_opt::<i32>().ok_or_else(wrong)?.value(row);
@@ -182,7 +227,7 @@ pub fn output(
         }
         BaseType::Timestamptz => {
             let value = array.as_primitive_opt::<TimestampMicrosecondType>().ok_or_else(wrong)?.value(row);
-            datetime::write_timestamptz(value, context.time_zone, out);
+            datetime::write_timestamptz(value, context.time_zone, context.date_format, out);
         }
         BaseType::Enum(ty) => {
             let place = array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row);
@@ -349,6 +394,29 @@ mod tests {
             (SqlType::OID, "-1", "4294967295"),
         ] {
             assert_eq!(round(ty, text), printed, "{text}");
+        }
+    }
+
+    #[test]
+    fn settings_change_the_form() {
+        // Checked against PostgreSQL 15.
+        let print = |ty: SqlType, text: &str, context: &OutputContext<'_>| {
+            output_datum(ty, &input(ty, text, &InputContext::PLAIN).unwrap(), context).unwrap().unwrap()
+        };
+        let escape = OutputContext { bytea_escape: true, ..OutputContext::PLAIN };
+        assert_eq!(print(SqlType::BYTEA, "\\x00414242ff5c7f", &escape), "\\000ABB\\377\\\\\\177");
+        for (digits, ty, text, printed) in [
+            (0, SqlType::FLOAT8, "0.30000000000000004", "0.3"),
+            (0, SqlType::FLOAT4, "0.33333334", "0.333333"),
+            (-14, SqlType::FLOAT8, "123", "1e+02"),
+            (-15, SqlType::FLOAT4, "0.19", "0.2"),
+            (0, SqlType::FLOAT8, "1e15", "1e+15"),
+            (0, SqlType::FLOAT8, "123456789012345", "123456789012345"),
+            (0, SqlType::FLOAT8, "-Infinity", "-Infinity"),
+            (0, SqlType::FLOAT8, "0", "0"),
+        ] {
+            let context = OutputContext { float_digits: digits, ..OutputContext::PLAIN };
+            assert_eq!(print(ty, text, &context), printed, "{text}");
         }
     }
 

@@ -1,0 +1,113 @@
+//! LIKE and ILIKE of patterns that are not known before, or end in their escape character.
+
+use super::immutable;
+use crate::error::{Result, SqlError};
+use crate::functions::registry::ScalarFunction;
+use crate::functions::typed::{Bool, Bytea, Text, binary};
+use crate::types::SqlType;
+
+/// 22025
+fn unfinished() -> SqlError {
+    SqlError::new("22025", "LIKE pattern must not end with escape character")
+}
+
+/// Whether a text matches a pattern. Errors: 22025 when the match comes to an escape character that escapes nothing.
+fn matches<T: PartialEq + Copy>(text: &[T], pattern: &[T], any: T, one: T, escape: T) -> Result<bool> {
+    let (mut t, mut p) = (0, 0);
+    // Where the last `any` stands, and where the text goes on behind what it took.
+    let mut back: Option<(usize, usize)> = None;
+    while let Some(c) = text.get(t).copied() {
+        let fits = match pattern.get(p).copied() {
+            Some(symbol) if symbol == any => {
+                p += 1;
+                back = Some((p, t));
+                continue;
+            }
+            Some(symbol) if symbol == one => true,
+            Some(symbol) if symbol == escape => {
+                let literal = pattern.get(p + 1).copied().ok_or_else(unfinished)?;
+                let fits = literal == c;
+                p += usize::from(fits);
+                fits
+            }
+            Some(symbol) => symbol == c,
+            None => false,
+        };
+        if fits {
+            (t, p) = (t + 1, p + 1);
+            continue;
+        }
+        match &mut back {
+            Some((after, from)) => {
+                *from += 1;
+                (t, p) = (*from, *after);
+            }
+            None => return Ok(false),
+        }
+    }
+    Ok(pattern.iter().skip(p).all(|symbol| *symbol == any))
+}
+
+fn like(text: &str, pattern: &str) -> Result<bool> {
+    let (text, pattern): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
+    matches(&text, &pattern, '%', '_', '\\')
+}
+
+fn ilike(text: &str, pattern: &str) -> Result<bool> {
+    like(&text.to_lowercase(), &pattern.to_lowercase())
+}
+
+/// The functions of this module.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let (texts, bytes) = ([SqlType::TEXT, SqlType::TEXT], [SqlType::BYTEA, SqlType::BYTEA]);
+    let text = |name, kernel| immutable(name, &texts, SqlType::BOOL, kernel);
+    let mut all = Vec::new();
+    for name in ["textlike", "like"] {
+        all.push(text(name, binary::<Text, Text, Bool, _>(like)));
+    }
+    for name in ["textnlike", "notlike"] {
+        all.push(text(name, binary::<Text, Text, Bool, _>(|t: &str, p: &str| like(t, p).map(|found| !found))));
+    }
+    all.push(text("texticlike", binary::<Text, Text, Bool, _>(ilike)));
+    all.push(text("texticnlike", binary::<Text, Text, Bool, _>(|t: &str, p: &str| ilike(t, p).map(|found| !found))));
+    let of_bytes = |negated: bool| {
+        binary::<Bytea, Bytea, Bool, _>(move |t: &[u8], p: &[u8]| {
+            matches(t, p, b'%', b'_', b'\\').map(|found| found != negated)
+        })
+    };
+    for (name, negated) in [("bytealike", false), ("byteanlike", true), ("like", false), ("notlike", true)] {
+        all.push(immutable(name, &bytes, SqlType::BOOL, of_bytes(negated)));
+    }
+    all
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_as_in_postgresql() {
+        // Checked against PostgreSQL 15.
+        for (text, pattern, found) in [
+            ("abc", "a%", true),
+            ("abc", "%c", true),
+            ("abc", "_b_", true),
+            ("abc", "a_", false),
+            ("aXbXc", "a%X_", true),
+            ("a%c", "a\\%c", true),
+            ("abc", "a\\%c", false),
+            ("", "%", true),
+            ("", "_", false),
+            ("abc", "x\\", false),
+            ("abc", "abc\\", false),
+            ("äb", "_b", true),
+        ] {
+            assert_eq!(like(text, pattern).unwrap(), found, "{text} {pattern}");
+        }
+        for (text, pattern) in [("abc", "a\\"), ("abc", "a%\\")] {
+            assert_eq!(like(text, pattern).unwrap_err().state(), "22025", "{text} {pattern}");
+        }
+        assert!(ilike("ABC", "a%").unwrap());
+    }
+}

@@ -1,0 +1,92 @@
+//! The words that date and time input knows, zones aside.
+
+/// A part of a date or time that a letter announces: `y2001m02d04`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Year,
+    Month,
+    Day,
+    Hour,
+    Minute,
+    Second,
+    Julian,
+    /// Units that only extract knows.
+    Other,
+}
+
+/// What a word means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keyword {
+    Infinity,
+    NegativeInfinity,
+    Epoch,
+    Now,
+    Today,
+    Tomorrow,
+    Yesterday,
+    /// Midnight of UTC.
+    AllBalls,
+    Month(i64),
+    DayOfWeek,
+    /// Whether after noon.
+    HalfDay(bool),
+    /// Whether before Christ.
+    Era(bool),
+    Unit(Unit),
+    /// `t` before a time.
+    Time,
+    /// `dst` behind a zone.
+    Summer,
+    Ignored,
+}
+
+/// The meaning of a word in lower case.
+pub(super) fn keyword(word: &str) -> Option<Keyword> {
+    use Keyword as K;
+    const MONTHS: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    Some(match word {
+        "infinity" => K::Infinity,
+        "-infinity" => K::NegativeInfinity,
+        "epoch" => K::Epoch,
+        "now" => K::Now,
+        "today" => K::Today,
+        "tomorrow" => K::Tomorrow,
+        "yesterday" => K::Yesterday,
+        "allballs" => K::AllBalls,
+        "sun" | "sunday" | "mon" | "monday" | "tue" | "tues" | "tuesday" | "wed" | "weds" | "wednesday" | "thu"
+        | "thur" | "thurs" | "thursday" | "fri" | "friday" | "sat" | "saturday" => K::DayOfWeek,
+        "am" => K::HalfDay(false),
+        "pm" => K::HalfDay(true),
+        "bc" => K::Era(true),
+        "ad" => K::Era(false),
+        "y" => K::Unit(Unit::Year),
+        "m" => K::Unit(Unit::Month),
+        "d" => K::Unit(Unit::Day),
+        "h" => K::Unit(Unit::Hour),
+        "mm" => K::Unit(Unit::Minute),
+        "s" => K::Unit(Unit::Second),
+        "j" | "jd" | "julian" => K::Unit(Unit::Julian),
+        "dow" | "doy" | "isodow" | "isoyear" => K::Unit(Unit::Other),
+        "t" => K::Time,
+        "dst" => K::Summer,
+        "at" | "on" => K::Ignored,
+        "sept" => K::Month(9),
+        _ => {
+            let found = |name: &&str| **name == *word || (word.len() == 3 && name.starts_with(word));
+            K::Month(MONTHS.iter().position(|name| found(name))? as i64 + 1)
+        }
+    })
+}
