@@ -320,7 +320,6 @@ impl Parser {
             let negative = match self.peek() {
                 Some('=') => false,
                 Some('!') => true,
-                None if !behind => return Err(fault(PARENTHESES)),
                 _ => return Err(fault(QUANTIFIER)),
             };
             self.at += 1;

@@ -1,0 +1,28 @@
+-- Input of dates and times, DateStyle, TimeZone: manual 8.5 and appendix B.
+select timestamp '04:05:06 1999-01-08';
+select timestamp 'Fri 1999-01-08';
+select timestamp '04:05:06 1999/01/08';
+select time 'h04mm05s06'; select time 'h04mm05s06.5'; select timestamp 'y1999m01d08 h04mm05s06';
+select timestamp 'J2451187 04:05'; select timestamptz 'J2451187-08'; select date 'J2451187.5'; select timestamp 'J2451187.5';
+select timestamp '19990108T040506'; select timestamp '19990108 040506 PST'; select timestamptz '19990108T040506-08'; select timestamptz '1999-01-08 04:05 MET DST';
+select timestamp '2020-01-01 10:00:60'; select timestamp '2020-01-01 10:00 pm am'; select date '1999 Jan 08', date '08-Jan-99'; select date '99-Jan-08'; select date '99-08-Jan';
+set datestyle=ymd; select date '08-Jan-1999'; select date '99-Jan-08'; select date '01/02/03'; reset datestyle;
+select timetz '04:05 America/New_York'; select timetz '04:05 PST', timetz '04:05 utc'; select timetz '2003-07-12 04:05:06 America/New_York';
+select time 'allballs', timetz 'now' is null, time 'today'; select timetz '10:00 +05:30:15';
+set datestyle='postgres'; set timezone='FOO5BAR'; select timestamptz '2020-07-01 00:00'; select timestamptz '2020-01-01 00:00';
+set timezone = -8.5; show timezone; select timestamptz '2020-01-01 00:00'; set time zone interval '+05:30' hour to minute; show timezone; select timestamptz '2020-01-01 00:00';
+set timezone='<+03>-3'; select timestamptz '2020-01-01 00:00'; set timezone='PST'; set timezone = '200';
+set timezone='utc+3'; show timezone; select timestamptz '2020-01-01 00:00'; set timezone='America/Sao_Paulo'; select timestamptz '2020-01-01 00:00';
+set timezone='europe/berlin'; show timezone; set timezone='pst8pdt'; show timezone;
+set datestyle=german; show datestyle; set datestyle='dmy, iso, mdy'; set datestyle='iso, sql'; set datestyle='foo';
+select date '1999-01-08', timestamp '1999-01-08 04:05:06.5', timestamptz '1999-01-08 04:05:06', timestamp '0044-03-15 BC', date 'infinity', (date '1999-01-08')::text;
+set datestyle='sql, european'; show datestyle; select date '1999-01-08', timestamp '1999-01-08 04:05:06.5', timestamptz '1999-07-08 04:05:06'; select date '8/1/1999', to_json(date '1999-01-08'), jsonb_build_object('d', timestamptz '1999-07-08 04:05:06');
+set datestyle='postgres, dmy'; select date '1999-01-08', timestamp '1999-01-08 04:05:06.5', timestamptz '1999-07-08 04:05:06'; reset datestyle; set timezone = 'UTC';
+select timestamp '2020-07-01 00:00' at time zone '+02', timestamp '2020-07-01' at time zone 'PST', timestamptz '2020-07-01 00:00Z' at time zone 'msk', timestamp '2020-07-01' at time zone 'CST7CDT,M4.1.0,M10.5.0';
+select timestamp '2020-07-01' at time zone 'nowhere';
+select make_timestamptz(2013, 7, 15, 8, 15, 23.5), make_timestamptz(2013, 7, 15, 8, 15, 23.5, 'America/New_York'), make_timestamptz(1910, 12, 24, 0, 0, 0, '+05:20');
+select make_timestamptz(1973, 7, 15, 8, 15, 55.33, '2'); select make_timestamptz(1910, 12, 24, 0, 0, 0, 'Nehwon/Lankhmar'); select make_timestamptz(2014, 12, 10, 0, 0, 0, '+16');
+select (date '2001-02-16', date '2001-12-21') overlaps (date '2001-10-30', date '2002-10-30'), (date '2001-02-16', interval '100 days') overlaps (date '2001-10-30', date '2002-10-30'), (time '10:00', time '11:00') overlaps (time '11:00', interval '1 hour'), (timestamp '2020-01-01', null) overlaps (timestamp '2019-01-01', timestamp '2021-01-01');
+set extra_float_digits = 0; select 0.1::float8 + 0.2::float8, 1::float4 / 3, (1::float8/3)::text; reset extra_float_digits;
+set bytea_output = 'escape'; select '\x00414242ff5c'::bytea, '\x00'::bytea::text; reset bytea_output;
+select timeofday() ~ '^\w{3} \w{3} \d\d';
