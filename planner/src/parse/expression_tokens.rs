@@ -56,7 +56,7 @@ fn similar(tokens: &mut [TokenWithSpan], at: usize) {
             _ if found.is_some() && follows(tokens, place, &["escape"]) => {
                 for (place, name, keyword) in [(found, "FROM", Keyword::FROM), (Some(place), "FOR", Keyword::FOR)] {
                     if let Some(token) = place.and_then(|place| tokens.get_mut(place)) {
-                        *token = word(name, keyword, token);
+                        *token = word(keyword, name, token);
                     }
                 }
                 return;
@@ -83,7 +83,7 @@ fn trimmed(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     };
     tokens.drain(at + 2..at + 2 + words);
     if let Some(token) = tokens.get_mut(at) {
-        *token = word(name, Keyword::NoKeyword, token);
+        *token = word(Keyword::NoKeyword, name, token);
     }
 }
 
