@@ -138,7 +138,7 @@ impl<'a> Writer<'a> {
         let number = digits.text.as_bytes();
         let own_sign = template.plus || template.minus;
         let sign_written = if own_sign {
-            !(template.plus && !template.minus)
+            !template.plus || template.minus
         } else {
             !digits.negative && template.fill && template.sign.is_none()
         };

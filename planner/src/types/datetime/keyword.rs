@@ -86,7 +86,7 @@ pub(super) fn keyword(word: &str) -> Option<Keyword> {
         "sept" => K::Month(9),
         _ => {
             let found = |name: &&str| **name == *word || (word.len() == 3 && name.starts_with(word));
-            K::Month(MONTHS.iter().position(|name| found(name))? as i64 + 1)
+            K::Month(MONTHS.iter().position(found)? as i64 + 1)
         }
     })
 }
