@@ -6,6 +6,7 @@ use super::expression::Env;
 use crate::catalog::ColumnDescriptor;
 use crate::error::{Result, SqlError, state};
 use crate::functions::array_element::{with_element, with_slice};
+use crate::functions::jsonb_with_part;
 use crate::functions::{CastContext, TypedExpr};
 use crate::parse::ELEMENT;
 use crate::types::{BaseType, SqlType};
@@ -44,7 +45,18 @@ impl Binder<'_> {
         env: Env<'_>,
     ) -> Result<TypedExpr> {
         if !column.ty.array && column.ty.base == BaseType::Jsonb {
-            return Err(SqlError::unsupported("assignment to a part of jsonb"));
+            let subscripts: Vec<&Subscript> = assigned
+                .chain
+                .iter()
+                .map(|access| match access {
+                    AccessExpr::Subscript(subscript) => Ok(subscript),
+                    AccessExpr::Dot(_) => Err(SqlError::unsupported("a field of a row")),
+                })
+                .collect::<Result<_>>()?;
+            let (steps, of_array) = self.jsonb_subscripts(&subscripts, env)?;
+            let typed = self.expr(assigned.value, env)?;
+            let value = self.resolver.cast(typed, SqlType::JSONB, CastContext::Assignment)?;
+            return Ok(jsonb_with_part(array, steps, value, of_array));
         }
         if !column.ty.array {
             let message =

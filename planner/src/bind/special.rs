@@ -120,7 +120,7 @@ impl Binder<'_> {
         // Types whose order is not that of their Arrow form, or whose equal values may look different.
         let keyed = |ty: SqlType| {
             use BaseType as B;
-            ty.array || matches!(ty.base, B::Numeric | B::Interval | B::Jsonb | B::Json | B::Char)
+            ty.array || matches!(ty.base, B::Numeric | B::Interval | B::Jsonb | B::Json | B::Jsonpath | B::Char)
         };
         let typed = match name {
             "coalesce" => {
@@ -222,6 +222,11 @@ impl Binder<'_> {
                 AccessExpr::Dot(_) => return Err(SqlError::unsupported("a field of an element")),
             }
         }
+        if root.ty.plain() == SqlType::JSONB {
+            let mut args = vec![root];
+            args.extend(self.jsonb_subscripts(&subscripts, env)?.0);
+            return self.resolver.function("jsonb_extract_path", args);
+        }
         if root.ty.plain() == SqlType::NAME {
             return self.letter_of_name(root, &subscripts, env);
         }
@@ -271,6 +276,27 @@ impl Binder<'_> {
         };
         let index = place(int4(index)?)?;
         self.resolver.function("array element", vec![root, index])
+    }
+
+    /// The subscripts of a jsonb as text, and whether the first is a number. Errors: 0A000, 42804.
+    pub fn jsonb_subscripts(&self, subscripts: &[&Subscript], env: Env<'_>) -> Result<(Vec<TypedExpr>, bool)> {
+        let mut steps = Vec::with_capacity(subscripts.len());
+        let mut number = false;
+        for (at, subscript) in subscripts.iter().enumerate() {
+            let Subscript::Index { index } = subscript else {
+                return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "jsonb subscript does not support slices"));
+            };
+            let typed = self.expr(index, env)?;
+            let whole = matches!(typed.ty.plain(), SqlType::INT2 | SqlType::INT4);
+            if !whole && !typed.is_unknown() && !typed.ty.is_string() {
+                let message = format!("subscript type {} is not supported", typed.ty.name());
+                return Err(SqlError::new(state::DATATYPE_MISMATCH, message)
+                    .hint("jsonb subscript must be coercible to either integer or text."));
+            }
+            number |= at == 0 && whole;
+            steps.push(self.resolver.cast(typed, SqlType::TEXT, CastContext::Assignment)?);
+        }
+        Ok((steps, number))
     }
 
     /// `name[i]`: a name is an array of 64 bytes, counted from 0, each of type "char".

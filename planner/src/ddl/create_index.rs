@@ -145,7 +145,7 @@ pub(super) async fn describe(
 
 /// Errors: 42704 for a type whose values have no order.
 pub(super) fn ordered(ty: SqlType) -> Result<()> {
-    if ty.base != BaseType::Json {
+    if !matches!(ty.base, BaseType::Json | BaseType::Jsonpath) {
         return Ok(());
     }
     let message = format!("data type {} has no default operator class for access method \"btree\"", ty.name());

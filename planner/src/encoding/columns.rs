@@ -84,6 +84,7 @@ impl ColumnBuilder {
                 | BaseType::SingleChar
                 | BaseType::Json
                 | BaseType::Jsonb
+                | BaseType::Jsonpath
                 | BaseType::Unknown => Inner::Text(StringBuilder::with_capacity(capacity, capacity * 16)),
                 BaseType::Numeric | BaseType::Interval | BaseType::Timetz | BaseType::Record(_) => {
                     Inner::Numeric(BinaryBuilder::with_capacity(capacity, capacity * 12))

@@ -221,6 +221,7 @@ fn is_escaped(base: BaseType) -> bool {
             | BaseType::SingleChar
             | BaseType::Json
             | BaseType::Jsonb
+            | BaseType::Jsonpath
             | BaseType::Unknown
             | BaseType::Bytea
     )

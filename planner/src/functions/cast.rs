@@ -215,7 +215,7 @@ pub(super) fn category(ty: SqlType) -> char {
         BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name => 'S',
         BaseType::SingleChar => 'Z',
         BaseType::Enum(_) => 'E',
-        BaseType::Bytea | BaseType::Uuid | BaseType::Json | BaseType::Jsonb => 'U',
+        BaseType::Bytea | BaseType::Uuid | BaseType::Json | BaseType::Jsonb | BaseType::Jsonpath => 'U',
         BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz | BaseType::Time | BaseType::Timetz => 'D',
         BaseType::Interval => 'T',
         BaseType::Unknown => 'X',

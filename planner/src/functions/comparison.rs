@@ -97,7 +97,11 @@ fn comparison_type(symbol: &str, left: SqlType, right: SqlType) -> Result<SqlTyp
     }
     if left.base == right.base {
         // A json has no operators that compare.
-        return if left.base == B::Json { Err(no_operator(symbol, Some(left), right)) } else { Ok(left.plain()) };
+        return if matches!(left.base, B::Json | B::Jsonpath) {
+            Err(no_operator(symbol, Some(left), right))
+        } else {
+            Ok(left.plain())
+        };
     }
     let pair = |a: &[B], b: &[B]| {
         (a.contains(&left.base) && b.contains(&right.base)) || (a.contains(&right.base) && b.contains(&left.base))
@@ -210,6 +214,10 @@ pub(super) fn balance(
     };
     let (left, right) = (bring(left)?, bring(right)?);
     Ok(match ty.base {
+        // Of arrays that are in order NULL is behind everything.
+        _ if ty.array && matches!(symbol, "<" | "<=" | ">" | ">=") => {
+            (super::array::key::array_order(left), super::array::key::array_order(right))
+        }
         _ if ty.array => (super::array::key::array_key(left), super::array::key::array_key(right)),
         BaseType::Numeric => balance_numeric(left, right),
         BaseType::Char => balance_char(left, right),

@@ -36,6 +36,7 @@ mod window;
 pub(crate) use array::element as array_element;
 pub use cast::{CastContext, cast_exists};
 pub use comparison::{INTERVAL_KEY, NUMERIC_KEY, numeric_key};
+pub(crate) use json::with_part as jsonb_with_part;
 pub use kernel::{Call, Kernel, Stability};
 pub use parameters::ParameterTypes;
 pub use registry::{Param, ResultType, ScalarFunction, is_internal};

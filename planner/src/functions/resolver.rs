@@ -208,6 +208,11 @@ impl<'a> Resolver<'a> {
     /// By what an expression is sorted: what compares as PostgreSQL orders.
     /// Errors: 42883 for a type without an order.
     pub fn sort_key(&self, expr: TypedExpr) -> Result<Expr> {
+        let expr = self.settle(expr);
+        let ordered = !matches!(expr.ty.base, BaseType::Json | BaseType::Jsonpath | BaseType::Record(_));
+        if expr.ty.array && !expr.ty.is_vector() && ordered {
+            return Ok(super::array::key::array_order(expr).expr);
+        }
         self.key(expr, "ordering").map_err(|error| error.hint("Use an explicit ordering operator or modify the query."))
     }
 
@@ -222,7 +227,7 @@ impl<'a> Resolver<'a> {
         if let BaseType::Record(record) = expr.ty.base {
             super::record::has_order(record)?;
         }
-        if expr.ty.base == BaseType::Json {
+        if matches!(expr.ty.base, BaseType::Json | BaseType::Jsonpath) {
             let message = format!("could not identify an {operator} operator for type {}", expr.ty.name());
             return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
         }

@@ -17,6 +17,7 @@
 //! | interval | Binary: the bytes of `interval::Interval`, ordered by span |
 //! | json | Utf8: the text as it came |
 //! | jsonb | Utf8: the text in jsonb's one form |
+//! | jsonpath | Utf8: the text in jsonpath's one form |
 //! | uuid | FixedSizeBinary(16) |
 //! | an enum | Int64: the place of the label, in the order of labels |
 //! | a record | Binary: the bytes of `record`, ordered by the fields |
@@ -29,6 +30,7 @@ pub mod datetime;
 pub mod enumeration;
 pub mod interval;
 pub mod json;
+pub mod jsonpath;
 pub mod length;
 pub mod numeric;
 pub mod record;
@@ -73,6 +75,7 @@ pub enum BaseType {
     Uuid,
     Json,
     Jsonb,
+    Jsonpath,
     Oid,
     Regclass,
     Regtype,
@@ -121,6 +124,7 @@ impl SqlType {
     pub const TIMETZ: SqlType = SqlType::of(BaseType::Timetz);
     pub const JSON: SqlType = SqlType::of(BaseType::Json);
     pub const JSONB: SqlType = SqlType::of(BaseType::Jsonb);
+    pub const JSONPATH: SqlType = SqlType::of(BaseType::Jsonpath);
     pub const UUID: SqlType = SqlType::of(BaseType::Uuid);
     pub const OID: SqlType = SqlType::of(BaseType::Oid);
     pub const REGCLASS: SqlType = SqlType::of(BaseType::Regclass);
@@ -189,6 +193,7 @@ impl SqlType {
             | BaseType::SingleChar
             | BaseType::Json
             | BaseType::Jsonb
+            | BaseType::Jsonpath
             | BaseType::Unknown => DataType::Utf8,
             BaseType::Bytea => DataType::LargeBinary,
             BaseType::Date => DataType::Date32,
@@ -255,6 +260,7 @@ impl SqlType {
             BaseType::Timetz => (1266, 1270),
             BaseType::Json => (114, 199),
             BaseType::Jsonb => (3802, 3807),
+            BaseType::Jsonpath => (4072, 4073),
             BaseType::Uuid => (2950, 2951),
             BaseType::Oid => (26, 1028),
             BaseType::Regclass => (2205, 2210),
@@ -301,7 +307,7 @@ impl SqlType {
             .find(|ty| ty.oid() == oid)
     }
     /// Every base.
-    pub const ALL_BASES: [BaseType; 29] = [
+    pub const ALL_BASES: [BaseType; 30] = [
         BaseType::Bool,
         BaseType::Int2,
         BaseType::Int4,
@@ -324,6 +330,7 @@ impl SqlType {
         BaseType::Uuid,
         BaseType::Json,
         BaseType::Jsonb,
+        BaseType::Jsonpath,
         BaseType::Oid,
         BaseType::Regclass,
         BaseType::Regtype,
@@ -362,7 +369,8 @@ impl SqlType {
             | BaseType::Char
             | BaseType::Bytea
             | BaseType::Json
-            | BaseType::Jsonb => -1,
+            | BaseType::Jsonb
+            | BaseType::Jsonpath => -1,
         }
     }
     /// The name as `format_type` prints it without modifier: `integer`, `character varying`, `text[]`.
@@ -392,6 +400,7 @@ impl SqlType {
             BaseType::Timetz => "time with time zone",
             BaseType::Json => "json",
             BaseType::Jsonb => "jsonb",
+            BaseType::Jsonpath => "jsonpath",
             BaseType::Uuid => "uuid",
             BaseType::Oid => "oid",
             BaseType::Regclass => "regclass",
@@ -486,6 +495,7 @@ pub fn type_named(name: &str) -> Option<SqlType> {
         "timetz" | "time with time zone" => SqlType::TIMETZ,
         "json" => SqlType::JSON,
         "jsonb" => SqlType::JSONB,
+        "jsonpath" => SqlType::JSONPATH,
         "uuid" => SqlType::UUID,
         "oid" => SqlType::OID,
         "regclass" => SqlType::REGCLASS,

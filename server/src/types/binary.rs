@@ -59,7 +59,7 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, out: &mut BytesMut) -> 
             out.put_slice(cast::<StringArray>(array, ty)?.value(row).as_bytes());
         }
         BaseType::Json => out.put_slice(cast::<StringArray>(array, ty)?.value(row).as_bytes()),
-        BaseType::Jsonb => {
+        BaseType::Jsonb | BaseType::Jsonpath => {
             // The version of the binary form, then the text.
             out.put_u8(1);
             out.put_slice(cast::<StringArray>(array, ty)?.value(row).as_bytes());
@@ -176,6 +176,13 @@ pub fn read(ty: SqlType, bytes: &Bytes) -> Result<Datum> {
             Some((1, rest)) => Datum::Utf8(Some(planner::types::json::to_jsonb(text(rest)?)?)),
             Some((version, _)) => {
                 return Err(invalid(format!("unsupported jsonb version number {version}")));
+            }
+            None => return Err(insufficient()),
+        },
+        BaseType::Jsonpath => match bytes.split_first() {
+            Some((1, rest)) => Datum::Utf8(Some(planner::types::jsonpath::canonical(text(rest)?)?)),
+            Some((version, _)) => {
+                return Err(invalid(format!("unsupported jsonpath version number: {version}")));
             }
             None => return Err(insufficient()),
         },

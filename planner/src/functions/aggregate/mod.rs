@@ -95,7 +95,14 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
         ("string_agg", 2) => {
             let [value, delimiter] = <[TypedExpr; 2]>::try_from(args).map_err(|args| missing(&args))?;
             if value.ty == SqlType::BYTEA {
-                return Err(SqlError::unsupported("string_agg of bytea"));
+                // Each byte as the character of its number, so that order and equality stay.
+                let letters = |bytes: TypedExpr| {
+                    let bytes = resolver.cast(bytes, SqlType::BYTEA, CastContext::Implicit)?;
+                    resolver.function(super::string::LETTERS_OF_BYTES, vec![bytes])
+                };
+                let (value, delimiter) = (letters(value)?, letters(delimiter)?);
+                let joined = make(own(collect::StringAgg::new()), vec![value.expr, delimiter.expr], SqlType::TEXT);
+                return resolver.function(super::string::BYTES_OF_LETTERS, vec![joined]);
             }
             if !Resolver::stringlike(value.ty) {
                 return Err(missing(&[value, delimiter]));
@@ -142,7 +149,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
         "count" => make(count_udaf(), vec![arg.expr], SqlType::INT8),
         "bool_and" | "every" if base == B::Bool => make(logical::logical(false), vec![arg.expr], ty),
         "bool_or" if base == B::Bool => make(logical::logical(true), vec![arg.expr], ty),
-        "min" | "max" if ty.array && !matches!(ty.base, B::Json | B::Void) => {
+        "min" | "max" if ty.array && !matches!(ty.base, B::Json | B::Jsonpath | B::Void) => {
             make(array_extreme::function(name == "max", ty), vec![arg.expr], ty)
         }
         "min" | "max" => {
@@ -150,6 +157,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
                 base,
                 B::Bool
                     | B::Json
+                    | B::Jsonpath
                     | B::Jsonb
                     | B::Uuid
                     | B::Bytea

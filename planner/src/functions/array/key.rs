@@ -1,13 +1,15 @@
 //! Arrays in the one form of all that equal them, where equal elements may look different (numeric 1.0 and 1.00).
 
 use super::rebuilt;
+use crate::encoding::{KeyColumn, KeyEncoder};
 use crate::error::Result;
 use crate::functions::TypedExpr;
 use crate::functions::kernel::{Call, Kernel, KernelFunction, Stability};
+use crate::functions::typed::{Bytea, List, SqlWrite};
 use crate::types::numeric::{Numeric, key_of};
 use crate::types::value::{ValueRef, value_at};
 use crate::types::{BaseType, SqlType, interval, json};
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{Array, ArrayRef};
 use std::sync::Arc;
 
 /// The array by which another is grouped and compared: itself, unless its elements have several forms. Of jsonb it is
@@ -37,4 +39,38 @@ fn canonical(call: &Call<'_>) -> Result<ArrayRef> {
         (ValueRef::Text(text), _) => made.append(&ValueRef::Text(text.trim_end_matches(' '))),
         (other, _) => made.append(&other),
     })
+}
+
+/// Bytes by which arrays are in order: element by element, NULL behind everything, and of two that begin alike the shorter
+/// first.
+pub(in crate::functions) fn array_order(expr: TypedExpr) -> TypedExpr {
+    let ty = expr.ty.plain();
+    let kernel: Kernel = Arc::new(ordered);
+    KernelFunction::new("array_order", vec![ty], SqlType::BYTEA, Stability::Immutable, kernel, None)
+        .call(vec![expr.expr])
+}
+
+fn ordered(call: &Call<'_>) -> Result<ArrayRef> {
+    let element = call.types.first().copied().unwrap_or(SqlType::TEXT).element();
+    let encoder = KeyEncoder::new(vec![KeyColumn::ascending(element)]);
+    let lists = call.column::<List>(0)?;
+    let mut builder = Bytea::builder(call.rows);
+    for row in 0..call.rows {
+        let Some(elements) = lists.get(row)? else {
+            Bytea::append(&mut builder, None)?;
+            continue;
+        };
+        let mut key = Vec::with_capacity(elements.len() * 8);
+        for at in 0..elements.len() {
+            if elements.is_null(at) {
+                key.push(2);
+            } else {
+                key.push(1);
+                encoder.encode_row(std::slice::from_ref(&elements), at, &mut key)?;
+            }
+        }
+        key.push(0);
+        Bytea::append(&mut builder, Some(key))?;
+    }
+    Ok(Bytea::finish(builder))
 }

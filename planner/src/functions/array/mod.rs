@@ -66,7 +66,7 @@ pub(super) fn extreme(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
         return Err(SqlError::syntax("syntax error at or near \")\""));
     }
     let (args, ty) = common(resolver, &name.to_uppercase(), args)?;
-    if ty.base == BaseType::Json {
+    if matches!(ty.base, BaseType::Json | BaseType::Jsonpath) {
         let message = format!("could not identify a comparison function for type {}", ty.name());
         return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
     }

@@ -93,7 +93,7 @@ pub(super) fn without_element() -> Kernel {
 }
 
 /// What happens at the end of a path.
-enum Change<'c> {
+pub(super) enum Change<'c> {
     Delete,
     /// The new value, and whether it is added where there was none.
     Set(&'c str, bool),
@@ -111,7 +111,7 @@ impl<'c> Change<'c> {
     }
 }
 
-fn changed(node: &Node<'_>, path: &[String], depth: usize, change: &Change<'_>) -> Result<String> {
+pub(super) fn changed(node: &Node<'_>, path: &[String], depth: usize, change: &Change<'_>) -> Result<String> {
     let Some(step) = path.get(depth) else { return Ok(node.text.to_string()) };
     let last = depth + 1 == path.len();
     match &node.value {

@@ -1,17 +1,22 @@
 //! json and jsonb: operators and functions.
 
 mod access;
+mod assign;
 mod build;
 mod change;
 mod collect;
 mod contain;
+mod path;
+mod path_functions;
+mod path_time;
+mod path_value;
 mod record;
 mod rows;
 mod to_json;
 
+pub(crate) use assign::with_part;
 pub(super) use collect::{NAMES as AGGREGATES, aggregate};
 pub(crate) use record::{Source as RecordSource, record_lists};
-pub(super) use rows::{exists as is_row_function, row_lists};
 
 use super::kernel::{Kernel, KernelFunction, Stability};
 use super::operator::no_operator;
@@ -20,6 +25,23 @@ use super::{CastContext, Resolver, TypedExpr};
 use crate::error::Result;
 use crate::types::{BaseType, SqlType};
 
+/// Whether a function returns rows.
+pub(super) fn is_row_function(name: &str) -> bool {
+    rows::exists(name) || path_functions::is_row_function(name)
+}
+
+/// The columns of a call of one, with their names, as arrays. `None` for other functions. Errors: 42883.
+pub(super) fn row_lists(
+    resolver: &Resolver<'_>,
+    name: &str,
+    args: &[TypedExpr],
+) -> Result<Option<Vec<(&'static str, TypedExpr)>>> {
+    if path_functions::is_row_function(name) {
+        return Ok(Some(vec![("", path_functions::row_list(resolver, name, args)?)]));
+    }
+    rows::row_lists(resolver, name, args)
+}
+
 /// Whether a type is json or jsonb.
 pub(super) fn is_json(ty: SqlType) -> bool {
     !ty.array && matches!(ty.base, BaseType::Json | BaseType::Jsonb)
@@ -27,7 +49,7 @@ pub(super) fn is_json(ty: SqlType) -> bool {
 
 /// Whether an operator with an operand of json may be one of this module's.
 pub(super) fn is_operator(symbol: &str) -> bool {
-    matches!(symbol, "->" | "->>" | "#>" | "#>>" | "@>" | "<@" | "?" | "?|" | "?&" | "||" | "-" | "#-")
+    matches!(symbol, "->" | "->>" | "#>" | "#>>" | "@>" | "<@" | "?" | "?|" | "?&" | "||" | "-" | "#-" | "@?" | "@@")
 }
 
 /// An operator over json or jsonb. Errors: 42883.
@@ -54,6 +76,13 @@ pub(super) fn operator(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, r
             _ => (contain::contains(true), SqlType::BOOL),
         };
         return Ok(call(symbol, vec![left, right], result, kernel));
+    }
+    if let "@?" | "@@" = symbol {
+        if right.ty != SqlType::JSONPATH && !right.is_unknown() || !(binary || left.is_unknown()) {
+            return missing(&left, &right);
+        }
+        let name = if symbol == "@?" { "jsonb_path_exists_opr" } else { "jsonb_path_match_opr" };
+        return resolver.function(name, vec![left, right]);
     }
     if !is_json(left.ty) {
         return missing(&left, &right);
@@ -89,9 +118,11 @@ fn call(name: &str, args: Vec<TypedExpr>, result: SqlType, kernel: Kernel) -> Ty
 pub(super) fn functions() -> Vec<ScalarFunction> {
     [
         access::functions(),
+        assign::functions(),
         build::functions(),
         change::functions(),
         collect::functions(),
+        path_functions::functions(),
         rows::functions(),
         to_json::functions(),
     ]

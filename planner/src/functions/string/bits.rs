@@ -3,8 +3,13 @@
 use super::immutable;
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
-use crate::functions::typed::{Bytea, Int4, Int8, binary, quaternary, ternary, unary};
+use crate::functions::typed::{Bytea, Int4, Int8, Text, binary, quaternary, ternary, unary};
 use crate::types::SqlType;
+
+/// bytea as text, each byte as the character of its number, and back.
+pub(in crate::functions) const LETTERS_OF_BYTES: &str = "letters of bytes";
+/// See [`LETTERS_OF_BYTES`].
+pub(in crate::functions) const BYTES_OF_LETTERS: &str = "bytes of letters";
 
 /// 2202E
 fn out_of_range(at: i64, length: usize) -> SqlError {
@@ -76,7 +81,20 @@ fn position(bytes: &[u8], part: &[u8]) -> i32 {
 /// The functions of this module.
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let (bytea, int4, int8) = (SqlType::BYTEA, SqlType::INT4, SqlType::INT8);
+    let text = SqlType::TEXT;
     let mut all = vec![
+        immutable(
+            LETTERS_OF_BYTES,
+            &[bytea],
+            text,
+            unary::<Bytea, Text, _>(|v: &[u8]| Ok(v.iter().map(|byte| char::from(*byte)).collect())),
+        ),
+        immutable(
+            BYTES_OF_LETTERS,
+            &[text],
+            bytea,
+            unary::<Text, Bytea, _>(|v: &str| Ok(v.chars().map(|c| u32::from(c) as u8).collect())),
+        ),
         immutable("get_bit", &[bytea, int8], int4, binary::<Bytea, Int8, Int4, _>(get_bit)),
         immutable("set_bit", &[bytea, int8, int4], bytea, ternary::<Bytea, Int8, Int4, Bytea, _>(set_bit)),
         immutable("get_byte", &[bytea, int4], int4, binary::<Bytea, Int4, Int4, _>(get_byte)),

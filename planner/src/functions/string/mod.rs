@@ -13,6 +13,8 @@ mod search;
 mod similar;
 mod unicode;
 
+pub(super) use bits::{BYTES_OF_LETTERS, LETTERS_OF_BYTES};
+
 use super::kernel::{Kernel, Stability};
 use super::registry::ScalarFunction;
 use crate::types::SqlType;

@@ -206,6 +206,7 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
             ScalarValue::Utf8(Some(text.to_string()))
         }
         BaseType::Jsonb => ScalarValue::Utf8(Some(json::to_jsonb(text)?)),
+        BaseType::Jsonpath => ScalarValue::Utf8(Some(crate::types::jsonpath::canonical(text)?)),
         BaseType::Bytea => ScalarValue::LargeBinary(Some(parse_bytea(text)?)),
         BaseType::Date => ScalarValue::Date32(Some(datetime::parse_date(text, &context.reading())?)),
         BaseType::Timestamp => {

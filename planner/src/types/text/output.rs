@@ -51,13 +51,43 @@ fn write_float(scientific: &str, fixed_below: i32, out: &mut Vec<u8>) {
     let _ = write!(out, "e{sign}{exponent:02}");
 }
 
+/// Whether a decimal lies in the middle between two float8, so that it is only read as one of them because that is even.
+fn is_midpoint(scientific: &str) -> bool {
+    let Some((mantissa, exponent)) = scientific.split_once('e') else { return false };
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let places = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len()) as i32;
+    let (Ok(mut number), Ok(exponent)) = (digits.parse::<u128>(), exponent.parse::<i32>()) else { return false };
+    let power = exponent - places;
+    // Beyond these powers a decimal is no number of 54 bits.
+    let Some(fives) = (power.unsigned_abs() <= 27).then(|| 5u128.pow(power.unsigned_abs())) else { return false };
+    if power >= 0 {
+        let Some(product) = number.checked_mul(fives) else { return false };
+        number = product;
+    } else if number.is_multiple_of(fives) {
+        number /= fives;
+    } else {
+        return false;
+    }
+    number != 0 && 128 - (number >> number.trailing_zeros()).leading_zeros() == 54
+}
+
+/// The shortest digits of a float8 that lie nearer to it than to any other.
+fn shortest(value: f64) -> String {
+    let text = format!("{value:e}");
+    if !is_midpoint(&text) {
+        return text;
+    }
+    let fits = |longer: &String| longer.parse() == Ok(value) && !is_midpoint(longer);
+    (1..17).map(|digits| format!("{value:.digits$e}")).find(fits).unwrap_or(text)
+}
+
 /// `1.5`, `1e+20`, `Infinity`, `NaN`.
 pub fn write_float8(value: f64, out: &mut Vec<u8>) {
     match value {
         v if v.is_nan() => out.extend_from_slice(b"NaN"),
         f64::INFINITY => out.extend_from_slice(b"Infinity"),
         f64::NEG_INFINITY => out.extend_from_slice(b"-Infinity"),
-        v => write_float(&format!("{v:e}"), 15, out),
+        v => write_float(&shortest(v), 15, out),
     }
 }
 
@@ -193,7 +223,7 @@ pub fn output(
             let value = Numeric::from_bytes(array.as_binary_opt::<i32>().ok_or_else(wrong)?.value(row))?;
             let _ = write!(out, "{value}");
         }
-        BaseType::Json | BaseType::Jsonb => {
+        BaseType::Json | BaseType::Jsonb | BaseType::Jsonpath => {
             out.extend_from_slice(array.as_string_opt::<i32>().ok_or_else(wrong)?.value(row).as_bytes());
         }
         BaseType::Text
@@ -379,6 +409,9 @@ mod tests {
             (SqlType::FLOAT8, "-0", "-0"),
             (SqlType::FLOAT8, "100", "100"),
             (SqlType::FLOAT8, "0.1", "0.1"),
+            (SqlType::FLOAT8, "1e23", "9.999999999999999e+22"),
+            (SqlType::FLOAT8, "9.5e22", "9.5e+22"),
+            (SqlType::FLOAT8, "5e-324", "5e-324"),
             (SqlType::FLOAT4, "1000000", "1e+06"),
             (SqlType::FLOAT4, "1.1", "1.1"),
             (SqlType::FLOAT4, "123456", "123456"),

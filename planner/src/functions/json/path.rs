@@ -1,0 +1,519 @@
+//! Following a jsonpath (manual, 9.16.2).
+
+use super::path_time::Moment;
+use super::path_value::Json;
+use crate::error::{SqlError, state};
+use crate::types::datetime::TimeZone;
+use crate::types::jsonpath::{Item, Method, Node, Operator, Path, Step};
+use crate::types::numeric::Numeric;
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+/// Why following a path ends early.
+pub(super) enum Stop {
+    /// An error that `silent` suppresses, and that makes a predicate unknown.
+    Soft(SqlError),
+    /// Another error.
+    Hard(SqlError),
+    /// One item was enough.
+    Found,
+}
+
+impl From<SqlError> for Stop {
+    fn from(error: SqlError) -> Self {
+        Stop::Hard(error)
+    }
+}
+
+type Walk<T> = std::result::Result<T, Stop>;
+
+/// A path being followed.
+pub(super) struct Walker<'a> {
+    strict: bool,
+    variables: &'a Json,
+    root: Json,
+    /// The session's zone, where comparisons may use it.
+    zone: Option<TimeZone>,
+    /// What `@` is.
+    current: Json,
+    /// One less than the length of the array that is subscripted: what `last` is.
+    last: Option<i64>,
+    /// Whether members that are not there count for nothing.
+    forgiving: bool,
+}
+
+fn soft<T>(sqlstate: &'static str, message: impl Into<String>) -> Walk<T> {
+    Err(Stop::Soft(SqlError::new(sqlstate, message.into())))
+}
+
+/// What is found, and whether the first is enough.
+struct Found {
+    items: Vec<Json>,
+    first: bool,
+}
+
+impl Found {
+    fn all() -> Self {
+        Found { items: Vec::new(), first: false }
+    }
+    fn push(&mut self, item: Json) -> Walk<()> {
+        self.items.push(item);
+        if self.first { Err(Stop::Found) } else { Ok(()) }
+    }
+}
+
+fn unwrapped(items: Vec<Json>) -> Vec<Json> {
+    items
+        .into_iter()
+        .flat_map(|item| match &item {
+            Json::Array(elements) => elements.to_vec(),
+            _ => vec![item],
+        })
+        .collect()
+}
+
+/// Every item that a path finds. With `first`, one where that tells enough.
+pub(super) fn follow(
+    path: &Path,
+    target: Json,
+    variables: &Json,
+    zone: Option<TimeZone>,
+    first: bool,
+) -> Walk<Vec<Json>> {
+    if !matches!(variables, Json::Object(_)) {
+        return Err(Stop::Hard(
+            SqlError::new(state::INVALID_PARAMETER_VALUE, "\"vars\" argument is not an object")
+                .detail("Jsonpath parameters should be encoded as key-value pairs of \"vars\" object."),
+        ));
+    }
+    let mut walker = Walker {
+        strict: path.strict,
+        variables,
+        current: target.clone(),
+        root: target,
+        zone,
+        last: None,
+        forgiving: !path.strict,
+    };
+    // In strict mode every item is looked for, so that errors are met.
+    let mut found = Found { items: Vec::new(), first: first && !path.strict };
+    match walker.item(&path.root, &mut found) {
+        Ok(()) | Err(Stop::Found) => Ok(found.items),
+        Err(stop) => Err(stop),
+    }
+}
+
+impl Walker<'_> {
+    fn item(&mut self, item: &Item, found: &mut Found) -> Walk<()> {
+        let value = match &item.node {
+            Node::Null => Json::Null,
+            Node::Bool(value) => Json::Bool(*value),
+            Node::Number(digits) => Json::Number(Numeric::parse(digits)?),
+            Node::String(text) => Json::String(text.as_str().into()),
+            Node::Root => self.root.clone(),
+            Node::Current => self.current.clone(),
+            Node::Last => match self.last {
+                Some(last) => Json::Number(Numeric::from(last)),
+                None => return Err(Stop::Hard(SqlError::internal("last outside of subscripts"))),
+            },
+            Node::Variable(name) => self.variable(name)?,
+            Node::Binary(operator, left, right) if !item.node.is_predicate() => {
+                self.arithmetic(*operator, left, right)?
+            }
+            Node::Sign(negative, inner) => {
+                for value in self.operand(inner)? {
+                    let Json::Number(number) = value else {
+                        let sign = if *negative { "-" } else { "+" };
+                        return soft(
+                            "2203B",
+                            format!("operand of unary jsonpath operator {sign} is not a numeric value"),
+                        );
+                    };
+                    let number = if *negative { number.neg() } else { number };
+                    self.steps(&item.steps, Json::Number(number), found, true)?;
+                }
+                return Ok(());
+            }
+            _ => match self.holds(item)? {
+                Some(value) => Json::Bool(value),
+                None => Json::Null,
+            },
+        };
+        self.steps(&item.steps, value, found, true)
+    }
+
+    fn variable(&self, name: &str) -> Walk<Json> {
+        let found = match self.variables {
+            Json::Object(pairs) => pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()),
+            _ => None,
+        };
+        found.ok_or_else(|| {
+            let message = format!("could not find jsonpath variable \"{name}\"");
+            Stop::Hard(SqlError::new(state::UNDEFINED_OBJECT, message))
+        })
+    }
+
+    /// The values of an operand; in lax mode arrays among them are taken apart.
+    fn operand(&mut self, item: &Item) -> Walk<Vec<Json>> {
+        let mut found = Found::all();
+        self.item(item, &mut found)?;
+        Ok(if self.strict { found.items } else { unwrapped(found.items) })
+    }
+
+    fn arithmetic(&mut self, operator: Operator, left: &Item, right: &Item) -> Walk<Json> {
+        let mut numbers = Vec::with_capacity(2);
+        for (side, operand) in [("left", left), ("right", right)] {
+            let values = self.operand(operand)?;
+            match values.as_slice() {
+                [Json::Number(number)] => numbers.push(number.clone()),
+                _ => {
+                    let symbol = operator.symbol();
+                    let message = format!("{side} operand of jsonpath operator {symbol} is not a single numeric value");
+                    return soft("22038", message);
+                }
+            }
+        }
+        let [left, right] = numbers.as_slice() else {
+            return Err(Stop::Hard(SqlError::internal("an operator without operands")));
+        };
+        let result = match operator {
+            Operator::Add => Ok(left.add(right)),
+            Operator::Subtract => Ok(left.sub(right)),
+            Operator::Multiply => Ok(left.mul(right)),
+            Operator::Divide => left.div(right),
+            _ => left.rem(right),
+        };
+        result.map(Json::Number).map_err(Stop::Soft)
+    }
+
+    /// What the accessors find from a value on. `unwrap` says whether the first may take an array apart.
+    fn steps(&mut self, steps: &[Step], value: Json, found: &mut Found, unwrap: bool) -> Walk<()> {
+        let Some((step, rest)) = steps.split_first() else { return found.push(value) };
+        let unwrap = unwrap && !self.strict;
+        // An accessor of objects or scalars is applied to each element of an array.
+        let each = |step: &Step| match step {
+            Step::Key(_) | Step::AnyKey | Step::Filter(_) | Step::Datetime(_) => true,
+            Step::Method(method) => !matches!(method, Method::Type | Method::Size),
+            _ => false,
+        };
+        if let (true, true, Json::Array(elements)) = (unwrap, each(step), &value) {
+            for element in elements.iter() {
+                self.steps(steps, element.clone(), found, false)?;
+            }
+            return Ok(());
+        }
+        match step {
+            Step::Key(key) => match &value {
+                Json::Object(pairs) => match pairs.iter().find(|(name, _)| name == key) {
+                    Some((_, member)) => self.steps(rest, member.clone(), found, true),
+                    None if self.forgiving => Ok(()),
+                    None => soft("2203A", format!("JSON object does not contain key \"{key}\"")),
+                },
+                _ if self.forgiving => Ok(()),
+                _ => soft("2203A", "jsonpath member accessor can only be applied to an object"),
+            },
+            Step::AnyKey => match &value {
+                Json::Object(pairs) => {
+                    pairs.iter().try_for_each(|(_, member)| self.steps(rest, member.clone(), found, true))
+                }
+                _ if self.forgiving => Ok(()),
+                _ => soft("2203C", "jsonpath wildcard member accessor can only be applied to an object"),
+            },
+            Step::AnyElement => match &value {
+                Json::Array(elements) => {
+                    elements.iter().try_for_each(|element| self.steps(rest, element.clone(), found, true))
+                }
+                _ if !self.strict => self.steps(rest, value, found, true),
+                _ if self.forgiving => Ok(()),
+                _ => soft("22039", "jsonpath wildcard array accessor can only be applied to an array"),
+            },
+            Step::Elements(subscripts) => self.elements(subscripts, rest, value, found),
+            Step::Levels(first, last) => {
+                if *first == 0 {
+                    let before = std::mem::replace(&mut self.forgiving, true);
+                    let result = self.steps(rest, value.clone(), found, true);
+                    self.forgiving = before;
+                    result?;
+                }
+                self.levels(rest, &value, found, 1, (*first, *last))
+            }
+            Step::Filter(predicate) => {
+                let before = std::mem::replace(&mut self.current, value.clone());
+                let holds = self.holds(predicate);
+                self.current = before;
+                if holds? == Some(true) { self.steps(rest, value, found, true) } else { Ok(()) }
+            }
+            Step::Method(Method::KeyValue) => self.key_values(rest, value, found),
+            Step::Method(method) => {
+                let value = self.method(*method, &value)?;
+                self.steps(rest, value, found, true)
+            }
+            Step::Datetime(template) => {
+                let value = datetime(&value, template.as_deref())?;
+                self.steps(rest, value, found, true)
+            }
+        }
+    }
+
+    fn levels(&mut self, rest: &[Step], value: &Json, found: &mut Found, level: u32, range: (u32, u32)) -> Walk<()> {
+        let (first, last) = range;
+        for inner in value.inner() {
+            let leaf = first == u32::MAX && last == u32::MAX && !inner.is_container();
+            if level >= first || leaf {
+                let before = std::mem::replace(&mut self.forgiving, true);
+                let result = self.steps(rest, inner.clone(), found, true);
+                self.forgiving = before;
+                result?;
+            }
+            if level < last {
+                self.levels(rest, &inner, found, level + 1, range)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn subscript(&mut self, item: &Item) -> Walk<i64> {
+        let mut found = Found::all();
+        self.item(item, &mut found)?;
+        match found.items.as_slice() {
+            [Json::Number(number)] => {
+                let place = number.trunc(0).to_i64("integer").ok();
+                match place.filter(|place| i32::try_from(*place).is_ok()) {
+                    Some(place) => Ok(place),
+                    None => soft("22033", "jsonpath array subscript is out of integer range"),
+                }
+            }
+            _ => soft("22033", "jsonpath array subscript is not a single numeric value"),
+        }
+    }
+
+    fn elements(
+        &mut self,
+        subscripts: &[(Item, Option<Item>)],
+        rest: &[Step],
+        value: Json,
+        found: &mut Found,
+    ) -> Walk<()> {
+        let elements = match &value {
+            Json::Array(elements) => Rc::clone(elements),
+            _ if !self.strict => Rc::new(vec![value]),
+            _ => return soft("22039", "jsonpath array accessor can only be applied to an array"),
+        };
+        let size = elements.len() as i64;
+        for (from, to) in subscripts {
+            let before = std::mem::replace(&mut self.last, Some(size - 1));
+            let bounds = self.subscript(from).and_then(|from| match to {
+                Some(to) => self.subscript(to).map(|to| (from, to)),
+                None => Ok((from, from)),
+            });
+            self.last = before;
+            let (from, to) = bounds?;
+            if !self.forgiving && (from < 0 || from > to || to >= size) {
+                return soft("22033", "jsonpath array subscript is out of bounds");
+            }
+            for place in from.max(0)..=to.min(size - 1) {
+                if let Some(element) = elements.get(place as usize) {
+                    self.steps(rest, element.clone(), found, true)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn key_values(&mut self, rest: &[Step], value: Json, found: &mut Found) -> Walk<()> {
+        let Json::Object(pairs) = &value else {
+            return soft("2203C", "jsonpath item method .keyvalue() can only be applied to an object");
+        };
+        for (key, member) in pairs.iter() {
+            let pair = vec![
+                ("id".to_string(), Json::Number(Numeric::zero())),
+                ("key".to_string(), Json::String(key.as_str().into())),
+                ("value".to_string(), member.clone()),
+            ];
+            self.steps(rest, Json::Object(Rc::new(pair)), found, true)?;
+        }
+        Ok(())
+    }
+
+    fn method(&self, method: Method, value: &Json) -> Walk<Json> {
+        Ok(match method {
+            Method::Type => Json::String(value.type_name().into()),
+            Method::Size => match value {
+                Json::Array(elements) => Json::Number(Numeric::from(elements.len() as i64)),
+                _ if !self.strict => Json::Number(Numeric::from(1)),
+                _ => return soft("22039", "jsonpath item method .size() can only be applied to an array"),
+            },
+            Method::Double => double(value)?,
+            _ => {
+                let Json::Number(number) = value else {
+                    let name = method.name();
+                    let message = format!("jsonpath item method .{name}() can only be applied to a numeric value");
+                    return soft("22036", message);
+                };
+                Json::Number(match method {
+                    Method::Abs => number.abs(),
+                    Method::Floor => number.floor(),
+                    _ => number.ceil(),
+                })
+            }
+        })
+    }
+
+    /// Whether a predicate holds; `None` where that is unknown.
+    fn holds(&mut self, item: &Item) -> Walk<Option<bool>> {
+        match &item.node {
+            Node::Binary(Operator::And, left, right) => {
+                let left = self.holds(left)?;
+                if left == Some(false) {
+                    return Ok(left);
+                }
+                let right = self.holds(right)?;
+                Ok(if right == Some(true) { left } else { right })
+            }
+            Node::Binary(Operator::Or, left, right) => {
+                let left = self.holds(left)?;
+                if left == Some(true) {
+                    return Ok(left);
+                }
+                let right = self.holds(right)?;
+                Ok(if right == Some(false) { left } else { right })
+            }
+            Node::Not(inner) => Ok(self.holds(inner)?.map(|holds| !holds)),
+            Node::IsUnknown(inner) => Ok(Some(self.holds(inner)?.is_none())),
+            Node::Exists(inner) => {
+                let mut found = Found { items: Vec::new(), first: !self.strict };
+                match self.item(inner, &mut found) {
+                    Ok(()) | Err(Stop::Found) => Ok(Some(!found.items.is_empty())),
+                    Err(Stop::Soft(_)) => Ok(None),
+                    Err(hard) => Err(hard),
+                }
+            }
+            Node::Binary(operator, left, right) => {
+                let operator = *operator;
+                let zone = self.zone;
+                self.pairs(left, Some(right), |left, right| compare(operator, left, right, zone))
+            }
+            Node::StartsWith(whole, initial) => {
+                self.pairs(whole, Some(initial), |whole, initial| match (whole, initial) {
+                    (Json::String(whole), Json::String(initial)) => Ok(Some(whole.starts_with(initial.as_ref()))),
+                    _ => Ok(None),
+                })
+            }
+            Node::LikeRegex(text, pattern, flags) => {
+                let pattern = flags.compile(pattern)?;
+                self.pairs(text, None, |text, _| match text {
+                    Json::String(text) => Ok(Some(pattern.is_match(text)?)),
+                    _ => Ok(None),
+                })
+            }
+            _ => Err(Stop::Hard(SqlError::internal("a value as a predicate"))),
+        }
+    }
+
+    /// Whether a test holds for any pair of values: in lax mode the first that it holds for, or is unknown of, tells.
+    fn pairs(
+        &mut self,
+        left: &Item,
+        right: Option<&Item>,
+        test: impl Fn(&Json, &Json) -> Walk<Option<bool>>,
+    ) -> Walk<Option<bool>> {
+        let mut sides = Vec::with_capacity(2);
+        for side in [Some(left), right].into_iter().flatten() {
+            match self.operand(side) {
+                Ok(values) => sides.push(values),
+                Err(Stop::Soft(_)) => return Ok(None),
+                Err(stop) => return Err(stop),
+            }
+        }
+        let nothing = vec![Json::Null];
+        let left = sides.first().unwrap_or(&nothing);
+        let right = if right.is_some() { sides.get(1).unwrap_or(&nothing) } else { &nothing };
+        let (mut unknown, mut holds) = (false, false);
+        for left in left {
+            for right in right {
+                match test(left, right) {
+                    Ok(None) | Err(Stop::Soft(_)) => {
+                        if self.strict {
+                            return Ok(None);
+                        }
+                        unknown = true;
+                    }
+                    Ok(Some(true)) => {
+                        if !self.strict {
+                            return Ok(Some(true));
+                        }
+                        holds = true;
+                    }
+                    Ok(Some(false)) => {}
+                    Err(stop) => return Err(stop),
+                }
+            }
+        }
+        Ok(if holds { Some(true) } else { (!unknown).then_some(false) })
+    }
+}
+
+fn compare(operator: Operator, left: &Json, right: &Json, zone: Option<TimeZone>) -> Walk<Option<bool>> {
+    let order = match (left, right) {
+        (Json::Null, Json::Null) => Ordering::Equal,
+        // A null is not anything else, nor before or behind it.
+        (Json::Null, _) | (_, Json::Null) => return Ok(Some(operator == Operator::NotEqual)),
+        (Json::Bool(a), Json::Bool(b)) => a.cmp(b),
+        (Json::Number(a), Json::Number(b)) => a.cmp(b),
+        (Json::String(a), Json::String(b)) => a.cmp(b),
+        (Json::Moment(a), Json::Moment(b)) => match a.compare(b, zone)? {
+            Some(order) => order,
+            None => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    Ok(Some(match operator {
+        Operator::Equal => order.is_eq(),
+        Operator::NotEqual => order.is_ne(),
+        Operator::Less => order.is_lt(),
+        Operator::LessOrEqual => order.is_le(),
+        Operator::Greater => order.is_gt(),
+        _ => order.is_ge(),
+    }))
+}
+
+fn double(value: &Json) -> Walk<Json> {
+    let text = match value {
+        Json::Number(number) => number.to_string(),
+        Json::String(text) => text.to_string(),
+        _ => {
+            return soft("22036", "jsonpath item method .double() can only be applied to a string or numeric value");
+        }
+    };
+    match crate::types::text::parse_float8(&text) {
+        Ok(float) if float.is_finite() => Ok(Json::Number(match value {
+            Json::Number(number) => number.clone(),
+            _ => Numeric::from_f64(float),
+        })),
+        Ok(_) => soft("22036", "NaN or Infinity is not allowed for jsonpath item method .double()"),
+        Err(_) if matches!(value, Json::Number(_)) => soft(
+            "22036",
+            "numeric argument of jsonpath item method .double() is out of range for type double precision",
+        ),
+        Err(_) => soft(
+            "22036",
+            "string argument of jsonpath item method .double() is not a valid representation of a double precision number",
+        ),
+    }
+}
+
+fn datetime(value: &Json, template: Option<&str>) -> Walk<Json> {
+    let Json::String(text) = value else {
+        return soft("22031", "jsonpath item method .datetime() can only be applied to a string");
+    };
+    if template.is_some() {
+        return Err(Stop::Hard(SqlError::unsupported("a template of .datetime()")));
+    }
+    match Moment::read(text) {
+        Some(moment) => Ok(Json::Moment(moment)),
+        None => Err(Stop::Soft(
+            SqlError::new("22031", format!("datetime format is not recognized: \"{text}\""))
+                .hint("Use a datetime template argument to specify the input data format."),
+        )),
+    }
+}
