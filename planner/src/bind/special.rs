@@ -284,7 +284,7 @@ impl Binder<'_> {
         let mut number = false;
         for (at, subscript) in subscripts.iter().enumerate() {
             let Subscript::Index { index } = subscript else {
-                return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "jsonb subscript does not support slices"));
+                return Err(SqlError::new(state::DATATYPE_MISMATCH, "jsonb subscript does not support slices"));
             };
             let typed = self.expr(index, env)?;
             let whole = matches!(typed.ty.plain(), SqlType::INT2 | SqlType::INT4);

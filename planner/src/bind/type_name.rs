@@ -216,6 +216,7 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
         "void" => SqlType::VOID,
         "json" => SqlType::JSON,
         "jsonb" => SqlType::JSONB,
+        "jsonpath" => SqlType::JSONPATH,
         "xml" | "inet" | "cidr" | "macaddr" | "money" | "bit" | "varbit" | "point" | "line" | "lseg" | "box"
         | "path" | "polygon" | "circle" | "tsvector" | "tsquery" | "xid" | "cid" | "tid" | "xid8" | "pg_lsn"
         | "int4range" | "int8range" | "numrange" | "tsrange" | "tstzrange" | "daterange" | "regoper"

@@ -301,7 +301,7 @@ impl Walker<'_> {
         };
         let size = elements.len() as i64;
         for (from, to) in subscripts {
-            let before = std::mem::replace(&mut self.last, Some(size - 1));
+            let before = self.last.replace(size - 1);
             let bounds = self.subscript(from).and_then(|from| match to {
                 Some(to) => self.subscript(to).map(|to| (from, to)),
                 None => Ok((from, from)),
