@@ -102,9 +102,6 @@ impl Numeric {
         match self {
             Numeric::NaN | Numeric::Infinity => Ok(self.clone()),
             Numeric::NegativeInfinity => Ok(Numeric::zero()),
-            _ if self.to_f64()? >= 6000.0 => {
-                Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "value overflows numeric format"))
-            }
             _ => {
                 let digits = (self.to_f64()? * std::f64::consts::LOG10_E).clamp(-2000.0, 2000.0) as i64;
                 let scale = (MIN_SIGNIFICANT_DIGITS - digits).max(i64::from(self.scale())).clamp(0, MAX_DISPLAY_SCALE);
