@@ -108,6 +108,12 @@ pub struct Binder<'a> {
     pub clauses: RefCell<Vec<super::expression::Clause>>,
     /// Subqueries of the SELECT under way, if it groups, by their text: those that are written alike are one.
     pub subqueries: RefCell<Option<HashMap<String, TypedExpr>>>,
+    /// Whose view's query this is.
+    pub owner: Option<crate::types::Oid>,
+    /// Relations of which only some columns may be read: their qualifiers, and by whom.
+    pub read: RefCell<Vec<super::privilege::Partly>>,
+    /// Whether the relation that is scanned is the one that is written.
+    pub writing: Cell<bool>,
 }
 
 impl<'a> Binder<'a> {
@@ -136,6 +142,9 @@ impl<'a> Binder<'a> {
             depth: 0,
             clauses: RefCell::default(),
             subqueries: RefCell::default(),
+            owner: None,
+            read: RefCell::default(),
+            writing: Cell::new(false),
         }
     }
 
@@ -152,6 +161,12 @@ impl<'a> Binder<'a> {
         self.qualifiers.replace(other.qualifiers.borrow().clone());
         for table in other.relations.borrow().iter() {
             self.note(table);
+        }
+        for partly in other.read.borrow().iter() {
+            let mut read = self.read.borrow_mut();
+            if !read.contains(partly) {
+                read.push(partly.clone());
+            }
         }
     }
 
@@ -206,6 +221,17 @@ impl<'a> Binder<'a> {
             let message = "cannot access temporary tables of other sessions";
             return Err(self.at(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), span_of(name)));
         }
+        if schema.is_some() || table.kind != crate::catalog::RelationKind::SystemView {
+            let usage = self.require_usage(&table.schema);
+            usage.map_err(|error| match &schema {
+                Some(_) => self.at(error, span_of(name)),
+                // A schema that is not to be looked into is none on the path.
+                None => {
+                    let message = format!("relation \"{relation}\" does not exist");
+                    self.at(SqlError::new(state::UNDEFINED_TABLE, message), span_of(name))
+                }
+            })?;
+        }
         self.note(&table);
         self.note_name(schema.as_deref(), &relation, &table);
         Ok(table)
@@ -258,6 +284,9 @@ impl<'a> Binder<'a> {
         } else {
             kind
         };
+        match &kind {
+            BoundKind::Query { plan, .. } | BoundKind::Dml { plan, .. } => self.check_plan(plan)?,
+        }
         let own = match &kind {
             BoundKind::Dml { table, .. } => table.as_ref().map(|table| table.oid),
             BoundKind::Query { .. } => None,

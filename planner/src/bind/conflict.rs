@@ -8,6 +8,7 @@ use super::expression::{Clause, Env};
 use super::outer_aggregate::subquery_of;
 use super::scope::Scope;
 use super::table_expression::table_relation;
+use crate::catalog::acl::UPDATE;
 use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};
 use crate::ddl::canonical;
 use crate::error::{Result, SqlError, state};
@@ -72,6 +73,8 @@ impl Binder<'_> {
             barred: None,
         };
         let set = self.assignments(table, &update.assignments, Env::new(&scope, Clause::Update))?;
+        let names = set.iter().filter_map(|(id, _)| table.column(*id)).map(|column| column.name.as_str());
+        self.require_columns(table, UPDATE, names)?;
         let filter = match &update.selection {
             Some(selection) => Some(self.predicate(selection, Env::new(&scope, Clause::Where))?),
             None => None,

@@ -6,6 +6,7 @@ use super::clauses::{check_delete, target_table};
 use super::expression::{Clause, Env};
 use super::update::others;
 use super::{BoundKind, KEY_COLUMN, Verb};
+use crate::catalog::acl::DELETE;
 use crate::error::{Result, SqlError};
 use crate::execution::dml::DeleteNode;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
@@ -26,7 +27,11 @@ impl Binder<'_> {
             return Err(SqlError::syntax("syntax error at or near \"JOIN\""));
         }
         let table = self.writable(name, "DELETE")?;
-        let mut source = self.scan(&table, alias, None)?;
+        self.require(&table, DELETE)?;
+        self.writing.set(true);
+        let scanned = self.scan(&table, alias, None);
+        self.writing.set(false);
+        let mut source = scanned?;
         let Some(target) = source.scope.relations.first().cloned() else {
             return Err(SqlError::internal("a scan without a relation"));
         };
@@ -38,6 +43,7 @@ impl Binder<'_> {
         let scope = source.scope;
         if let Some(selection) = &delete.selection {
             let filter = self.predicate(selection, Env::new(&scope, Clause::Where))?;
+            self.check_read(&filter)?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
         let Some(key) = target.key.clone() else {

@@ -189,14 +189,17 @@ impl Binder<'_> {
         parent: Option<&'p Scope<'p>>,
     ) -> Result<Source<'p>> {
         if table.kind == RelationKind::Sequence {
+            self.require(table, crate::catalog::acl::SELECT)?;
             return self.sequence_row(table, alias, parent);
         }
         if table.kind == RelationKind::View && self.looks_into_views() {
+            self.require_columns(table, crate::catalog::acl::SELECT, [])?;
             return self.view_rows(table, alias, parent);
         }
         let name = alias.map_or_else(|| table.name.clone(), |alias| fold(&alias.name));
         let qualifier = self.qualifier(&name);
         self.note_scan(&qualifier, table);
+        self.require_read(table, &qualifier)?;
         let source = (self.context.table_source)(table.clone());
         let has_key = source.schema().field_with_name(KEY_COLUMN).is_ok();
         let plan = LogicalPlanBuilder::scan(qualifier.clone(), source, None)?.build()?;

@@ -6,6 +6,7 @@ use super::expression::{Clause, Env};
 use super::scope::Scope;
 use super::table_expression::table_relation;
 use super::{BoundKind, Verb};
+use crate::catalog::acl::{INSERT, SELECT};
 use crate::catalog::{ColumnDescriptor, Identity, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::InsertNode;
@@ -25,6 +26,10 @@ impl Binder<'_> {
         let shown = alias.unwrap_or_else(|| table.name.clone());
         let qualifier = self.qualifier(&shown);
         let targets = self.insert_targets(&table, insert)?;
+        self.require_columns(&table, INSERT, targets.iter().map(|column| column.name.as_str()))?;
+        if insert.on.is_some() {
+            self.require(&table, SELECT)?;
+        }
         let input = match &insert.source {
             None => {
                 let rows = vec![self.defaults(&table)?];

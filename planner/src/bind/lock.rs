@@ -4,6 +4,7 @@ use super::assignment::extension;
 use super::binder::{Binder, column};
 use super::query::BoundQuery;
 use super::scope::{Scope, ScopeRelation};
+use crate::catalog::acl::UPDATE;
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::LockRowsNode;
@@ -59,6 +60,7 @@ impl Binder<'_> {
                 if table.kind != RelationKind::Table {
                     continue;
                 }
+                self.require_columns(table, UPDATE, [])?;
                 let name = self.unique("l");
                 exprs.push(Expr::Column(key.clone()).alias(&name));
                 self.locks.borrow_mut().push(PendingLock { table: table.clone(), column: name, strength: *strength });

@@ -29,6 +29,7 @@ mod lock;
 mod niladic;
 mod order;
 mod outer_aggregate;
+mod privilege;
 mod query;
 mod record;
 mod recursion;

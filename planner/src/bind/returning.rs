@@ -20,6 +20,7 @@ impl Binder<'_> {
         let Some(projection) = returning else { return Ok((plan, None)) };
         let scope = Scope { schema: Some(plan.schema().clone()), ..scope.clone() };
         let items = self.items(projection, Env::new(&scope, Clause::Returning))?;
+        self.require_returned(&scope, items.iter().map(|item| &item.typed.expr))?;
         let mut exprs = Vec::new();
         let mut columns = Vec::new();
         for item in items {

@@ -6,6 +6,7 @@ use super::clauses::{check_update, target_table};
 use super::expression::{Clause, Env};
 use super::scope::Scope;
 use super::{BoundKind, KEY_COLUMN, Verb};
+use crate::catalog::acl::UPDATE;
 use crate::error::{Result, SqlError};
 use crate::execution::dml::UpdateNode;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
@@ -20,7 +21,10 @@ impl Binder<'_> {
             return Err(SqlError::syntax("syntax error at or near \"JOIN\""));
         }
         let table = self.writable(name, "UPDATE")?;
-        let mut source = self.scan(&table, alias, None)?;
+        self.writing.set(true);
+        let scanned = self.scan(&table, alias, None);
+        self.writing.set(false);
+        let mut source = scanned?;
         let from: &[ast::TableWithJoins] = match &update.from {
             None => &[],
             Some(UpdateTableFromKind::AfterSet(from)) => from,
@@ -39,9 +43,13 @@ impl Binder<'_> {
         let scope = source.scope;
         if let Some(selection) = &update.selection {
             let filter = self.predicate(selection, Env::new(&scope, Clause::Where))?;
+            self.check_read(&filter)?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
         let set = self.assignments(&table, &update.assignments, Env::new(&scope, Clause::Update))?;
+        let names = set.iter().filter_map(|(id, _)| table.column(*id)).map(|column| column.name.as_str());
+        self.require_columns(&table, UPDATE, names)?;
+        set.iter().try_for_each(|(_, value)| self.check_read(value))?;
         let Some(key) = target.key.clone() else {
             return Err(SqlError::internal(format!("table \"{}\" has no row key", table.name)));
         };

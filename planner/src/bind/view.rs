@@ -221,6 +221,7 @@ impl<'a> Binder<'a> {
         let mut inner = Binder::new(self.context, &statement.source, &statement.extras, &parameters);
         inner.names = Names::Of(stored);
         inner.depth = depth;
+        inner.owner = Some(view.owner);
         inner.share_names_with(self);
         let bound = inner.query(the_query(&statement)?, None).map_err(SqlError::without_position);
         self.share_names_with(&inner);

@@ -154,7 +154,8 @@ pub fn revoke(
     // What it may still grant by others' leave.
     let left = acl.iter().filter(|grant| grant.grantee == grantee).fold(0, |all, grant| all | grant.grantable);
     loop {
-        let dependent = acl.iter().find(|grant| grant.grantor == grantee && grant.rights & rights & !left != 0).copied();
+        let dependent =
+            acl.iter().find(|grant| grant.grantor == grantee && grant.rights & rights & !left != 0).copied();
         let Some(dependent) = dependent else { return true };
         if !cascade {
             return false;
@@ -230,6 +231,20 @@ impl Catalog {
         let roles = self.acts_for(role);
         let held = acl.into_iter().flatten().filter(|grant| roles.contains(&grant.grantee));
         held.fold(0, |all, grant| all | grant.grantable) & wanted
+    }
+    /// By whom a role grants privileges: the owner for those who act for it, else the first of the roles it acts for that
+    /// may grant all of them.
+    pub fn grantor(&self, role: Oid, owner: Oid, acl: Option<&Acl>, wanted: Rights) -> Oid {
+        if self.owns(role, owner) {
+            return owner;
+        }
+        let may = |candidate: Oid| {
+            let held = acl.into_iter().flatten().filter(|grant| grant.grantee == candidate);
+            held.fold(0, |all, grant| all | grant.grantable) & wanted
+        };
+        let roles = self.acts_for(role);
+        let best = roles.iter().copied().find(|candidate| may(*candidate) == wanted);
+        best.or_else(|| roles.iter().copied().max_by_key(|candidate| may(*candidate).count_ones())).unwrap_or(role)
     }
     /// A grant as `aclitem` prints it.
     pub fn shown_grant(&self, grant: &Grant) -> String {

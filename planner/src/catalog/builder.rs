@@ -38,6 +38,7 @@ impl CatalogBuilder {
             name: "postgres".into(),
             owner: SUPERUSER_OID,
             comment: None,
+            acl: None,
         };
         Self::empty(Arc::new(postgres.clone())).database(postgres).role(Self::superuser()).schema(SchemaDescriptor {
             oid: PUBLIC_SCHEMA_OID,
@@ -72,6 +73,7 @@ impl CatalogBuilder {
             create_role: true,
             password: None,
             comment: None,
+            ..Default::default()
         }
     }
     /// Sets the version.

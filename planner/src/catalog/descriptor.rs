@@ -1,6 +1,7 @@
 //! Descriptors: what the catalog knows of a table, its columns, indexes and constraints.
 //! Plain data, stored as JSON in catalog rows. Must not know how they are stored or planned.
 
+use super::acl::Acl;
 use crate::types::{Oid, SqlType};
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +93,9 @@ pub struct ColumnDescriptor {
     /// `GENERATED ALWAYS AS (…) STORED`: the expression, as SQL text in canonical form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generated: Option<String>,
+    /// What was granted on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acl: Acl,
     /// SET STATISTICS (`attstattarget`); none for the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statistics: Option<i16>,
@@ -112,6 +116,7 @@ impl Default for ColumnDescriptor {
             missing: None,
             dropped: false,
             generated: None,
+            acl: Vec::new(),
             statistics: None,
             storage: None,
         }
@@ -365,6 +370,9 @@ pub struct TableDescriptor {
     /// What becomes of it at COMMIT.
     #[serde(default, skip_serializing_if = "OnCommit::is_preserve")]
     pub on_commit: OnCommit,
+    /// What was granted on it; none before the first GRANT or REVOKE.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acl: Option<Acl>,
 }
 
 /// What of a relation a comment is on.
@@ -446,6 +454,9 @@ pub struct SchemaDescriptor {
     /// Of a schema of temporary tables, where several servers serve the store: the server of its session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u64>,
+    /// What was granted on it; none before the first GRANT or REVOKE.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acl: Option<Acl>,
 }
 
 /// A database (`pg_database`). Each has its own schemas and tables.
@@ -460,10 +471,24 @@ pub struct DatabaseDescriptor {
     /// COMMENT ON; empty when it was taken away, `None` when none was ever given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
+    /// What was granted on it; none before the first GRANT or REVOKE.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acl: Option<Acl>,
+}
+
+/// That a role is a member of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Membership {
+    /// The other.
+    pub role: Oid,
+    /// Who granted it.
+    pub grantor: Oid,
+    /// WITH ADMIN OPTION.
+    pub admin: bool,
 }
 
 /// A role (`pg_authid`).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RoleDescriptor {
     /// OID.
     pub oid: Oid,
@@ -483,4 +508,20 @@ pub struct RoleDescriptor {
     /// COMMENT ON; empty when it was taken away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
+    /// The roles that it is a member of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub member_of: Vec<Membership>,
+    /// NOINHERIT.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_inherit: bool,
+    /// CONNECTION LIMIT; none for any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection_limit: Option<u32>,
+}
+
+impl RoleDescriptor {
+    /// INHERIT: it has the privileges of the roles that it is a member of.
+    pub fn inherits(&self) -> bool {
+        !self.no_inherit
+    }
 }

@@ -1,6 +1,7 @@
 //! The catalog: descriptors of everything that has a name, as stored rows, and an immutable
 //! [`Catalog`] as one transaction sees it. Must not know SQL text or plans.
 
+pub mod acl;
 pub mod builder;
 pub mod descriptor;
 mod dropped;

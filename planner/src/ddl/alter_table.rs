@@ -115,7 +115,11 @@ async fn alter_sequence(context: &DdlContext, sequence: &TableDescriptor, alter:
     changed.version += 1;
     for operation in &alter.operations {
         match operation {
-            AlterTableOperation::OwnerTo { new_owner } => changed.owner = owner(context, new_owner)?,
+            AlterTableOperation::OwnerTo { new_owner } => {
+                let new = owner(context, new_owner)?;
+                super::grant::change_owner(&mut changed.acl, changed.owner, new);
+                changed.owner = new;
+            }
             other => return Err(SqlError::unsupported(format!("ALTER TABLE of a sequence: {other}"))),
         }
     }
@@ -182,7 +186,9 @@ impl Making<'_> {
             }
             AlterTableOperation::AlterColumn { column_name, op } => self.alter_column(&fold(column_name), op).await,
             AlterTableOperation::OwnerTo { new_owner } => {
-                self.table.owner = owner(self.context, new_owner)?;
+                let new = owner(self.context, new_owner)?;
+                super::grant::change_owner(&mut self.table.acl, self.table.owner, new);
+                self.table.owner = new;
                 Ok(())
             }
             AlterTableOperation::SetOptionsParens { options } => options.iter().try_for_each(|option| match option {
@@ -349,6 +355,7 @@ impl Making<'_> {
                 identity: None,
                 missing: None,
                 generated: None,
+                acl: Vec::new(),
                 dropped: true,
                 ..column.clone()
             };

@@ -71,6 +71,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         owner: context.user,
         persistence,
         on_commit,
+        acl: None,
     };
     let mut making = Making {
         context,

@@ -18,7 +18,7 @@ pub(super) async fn create(context: &DdlContext, name: &ObjectName) -> Result<St
     }
     let oid = context.store.numbers().oid().await?;
     let mut writer = context.writer_of(oid);
-    writer.put_database(None, &DatabaseDescriptor { oid, name, owner: context.user, comment: None })?;
+    writer.put_database(None, &DatabaseDescriptor { oid, name, owner: context.user, comment: None, acl: None })?;
     if let Some(public) = CatalogBuilder::new().build().schema("public") {
         writer.put_schema(None, &public)?;
     }

@@ -111,6 +111,7 @@ async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName], cas
             return Err(wrong_kind(&table, "a table"));
         }
         names::expect_kind(&table, RelationKind::Table)?;
+        context.must_own(&table)?;
         found.insert(table.oid, table);
     }
     if found.is_empty() {

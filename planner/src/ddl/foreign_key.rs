@@ -1,7 +1,7 @@
 //! FOREIGN KEYs of CREATE TABLE and ALTER TABLE: what they refer to, and whether the rows that are there may.
 
 use super::create_table::Making;
-use super::{DdlContext, backfill, drop};
+use super::{DdlContext, backfill};
 use crate::catalog::{
     ColumnId, ForeignKeyDescriptor, IndexDescriptor, IndexState, Persistence, ReferentialAction, RelationKind,
     StorageId, TableDescriptor,
@@ -96,11 +96,8 @@ impl Making<'_> {
             let message = format!("referenced relation \"{}\" is not a table", found.name);
             return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
         }
-        if !self.context.is_owner(found.owner) {
-            let message = format!("permission denied for {} {}", drop::kind_word(&found), found.name);
-            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
-        }
-        self.context.lock(&found).await?;
+        self.context.may(&found, crate::catalog::acl::REFERENCES)?;
+        self.context.take_alone(&found).await?;
         // Who writes to it from now on has to know of the FOREIGN KEY.
         let parent = self.parents.entry(found.oid).or_insert_with(|| {
             let mut parent = TableDescriptor::clone(&found);

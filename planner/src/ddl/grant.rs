@@ -110,16 +110,9 @@ pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
                     return Err(SqlError::new(state::INVALID_CATALOG_NAME, message));
                 };
                 let mut new = DatabaseDescriptor::clone(&old);
-                if let Some(acl) = changed(
-                    context,
-                    grant,
-                    &grantees,
-                    Kind::Database,
-                    name,
-                    old.owner,
-                    old.acl.clone(),
-                    wanted.rights,
-                )? {
+                if let Some(acl) =
+                    changed(context, grant, &grantees, Kind::Database, name, old.owner, old.acl.clone(), wanted.rights)?
+                {
                     new.acl = Some(acl);
                     writer.put_database(Some(&old), &new)?;
                 }
@@ -132,8 +125,8 @@ pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
 
 /// The grants on a schema, where there are some that no GRANT made: everybody may look into `public` and the system's.
 pub fn schema_acl(schema: &SchemaDescriptor) -> Option<Acl> {
-    let open = schema.oid == PUBLIC_SCHEMA_OID
-        || crate::pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid);
+    let open =
+        schema.oid == PUBLIC_SCHEMA_OID || crate::pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid);
     if schema.acl.is_none() && open {
         let mut acl = acl::default_acl(Kind::Schema, schema.owner);
         acl::grant(&mut acl, PUBLIC, schema.owner, acl::USAGE, false);
@@ -169,11 +162,7 @@ fn wanted(grant: &Grant, kind: Kind) -> Result<Wanted> {
         };
         let of = if columns.is_empty() { kind } else { Kind::Column };
         if right & of.all() == 0 {
-            let what = match of {
-                Kind::Table => "relation",
-                other => other.word(),
-            };
-            return Err(invalid(format!("invalid privilege type {upper} for {what}")));
+            return Err(invalid(format!("invalid privilege type {upper} for {}", of.word())));
         }
         match columns.is_empty() {
             true => wanted.rights |= right,
@@ -234,12 +223,13 @@ async fn relation(
             let Some(column) = new.columns.get_mut(position) else { continue };
             let of_table = context.catalog.grantable(context.user, kind, table.owner, table.acl.as_ref(), *rights);
             let mut held = column.acl.clone();
-            if of_table == 0 && context.catalog.grantable(context.user, Kind::Column, table.owner, Some(&held), *rights) == 0
+            if of_table == 0
+                && context.catalog.grantable(context.user, Kind::Column, table.owner, Some(&held), *rights) == 0
             {
                 let message = format!("permission denied for table {}", table.name);
                 return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
             }
-            let grantor = if context.catalog.owns(context.user, table.owner) { table.owner } else { context.user };
+            let grantor = context.catalog.grantor(context.user, table.owner, Some(&held), *rights);
             for grantee in grantees {
                 apply(&mut held, grant, *grantee, grantor, *rights, table.owner)?;
             }
@@ -286,10 +276,13 @@ fn changed(
             return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
         }
         let (code, what) = if grant.grants { ("01007", "granted") } else { ("01006", "could be revoked") };
-        context.warning(code, match grant.grants {
-            true => format!("no privileges were {what} for \"{name}\""),
-            false => format!("no privileges {what} for \"{name}\""),
-        });
+        context.warning(
+            code,
+            match grant.grants {
+                true => format!("no privileges were {what} for \"{name}\""),
+                false => format!("no privileges {what} for \"{name}\""),
+            },
+        );
         return Ok(None);
     }
     if may != wanted && grant.all.is_none() {
@@ -298,7 +291,7 @@ fn changed(
             false => context.warning("01006", format!("not all privileges could be revoked for \"{name}\"")),
         }
     }
-    let grantor = if catalog.owns(context.user, owner) { owner } else { context.user };
+    let grantor = catalog.grantor(context.user, owner, held.as_ref(), may);
     let mut acl = held.unwrap_or_else(|| acl::default_acl(kind, owner));
     for grantee in grantees {
         apply(&mut acl, grant, *grantee, grantor, may, owner)?;
@@ -338,22 +331,18 @@ async fn roles(context: &DdlContext, grant: &Grant) -> Result<()> {
                 }
                 match at.and_then(|at| entry.member_of.get_mut(at)) {
                     Some(known) if known.admin || !grant.option => context.notice(
-                        state::DUPLICATE_OBJECT,
+                        state::SUCCESSFUL_COMPLETION,
                         format!("role \"{}\" is already a member of role \"{name}\"", old.name),
                     ),
                     Some(known) => known.admin = true,
-                    None => entry.member_of.push(Membership {
-                        role: role.oid,
-                        grantor: context.user,
-                        admin: grant.option,
-                    }),
+                    None => {
+                        entry.member_of.push(Membership { role: role.oid, grantor: context.user, admin: grant.option })
+                    }
                 }
             } else {
                 match at {
-                    None => context.warning(
-                        state::WARNING,
-                        format!("role \"{}\" is not a member of role \"{name}\"", old.name),
-                    ),
+                    None => context
+                        .warning(state::WARNING, format!("role \"{}\" is not a member of role \"{name}\"", old.name)),
                     Some(at) if grant.option_only => {
                         if let Some(known) = entry.member_of.get_mut(at) {
                             known.admin = false;
@@ -474,9 +463,8 @@ pub async fn drop_owned(context: &DdlContext, of: &[String], cascade: bool) -> R
         }
         roles.push(role.oid);
     }
-    let name = |schema: &str, name: &str| {
-        ObjectName::from(vec![Ident::with_quote('"', schema), Ident::with_quote('"', name)])
-    };
+    let name =
+        |schema: &str, name: &str| ObjectName::from(vec![Ident::with_quote('"', schema), Ident::with_quote('"', name)]);
     let owned = |kind: RelationKind| -> Vec<ObjectName> {
         let by_column =
             |table: &TableDescriptor| table.sequence.as_ref().is_some_and(|sequence| sequence.owned_by.is_some());

@@ -57,6 +57,7 @@ impl Making<'_> {
                 identity: None,
                 missing: None,
                 dropped: false,
+                acl: Vec::new(),
                 generated: column.generated.clone().filter(|_| like.generated),
                 statistics: column.statistics.filter(|_| like.statistics),
                 storage: column.storage.clone().filter(|_| like.storage),

@@ -21,6 +21,7 @@ mod drop;
 mod enumeration;
 mod evaluate;
 mod foreign_key;
+mod grant;
 mod like;
 mod names;
 #[cfg(test)]
@@ -105,14 +106,23 @@ impl DdlContext {
     }
     /// Whether the user may do everything with what `owner` owns.
     fn is_owner(&self, owner: Oid) -> bool {
-        owner == self.user || self.catalog.role_by_oid(self.user).is_some_and(|role| role.superuser)
+        self.catalog.owns(self.user, owner)
     }
     /// Takes a table alone until the transaction ends. Errors: 42501 for those who do not own it.
     async fn lock(&self, table: &TableDescriptor) -> Result<()> {
-        if !self.is_owner(table.owner) {
-            let message = format!("must be owner of {} {}", drop::kind_word(table), table.name);
-            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+        self.must_own(table)?;
+        self.take_alone(table).await
+    }
+    /// Errors: 42501 for those who do not own a relation.
+    fn must_own(&self, table: &TableDescriptor) -> Result<()> {
+        if self.is_owner(table.owner) {
+            return Ok(());
         }
+        let message = format!("must be owner of {} {}", drop::kind_word(table), table.name);
+        Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
+    }
+    /// The same for whom other privileges let.
+    async fn take_alone(&self, table: &TableDescriptor) -> Result<()> {
         let asked = self.locks.exclusive(table.oid, self.settings.lock_timeout()).await?;
         if let Some(fence) = self.locks.fence().await? {
             self.transaction.require_unchanged(fence);
@@ -124,6 +134,15 @@ impl DdlContext {
         self.stale.store(true, Ordering::SeqCst);
         let message = "could not serialize access: the table may have changed while its lock was waited for";
         Err(SqlError::new(state::SERIALIZATION_FAILURE, message))
+    }
+    /// Errors: 42501 for who has not all of these privileges on a table.
+    fn may(&self, table: &TableDescriptor, rights: crate::catalog::acl::Rights) -> Result<()> {
+        let kind = crate::catalog::acl::Kind::Table;
+        if self.catalog.rights(self.user, kind, table.owner, table.acl.as_ref(), rights) == rights {
+            return Ok(());
+        }
+        let message = format!("permission denied for {} {}", drop::kind_word(table), table.name);
+        Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
     }
     /// A relation's name as messages show it: with its schema unless it is visible.
     fn shown_name(&self, table: &TableDescriptor) -> String {
@@ -141,6 +160,7 @@ impl DdlContext {
 pub use alter_relation::alter as alter_relation;
 pub use comment::execute as comment;
 pub(crate) use enumeration::alter_owner as alter_type_owner;
+pub use grant::{drop_owned, grant, reassign_owned, schema_acl};
 pub use reindex::reindex;
 pub use sequence::alter as alter_sequence;
 pub(crate) use sequence::next_value_text;

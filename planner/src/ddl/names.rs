@@ -2,6 +2,7 @@
 //! the errors when something is not there.
 
 use super::DdlContext;
+use crate::catalog::acl::{CREATE, Kind};
 use crate::catalog::{RelationKind, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
@@ -47,6 +48,12 @@ impl DdlContext {
             let message = format!("permission denied to create \"{}.{name}\"", schema.name);
             return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message)
                 .detail("System catalog modifications are currently disallowed."));
+        }
+        let own = super::schema_acl(&schema);
+        let rights = self.catalog.rights(self.user, Kind::Schema, schema.owner, own.as_ref(), CREATE);
+        if rights != CREATE {
+            let message = format!("permission denied for schema {}", schema.name);
+            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
         }
         Ok((schema, name))
     }

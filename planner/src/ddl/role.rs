@@ -1,7 +1,8 @@
 //! CREATE, ALTER and DROP ROLE.
 
 use super::{DdlContext, scram};
-use crate::catalog::RoleDescriptor;
+use crate::catalog::acl::Acl;
+use crate::catalog::{Membership, RoleDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use sqlparser::ast::{AlterRoleOperation, CreateRole, Expr, Ident, ObjectName, Password, RoleOption, Value};
@@ -55,10 +56,8 @@ pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<
     let refused = [
         (create.bypassrls == Some(true), "BYPASSRLS"),
         (create.replication == Some(true), "REPLICATION"),
-        (create.connection_limit.is_some(), "CONNECTION LIMIT"),
         (create.valid_until.is_some(), "VALID UNTIL"),
-        (!create.in_role.is_empty() || !create.in_group.is_empty(), "IN ROLE"),
-        (!create.role.is_empty() || !create.user.is_empty() || !create.admin.is_empty(), "role membership"),
+        (!create.user.is_empty(), "USER"),
         (create.authorization_owner.is_some(), "AUTHORIZATION"),
     ];
     if let Some((_, what)) = refused.iter().find(|(is, _)| *is) {
@@ -82,12 +81,41 @@ pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<
             create_database: create.create_db.unwrap_or(false),
             create_role: create.create_role.unwrap_or(false),
             comment: None,
+            member_of: create
+                .in_role
+                .iter()
+                .chain(&create.in_group)
+                .map(|role| {
+                    Ok(Membership { role: context.role(&fold(role))?.oid, grantor: context.user, admin: false })
+                })
+                .collect::<Result<_>>()?,
+            no_inherit: create.inherit == Some(false),
+            connection_limit: create.connection_limit.as_ref().map_or(Ok(None), connection_limit)?,
             password: create.password.as_ref().map_or(Ok(None), |password| context.verifier(password))?,
         };
         writer.put_role(None, &role)?;
+        for (members, admin) in [(&create.role, false), (&create.admin, true)] {
+            for member in members {
+                let old = context.role(&fold(member))?;
+                let mut member = RoleDescriptor::clone(&old);
+                member.member_of.push(Membership { role: role.oid, grantor: context.user, admin });
+                writer.put_role(Some(&old), &member)?;
+            }
+        }
     }
     writer.flush().await?;
     Ok("CREATE ROLE".into())
+}
+
+/// CONNECTION LIMIT: -1 for none. Errors: 22023.
+fn connection_limit(expr: &Expr) -> Result<Option<u32>> {
+    let text = expr.to_string().replace(' ', "");
+    match text.parse::<i64>() {
+        // As the parser writes -1.
+        Ok(-1 | 4_294_967_295) => Ok(None),
+        Ok(limit) if limit >= 0 => Ok(u32::try_from(limit).ok()),
+        _ => Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("invalid connection limit: {text}"))),
+    }
 }
 
 /// ALTER ROLE.
@@ -119,7 +147,9 @@ pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterR
                         role.superuser = *value;
                     }
                     RoleOption::Password(password) => role.password = context.verifier(password)?,
-                    RoleOption::Inherit(true) | RoleOption::BypassRLS(false) | RoleOption::Replication(false) => {}
+                    RoleOption::Inherit(inherit) => role.no_inherit = !*inherit,
+                    RoleOption::ConnectionLimit(limit) => role.connection_limit = connection_limit(limit)?,
+                    RoleOption::BypassRLS(false) | RoleOption::Replication(false) => {}
                     other => return Err(SqlError::unsupported(format!("ALTER ROLE {other}"))),
                 }
             }
@@ -148,31 +178,52 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
         if role.oid == context.user {
             return Err(SqlError::new(state::OBJECT_IN_USE, "current user cannot be dropped"));
         }
-        let owns = context.catalog.user_relations().any(|table| table.owner == role.oid)
-            || context.catalog.enums().any(|ty| ty.owner == role.oid)
-            || context.catalog.schemas().iter().any(|schema| schema.owner == role.oid)
-            || context.catalog.databases().iter().any(|database| database.owner == role.oid);
-        if owns || role.oid == crate::catalog::builder::SUPERUSER_OID {
+        let depends = dependents(context, &role);
+        if !depends.is_empty() || role.oid == crate::catalog::builder::SUPERUSER_OID {
             let message = format!("role \"{name}\" cannot be dropped because some objects depend on it");
-            let mut owned: Vec<String> = Vec::new();
-            for table in context.catalog.user_relations().filter(|table| table.owner == role.oid) {
-                let by_column = table.sequence.as_ref().is_some_and(|sequence| sequence.owned_by.is_some());
-                if !by_column {
-                    owned.push(format!("owner of {} {}", super::drop::kind_word(table), context.shown_name(table)));
-                }
-            }
-            let types = context.catalog.enums().filter(|ty| ty.owner == role.oid);
-            owned.extend(types.map(|ty| format!("owner of type {}", ty.name)));
-            let schemas = context.catalog.schemas();
-            owned.extend(schemas.iter().filter(|s| s.owner == role.oid).map(|s| format!("owner of schema {}", s.name)));
-            let databases = context.catalog.databases();
-            owned.extend(
-                databases.iter().filter(|d| d.owner == role.oid).map(|d| format!("owner of database {}", d.name)),
-            );
-            return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message).detail(owned.join("\n")));
+            return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message).detail(depends.join("\n")));
         }
         writer.remove_role(&role);
+        for member in context.catalog.roles() {
+            let mut changed = RoleDescriptor::clone(&member);
+            changed.member_of.retain(|membership| membership.role != role.oid);
+            if changed != *member {
+                writer.put_role(Some(&member), &changed)?;
+            }
+        }
     }
     writer.flush().await?;
     Ok("DROP ROLE".into())
+}
+
+/// What a role owns, and what was granted to it, in this database, oldest first, for messages.
+fn dependents(context: &DdlContext, role: &RoleDescriptor) -> Vec<String> {
+    let mut found: Vec<(crate::types::Oid, String)> = Vec::new();
+    let granted = |acl: &Option<Acl>| acl.iter().flatten().any(|grant| grant.grantee == role.oid);
+    let mut add = |oid, owner, granted: bool, what: String| {
+        if owner == role.oid {
+            found.push((oid, format!("owner of {what}")));
+        } else if granted {
+            found.push((oid, format!("privileges for {what}")));
+        }
+    };
+    for table in context.catalog.user_relations() {
+        let by_column = table.sequence.as_ref().is_some_and(|sequence| sequence.owned_by.is_some());
+        let of_columns = table.columns.iter().flat_map(|column| &column.acl).any(|grant| grant.grantee == role.oid);
+        let what = format!("{} {}", super::drop::kind_word(table), context.shown_name(table));
+        if !by_column || table.owner != role.oid {
+            add(table.oid, table.owner, granted(&table.acl) || of_columns, what);
+        }
+    }
+    for ty in context.catalog.enums() {
+        add(ty.oid, ty.owner, false, format!("type {}", ty.name));
+    }
+    for schema in context.catalog.schemas() {
+        add(schema.oid, schema.owner, granted(&schema.acl), format!("schema {}", schema.name));
+    }
+    for database in context.catalog.databases() {
+        add(database.oid, database.owner, granted(&database.acl), format!("database {}", database.name));
+    }
+    found.sort_by_key(|(oid, _)| *oid);
+    found.into_iter().map(|(_, what)| what).collect()
 }

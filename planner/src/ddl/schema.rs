@@ -2,6 +2,7 @@
 
 use super::dependents::{self, Object};
 use super::{DdlContext, drop, enumeration, referenced, sequence};
+use crate::catalog::acl::{CREATE, Kind};
 use crate::catalog::{CatalogWriter, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::names::quote;
@@ -18,6 +19,11 @@ pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exist
         SchemaName::UnnamedAuthorization(role) => (fold(role), context.role(&fold(role))?.oid),
         SchemaName::NamedAuthorization(name, role) => (fold_name(name)?.1, context.role(&fold(role))?.oid),
     };
+    let database = context.catalog.database();
+    if context.catalog.rights(context.user, Kind::Database, database.owner, database.acl.as_ref(), CREATE) != CREATE {
+        let message = format!("permission denied for database {}", database.name);
+        return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+    }
     if context.catalog.schema(&name).is_some() {
         if if_not_exists {
             context.notice(state::DUPLICATE_SCHEMA, format!("schema \"{name}\" already exists, skipping"));

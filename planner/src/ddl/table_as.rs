@@ -47,6 +47,7 @@ pub async fn create(
         owner: context.user,
         persistence,
         on_commit,
+        acl: None,
     };
     let mut writer = context.writer();
     writer.put_table(&table).await?;

@@ -300,7 +300,6 @@ async fn what_is_not_supported_is_refused_by_name() {
         "create table t(a int) partition by range (a)",
         "create table t(a int unique deferrable)",
         "create index on p using gin (a)",
-        "grant select on p to postgres",
     ] {
         let error = world.run(sql).await.expect_err(sql);
         assert_eq!(error.state(), "0A000", "{sql}: {error}");

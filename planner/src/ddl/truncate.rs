@@ -2,6 +2,7 @@
 
 use super::{DdlContext, referenced, sequence};
 use crate::catalog::TableDescriptor;
+use crate::catalog::acl::TRUNCATE;
 use crate::error::{Result, SqlError, state};
 use crate::types::Oid;
 use sqlparser::ast::{CascadeOption, Truncate, TruncateIdentityOption};
@@ -14,13 +15,18 @@ pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result
     }
     let mut tables: BTreeMap<Oid, TableDescriptor> = BTreeMap::new();
     for target in &truncate.table_names {
-        let table = context.locked_table(&target.name).await?;
+        let found = context.table(&target.name)?;
+        context.may(&found, TRUNCATE)?;
+        context.take_alone(&found).await?;
+        let mut table = TableDescriptor::clone(&found);
+        table.version += 1;
         tables.insert(table.oid, table);
     }
     let cascade = matches!(truncate.cascade, Some(CascadeOption::Cascade));
     let more = referenced::truncated_too(context, &tables, cascade)?;
     for more in &more {
-        context.lock(more).await?;
+        context.may(more, TRUNCATE)?;
+        context.take_alone(more).await?;
         let mut table = TableDescriptor::clone(more);
         table.version += 1;
         tables.insert(table.oid, table);

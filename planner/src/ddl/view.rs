@@ -249,6 +249,7 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
         if view.kind == RelationKind::SystemView {
             names::expect_kind(&view, RelationKind::Table)?;
         }
+        context.must_own(&view)?;
         found.insert(view.oid, view);
     }
     if found.is_empty() {

@@ -62,7 +62,8 @@ impl SlotKey {
             })?,
             SlotKey::Now => time(context.transaction_time),
             SlotKey::StatementTimestamp => time(context.statement_time),
-            SlotKey::CurrentUser | SlotKey::SessionUser => Datum::Utf8(Some(context.session.user.clone())),
+            SlotKey::CurrentUser => Datum::Utf8(Some(context.settings.user().to_string())),
+            SlotKey::SessionUser => Datum::Utf8(Some(context.settings.session_user())),
             SlotKey::CurrentDatabase => Datum::Utf8(Some(context.catalog.database().name.clone())),
             SlotKey::CurrentSchema => Datum::Utf8(
                 context.settings.creation_path().iter().find(|name| context.catalog.schema(name).is_some()).cloned(),

@@ -37,6 +37,13 @@ pub struct StatementContext {
     pub held: HeldRows,
 }
 
+impl StatementContext {
+    /// The role in force.
+    pub fn role(&self) -> crate::types::Oid {
+        self.catalog.role(self.settings.user()).map_or(self.session.user_oid, |role| role.oid)
+    }
+}
+
 /// The slot that a plan instance's leaves and slot functions read.
 #[derive(Default)]
 pub struct Slots {

@@ -4,6 +4,7 @@ use super::kernel::{Call, Stability};
 use super::registry::ScalarFunction;
 use super::session::{of_context, with_context};
 use super::typed::{Bool, Int8, SqlWrite};
+use crate::catalog::acl::{Kind, Rights, SELECT, UPDATE, USAGE};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::types::{Oid, SqlType};
@@ -24,6 +25,22 @@ fn writable(context: &StatementContext, what: &str) -> Result<()> {
     Ok(())
 }
 
+/// Errors: 42501 for who has none of these privileges on a sequence. That of an identity column serves whoever may insert.
+fn allowed(context: &StatementContext, sequence: Oid, rights: Rights) -> Result<()> {
+    if !context.settings.is_checked() {
+        return Ok(());
+    }
+    let Some(table) = context.catalog.relation_by_oid(sequence) else { return Ok(()) };
+    let owned = table.sequence.as_ref().and_then(|sequence| sequence.owned_by);
+    let identity = owned.and_then(|(table, column)| context.catalog.relation_by_oid(table)?.column(column)?.identity);
+    let held = context.catalog.rights(context.role(), Kind::Sequence, table.owner, table.acl.as_ref(), rights);
+    if held != 0 || identity.is_some() || table.sequence.is_none() {
+        return Ok(());
+    }
+    let message = format!("permission denied for sequence {}", table.name);
+    Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
+}
+
 /// The functions of this module.
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let (int8, regclass) = (SqlType::INT8, SqlType::REGCLASS);
@@ -41,6 +58,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             };
             let result = match (sequences.get(row)?, values.get(row)?, called) {
                 (Some(sequence), Some(value), Some(called)) => {
+                    allowed(&context, oid(sequence)?, UPDATE)?;
                     let store = context.session.database()?.catalog();
                     Some(store.sequences().set_value(&context, oid(sequence)?, value, called)?)
                 }
@@ -58,6 +76,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             volatile,
             with_context::<Int8, Int8>(|context, sequence| {
                 writable(context, "nextval()")?;
+                allowed(context, oid(sequence)?, USAGE | UPDATE)?;
                 let store = context.session.database()?.catalog();
                 store.sequences().next_value(context, oid(sequence)?).map(Some)
             }),
@@ -68,6 +87,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             int8,
             volatile,
             with_context::<Int8, Int8>(|context, sequence| {
+                allowed(context, oid(sequence)?, USAGE | SELECT)?;
                 let store = context.session.database()?.catalog();
                 store.sequences().current_value(context, oid(sequence)?).map(Some)
             }),

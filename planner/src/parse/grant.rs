@@ -44,7 +44,8 @@ fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>> {
 }
 
 fn grant(cursor: &mut Cursor<'_>, grants: bool) -> Result<StatementKind> {
-    let option_only = !grants && (cursor.words(&["grant", "option", "for"]) || cursor.words(&["admin", "option", "for"]));
+    let option_only =
+        !grants && (cursor.words(&["grant", "option", "for"]) || cursor.words(&["admin", "option", "for"]));
     // Privileges, each with columns; or roles.
     let mut privileges: Vec<(String, Vec<String>)> = Vec::new();
     let mut all = None;
@@ -79,7 +80,17 @@ fn grant(cursor: &mut Cursor<'_>, grants: bool) -> Result<StatementKind> {
     if objects.is_none() && (all.is_some() || privileges.iter().any(|(_, columns)| !columns.is_empty())) {
         return Err(cursor.error());
     }
-    Ok(StatementKind::Grant(Box::new(Grant { grants, privileges, all, objects, roles, option, option_only, cascade, by })))
+    Ok(StatementKind::Grant(Box::new(Grant {
+        grants,
+        privileges,
+        all,
+        objects,
+        roles,
+        option,
+        option_only,
+        cascade,
+        by,
+    })))
 }
 
 fn columns(cursor: &mut Cursor<'_>) -> Result<Vec<String>> {
@@ -102,7 +113,21 @@ fn objects(cursor: &mut Cursor<'_>) -> Result<GrantObjects> {
             return Ok(GrantObjects::AllIn { sequences, schemas: names(cursor)? });
         }
     }
-    for words in [&["all", "functions"][..], &["all", "procedures"], &["all", "routines"], &["foreign"], &["function"], &["procedure"], &["routine"], &["language"], &["large"], &["parameter"], &["tablespace"], &["type"], &["domain"]] {
+    for words in [
+        &["all", "functions"][..],
+        &["all", "procedures"],
+        &["all", "routines"],
+        &["foreign"],
+        &["function"],
+        &["procedure"],
+        &["routine"],
+        &["language"],
+        &["large"],
+        &["parameter"],
+        &["tablespace"],
+        &["type"],
+        &["domain"],
+    ] {
         if cursor.words(words) {
             return Err(SqlError::unsupported(format!("GRANT on {}", words.join(" ").to_uppercase())));
         }

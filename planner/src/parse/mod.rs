@@ -8,6 +8,7 @@ mod create_schema;
 mod cursor;
 mod expression_tokens;
 mod from_tokens;
+mod grant;
 mod group_by;
 mod lexical;
 mod like;

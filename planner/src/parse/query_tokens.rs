@@ -73,6 +73,14 @@ fn roles(tokens: &mut Vec<TokenWithSpan>) {
         if follows(tokens, at, &["encrypted", "password"]) {
             tokens.remove(at);
         }
+        // sqlparser takes no sign there.
+        if follows(tokens, at, &["connection", "limit"])
+            && tokens.get(at + 2).is_some_and(|token| token.token == Token::Minus)
+            && matches!(tokens.get(at + 3).map(|token| &token.token), Some(Token::Number(one, _)) if one == "1")
+        {
+            let none = TokenWithSpan::wrap(Token::Number(u32::MAX.to_string(), false));
+            tokens.splice(at + 2..at + 4, [none]);
+        }
         at += 1;
     }
     let mut named = 2;

@@ -69,6 +69,7 @@ fn set(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
         return Ok(StatementKind::Set { local, name: "client_encoding".into(), value });
     }
     if cursor.word("role") {
+        let _ = cursor.sign(&Token::Eq) || cursor.word("to");
         let value = if cursor.word("none") { None } else { Some(vec![single_value(cursor)?]) };
         return Ok(StatementKind::Set { local, name: "role".into(), value });
     }

@@ -183,6 +183,22 @@ pub enum StatementKind {
     CheckTable(ast::ObjectName),
     /// ALTER SEQUENCE.
     AlterSequence(Box<AlterSequence>),
+    /// GRANT and REVOKE.
+    Grant(Box<Grant>),
+    /// REASSIGN OWNED.
+    ReassignOwned {
+        /// Whose things.
+        from: Vec<String>,
+        /// Whose they become.
+        to: String,
+    },
+    /// DROP OWNED.
+    DropOwned {
+        /// Whose things.
+        of: Vec<String>,
+        /// CASCADE.
+        cascade: bool,
+    },
     /// REINDEX.
     Reindex(Reindex),
     /// CREATE SCHEMA with what is to be made in it.
@@ -281,6 +297,49 @@ impl Isolation {
             Isolation::Serializable => "serializable",
         }
     }
+}
+
+/// GRANT and REVOKE. Names that stand alone are folded.
+#[derive(Clone, Debug)]
+pub struct Grant {
+    /// GRANT rather than REVOKE.
+    pub grants: bool,
+    /// Privileges, each with the columns it is of; without objects the roles that are granted.
+    pub privileges: Vec<(String, Vec<String>)>,
+    /// ALL PRIVILEGES, with the columns they are of.
+    pub all: Option<Vec<String>>,
+    /// ON what; none: roles are granted.
+    pub objects: Option<GrantObjects>,
+    /// To whom, or from whom.
+    pub roles: Vec<String>,
+    /// WITH GRANT OPTION, WITH ADMIN OPTION.
+    pub option: bool,
+    /// REVOKE … OPTION FOR.
+    pub option_only: bool,
+    /// CASCADE.
+    pub cascade: bool,
+    /// GRANTED BY.
+    pub by: Option<String>,
+}
+
+/// What privileges are granted on.
+#[derive(Clone, Debug)]
+pub enum GrantObjects {
+    /// Tables, views, or sequences.
+    Tables(Vec<ast::ObjectName>),
+    /// Sequences.
+    Sequences(Vec<ast::ObjectName>),
+    /// All tables and views, or all sequences, of schemas.
+    AllIn {
+        /// Sequences rather than tables.
+        sequences: bool,
+        /// Of which.
+        schemas: Vec<String>,
+    },
+    /// Schemas.
+    Schemas(Vec<String>),
+    /// Databases.
+    Databases(Vec<String>),
 }
 
 /// REINDEX.

@@ -3,7 +3,8 @@
 use super::cursor::Cursor;
 use super::statement::{DeclareCursor, Discard, Explain, FetchDirection, Reindex, ReindexKind, StatementKind};
 use super::{
-    alter_table, comment, copy, create_schema, parse_one, sequence, settings, table_as, transaction, view, with_parser,
+    alter_table, comment, copy, create_schema, grant, parse_one, sequence, settings, table_as, transaction, view,
+    with_parser,
 };
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast::{self, ObjectName};
@@ -24,6 +25,9 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         return Ok(Some(kind));
     }
     if let Some(kind) = table_as::create(cursor)? {
+        return Ok(Some(kind));
+    }
+    if let Some(kind) = grant::parse(cursor)? {
         return Ok(Some(kind));
     }
     if let Some(kind) = create_schema::create(cursor)? {
@@ -119,7 +123,6 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
         &["load"],
         &["merge"],
         &["notify"],
-        &["reassign"],
         &["refresh"],
         &["security"],
     ];

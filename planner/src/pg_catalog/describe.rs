@@ -3,7 +3,7 @@
 
 use crate::catalog::{
     Catalog, CheckDescriptor, ColumnId, ForeignKeyDescriptor, IndexDescriptor, ReferentialAction, RelationKind,
-    SchemaDescriptor, TableDescriptor,
+    TableDescriptor,
 };
 use crate::ddl::canonical;
 use crate::parse::{names::quote, parse_expression};
@@ -276,11 +276,4 @@ pub fn relation_oid(catalog: &Catalog, schema: Option<&str>, name: &str, search_
 pub fn serial_sequence(catalog: &Catalog, table: Oid, column: ColumnId) -> Option<String> {
     let sequence = catalog.owned_sequence(table, column)?;
     Some(format!("{}.{}", quote(&sequence.schema), quote(&sequence.name)))
-}
-
-/// A schema's owner may do all with it, a superuser everything, and everybody may use `public`.
-pub fn may_use_schema(catalog: &Catalog, role: Oid, schema: &SchemaDescriptor) -> bool {
-    catalog.role_by_oid(role).is_some_and(|role| role.superuser)
-        || schema.owner == role
-        || schema.oid < crate::catalog::keys::FIRST_USER_OID
 }

@@ -30,12 +30,6 @@ pub(super) const VIEWS: &[Definition] = &[
         fill: Fill::Nothing,
     },
     Definition {
-        oid: 1261,
-        name: "pg_catalog.pg_auth_members",
-        columns: "roleid oid=0, member oid=0, grantor oid=0, admin_option bool=f",
-        fill: Fill::Nothing,
-    },
-    Definition {
         oid: 12081,
         name: "pg_catalog.pg_available_extensions",
         columns: "name name, default_version text, installed_version text, comment text",

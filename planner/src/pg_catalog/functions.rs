@@ -2,6 +2,8 @@
 //! `pg_table_is_visible`, `has_table_privilege` and the like. They read the catalog of the
 //! statement under way. What they answer is computed in `describe`.
 
+mod privilege;
+
 use super::describe;
 use super::pg_description::comment;
 use super::privileges;
@@ -104,7 +106,7 @@ pub fn functions() -> Vec<ScalarFunction> {
     let mut all = definitions();
     all.extend(visibility());
     all.extend(descriptions());
-    all.extend(privileges());
+    all.extend(privilege::functions());
     all.extend(sizes());
     all.extend(lookups());
     all.extend(facts());
@@ -113,6 +115,15 @@ pub fn functions() -> Vec<ScalarFunction> {
 
 /// Definitions as SQL text.
 fn definitions() -> Vec<ScalarFunction> {
+    /// The same arguments with the relation that the first one names in its place. Errors: 42P01.
+    fn named(context: &StatementContext, arguments: &Arguments) -> Result<Arguments> {
+        let name = arguments.text(0).unwrap_or_default();
+        let Some(oid) = find_relation(context, name)? else {
+            return Err(SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist")));
+        };
+        let rest = arguments.0.iter().skip(1).cloned();
+        Ok(Arguments(std::iter::once(Datum::Int64(Some(i64::from(oid)))).chain(rest).collect()))
+    }
     fn expression(context: &StatementContext, stored: &str, pretty: bool) -> String {
         let shown = describe::shown_default(stored, &context.catalog, context.settings.search_path());
         if pretty && stored.starts_with('(') { describe::pretty_expression(&shown) } else { shown }
@@ -184,6 +195,10 @@ fn definitions() -> Vec<ScalarFunction> {
         function("pg_get_indexdef", &[oid, int4, boolean], text, |context, arguments| {
             let with_schema = !arguments.boolean(2) || index_schema_shown(context, arguments);
             index(context, arguments, arguments.integer(1).unwrap_or(0), with_schema, arguments.boolean(2))
+        }),
+        function("pg_get_viewdef", &[text], text, |context, arguments| view(context, &named(context, arguments)?)),
+        function("pg_get_viewdef", &[text, boolean], text, |context, arguments| {
+            view(context, &named(context, arguments)?)
         }),
         function("pg_get_viewdef", &[oid], text, view),
         function("pg_get_viewdef", &[oid, boolean], text, view),
@@ -306,106 +321,6 @@ fn find_relation(context: &StatementContext, text: &str) -> Result<Option<Oid>> 
     let name = parts.pop().unwrap_or_default();
     let path = context.settings.search_path();
     Ok(describe::relation_oid(&context.catalog, parts.pop().as_deref(), &name, path))
-}
-
-/// has_…_privilege: owners and superusers have every privilege, everybody may read the catalog.
-/// GRANT does not exist yet.
-fn privileges() -> Vec<ScalarFunction> {
-    fn holds(context: &StatementContext, user: Oid, owner: Oid, system: bool) -> bool {
-        system || user == owner || context.catalog.role_by_oid(user).is_some_and(|role| role.superuser)
-    }
-    fn on_relation(context: &StatementContext, arguments: &Arguments, user: Oid, at: usize) -> Result<Option<Datum>> {
-        let Some(table) = relation(context, arguments, at)? else { return Ok(None) };
-        some_bool(holds(context, user, table.owner, table.kind == RelationKind::SystemView))
-    }
-    fn on_schema(context: &StatementContext, arguments: &Arguments, user: Oid, at: usize) -> Result<Option<Datum>> {
-        let schema = match (arguments.oid(at), arguments.text(at)) {
-            (Some(oid), _) => context.catalog.schema_by_oid(oid),
-            (None, name) => context.catalog.schema(name.unwrap_or_default()),
-        };
-        let Some(schema) = schema else {
-            return match arguments.text(at) {
-                Some(name) => {
-                    Err(SqlError::new(state::INVALID_SCHEMA_NAME, format!("schema \"{name}\" does not exist")))
-                }
-                None => Ok(None),
-            };
-        };
-        some_bool(describe::may_use_schema(&context.catalog, user, &schema))
-    }
-    fn on_database(context: &StatementContext, _: &Arguments, user: Oid, _: usize) -> Result<Option<Datum>> {
-        // Everybody may connect; only what CREATE DATABASE's owner may is kept from others.
-        let _ = user;
-        let _ = context;
-        some_bool(true)
-    }
-    type On = fn(&StatementContext, &Arguments, Oid, usize) -> Result<Option<Datum>>;
-    fn with_user(on: On, user_first: bool) -> Kernel {
-        Arc::new(move |call: &Call<'_>| -> Result<ArrayRef> {
-            let context = call.context()?;
-            let mut values = Vec::with_capacity(call.rows);
-            for row in 0..call.rows {
-                let arguments = call
-                    .arguments
-                    .iter()
-                    .map(|array| Ok(ScalarValue::try_from_array(array, Call::row_of(array, row))?))
-                    .collect::<Result<Vec<_>>>()?;
-                if arguments.iter().any(ScalarValue::is_null) {
-                    values.push(Datum::Boolean(None));
-                    continue;
-                }
-                let arguments = Arguments(arguments);
-                let user = if user_first { role(&context, &arguments, 0)? } else { context.session.user_oid };
-                let value = on(&context, &arguments, user, usize::from(user_first))?;
-                values.push(value.unwrap_or(Datum::Boolean(None)));
-            }
-            if values.is_empty() {
-                return Ok(new_empty_array(&SqlType::BOOL.arrow()));
-            }
-            Ok(ScalarValue::iter_to_array(values)?)
-        })
-    }
-    let mut all = Vec::new();
-    let (text, oid, name, int2) = (SqlType::TEXT, SqlType::OID, SqlType::NAME, SqlType::INT2);
-    let kinds: [(&'static str, On, bool); 7] = [
-        ("has_table_privilege", on_relation, false),
-        ("has_any_column_privilege", on_relation, false),
-        ("has_sequence_privilege", on_relation, false),
-        ("has_column_privilege", on_relation, true),
-        ("has_schema_privilege", on_schema, false),
-        ("has_database_privilege", on_database, false),
-        ("has_tablespace_privilege", on_database, false),
-    ];
-    for (function_name, on, column) in kinds {
-        for object in [text, oid] {
-            let columns: &[Option<SqlType>] = if column { &[Some(text), Some(int2)] } else { &[None] };
-            for column in columns {
-                let mut arguments = vec![object];
-                arguments.extend(column);
-                arguments.push(text);
-                for user in [None, Some(name), Some(oid)] {
-                    let mut arguments = arguments.clone();
-                    if let Some(user) = user {
-                        arguments.insert(0, user);
-                    }
-                    let kernel = with_user(on, user.is_some());
-                    all.push(ScalarFunction::new(function_name, &arguments, SqlType::BOOL, Stability::Stable, kernel));
-                }
-            }
-        }
-    }
-    fn same_role(context: &StatementContext, user: Oid, role: Oid) -> bool {
-        user == role || context.catalog.role_by_oid(user).is_some_and(|role| role.superuser)
-    }
-    for object in [name, oid] {
-        all.push(function("pg_has_role", &[object, text], SqlType::BOOL, |context, arguments| {
-            some_bool(same_role(context, context.session.user_oid, role(context, arguments, 0)?))
-        }));
-        all.push(function("pg_has_role", &[object, object, text], SqlType::BOOL, |context, arguments| {
-            some_bool(same_role(context, role(context, arguments, 0)?, role(context, arguments, 1)?))
-        }));
-    }
-    all
 }
 
 /// Sizes on the medium, roughly.
@@ -546,10 +461,53 @@ fn lookups() -> Vec<ScalarFunction> {
     ]
 }
 
+/// The number of bytes that a text such as `10 MB` says. Errors: 22023.
+fn size_bytes(text: &str) -> Result<i64> {
+    let trimmed = text.trim();
+    let digits = trimmed.find(|c: char| !(c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E')));
+    let (number, unit) = trimmed.split_at(digits.unwrap_or(trimmed.len()));
+    let wrong = || SqlError::new(state::INVALID_PARAMETER_VALUE, format!("invalid size: \"{text}\""));
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let factor = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "bytes" | "b" => 1.0,
+        "kb" => 1024.0,
+        "mb" => 1024.0 * 1024.0,
+        "gb" => 1024.0 * 1024.0 * 1024.0,
+        "tb" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        "pb" => 1024.0 * 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        _ => {
+            return Err(wrong()
+                .detail(format!("Invalid size unit: \"{}\".", unit.trim()))
+                .hint("Valid units are \"bytes\", \"B\", \"kB\", \"MB\", \"GB\", \"TB\", and \"PB\"."));
+        }
+    };
+    let bytes = (number * factor).trunc();
+    if bytes.abs() >= 9_223_372_036_854_775_807.0 {
+        return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "bigint out of range"));
+    }
+    Ok(bytes as i64)
+}
+
 /// What is the same everywhere here.
 fn facts() -> Vec<ScalarFunction> {
+    fn started(context: &StatementContext, _: &Arguments) -> Result<Option<Datum>> {
+        let started = context.session.database()?.started();
+        Ok(Some(Datum::TimestampMicrosecond(Some(started), Some("+00:00".into()))))
+    }
     let (oid, boolean) = (SqlType::OID, SqlType::BOOL);
     vec![
+        function("pg_postmaster_start_time", &[], SqlType::TIMESTAMPTZ, started),
+        // The configuration is that of the start.
+        function("pg_conf_load_time", &[], SqlType::TIMESTAMPTZ, started),
+        function("pg_jit_available", &[], boolean, |_, _| some_bool(false)),
+        function("pg_trigger_depth", &[], SqlType::INT4, |_, _| Ok(Some(Datum::Int32(Some(0))))),
+        function("current_query", &[], SqlType::TEXT, |context, _| {
+            let own = context.session.database()?.activities().find(context.session.backend_pid);
+            Ok(own.map(|own| Datum::Utf8(Some(own.doing().query.to_string()))))
+        }),
+        function("pg_size_bytes", &[SqlType::TEXT], SqlType::INT8, |_, arguments| {
+            size_bytes(arguments.text(0).unwrap_or_default()).map(|bytes| Some(Datum::Int64(Some(bytes))))
+        }),
         function("pg_encoding_to_char", &[SqlType::INT4], SqlType::NAME, |_, arguments| {
             some_text(match arguments.integer(0) {
                 Some(0) => "SQL_ASCII",

@@ -13,6 +13,7 @@ mod percosql_tablets;
 mod pg_am;
 mod pg_attrdef;
 mod pg_attribute;
+mod pg_auth_members;
 mod pg_authid;
 mod pg_cast;
 mod pg_class;
@@ -48,6 +49,7 @@ mod schema_check_constraints;
 mod schema_columns;
 mod schema_constraint_column_usage;
 mod schema_key_column_usage;
+mod schema_privileges;
 mod schema_referential_constraints;
 mod schema_schemata;
 mod schema_sequences;
@@ -98,7 +100,13 @@ static FILLED: &[&Definition] = &[
     &pg_am::VIEW,
     &pg_attrdef::VIEW,
     &pg_attribute::VIEW,
+    &pg_auth_members::VIEW,
     &pg_authid::VIEW,
+    &schema_privileges::TABLES,
+    &schema_privileges::GRANTS,
+    &schema_privileges::COLUMNS,
+    &schema_privileges::ENABLED,
+    &schema_privileges::APPLICABLE,
     &pg_cast::VIEW,
     &pg_class::VIEW,
     &pg_collation::VIEW,

@@ -20,7 +20,16 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 /// One column.
-fn add(rows: &mut Rows, relation: Oid, number: i16, column: &ColumnDescriptor, of_index: bool) -> Result<()> {
+fn add(
+    context: &StatementContext,
+    rows: &mut Rows,
+    relation: Oid,
+    number: i16,
+    column: &ColumnDescriptor,
+    of_index: bool,
+) -> Result<()> {
+    let granted = Some(&column.acl).filter(|acl| !acl.is_empty() && !of_index);
+    let shown = super::privileges::shown(&context.catalog, granted);
     let facts = type_facts(&column.ty);
     let identity = match column.identity {
         Some(Identity::Always) if !of_index => "a",
@@ -48,6 +57,7 @@ fn add(rows: &mut Rows, relation: Oid, number: i16, column: &ColumnDescriptor, o
             ),
         ),
         ("atthasmissing", Datum::from(column.missing.is_some() && !of_index)),
+        ("attacl", shown),
         ("attidentity", value::text(identity)),
         ("attgenerated", value::text(if column.generated.is_some() && !of_index { "s" } else { "" })),
         ("attisdropped", Datum::from(column.dropped)),
@@ -59,7 +69,7 @@ fn add(rows: &mut Rows, relation: Oid, number: i16, column: &ColumnDescriptor, o
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     for table in context.catalog.relations() {
         for column in &table.columns {
-            add(rows, table.oid, column.id, column, false)?;
+            add(context, rows, table.oid, column.id, column, false)?;
         }
         for index in &table.indexes {
             let of_expression = |expression: &IndexExpression| ColumnDescriptor {
@@ -74,7 +84,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             let included = index.include.iter().map(|id| table.column(*id).cloned());
             for (number, column) in (1_i16..).zip(keys.chain(included)) {
                 if let Some(column) = column {
-                    add(rows, index.oid, number, &column, true)?;
+                    add(context, rows, index.oid, number, &column, true)?;
                 }
             }
         }

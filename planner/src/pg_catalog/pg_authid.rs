@@ -37,7 +37,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
 
 /// Errors: 42501 for everybody else.
 pub(super) fn only_superusers(context: &StatementContext, name: &str) -> Result<()> {
-    let user = context.catalog.role_by_oid(context.session.user_oid);
+    let user = context.catalog.role_by_oid(context.role());
     if user.is_some_and(|role| role.superuser) {
         return Ok(());
     }

@@ -1,8 +1,8 @@
 //! `pg_class`: tables, sequences, indexes and system views.
 
 use super::definition::{Definition, Fill, Rows, value};
-use super::describe;
 use super::pg_am::{BTREE, HEAP};
+use super::{describe, privileges};
 use crate::catalog::RelationKind;
 use crate::error::Result;
 use crate::execution::StatementContext;
@@ -43,6 +43,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             // Those by which PostgreSQL holds tables to FOREIGN KEYs.
             ("relhastriggers", Datum::from(!table.foreign_keys.is_empty() || context.catalog.is_referenced(table.oid))),
             ("relispopulated", Datum::from(true)),
+            ("relacl", privileges::shown(&context.catalog, table.acl.as_ref())),
             ("relreplident", value::text(if table.kind == RelationKind::Table { "d" } else { "n" })),
         ])?;
         for index in &table.indexes {

@@ -30,6 +30,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("dattablespace", value::oid(1663)),
             ("datcollate", value::text("C.UTF-8")),
             ("datctype", value::text("C.UTF-8")),
+            ("datacl", super::privileges::shown(&context.catalog, database.acl.as_ref())),
         ])?;
     }
     Ok(())

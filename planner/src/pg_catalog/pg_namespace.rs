@@ -30,8 +30,8 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
 
 /// Everybody uses `public`: said as PostgreSQL says it, so that pg_dump finds nothing changed there.
 fn acl(context: &StatementContext, schema: &SchemaDescriptor) -> Datum {
-    if schema.name != "public" {
-        return Datum::Null;
+    if schema.acl.is_some() || schema.name != "public" {
+        return super::privileges::shown(&context.catalog, schema.acl.as_ref());
     }
     let owner = role_name(&context.catalog, schema.owner);
     let items = [format!("{owner}=UC/{owner}"), format!("=U/{owner}")];

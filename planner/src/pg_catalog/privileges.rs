@@ -1,11 +1,19 @@
-//! Privileges as PostgreSQL shows them. Nothing is granted here.
+//! Privileges as PostgreSQL shows them.
 
+use crate::catalog::Catalog;
+use crate::catalog::acl::Acl;
 use crate::error::{Result, SqlError};
 use crate::types::{Datum, SqlType};
 use datafusion::scalar::ScalarValue;
 
-/// What PostgreSQL grants on a new object of a kind: to everybody, and to its owner (manual, table 5.2). Nothing is
-/// granted here: tools compare it with what was.
+/// Grants as a list of `aclitem`; NULL where there are none yet.
+pub(super) fn shown(catalog: &Catalog, acl: Option<&Acl>) -> Datum {
+    let Some(acl) = acl else { return Datum::Null };
+    let items: Vec<Datum> = acl.iter().map(|grant| Datum::Utf8(Some(catalog.shown_grant(grant)))).collect();
+    Datum::List(ScalarValue::new_list_nullable(&items, &SqlType::TEXT.arrow()))
+}
+
+/// What PostgreSQL grants on a new object of a kind: to everybody, and to its owner (manual, table 5.2).
 pub(super) fn by_default(kind: &str, owner: &str) -> Result<Option<Datum>> {
     let (everybody, own) = match kind {
         "c" => ("", ""),

@@ -20,6 +20,7 @@ pub struct Database {
     statements: StatementCache,
     activities: Arc<Activities>,
     env: EnvRef,
+    started: i64,
 }
 
 impl Database {
@@ -53,6 +54,7 @@ impl Database {
             engine,
             statements: StatementCache::default(),
             activities: Arc::default(),
+            started: i64::try_from(env.now_micros()).unwrap_or(i64::MAX),
             env,
         }))
     }
@@ -95,6 +97,10 @@ impl Database {
     /// Its sessions.
     pub fn activities(&self) -> &Arc<Activities> {
         &self.activities
+    }
+    /// When it was opened, in microseconds since the Unix epoch.
+    pub fn started(&self) -> i64 {
+        self.started
     }
     /// Time and randomness.
     pub fn env(&self) -> &EnvRef {

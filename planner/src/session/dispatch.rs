@@ -36,6 +36,9 @@ pub(super) enum Definition<'a> {
     Sql(&'a ast::Statement, &'a Extras),
     Relation(&'a crate::parse::AlterRelation),
     Reindex(&'a crate::parse::Reindex),
+    Grant(&'a crate::parse::Grant),
+    ReassignOwned(&'a [String], &'a str),
+    DropOwned(&'a [String], bool),
     Sequence(&'a crate::parse::AlterSequence),
     CreateView(&'a crate::parse::CreateView),
     AlterView(&'a ast::Statement),
@@ -222,6 +225,16 @@ impl Session {
             StatementKind::AlterRelation(alter) => {
                 self.define_writing(&format!("ALTER {}", alter.kind.to_uppercase()), Definition::Relation(alter)).await
             }
+            StatementKind::Grant(grant) => {
+                let what = if grant.grants { "GRANT" } else { "REVOKE" };
+                self.define_writing(what, Definition::Grant(grant)).await
+            }
+            StatementKind::ReassignOwned { from, to } => {
+                self.define_writing("REASSIGN OWNED", Definition::ReassignOwned(from, to)).await
+            }
+            StatementKind::DropOwned { of, cascade } => {
+                self.define_writing("DROP OWNED", Definition::DropOwned(of, *cascade)).await
+            }
             StatementKind::Reindex(reindex) => {
                 use crate::parse::ReindexKind as K;
                 if reindex.concurrently || !matches!(reindex.kind, K::Index | K::Table) {
@@ -374,6 +387,9 @@ impl Session {
             let mut ddl = self.begin_ddl().await?;
             ddl.renewable = renewable;
             let tag = match definition {
+                Definition::Grant(grant) => ddl::grant(&ddl, grant).await,
+                Definition::ReassignOwned(from, to) => ddl::reassign_owned(&ddl, from, to).await,
+                Definition::DropOwned(of, cascade) => ddl::drop_owned(&ddl, of, cascade).await,
                 Definition::Reindex(reindex) => ddl::reindex(&ddl, reindex).await,
                 Definition::Relation(alter) => ddl::alter_relation(&ddl, alter).await,
                 Definition::Sql(tree, extras) => {
@@ -407,11 +423,12 @@ impl Session {
         if self.block.read_only() {
             return Err(refused_in_read_only("CREATE INDEX"));
         }
+        let user = self.begin_statement(Vec::new()).await?.role();
         let context = ddl::online::OnlineContext {
             store: self.database.catalog().clone(),
             settings: self.shared.settings(),
             session: self.shared.clone(),
-            user: self.shared.user_oid,
+            user,
             database: self.shared.database_oid,
         };
         // The snapshot of an implicit transaction that only looked at names is not needed any more.
@@ -423,6 +440,7 @@ impl Session {
     pub(super) async fn begin_ddl(&mut self) -> Result<DdlContext> {
         let context = self.begin_statement(Vec::new()).await?;
         let locks = self.block.locks().ok_or_else(|| SqlError::internal("a transaction without locks"))?;
+        let user = context.role();
         Ok(DdlContext {
             store: self.database.catalog().clone(),
             transaction: context.transaction.clone(),
@@ -430,7 +448,7 @@ impl Session {
             locks,
             settings: context.settings.clone(),
             session: self.shared.clone(),
-            user: self.shared.user_oid,
+            user,
             renewable: false,
             stale: AtomicBool::new(false),
             likes: Vec::new(),

@@ -84,6 +84,14 @@ impl Session {
                 format!("role \"{}\" is not permitted to log in", role.name),
             ));
         }
+        if let Some(limit) = role.connection_limit.filter(|_| !role.superuser) {
+            let sessions = database.activities().list();
+            let own = sessions.iter().filter(|session| session.backend.user.0 == role.oid).count();
+            if own >= limit as usize {
+                let message = format!("too many connections for role \"{}\"", role.name);
+                return Err(SqlError::new(state::TOO_MANY_CONNECTIONS, message));
+            }
+        }
         let descriptor = descriptor?;
         let mut settings = Settings::new(&role.name)
             .with_fixed("is_superuser", if role.superuser { "on" } else { "off" })?

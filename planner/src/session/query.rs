@@ -23,6 +23,8 @@ pub struct Surroundings {
     search_path: Vec<String>,
     /// What constants of dates were read by.
     reading: String,
+    /// The role in force, where privileges are asked for.
+    user: Option<String>,
 }
 
 impl Surroundings {
@@ -33,6 +35,7 @@ impl Surroundings {
             database: catalog.database().oid,
             search_path: settings.search_path().to_vec(),
             reading: format!("{:?} {:?}", settings.time_zone(), settings.date_format()),
+            user: settings.is_checked().then(|| settings.user().to_string()),
         }
     }
 }

@@ -38,14 +38,6 @@ impl Session {
             ));
             return Ok(());
         }
-        if let "role" | "session_authorization" = name {
-            return match value {
-                None => Ok(()),
-                Some([user]) if *user == self.shared.user => Ok(()),
-                Some(_) if name == "role" => Err(SqlError::unsupported("SET ROLE")),
-                Some(_) => Err(SqlError::unsupported("SET SESSION AUTHORIZATION")),
-            };
-        }
         match name {
             "transaction_isolation" | "transaction_read_only" | "transaction_deferrable" => {
                 let modes = self.modes_of(name, value)?;
@@ -108,6 +100,65 @@ impl Session {
         Ok(modes)
     }
 
+    /// SET ROLE and SET SESSION AUTHORIZATION; no role: back to who logged in. Errors: 22023, 42501.
+    pub(super) async fn set_role(&mut self, local: bool, name: &str, value: Option<&[String]>) -> Result<()> {
+        let catalog = self.block.statement(false).await?.catalog;
+        if local && self.block.is_implicit() {
+            self.shared.notify(Notice::warning(
+                state::NO_ACTIVE_SQL_TRANSACTION,
+                "SET LOCAL can only be used in transaction blocks",
+            ));
+            return Ok(());
+        }
+        let settings = self.shared.settings();
+        let named = |name: &str| {
+            catalog
+                .role(name)
+                .ok_or_else(|| SqlError::new(state::INVALID_PARAMETER_VALUE, format!("role \"{name}\" does not exist")))
+        };
+        let wanted = match value {
+            None => None,
+            Some([none]) if name == "role" && none == "none" => None,
+            Some([wanted]) => Some(named(wanted)?),
+            Some(_) => return Err(SqlError::syntax("syntax error in SET ROLE")),
+        };
+        let (role, session) = if name == "role" {
+            let session = settings.session_user();
+            let own = catalog.role(&session).map_or(self.shared.user_oid, |role| role.oid);
+            if let Some(wanted) =
+                wanted.as_ref().filter(|wanted| !catalog.is_superuser(own) && !catalog.is_member(own, wanted.oid))
+            {
+                let message = format!("permission denied to set role \"{}\"", wanted.name);
+                return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+            }
+            (wanted.map_or_else(|| "none".to_string(), |role| role.name.clone()), session)
+        } else {
+            let session = wanted.map_or_else(|| self.shared.user.clone(), |role| role.name.clone());
+            if session != self.shared.user && !catalog.is_superuser(self.shared.user_oid) {
+                let message = "permission denied to set session authorization";
+                return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+            }
+            ("none".to_string(), session)
+        };
+        let in_force = if role == "none" { &session } else { &role };
+        let superuser = catalog.role(in_force).is_some_and(|role| role.superuser);
+        self.shared.with_settings(|stack| {
+            let values = [
+                ("session_authorization", session.as_str()),
+                ("role", role.as_str()),
+                ("is_superuser", if superuser { "on" } else { "off" }),
+            ];
+            for (name, value) in values {
+                if local {
+                    stack.set_fixed_local(name, value)?;
+                } else {
+                    stack.set_fixed(name, value)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// SET SESSION CHARACTERISTICS: the modes of transactions to come.
     pub(super) fn set_characteristics(&mut self, modes: TransactionModes) -> Result<()> {
         self.block.ensure()?;
@@ -128,18 +179,13 @@ impl Session {
 
     pub(super) fn run_reset(&mut self, name: &str) -> Result<()> {
         self.block.ensure()?;
-        match name {
-            "role" | "session_authorization" => Ok(()),
-            _ => self.shared.with_settings(|stack| stack.reset(name)),
-        }
+        self.shared.with_settings(|stack| stack.reset(name))
     }
 
     pub(super) fn run_show(&mut self, name: &str) -> Result<Outcome> {
         self.block.ensure()?;
-        let (title, value) = match name {
-            "role" => ("role", Some("none".to_string())),
-            _ => (registry::find(name).map_or(name, |definition| definition.name), self.shared.settings().get(name)),
-        };
+        let (title, value) =
+            (registry::find(name).map_or(name, |definition| definition.name), self.shared.settings().get(name));
         let value = value.ok_or_else(|| unknown(name))?;
         text_rows(&[title], &[vec![value]], "SHOW")
     }

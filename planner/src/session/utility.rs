@@ -44,6 +44,14 @@ impl Session {
     /// Runs one.
     pub(super) async fn run_utility(&mut self, statement: &Statement) -> Result<Outcome> {
         Ok(match &statement.kind {
+            StatementKind::Set { local, name, value } if name == "role" || name == "session_authorization" => {
+                self.set_role(*local, name, value.as_deref()).await?;
+                done("SET")
+            }
+            StatementKind::Reset(name) if name == "role" || name == "session_authorization" => {
+                self.set_role(false, name, None).await?;
+                done("RESET")
+            }
             StatementKind::Set { local, name, value } => {
                 self.run_set(*local, name, value.as_deref())?;
                 done("SET")
@@ -94,6 +102,7 @@ impl Session {
                 if matches!(what, Discard::All | Discard::Temporary) {
                     if *what == Discard::All {
                         self.refuse_in_block("DISCARD ALL")?;
+                        self.set_role(false, "session_authorization", None).await?;
                     }
                     self.discard_temporary().await?;
                 }

@@ -42,7 +42,8 @@ impl<'a> Runner<'a> {
                 parsed
             }
         };
-        let (catalog, settings) = (&self.context.catalog, &self.context.settings);
+        // What a FOREIGN KEY does needs no privileges.
+        let (catalog, settings) = (&self.context.catalog, &Arc::new(self.context.settings.unchecked()));
         let surroundings = Surroundings::new(catalog, settings);
         let now = self.context.transaction_time;
         let planned = self.database.statements().get_or_plan(&statement, &types, surroundings, || {

@@ -17,7 +17,12 @@ use std::time::Duration;
 pub struct Settings {
     /// What differs from the definition's first value, by definition's name; and settings with a dot, by lower-cased name.
     values: BTreeMap<String, String>,
+    /// Who logged in.
+    login: Arc<str>,
+    /// The role in force.
     user: Arc<str>,
+    /// Whether privileges are asked for.
+    checked: bool,
     search_path: Arc<[String]>,
     /// The same without the schema of temporary tables, unless search_path names it.
     creation_path: Arc<[String]>,
@@ -42,7 +47,9 @@ impl Settings {
     pub fn new(user: &str) -> Self {
         let mut settings = Settings {
             values: BTreeMap::new(),
+            login: user.into(),
             user: user.into(),
+            checked: true,
             search_path: Arc::new([]),
             creation_path: Arc::new([]),
             temporary: None,
@@ -57,6 +64,22 @@ impl Settings {
         settings
     }
 
+    /// The name of the role in force: `current_user`.
+    pub fn user(&self) -> &str {
+        &self.user
+    }
+    /// `session_user`.
+    pub fn session_user(&self) -> String {
+        self.values.get("session_authorization").cloned().unwrap_or_else(|| self.login.to_string())
+    }
+    /// Whether what is bound with these settings needs privileges.
+    pub fn is_checked(&self) -> bool {
+        self.checked
+    }
+    /// These settings for what the server does by itself: no privileges are asked for.
+    pub fn unchecked(&self) -> Settings {
+        Settings { checked: false, ..self.clone() }
+    }
     /// The schemas searched for unqualified names, `"$user"` already replaced, pg_catalog not
     /// included unless named; the session's schema of temporary tables first, unless it is named.
     pub fn search_path(&self) -> &[String] {
@@ -190,6 +213,8 @@ impl Settings {
 
     /// Works out what is asked for often.
     fn derive(&mut self) {
+        let role = self.values.get("role").filter(|role| *role != "none");
+        self.user = role.map_or_else(|| self.session_user().into(), |role| role.as_str().into());
         let path = self.get("search_path").unwrap_or_default();
         self.search_path = value::split_identifiers(&path)
             .unwrap_or_default()

@@ -278,6 +278,7 @@ pub const DEFINITIONS: &[Definition] = &[
         "When generating SQL fragments, quote all identifiers.",
     ),
     user("random_page_cost", "4", cost(), NO_EFFECT),
+    internal("role", "none", "Sets the current role."),
     user("row_security", "on", Kind::Bool, "Has no effect: there are no row security policies."),
     user(
         "search_path",

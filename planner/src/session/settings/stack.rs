@@ -51,12 +51,19 @@ impl SettingsStack {
     pub fn reset_all(&mut self) {
         // What describes the transaction under way is not reset.
         let mut settings = self.reset.as_ref().clone();
+        let kept = ["role", "session_authorization", "is_superuser"];
+        for name in kept {
+            if let Some(known) = self.level.current.get(name).and_then(|value| settings.with_fixed(name, &value).ok()) {
+                settings = known;
+            }
+        }
+        let session = Arc::new(settings.clone());
         for name in ["transaction_isolation", "transaction_read_only", "transaction_deferrable"] {
             if let Some(kept) = self.level.current.get(name).and_then(|value| settings.with_fixed(name, &value).ok()) {
                 settings = kept;
             }
         }
-        self.level = Level { current: Arc::new(settings), session: self.reset.clone() };
+        self.level = Level { current: Arc::new(settings), session };
     }
     /// Sets until the end of the transaction what the session itself decides.
     pub fn set_fixed_local(&mut self, name: &str, value: &str) -> Result<()> {

@@ -1,0 +1,28 @@
+//! `pg_auth_members`: which role is a member of which.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_auth_members`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 1261,
+    name: "pg_catalog.pg_auth_members",
+    columns: "roleid oid=0, member oid=0, grantor oid=0, admin_option bool=f",
+    fill: Fill::Now(rows),
+};
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for role in context.catalog.roles() {
+        for membership in &role.member_of {
+            rows.add([
+                ("roleid", value::oid(membership.role)),
+                ("member", value::oid(role.oid)),
+                ("grantor", value::oid(membership.grantor)),
+                ("admin_option", Datum::from(membership.admin)),
+            ])?;
+        }
+    }
+    Ok(())
+}
