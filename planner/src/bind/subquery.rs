@@ -255,7 +255,7 @@ impl Binder<'_> {
         let left = self.expr(left, Env { conjunct: false, ..env })?;
         let bound = self.inner_query(query, env)?;
         let (left, plan) = self.matched(left, bound)?;
-        if !env.conjunct {
+        if !env.conjunct || !outer_columns(&plan).is_empty() {
             return self.counted(left, plan, operator, all, false, env);
         }
         let expr = Expr::SetComparison(SetComparison {

@@ -2,10 +2,11 @@
 //!
 //! `column = constant` keeps the column's side untouched wherever the constant can be written in the column's type.
 
+use super::array::key::{one_form, one_form_f32};
 use super::cast::cast_exists;
 use super::kernel::{KernelFunction, Stability};
 use super::operator::no_operator;
-use super::typed::{Bytea, NumericBytes, Text, unary};
+use super::typed::{Bytea, Float4, Float8, NumericBytes, Text, unary};
 use super::{CastContext, Resolver, TypedExpr};
 use crate::error::Result;
 use crate::types::numeric::Numeric as NumericValue;
@@ -33,6 +34,15 @@ pub fn numeric_key(expr: TypedExpr) -> TypedExpr {
 fn interval_key(expr: TypedExpr) -> TypedExpr {
     let kernel = unary::<NumericBytes, NumericBytes, _>(|bytes: &[u8]| Ok(interval::canonical(bytes)));
     fold(INTERVAL_KEY, kernel, expr, SqlType::INTERVAL)
+}
+
+/// A float in the one form of all that equal it: there are two zeros, and many NaNs.
+fn float_key(expr: TypedExpr) -> TypedExpr {
+    let ty = expr.ty.plain();
+    if ty.base == BaseType::Float4 {
+        return fold("float_key", unary::<Float4, Float4, _>(|v: f32| Ok(one_form_f32(v))), expr, ty);
+    }
+    fold("float_key", unary::<Float8, Float8, _>(|v: f64| Ok(one_form(v))), expr, ty)
 }
 
 /// The key of a jsonb, as bytes.
@@ -73,6 +83,7 @@ pub(super) fn canonical(expr: TypedExpr) -> TypedExpr {
         BaseType::Numeric if expr.ty.modifier < 4 => numeric_key(expr),
         BaseType::Char if expr.ty.modifier < 4 => trimmed(expr),
         BaseType::Interval => interval_key(expr),
+        BaseType::Float4 | BaseType::Float8 => float_key(expr),
         BaseType::Jsonb => TypedExpr::new(jsonb_key(expr).expr, SqlType::JSONB),
         BaseType::Record(_) => super::record::record_key(expr),
         _ => expr,

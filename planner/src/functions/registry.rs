@@ -304,3 +304,18 @@ fn choose<'c>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_function_is_there_twice() {
+        for (name, functions) in REGISTRY.iter() {
+            for (at, function) in functions.iter().enumerate() {
+                let twice = functions.iter().skip(at + 1).any(|other| other.arguments == function.arguments);
+                assert!(!twice, "{name}({:?})", function.arguments);
+            }
+        }
+    }
+}

@@ -461,33 +461,6 @@ fn lookups() -> Vec<ScalarFunction> {
     ]
 }
 
-/// The number of bytes that a text such as `10 MB` says. Errors: 22023.
-fn size_bytes(text: &str) -> Result<i64> {
-    let trimmed = text.trim();
-    let digits = trimmed.find(|c: char| !(c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E')));
-    let (number, unit) = trimmed.split_at(digits.unwrap_or(trimmed.len()));
-    let wrong = || SqlError::new(state::INVALID_PARAMETER_VALUE, format!("invalid size: \"{text}\""));
-    let number: f64 = number.parse().map_err(|_| wrong())?;
-    let factor = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "bytes" | "b" => 1.0,
-        "kb" => 1024.0,
-        "mb" => 1024.0 * 1024.0,
-        "gb" => 1024.0 * 1024.0 * 1024.0,
-        "tb" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        "pb" => 1024.0 * 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        _ => {
-            return Err(wrong()
-                .detail(format!("Invalid size unit: \"{}\".", unit.trim()))
-                .hint("Valid units are \"bytes\", \"B\", \"kB\", \"MB\", \"GB\", \"TB\", and \"PB\"."));
-        }
-    };
-    let bytes = (number * factor).trunc();
-    if bytes.abs() >= 9_223_372_036_854_775_807.0 {
-        return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "bigint out of range"));
-    }
-    Ok(bytes as i64)
-}
-
 /// What is the same everywhere here.
 fn facts() -> Vec<ScalarFunction> {
     fn started(context: &StatementContext, _: &Arguments) -> Result<Option<Datum>> {
@@ -504,9 +477,6 @@ fn facts() -> Vec<ScalarFunction> {
         function("current_query", &[], SqlType::TEXT, |context, _| {
             let own = context.session.database()?.activities().find(context.session.backend_pid);
             Ok(own.map(|own| Datum::Utf8(Some(own.doing().query.to_string()))))
-        }),
-        function("pg_size_bytes", &[SqlType::TEXT], SqlType::INT8, |_, arguments| {
-            size_bytes(arguments.text(0).unwrap_or_default()).map(|bytes| Some(Datum::Int64(Some(bytes))))
         }),
         function("pg_encoding_to_char", &[SqlType::INT4], SqlType::NAME, |_, arguments| {
             some_text(match arguments.integer(0) {

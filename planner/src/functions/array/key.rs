@@ -18,6 +18,7 @@ pub(in crate::functions) fn array_key(expr: TypedExpr) -> TypedExpr {
     let ty = expr.ty.plain();
     let result = match ty.base {
         BaseType::Numeric | BaseType::Interval | BaseType::Char | BaseType::Record(_) => ty,
+        BaseType::Float4 | BaseType::Float8 => ty,
         BaseType::Jsonb => SqlType::BYTEA.array_of(),
         _ => return expr,
     };
@@ -35,10 +36,22 @@ fn canonical(call: &Call<'_>) -> Result<ArrayRef> {
             made.append(&ValueRef::Bytes(crate::encoding::record_key(bytes)?))
         }
         (ValueRef::Bytes(bytes), _) => made.append(&ValueRef::Bytes(&interval::canonical(bytes))),
+        (ValueRef::Float4(value), _) => made.append(&ValueRef::Float4(one_form_f32(value))),
+        (ValueRef::Float8(value), _) => made.append(&ValueRef::Float8(one_form(value))),
         (ValueRef::Text(text), BaseType::Jsonb) => made.append(&ValueRef::Bytes(&json::key(text)?)),
         (ValueRef::Text(text), _) => made.append(&ValueRef::Text(text.trim_end_matches(' '))),
         (other, _) => made.append(&other),
     })
+}
+
+/// A float in the one form of all that equal it: there are two zeros, and many NaNs.
+pub(in crate::functions) fn one_form(value: f64) -> f64 {
+    if value.is_nan() { f64::NAN } else { value + 0.0 }
+}
+
+/// See [`one_form`].
+pub(in crate::functions) fn one_form_f32(value: f32) -> f32 {
+    if value.is_nan() { f32::NAN } else { value + 0.0 }
 }
 
 /// Bytes by which arrays are in order: element by element, NULL behind everything, and of two that begin alike the shorter

@@ -486,7 +486,7 @@ mod tests {
             (f64::INFINITY, "9.99EEEE", " #.######"),
             (12_345_678_901.5, "99999999999.9999999999", " 12345678901.5000"),
             (1.5, "9.9", " 1.5"),
-            (-0.5, "9.9", "  -.5"),
+            (-0.5, "9.9", " -.5"),
         ] {
             assert_eq!(format_float(value, FLOAT8_DIGITS, pattern).unwrap(), text, "{value} {pattern}");
         }

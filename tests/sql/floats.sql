@@ -1,0 +1,22 @@
+-- Floats that are equal and look different: two zeros, and NaN.
+create table z as select * from (values (1,'0'::float8),(2,'-0'::float8),(3,'1'::float8)) v(id,x);
+select count(*) from (select distinct x from z) y;
+select count(*) from (select x from z group by x) y;
+select count(*) from (select x from z union select x from z) y;
+select count(*) from (select x from z where id=1 intersect select x from z where id=2) y;
+select count(*) from (select x from z where id=1 except select x from z where id=2) y;
+select count(*) from z a join z b on a.x=b.x;
+select count(*) from z a where x in (select x from z where id=2);
+select count(distinct x) from z;
+select x, rank() over (order by x), count(*) over (partition by x) from z order by id;
+select count(*) from (select distinct x::float4 from z) y;
+select count(*) from (select array[x] from z group by array[x]) y;
+select count(*) from (select distinct on (x) id from z) y;
+create table zk(x float8 primary key); insert into zk values (0); insert into zk values ('-0');
+select x = '-0'::float8, x < '-0'::float8, x in ('-0'::float8, 5) from z where id=1;
+select greatest(x,'-0'), least('-0',x), nullif(x,'-0') from z where id=1;
+select count(*) from z where x between '-0' and '0';
+select x, count(*) from (values ('NaN'::float8), ('infinity'::float8 - 'infinity'::float8), ('NaN'::float8)) v(x) group by x;
+select count(distinct x::float4) from (values ('NaN'::float8), ('infinity'::float8 - 'infinity'::float8)) v(x);
+select id, x from z order by x, id desc;
+select max(id), min(id), x = 0 as zero from z group by x order by 1;
