@@ -10,6 +10,7 @@ use crate::execution::Slots;
 use crate::execution::{computed_source, table_source};
 use crate::plan::{Engine, PreparedPlan};
 use crate::types::SqlType;
+use crate::types::datetime::{DateFormat, TimeZone};
 use datafusion::logical_expr::LogicalPlan;
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
@@ -22,7 +23,7 @@ pub struct Surroundings {
     database: crate::types::Oid,
     search_path: Vec<String>,
     /// What constants of dates were read by.
-    reading: String,
+    reading: (TimeZone, DateFormat),
     /// The role in force, where privileges are asked for.
     user: Option<String>,
 }
@@ -34,7 +35,7 @@ impl Surroundings {
             catalog_version: catalog.version(),
             database: catalog.database().oid,
             search_path: settings.search_path().to_vec(),
-            reading: format!("{:?} {:?}", settings.time_zone(), settings.date_format()),
+            reading: (settings.time_zone(), settings.date_format()),
             user: settings.is_checked().then(|| settings.user().to_string()),
         }
     }

@@ -1,6 +1,9 @@
 //! The settings that exist: their names, first values, and what values they take. `pg_settings` lists these. Must not
 //! know a session.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// What values a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
@@ -335,5 +338,11 @@ pub const DEFINITIONS: &[Definition] = &[
 
 /// The setting called `name`, whatever its case.
 pub fn find(name: &str) -> Option<&'static Definition> {
+    // Each transaction asks for several, written as they are here.
+    static BY_NAME: LazyLock<HashMap<&str, &Definition>> =
+        LazyLock::new(|| DEFINITIONS.iter().map(|definition| (definition.name, definition)).collect());
+    if let Some(found) = BY_NAME.get(name) {
+        return Some(found);
+    }
     DEFINITIONS.iter().find(|definition| definition.name.eq_ignore_ascii_case(name))
 }

@@ -9,7 +9,7 @@ const DAY: i64 = 86_400;
 const DEFAULT_RULES: &str = ",M3.2.0,M11.1.0";
 
 /// A short name, inline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Name([u8; 16]);
 
 impl Name {
@@ -26,7 +26,7 @@ impl Name {
 }
 
 /// When the clock is changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Day {
     /// Day of the year from 1, February 29 not counted.
     Julian(i64),
@@ -36,7 +36,7 @@ enum Day {
     OfMonth(i64, i64, i64),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Change {
     day: Day,
     /// Seconds after midnight.
@@ -63,7 +63,7 @@ impl Change {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Daylight {
     name: Name,
     offset: i64,
@@ -72,7 +72,7 @@ struct Daylight {
 }
 
 /// A zone by its rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PosixZone {
     standard: Name,
     /// Seconds east of UTC.

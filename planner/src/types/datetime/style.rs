@@ -1,7 +1,7 @@
 //! [`DateFormat`]: the setting DateStyle, the form of dates on output and the order of their fields on input.
 
 /// The form that dates and timestamps are written in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DateStyle {
     /// `1997-12-17 07:37:16-08`
     #[default]
@@ -15,7 +15,7 @@ pub enum DateStyle {
 }
 
 /// The order in which day, month and year are read where a date does not tell, and written in some styles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DateOrder {
     /// Month, day, year.
     #[default]
@@ -27,7 +27,7 @@ pub enum DateOrder {
 }
 
 /// DateStyle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DateFormat {
     /// How dates are written.
     pub style: DateStyle,

@@ -8,7 +8,7 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, Offset, TimeZone as _};
 use chrono_tz::{OffsetName, Tz};
 
 /// A time zone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TimeZone {
     /// Of the time zone database.
     Named(Tz),
