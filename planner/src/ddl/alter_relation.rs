@@ -3,12 +3,11 @@
 use super::create_table::{Constraint, Making};
 use super::names::{Chosen, has_constraint};
 use super::{DdlContext, backfill, create_table, names, sequence};
-use crate::catalog::{IndexState, Persistence, RelationKind, SchemaDescriptor, TableDescriptor, is_temporary};
+use crate::catalog::{IndexState, Persistence, RelationKind, TableDescriptor, is_temporary};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{AlterAction, AlterRelation, fold_name};
 use crate::pg_catalog;
 use sqlparser::ast::AlterTableOperation;
-use std::collections::BTreeMap;
 
 /// ALTER TABLE and its kin.
 pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String> {
@@ -68,15 +67,7 @@ pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String
     }
     let table = context.locked_table(&alter.name).await?;
     let schema = context.schema(&table.schema)?;
-    let mut making = Making {
-        context,
-        writer: context.writer(),
-        schema: SchemaDescriptor::clone(&schema),
-        table,
-        chosen: Chosen::default(),
-        parents: BTreeMap::new(),
-        unvalidated: Vec::new(),
-    };
+    let mut making = Making::of(context, &schema, table, Chosen::default());
     for action in &alter.actions {
         making.act(action).await?;
     }

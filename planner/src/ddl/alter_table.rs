@@ -4,14 +4,13 @@ use super::create_table::{Constraint, Making, table_constraint};
 use super::dependents::{self, Object};
 use super::names::{Chosen, has_constraint};
 use super::{DdlContext, backfill, canonical, evaluate, names};
-use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, SchemaDescriptor, TableDescriptor};
+use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use sqlparser::ast::{
     AlterColumnOperation, AlterIndexOperation, AlterTable, AlterTableOperation, ColumnDef, DropBehavior, Ident,
     ObjectName, Owner, RenameTableNameKind, SqlOption,
 };
-use std::collections::BTreeMap;
 
 /// ALTER TABLE.
 pub(super) async fn execute(context: &DdlContext, alter: &AlterTable) -> Result<String> {
@@ -46,15 +45,7 @@ pub(super) async fn execute(context: &DdlContext, alter: &AlterTable) -> Result<
     }
     let table = context.locked_table(&alter.name).await?;
     let schema = context.schema(&table.schema)?;
-    let mut making = Making {
-        context,
-        writer: context.writer(),
-        schema: SchemaDescriptor::clone(&schema),
-        table,
-        chosen: Chosen::default(),
-        parents: BTreeMap::new(),
-        unvalidated: Vec::new(),
-    };
+    let mut making = Making::of(context, &schema, table, Chosen::default());
     for operation in &alter.operations {
         making.alter(operation).await?;
     }

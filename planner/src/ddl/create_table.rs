@@ -30,6 +30,26 @@ pub(super) struct Making<'a> {
     pub(super) unvalidated: Vec<Oid>,
 }
 
+impl<'a> Making<'a> {
+    /// Of a table as it is before what is to be done to it.
+    pub(super) fn of(
+        context: &'a DdlContext,
+        schema: &SchemaDescriptor,
+        table: TableDescriptor,
+        chosen: Chosen,
+    ) -> Self {
+        Making {
+            context,
+            writer: context.writer(),
+            schema: schema.clone(),
+            table,
+            chosen,
+            parents: BTreeMap::new(),
+            unvalidated: Vec::new(),
+        }
+    }
+}
+
 /// A constraint, wherever it was written.
 pub(super) enum Constraint<'a> {
     Primary { name: Option<&'a Ident>, columns: Vec<String>, include: Vec<String> },
@@ -73,15 +93,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         on_commit,
         acl: None,
     };
-    let mut making = Making {
-        context,
-        writer: context.writer(),
-        schema: SchemaDescriptor::clone(&schema),
-        table,
-        chosen,
-        parents: BTreeMap::new(),
-        unvalidated: Vec::new(),
-    };
+    let mut making = Making::of(context, &schema, table, chosen);
     let mut constraints = Vec::new();
     let mut taken = Vec::new();
     for position in 0..=create.columns.len() {

@@ -371,23 +371,29 @@ fn may_act_for(context: &DdlContext, role: &RoleDescriptor, what: &str) -> Resul
     Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied to {what} objects")))
 }
 
+/// A role whose objects are to be dropped or given away: `verb` as one is permitted it, `done` as it is done to objects.
+fn named_owner(context: &DdlContext, name: &str, verb: &str, done: &str) -> Result<Arc<RoleDescriptor>> {
+    let role = context.role(&match name {
+        "current_user" | "current_role" => owner_name(context),
+        name => name.to_string(),
+    })?;
+    may_act_for(context, &role, verb)?;
+    if role.oid == crate::catalog::builder::SUPERUSER_OID {
+        let message = format!(
+            "cannot {done} objects owned by role {} because they are required by the database system",
+            role.name
+        );
+        return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message));
+    }
+    Ok(role)
+}
+
 /// REASSIGN OWNED: what roles own in this database, and the databases that they own.
 pub async fn reassign_owned(context: &DdlContext, from: &[String], to: &str) -> Result<String> {
     let new = context.grantee(to)?;
     let mut old = Vec::new();
     for name in from {
-        let role = context.role(&match name.as_str() {
-            "current_user" | "current_role" => owner_name(context),
-            name => name.to_string(),
-        })?;
-        may_act_for(context, &role, "reassign")?;
-        if role.oid == crate::catalog::builder::SUPERUSER_OID {
-            let message = format!(
-                "cannot reassign ownership of objects owned by role {} because they are required by the database system",
-                role.name
-            );
-            return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message));
-        }
+        let role = named_owner(context, name, "reassign", "reassign ownership of")?;
         old.push(role.oid);
     }
     if let Some(role) = context.catalog.role_by_oid(new) {
@@ -449,18 +455,7 @@ pub(super) fn change_owner(acl: &mut Option<Acl>, old: Oid, new: Oid) {
 pub async fn drop_owned(context: &DdlContext, of: &[String], cascade: bool) -> Result<String> {
     let mut roles = Vec::new();
     for name in of {
-        let role = context.role(&match name.as_str() {
-            "current_user" | "current_role" => owner_name(context),
-            name => name.to_string(),
-        })?;
-        may_act_for(context, &role, "drop")?;
-        if role.oid == crate::catalog::builder::SUPERUSER_OID {
-            let message = format!(
-                "cannot drop objects owned by role {} because they are required by the database system",
-                role.name
-            );
-            return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message));
-        }
+        let role = named_owner(context, name, "drop", "drop")?;
         roles.push(role.oid);
     }
     let name =

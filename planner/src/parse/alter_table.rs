@@ -2,30 +2,12 @@
 
 use super::cursor::{Cursor, is_word};
 use super::statement::{AlterAction, AlterRelation, StatementKind};
+use super::tokens::{bare_word, between_commas};
 use super::with_parser;
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast;
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
-
-fn word(keyword: Keyword, text: &str) -> TokenWithSpan {
-    TokenWithSpan::wrap(Token::Word(Word { value: text.into(), quote_style: None, keyword }))
-}
-
-/// What stands between the commas that are in no brackets.
-fn actions(tokens: &[TokenWithSpan]) -> Vec<&[TokenWithSpan]> {
-    let mut depth = 0_usize;
-    tokens
-        .split(|token| {
-            match token.token {
-                Token::LParen | Token::LBracket => depth += 1,
-                Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            depth == 0 && token.token == Token::Comma
-        })
-        .collect()
-}
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// ALTER TABLE, VIEW, SEQUENCE or INDEX with an action of ours among its actions; `None`, and nothing read, else.
 pub fn alter(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
@@ -49,7 +31,7 @@ fn read(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     cursor.sign(&Token::Mul);
     let rest = cursor.take_rest();
     let mut own = Vec::new();
-    for tokens in actions(rest) {
+    for tokens in between_commas(rest) {
         let mut action = Cursor::new(cursor.source, tokens);
         let found = one(&mut action, kind)?;
         if found.is_some() {
@@ -67,8 +49,11 @@ fn read(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
             Some(action) => actions.push(action),
             None => {
                 // Whatever its name, sqlparser reads the action alone.
-                let mut statement =
-                    vec![word(Keyword::ALTER, "ALTER"), word(Keyword::TABLE, "TABLE"), word(Keyword::NoKeyword, "t")];
+                let mut statement = vec![
+                    bare_word(Keyword::ALTER, "ALTER"),
+                    bare_word(Keyword::TABLE, "TABLE"),
+                    bare_word(Keyword::NoKeyword, "t"),
+                ];
                 statement.extend_from_slice(tokens);
                 super::sequence::reorder(cursor.source, &mut statement)?;
                 let tree = with_parser(cursor.source, &statement, |parser| parser.parse_statement())?;

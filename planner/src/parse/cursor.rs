@@ -82,6 +82,20 @@ impl<'a> Cursor<'a> {
         self.at += usize::from(found);
         found
     }
+    /// Names in brackets, with commas between; none where no bracket opens.
+    pub fn names_in_brackets(&mut self) -> Result<Vec<String>> {
+        let mut names = Vec::new();
+        if self.sign(&Token::LParen) {
+            loop {
+                names.push(self.name()?);
+                if self.sign(&Token::RParen) {
+                    break;
+                }
+                self.expect_sign(&Token::Comma)?;
+            }
+        }
+        Ok(names)
+    }
     /// The sign, or a syntax error.
     pub fn expect_sign(&mut self, sign: &Token) -> Result<()> {
         if self.sign(sign) { Ok(()) } else { Err(self.error()) }

@@ -1,7 +1,7 @@
 //! Items of FROM that sqlparser has no place for, said in other words: ONLY, `t *`, ROWS FROM, the alias of USING. The binder
 //! knows the words by the constants here; none of them is a name that can be written without quotes.
 
-use super::cursor::is_word;
+use super::tokens::{sign_at, word_at};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
@@ -9,14 +9,6 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 pub const JOIN_ALIAS: &str = "\u{1}alias ";
 /// `ROWS FROM (f(), g())` is a call of this with calls as arguments.
 pub const ROWS_FROM: &str = "\u{1}rows from";
-
-fn word_at(tokens: &[TokenWithSpan], at: usize, words: &[&str]) -> bool {
-    tokens.get(at).is_some_and(|token| words.iter().any(|word| is_word(token, word)))
-}
-
-fn sign_at(tokens: &[TokenWithSpan], at: usize, sign: &Token) -> bool {
-    tokens.get(at).is_some_and(|token| token.token == *sign)
-}
 
 fn named(value: String, quote_style: Option<char>, like: &TokenWithSpan) -> TokenWithSpan {
     TokenWithSpan { token: Token::Word(Word { value, quote_style, keyword: Keyword::NoKeyword }), span: like.span }

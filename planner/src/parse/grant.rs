@@ -51,11 +51,11 @@ fn grant(cursor: &mut Cursor<'_>, grants: bool) -> Result<StatementKind> {
     let mut all = None;
     if cursor.word("all") {
         cursor.word("privileges");
-        all = Some(columns(cursor)?);
+        all = Some(cursor.names_in_brackets()?);
     } else {
         loop {
             let name = cursor.name()?;
-            let columns = columns(cursor)?;
+            let columns = cursor.names_in_brackets()?;
             privileges.push((name, columns));
             if !cursor.sign(&Token::Comma) {
                 break;
@@ -91,20 +91,6 @@ fn grant(cursor: &mut Cursor<'_>, grants: bool) -> Result<StatementKind> {
         cascade,
         by,
     })))
-}
-
-fn columns(cursor: &mut Cursor<'_>) -> Result<Vec<String>> {
-    let mut columns = Vec::new();
-    if cursor.sign(&Token::LParen) {
-        loop {
-            columns.push(cursor.name()?);
-            if cursor.sign(&Token::RParen) {
-                break;
-            }
-            cursor.expect_sign(&Token::Comma)?;
-        }
-    }
-    Ok(columns)
 }
 
 fn objects(cursor: &mut Cursor<'_>) -> Result<GrantObjects> {

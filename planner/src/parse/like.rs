@@ -4,6 +4,7 @@
 use super::cursor::{Cursor, is_word};
 use super::source::Source;
 use super::statement::{Extras, Like};
+use super::tokens::between_commas;
 use crate::error::Result;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::sync::Arc;
@@ -27,7 +28,7 @@ pub fn take(source: &Arc<Source>, tokens: &mut Vec<TokenWithSpan>, extras: &mut 
     };
     let mut kept: Vec<&[TokenWithSpan]> = Vec::new();
     let mut columns = 0;
-    for element in elements(&inside) {
+    for element in between_commas(&inside) {
         let begins =
             |words: &[&str]| element.first().is_some_and(|token| words.iter().any(|word| is_word(token, word)));
         if begins(&["like"]) {
@@ -49,21 +50,6 @@ pub fn take(source: &Arc<Source>, tokens: &mut Vec<TokenWithSpan>, extras: &mut 
     }
     tokens.splice(from..from + inside.len(), joined);
     Ok(())
-}
-
-/// What stands between the commas that are in no brackets.
-fn elements(tokens: &[TokenWithSpan]) -> Vec<&[TokenWithSpan]> {
-    let mut depth = 0_usize;
-    tokens
-        .split(|token| {
-            match token.token {
-                Token::LParen | Token::LBracket => depth += 1,
-                Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            depth == 0 && token.token == Token::Comma
-        })
-        .collect()
 }
 
 fn like(source: &Arc<Source>, tokens: &[TokenWithSpan], before: usize) -> Result<Like> {

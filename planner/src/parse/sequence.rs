@@ -4,11 +4,12 @@
 use super::cursor::Cursor;
 use super::source::Source;
 use super::statement::AlterSequence;
+use super::tokens::bare_word;
 use super::with_parser;
 use crate::error::{Result, SqlError};
 use sqlparser::ast;
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::sync::Arc;
 
 /// The clauses, in sqlparser's order.
@@ -132,17 +133,18 @@ pub fn reorder(source: &Arc<Source>, tokens: &mut Vec<TokenWithSpan>) -> Result<
 /// Clauses of a sequence, as sqlparser reads them.
 pub(super) fn options(source: &Arc<Source>, clauses: &[TokenWithSpan]) -> Result<Vec<ast::SequenceOptions>> {
     let clauses = self::clauses(&mut Cursor::new(source, clauses))?;
-    let word = |keyword: Keyword, text: &str| {
-        let word = Word { value: text.into(), quote_style: None, keyword };
-        TokenWithSpan::wrap(Token::Word(word))
-    };
-    let mut tokens =
-        vec![word(Keyword::CREATE, "CREATE"), word(Keyword::SEQUENCE, "SEQUENCE"), word(Keyword::NoKeyword, "s")];
-    tokens.extend(joined(&clauses));
-    match with_parser(source, &tokens, |parser| parser.parse_statement())? {
+    match definition(source, &clauses)? {
         ast::Statement::CreateSequence { sequence_options, .. } => Ok(sequence_options),
         _ => Err(SqlError::internal("a CREATE SEQUENCE of something else")),
     }
+}
+
+/// What CREATE SEQUENCE with these clauses says.
+fn definition(source: &Arc<Source>, clauses: &[(Clause, &[TokenWithSpan])]) -> Result<ast::Statement> {
+    let words = [(Keyword::CREATE, "CREATE"), (Keyword::SEQUENCE, "SEQUENCE"), (Keyword::NoKeyword, "s")];
+    let mut tokens = words.map(|(keyword, text)| bare_word(keyword, text)).to_vec();
+    tokens.extend(joined(clauses));
+    with_parser(source, &tokens, |parser| parser.parse_statement())
 }
 
 fn joined(clauses: &[(Clause, &[TokenWithSpan])]) -> Vec<TokenWithSpan> {
@@ -173,14 +175,6 @@ pub fn alter(cursor: &mut Cursor<'_>) -> Result<AlterSequence> {
         value.word("with");
         restart = Some(value.integer());
     }
-    // The rest is what CREATE SEQUENCE says.
-    let word = |keyword: Keyword, text: &str| {
-        let word = Word { value: text.into(), quote_style: None, keyword };
-        TokenWithSpan::wrap(Token::Word(word))
-    };
-    let mut tokens =
-        vec![word(Keyword::CREATE, "CREATE"), word(Keyword::SEQUENCE, "SEQUENCE"), word(Keyword::NoKeyword, "s")];
-    tokens.extend(joined(&clauses));
-    let definition = with_parser(cursor.source, &tokens, |parser| parser.parse_statement())?;
+    let definition = definition(cursor.source, &clauses)?;
     Ok(AlterSequence { name, if_exists, definition, restart, rename, owner })
 }

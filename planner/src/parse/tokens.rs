@@ -10,6 +10,36 @@ pub fn word(keyword: Keyword, text: &str, like: &TokenWithSpan) -> TokenWithSpan
     TokenWithSpan { token: Token::Word(word), span: like.span }
 }
 
+/// An unquoted word that stands nowhere in the statement.
+pub fn bare_word(keyword: Keyword, text: &str) -> TokenWithSpan {
+    TokenWithSpan::wrap(Token::Word(Word { value: text.into(), quote_style: None, keyword }))
+}
+
+/// Whether one of these words stands at a place.
+pub fn word_at(tokens: &[TokenWithSpan], at: usize, words: &[&str]) -> bool {
+    tokens.get(at).is_some_and(|token| words.iter().any(|word| is_word(token, word)))
+}
+
+/// Whether this sign stands at a place.
+pub fn sign_at(tokens: &[TokenWithSpan], at: usize, sign: &Token) -> bool {
+    tokens.get(at).is_some_and(|token| token.token == *sign)
+}
+
+/// What stands between the commas that are in no brackets.
+pub fn between_commas(tokens: &[TokenWithSpan]) -> Vec<&[TokenWithSpan]> {
+    let mut depth = 0_usize;
+    tokens
+        .split(|token| {
+            match token.token {
+                Token::LParen | Token::LBracket => depth += 1,
+                Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0 && token.token == Token::Comma
+        })
+        .collect()
+}
+
 /// Whether these words stand at a place.
 pub fn follows(tokens: &[TokenWithSpan], at: usize, words: &[&str]) -> bool {
     tokens
@@ -23,7 +53,7 @@ pub fn end_of(tokens: &[TokenWithSpan], start: usize, stops: impl Fn(usize, &Tok
     let mut depth = 0usize;
     for (at, token) in tokens.iter().enumerate().skip(start) {
         match token.token {
-            Token::RParen if depth == 0 => return Some(at),
+            Token::RParen | Token::RBracket if depth == 0 => return Some(at),
             _ if depth == 0 && stops(at, token) => return Some(at),
             Token::LParen | Token::LBracket => depth += 1,
             Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
@@ -35,6 +65,6 @@ pub fn end_of(tokens: &[TokenWithSpan], start: usize, stops: impl Fn(usize, &Tok
 
 /// The bracket that closes the one at a place.
 pub fn closing(tokens: &[TokenWithSpan], open: usize) -> Option<usize> {
-    let opened = tokens.get(open).is_some_and(|token| token.token == Token::LParen);
+    let opened = sign_at(tokens, open, &Token::LParen) || sign_at(tokens, open, &Token::LBracket);
     end_of(tokens, open + 1, |_, _| false).filter(|_| opened)
 }

@@ -2,12 +2,13 @@
 
 use super::cursor::{Cursor, is_word};
 use super::statement::{CreateView, StatementKind};
+use super::tokens::bare_word;
 use super::{parse_one, with_parser};
 use crate::error::{Result, SqlError};
 use crate::parse::names::quote;
 use sqlparser::ast;
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+use sqlparser::tokenizer::TokenWithSpan;
 
 /// CREATE VIEW; `None`, and nothing read, for another CREATE.
 pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
@@ -23,16 +24,8 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         return Ok(None);
     }
     let name = cursor.object_name()?;
-    let mut columns = Vec::new();
-    if cursor.sign(&Token::LParen) {
-        loop {
-            columns.push(cursor.name()?);
-            if cursor.sign(&Token::RParen) {
-                break;
-            }
-            cursor.expect_sign(&Token::Comma)?;
-        }
-    } else if recursive {
+    let columns = cursor.names_in_brackets()?;
+    if recursive && columns.is_empty() {
         return Err(cursor.error());
     }
     if cursor.word("with") {
@@ -76,10 +69,7 @@ pub fn alter(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     if !cursor.words(&["alter", "view"]) {
         return Ok(None);
     }
-    let word = |keyword: Keyword, text: &str| {
-        TokenWithSpan::wrap(Token::Word(Word { value: text.into(), quote_style: None, keyword }))
-    };
-    let mut tokens = vec![word(Keyword::ALTER, "ALTER"), word(Keyword::TABLE, "TABLE")];
+    let mut tokens = vec![bare_word(Keyword::ALTER, "ALTER"), bare_word(Keyword::TABLE, "TABLE")];
     tokens.extend(cursor.take_rest().iter().cloned());
     let tree = with_parser(cursor.source, &tokens, |parser| parser.parse_statement())?;
     Ok(Some(StatementKind::AlterView(Box::new(tree))))

@@ -4,9 +4,10 @@
 
 use super::cursor::is_word;
 use super::source::Source;
+use super::tokens::{closing, sign_at, word, word_at};
 use crate::error::Result;
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// The only item of an empty select list.
 pub const NOTHING: &str = "\u{1}nothing";
@@ -20,25 +21,11 @@ pub const SEARCH: &str = "\u{1}search";
 pub const CYCLE: &str = "\u{1}cycle";
 
 fn named(value: &str, like: &TokenWithSpan) -> TokenWithSpan {
-    let word = Word { value: value.into(), quote_style: None, keyword: Keyword::NoKeyword };
-    TokenWithSpan { token: Token::Word(word), span: like.span }
-}
-
-fn keyword(value: &str, keyword: Keyword, like: &TokenWithSpan) -> TokenWithSpan {
-    let word = Word { value: value.into(), quote_style: None, keyword };
-    TokenWithSpan { token: Token::Word(word), span: like.span }
+    word(Keyword::NoKeyword, value, like)
 }
 
 fn sign(token: Token, like: &TokenWithSpan) -> TokenWithSpan {
     TokenWithSpan { token, span: like.span }
-}
-
-fn word_at(tokens: &[TokenWithSpan], at: usize, words: &[&str]) -> bool {
-    tokens.get(at).is_some_and(|token| words.iter().any(|word| is_word(token, word)))
-}
-
-fn sign_at(tokens: &[TokenWithSpan], at: usize, sign: &Token) -> bool {
-    tokens.get(at).is_some_and(|token| token.token == *sign)
 }
 
 /// Whether an operand ends right before a place: a name, a number, a string or a bracket.
@@ -84,13 +71,13 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> R
                 tokens.drain(at - 1..=at);
             }
         }
-        Token::Word(word) if word.quote_style.is_none() => {
+        Token::Word(found) if found.quote_style.is_none() => {
             if word_at(tokens, at, &["isnull", "notnull"]) && after_operand(tokens, at) {
-                let mut test = vec![keyword("IS", Keyword::IS, &here)];
+                let mut test = vec![word(Keyword::IS, "IS", &here)];
                 if is_word(&here, "notnull") {
-                    test.push(keyword("NOT", Keyword::NOT, &here));
+                    test.push(word(Keyword::NOT, "NOT", &here));
                 }
-                test.push(keyword("NULL", Keyword::NULL, &here));
+                test.push(word(Keyword::NULL, "NULL", &here));
                 tokens.splice(at..=at, test);
             } else if is_word(&here, "table")
                 && at.checked_sub(1).is_some_and(|before| {
@@ -100,8 +87,8 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> R
                 && matches!(tokens.get(at + 1).map(|token| &token.token), Some(Token::Word(_)))
             {
                 let star = sign(Token::Mul, &here);
-                let select = keyword("SELECT", Keyword::SELECT, &here);
-                tokens.splice(at..=at, [select, star, keyword("FROM", Keyword::FROM, &here)]);
+                let select = word(Keyword::SELECT, "SELECT", &here);
+                tokens.splice(at..=at, [select, star, word(Keyword::FROM, "FROM", &here)]);
             } else if is_word(&here, "select")
                 && !at
                     .checked_sub(1)
@@ -197,24 +184,6 @@ fn trim(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     tokens.splice(at..=from, [named(name, &here), sign(Token::LParen, &here)]);
 }
 
-/// The bracket that closes the one at a place.
-fn closing(tokens: &[TokenWithSpan], open: usize) -> Option<usize> {
-    let mut depth = 0usize;
-    for (at, token) in tokens.iter().enumerate().skip(open) {
-        match token.token {
-            Token::LParen | Token::LBracket => depth += 1,
-            Token::RParen | Token::RBracket => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return Some(at);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
 /// SEARCH and CYCLE after a WITH query.
 fn clauses_of_recursion(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let mut start = at;
@@ -240,7 +209,7 @@ fn clauses_of_recursion(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         && let (Some(here), Some(mark)) = (tokens.get(start).cloned(), tokens.get(next + 1).cloned())
     {
         let mut after = next + 2;
-        let truth = |value: &str, kind| vec![keyword(value, kind, &here)];
+        let truth = |value: &str, kind| vec![word(kind, value, &here)];
         let (mut to, mut default) = (truth("TRUE", Keyword::TRUE), truth("FALSE", Keyword::FALSE));
         if word_at(tokens, after, &["to"]) {
             let end = |from: usize, words: &[&str]| (from..tokens.len()).find(|at| word_at(tokens, *at, words));
@@ -279,9 +248,9 @@ fn names(tokens: &[TokenWithSpan], from: usize) -> Option<(Vec<TokenWithSpan>, u
 
 /// `, name AS (SELECT items)`.
 fn pseudo_query(name: &str, items: Vec<Vec<TokenWithSpan>>, like: &TokenWithSpan) -> Vec<TokenWithSpan> {
-    let mut made = vec![sign(Token::Comma, like), named(name, like), keyword("AS", Keyword::AS, like)];
+    let mut made = vec![sign(Token::Comma, like), named(name, like), word(Keyword::AS, "AS", like)];
     made.push(sign(Token::LParen, like));
-    made.push(keyword("SELECT", Keyword::SELECT, like));
+    made.push(word(Keyword::SELECT, "SELECT", like));
     for (at, item) in items.into_iter().enumerate() {
         if at > 0 {
             made.push(sign(Token::Comma, like));
