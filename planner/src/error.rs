@@ -5,6 +5,7 @@ use datafusion::error::DataFusionError;
 use std::fmt;
 use storage::StoreError;
 use txn::TxnError;
+use txn::locks::{CircleMember, LockFailure};
 
 /// A result of the planner.
 pub type Result<T> = std::result::Result<T, SqlError>;
@@ -319,14 +320,35 @@ impl From<TxnError> for SqlError {
             TxnError::Undetermined { start_ts } => {
                 SqlError::new(state::STATEMENT_COMPLETION_UNKNOWN, "the outcome of the commit is not known")
                     .detail(format!("Transaction {start_ts}."))
-                    .hint(format!("Once the store answers, pg_xact_status({start_ts}) on this server tells."))
+                    .hint(format!("Once the store answers, pg_xact_status('{start_ts}') on this server tells."))
             }
             TxnError::SnapshotTooOld { .. } => {
                 SqlError::new(state::SNAPSHOT_TOO_OLD, "snapshot too old").detail(error.to_string())
             }
+            TxnError::NotLocked { failure, .. } => failure.into(),
             TxnError::Invalid(what) => SqlError::internal(what),
             TxnError::Store(error) => error.into(),
             TxnError::Spill(what) => SqlError::new(state::IO_ERROR, what),
+        }
+    }
+}
+
+impl From<LockFailure> for SqlError {
+    fn from(failure: LockFailure) -> Self {
+        match failure {
+            LockFailure::Held => SqlError::new(state::LOCK_NOT_AVAILABLE, "could not obtain lock"),
+            LockFailure::TimedOut => SqlError::new(state::LOCK_NOT_AVAILABLE, "canceling statement due to lock timeout"),
+            LockFailure::Deadlock(circle) => {
+                let waits = |at: &CircleMember| {
+                    format!("Process {} waits for a lock; blocked by process {}.", at.label, at.blocked_by)
+                };
+                let detail: Vec<String> = circle.iter().map(waits).collect();
+                SqlError::new(state::DEADLOCK_DETECTED, "deadlock detected")
+                    .detail(detail.join("\n"))
+                    .hint("The transaction might succeed if retried.")
+            }
+            LockFailure::TooMany => SqlError::new(state::OUT_OF_MEMORY, "out of shared memory")
+                .hint("Too many rows are locked at the same time. Change fewer in one transaction, or use REPEATABLE READ, which locks none before COMMIT."),
         }
     }
 }

@@ -68,6 +68,10 @@ pub struct StartOptions {
     /// spill to the data directory, or fail with 53200 [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", env = "PERCOSQL_QUERY_MEMORY")]
     pub query_memory: Option<String>,
+    /// Isolation level of transactions that do not name one: snapshot (PostgreSQL's repeatable read: writers do not wait, the
+    /// first to commit wins) or read-committed (writers wait, as PostgreSQL's do by default) [default: snapshot]
+    #[arg(long, value_name = "LEVEL", env = "PERCOSQL_ISOLATION")]
+    pub isolation: Option<IsolationLevel>,
     /// Certificate chain in PEM; with --tls-key, clients may ask for TLS
     #[arg(long, value_name = "FILE", env = "PERCOSQL_TLS_CERT")]
     pub tls_cert: Option<PathBuf>,
@@ -96,6 +100,27 @@ pub enum LogFormat {
     Json,
 }
 
+/// What transactions see that do not say it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IsolationLevel {
+    /// A snapshot for the whole transaction.
+    #[default]
+    Snapshot,
+    /// A snapshot for each statement.
+    ReadCommitted,
+}
+
+impl IsolationLevel {
+    /// As `default_transaction_isolation` names it.
+    pub fn setting(self) -> &'static str {
+        match self {
+            IsolationLevel::Snapshot => "repeatable read",
+            IsolationLevel::ReadCommitted => "read committed",
+        }
+    }
+}
+
 /// The settings file: the same names, with underscores.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -106,6 +131,7 @@ struct File {
     advertise: Option<String>,
     max_connections: Option<usize>,
     query_memory: Option<String>,
+    isolation: Option<IsolationLevel>,
     tls_cert: Option<PathBuf>,
     tls_key: Option<PathBuf>,
     shutdown_timeout: Option<u64>,
@@ -155,6 +181,8 @@ pub struct Config {
     pub max_connections: usize,
     /// Memory of all statements together, in bytes.
     pub query_memory: usize,
+    /// Isolation level of transactions that do not name one.
+    pub isolation: IsolationLevel,
     /// Certificate chain and key.
     pub tls: Option<(PathBuf, PathBuf)>,
     /// How long running statements may go on at shutdown.
@@ -197,6 +225,7 @@ impl Config {
                 Some(text) => parse_size(&text).map_err(|error| format!("--query-memory {text}: {error}"))?,
                 None => machine_memory() / 4,
             },
+            isolation: options.isolation.or(file.isolation).unwrap_or_default(),
             tls,
             shutdown_timeout: Duration::from_secs(options.shutdown_timeout.or(file.shutdown_timeout).unwrap_or(10)),
             log_format: options.log_format.or(file.log_format).unwrap_or_default(),

@@ -5,9 +5,10 @@ use crate::config::Config;
 use crate::connection::cancel::Backends;
 use crate::connection::tls;
 use crate::listener::{self, Listener, Shared};
+use crate::types::binary;
 use planner::execution::detached::Workers;
 use planner::plan::EngineOptions;
-use planner::session::Database;
+use planner::session::{BinaryCodec, Database};
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -35,6 +36,8 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
     let database = Database::open_with(Arc::clone(&store.transactions), Arc::clone(&store.env), options)
         .await
         .map_err(|error| format!("cannot open the database in {}: {error}", config.data_location()))?;
+    database.set_isolation(config.isolation.setting());
+    database.set_binary(BinaryCodec { write: binary::write, read: binary::read });
     let any_password = database.any_password().await.map_err(|error| format!("cannot read the roles: {error}"))?;
     if !any_password && !config.listen.ip().is_loopback() {
         return Err(format!(

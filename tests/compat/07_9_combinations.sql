@@ -107,3 +107,5 @@ select id from a where v is null or v <> all (array[0, 1, null]) order by id;
 select trim(g), upper(g) || lower(g), length(g), position('x' in g), substring(g from 1 for 1) from a order by id;
 select string_agg(distinct g, ',' order by g) from a;
 select sum(n)::text, avg(v)::numeric(10,3), round(avg(n), 2), stddev(v)::numeric(10,4) from a;
+select n, n in ((select 1), 3), n in ((select max(x) from (values (2), (4)) v(x)), n + 1), n not in ((values (1)), (select 2)) from generate_series(1, 4) n order by n;
+select 1 in ((select 1)), 1 in ((select 2 union select 1)), 1 in (((select 1)), 2);

@@ -69,3 +69,8 @@ select avg(x), sum(x) from (values (1e20), (1)) v(x);
 select sum(x), avg(x), max(x) from (values ('NaN'::float8), (1)) v(x);
 select sum(x), avg(x), min(x) from (values ('NaN'::numeric), (1)) v(x);
 select sum(x) from (values ('Infinity'::float8), ('-Infinity')) v(x);
+select percentile_cont(0.1) within group (order by x), percentile_cont(0.9) within group (order by x), percentile_cont(0.1) within group (order by x desc), percentile_disc(0.2) within group (order by x), percentile_disc(0.7) within group (order by x) from generate_series(1, 11) x;
+select mode() within group (order by x), mode() within group (order by x desc), array_agg(distinct x order by x), array_agg(distinct x order by x desc) from (values (1), (2)) v(x);
+select percentile_cont(0.5) within group (order by x), percentile_cont(array[0.25,0.5]) within group (order by x) from (values (interval '1 day'), (interval '3 days 2 hours'), (null)) v(x);
+select percentile_disc(0.5) within group (order by x), mode() within group (order by x) from (values (interval '1 day'), (interval '24 hours'), (interval '3 days')) v(x);
+select percentile_cont(0.5) within group (order by x) from (values (date '2020-01-01')) v(x);

@@ -78,8 +78,18 @@ VALUES = [
     ("uuid[]", [uuid.UUID(int=1)]),
     ("bytea[]", [b"\\x00", b"\x00"]),
     ("float8[]", [0.1, float("inf")]),
+    ("int4[]", [[1, 2], [3, None]]),
+    ("text[]", [[["a", "b c"]], [["", None]]]),
+    ("numeric[]", [[Decimal("1.50")], [Decimal("-2")]]),
     ("mood", "sad"),
 ]
+
+# Arrays of several dimensions and with bounds, each read as text and as binary.
+ARRAYS = {
+    "int4[]": ["{{1,2},{3,NULL}}", "[0:1]={7,8}", "[-1:0][2:3]={{1,2},{3,4}}", "{}", "{{{1},{2}}}"],
+    "text[]": ['{{a,"b c"},{NULL,"NULL"}}', '[2:2]={"x,{}"}'],
+    "numeric[]": ["{{1.50},{NaN}}"],
+}
 
 
 def raw(cursor):
@@ -99,6 +109,30 @@ def literals(connection):
                     # The number of a user's type is the server's own.
                     told = "" if binary and name == "mood" else array
                     print(name, text, "binary" if binary else "text", value, told, null)
+
+
+def arrays(connection):
+    for number, (name, texts) in enumerate(ARRAYS.items()):
+        connection.execute(f"create table s{number} (v {name})")
+        for text in texts:
+            for binary in (False, True):
+                with connection.cursor(binary=binary) as cursor:
+                    cursor.execute(f"select %t::text::{name}, array_dims(%t::text::{name})", (text, text))
+                    print(name, text, "binary" if binary else "text", raw(cursor))
+            # What came as bytes goes back as it is.
+            with connection.cursor(binary=True) as cursor:
+                cursor.execute(f"select %t::text::{name}", (text,))
+                came = bytes(cursor.pgresult.get_value(0, 0))
+                sent = connection.pgconn.exec_params(
+                    f"insert into s{number} values ($1) returning v::text".encode(),
+                    [came],
+                    [cursor.pgresult.ftype(0)],
+                    [1],
+                )
+                print(name, text, sent.get_value(0, 0), sent.error_message.decode())
+        with connection.cursor() as cursor:
+            with cursor.copy(f"copy (select v from s{number} order by v) to stdout") as copy:
+                print(name, b"".join(bytes(part) for part in copy))
 
 
 def values(connection):
@@ -175,6 +209,7 @@ def main():
         connection.execute("set timezone = 'UTC'")
         connection.execute("create type mood as enum ('sad', 'it''s')")
         literals(connection)
+        arrays(connection)
         values(connection)
         uses(connection)
 

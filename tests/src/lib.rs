@@ -5,6 +5,8 @@
 pub mod bigtable;
 pub mod clients;
 pub mod compat;
+pub mod facts;
+pub mod isolation;
 pub mod ledgers;
 pub mod postgres;
 pub mod random;

@@ -33,6 +33,8 @@ pub(crate) struct FinalWrite {
     pub(crate) kind: WriteKind,
     /// The strongest of all its versions.
     pub(crate) strength: LockStrength,
+    /// The first command that wrote it.
+    pub(crate) command: CommandNumber,
     /// Whether the first change put a value and the last removed it: if the key had no value in
     /// the snapshot, what remains is the check that it has none.
     pub(crate) put_then_deleted: bool,
@@ -426,7 +428,7 @@ fn value_bytes(kind: &WriteKind) -> usize {
 /// The newest change that a read sees.
 fn newest(versions: &[Version], own: OwnWrites) -> Option<Option<Bytes>> {
     let seen = |version: &&Version| match own {
-        OwnWrites::All => true,
+        OwnWrites::All | OwnWrites::Newest => true,
         OwnWrites::Before(command) => version.command < command,
     };
     versions.iter().rev().filter(seen).find_map(|version| match &version.kind {
@@ -443,7 +445,8 @@ fn final_write(key: &Bytes, versions: &[Version]) -> Option<FinalWrite> {
     let kind = versions.iter().rev().find(is_change).map_or(WriteKind::Lock, |version| version.kind.clone());
     let first = versions.iter().find(is_change).map(|version| &version.kind);
     let put_then_deleted = kind == WriteKind::Delete && matches!(first, Some(WriteKind::Put(_)));
-    Some(FinalWrite { key: key.clone(), kind, strength, put_then_deleted, early: Early::Not })
+    let command = versions.first()?.command;
+    Some(FinalWrite { key: key.clone(), kind, strength, command, put_then_deleted, early: Early::Not })
 }
 
 /// What remains to be done to a key of which a lock may have been sent. A lock is never taken back, for a copy of the

@@ -105,9 +105,10 @@ impl CommitJob {
             TimestampRange::after(self.snapshot.ts()),
             1,
         );
+        let keys: Vec<Bytes> = self.unchanged.iter().map(|(key, _)| key.clone()).collect();
         let mut backoff = Backoff::new(self.store.env.clone(), self.store.options.lock_wait);
         loop {
-            let rows = self.store.store.read(&self.unchanged, &filter).await?;
+            let rows = self.store.store.read(&keys, &filter).await?;
             let mut held = None;
             for row in &rows {
                 if let Some(change) = row.newest(Family::Write) {

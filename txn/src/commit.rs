@@ -11,9 +11,10 @@ use crate::failpoint;
 use crate::intents::IntentState;
 use crate::lock::{Lock, LockStrength};
 use crate::resolver::{Cleared, exactly};
+use crate::row_locks::base_of;
 use crate::snapshot::{ReadCounts, Snapshot};
 use crate::store::TransactionStore;
-use crate::transaction::WriteKind;
+use crate::transaction::{CommandNumber, WriteKind};
 use crate::wave::Reached;
 use crate::write::encode_record;
 use bytes::Bytes;
@@ -43,7 +44,10 @@ pub(crate) struct CommitJob {
     pub(crate) buffer: Buffer,
     /// Identity; zero until it is needed.
     pub(crate) start_ts: Timestamp,
-    pub(crate) unchanged: Vec<Bytes>,
+    /// Keys that had to stay unchanged, and since when; zero: since the snapshot.
+    pub(crate) unchanged: Vec<(Bytes, Timestamp)>,
+    /// Since when what commands wrote must be unchanged, where statements have snapshots of their own.
+    pub(crate) bases: Vec<(CommandNumber, Timestamp)>,
     /// Ranges whose keys nobody else knows.
     pub(crate) fresh: Vec<RowRange>,
     pub(crate) durable: bool,
@@ -67,7 +71,7 @@ impl CommitJob {
         snapshot: Arc<Snapshot>,
         buffer: Buffer,
         start_ts: Option<Timestamp>,
-        unchanged: Vec<Bytes>,
+        unchanged: Vec<(Bytes, Timestamp)>,
         durable: bool,
     ) -> Self {
         CommitJob {
@@ -76,6 +80,7 @@ impl CommitJob {
             buffer,
             start_ts: start_ts.unwrap_or(Timestamp::ZERO),
             unchanged,
+            bases: Vec::new(),
             fresh: Vec::new(),
             durable,
             vanished: HashSet::new(),
@@ -202,7 +207,7 @@ impl CommitJob {
         batch.conditions.reserve(2 * writes.len() + self.unchanged.len());
         batch.cells.reserve(writes.len());
         for write in writes {
-            batch.conditions.extend(no_newer_write(&write.key, write.strength, self.snapshot.ts()));
+            batch.conditions.extend(no_newer_write(&write.key, write.strength, self.since(write)));
             batch.cells.push(self.one_phase_cell(write));
         }
         batch.conditions.extend(self.unchanged_conditions());
@@ -225,13 +230,18 @@ impl CommitJob {
         CommitCell { key: write.key.clone(), family, stamp: Stamp::AtCommit, value }
     }
 
+    /// Since when the key of a write must be unchanged.
+    pub(crate) fn since(&self, write: &FinalWrite) -> Timestamp {
+        base_of(&self.bases, write.command, self.snapshot.ts())
+    }
+
     /// The conditions of [`crate::Transaction::require_unchanged`].
     fn unchanged_conditions(&self) -> impl Iterator<Item = CommitCondition> + '_ {
-        let none_after = self.snapshot.ts();
-        self.unchanged.iter().map(move |key| CommitCondition {
+        let snapshot_ts = self.snapshot.ts();
+        self.unchanged.iter().map(move |(key, since)| CommitCondition {
             key: key.clone(),
             family: Family::Write,
-            none_after,
+            none_after: if *since == Timestamp::ZERO { snapshot_ts } else { *since },
             class: ClassRange::ANY,
         })
     }
@@ -239,19 +249,19 @@ impl CommitJob {
     /// No lock that may become a write of such a key: a two-phase commit whose outcome, or whose
     /// record here, is still to come.
     fn unchanged_locks(&self, own: Option<Timestamp>) -> impl Iterator<Item = (Bytes, Condition)> + '_ {
-        self.unchanged.iter().map(move |key| (key.clone(), no_lock(LockStrength::Share, own)))
+        self.unchanged.iter().map(move |(key, _)| (key.clone(), no_lock(LockStrength::Share, own)))
     }
 
     /// The conflict of the unchanged key number `index`.
     fn changed(&self, index: usize, found: Timestamp) -> TxnError {
         match self.unchanged.get(index) {
-            Some(key) => self.conflict(key, ConflictKind::Condition, found),
+            Some((key, _)) => self.conflict(key, ConflictKind::Condition, found),
             None => UNKNOWN_CONDITION,
         }
     }
 
     async fn wait_for_unchanged(&self, index: usize, own: Option<Timestamp>, backoff: &mut Backoff) -> Result<()> {
-        let key = self.unchanged.get(index).ok_or(UNKNOWN_CONDITION)?;
+        let (key, _) = self.unchanged.get(index).ok_or(UNKNOWN_CONDITION)?;
         self.wait_for_lock(key, LockStrength::Share, own, backoff).await
     }
 

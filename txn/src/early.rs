@@ -69,6 +69,7 @@ impl EarlyLocks {
             key: outcome.key,
             kind: outcome.kind,
             strength: outcome.strength,
+            command: 0,
             put_then_deleted: false,
             early: Early::Not,
         };

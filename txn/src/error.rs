@@ -1,5 +1,6 @@
 //! [`TxnError`]: what can go wrong in a transaction, by what the caller should do.
 
+use crate::locks::LockFailure;
 use bytes::Bytes;
 use std::fmt;
 use storage::{StoreError, Timestamp};
@@ -21,6 +22,13 @@ pub enum TxnError {
         snapshot_ts: Timestamp,
         /// Where it would have to be.
         safe_point: Timestamp,
+    },
+    /// A row was not locked for the transaction. SQLSTATE 55P03, 40P01 or 53200.
+    NotLocked {
+        /// Row key.
+        key: Bytes,
+        /// Why.
+        failure: LockFailure,
     },
     /// The transaction is read-only, or has ended. A mistake of the caller.
     Invalid(&'static str),
@@ -79,6 +87,7 @@ impl fmt::Display for TxnError {
             TxnError::SnapshotTooOld { snapshot_ts, safe_point } => {
                 write!(f, "snapshot {snapshot_ts} is older than the safe point {safe_point}")
             }
+            TxnError::NotLocked { key, failure } => write!(f, "key {key:?} was not locked: {failure:?}"),
             TxnError::Invalid(what) => f.write_str(what),
             TxnError::Store(error) => error.fmt(f),
             TxnError::Spill(what) => write!(f, "spilling the write buffer failed: {what}"),

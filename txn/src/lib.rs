@@ -55,6 +55,11 @@
 //! missing or no longer say what remains: a lock is never taken back, because a copy of its request may still be on its
 //! way, and it is changed once, on condition of what it said.
 //!
+//! # Locks before COMMIT
+//!
+//! A transaction may lock rows as it finds them ([`Transaction::lock_rows`]), and at [`Isolation::ReadCommitted`] each of its
+//! statements has a snapshot of its own. The locks are in memory (`locks`, `row_locks`), on one log alone.
+//!
 //! # A timeline in two phases
 //!
 //! Bob has 10 and Joe has 2; T moves 7. Alice reads meanwhile, at 7.
@@ -112,6 +117,7 @@ pub(crate) mod heartbeat;
 pub(crate) mod holds;
 pub(crate) mod intents;
 pub mod lock;
+pub mod locks;
 pub(crate) mod met_locks;
 pub mod oracle;
 pub(crate) mod outcome;
@@ -120,6 +126,7 @@ pub(crate) mod prewrite;
 pub(crate) mod register;
 pub(crate) mod resolver;
 pub(crate) mod rollback;
+pub(crate) mod row_locks;
 pub(crate) mod scan;
 pub(crate) mod snapshot;
 pub(crate) mod sorted_run;
@@ -134,6 +141,7 @@ pub use failpoint::{FailAction, FailPoints};
 pub use lock::LockStrength;
 pub use oracle::{Oracle, OracleNode, OracleReading, OracleRequest, OracleTransport};
 pub use outcome::Outcome;
+pub use row_locks::LockedRow;
 pub use store::{TransactionStore, TransactionStoreOptions};
 pub use transaction::*;
 

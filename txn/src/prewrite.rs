@@ -79,7 +79,7 @@ impl CommitJob {
     async fn prewrite_atomic(&self, writes: &[FinalWrite]) -> Result<()> {
         let mut batch = CommitBatch::default();
         for write in writes {
-            batch.conditions.extend(no_newer_write(&write.key, write.strength, self.snapshot.ts()));
+            batch.conditions.extend(no_newer_write(&write.key, write.strength, self.since(write)));
             batch.row_conditions.push((write.key.clone(), no_lock(write.strength, Some(self.start_ts))));
             batch.row_conditions.push((write.key.clone(), self.not_rolled_back()));
             let mut cell = |family, value| {

@@ -41,7 +41,7 @@ async fn run(
     if range.is_empty() || left == 0 {
         return Ok(());
     }
-    let snapshot = transaction.snapshot().await?;
+    let snapshot = transaction.snapshot_for(own).await?;
     let mut own = OwnChanges::new(transaction, range.clone(), options.reverse, own);
     let raw = ScanOptions { reverse: options.reverse, batch_rows: batch_rows.min(left), limit: None };
     let store = transaction.store();

@@ -219,7 +219,7 @@ impl TransactionStore {
         Ok(())
     }
 
-    fn is_lean(&self, snapshot: &Snapshot) -> bool {
+    pub(crate) fn is_lean(&self, snapshot: &Snapshot) -> bool {
         if snapshot.lean.load(Ordering::Relaxed) {
             return true;
         }

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::failpoint::FailPoints;
 use crate::holds::NodeHold;
 use crate::intents::Intents;
+use crate::locks::{LockTable, Locker};
 use crate::met_locks::{FinalStates, Pushed};
 use crate::oracle::Oracle;
 use crate::snapshot::Readers;
@@ -71,6 +72,7 @@ pub struct TransactionStore {
     pub(crate) env: EnvRef,
     pub(crate) options: TransactionStoreOptions,
     pub(crate) intents: Intents,
+    pub(crate) locks: Arc<LockTable>,
     pub(crate) readers: Readers,
     /// Those of them that read the past where other nodes collect garbage.
     pub(crate) past_readers: Readers,
@@ -113,12 +115,14 @@ impl TransactionStore {
             None => Timestamp::ZERO,
         };
         let node = env.random();
+        let locks = LockTable::new(env.clone());
         let this = Arc::new_cyclic(|this| TransactionStore {
             store,
             oracle,
             env,
             options,
             intents: Intents::default(),
+            locks,
             readers: Readers::default(),
             past_readers: Readers::default(),
             node_hold: NodeHold::default(),
@@ -142,7 +146,22 @@ impl TransactionStore {
 
     /// Begins a transaction. Nothing is read until the first statement.
     pub fn begin(self: &Arc<Self>, options: TransactionOptions) -> Arc<Transaction> {
-        Arc::new(Transaction::new(self.clone(), options))
+        Arc::new(Transaction::new(self.clone(), options, None))
+    }
+
+    /// The same for a session, as which others know it while they wait for its locks.
+    pub fn begin_for(self: &Arc<Self>, options: TransactionOptions, locker: &Arc<Locker>) -> Arc<Transaction> {
+        Arc::new(Transaction::new(self.clone(), options, Some(locker.clone())))
+    }
+
+    /// Whether rows can be locked so that others wait for them: one process has all locks.
+    pub fn can_lock_rows(&self) -> bool {
+        self.store.atomic().is_some()
+    }
+
+    /// The locks that are held in memory.
+    pub fn locks(&self) -> &Arc<LockTable> {
+        &self.locks
     }
 
     /// The store below.

@@ -7,7 +7,9 @@ use crate::commit::CommitJob;
 use crate::early::{EarlyLocks, outcome_write};
 use crate::error::{Result, TxnError};
 use crate::lock::LockStrength;
+use crate::locks::Locker;
 use crate::resolver::Status;
+use crate::row_locks::RowLocks;
 use crate::scan;
 use crate::snapshot::{ReadCounts, Snapshot};
 use crate::store::{TransactionStore, TransactionStoreOptions};
@@ -30,11 +32,24 @@ pub struct TransactionOptions {
     pub durable: bool,
     /// Read at this timestamp rather than at the newest.
     pub as_of: Option<Timestamp>,
+    /// What its statements see.
+    pub isolation: Isolation,
+}
+
+/// What the statements of a transaction see (PostgreSQL's manual, chapter 13.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// One snapshot for all; the first committer of a row wins.
+    #[default]
+    Snapshot,
+    /// A snapshot for each statement ([`Transaction::for_statement`]). Rows are locked before they are read again and
+    /// written ([`Transaction::lock_rows`]): on engines that hold locks in memory alone.
+    ReadCommitted,
 }
 
 impl Default for TransactionOptions {
     fn default() -> Self {
-        TransactionOptions { read_only: false, durable: true, as_of: None }
+        TransactionOptions { read_only: false, durable: true, as_of: None, isolation: Isolation::Snapshot }
     }
 }
 
@@ -43,8 +58,11 @@ impl Default for TransactionOptions {
 pub enum OwnWrites {
     /// Those of commands before the one given: what a statement reads.
     Before(CommandNumber),
-    /// All: uniqueness and foreign-key checks.
+    /// All.
     All,
+    /// All, and of what others wrote the newest rather than what the statement's snapshot sees, where statements have
+    /// snapshots of their own: uniqueness and foreign-key checks, after the keys were locked.
+    Newest,
 }
 
 /// What a write does to its key.
@@ -113,44 +131,51 @@ pub struct TransactionStats {
     pub commit_waves: u64,
 }
 
-/// A transaction. Methods take `&self`: the operators of one statement share it. Dropped without
-/// COMMIT it has done nothing.
+/// A transaction, as one statement sees it where each has a snapshot of its own. Methods take `&self`: the operators of one
+/// statement share it. Dropped without COMMIT it has done nothing.
 pub struct Transaction {
-    store: Arc<TransactionStore>,
-    options: TransactionOptions,
+    pub(crate) shared: Arc<Shared>,
+    snapshot: RwLock<Option<Arc<Snapshot>>>,
+}
+
+/// What all statements of a transaction share.
+pub(crate) struct Shared {
+    pub(crate) store: Arc<TransactionStore>,
+    pub(crate) options: TransactionOptions,
     state: RwLock<State>,
     /// Held while the snapshot or the identity is being taken.
     taking: tokio::sync::Mutex<()>,
-    buffer: RwLock<Buffer>,
+    pub(crate) buffer: RwLock<Buffer>,
     /// What was locked before COMMIT. Held while more is.
     early: tokio::sync::Mutex<Option<EarlyLocks>>,
     command: AtomicU32,
-    unchanged: Mutex<Vec<Bytes>>,
+    /// With the snapshot that they are unchanged since; zero: that of the transaction.
+    unchanged: Mutex<Vec<(Bytes, Timestamp)>>,
     /// Ranges whose keys nobody else knows.
     fresh: Mutex<Vec<RowRange>>,
     /// Its commit ended without anybody knowing how: it counts as in progress until a restart.
     undetermined: AtomicBool,
-    counts: ReadCounts,
+    pub(crate) row_locks: RowLocks,
+    pub(crate) counts: ReadCounts,
 }
 
 #[derive(Default)]
 struct State {
     ended: bool,
-    snapshot: Option<Arc<Snapshot>>,
     start_ts: Option<Timestamp>,
 }
 
 const ENDED: TxnError = TxnError::Invalid("the transaction has ended");
 
 impl Transaction {
-    pub(crate) fn new(store: Arc<TransactionStore>, options: TransactionOptions) -> Self {
+    pub(crate) fn new(store: Arc<TransactionStore>, options: TransactionOptions, locker: Option<Arc<Locker>>) -> Self {
         let TransactionStoreOptions { buffer_limit_bytes, early_prewrite_bytes, spill_dir, .. } = &store.options;
         let limit = match store.store.atomic() {
             None if spill_dir.is_some() => *buffer_limit_bytes.min(early_prewrite_bytes),
             _ => *buffer_limit_bytes,
         };
         let buffer = Buffer::new(limit, spill_dir.clone());
-        Transaction {
+        let shared = Shared {
             store,
             options,
             state: RwLock::default(),
@@ -161,24 +186,42 @@ impl Transaction {
             unchanged: Mutex::default(),
             fresh: Mutex::default(),
             undetermined: AtomicBool::new(false),
+            row_locks: RowLocks::new(locker),
             counts: ReadCounts::default(),
+        };
+        Transaction { shared: Arc::new(shared), snapshot: RwLock::default() }
+    }
+
+    /// The transaction as the next statement sees it: with a snapshot of its own, to be taken at its first read, at
+    /// [`Isolation::ReadCommitted`]; itself otherwise. Statements of before go on reading what they saw.
+    pub fn for_statement(self: &Arc<Self>) -> Arc<Transaction> {
+        match self.shared.options.isolation {
+            Isolation::Snapshot => self.clone(),
+            Isolation::ReadCommitted => {
+                Arc::new(Transaction { shared: self.shared.clone(), snapshot: RwLock::default() })
+            }
         }
     }
 
+    /// What its statements see.
+    pub fn isolation(&self) -> Isolation {
+        self.shared.options.isolation
+    }
+
     pub(crate) fn store(&self) -> &Arc<TransactionStore> {
-        &self.store
+        &self.shared.store
     }
 
     pub(crate) fn counts(&self) -> &ReadCounts {
-        &self.counts
+        &self.shared.counts
     }
 
     pub(crate) fn early(&self) -> &tokio::sync::Mutex<Option<EarlyLocks>> {
-        &self.early
+        &self.shared.early
     }
 
     pub(crate) fn buffer(&self) -> &RwLock<Buffer> {
-        &self.buffer
+        &self.shared.buffer
     }
 
     /// The snapshot, taken at the first call.
@@ -186,22 +229,33 @@ impl Transaction {
         if let Some(snapshot) = self.taken()? {
             return Ok(snapshot);
         }
-        let _taking = self.taking.lock().await;
+        let _taking = self.shared.taking.lock().await;
         if let Some(snapshot) = self.taken()? {
             return Ok(snapshot);
         }
-        let snapshot = Arc::new(self.store.take_snapshot(self.options.as_of).await?);
-        let mut state = self.state.write();
-        if state.ended {
+        let snapshot = Arc::new(self.shared.store.take_snapshot(self.shared.options.as_of).await?);
+        if self.isolation() == Isolation::ReadCommitted {
+            self.shared.row_locks.reads_at(self.command(), snapshot.ts());
+        }
+        let mut slot = self.snapshot.write();
+        if self.shared.state.read().ended {
             return Err(ENDED);
         }
-        state.snapshot = Some(snapshot.clone());
+        *slot = Some(snapshot.clone());
         Ok(snapshot)
     }
 
     fn taken(&self) -> Result<Option<Arc<Snapshot>>> {
-        let state = self.state.read();
-        if state.ended { Err(ENDED) } else { Ok(state.snapshot.clone()) }
+        if self.shared.state.read().ended { Err(ENDED) } else { Ok(self.snapshot.read().clone()) }
+    }
+
+    /// The snapshot for a read that sees these writes of its own.
+    pub(crate) async fn snapshot_for(&self, own: OwnWrites) -> Result<Arc<Snapshot>> {
+        if own != OwnWrites::Newest || self.isolation() == Isolation::Snapshot {
+            return self.snapshot().await;
+        }
+        self.taken()?;
+        Ok(Arc::new(self.shared.store.take_snapshot(None).await?))
     }
 
     /// The snapshot that reads see; taken (and registered) at the first call.
@@ -212,29 +266,29 @@ impl Transaction {
 
     /// Whether the snapshot was taken already.
     pub fn has_snapshot(&self) -> bool {
-        self.state.read().snapshot.is_some()
+        self.snapshot.read().is_some()
     }
 
     /// The value at `key`.
     pub async fn get(&self, key: &[u8], own: OwnWrites) -> Result<Option<Bytes>> {
-        let snapshot = self.snapshot().await?;
+        let snapshot = self.snapshot_for(own).await?;
         {
-            let buffer = self.buffer.read();
+            let buffer = self.shared.buffer.read();
             if !buffer.is_empty()
                 && let Some(change) = buffer.get(key, own)?
             {
                 return Ok(change);
             }
         }
-        self.store.read(&snapshot, &Bytes::copy_from_slice(key), &self.counts).await
+        self.shared.store.read(&snapshot, &Bytes::copy_from_slice(key), &self.shared.counts).await
     }
 
     /// The values at `keys`, in their order.
     pub async fn get_many(&self, keys: &[Bytes], own: OwnWrites) -> Result<Vec<Option<Bytes>>> {
-        let snapshot = self.snapshot().await?;
+        let snapshot = self.snapshot_for(own).await?;
         let mut changes = Vec::new();
         {
-            let buffer = self.buffer.read();
+            let buffer = self.shared.buffer.read();
             if !buffer.is_empty() {
                 for key in keys {
                     changes.push(buffer.get(key, own)?);
@@ -242,17 +296,17 @@ impl Transaction {
             }
         }
         if changes.iter().all(Option::is_none) {
-            return self.store.read_many(&snapshot, keys, &self.counts).await;
+            return self.shared.store.read_many(&snapshot, keys, &self.shared.counts).await;
         }
         let unchanged = keys.iter().zip(&changes).filter(|(_, change)| change.is_none());
         let unchanged: Vec<Bytes> = unchanged.map(|(key, _)| key.clone()).collect();
-        let mut stored = self.store.read_many(&snapshot, &unchanged, &self.counts).await?.into_iter();
+        let mut stored = self.shared.store.read_many(&snapshot, &unchanged, &self.shared.counts).await?.into_iter();
         Ok(changes.into_iter().map(|change| change.unwrap_or_else(|| stored.next().flatten())).collect())
     }
 
     /// What this transaction itself writes to `keys`, in their order: a value, its removal, or nothing. Asks no store.
     pub fn own_writes(&self, keys: &[Bytes]) -> Result<Vec<Option<Option<Bytes>>>> {
-        let buffer = self.buffer.read();
+        let buffer = self.shared.buffer.read();
         keys.iter().map(|key| buffer.get(key, OwnWrites::All)).collect()
     }
 
@@ -269,21 +323,21 @@ impl Transaction {
     /// Buffers writes under the current command number. Spills when the buffer is full; where each row is a request of
     /// its own, what was spilled is locked then. Errors: a conflict met there.
     pub async fn write(&self, writes: Vec<Write>) -> Result<()> {
-        if self.options.read_only || self.options.as_of.is_some() {
+        if self.shared.options.read_only || self.shared.options.as_of.is_some() {
             return Err(TxnError::Invalid("the transaction is read-only"));
         }
-        if self.state.read().ended {
+        if self.shared.state.read().ended {
             return Err(ENDED);
         }
         let command = self.command();
         let spilled = {
-            let mut buffer = self.buffer.write();
+            let mut buffer = self.shared.buffer.write();
             for write in writes {
                 buffer.write(command, write)?;
             }
             buffer.has_unsent()
         };
-        if spilled && self.store.store.atomic().is_none() {
+        if spilled && self.shared.store.store.atomic().is_none() {
             self.prewrite_spilled().await?;
         }
         Ok(())
@@ -293,9 +347,13 @@ impl Transaction {
     /// committer looks, or, over rows, one read after commit_ts was taken. Used for descriptors (protocol.md,
     /// section 7).
     pub fn require_unchanged(&self, key: Bytes) {
-        let mut unchanged = self.unchanged.lock();
-        if !unchanged.contains(&key) {
-            unchanged.push(key);
+        let since = match (self.isolation(), &*self.snapshot.read()) {
+            (Isolation::ReadCommitted, Some(snapshot)) => snapshot.ts(),
+            _ => Timestamp::ZERO,
+        };
+        let mut unchanged = self.shared.unchanged.lock();
+        if !unchanged.iter().any(|(other, _)| *other == key) {
+            unchanged.push((key, since));
         }
     }
 
@@ -303,30 +361,31 @@ impl Transaction {
     /// what they belong to, under a number that is never used again. To be told before the first of them is written. Over rows
     /// they are locked many at a time, without a condition ([`crate::wave`]).
     pub fn made(&self, range: RowRange) {
-        self.fresh.lock().push(range);
+        self.shared.fresh.lock().push(range);
     }
 
     /// Ranges whose keys nobody else knows.
     pub(crate) fn fresh(&self) -> Vec<RowRange> {
-        self.fresh.lock().clone()
+        self.shared.fresh_ranges()
     }
 
     /// The number under which writes are buffered now.
     pub fn command(&self) -> CommandNumber {
-        self.command.load(Ordering::SeqCst)
+        self.shared.command.load(Ordering::SeqCst)
     }
 
     /// Ends the current command: what it wrote becomes visible to `Before(the new number)`.
     /// Returns the new number.
     pub fn advance_command(&self) -> CommandNumber {
-        self.command.fetch_add(1, Ordering::SeqCst) + 1
+        self.shared.command.fetch_add(1, Ordering::SeqCst) + 1
     }
 
     /// Drops what was buffered under `command` and later numbers (ROLLBACK TO SAVEPOINT). The
     /// numbers are not used again: the current one advances.
     pub async fn rollback_to(&self, command: CommandNumber) -> Result<()> {
-        let mut buffer = self.buffer.write();
+        let mut buffer = self.shared.buffer.write();
         let last = self.command();
+        self.shared.row_locks.undo_from(command);
         buffer.rollback_to(command, last);
         self.advance_command();
         Ok(())
@@ -334,65 +393,89 @@ impl Transaction {
 
     /// Whether COMMIT has anything to write.
     pub fn has_writes(&self) -> bool {
-        !self.buffer.read().is_empty()
+        !self.shared.buffer.read().is_empty()
     }
 
     /// The transaction's identity, taken from the oracle at the first call. Once asked for, how
     /// the transaction ended can be asked too ([`TransactionStore::outcome`]).
     pub async fn start_ts(&self) -> Result<Timestamp> {
         // Where commits are not published by one committer, it is the snapshot's timestamp.
-        let snapshot_ts = match self.store.store.atomic() {
+        let snapshot_ts = match self.shared.store.store.atomic() {
             Some(_) => None,
             None => Some(self.snapshot_ts().await?),
         };
-        let _taking = self.taking.lock().await;
-        if let Some(start_ts) = self.state.read().start_ts {
+        let _taking = self.shared.taking.lock().await;
+        if let Some(start_ts) = self.shared.state.read().start_ts {
             return Ok(start_ts);
         }
         let start_ts = match snapshot_ts {
             Some(start_ts) => start_ts,
-            None => self.store.oracle.timestamp().await?.timestamp,
+            None => self.shared.store.oracle.timestamp().await?.timestamp,
         };
-        let mut state = self.state.write();
+        let mut state = self.shared.state.write();
         if state.ended {
             return Err(ENDED);
         }
         state.start_ts = Some(start_ts);
-        self.store.identified.lock().insert(start_ts);
+        self.shared.store.identified.lock().insert(start_ts);
         Ok(start_ts)
     }
 
     /// Commits. The timestamp is the commit_ts (the snapshot's when nothing was written). An
     /// error other than `Undetermined` means that nothing was or will be written.
     pub async fn commit(&self) -> Result<Timestamp> {
+        let committed = self.commit_writes().await;
+        // What was locked is given back after it was published.
+        self.shared.row_locks.end(&self.shared.store.locks);
+        committed
+    }
+
+    async fn commit_writes(&self) -> Result<Timestamp> {
+        let shared = &self.shared;
         let snapshot = self.snapshot().await?;
         let start_ts = {
-            let mut state = self.state.write();
+            let mut state = shared.state.write();
             if std::mem::replace(&mut state.ended, true) {
                 return Err(ENDED);
             }
-            state.snapshot = None;
             state.start_ts
         };
-        let mut buffer = std::mem::replace(&mut *self.buffer.write(), Buffer::new(usize::MAX, None));
+        *self.snapshot.write() = None;
+        let mut buffer = std::mem::replace(&mut *shared.buffer.write(), Buffer::new(usize::MAX, None));
         if buffer.is_empty() && start_ts.is_none() {
             return Ok(snapshot.ts());
         }
         if let Some(start_ts) = start_ts {
             buffer.write(self.command(), outcome_write(start_ts))?;
         }
-        let unchanged = std::mem::take(&mut *self.unchanged.lock());
-        let mut job = CommitJob::new(self.store.clone(), snapshot, buffer, start_ts, unchanged, self.options.durable);
-        if self.store.store.atomic().is_none() {
+        let by_row = shared.store.store.atomic().is_none();
+        // Held until the commit was published.
+        let unlooking = match shared.options.isolation {
+            Isolation::Snapshot if !by_row => shared.store.locks.unlooking_commit(),
+            _ => None,
+        };
+        if unlooking.is_none()
+            && !by_row
+            && shared.options.isolation == Isolation::Snapshot
+            && let Err(error) = shared.lock_writes(&buffer).await
+        {
+            self.forget(start_ts);
+            return Err(error);
+        }
+        let unchanged = std::mem::take(&mut *shared.unchanged.lock());
+        let mut job =
+            CommitJob::new(shared.store.clone(), snapshot, buffer, start_ts, unchanged, shared.options.durable);
+        job.bases = shared.row_locks.bases();
+        if by_row {
             job.fresh = self.fresh();
         }
-        if let Some(early) = self.early.lock().await.take() {
+        if let Some(early) = shared.early.lock().await.take() {
             early.hand_over(&mut job);
         }
         let result = job.run().await;
         // On one log nobody can tell before a restart how it ended.
-        if matches!(result, Err(TxnError::Undetermined { .. })) && self.store.store.atomic().is_some() {
-            self.undetermined.store(true, Ordering::SeqCst);
+        if matches!(result, Err(TxnError::Undetermined { .. })) && !by_row {
+            shared.undetermined.store(true, Ordering::SeqCst);
         } else {
             self.forget(start_ts);
         }
@@ -402,41 +485,40 @@ impl Transaction {
     /// Ends the transaction; nothing was committed. Infallible: what it leaves behind, others resolve.
     pub async fn rollback(&self) {
         let start_ts = {
-            let mut state = self.state.write();
+            let mut state = self.shared.state.write();
             state.ended = true;
-            state.snapshot = None;
             state.start_ts
         };
-        let buffer = std::mem::replace(&mut *self.buffer.write(), Buffer::new(usize::MAX, None));
+        *self.snapshot.write() = None;
+        self.shared.row_locks.end(&self.shared.store.locks);
+        let buffer = std::mem::replace(&mut *self.shared.buffer.write(), Buffer::new(usize::MAX, None));
         self.forget(start_ts);
         if let Some(start_ts) = start_ts {
-            self.store.note_abort(start_ts).await;
+            self.shared.store.note_abort(start_ts).await;
         }
-        if let Some(early) = self.early.lock().await.take() {
+        if let Some(early) = self.shared.early.lock().await.take() {
             early.undo(buffer);
         }
     }
 
     /// How the transaction with this start_ts ended; see [`TransactionStore::outcome`].
     pub async fn outcome_of(&self, start_ts: Timestamp) -> Result<crate::Outcome> {
-        self.store.outcome(start_ts).await
+        self.shared.store.outcome(start_ts).await
     }
 
     fn forget(&self, start_ts: Option<Timestamp>) {
-        if let Some(start_ts) = start_ts {
-            self.store.identified.lock().remove(&start_ts);
-        }
+        self.shared.forget(start_ts);
     }
 
     /// What it has done so far.
     pub fn stats(&self) -> TransactionStats {
-        let buffer = self.buffer.read();
+        let buffer = self.shared.buffer.read();
         let writes = buffer.writes();
-        let (commit_calls, commit_waves) = match self.store.store.atomic() {
+        let (commit_calls, commit_waves) = match self.shared.store.store.atomic() {
             _ if writes == 0 => (0, 0),
             Some(_) => (1, 1),
             None => {
-                let looks = u64::from(!self.unchanged.lock().is_empty());
+                let looks = u64::from(!self.shared.unchanged.lock().is_empty());
                 (writes.saturating_sub(buffer.locked()) + looks + 1, looks + 2)
             }
         };
@@ -444,10 +526,10 @@ impl Transaction {
             writes,
             buffer_bytes: buffer.memory_bytes() as u64,
             spilled: buffer.spilled(),
-            keys_read: self.counts.keys.load(Ordering::Relaxed),
-            locks_met: self.counts.locks.load(Ordering::Relaxed),
-            calls: self.counts.calls.load(Ordering::Relaxed),
-            waves: self.counts.waves.load(Ordering::Relaxed),
+            keys_read: self.shared.counts.keys.load(Ordering::Relaxed),
+            locks_met: self.shared.counts.locks.load(Ordering::Relaxed),
+            calls: self.shared.counts.calls.load(Ordering::Relaxed),
+            waves: self.shared.counts.waves.load(Ordering::Relaxed),
             commit_calls,
             commit_waves,
         }
@@ -455,12 +537,25 @@ impl Transaction {
 
     /// The tablets that hold `range`: the partitions of a parallel scan.
     pub async fn tablets(&self, range: &RowRange) -> Result<Vec<TabletInfo>> {
-        Ok(self.store.store.tablets(range).await?)
+        Ok(self.shared.store.store.tablets(range).await?)
     }
 }
 
-impl Drop for Transaction {
+impl Shared {
+    fn forget(&self, start_ts: Option<Timestamp>) {
+        if let Some(start_ts) = start_ts {
+            self.store.identified.lock().remove(&start_ts);
+        }
+    }
+
+    pub(crate) fn fresh_ranges(&self) -> Vec<RowRange> {
+        self.fresh.lock().clone()
+    }
+}
+
+impl Drop for Shared {
     fn drop(&mut self) {
+        self.row_locks.end(&self.store.locks);
         if !self.undetermined.load(Ordering::SeqCst) {
             let (start_ts, ended) = (self.state.get_mut().start_ts, self.state.get_mut().ended);
             self.forget(start_ts);

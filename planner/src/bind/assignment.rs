@@ -1,7 +1,7 @@
 //! Values for columns: what INSERT and UPDATE assign, by PostgreSQL's assignment casts.
 
 use super::binder::Binder;
-use crate::catalog::{ColumnDescriptor, RelationKind, TableDescriptor};
+use crate::catalog::{ColumnDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::functions::{CastContext, TypedExpr};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNode};
@@ -44,30 +44,6 @@ impl Binder<'_> {
             let message = format!("column \"{name}\" of relation \"{}\" does not exist", table.name);
             self.at(SqlError::new(state::UNDEFINED_COLUMN, message), span)
         })
-    }
-
-    /// A table that may be written.
-    pub fn writable(&self, name: &ast::ObjectName, verb: &str) -> Result<Arc<TableDescriptor>> {
-        let table = self.table(name)?;
-        match table.kind {
-            RelationKind::Table => Ok(table),
-            RelationKind::Sequence => {
-                let message = format!("cannot change sequence \"{}\"", table.name);
-                Err(SqlError::new(state::WRONG_OBJECT_TYPE, message))
-            }
-            RelationKind::View => {
-                let preposition = match verb {
-                    "INSERT" => "INSERT into",
-                    "DELETE" => "DELETE from",
-                    other => other,
-                };
-                Err(SqlError::unsupported(format!("{preposition} a view")))
-            }
-            RelationKind::SystemView => {
-                let message = format!("permission denied: \"{}\" is a system catalog ({verb})", table.name);
-                Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
-            }
-        }
     }
 }
 

@@ -34,6 +34,7 @@ pub fn bind(statement: &Statement, context: &BindContext<'_>) -> Result<Bound> {
         ast::Statement::Insert(insert) => binder.insert(insert)?,
         ast::Statement::Update(update) => binder.update(update)?,
         ast::Statement::Delete(delete) => binder.delete(delete)?,
+        ast::Statement::Merge(merge) => binder.merge(merge)?,
         _ => return Err(SqlError::internal("only queries and writes are bound")),
     };
     binder.finish(kind)

@@ -28,6 +28,14 @@ pub struct Arguments {
     pub variadic: bool,
 }
 
+/// 42883 of a function that PostgreSQL has and that is not here is 0A000.
+pub fn or_unsupported(error: SqlError, name: &str) -> SqlError {
+    if error.state() == state::UNDEFINED_FUNCTION && crate::pg_catalog::is_missing_function(name) {
+        return SqlError::unsupported(format!("the function {name}"));
+    }
+    error
+}
+
 impl Binder<'_> {
     /// A function call of any kind.
     pub fn call(&self, function: &ast::Function, env: Env<'_>) -> Result<TypedExpr> {
@@ -119,6 +127,14 @@ impl Binder<'_> {
         {
             return Ok(typed);
         }
+        if name == "pg_collation_for"
+            && let FunctionArguments::List(list) = &function.args
+            && let [FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::Collate { expr, .. }))] = list.args.as_slice()
+        {
+            // "C" is the only collation that is not refused.
+            self.expr(expr, env)?;
+            return Ok(TypedExpr::literal(crate::types::Datum::from("\"C\""), SqlType::TEXT));
+        }
         let arguments = self.arguments(function, env)?;
         if schema.is_none() && name == "coalesce" {
             self.no_row_functions(row_functions, "COALESCE")?;
@@ -163,7 +179,7 @@ impl Binder<'_> {
                 (Some(value), Ok(ty)) if error.state() == state::UNDEFINED_FUNCTION => {
                     self.resolver.cast(value, ty, CastContext::Explicit)
                 }
-                _ => Err(error),
+                _ => Err(or_unsupported(error, &name)),
             }
         })
     }
@@ -300,16 +316,8 @@ impl Binder<'_> {
         Ok(arguments)
     }
 
-    /// `VARIADIC array`: the elements where they are written out, else the array.
+    /// `VARIADIC array`.
     fn variadic(&self, array: &ast::Expr, arguments: &mut Arguments, env: Env<'_>) -> Result<()> {
-        if let ast::Expr::Array(items) = array
-            && !items.elem.is_empty()
-        {
-            let items: Vec<TypedExpr> = items.elem.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
-            let (items, ty) = self.unify("ARRAY", items)?;
-            arguments.values.extend(items.into_iter().map(|expr| TypedExpr { expr, ty }));
-            return Ok(());
-        }
         let typed = self.expr(array, env)?;
         if !typed.ty.array {
             let error = SqlError::new(state::DATATYPE_MISMATCH, "VARIADIC argument must be an array");
@@ -322,22 +330,8 @@ impl Binder<'_> {
 
     /// A call whose last argument is an array of arguments.
     fn variadic_call(&self, name: &str, mut values: Vec<TypedExpr>) -> Result<TypedExpr> {
-        let call = |name: &str, values: Vec<TypedExpr>| self.resolver.function(name, values);
-        let (Some(array), given) = (values.pop(), values.len()) else {
-            return Err(SqlError::internal("VARIADIC without an argument"));
-        };
-        match (name, given) {
-            ("concat", 0) => call("array_to_string", vec![array, self.word("")]),
-            ("concat_ws", 1) => call("array_to_string", vec![array, values.remove(0)]),
-            ("num_nulls" | "num_nonnulls", 0) => {
-                let all = call("cardinality", vec![array.clone()])?;
-                let null = self.coerce(super::literal::null(), array.ty.element())?;
-                let nulls = call("array_positions", vec![array, null])?;
-                let nulls = call("cardinality", vec![nulls])?;
-                if name == "num_nulls" { Ok(nulls) } else { self.resolver.operator("-", Some(all), nulls) }
-            }
-            _ => Err(SqlError::unsupported(format!("VARIADIC with {name} of an array that is not written out"))),
-        }
+        let array = values.pop().ok_or_else(|| SqlError::internal("VARIADIC without an argument"))?;
+        self.resolver.variadic_function(name, values, array)
     }
 
     /// All arguments of a call in their places: those given by place, then those given by name, then defaults.

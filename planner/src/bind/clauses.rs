@@ -219,6 +219,21 @@ pub fn check_delete(delete: &ast::Delete) -> Result<()> {
     ])
 }
 
+/// MERGE.
+pub fn check_merge(merge: &ast::Merge) -> Result<()> {
+    let ast::Merge { merge_token: _, optimizer_hints: _, into, table: _, source: _, on: _, clauses, output } = merge;
+    if !into {
+        return Err(SqlError::syntax("syntax error: MERGE needs INTO"));
+    }
+    if output.is_some() {
+        return Err(SqlError::syntax("syntax error at or near \"returning\""));
+    }
+    if clauses.is_empty() {
+        return Err(SqlError::syntax("syntax error at end of input"));
+    }
+    Ok(())
+}
+
 /// The table that UPDATE or DELETE writes, and its alias. Errors: 0A000 for anything around them.
 pub fn target_table<'t>(
     factor: &'t TableFactor,

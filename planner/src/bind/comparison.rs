@@ -253,7 +253,11 @@ impl Binder<'_> {
             && ((symbol == "=" && !all) || (symbol == "<>" && all))
         {
             let items: Vec<TypedExpr> = array.elem.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
-            return self.resolver.in_list(left, items, all);
+            if !items.iter().any(|item| item.ty.array) {
+                return self.resolver.in_list(left, items, all);
+            }
+            let right = self.resolver.array(items)?;
+            return self.resolver.quantified(&symbol, left, right, all);
         }
         let right = self.expr(inner, env)?;
         self.resolver.quantified(&symbol, left, right, all)

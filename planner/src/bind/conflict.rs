@@ -7,7 +7,7 @@ use super::element::element_value;
 use super::expression::{Clause, Env};
 use super::outer_aggregate::subquery_of;
 use super::scope::Scope;
-use super::table_expression::table_relation;
+use super::target::Target;
 use crate::catalog::acl::UPDATE;
 use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};
 use crate::ddl::canonical;
@@ -43,7 +43,7 @@ impl Binder<'_> {
     /// The ON CONFLICT clause of an INSERT.
     pub fn on_conflict(
         &self,
-        table: &Arc<TableDescriptor>,
+        target: &Target,
         shown: &str,
         qualifier: &TableReference,
         on: Option<&OnInsert>,
@@ -53,7 +53,7 @@ impl Binder<'_> {
             Some(OnInsert::OnConflict(clause)) => clause,
             Some(_) => return Err(SqlError::unsupported("ON DUPLICATE KEY UPDATE")),
         };
-        let arbiter = clause.conflict_target.as_ref().map(|target| self.arbiter(table, target)).transpose()?;
+        let arbiter = clause.conflict_target.as_ref().map(|on| self.arbiter(target, on)).transpose()?;
         let update = match &clause.action {
             OnConflictAction::DoNothing => return Ok(Some(OnConflict::DoNothing { arbiter })),
             OnConflictAction::DoUpdate(update) => update,
@@ -63,18 +63,19 @@ impl Binder<'_> {
                 .hint("For example, ON CONFLICT (column_name)."));
         };
         let excluded = TableReference::bare("excluded");
-        let target = table_relation(table, shown, qualifier);
-        let proposed = table_relation(table, "excluded", &excluded);
+        let schema = Arc::new(conflict_schema(&target.table, qualifier)?);
+        let there = self.named_relation(target, shown, qualifier, &schema)?;
+        let proposed = self.named_relation(target, "excluded", &excluded, &schema)?;
         let scope = Scope {
-            visible: target.columns.clone(),
-            relations: vec![target, proposed],
-            schema: Some(Arc::new(conflict_schema(table, qualifier)?)),
+            visible: there.columns.clone(),
+            relations: vec![there, proposed],
+            schema: Some(schema),
             parent: None,
             barred: None,
         };
-        let set = self.assignments(table, &update.assignments, Env::new(&scope, Clause::Update))?;
-        let names = set.iter().filter_map(|(id, _)| table.column(*id)).map(|column| column.name.as_str());
-        self.require_columns(table, UPDATE, names)?;
+        let set = self.assignments(target, &update.assignments, Env::new(&scope, Clause::Update))?;
+        let ids: Vec<_> = set.iter().map(|(id, _)| *id).collect();
+        self.require_written(target, UPDATE, &ids)?;
         let filter = match &update.selection {
             Some(selection) => Some(self.predicate(selection, Env::new(&scope, Clause::Where))?),
             None => None,
@@ -86,13 +87,16 @@ impl Binder<'_> {
     }
 
     /// The unique index that a conflict target means.
-    fn arbiter(&self, table: &TableDescriptor, target: &ConflictTarget) -> Result<Oid> {
+    fn arbiter(&self, written: &Target, target: &ConflictTarget) -> Result<Oid> {
+        let table = &written.table;
         match target {
             ConflictTarget::OnConstraint(name) => {
                 let (_, name) = fold_name(name)?;
                 let found = table.indexes.iter().find(|index| index.constraint.is_some() && index.name == name);
+                let found = found.filter(|_| written.levels.is_empty());
                 found.map(|index| index.oid).ok_or_else(|| {
-                    let message = format!("constraint \"{name}\" for table \"{}\" does not exist", table.name);
+                    let message =
+                        format!("constraint \"{name}\" for table \"{}\" does not exist", written.named().name);
                     SqlError::new(state::UNDEFINED_OBJECT, message)
                 })
             }
@@ -102,17 +106,17 @@ impl Binder<'_> {
                 {
                     let target = number.parse().ok().and_then(|number: usize| self.extras.conflict_targets.get(number));
                     let target = target.ok_or_else(|| SqlError::internal("an unknown conflict target"))?;
+                    if !written.levels.is_empty() {
+                        return Err(SqlError::unsupported("ON CONFLICT of expressions through a view"));
+                    }
                     return self.inferred(table, target);
                 }
                 let mut wanted: Vec<ColumnId> = Vec::new();
                 for ident in names {
-                    let name = fold(ident);
-                    let column = table.column_named(&name).ok_or_else(|| {
-                        let message = format!("column \"{name}\" does not exist");
-                        self.at(SqlError::new(state::UNDEFINED_COLUMN, message), ident.span)
-                    })?;
-                    if !wanted.contains(&column.id) {
-                        wanted.push(column.id);
+                    // No index is over what is no column of the table.
+                    let id = self.conflict_column(written, ident)?.unwrap_or_default();
+                    if !wanted.contains(&id) {
+                        wanted.push(id);
                     }
                 }
                 let fits = |index: &&IndexDescriptor| {
@@ -182,7 +186,7 @@ impl Binder<'_> {
     /// `SET` as columns and their new values.
     pub fn assignments(
         &self,
-        table: &TableDescriptor,
+        written: &Target,
         assignments: &[ast::Assignment],
         env: Env<'_>,
     ) -> Result<Vec<(ColumnId, Expr)>> {
@@ -219,7 +223,8 @@ impl Binder<'_> {
             for (name, value) in pairs {
                 let span = super::binder::span_of(name);
                 let (first, last) = fold_name(name)?;
-                let column = self.target_column(table, first.as_deref().unwrap_or(&last), span)?;
+                let named = first.as_deref().unwrap_or(&last);
+                let column = self.written_column(written, named, span)?;
                 if first.is_some() {
                     return Err(SqlError::unsupported("SET of a field of a composite column"));
                 }
@@ -230,7 +235,7 @@ impl Binder<'_> {
                 let before = set.iter().position(|(id, _)| *id == column.id);
                 // Elements of one column may be assigned to one by one.
                 if before.is_some() && (element.is_none() || !elements.contains(&column.id)) {
-                    let message = format!("multiple assignments to same column \"{}\"", column.name);
+                    let message = format!("multiple assignments to same column \"{named}\"");
                     return Err(self.at(SqlError::syntax(message), span));
                 }
                 if let Some(element) = element {
@@ -238,7 +243,7 @@ impl Binder<'_> {
                         Some((_, expr)) => TypedExpr { expr: expr.clone(), ty: column.ty },
                         None => {
                             let columns = env.scope.relations.first().map(|target| target.columns.as_slice());
-                            let own = columns.into_iter().flatten().find(|own| own.attnum == column.id);
+                            let own = columns.into_iter().flatten().find(|own| own.name == named);
                             own.map(super::scope::ScopeColumn::typed)
                                 .ok_or_else(|| SqlError::internal("a column that is written is not read"))?
                         }
@@ -254,7 +259,7 @@ impl Binder<'_> {
                 }
                 let is_default = matches!(value, Assigned::Expr(value) if is_default(value));
                 let expr = if is_default {
-                    self.default_of(table, column)?
+                    self.set_default(written, named, column)?
                 } else {
                     if column.generated.is_some() {
                         let message = format!("column \"{}\" can only be updated to DEFAULT", column.name);

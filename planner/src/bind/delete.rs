@@ -4,8 +4,9 @@ use super::assignment::extension;
 use super::binder::Binder;
 use super::clauses::{check_delete, target_table};
 use super::expression::{Clause, Env};
+use super::system_column::mentions;
 use super::update::others;
-use super::{BoundKind, KEY_COLUMN, Verb};
+use super::{BoundKind, Verb};
 use crate::catalog::acl::DELETE;
 use crate::error::{Result, SqlError};
 use crate::execution::dml::DeleteNode;
@@ -26,13 +27,13 @@ impl Binder<'_> {
         if !joins.is_empty() {
             return Err(SqlError::syntax("syntax error at or near \"JOIN\""));
         }
-        let table = self.writable(name, "DELETE")?;
-        self.require(&table, DELETE)?;
-        self.writing.set(true);
-        let scanned = self.scan(&table, alias, None);
-        self.writing.set(false);
-        let mut source = scanned?;
-        let Some(target) = source.scope.relations.first().cloned() else {
+        let target = self.target(name, Verb::Delete)?;
+        let table = target.table.clone();
+        self.require_whole(&target, DELETE)?;
+        let rows = self.target_rows(&target, alias)?;
+        let mut exprs = self.old_row(&rows);
+        let mut source = rows.source;
+        let Some(relation) = source.scope.relations.first().cloned() else {
             return Err(SqlError::internal("a scan without a relation"));
         };
         if let Some(using) = delete.using.as_deref().filter(|using| !using.is_empty()) {
@@ -44,15 +45,15 @@ impl Binder<'_> {
         if let Some(selection) = &delete.selection {
             let filter = self.predicate(selection, Env::new(&scope, Clause::Where))?;
             self.check_read(&filter)?;
+            self.check_view_read(&target, &relation, &filter)?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
-        let Some(key) = target.key.clone() else {
-            return Err(SqlError::internal(format!("table \"{}\" has no row key", table.name)));
-        };
-        let mut exprs = vec![Expr::Column(key).alias(format!("{KEY_COLUMN}{}", self.unique("")))];
-        exprs.extend(target.columns.iter().map(|column| column.expr.clone()));
         if delete.returning.is_some() {
             exprs.extend(others(&scope));
+            // ctid is made of the row key.
+            let items = delete.returning.iter().flatten();
+            let key = relation.key.clone().filter(|_| table.primary_key().is_none());
+            exprs.extend(key.filter(|_| items.into_iter().any(|item| mentions(item, "ctid"))).map(Expr::Column));
         }
         let input = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
         let node = DeleteNode::new(table.clone(), input, self.rules(&table)?, delete.returning.is_some())?;

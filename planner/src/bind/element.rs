@@ -5,12 +5,13 @@ use super::binder::Binder;
 use super::expression::Env;
 use crate::catalog::ColumnDescriptor;
 use crate::error::{Result, SqlError, state};
-use crate::functions::array_element::{with_element, with_slice};
+use crate::functions::array_element::{Subscripts, replaced};
 use crate::functions::jsonb_with_part;
 use crate::functions::{CastContext, TypedExpr};
-use crate::parse::ELEMENT;
+use crate::parse::{ELEMENT, parse_expression};
 use crate::types::{BaseType, SqlType};
 use sqlparser::ast::{self, AccessExpr, FunctionArg, FunctionArgExpr, FunctionArguments, Spanned, Subscript};
+use sqlparser::tokenizer::Span;
 
 /// What is assigned to which element.
 pub struct ElementValue<'v> {
@@ -35,6 +36,19 @@ pub fn element_value(value: &ast::Expr) -> Option<ElementValue<'_>> {
     }
 }
 
+/// The target of INSERT that is an element, as the parser leaves it: the name of its column, and the subscripts.
+pub fn element_target(name: &ast::ObjectName) -> Result<Option<(ast::Ident, Vec<AccessExpr>)>> {
+    let [ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice() else { return Ok(None) };
+    let Some(written) = ident.value.strip_prefix(ELEMENT) else { return Ok(None) };
+    match parse_expression(written)?.0 {
+        ast::Expr::CompoundFieldAccess { root, access_chain } => match *root {
+            ast::Expr::Identifier(column) => Ok(Some((column, access_chain))),
+            other => Err(SqlError::syntax(format!("syntax error at or near \"{other}\""))),
+        },
+        other => Err(SqlError::syntax(format!("syntax error at or near \"{other}\""))),
+    }
+}
+
 impl Binder<'_> {
     /// A column's array with what is assigned to an element of it. `array`: as the assignments before leave it.
     pub fn assign_element(
@@ -44,9 +58,24 @@ impl Binder<'_> {
         assigned: &ElementValue<'_>,
         env: Env<'_>,
     ) -> Result<TypedExpr> {
+        if is_default(assigned.value) && column.ty.array {
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot set an array element to DEFAULT"));
+        }
+        let typed = self.expr(assigned.value, env)?;
+        self.with_part(array, column, assigned.chain, (typed, assigned.value.span()), env)
+    }
+
+    /// The same of a value that is bound, and where it stands.
+    pub fn with_part(
+        &self,
+        array: TypedExpr,
+        column: &ColumnDescriptor,
+        chain: &[AccessExpr],
+        (typed, span): (TypedExpr, Span),
+        env: Env<'_>,
+    ) -> Result<TypedExpr> {
         if !column.ty.array && column.ty.base == BaseType::Jsonb {
-            let subscripts: Vec<&Subscript> = assigned
-                .chain
+            let subscripts: Vec<&Subscript> = chain
                 .iter()
                 .map(|access| match access {
                     AccessExpr::Subscript(subscript) => Ok(subscript),
@@ -54,7 +83,6 @@ impl Binder<'_> {
                 })
                 .collect::<Result<_>>()?;
             let (steps, of_array) = self.jsonb_subscripts(&subscripts, env)?;
-            let typed = self.expr(assigned.value, env)?;
             let value = self.resolver.cast(typed, SqlType::JSONB, CastContext::Assignment)?;
             return Ok(jsonb_with_part(array, steps, value, of_array));
         }
@@ -63,21 +91,15 @@ impl Binder<'_> {
                 format!("cannot subscript type {} because it does not support subscripting", column.ty.name());
             return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
         }
-        if is_default(assigned.value) {
-            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot set an array element to DEFAULT"));
-        }
-        let [AccessExpr::Subscript(subscript)] = assigned.chain else {
-            return Err(SqlError::unsupported("an array of several dimensions"));
-        };
-        let place = |index: &ast::Expr| -> Result<TypedExpr> {
-            let typed = self.expr(index, env)?;
-            if !typed.is_unknown() && !typed.ty.is_number() {
-                return Err(SqlError::new(state::DATATYPE_MISMATCH, "array subscript must have type integer"));
-            }
-            self.resolver.cast(typed, SqlType::INT4, CastContext::Assignment)
-        };
-        let value = |ty: SqlType| -> Result<TypedExpr> {
-            let typed = self.expr(assigned.value, env)?;
+        let subscripts: Vec<&Subscript> = chain
+            .iter()
+            .map(|access| match access {
+                AccessExpr::Subscript(subscript) => Ok(subscript),
+                AccessExpr::Dot(_) => Err(SqlError::unsupported("a field of an element")),
+            })
+            .collect::<Result<_>>()?;
+        let subscripts = self.array_subscripts(&subscripts, env)?;
+        let value = move |ty: SqlType| -> Result<TypedExpr> {
             let from = typed.ty;
             self.resolver.cast(typed, ty, CastContext::Assignment).map_err(|error| {
                 if error.state() != state::CANNOT_COERCE && error.state() != state::DATATYPE_MISMATCH {
@@ -91,19 +113,11 @@ impl Binder<'_> {
                 );
                 let error = SqlError::new(state::DATATYPE_MISMATCH, message)
                     .hint("You will need to rewrite or cast the expression.");
-                self.at(error, assigned.value.span())
+                self.at(error, span)
             })
         };
-        match subscript {
-            Subscript::Index { index } => {
-                let place = place(index)?;
-                Ok(with_element(array, place, value(column.ty.element())?))
-            }
-            Subscript::Slice { lower_bound: Some(from), upper_bound: Some(to), stride: None } => {
-                let (from, to) = (place(from)?, place(to)?);
-                Ok(with_slice(array, from, to, value(column.ty)?))
-            }
-            Subscript::Slice { .. } => Err(SqlError::unsupported("assignment to a slice without both bounds")),
-        }
+        let sliced = subscripts.iter().any(|subscript| matches!(subscript, Subscripts::Part(..)));
+        let value = value(if sliced { column.ty } else { column.ty.element() })?;
+        Ok(replaced(array, subscripts, value))
     }
 }

@@ -46,6 +46,7 @@ pub enum Clause {
     Default,
     Returning,
     Update,
+    MergeWhen,
     Filter,
     Aggregate,
     Window,
@@ -77,6 +78,7 @@ impl Clause {
             Clause::Default => "DEFAULT expressions",
             Clause::Returning => "RETURNING",
             Clause::Update => "UPDATE",
+            Clause::MergeWhen => "MERGE WHEN conditions",
             Clause::Filter => "FILTER",
             Clause::Aggregate => "aggregate function calls",
             Clause::Window | Clause::WindowDefinition => "window definitions",
@@ -189,7 +191,7 @@ impl Binder<'_> {
                 let to = self.type_of(data_type)?;
                 // ARRAY[]::int[] takes its type from the cast.
                 if let E::Array(array) = expr.as_ref()
-                    && array.elem.is_empty()
+                    && super::special::without_elements(array)
                     && to.array
                 {
                     return self.empty_array(to);

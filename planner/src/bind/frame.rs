@@ -25,7 +25,7 @@ impl WindowOrder {
     fn ranges(&self) -> bool {
         let bytes =
             [BaseType::Numeric, BaseType::Interval, BaseType::Timetz, BaseType::Jsonb, BaseType::Bytea, BaseType::Uuid];
-        !self.types.iter().any(|ty| !ty.array && bytes.contains(&ty.base))
+        !self.types.iter().any(|ty| ty.array || bytes.contains(&ty.base))
     }
 }
 

@@ -345,9 +345,7 @@ impl Binder<'_> {
             match bound {
                 BoundFunction::Value(typed) => {
                     let typed = self.settle(typed)?;
-                    let ty = typed.ty.array_of();
-                    let expr = datafusion::functions_nested::expr_fn::make_array(vec![typed.expr]);
-                    lists.push(TypedExpr { expr, ty });
+                    lists.push(self.resolver.array(vec![typed])?);
                     names.push(function.name);
                 }
                 BoundFunction::Rows(RowSource::Lists(some, named)) => {

@@ -5,14 +5,18 @@ use super::binder::{Binder, span_of};
 use super::expression::{Clause, Env};
 use super::scope::Scope;
 use super::table_expression::table_relation;
+use super::target::Target;
 use super::{BoundKind, Verb};
 use crate::catalog::acl::{INSERT, SELECT};
 use crate::catalog::{ColumnDescriptor, Identity, TableDescriptor};
 use crate::error::{Result, SqlError, state};
-use crate::execution::dml::InsertNode;
+use crate::execution::dml::{InsertNode, OnConflict};
+use crate::functions::TypedExpr;
 use crate::parse::{Overriding, fold, fold_name};
+use crate::types::SqlType;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, SetExpr, Spanned, TableObject};
+use sqlparser::tokenizer::Span;
 
 impl Binder<'_> {
     /// INSERT.
@@ -21,64 +25,102 @@ impl Binder<'_> {
         let TableObject::TableName(name) = &insert.table else {
             return Err(SqlError::unsupported("INSERT into something that is not a table"));
         };
-        let table = self.writable(name, "INSERT")?;
+        let target = self.target(name, Verb::Insert)?;
+        let table = target.table.clone();
         let alias = insert.table_alias.as_ref().map(|alias| fold(&alias.alias));
-        let shown = alias.unwrap_or_else(|| table.name.clone());
+        let shown = alias.unwrap_or_else(|| target.named().name.clone());
         let qualifier = self.qualifier(&shown);
-        let targets = self.insert_targets(&table, insert)?;
-        self.require_columns(&table, INSERT, targets.iter().map(|column| column.name.as_str()))?;
         if insert.on.is_some() {
-            self.require(&table, SELECT)?;
+            self.require(target.named(), SELECT)?;
         }
         let input = match &insert.source {
             None => {
-                let rows = vec![self.defaults(&table)?];
+                self.insert_targets(&target, insert, 0)?;
+                let rows = vec![self.defaults(&target)?];
                 self.table_rows(&table, rows)?
             }
             Some(query) => match query.body.as_ref() {
                 SetExpr::Values(values) if is_plain(query) => {
                     super::clauses::check_query(query)?;
                     super::clauses::check_values(values)?;
+                    let width = values.rows.first().map_or(0, |row| row.content.len());
+                    let targets = self.insert_targets(&target, insert, width)?;
                     let mut rows = Vec::with_capacity(values.rows.len());
                     for row in &values.rows {
                         if values.rows.first().is_some_and(|first| first.content.len() != row.content.len()) {
                             return Err(SqlError::syntax("VALUES lists must all be the same length"));
                         }
-                        rows.push(self.insert_row(&table, &targets, &row.content, insert)?);
+                        rows.push(self.insert_row(&target, &targets, &row.content, insert)?);
                     }
                     self.table_rows(&table, rows)?
                 }
-                _ => self.insert_query(&table, &targets, query, insert)?,
+                _ => self.insert_query(&target, query, insert)?,
             },
         };
-        let relation = table_relation(&table, &shown, &qualifier);
-        let on_conflict = self.on_conflict(&table, &shown, &qualifier, insert.on.as_ref())?;
-        let rules = self.rules(&table)?;
+        let on_conflict = self.on_conflict(&target, &shown, &qualifier, insert.on.as_ref())?;
+        let updates = matches!(on_conflict, Some(OnConflict::DoUpdate { .. }));
+        let rules = self.target_rules(&target)?;
         let returning = insert.returning.is_some();
-        let node = InsertNode::new(table.clone(), qualifier, input, on_conflict, rules, returning)?;
+        let node = InsertNode::new(table.clone(), qualifier.clone(), input, on_conflict, rules, returning)?;
         let plan = extension(node);
+        let mut relation = match returning {
+            true => self.named_relation(&target, &shown, &qualifier, plan.schema())?,
+            false => table_relation(&table, &shown, &qualifier),
+        };
+        relation.table = Some(target.named().clone());
         let scope = Scope::of(relation, plan.schema().clone(), None);
+        if updates && insert.returning.iter().flatten().any(|item| super::system_column::mentions(item, "xmax")) {
+            // PostgreSQL's tells whether the row was updated; ours would not.
+            return Err(SqlError::unsupported("xmax of rows that ON CONFLICT DO UPDATE may have updated"));
+        }
         let (plan, columns) = self.returning(plan, insert.returning.as_deref(), &scope)?;
         Ok(BoundKind::Dml { plan, columns, verb: Verb::Insert, table: Some(table) })
     }
 
-    /// The columns that values are given for, in the order they are given.
+    /// The table's columns that values are given for, in the order they are given. `width`: how many values there are.
+    /// Errors: 42703, 42701, 42501; 0A000 for columns of a view that are none of its table.
     fn insert_targets<'t>(
         &self,
-        table: &'t TableDescriptor,
+        target: &'t Target,
         insert: &ast::Insert,
+        width: usize,
+    ) -> Result<Vec<&'t ColumnDescriptor>> {
+        let targets = self.named_targets(target, insert, width)?;
+        let ids: Vec<_> = targets.iter().map(|column| column.id).collect();
+        self.require_written(target, INSERT, &ids)?;
+        Ok(targets)
+    }
+
+    fn named_targets<'t>(
+        &self,
+        target: &'t Target,
+        insert: &ast::Insert,
+        width: usize,
     ) -> Result<Vec<&'t ColumnDescriptor>> {
         if insert.columns.is_empty() {
-            return Ok(table.live_columns().collect());
+            if target.levels.is_empty() {
+                return Ok(target.table.live_columns().collect());
+            }
+            let names = target.named().live_columns().take(width);
+            return names
+                .map(|column| self.written_column(target, &column.name, sqlparser::tokenizer::Span::empty()))
+                .collect();
         }
         let mut targets: Vec<&ColumnDescriptor> = Vec::new();
-        for name in &insert.columns {
-            let (qualifier, column) = fold_name(name)?;
+        let parts = parts_of(insert)?;
+        for (at, name) in insert.columns.iter().enumerate() {
+            let part = parts.get(at).and_then(Option::as_ref);
+            let (qualifier, column) = match part {
+                Some((column, _)) => (None, fold(column)),
+                None => fold_name(name)?,
+            };
             if qualifier.is_some() {
                 return Err(SqlError::unsupported("a field of a composite column as the target of INSERT"));
             }
-            let column = self.target_column(table, &column, span_of(name))?;
-            if targets.iter().any(|other| other.id == column.id) {
+            let column = self.written_column(target, &column, span_of(name))?;
+            // Elements of one column may be given one by one.
+            let whole = |other: usize| part.is_none() || parts.get(other).is_none_or(Option::is_none);
+            if targets.iter().enumerate().any(|(at, other)| other.id == column.id && whole(at)) {
                 let message = format!("column \"{}\" specified more than once", column.name);
                 return Err(self.at(SqlError::new(state::DUPLICATE_COLUMN, message), span_of(name)));
             }
@@ -87,23 +129,42 @@ impl Binder<'_> {
         Ok(targets)
     }
 
-    fn defaults(&self, table: &TableDescriptor) -> Result<Vec<Expr>> {
-        table.live_columns().map(|column| self.default_of(table, column)).collect()
+    fn defaults(&self, target: &Target) -> Result<Vec<Expr>> {
+        target.table.live_columns().map(|column| self.default_through(target, column)).collect()
     }
 
     /// One row of VALUES as one expression for each live column.
     fn insert_row(
         &self,
-        table: &TableDescriptor,
+        target: &Target,
         targets: &[&ColumnDescriptor],
         row: &[ast::Expr],
         insert: &ast::Insert,
     ) -> Result<Vec<Expr>> {
-        check_width(targets.len(), row.len(), insert)?;
+        check_width(targets.len(), row.len(), !insert.columns.is_empty())?;
         let scope = Scope::empty(None);
-        let env = Env::new(&scope, Clause::Values);
+        self.given_values(target, targets, (row, &parts_of(insert)?), Env::new(&scope, Clause::Values))
+    }
+
+    /// What a row gives each live column of the table. `parts`: which of the targets are elements.
+    pub fn given_values(
+        &self,
+        target: &Target,
+        targets: &[&ColumnDescriptor],
+        (row, parts): (&[ast::Expr], &[Part]),
+        env: Env<'_>,
+    ) -> Result<Vec<Expr>> {
         let mut given: Vec<(i16, Expr)> = Vec::with_capacity(row.len());
-        for (value, column) in row.iter().zip(targets) {
+        for (place, (value, column)) in row.iter().zip(targets).enumerate() {
+            if let Some(Some((_, chain))) = parts.get(place) {
+                if is_default(value) {
+                    let message = "cannot set an array element to DEFAULT";
+                    return Err(self.at(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), value.span()));
+                }
+                let value = (self.expr(value, env)?, value.span());
+                self.give_part(&mut given, column, chain, value, env)?;
+                continue;
+            }
             if is_default(value) {
                 continue;
             }
@@ -114,14 +175,34 @@ impl Binder<'_> {
             given.push((column.id, self.assign(typed, column, value.span())?));
         }
         let mut exprs = Vec::new();
-        for column in table.live_columns() {
+        for column in target.table.live_columns() {
             let at = given.iter().position(|(id, _)| *id == column.id);
             exprs.push(match at {
                 Some(at) => given.swap_remove(at).1,
-                None => self.default_of(table, column)?,
+                None => self.default_through(target, column)?,
             });
         }
         Ok(exprs)
+    }
+
+    /// Puts a value into a part of what a column is given so far: at first nothing.
+    fn give_part(
+        &self,
+        given: &mut Vec<(i16, Expr)>,
+        column: &ColumnDescriptor,
+        chain: &[ast::AccessExpr],
+        value: (TypedExpr, Span),
+        env: Env<'_>,
+    ) -> Result<()> {
+        let before = given.iter().position(|(id, _)| *id == column.id).map(|at| given.swap_remove(at).1);
+        let array = match before {
+            Some(expr) => TypedExpr { expr, ty: column.ty },
+            None => self.coerce(super::literal::null(), column.ty.plain())?,
+        };
+        let span = value.1;
+        let changed = self.with_part(array, column, chain, value, env)?;
+        given.push((column.id, self.assign(changed, column, span)?));
+        Ok(())
     }
 
     /// Whether OVERRIDING USER VALUE leaves out what is given for a column. Errors: 428C9 for a value where the column
@@ -150,33 +231,42 @@ impl Binder<'_> {
         Ok(self.rows(rows, &types)?.0)
     }
 
-    fn insert_query(
-        &self,
-        table: &TableDescriptor,
-        targets: &[&ColumnDescriptor],
-        query: &ast::Query,
-        insert: &ast::Insert,
-    ) -> Result<LogicalPlan> {
+    fn insert_query(&self, target: &Target, query: &ast::Query, insert: &ast::Insert) -> Result<LogicalPlan> {
         let bound = self.open_query(query)?;
-        check_width(targets.len(), bound.columns.len(), insert)?;
+        let targets = self.insert_targets(target, insert, bound.columns.len())?;
+        check_width(targets.len(), bound.columns.len(), !insert.columns.is_empty())?;
+        let parts = parts_of(insert)?;
         // Constants and parameters of unknown type take the column's type.
         let types: Vec<_> = bound
             .columns
             .iter()
-            .zip(targets)
-            .map(
-                |(column, target)| {
-                    if column.ty == crate::types::SqlType::UNKNOWN { target.ty.plain() } else { column.ty }
-                },
-            )
+            .zip(&targets)
+            .enumerate()
+            .map(|(at, (column, target))| match parts.get(at) {
+                _ if column.ty != SqlType::UNKNOWN => column.ty,
+                Some(Some((_, chain))) if target.ty.array && !has_slice(chain) => target.ty.element().plain(),
+                _ => target.ty.plain(),
+            })
             .collect();
         let bound = self.cast_columns(bound, &types)?;
+        let mut given = Vec::new();
+        let scope = Scope::empty(None);
+        for (at, (source, column)) in bound.columns.iter().zip(&targets).enumerate() {
+            if let Some(Some((_, chain))) = parts.get(at) {
+                let value = (source.typed(), query.span());
+                self.give_part(&mut given, column, chain, value, Env::new(&scope, Clause::Values))?;
+            }
+        }
         let mut exprs = Vec::new();
-        for column in table.live_columns() {
+        for column in target.table.live_columns() {
+            if let Some(at) = given.iter().position(|(id, _)| *id == column.id) {
+                exprs.push(given.swap_remove(at).1.alias(self.unique("v")));
+                continue;
+            }
             let at = targets.iter().position(|target| target.id == column.id);
             let value = match at.and_then(|at| bound.columns.get(at)) {
                 Some(source) if !self.ignored(column, true)? => self.assign(source.typed(), column, query.span())?,
-                _ => self.default_of(table, column)?,
+                _ => self.default_through(target, column)?,
             };
             exprs.push(value.alias(self.unique("v")));
         }
@@ -184,11 +274,24 @@ impl Binder<'_> {
     }
 }
 
-fn check_width(targets: usize, given: usize, insert: &ast::Insert) -> Result<()> {
+/// A target of INSERT that is an element: the column and the subscripts.
+pub type Part = Option<(ast::Ident, Vec<ast::AccessExpr>)>;
+
+/// Which targets are elements.
+fn parts_of(insert: &ast::Insert) -> Result<Vec<Part>> {
+    insert.columns.iter().map(super::element::element_target).collect()
+}
+
+fn has_slice(chain: &[ast::AccessExpr]) -> bool {
+    chain.iter().any(|access| matches!(access, ast::AccessExpr::Subscript(ast::Subscript::Slice { .. })))
+}
+
+/// Errors: 42601 for more or fewer values than columns. `listed`: the columns are named.
+pub fn check_width(targets: usize, given: usize, listed: bool) -> Result<()> {
     if given > targets {
         return Err(SqlError::syntax("INSERT has more expressions than target columns"));
     }
-    if given < targets && !insert.columns.is_empty() {
+    if given < targets && listed {
         return Err(SqlError::syntax("INSERT has more target columns than expressions"));
     }
     Ok(())

@@ -7,8 +7,9 @@ use super::scope::{Scope, ScopeRelation};
 use crate::catalog::acl::UPDATE;
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
-use crate::execution::dml::LockRowsNode;
-use crate::parse::{LockStrength, fold_name};
+use crate::execution::dml::{LockRowsNode, LockedTable, RowWait};
+use crate::parse::{LockStrength, strength_words};
+use datafusion::common::TableReference;
 use datafusion::logical_expr::Expr;
 use sqlparser::ast;
 use std::sync::Arc;
@@ -16,75 +17,95 @@ use std::sync::Arc;
 /// A table whose returned rows are to be locked.
 pub struct PendingLock {
     table: Arc<TableDescriptor>,
+    /// Under which name it is scanned.
+    name: TableReference,
     column: String,
     strength: LockStrength,
+    wait: RowWait,
 }
 
 impl Binder<'_> {
+    /// 0A000 when there are row locks, `what` says why they are not allowed.
+    pub fn refuse_locks(&self, locks: &[ast::LockClause], what: &str) -> Result<()> {
+        let Some(lock) = locks.first().and_then(|clause| self.extras.lock(clause)) else { return Ok(()) };
+        let message = format!("{} {what}", strength_words(lock.strength));
+        Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message))
+    }
+
     /// Notes the tables to lock; answers the row keys that the select list must carry.
     pub fn lock_columns(&self, scope: &Scope<'_>, locks: &[ast::LockClause]) -> Result<Vec<Expr>> {
-        let first = self.extras.locks.len().checked_sub(locks.len());
-        let strengths = first.and_then(|first| self.extras.locks.get(first..)).unwrap_or(&[]);
-        if strengths.len() != locks.len() {
-            return Err(SqlError::internal("row locks without their strength"));
-        }
         let mut exprs = Vec::new();
-        for (clause, strength) in locks.iter().zip(strengths) {
-            match clause.nonblock {
-                None => {}
-                Some(ast::NonBlock::Nowait) => return Err(SqlError::unsupported("NOWAIT")),
-                Some(ast::NonBlock::SkipLocked) => return Err(SqlError::unsupported("SKIP LOCKED")),
-            }
-            let relations: Vec<&ScopeRelation> = match &clause.of {
-                Some(name) => {
-                    let (_, name) = fold_name(name)?;
-                    let found = scope.relation(None, &name).ok_or_else(|| {
-                        let message = format!("relation \"{name}\" in FOR UPDATE clause not found in FROM clause");
-                        SqlError::new(state::UNDEFINED_TABLE, message)
-                    })?;
-                    if found.table.is_none() {
-                        return Err(SqlError::unsupported("FOR UPDATE of a subquery"));
-                    }
-                    vec![found]
-                }
-                None => scope.relations.iter().filter(|relation| relation.table.is_some()).collect(),
+        let mut pending: Vec<PendingLock> = Vec::new();
+        for clause in locks {
+            let lock = self.extras.lock(clause);
+            let lock = lock.ok_or_else(|| SqlError::internal("row locks without their strength"))?;
+            let words = strength_words(lock.strength);
+            let wait = match clause.nonblock {
+                None => RowWait::Block,
+                Some(ast::NonBlock::Nowait) => RowWait::Error,
+                Some(ast::NonBlock::SkipLocked) => RowWait::Skip,
             };
+            let mut relations: Vec<&ScopeRelation> = Vec::new();
+            for name in &lock.of {
+                let found = scope.relation(None, name).ok_or_else(|| {
+                    let message = format!("relation \"{name}\" in {words} clause not found in FROM clause");
+                    SqlError::new(state::UNDEFINED_TABLE, message)
+                })?;
+                if found.table.is_none() {
+                    return Err(SqlError::unsupported(format!("{words} of a subquery")));
+                }
+                relations.push(found);
+            }
+            if lock.of.is_empty() {
+                relations.extend(scope.relations.iter().filter(|relation| relation.table.is_some()));
+            }
             let is_view = |relation: &&ScopeRelation| {
                 relation.table.as_ref().is_some_and(|table| table.kind == RelationKind::View)
             };
             if relations.iter().any(is_view) {
-                return Err(SqlError::unsupported("FOR UPDATE of a view"));
+                return Err(SqlError::unsupported(format!("{words} of a view")));
             }
             for relation in relations {
                 let (Some(table), Some(key)) = (&relation.table, &relation.key) else { continue };
-                if table.kind != RelationKind::Table {
+                let Some(name) = key.relation.clone().filter(|_| table.kind == RelationKind::Table) else { continue };
+                self.require_columns(table, UPDATE, [])?;
+                // Of several clauses that name a table the strongest counts, and the one that waits least.
+                if let Some(other) = pending.iter_mut().find(|other| other.name == name) {
+                    other.strength = other.strength.max(lock.strength);
+                    other.wait = other.wait.max(wait);
                     continue;
                 }
-                self.require_columns(table, UPDATE, [])?;
-                let name = self.unique("l");
-                exprs.push(Expr::Column(key.clone()).alias(&name));
-                self.locks.borrow_mut().push(PendingLock { table: table.clone(), column: name, strength: *strength });
+                let column = self.unique("l");
+                exprs.push(Expr::Column(key.clone()).alias(&column));
+                let (table, strength) = (table.clone(), lock.strength);
+                pending.push(PendingLock { table, name, column, strength, wait });
             }
         }
+        self.locks.borrow_mut().extend(pending);
         Ok(exprs)
     }
 
-    /// Locks what a query returns, after its LIMIT.
-    pub fn apply_locks(&self, bound: BoundQuery) -> Result<BoundQuery> {
-        let mut bound = bound;
-        for lock in self.locks.take() {
-            let key_column = bound
-                .plan
-                .schema()
-                .columns()
-                .into_iter()
-                .position(|candidate| Expr::Column(candidate) == column(&lock.column));
+    /// Locks the rows of a query of which `skip` and `fetch` are taken (OFFSET and LIMIT).
+    pub fn apply_locks(
+        &self,
+        bound: BoundQuery,
+        locks: Vec<PendingLock>,
+        skip: Option<Expr>,
+        fetch: Option<Expr>,
+    ) -> Result<BoundQuery> {
+        let mut tables = Vec::with_capacity(locks.len());
+        let columns = bound.plan.schema().columns();
+        for lock in locks {
+            let is_key =
+                |candidate: &datafusion::common::Column| Expr::Column(candidate.clone()) == column(&lock.column);
+            let key_column = columns.iter().position(is_key);
             let Some(key_column) = key_column else {
                 return Err(SqlError::unsupported("FOR UPDATE with this query"));
             };
-            let node = LockRowsNode { table: lock.table, input: bound.plan, key_column, strength: lock.strength };
-            bound.plan = extension(node);
+            let PendingLock { table, name, strength, wait, .. } = lock;
+            tables.push(LockedTable { table, name, key_column, strength, wait });
         }
-        Ok(bound)
+        let plan = extension(LockRowsNode { tables, input: bound.plan, skip, fetch });
+        Ok(BoundQuery { plan, columns: bound.columns })
     }
 }

@@ -26,6 +26,7 @@ mod join;
 mod lateral;
 mod literal;
 mod lock;
+mod merge;
 mod niladic;
 mod order;
 mod outer_aggregate;
@@ -42,8 +43,11 @@ mod select;
 mod set_operation;
 mod special;
 mod subquery;
+mod system_column;
 pub mod table_expression;
+mod target;
 pub mod type_name;
+mod updatable;
 mod update;
 mod values;
 pub mod view;
@@ -53,11 +57,15 @@ mod writing_with;
 
 pub use binder::{bind, bind_parameter_values};
 pub use column_name::column_name as output_name;
+pub use row_function::is_row_function;
+pub use system_column::{SYSTEM_COLUMNS, has_system_columns};
 pub use table_expression::{
     TableExpression, bind_computed, bind_constant, bind_generated, bind_index, bind_stored, bind_table_expression,
     canonical_text, cast_to, is_immutable,
 };
+pub use target::invokes;
 pub use type_name::{catalog_type, sql_type};
+pub use updatable::{Level, NO_COLUMNS, events, level};
 pub use view::{BoundView, bind_view};
 pub use writing_with::Part;
 
@@ -133,6 +141,7 @@ pub enum Verb {
     Insert,
     Update,
     Delete,
+    Merge,
     /// A query whose WITH writes.
     Select,
 }
@@ -144,6 +153,7 @@ impl Verb {
             Verb::Insert => format!("INSERT 0 {count}"),
             Verb::Update => format!("UPDATE {count}"),
             Verb::Delete => format!("DELETE {count}"),
+            Verb::Merge => format!("MERGE {count}"),
             Verb::Select => format!("SELECT {count}"),
         }
     }
@@ -153,6 +163,7 @@ impl Verb {
             Verb::Insert => "INSERT",
             Verb::Update => "UPDATE",
             Verb::Delete => "DELETE",
+            Verb::Merge => "MERGE",
             Verb::Select => "SELECT",
         }
     }

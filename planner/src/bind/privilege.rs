@@ -35,7 +35,7 @@ fn denied(table: &TableDescriptor) -> SqlError {
 
 impl Binder<'_> {
     /// The role whose privileges count: within a view's query its owner's. `None` where none are asked for.
-    fn acting(&self) -> Option<Oid> {
+    pub fn acting(&self) -> Option<Oid> {
         if !self.context.settings.is_checked() || matches!(self.names, Names::Noting(_)) {
             return None;
         }
@@ -52,10 +52,11 @@ impl Binder<'_> {
     }
     /// Errors: 42501 for a relation on which the privileges are not there, those on columns aside.
     pub fn require(&self, table: &TableDescriptor, rights: Rights) -> Result<()> {
-        match self.acting() {
-            Some(role) if !self.has(role, table, rights) => Err(denied(table)),
-            _ => Ok(()),
-        }
+        self.acting().map_or(Ok(()), |role| self.require_as(role, table, rights))
+    }
+    /// The same of a role.
+    pub fn require_as(&self, role: Oid, table: &TableDescriptor, rights: Rights) -> Result<()> {
+        if self.has(role, table, rights) { Ok(()) } else { Err(denied(table)) }
     }
     /// The same for some columns (by name): a privilege on each of them is enough.
     pub fn require_columns<'c>(
@@ -64,7 +65,16 @@ impl Binder<'_> {
         rights: Rights,
         columns: impl IntoIterator<Item = &'c str>,
     ) -> Result<()> {
-        let Some(role) = self.acting() else { return Ok(()) };
+        self.acting().map_or(Ok(()), |role| self.require_columns_as(role, table, rights, columns))
+    }
+    /// The same of a role.
+    pub fn require_columns_as<'c>(
+        &self,
+        role: Oid,
+        table: &TableDescriptor,
+        rights: Rights,
+        columns: impl IntoIterator<Item = &'c str>,
+    ) -> Result<()> {
         if self.has(role, table, rights) {
             return Ok(());
         }

@@ -48,75 +48,73 @@ pub struct Tail<'q> {
 impl Binder<'_> {
     /// A statement that is a query.
     pub fn query_statement(&self, query: &ast::Query) -> Result<BoundKind> {
-        let locks = query.locks.len();
-        if locks < self.extras.locks.len() {
-            return Err(SqlError::unsupported("FOR UPDATE or FOR SHARE in a subquery"));
-        }
+        let locks = !self.extras.locks.is_empty();
         let bound = self.query_with_locks(query, None, true)?;
         let bound = self.settled(bound)?;
         let bound = self.exact(bound)?;
         let columns = bound.output();
-        Ok(BoundKind::Query { plan: bound.plan, columns, locks: locks > 0 })
+        Ok(BoundKind::Query { plan: bound.plan, columns, locks })
     }
 
     /// A query inside another, or whole.
     pub fn query(&self, query: &ast::Query, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
-        if !query.locks.is_empty() {
-            return Err(SqlError::unsupported("FOR UPDATE or FOR SHARE in a subquery"));
-        }
         let bound = self.query_with_locks(query, parent, false)?;
         self.settled(bound)
     }
 
     /// A query whose columns may still be unknown: the source of INSERT.
     pub fn open_query(&self, query: &ast::Query) -> Result<BoundQuery> {
-        if !query.locks.is_empty() {
-            return Err(SqlError::unsupported("FOR UPDATE or FOR SHARE in INSERT"));
-        }
         self.query_with_locks(query, None, false)
     }
 
     fn query_with_locks(&self, query: &ast::Query, parent: Option<&Scope<'_>>, top: bool) -> Result<BoundQuery> {
         check_query(query)?;
         let depth = self.enter_with(query, parent, top)?;
-        let bound = self.query_body(query, parent, top);
+        let bound = self.query_body(query, parent);
         self.leave_with(depth);
         bound
     }
 
-    fn query_body(&self, query: &ast::Query, parent: Option<&Scope<'_>>, top: bool) -> Result<BoundQuery> {
+    fn query_body(&self, query: &ast::Query, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         let order_by: &[ast::OrderByExpr] = match &query.order_by {
             None => &[],
             Some(ast::OrderBy { kind: ast::OrderByKind::Expressions(exprs), interpolate: None }) => exprs,
             Some(_) => return Err(SqlError::unsupported("ORDER BY ALL")),
         };
-        let tail = Tail { order_by, locks: if top { &query.locks } else { &[] } };
+        let tail = Tail { order_by, locks: &query.locks };
         let bound = match query.body.as_ref() {
             SetExpr::Select(select) => self.select(select, tail, parent)?,
             other => {
-                if !tail.locks.is_empty() {
-                    let what = if matches!(other, SetExpr::Values(_)) { "VALUES" } else { "UNION/INTERSECT/EXCEPT" };
-                    let message = format!("FOR UPDATE is not allowed with {what}");
-                    return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
-                }
+                let values = matches!(other, SetExpr::Values(_));
+                let what =
+                    if values { "cannot be applied to VALUES" } else { "is not allowed with UNION/INTERSECT/EXCEPT" };
+                self.refuse_locks(tail.locks, what)?;
                 let bound = self.set_expr(other, parent)?;
                 self.order_output(bound, order_by)?
             }
         };
-        let bound = self.limited(bound, query)?;
-        if top { self.apply_locks(bound) } else { Ok(bound) }
+        let (limit, offset) = self.counts(query)?;
+        let locks = self.locks.take();
+        if locks.is_empty() {
+            return self.limited(bound, query, limit, offset);
+        }
+        let ties = query.fetch.as_ref().is_some_and(|fetch| fetch.with_ties);
+        if ties && query.locks.iter().any(|lock| matches!(lock.nonblock, Some(ast::NonBlock::SkipLocked))) {
+            return Err(SqlError::syntax("SKIP LOCKED and WITH TIES options cannot be used together"));
+        }
+        let (skip, fetch) = if ties { (None, None) } else { (offset.clone(), limit.clone()) };
+        let bound = self.apply_locks(bound, locks, skip, fetch)?;
+        let bound = self.limited(bound, query, limit, offset)?;
+        // Without the row keys.
+        let columns = bound.columns.iter().map(|column| column.expr.clone());
+        Ok(BoundQuery { plan: LogicalPlanBuilder::from(bound.plan).project(columns)?.build()?, columns: bound.columns })
     }
 
     /// A query's body without what follows it.
     pub fn set_expr(&self, body: &SetExpr, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         match body {
             SetExpr::Select(select) => self.select(select, Tail { order_by: &[], locks: &[] }, parent),
-            SetExpr::Query(query) => {
-                if !query.locks.is_empty() {
-                    return Err(SqlError::unsupported("FOR UPDATE or FOR SHARE in a subquery"));
-                }
-                self.query_with_locks(query, parent, false)
-            }
+            SetExpr::Query(query) => self.query_with_locks(query, parent, false),
             SetExpr::SetOperation { left, op, set_quantifier, right } => {
                 self.set_operation(left, op, set_quantifier, right, parent)
             }
@@ -218,7 +216,8 @@ impl Binder<'_> {
         Ok(BoundQuery { plan: LogicalPlanBuilder::from(plan).project(exprs)?.build()?, columns: renamed })
     }
 
-    fn limited(&self, bound: BoundQuery, query: &ast::Query) -> Result<BoundQuery> {
+    /// LIMIT and OFFSET.
+    fn counts(&self, query: &ast::Query) -> Result<(Option<Expr>, Option<Expr>)> {
         let (mut limit, mut offset) = (None, None);
         match &query.limit_clause {
             None => {}
@@ -243,6 +242,16 @@ impl Binder<'_> {
         }
         let limit = limit.map(|expr| self.count(expr, Clause::Limit)).transpose()?.flatten();
         let offset = offset.map(|expr| self.count(expr, Clause::Offset)).transpose()?.flatten();
+        Ok((limit, offset))
+    }
+
+    fn limited(
+        &self,
+        bound: BoundQuery,
+        query: &ast::Query,
+        limit: Option<Expr>,
+        offset: Option<Expr>,
+    ) -> Result<BoundQuery> {
         if limit.is_none() && offset.is_none() {
             return Ok(bound);
         }

@@ -18,7 +18,11 @@ impl Binder<'_> {
         scope: &Scope<'_>,
     ) -> Result<(LogicalPlan, Option<Vec<OutputColumn>>)> {
         let Some(projection) = returning else { return Ok((plan, None)) };
-        let scope = Scope { schema: Some(plan.schema().clone()), ..scope.clone() };
+        let mut scope = Scope { schema: Some(plan.schema().clone()), ..scope.clone() };
+        // The written row's key is not always among what a writing node returns.
+        for target in scope.relations.iter_mut().take(1) {
+            target.key = target.key.take().filter(|key| plan.schema().has_column(key));
+        }
         let items = self.items(projection, Env::new(&scope, Clause::Returning))?;
         self.require_returned(&scope, items.iter().map(|item| &item.typed.expr))?;
         let mut exprs = Vec::new();

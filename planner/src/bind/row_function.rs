@@ -6,7 +6,8 @@ use super::expression::{Clause, Env};
 use super::from::TableFunction;
 use crate::error::{Result, SqlError, state};
 use crate::execution::generate_series::GenerateSeriesNode;
-use crate::functions::{CastContext, TypedExpr, series};
+use crate::functions::array_elements::elements;
+use crate::functions::{CastContext, TypedExpr, record, series};
 use crate::types::{Datum, SqlType};
 use datafusion::arrow::datatypes::Field;
 use datafusion::common::{Column, UnnestOptions};
@@ -124,7 +125,12 @@ impl Binder<'_> {
             let mut lists = self.resolver.listed_rows(name, args)?;
             return match (lists.pop(), lists.is_empty()) {
                 (Some((_, list)), true) => Ok(RowSource::List(list)),
-                _ => Err(SqlError::unsupported(format!("{name} in a select list"))),
+                (Some(last), false) => {
+                    lists.push(last);
+                    let named = lists.into_iter().map(|(name, list)| (name.to_string(), list)).collect();
+                    Ok(RowSource::List(record::rows(named)))
+                }
+                (None, _) => Err(SqlError::internal("a function of rows without columns")),
             };
         }
         if args.iter().any(|arg| !arg.ty.array) || args.is_empty() {
@@ -142,7 +148,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `generate_subscripts` of an array's only dimension.
+    /// `generate_subscripts` of a dimension.
     fn generate_subscripts(&self, mut args: Vec<TypedExpr>) -> Result<RowSource> {
         let missing = self.resolver.no_function("generate_subscripts", &args);
         let flag = if args.len() == 3 { args.pop() } else { None };
@@ -150,16 +156,18 @@ impl Binder<'_> {
         if !array.ty.array {
             return Err(missing);
         }
-        // Vectors are counted from 0.
-        let first = if array.ty.is_vector() { 0i64 } else { 1 };
-        let last = self.resolver.function("array_length", vec![array, dimension])?;
-        let last = self.coerce(last, SqlType::INT8)?.expr - lit(1 - first);
+        let bound = |name: &str| -> Result<Expr> {
+            let bound = self.resolver.function(name, vec![array.clone(), dimension.clone()])?;
+            Ok(self.coerce(bound, SqlType::INT8)?.expr)
+        };
+        let (first, last) = (bound("array_lower")?, bound("array_upper")?);
         let Some(flag) = flag else {
-            return Ok(RowSource::Series(Box::new([lit(first), last, lit(1i64)]), SqlType::INT4));
+            return Ok(RowSource::Series(Box::new([first, last, lit(1i64)]), SqlType::INT4));
         };
         let flag = self.coerce(flag, SqlType::BOOL)?.expr;
         let choose = |yes: Expr, no: Expr| -> Result<Expr> { Ok(when(flag.clone(), yes).otherwise(no)?) };
-        let bounds = [choose(last.clone(), lit(first))?, choose(lit(first), last)?, choose(lit(-1i64), lit(1i64))?];
+        let step = choose(lit(-1i64), lit(1i64))?;
+        let bounds = [choose(last.clone(), first.clone())?, choose(first, last)?, step];
         Ok(RowSource::Series(Box::new(bounds), SqlType::INT4))
     }
 
@@ -240,7 +248,7 @@ impl Binder<'_> {
                 Err(SqlError::unsupported("unnest of several arrays in a select list"))
             }
             RowSource::List(list) | RowSource::Texts(list, _) => {
-                exprs.push(list.expr.alias(name));
+                exprs.push(elements(list).alias(name));
                 let options = UnnestOptions::new().with_preserve_nulls(false);
                 let unnested = LogicalPlanBuilder::from(input)
                     .project(exprs)?
@@ -279,9 +287,10 @@ impl Binder<'_> {
         let (mut columns, mut items) = (Vec::new(), Vec::new());
         for list in lists {
             let name = self.unique("f");
-            exprs.push(list.expr.alias(&name));
+            let ty = list.ty.element();
+            exprs.push(elements(list).alias(&name));
             columns.push(Column::from_name(&name));
-            items.push(TypedExpr { expr: column(&name), ty: list.ty.element() });
+            items.push(TypedExpr { expr: column(&name), ty });
         }
         let options = UnnestOptions::new().with_preserve_nulls(function.outer);
         let plan =
@@ -344,7 +353,7 @@ impl Binder<'_> {
         };
         let mut columns = Vec::new();
         for call in &calls {
-            exprs.push(call.source.list().alias(&call.name));
+            exprs.push(elements(call.source.as_list()).alias(&call.name));
             columns.push(Column::from_name(&call.name));
         }
         let options = UnnestOptions::new().with_preserve_nulls(false);

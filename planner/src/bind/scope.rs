@@ -1,5 +1,6 @@
 //! [`Scope`]: the names that an expression can see. Must not know types' rules or plans beyond columns.
 
+use super::system_column::system_column;
 use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
@@ -7,7 +8,6 @@ use crate::types::{Oid, SqlType};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, ExprSchema};
 use datafusion::logical_expr::Expr;
-use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
 
 /// A column that a name can stand for.
@@ -88,19 +88,20 @@ impl<'p> Scope<'p> {
                 }
                 return scope.seen_from(column, depth);
             }
+            let mut of_system =
+                scope.relations.iter().filter_map(|relation| scope.system(relation, name, depth).transpose());
+            if let Some(column) = of_system.next() {
+                if of_system.next().is_some() {
+                    return Err(ambiguous(name));
+                }
+                return column;
+            }
             match scope.parent {
                 Some(parent) => {
                     scope = parent;
                     depth += 1;
                 }
-                None => {
-                    if let ("tableoid", [ScopeRelation { table: Some(table), .. }]) = (name, self.relations.as_slice())
-                        && table.view.is_none()
-                    {
-                        return Ok(table_oid(table));
-                    }
-                    return Err(undefined(&format!("column \"{name}\" does not exist")));
-                }
+                None => return Err(undefined(&format!("column \"{name}\" does not exist"))),
             }
         }
     }
@@ -110,10 +111,8 @@ impl<'p> Scope<'p> {
         let (found, scope, depth) = self.find_relation(schema, relation)?;
         let mut columns = found.columns.iter().filter(|column| column.name == name);
         let Some(column) = columns.next() else {
-            if let ("tableoid", Some(table)) = (name, &found.table)
-                && table.view.is_none()
-            {
-                return Ok(table_oid(table));
+            if let Some(column) = scope.system(found, name, depth)? {
+                return Ok(column);
             }
             return Err(undefined(&format!("column {relation}.{name} does not exist")));
         };
@@ -180,6 +179,14 @@ impl<'p> Scope<'p> {
         None
     }
 
+    /// A system column of a relation, as an expression of a query so far within; `None` for other names.
+    fn system(&self, relation: &ScopeRelation, name: &str, depth: usize) -> Result<Option<TypedExpr>> {
+        let schema = self.schema.as_deref();
+        let Some(column) = system_column(relation, schema, name)? else { return Ok(None) };
+        let expr = if depth == 0 { column.expr } else { outer_references(column.expr, schema)? };
+        Ok(Some(TypedExpr { expr, ty: column.ty }))
+    }
+
     /// A column as an expression of a query so far within.
     pub fn seen_from(&self, column: &ScopeColumn, depth: usize) -> Result<TypedExpr> {
         if depth == 0 {
@@ -204,11 +211,6 @@ pub fn outer_references(expr: Expr, schema: Option<&DFSchema>) -> Result<Expr> {
         other => Ok(Transformed::no(other)),
     })?;
     Ok(transformed.data)
-}
-
-/// The system column `tableoid`: the same for every row of a table.
-fn table_oid(table: &TableDescriptor) -> TypedExpr {
-    TypedExpr::literal(ScalarValue::Int64(Some(i64::from(table.oid))), SqlType::OID)
 }
 
 fn matches(relation: &ScopeRelation, schema: Option<&str>, name: &str) -> bool {

@@ -102,16 +102,12 @@ impl Binder<'_> {
                 !claimed.is_empty()
             };
         if grouped {
-            if !tail.locks.is_empty() {
-                let message = if group_by.is_some() {
-                    "FOR UPDATE is not allowed with GROUP BY clause"
-                } else if having.is_some() {
-                    "FOR UPDATE is not allowed with HAVING clause"
-                } else {
-                    "FOR UPDATE is not allowed with aggregate functions"
-                };
-                return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
-            }
+            let what = match (&group_by, &having) {
+                (Some(_), _) => "is not allowed with GROUP BY clause",
+                (None, Some(_)) => "is not allowed with HAVING clause",
+                (None, None) => "is not allowed with aggregate functions",
+            };
+            self.refuse_locks(tail.locks, what)?;
             let mut used: Vec<&Expr> = items.iter().map(|item| &item.typed.expr).collect();
             used.extend(having.as_ref());
             used.extend(order.iter().filter_map(|item| item.typed.as_ref().map(|typed| &typed.expr)));
@@ -145,6 +141,7 @@ impl Binder<'_> {
         let windowed = items.iter().any(|item| has_window(&item.typed.expr))
             || order.iter().filter_map(|item| item.typed.as_ref()).any(|typed| has_window(&typed.expr));
         if windowed {
+            self.refuse_locks(tail.locks, "is not allowed with window functions")?;
             let mut calls = Vec::new();
             let sorted = order.iter_mut().filter_map(|item| item.typed.as_mut());
             let mut exprs: Vec<&mut Expr> =
@@ -156,13 +153,13 @@ impl Binder<'_> {
             plan = LogicalPlanBuilder::window_plan(plan, calls)?;
         }
 
-        if select.distinct.is_some() && !tail.locks.is_empty() && !matches!(select.distinct, Some(Distinct::All)) {
-            let message = "FOR UPDATE is not allowed with DISTINCT clause";
-            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+        if select.distinct.is_some() && !matches!(select.distinct, Some(Distinct::All)) {
+            self.refuse_locks(tail.locks, "is not allowed with DISTINCT clause")?;
         }
 
         // Functions that return rows.
         if !row_functions.is_empty() {
+            self.refuse_locks(tail.locks, "is not allowed with set-returning functions in the target list")?;
             if row_functions.iter().any(|function| function.source.expressions().into_iter().any(has_window)) {
                 return Err(SqlError::unsupported("a window function as the argument of a set-returning function"));
             }

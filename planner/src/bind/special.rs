@@ -5,11 +5,13 @@ use super::expression::Env;
 use super::literal::{literal, null};
 use super::record::relation_in_brackets;
 use crate::error::{Result, SqlError, state};
+use crate::functions::array_element::{Subscripts, subscripted};
 use crate::functions::{CastContext, TypedExpr};
 use crate::parse::fold;
+use crate::types::array::{ArrayValue, MOST_DIMENSIONS, too_many_dimensions};
 use crate::types::{BaseType, Datum, SqlType};
 use datafusion::logical_expr::{Case, Expr};
-use sqlparser::ast::{self, AccessExpr, CeilFloorKind, DateTimeField, Subscript, TrimWhereField};
+use sqlparser::ast::{self, AccessExpr, CeilFloorKind, DateTimeField, Spanned, Subscript, TrimWhereField};
 
 impl Binder<'_> {
     /// EXTRACT, CEIL, FLOOR, POSITION, SUBSTRING, TRIM and OVERLAY as calls.
@@ -169,19 +171,20 @@ impl Binder<'_> {
             return Err(SqlError::new(state::INDETERMINATE_DATATYPE, "cannot determine type of empty array")
                 .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[]."));
         }
-        let items: Vec<TypedExpr> = items.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
-        let (items, element) = self.unify("ARRAY", items)?;
-        if element.array {
-            return Err(SqlError::unsupported("an array of several dimensions"));
+        // Arrays within may leave the word ARRAY out, but all of them or none.
+        let bare = |item: &ast::Expr| matches!(item, ast::Expr::Array(inner) if !inner.named);
+        if let Some(other) = items.iter().find(|item| bare(item) != items.first().is_some_and(bare)) {
+            let text = other.to_string();
+            let near = if bare(other) { "[" } else { text.split(['[', '(', ' ']).next().unwrap_or_default() };
+            return Err(self.at(SqlError::syntax(format!("syntax error at or near \"{near}\"")), other.span()));
         }
-        let expr = datafusion::functions_nested::expr_fn::make_array(items);
-        Ok(TypedExpr { expr, ty: element.plain().array_of() })
+        let items: Vec<TypedExpr> = items.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
+        self.resolver.array(items)
     }
 
     /// `ARRAY[]::type[]`.
     pub fn empty_array(&self, ty: SqlType) -> Result<TypedExpr> {
-        let list = Datum::new_list_nullable(&[], &ty.element().arrow());
-        Ok(TypedExpr { expr: Expr::Literal(Datum::List(list), None), ty })
+        Ok(TypedExpr { expr: Expr::Literal(ArrayValue::datum_of(&[], ty.element())?, None), ty })
     }
 
     /// `a[i]`, `a[i:j]`.
@@ -234,48 +237,35 @@ impl Binder<'_> {
             let message = format!("cannot subscript type {} because it does not support subscripting", root.ty.name());
             return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
         }
+        let subscripts = self.array_subscripts(&subscripts, env)?;
+        Ok(subscripted(root, subscripts))
+    }
+
+    /// The subscripts of an array. Errors: 42804, 54000.
+    pub fn array_subscripts(&self, subscripts: &[&Subscript], env: Env<'_>) -> Result<Vec<Subscripts>> {
+        if subscripts.len() > MOST_DIMENSIONS {
+            return Err(too_many_dimensions(subscripts.len()));
+        }
         let int4 = |index: &ast::Expr| -> Result<TypedExpr> {
             let typed = self.expr(index, env)?;
-            if !typed.is_unknown() && !matches!(typed.ty.plain(), SqlType::INT2 | SqlType::INT4) {
+            // A wider integer is assigned.
+            if !typed.is_unknown() && !typed.ty.is_number() {
                 let message = "array subscript must have type integer";
-                // A wider integer is assigned.
-                if !typed.ty.is_number() {
-                    return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
-                }
+                return Err(self.at(SqlError::new(state::DATATYPE_MISMATCH, message), index.span()));
             }
             self.resolver.cast(typed, SqlType::INT4, CastContext::Assignment)
         };
-        // Vectors are counted from 0.
-        let vector = root.ty.is_vector();
-        let place = |index: TypedExpr| match vector {
-            true => self.resolver.operator("+", Some(index), literal(Datum::Int32(Some(1)), SqlType::INT4)),
-            false => Ok(index),
-        };
-        let sliced = subscripts.iter().any(|subscript| matches!(subscript, Subscript::Slice { .. }));
-        if sliced {
-            let [Subscript::Slice { lower_bound, upper_bound, stride: None }] = subscripts.as_slice() else {
-                return Err(SqlError::unsupported("a slice of several dimensions"));
-            };
-            let constant = |value: i32| literal(Datum::Int32(Some(value)), SqlType::INT4);
-            let from = lower_bound.as_ref().map_or_else(|| Ok(constant(i32::from(!vector))), int4)?;
-            let to = upper_bound.as_ref().map_or_else(|| Ok(constant(i32::MAX - 1)), int4)?;
-            // A part of a vector is an array.
-            let ty = root.ty.element().array_of();
-            let slice = self.resolver.function("array slice", vec![root, place(from)?, place(to)?])?;
-            return Ok(TypedExpr { ty, ..slice });
-        }
-        let [Subscript::Index { index }] = subscripts.as_slice() else {
-            // There is one dimension only: an element of more is NULL.
-            for subscript in subscripts {
-                if let Subscript::Index { index } = subscript {
-                    int4(index)?;
+        let bound = |index: &Option<ast::Expr>| index.as_ref().map(int4).transpose();
+        subscripts
+            .iter()
+            .map(|subscript| match subscript {
+                Subscript::Index { index } => Ok(Subscripts::Place(int4(index)?)),
+                Subscript::Slice { lower_bound, upper_bound, stride: None } => {
+                    Ok(Subscripts::Part(bound(lower_bound)?, bound(upper_bound)?))
                 }
-            }
-            let element = root.ty.element();
-            return self.coerce(null(), element);
-        };
-        let index = place(int4(index)?)?;
-        self.resolver.function("array element", vec![root, index])
+                Subscript::Slice { .. } => Err(SqlError::syntax("syntax error at or near \":\"")),
+            })
+            .collect()
     }
 
     /// The subscripts of a jsonb as text, and whether the first is a number. Errors: 0A000, 42804.
@@ -311,6 +301,11 @@ impl Binder<'_> {
         let letter = self.resolver.function("substr", vec![text, from, one(1)])?;
         self.resolver.cast(letter, SqlType::of(BaseType::SingleChar), CastContext::Explicit)
     }
+}
+
+/// Whether an array that is written out has no elements, at any depth.
+pub fn without_elements(array: &ast::Array) -> bool {
+    array.elem.iter().all(|item| matches!(item, ast::Expr::Array(inner) if without_elements(inner)))
 }
 
 /// The type of NULLIF: that of the left operand as `=` takes it.

@@ -263,7 +263,7 @@ pub fn both(left: &DFSchema, right: &DFSchema) -> Result<DFSchema> {
 impl Binder<'_> {
     /// What rows of a table must satisfy, and what is computed of them.
     pub fn rules(&self, table: &TableDescriptor) -> Result<Rules> {
-        Ok(Rules { checks: self.checks(table)?, computed: bind_computed(table, &self.context)? })
+        Ok(Rules { checks: self.checks(table)?, views: Vec::new(), computed: bind_computed(table, &self.context)? })
     }
 
     /// The CHECK constraints of a table.

@@ -5,7 +5,7 @@ use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
 use crate::types::enumeration::EnumType;
 use crate::types::interval::Restriction;
-use crate::types::{BaseType, SqlType, make_numeric_modifier};
+use crate::types::{BaseType, SqlType, make_numeric_modifier, system_type};
 use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, TimezoneInfo};
 
 /// The type that a name of the syntax tree means. Errors: 42704 for an unknown one, 0A000 for one that is not there
@@ -165,8 +165,10 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
         return Err(unknown(schema.as_deref(), name));
     }
     let modifier = |at: usize| modifiers.get(at).and_then(|text| text.trim().parse::<u64>().ok());
+    let system = system_type(name).is_some();
     let lengthy = || modifier(0).map(|length| CharacterLength::IntegerLength { length, unit: None });
     let ty = match name.as_str() {
+        name if system => system_type(name).unwrap_or(SqlType::OID),
         "bool" | "boolean" => SqlType::BOOL,
         "int2" | "smallint" => SqlType::INT2,
         "int4" | "integer" | "int" => SqlType::INT4,
@@ -205,10 +207,6 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
         "interval" => return interval(None, None, modifier(0)),
         "uuid" => SqlType::UUID,
         "oid" => SqlType::OID,
-        "regclass" => SqlType::REGCLASS,
-        "regtype" => SqlType::of(BaseType::Regtype),
-        "regproc" => SqlType::of(BaseType::Regproc),
-        "regnamespace" => SqlType::of(BaseType::Regnamespace),
         "int2vector" => SqlType::INT2VECTOR,
         "oidvector" => SqlType::OIDVECTOR,
         "record" => SqlType::of(BaseType::Record(crate::types::record::RecordType::any())),
@@ -218,9 +216,8 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
         "jsonb" => SqlType::JSONB,
         "jsonpath" => SqlType::JSONPATH,
         "xml" | "inet" | "cidr" | "macaddr" | "money" | "bit" | "varbit" | "point" | "line" | "lseg" | "box"
-        | "path" | "polygon" | "circle" | "tsvector" | "tsquery" | "xid" | "cid" | "tid" | "xid8" | "pg_lsn"
-        | "int4range" | "int8range" | "numrange" | "tsrange" | "tstzrange" | "daterange" | "regoper"
-        | "regoperator" | "regprocedure" | "regrole" | "regconfig" | "regdictionary" | "pg_node_tree" | "anyarray"
+        | "path" | "polygon" | "circle" | "tsvector" | "tsquery" | "pg_lsn" | "pg_snapshot" | "int4range"
+        | "int8range" | "numrange" | "tsrange" | "tstzrange" | "daterange" | "pg_node_tree" | "anyarray"
         | "anyelement" | "cstring" => {
             return Err(SqlError::unsupported(format!("the type {name}")));
         }

@@ -5,7 +5,8 @@ use super::binder::Binder;
 use super::clauses::{check_update, target_table};
 use super::expression::{Clause, Env};
 use super::scope::Scope;
-use super::{BoundKind, KEY_COLUMN, Verb};
+use super::system_column::mentions;
+use super::{BoundKind, Verb};
 use crate::catalog::acl::UPDATE;
 use crate::error::{Result, SqlError};
 use crate::execution::dml::UpdateNode;
@@ -20,11 +21,11 @@ impl Binder<'_> {
         if !update.table.joins.is_empty() {
             return Err(SqlError::syntax("syntax error at or near \"JOIN\""));
         }
-        let table = self.writable(name, "UPDATE")?;
-        self.writing.set(true);
-        let scanned = self.scan(&table, alias, None);
-        self.writing.set(false);
-        let mut source = scanned?;
+        let target = self.target(name, Verb::Update)?;
+        let table = target.table.clone();
+        let rows = self.target_rows(&target, alias)?;
+        let mut exprs = self.old_row(&rows);
+        let mut source = rows.source;
         let from: &[ast::TableWithJoins] = match &update.from {
             None => &[],
             Some(UpdateTableFromKind::AfterSet(from)) => from,
@@ -32,7 +33,7 @@ impl Binder<'_> {
                 return Err(SqlError::syntax("syntax error at or near \"FROM\""));
             }
         };
-        let Some(target) = source.scope.relations.first().cloned() else {
+        let Some(relation) = source.scope.relations.first().cloned() else {
             return Err(SqlError::internal("a scan without a relation"));
         };
         if !from.is_empty() {
@@ -44,17 +45,16 @@ impl Binder<'_> {
         if let Some(selection) = &update.selection {
             let filter = self.predicate(selection, Env::new(&scope, Clause::Where))?;
             self.check_read(&filter)?;
+            self.check_view_read(&target, &relation, &filter)?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
-        let set = self.assignments(&table, &update.assignments, Env::new(&scope, Clause::Update))?;
-        let names = set.iter().filter_map(|(id, _)| table.column(*id)).map(|column| column.name.as_str());
-        self.require_columns(&table, UPDATE, names)?;
-        set.iter().try_for_each(|(_, value)| self.check_read(value))?;
-        let Some(key) = target.key.clone() else {
-            return Err(SqlError::internal(format!("table \"{}\" has no row key", table.name)));
-        };
-        let mut exprs = vec![Expr::Column(key).alias(format!("{KEY_COLUMN}{}", self.unique("")))];
-        exprs.extend(target.columns.iter().map(|column| column.expr.clone()));
+        let set = self.assignments(&target, &update.assignments, Env::new(&scope, Clause::Update))?;
+        let ids: Vec<_> = set.iter().map(|(id, _)| *id).collect();
+        self.require_written(&target, UPDATE, &ids)?;
+        for (_, value) in &set {
+            self.check_read(value)?;
+            self.check_view_read(&target, &relation, value)?;
+        }
         let mut assigned = Vec::new();
         for (column, value) in set {
             assigned.push(column);
@@ -62,9 +62,13 @@ impl Binder<'_> {
         }
         if update.returning.is_some() {
             exprs.extend(others(&scope));
+            // ctid is made of the row key.
+            let items = update.returning.iter().flatten();
+            let key = relation.key.clone().filter(|_| table.primary_key().is_none());
+            exprs.extend(key.filter(|_| items.into_iter().any(|item| mentions(item, "ctid"))).map(Expr::Column));
         }
         let input = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
-        let rules = self.rules(&table)?;
+        let rules = self.target_rules(&target)?;
         let node = UpdateNode::new(table.clone(), input, assigned, rules, update.returning.is_some())?;
         let (plan, columns) = self.returning(extension(node), update.returning.as_deref(), &scope)?;
         Ok(BoundKind::Dml { plan, columns, verb: Verb::Update, table: Some(table) })

@@ -110,7 +110,8 @@ fn visit_columns(plan: &LogicalPlan, visit: &mut dyn FnMut(&Column)) -> Result<(
     Ok(())
 }
 
-fn the_query(statement: &Statement) -> Result<&ast::Query> {
+/// The query of a statement that is one.
+pub fn the_query(statement: &Statement) -> Result<&ast::Query> {
     match &statement.kind {
         StatementKind::Sql(tree) => match tree.as_ref() {
             ast::Statement::Query(query) => Ok(query),
@@ -221,7 +222,7 @@ impl<'a> Binder<'a> {
         let mut inner = Binder::new(self.context, &statement.source, &statement.extras, &parameters);
         inner.names = Names::Of(stored);
         inner.depth = depth;
-        inner.owner = Some(view.owner);
+        inner.owner = if super::invokes(view) { self.owner } else { Some(view.owner) };
         inner.share_names_with(self);
         let bound = inner.query(the_query(&statement)?, None).map_err(SqlError::without_position);
         self.share_names_with(&inner);

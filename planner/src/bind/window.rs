@@ -67,7 +67,7 @@ impl Binder<'_> {
         let mut partition_by = Vec::new();
         for expr in window.partition_by {
             let typed = self.settled_expr(expr, definition)?;
-            partition_by.push(self.resolver.group_key(typed)?);
+            partition_by.push(self.resolver.partition_key(typed)?);
         }
         let mut order = WindowOrder { sorts: Vec::new(), types: Vec::new() };
         for item in window.order_by {

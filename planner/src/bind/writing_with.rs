@@ -44,7 +44,10 @@ impl Parts {
 /// The statement that a body is, when it writes.
 pub fn writing(body: &SetExpr) -> Option<&ast::Statement> {
     match body {
-        SetExpr::Insert(statement) | SetExpr::Update(statement) | SetExpr::Delete(statement) => Some(statement),
+        SetExpr::Insert(statement)
+        | SetExpr::Update(statement)
+        | SetExpr::Delete(statement)
+        | SetExpr::Merge(statement) => Some(statement),
         _ => None,
     }
 }
@@ -62,7 +65,11 @@ impl Binder<'_> {
             ast::Statement::Insert(insert) => self.insert(insert),
             ast::Statement::Update(update) => self.update(update),
             ast::Statement::Delete(delete) => self.delete(delete),
-            _ => Err(SqlError::unsupported("MERGE")),
+            ast::Statement::Merge(_) if !top => {
+                Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "MERGE not supported in WITH query"))
+            }
+            ast::Statement::Merge(merge) => self.merge(merge),
+            _ => Err(SqlError::internal("a statement that does not write")),
         };
         self.leave_with(depth);
         bound

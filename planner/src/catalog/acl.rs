@@ -108,6 +108,37 @@ pub struct Grant {
 /// The grants on an object.
 pub type Acl = Vec<Grant>;
 
+/// The grants on new objects of a role (`pg_default_acl`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DefaultAcl {
+    /// OID.
+    pub oid: Oid,
+    /// The role that will own them.
+    pub role: Oid,
+    /// The schema that they will be in; 0 for any.
+    pub schema: Oid,
+    /// What they are: `r` tables and views, `S` sequences, `n` schemas.
+    pub kind: char,
+    /// All grants in place of PostgreSQL's own; of a schema those beside.
+    pub acl: Acl,
+}
+
+impl DefaultAcl {
+    /// What its privileges are of.
+    pub fn kind(&self) -> Kind {
+        match self.kind {
+            'S' => Kind::Sequence,
+            'n' => Kind::Schema,
+            _ => Kind::Table,
+        }
+    }
+}
+
+/// Whether two lists grant the same, in whatever order.
+pub fn same(one: &Acl, other: &Acl) -> bool {
+    one.len() == other.len() && one.iter().all(|grant| other.contains(grant))
+}
+
 /// The grants on a new object: what PostgreSQL grants by itself. Column have none of their own.
 pub fn default_acl(kind: Kind, owner: Oid) -> Acl {
     let grant = |grantee, rights| Grant { grantee, grantor: owner, rights, grantable: 0 };

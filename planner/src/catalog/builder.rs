@@ -37,8 +37,7 @@ impl CatalogBuilder {
             oid: POSTGRES_DATABASE_OID,
             name: "postgres".into(),
             owner: SUPERUSER_OID,
-            comment: None,
-            acl: None,
+            ..Default::default()
         };
         Self::empty(Arc::new(postgres.clone())).database(postgres).role(Self::superuser()).schema(SchemaDescriptor {
             oid: PUBLIC_SCHEMA_OID,

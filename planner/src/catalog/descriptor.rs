@@ -414,6 +414,37 @@ pub struct ViewDescriptor {
     pub query: String,
     /// The relations it names, each name once.
     pub relations: Vec<ViewRelation>,
+    /// WITH CHECK OPTION.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check_option: Option<CheckOption>,
+    /// WITH (security_barrier): shown and kept, and without effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub security_barrier: Option<bool>,
+    /// WITH (security_invoker): the privileges of who asks count, not those of the owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub security_invoker: Option<bool>,
+}
+
+/// WITH CHECK OPTION of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CheckOption {
+    /// New rows must be rows of the view itself.
+    Local,
+    /// And of the views below.
+    Cascaded,
+}
+
+impl ViewDescriptor {
+    /// `pg_class.reloptions`.
+    pub fn options(&self) -> Vec<String> {
+        let flag = |name: &str, value: Option<bool>| value.map(|value| format!("{name}={value}"));
+        let check = self.check_option.map(|option| match option {
+            CheckOption::Local => "check_option=local".to_string(),
+            CheckOption::Cascaded => "check_option=cascaded".to_string(),
+        });
+        let barrier = flag("security_barrier", self.security_barrier);
+        [barrier, flag("security_invoker", self.security_invoker), check].into_iter().flatten().collect()
+    }
 }
 
 impl TableDescriptor {
@@ -459,6 +490,9 @@ pub struct SchemaDescriptor {
     pub acl: Option<Acl>,
 }
 
+/// Settings that sessions begin with: names and values as they were given.
+pub type StoredSettings = Vec<(String, String)>;
+
 /// A database (`pg_database`). Each has its own schemas and tables.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DatabaseDescriptor {
@@ -474,6 +508,18 @@ pub struct DatabaseDescriptor {
     /// What was granted on it; none before the first GRANT or REVOKE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acl: Option<Acl>,
+    /// ALTER DEFAULT PRIVILEGES in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub default_acls: Vec<super::acl::DefaultAcl>,
+    /// ALTER DATABASE … SET.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: StoredSettings,
+    /// CONNECTION LIMIT; none for any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection_limit: Option<u32>,
+    /// ALLOW_CONNECTIONS false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closed: bool,
 }
 
 /// That a role is a member of another.
@@ -517,9 +563,19 @@ pub struct RoleDescriptor {
     /// CONNECTION LIMIT; none for any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_limit: Option<u32>,
+    /// ALTER ROLE … SET, by database; 0 for every one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<(Oid, StoredSettings)>,
+    /// Of the first superuser, who is always there: ALTER ROLE ALL SET.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings_of_all: StoredSettings,
 }
 
 impl RoleDescriptor {
+    /// ALTER ROLE … SET, of every database.
+    pub fn everywhere(&self) -> Option<&StoredSettings> {
+        self.settings.iter().find(|(database, _)| *database == 0).map(|(_, settings)| settings)
+    }
     /// INHERIT: it has the privileges of the roles that it is a member of.
     pub fn inherits(&self) -> bool {
         !self.no_inherit

@@ -42,6 +42,13 @@ impl SequenceValue {
     }
 }
 
+/// How a sequence goes on: increment, bounds, and whether it cycles.
+type Steps = (i64, i64, i64, bool);
+
+fn steps(sequence: &SequenceDescriptor) -> Steps {
+    (sequence.increment, sequence.min, sequence.max, sequence.cycle)
+}
+
 /// Values reserved and not yet given out.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reserved {
@@ -49,6 +56,21 @@ struct Reserved {
     left: i64,
     step: i64,
     size: i64,
+    /// What the sequence was when they were: after ALTER SEQUENCE they are not given out any more.
+    steps: Steps,
+    /// [`SequenceValue::epoch`] of then.
+    epoch: u64,
+}
+
+impl Reserved {
+    /// What is stored once the values that are left were given back: the same where others have reserved behind them.
+    fn given_back(&self, stored: SequenceValue) -> SequenceValue {
+        let last = i128::from(self.next) + (i128::from(self.left) - 1) * i128::from(self.step);
+        if self.left == 0 || i128::from(stored.last_value) != last || !stored.is_called || stored.epoch != self.epoch {
+            return stored;
+        }
+        SequenceValue { last_value: self.next.saturating_sub(self.step), ..stored }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -135,7 +157,7 @@ impl Sequences {
     pub fn next_value(&self, context: &StatementContext, oid: Oid) -> Result<i64> {
         let table = sequence_table(context, oid)?;
         let (sequence, entry) = (parameters(&table)?, self.entry(table.storage_id));
-        let reserved = if self.may_take() { Self::take(&entry) } else { None };
+        let reserved = if self.may_take() { Self::take(&entry, sequence) } else { None };
         let value = match reserved {
             Some(value) => value,
             None => wait(self.reserve_and_take(&context.transaction, &table, sequence, &entry))?,
@@ -191,6 +213,17 @@ impl Sequences {
         }
         Ok(value)
     }
+    /// Gives back what this server reserved of a sequence and did not give out, if nothing was reserved behind it: what
+    /// follows goes on where people saw it. The answer is the sequence's value then. Ranges of other servers stay theirs.
+    pub async fn give_back(&self, transaction: &Arc<Transaction>, table: &TableDescriptor) -> Result<SequenceValue> {
+        let entry = self.entry(table.storage_id);
+        let _one = entry.reserving.lock().await;
+        let reserved = std::mem::take(&mut *entry.reserved.lock());
+        if reserved.left > 0 {
+            self.change(transaction, table, |stored, _| Ok(((), reserved.given_back(stored)))).await?;
+        }
+        self.stored(transaction, table).await
+    }
     /// What is stored of a sequence, as `transaction` or anybody newer sees it: the row that
     /// `SELECT * FROM sequence` and pg_sequences show.
     pub async fn stored(&self, transaction: &Arc<Transaction>, table: &TableDescriptor) -> Result<SequenceValue> {
@@ -229,9 +262,9 @@ impl Sequences {
     fn entry(&self, storage_id: StorageId) -> Arc<Entry> {
         Arc::clone(self.entries.lock().entry(storage_id).or_default())
     }
-    fn take(entry: &Entry) -> Option<i64> {
+    fn take(entry: &Entry, sequence: &SequenceDescriptor) -> Option<i64> {
         let mut reserved = entry.reserved.lock();
-        if reserved.left == 0 {
+        if reserved.left == 0 || reserved.steps != steps(sequence) {
             return None;
         }
         let value = reserved.next;
@@ -248,21 +281,24 @@ impl Sequences {
     ) -> Result<i64> {
         let _one = entry.reserving.lock().await;
         if self.may_take()
-            && let Some(value) = Self::take(entry)
+            && let Some(value) = Self::take(entry, sequence)
         {
             return Ok(value);
         }
         let forgotten = entry.forgotten.load(Ordering::SeqCst);
-        let size = entry.reserved.lock().size;
+        let left = *entry.reserved.lock();
+        let size = left.size;
         let size = if size == 0 { FIRST_RESERVED } else { (size * 2).min(MOST_RESERVED) }.max(sequence.cache);
         let (found, shared) = self
             .change(transaction, table, |stored, shared| {
+                let stored = left.given_back(stored);
                 let wanted = if shared && entry.voided.load(Ordering::SeqCst) == 0 { size } else { 1 };
                 let (first, count, last) = range_after(&stored, sequence, wanted, &table.name)?;
-                Ok(((first, count), SequenceValue { last_value: last, is_called: true, epoch: stored.epoch }))
+                let value = SequenceValue { last_value: last, is_called: true, epoch: stored.epoch };
+                Ok(((first, count, stored.epoch), value))
             })
             .await?;
-        let (first, count) = found;
+        let (first, count, epoch) = found;
         let mut reserved = entry.reserved.lock();
         if shared && entry.forgotten.load(Ordering::SeqCst) == forgotten {
             *reserved = Reserved {
@@ -270,6 +306,8 @@ impl Sequences {
                 left: count - 1,
                 step: sequence.increment,
                 size,
+                steps: steps(sequence),
+                epoch,
             };
         }
         Ok(first)

@@ -234,7 +234,7 @@ impl CatalogStore {
         for (oid, name) in [(1, "template1"), (4, "template0")] {
             writer.put_database(
                 None,
-                &DatabaseDescriptor { oid, name: name.into(), owner: first.database.owner, comment: None, acl: None },
+                &DatabaseDescriptor { oid, name: name.into(), owner: first.database.owner, ..Default::default() },
             )?;
         }
         for role in first.roles() {

@@ -374,7 +374,9 @@ impl Making<'_> {
         if (restart.is_some() || !options.is_empty())
             && let Some(owned) = self.context.catalog.owned_sequence(self.table.oid, column.id)
         {
-            sequence::change(self.context, &mut self.writer, &owned, options, restart).await?;
+            let changes = sequence::Changes { options, restart, data_type: None };
+            let mut owned = TableDescriptor::clone(&owned);
+            sequence::change(self.context, &mut self.writer, &mut owned, &changes).await?;
         }
         if let Some(always) = always {
             let identity = Some(if always { Identity::Always } else { Identity::ByDefault });

@@ -18,6 +18,10 @@ pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String
         let path = context.settings.search_path();
         let index = context.catalog.index_named(schema.as_deref(), &name, path);
         if index.is_some() && (alter.kind == "index" || alter.kind == "table") {
+            if let [AlterAction::RenameIndex(new)] = alter.actions.as_slice() {
+                super::alter_table::rename_index_to(context, &alter.name, new).await?;
+                return Ok(tag);
+            }
             return alter_index(context, alter).map(|()| tag);
         }
         if found.is_none() && alter.if_exists {
@@ -44,6 +48,13 @@ pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String
     if alter.actions.iter().any(|action| matches!(action, AlterAction::SetSchema(_))) {
         return Err(SqlError::syntax("SET SCHEMA stands alone in ALTER TABLE"));
     }
+    if alter.kind == "index" && alter.actions.iter().any(|action| matches!(action, AlterAction::RenameIndex(_))) {
+        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not an index", found.name)));
+    }
+    if alter.kind == "view" {
+        super::view::alter_options(context, &found, &alter.actions).await?;
+        return Ok(tag);
+    }
     if alter.kind != "table" {
         return Err(SqlError::unsupported(format!("this ALTER {}", alter.kind.to_uppercase())));
     }
@@ -66,6 +77,7 @@ pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String
         return Err(SqlError::syntax("RENAME stands alone in ALTER TABLE"));
     }
     let table = context.locked_table(&alter.name).await?;
+    context.must_be_idle(&table, "ALTER TABLE")?;
     let schema = context.schema(&table.schema)?;
     let mut making = Making::of(context, &schema, table, Chosen::default());
     for action in &alter.actions {
@@ -168,6 +180,9 @@ impl Making<'_> {
             AlterAction::SetSchema(_) => Err(SqlError::internal("SET SCHEMA among other actions")),
             AlterAction::StorageParameters(parameters) => {
                 parameters.iter().try_for_each(|parameter| create_table::storage_parameter(self.context, parameter))
+            }
+            AlterAction::ViewOptions(_) | AlterAction::ResetViewOptions(_) | AlterAction::RenameIndex(_) => {
+                Err(SqlError::internal("an action of a view or an index among those of a table"))
             }
             AlterAction::SetLogged(logged) => self.set_logged(*logged),
             AlterAction::ClusterOn(index) => {

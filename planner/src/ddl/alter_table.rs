@@ -44,6 +44,9 @@ pub(super) async fn execute(context: &DdlContext, alter: &AlterTable) -> Result<
         return Ok("ALTER TABLE".into());
     }
     let table = context.locked_table(&alter.name).await?;
+    if !alter.operations.iter().all(renames) {
+        context.must_be_idle(&table, "ALTER TABLE")?;
+    }
     let schema = context.schema(&table.schema)?;
     let mut making = Making::of(context, &schema, table, Chosen::default());
     for operation in &alter.operations {
@@ -61,7 +64,7 @@ pub(super) async fn alter_index(
     operation: &AlterIndexOperation,
 ) -> Result<String> {
     let AlterIndexOperation::RenameIndex { index_name } = operation;
-    rename_index_to(context, name, index_name).await?;
+    rename_index_to(context, name, &fold_name(index_name)?.1).await?;
     Ok("ALTER INDEX".into())
 }
 
@@ -69,25 +72,24 @@ pub(super) async fn alter_index(
 async fn rename_index(context: &DdlContext, alter: &AlterTable) -> Result<String> {
     if let [AlterTableOperation::RenameTable { table_name: RenameTableNameKind::To(new) }] = alter.operations.as_slice()
     {
-        rename_index_to(context, &alter.name, new).await?;
+        rename_index_to(context, &alter.name, &fold_name(new)?.1).await?;
         return Ok("ALTER TABLE".into());
     }
     Err(names::no_relation(&alter.name))
 }
 
-async fn rename_index_to(context: &DdlContext, name: &ObjectName, new: &ObjectName) -> Result<()> {
+pub(super) async fn rename_index_to(context: &DdlContext, name: &ObjectName, new: &str) -> Result<()> {
     let (schema, old) = fold_name(name)?;
     let path = context.settings.search_path();
     let Some((table, position)) = context.catalog.index_named(schema.as_deref(), &old, path) else {
         return Err(names::no_relation(name));
     };
     context.lock(&table).await?;
-    let new = fold_name(new)?.1;
-    Chosen::default().claim_relation(context, &table.schema, &new)?;
+    Chosen::default().claim_relation(context, &table.schema, new)?;
     let mut table = TableDescriptor::clone(&table);
     table.version += 1;
     if let Some(index) = table.indexes.get_mut(position) {
-        index.name = new;
+        index.name = new.to_string();
     }
     let mut writer = context.writer();
     writer.put_table(&table).await?;
@@ -101,22 +103,11 @@ async fn alter_sequence(context: &DdlContext, sequence: &TableDescriptor, alter:
         super::sequence::rename(context, sequence, &fold_name(name)?.1).await?;
         return Ok("ALTER TABLE".into());
     }
-    context.lock(sequence).await?;
-    let mut changed = sequence.clone();
-    changed.version += 1;
-    for operation in &alter.operations {
-        match operation {
-            AlterTableOperation::OwnerTo { new_owner } => {
-                let new = owner(context, new_owner)?;
-                super::grant::change_owner(&mut changed.acl, changed.owner, new);
-                changed.owner = new;
-            }
-            other => return Err(SqlError::unsupported(format!("ALTER TABLE of a sequence: {other}"))),
-        }
-    }
-    let mut writer = context.writer();
-    writer.put_table(&changed).await?;
-    writer.flush().await?;
+    let [AlterTableOperation::OwnerTo { new_owner }] = alter.operations.as_slice() else {
+        let what = alter.operations.first().map(ToString::to_string).unwrap_or_default();
+        return Err(SqlError::unsupported(format!("ALTER TABLE of a sequence: {what}")));
+    };
+    super::sequence::change_owner(context, sequence, owner(context, new_owner)?).await?;
     Ok("ALTER TABLE".into())
 }
 
@@ -285,9 +276,6 @@ impl Making<'_> {
             }
             return Err(no_column(&self.table, &name));
         };
-        if self.table.primary_key().is_some_and(|key| key.columns.iter().any(|key| key.column == id)) {
-            return Err(SqlError::unsupported("dropping a column of the primary key"));
-        }
         let generated = self.generated_from(&name)?;
         if !generated.is_empty() {
             let table = self.context.shown_name(&self.table);
@@ -306,6 +294,12 @@ impl Making<'_> {
         let referring = self.referring_to(id);
         let shown = format!("column {name} of table {}", self.context.shown_name(&self.table));
         self.let_go(referring, cascade, &shown, &shown).await?;
+        if self.table.primary_key().is_some_and(|key| key.columns.iter().any(|key| key.column == id)) {
+            // The rows get other keys; the key's other columns stay NOT NULL.
+            let before = self.table.clone();
+            self.table.indexes.retain(|index| !index.primary);
+            backfill::rewrite(self, &before, backfill::RowChange::None).await?;
+        }
         self.table.foreign_keys.retain(|key| !key.columns.contains(&id));
         let dependents = dependents::of(self.context, &[Object::Column(self.table.oid, id)], cascade)?;
         dependents::remove(self.context, &mut self.writer, &dependents).await?;

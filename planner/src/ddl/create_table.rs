@@ -91,7 +91,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         owner: context.user,
         persistence,
         on_commit,
-        acl: None,
+        acl: context.first_acl_in(crate::catalog::acl::Kind::Table, &schema),
     };
     let mut making = Making::of(context, &schema, table, chosen);
     let mut constraints = Vec::new();

@@ -131,6 +131,7 @@ async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName], cas
     let mut also = defaults_of_owned(context, &mut writer, &found, cascade).await?;
     for table in found.values() {
         context.lock(table).await?;
+        context.must_be_idle(table, "DROP TABLE")?;
         writer.remove_table(table).await?;
         for column in table.live_columns() {
             if let Some(sequence) = context.catalog.owned_sequence(table.oid, column.id) {

@@ -9,7 +9,7 @@ use crate::catalog::{
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::functions::{CastContext, cast_exists};
-use crate::parse::{fold, fold_name};
+use crate::parse::{SET_COLUMNS, SET_COLUMNS_BETWEEN, fold, fold_name};
 use crate::session::referential;
 use crate::types::{BaseType, SqlType};
 use sqlparser::ast::{self, ConstraintReferenceMatchKind, DeferrableInitial, ForeignKeyConstraint, Ident, ObjectName};
@@ -114,9 +114,6 @@ impl Making<'_> {
         key: &ForeignKeyConstraint,
         column: Option<&str>,
     ) -> Result<ForeignKeyDescriptor> {
-        if key.index_name.is_some() {
-            return Err(SqlError::syntax("syntax error: FOREIGN KEY has no index name"));
-        }
         if key.match_kind == Some(ConstraintReferenceMatchKind::Partial) {
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "MATCH PARTIAL not yet implemented"));
         }
@@ -139,6 +136,20 @@ impl Making<'_> {
             None => key.columns.iter().map(fold).collect(),
         };
         let columns = column_ids(&self.table, &given)?;
+        let mut set_columns = Vec::new();
+        if let Some(ident) = &key.index_name {
+            let Some(list) = ident.value.strip_prefix(SET_COLUMNS) else {
+                return Err(SqlError::syntax("syntax error: FOREIGN KEY has no index name"));
+            };
+            let names: Vec<String> = list.split(SET_COLUMNS_BETWEEN).map(str::to_string).collect();
+            set_columns = column_ids(&self.table, &names)?;
+            if let Some(at) = set_columns.iter().position(|id| !columns.contains(id)) {
+                let name = names.get(at).cloned().unwrap_or_default();
+                let message =
+                    format!("column \"{name}\" referenced in ON DELETE SET action must be part of foreign key");
+                return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
+            }
+        }
         let (referenced, index) = if key.referred_columns.is_empty() {
             let primary = parent.primary_key().ok_or_else(|| {
                 let message = format!("there is no primary key for referenced table \"{}\"", parent.name);
@@ -188,7 +199,7 @@ impl Making<'_> {
             deferrable,
             deferred,
             not_valid: false,
-            set_columns: Vec::new(),
+            set_columns,
         })
     }
 

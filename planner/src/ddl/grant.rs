@@ -20,14 +20,15 @@ fn invalid(message: impl Into<String>) -> SqlError {
 }
 
 /// What is granted on objects of a kind: on the whole, and on columns.
-struct Wanted {
-    rights: Rights,
-    columns: Vec<(Rights, Vec<String>)>,
+pub(super) struct Wanted {
+    pub(super) rights: Rights,
+    pub(super) columns: Vec<(Rights, Vec<String>)>,
 }
 
 impl DdlContext {
     /// A role by name, or one of the words that stand for one.
-    fn grantee(&self, name: &str) -> Result<Oid> {
+    /// A role that something is granted to. Errors: 42704.
+    pub(super) fn grantee(&self, name: &str) -> Result<Oid> {
         match name {
             "public" => Ok(PUBLIC),
             "current_user" | "current_role" => Ok(self.user),
@@ -136,7 +137,7 @@ pub fn schema_acl(schema: &SchemaDescriptor) -> Option<Acl> {
 }
 
 /// What GRANT names, for objects of a kind. Errors: 42601, 0LP01.
-fn wanted(grant: &Grant, kind: Kind) -> Result<Wanted> {
+pub(super) fn wanted(grant: &Grant, kind: Kind) -> Result<Wanted> {
     let mut wanted = Wanted { rights: 0, columns: Vec::new() };
     let of_columns = |columns: &[String]| -> Result<()> {
         if columns.is_empty() || kind == Kind::Table {
@@ -243,7 +244,15 @@ async fn relation(
     Ok(())
 }
 
-fn apply(acl: &mut Acl, grant: &Grant, grantee: Oid, grantor: Oid, rights: Rights, owner: Oid) -> Result<()> {
+/// One GRANT or REVOKE on a list. Errors: 2BP01.
+pub(super) fn apply(
+    acl: &mut Acl,
+    grant: &Grant,
+    grantee: Oid,
+    grantor: Oid,
+    rights: Rights,
+    owner: Oid,
+) -> Result<()> {
     if grant.grants {
         acl::grant(acl, grantee, grantor, rights, grant.option);
         return Ok(());
@@ -302,6 +311,11 @@ fn changed(
 /// GRANT role TO role, REVOKE role FROM role.
 async fn roles(context: &DdlContext, grant: &Grant) -> Result<()> {
     let catalog = &context.catalog;
+    let by = grant.by.as_deref().map(|by| context.grantee(by)).transpose()?;
+    if grant.grants && by.is_some_and(|by| by != context.user) && !catalog.is_superuser(context.user) {
+        return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, "must be superuser to set grantor"));
+    }
+    let grantor = by.unwrap_or(context.user);
     let mut changed: BTreeMap<Oid, RoleDescriptor> = BTreeMap::new();
     for (name, _) in &grant.privileges {
         let role = context.role(name)?;
@@ -334,10 +348,8 @@ async fn roles(context: &DdlContext, grant: &Grant) -> Result<()> {
                         state::SUCCESSFUL_COMPLETION,
                         format!("role \"{}\" is already a member of role \"{name}\"", old.name),
                     ),
-                    Some(known) => known.admin = true,
-                    None => {
-                        entry.member_of.push(Membership { role: role.oid, grantor: context.user, admin: grant.option })
-                    }
+                    Some(known) => *known = Membership { grantor, admin: true, ..*known },
+                    None => entry.member_of.push(Membership { role: role.oid, grantor, admin: grant.option }),
                 }
             } else {
                 match at {
@@ -496,8 +508,18 @@ pub async fn drop_owned(context: &DdlContext, of: &[String], cascade: bool) -> R
             writer.put_schema(Some(schema), &changed)?;
         }
     }
-    for database in context.catalog.databases().iter().filter(|database| !roles.contains(&database.owner)) {
+    for database in context.catalog.databases().iter() {
         let mut changed = DatabaseDescriptor::clone(database);
+        if database.oid == context.catalog.database().oid {
+            changed.default_acls.retain(|entry| !roles.contains(&entry.role));
+            changed.default_acls.iter_mut().for_each(|entry| entry.acl.retain(|grant| !roles.contains(&grant.grantee)));
+        }
+        if roles.contains(&database.owner) {
+            if changed != **database {
+                writer.put_database(Some(database), &changed)?;
+            }
+            continue;
+        }
         changed.acl.iter_mut().for_each(|acl| acl.retain(|grant| !roles.contains(&grant.grantee)));
         if changed != **database {
             writer.put_database(Some(database), &changed)?;

@@ -3,6 +3,7 @@
 
 mod alter_column;
 mod alter_relation;
+mod alter_setting;
 mod alter_table;
 mod backfill;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod concurrent_tests;
 mod create_index;
 mod create_table;
 mod database;
+mod default_privilege;
 mod dependents;
 mod drop;
 mod enumeration;
@@ -135,6 +137,22 @@ impl DdlContext {
         let message = "could not serialize access: the table may have changed while its lock was waited for";
         Err(SqlError::new(state::SERIALIZATION_FAILURE, message))
     }
+    /// Errors: 55006 for a table of which something is put off to COMMIT.
+    fn must_be_idle(&self, table: &TableDescriptor, what: &str) -> Result<()> {
+        use crate::execution::dml::KeyChange;
+        let queue = self.session.references.lock();
+        let concerns = |pending: &crate::execution::dml::Pending| match pending.change {
+            KeyChange::Referring => pending.table == table.oid,
+            _ => self.catalog.relation_by_oid(pending.table).is_some_and(|child| {
+                child.foreign_keys.iter().any(|key| key.oid == pending.constraint && key.parent == table.oid)
+            }),
+        };
+        if !queue.later().any(concerns) {
+            return Ok(());
+        }
+        let message = format!("cannot {what} \"{}\" because it has pending trigger events", table.name);
+        Err(SqlError::new(state::OBJECT_IN_USE, message))
+    }
     /// Errors: 42501 for who has not all of these privileges on a table.
     fn may(&self, table: &TableDescriptor, rights: crate::catalog::acl::Rights) -> Result<()> {
         let kind = crate::catalog::acl::Kind::Table;
@@ -158,7 +176,10 @@ impl DdlContext {
 }
 
 pub use alter_relation::alter as alter_relation;
+pub use alter_setting::{alter_settings, first_settings};
 pub use comment::execute as comment;
+pub use database::alter as alter_database;
+pub use default_privilege::alter as alter_default_privileges;
 pub(crate) use enumeration::alter_owner as alter_type_owner;
 pub use grant::{drop_owned, grant, reassign_owned, schema_acl};
 pub use reindex::reindex;

@@ -92,6 +92,7 @@ pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<
             no_inherit: create.inherit == Some(false),
             connection_limit: create.connection_limit.as_ref().map_or(Ok(None), connection_limit)?,
             password: create.password.as_ref().map_or(Ok(None), |password| context.verifier(password))?,
+            ..Default::default()
         };
         writer.put_role(None, &role)?;
         for (members, admin) in [(&create.role, false), (&create.admin, true)] {
@@ -223,6 +224,20 @@ fn dependents(context: &DdlContext, role: &RoleDescriptor) -> Vec<String> {
     }
     for database in context.catalog.databases() {
         add(database.oid, database.owner, granted(&database.acl), format!("database {}", database.name));
+    }
+    for entry in &context.catalog.database().default_acls {
+        let what = match entry.kind() {
+            crate::catalog::acl::Kind::Sequence => "sequences",
+            crate::catalog::acl::Kind::Schema => "schemas",
+            _ => "relations",
+        };
+        let owner = context.catalog.role_by_oid(entry.role).map(|role| role.name.clone()).unwrap_or_default();
+        let schemas = context.catalog.schemas();
+        let schema = schemas.iter().find(|schema| schema.oid == entry.schema);
+        let place = schema.map(|schema| format!(" in schema {}", schema.name)).unwrap_or_default();
+        let granted = entry.acl.iter().any(|grant| grant.grantee == role.oid);
+        let what = format!("default privileges on new {what} belonging to role {owner}{place}");
+        add(entry.oid, entry.role, granted, what);
     }
     found.sort_by_key(|(oid, _)| *oid);
     found.into_iter().map(|(_, what)| what).collect()

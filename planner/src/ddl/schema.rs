@@ -42,7 +42,7 @@ pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exist
             oid: context.store.numbers().oid().await?,
             name,
             owner,
-            comment: None,
+            acl: context.first_acl(crate::catalog::acl::Kind::Schema, 0),
             ..Default::default()
         },
     )?;
@@ -124,6 +124,7 @@ async fn move_tables(
 /// DROP SCHEMA.
 pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
     let mut writer = context.writer();
+    let mut gone = Vec::new();
     let mut dropped: Vec<String> = Vec::new();
     for name in names {
         let name = fold_name(name)?.1;
@@ -176,6 +177,14 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             writer.remove_table(&table).await?;
         }
         writer.remove_schema(&schema);
+        gone.push(schema.oid);
+    }
+    // What new objects in them would be granted goes too.
+    let database = context.database_named(&context.catalog.database().name)?;
+    if database.default_acls.iter().any(|entry| gone.contains(&entry.schema)) {
+        let mut changed = crate::catalog::DatabaseDescriptor::clone(&database);
+        changed.default_acls.retain(|entry| !gone.contains(&entry.schema));
+        writer.put_database(Some(&database), &changed)?;
     }
     writer.flush().await?;
     drop::report_cascade(context, &dropped);

@@ -37,26 +37,41 @@ fn integer(expr: &Expr) -> Result<i64> {
     Err(SqlError::syntax(format!("syntax error at or near \"{expr}\"")))
 }
 
+/// The least and the greatest value of a type. Errors: 22023 for one that is no sequence's.
+fn type_bounds(ty: SqlType) -> Result<(i64, i64)> {
+    match ty {
+        SqlType::INT2 => Ok((i64::from(i16::MIN), i64::from(i16::MAX))),
+        SqlType::INT4 => Ok((i64::from(i32::MIN), i64::from(i32::MAX))),
+        SqlType::INT8 => Ok((i64::MIN, i64::MAX)),
+        _ => Err(invalid("sequence type must be smallint, integer, or bigint")),
+    }
+}
+
 /// The parameters of a sequence of `ty`, checked as PostgreSQL checks them.
 pub(super) fn parameters(ty: SqlType, options: &[SequenceOptions]) -> Result<SequenceDescriptor> {
     changed_parameters(ty, None, options)
 }
 
-/// The same, of a sequence that may exist: what is not named stays as it is.
+/// The same, of a sequence that may exist: what is not named stays as it is. Bounds that were those of the old type
+/// become those of another one.
 fn changed_parameters(
     ty: SqlType,
     old: Option<&SequenceDescriptor>,
     options: &[SequenceOptions],
 ) -> Result<SequenceDescriptor> {
-    let (type_min, type_max) = match ty {
-        SqlType::INT2 => (i64::from(i16::MIN), i64::from(i16::MAX)),
-        SqlType::INT4 => (i64::from(i32::MIN), i64::from(i32::MAX)),
-        SqlType::INT8 => (i64::MIN, i64::MAX),
-        _ => return Err(invalid("sequence type must be smallint, integer, or bigint")),
-    };
+    let (type_min, type_max) = type_bounds(ty)?;
+    // Those bounds become those of the new type, whichever way it counts.
+    let (mut type_min_holds, mut type_max_holds) = (false, false);
     let (mut increment, mut min, mut max, mut start, mut cache, mut cycle) = match old {
         None => (1, None, None, None, 1, false),
-        Some(old) => (old.increment, Some(old.min), Some(old.max), Some(old.start), old.cache, old.cycle),
+        Some(old) => {
+            let old_bounds = type_bounds(old.ty)?;
+            type_min_holds = ty != old.ty && old.min == old_bounds.0;
+            type_max_holds = ty != old.ty && old.max == old_bounds.1;
+            let min = (!type_min_holds).then_some(old.min);
+            let max = (!type_max_holds).then_some(old.max);
+            (old.increment, min, max, Some(old.start), old.cache, old.cycle)
+        }
     };
     for option in options {
         match option {
@@ -76,8 +91,8 @@ fn changed_parameters(
         return Err(invalid(format!("CACHE ({cache}) must be greater than zero")));
     }
     let ascending = increment > 0;
-    let max = max.unwrap_or(if ascending { type_max } else { -1 });
-    let min = min.unwrap_or(if ascending { 1 } else { type_min });
+    let max = max.unwrap_or(if ascending || type_max_holds { type_max } else { -1 });
+    let min = min.unwrap_or(if ascending && !type_min_holds { 1 } else { type_min });
     if max > type_max || max < type_min {
         return Err(invalid(format!("MAXVALUE ({max}) is out of range for sequence data type {}", ty.name())));
     }
@@ -139,6 +154,7 @@ pub(super) async fn store(
         foreign_keys: Vec::new(),
         comments: Vec::new(),
         owner: context.user,
+        acl: context.first_acl_in(crate::catalog::acl::Kind::Sequence, schema),
         persistence: temporary::persistence_in(schema),
         ..Default::default()
     };
@@ -169,47 +185,48 @@ pub(super) async fn restart(
     writer.put_table(&changed).await
 }
 
-/// A sequence's parameters for another type: bounds that were those of the old type become those of the new one, as in
-/// PostgreSQL. Errors: 22023.
+/// A sequence's parameters for another type. Errors: 22023.
 pub(super) fn retyped(old: &SequenceDescriptor, ty: SqlType) -> Result<SequenceDescriptor> {
-    let bounds = |ty: SqlType| match ty {
-        SqlType::INT2 => (i64::from(i16::MIN), i64::from(i16::MAX)),
-        SqlType::INT4 => (i64::from(i32::MIN), i64::from(i32::MAX)),
-        _ => (i64::MIN, i64::MAX),
-    };
-    let ((old_min, old_max), (new_min, new_max)) = (bounds(old.ty), bounds(ty));
-    let mut new = SequenceDescriptor { ty, ..old.clone() };
-    if old.max == old_max {
-        new.max = new_max;
-    }
-    if old.min == old_min {
-        new.min = new_min;
-    }
-    changed_parameters(ty, Some(&new), &[])
+    changed_parameters(ty, Some(old), &[])
 }
 
-/// Changes what is said of a sequence, as part of the transaction: its options, and where it goes on. When its steps
-/// change without RESTART it goes on behind its last value.
+/// What ALTER SEQUENCE says of where a sequence goes on: its options, and RESTART.
+pub(super) struct Changes<'a> {
+    /// INCREMENT and the like.
+    pub options: &'a [SequenceOptions],
+    /// RESTART, perhaps with a value.
+    pub restart: Option<Option<i64>>,
+    /// AS type, and what the error for another than an integer's says.
+    pub data_type: Option<SqlType>,
+}
+
+/// Changes what is said of a sequence, as part of the transaction: its type, options, and where it goes on. Without
+/// RESTART it goes on behind the last value that was given out; what was reserved in advance goes back. Errors: 22023.
 pub(super) async fn change(
     context: &DdlContext,
     writer: &mut CatalogWriter<'_>,
-    sequence: &TableDescriptor,
-    options: &[SequenceOptions],
-    restart_at: Option<Option<i64>>,
+    sequence: &mut TableDescriptor,
+    changes: &Changes<'_>,
 ) -> Result<()> {
     let old = sequence.sequence.clone().ok_or_else(|| SqlError::internal("a sequence without parameters"))?;
-    let new = changed_parameters(old.ty, Some(&old), options)?;
-    let steps = |of: &SequenceDescriptor| (of.increment, of.min, of.max, of.cache, of.cycle);
-    if restart_at.is_none() && steps(&new) != steps(&old) {
-        return Err(SqlError::unsupported("changing a sequence's increment, bounds, cache or cycle without RESTART"));
+    let new = changed_parameters(changes.data_type.unwrap_or(old.ty), Some(&old), changes.options)?;
+    let first = match changes.restart {
+        Some(value) => value.unwrap_or(new.start),
+        None => context.store.sequences().give_back(&context.transaction, sequence).await?.last_value,
+    };
+    for (wrong, limit, word, bound) in
+        [(first < new.min, new.min, "less", "MINVALUE"), (first > new.max, new.max, "greater", "MAXVALUE")]
+    {
+        if wrong {
+            return Err(invalid(format!("RESTART value ({first}) cannot be {word} than {bound} ({limit})")));
+        }
     }
-    let mut changed = sequence.clone();
-    changed.sequence = Some(new.clone());
-    match restart_at {
-        Some(value) => restart(context, writer, &changed, Some(value.unwrap_or(new.start))).await,
+    sequence.sequence = Some(new);
+    match changes.restart {
+        Some(_) => restart(context, writer, sequence, Some(first)).await,
         None => {
-            changed.version += 1;
-            writer.put_table(&changed).await
+            sequence.version += 1;
+            writer.put_table(sequence).await
         }
     }
 }
@@ -232,7 +249,8 @@ pub(super) async fn create(
     let ty = options.data_type.map_or(Ok(SqlType::INT8), sql_type)?;
     let mut sequence = parameters(ty, options.options)?;
     if let Some(owner) = owned_by {
-        sequence.owned_by = owned_column(context, owner)?;
+        let own = TableDescriptor { schema_oid: schema.oid, owner: context.user, ..Default::default() };
+        sequence.owned_by = owned_column(context, &own, owner)?;
     }
     context.store_schema(&schema).await?;
     let mut writer = context.writer();
@@ -264,42 +282,42 @@ pub async fn alter(context: &DdlContext, alter: &AlterSequence) -> Result<String
         return Ok("ALTER SEQUENCE".into());
     }
     if let Some(owner) = &alter.owner {
-        change_owner(context, &sequence, &fold_name(owner)?.1).await?;
+        let owner = fold_name(owner)?.1;
+        let role = match owner.as_str() {
+            "current_user" | "current_role" | "session_user" => context.user,
+            owner => context.role(owner)?.oid,
+        };
+        change_owner(context, &sequence, role).await?;
         return Ok("ALTER SEQUENCE".into());
     }
-    let old = sequence.sequence.clone().ok_or_else(|| SqlError::internal("a sequence without parameters"))?;
-    if data_type.is_some() {
-        return Err(SqlError::unsupported("ALTER SEQUENCE AS"));
-    }
-    let mut new = changed_parameters(old.ty, Some(&old), sequence_options)?;
-    if let Some(owner) = owned_by {
-        new.owned_by = owned_column(context, owner)?;
-    }
-    // Values already handed out to sessions in advance follow the old steps: only a new beginning changes them.
-    let steps = |of: &SequenceDescriptor| (of.increment, of.min, of.max, of.cache, of.cycle);
-    if alter.restart.is_none() && steps(&new) != steps(&old) {
-        return Err(SqlError::unsupported("ALTER SEQUENCE of increment, bounds, cache or cycle without RESTART"));
-    }
     context.lock(&sequence).await?;
+    let data_type = data_type.as_ref().map(sql_type).transpose()?;
+    let owned_by = match owned_by {
+        Some(owner) => Some(owned_column(context, &sequence, owner)?),
+        None => None,
+    };
+    let of_identity = identity_of(context, &sequence);
+    if let (Some(_), Some(table)) = (&owned_by, &of_identity) {
+        let message = "cannot change ownership of identity sequence";
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
+            .detail(format!("Sequence \"{}\" is linked to table \"{table}\".", sequence.name)));
+    }
     let mut changed = TableDescriptor::clone(&sequence);
     let mut writer = context.writer();
-    if let Some(value) = alter.restart {
-        let value = value.unwrap_or(new.start);
-        if value < new.min {
-            return Err(invalid(format!("RESTART value ({value}) cannot be less than MINVALUE ({})", new.min)));
-        }
-        if value > new.max {
-            return Err(invalid(format!("RESTART value ({value}) cannot be greater than MAXVALUE ({})", new.max)));
-        }
-        changed.sequence = Some(new);
-        restart(context, &mut writer, &changed, Some(value)).await?;
-    } else {
-        changed.sequence = Some(new);
-        changed.version += 1;
-        writer.put_table(&changed).await?;
+    if let (Some(parameters), Some(owner)) = (&mut changed.sequence, owned_by) {
+        parameters.owned_by = owner;
     }
+    let changes = Changes { options: sequence_options, restart: alter.restart, data_type };
+    change(context, &mut writer, &mut changed, &changes).await?;
     writer.flush().await?;
     Ok("ALTER SEQUENCE".into())
+}
+
+/// The name of the table whose identity column takes its values from a sequence.
+fn identity_of(context: &DdlContext, sequence: &TableDescriptor) -> Option<String> {
+    let (table, column) = sequence.sequence.as_ref()?.owned_by?;
+    let table = context.catalog.relation_by_oid(table)?;
+    table.column(column)?.identity.map(|_| table.name.clone())
 }
 
 /// Gives a sequence another name, also where columns take their values from it.
@@ -337,22 +355,37 @@ pub(super) fn with_defaults(table: &TableDescriptor, texts: &[(String, String)])
     })
 }
 
-async fn change_owner(context: &DdlContext, sequence: &TableDescriptor, owner: &str) -> Result<()> {
-    let role = match owner {
-        "current_user" | "current_role" | "session_user" => context.user,
-        owner => context.role(owner)?.oid,
-    };
+/// OWNER TO. Errors: 42501; 0A000 for a sequence that belongs to a column.
+pub(super) async fn change_owner(context: &DdlContext, sequence: &TableDescriptor, owner: Oid) -> Result<()> {
     context.lock(sequence).await?;
+    if owner == sequence.owner {
+        return Ok(());
+    }
+    if let Some((table, _)) = sequence.sequence.as_ref().and_then(|sequence| sequence.owned_by) {
+        let table = context.catalog.relation_by_oid(table).map(|table| table.name.clone()).unwrap_or_default();
+        let message = format!("cannot change owner of sequence \"{}\"", sequence.name);
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
+            .detail(format!("Sequence \"{}\" is linked to table \"{table}\".", sequence.name)));
+    }
+    if !context.catalog.is_superuser(context.user) && !context.catalog.is_member(context.user, owner) {
+        let name = context.catalog.role_by_oid(owner).map(|role| role.name.clone()).unwrap_or_default();
+        return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be member of role \"{name}\"")));
+    }
     let mut changed = sequence.clone();
     changed.version += 1;
-    changed.owner = role;
+    super::grant::change_owner(&mut changed.acl, changed.owner, owner);
+    changed.owner = owner;
     let mut writer = context.writer();
     writer.put_table(&changed).await?;
     writer.flush().await
 }
 
 /// The table and column of OWNED BY; `None` for NONE.
-fn owned_column(context: &DdlContext, name: &ObjectName) -> Result<Option<(Oid, ColumnId)>> {
+fn owned_column(
+    context: &DdlContext,
+    sequence: &TableDescriptor,
+    name: &ObjectName,
+) -> Result<Option<(Oid, ColumnId)>> {
     let mut parts = name.0.clone();
     let Some(ObjectNamePart::Identifier(column)) = parts.pop() else {
         return Err(SqlError::syntax("invalid OWNED BY option"));
@@ -363,11 +396,38 @@ fn owned_column(context: &DdlContext, name: &ObjectName) -> Result<Option<(Oid, 
         }
         return Err(SqlError::syntax("invalid OWNED BY option").hint("Specify OWNED BY table.column or OWNED BY NONE."));
     }
-    let table = context.table(&ObjectName(parts))?;
+    let name = ObjectName(parts);
     let column = fold(&column);
+    let Some(table) = context.find(&name)? else {
+        let (schema, index) = fold_name(&name)?;
+        let path = context.settings.search_path();
+        if context.catalog.index_named(schema.as_deref(), &index, path).is_some() {
+            return Err(no_owner(&index, "indexes"));
+        }
+        return Err(names::no_relation(&name));
+    };
+    if table.kind == RelationKind::Sequence {
+        return Err(no_owner(&table.name, "sequences"));
+    }
+    let differ = |what: &str| {
+        let message = format!("sequence must {what} as table it is linked to");
+        SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+    };
+    if table.owner != sequence.owner {
+        return Err(differ("have same owner"));
+    }
+    if table.schema_oid != sequence.schema_oid {
+        return Err(differ("be in same schema"));
+    }
     let found = table.column_named(&column).ok_or_else(|| {
         let message = format!("column \"{column}\" of relation \"{}\" does not exist", table.name);
         SqlError::new(state::UNDEFINED_COLUMN, message)
     })?;
     Ok(Some((table.oid, found.id)))
+}
+
+/// 42809 for OWNED BY something that has no columns of its own.
+fn no_owner(name: &str, what: &str) -> SqlError {
+    SqlError::new(state::WRONG_OBJECT_TYPE, format!("sequence cannot be owned by relation \"{name}\""))
+        .detail(format!("This operation is not supported for {what}."))
 }

@@ -47,7 +47,7 @@ pub async fn create(
         owner: context.user,
         persistence,
         on_commit,
-        acl: None,
+        acl: context.first_acl_in(crate::catalog::acl::Kind::Table, &schema),
     };
     let mut writer = context.writer();
     writer.put_table(&table).await?;

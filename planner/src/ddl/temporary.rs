@@ -23,6 +23,8 @@ use txn::{LockStrength, OwnWrites, TransactionOptions, TxnError, TxnScanOptions,
 
 /// How often schemas that a server left are looked for.
 const SWEEP: Duration = Duration::from_secs(10);
+/// Rows that ON COMMIT DELETE ROWS removes in one step.
+const DELETED_AT_ONCE: usize = 10_000;
 /// How often a removal that conflicts is tried.
 const TRIES: usize = 10;
 
@@ -214,20 +216,25 @@ pub async fn at_commit(context: &DdlContext, schema: Oid) -> Result<()> {
     Ok(())
 }
 
-/// Removes all that is stored under a storage id.
+/// Removes all that is stored under a storage id, some rows at a time: what is to be written is held by the transaction's
+/// buffer alone, which spills.
 async fn delete_rows(context: &DdlContext, storage_id: StorageId) -> Result<()> {
-    let mut rows = context.transaction.scan(keys::rows_of(storage_id), TxnScanOptions::default(), OwnWrites::All);
-    let mut found: Vec<Vec<Write>> = Vec::new();
-    while let Some(batch) = rows.try_next().await? {
-        let delete = |(key, _): (bytes::Bytes, bytes::Bytes)| Write {
-            key,
-            kind: WriteKind::Delete,
-            strength: LockStrength::Update,
-        };
-        found.push(batch.into_iter().map(delete).collect());
-    }
-    for writes in found {
+    let mut range = keys::rows_of(storage_id);
+    loop {
+        let options = TxnScanOptions { limit: Some(DELETED_AT_ONCE), ..TxnScanOptions::default() };
+        let mut rows = context.transaction.scan(range.clone(), options, OwnWrites::All);
+        let mut writes = Vec::new();
+        while let Some(batch) = rows.try_next().await? {
+            writes.extend(batch.into_iter().map(|(key, _)| Write {
+                key,
+                kind: WriteKind::Delete,
+                strength: LockStrength::Update,
+            }));
+        }
+        drop(rows);
+        let Some(last) = writes.last() else { return Ok(()) };
+        // The next key that can be.
+        range.start = [last.key.as_ref(), &[0]].concat().into();
         context.transaction.write(writes).await?;
     }
-    Ok(())
 }

@@ -18,6 +18,7 @@ pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result
         let found = context.table(&target.name)?;
         context.may(&found, TRUNCATE)?;
         context.take_alone(&found).await?;
+        context.must_be_idle(&found, "TRUNCATE")?;
         let mut table = TableDescriptor::clone(&found);
         table.version += 1;
         tables.insert(table.oid, table);
@@ -27,6 +28,7 @@ pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result
     for more in &more {
         context.may(more, TRUNCATE)?;
         context.take_alone(more).await?;
+        context.must_be_idle(more, "TRUNCATE")?;
         let mut table = TableDescriptor::clone(more);
         table.version += 1;
         tables.insert(table.oid, table);

@@ -1,14 +1,19 @@
 //! CREATE VIEW, ALTER VIEW and DROP VIEW.
 
+use super::create_table::Making;
 use super::dependents::{self, Object};
+use super::names::Chosen;
 use super::{DdlContext, drop, evaluate, names, temporary};
-use crate::bind::{BoundView, bind_view};
-use crate::catalog::{ColumnDescriptor, ColumnId, Persistence, RelationKind, TableDescriptor, ViewDescriptor};
+use crate::bind::{BoundView, NO_COLUMNS, bind_view, level};
+use crate::catalog::{
+    CheckOption, ColumnDescriptor, ColumnId, Persistence, RelationKind, TableDescriptor, ViewDescriptor, ViewRelation,
+};
 use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
-use crate::parse::{CreateView, fold, fold_name};
+use crate::parse::{AlterAction, CreateView, fold, fold_name};
+use crate::session::settings::value::boolean;
 use crate::types::{Oid, SqlType};
-use sqlparser::ast::{self, AlterTable, AlterTableOperation, ObjectName, RenameTableNameKind};
+use sqlparser::ast::{self, AlterColumnOperation, AlterTable, AlterTableOperation, ObjectName, RenameTableNameKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -52,7 +57,10 @@ pub async fn create(context: &DdlContext, create: &CreateView) -> Result<String>
             let mut changed = TableDescriptor::clone(&old);
             changed.version += 1;
             changed.columns = columns;
-            changed.view = Some(ViewDescriptor { rule: stored.rule, query, relations: bound.relations });
+            for (column, before) in changed.columns.iter_mut().zip(&old.columns) {
+                *column = ColumnDescriptor { name: column.name.clone(), ..before.clone() };
+            }
+            changed.view = Some(described(stored.rule, query, bound.relations, &create.options)?);
             changed
         }
         None if context.catalog.name_is_taken(&schema.name, &name) => {
@@ -70,17 +78,103 @@ pub async fn create(context: &DdlContext, create: &CreateView) -> Result<String>
             indexes: Vec::new(),
             checks: Vec::new(),
             sequence: None,
-            view: Some(ViewDescriptor { rule: numbers.oid().await?, query, relations: bound.relations }),
+            view: Some(described(numbers.oid().await?, query, bound.relations, &create.options)?),
             foreign_keys: Vec::new(),
             comments: Vec::new(),
             owner: context.user,
+            acl: context.first_acl_in(crate::catalog::acl::Kind::Table, &schema),
             persistence: temporary::persistence_in(&schema),
             ..Default::default()
         },
     };
+    may_check(context, &view)?;
     writer.put_table(&view).await?;
     writer.flush().await?;
     Ok("CREATE VIEW".into())
+}
+
+fn described(
+    rule: Oid,
+    query: String,
+    relations: Vec<ViewRelation>,
+    options: &[(String, Option<String>)],
+) -> Result<ViewDescriptor> {
+    let mut view =
+        ViewDescriptor { rule, query, relations, check_option: None, security_barrier: None, security_invoker: None };
+    set_options(&mut view, options)?;
+    Ok(view)
+}
+
+/// Errors: 22023.
+fn set_options(view: &mut ViewDescriptor, options: &[(String, Option<String>)]) -> Result<()> {
+    let invalid = |message: String| SqlError::new(state::INVALID_PARAMETER_VALUE, message);
+    for (name, value) in options {
+        let value = value.as_deref().unwrap_or("true");
+        let flag =
+            || boolean(value).ok_or_else(|| invalid(format!("invalid value for boolean option \"{name}\": {value}")));
+        match name.as_str() {
+            "security_barrier" => view.security_barrier = Some(flag()?),
+            "security_invoker" => view.security_invoker = Some(flag()?),
+            "check_option" => {
+                view.check_option = Some(match value.to_ascii_lowercase().as_str() {
+                    "local" => CheckOption::Local,
+                    "cascaded" => CheckOption::Cascaded,
+                    _ => {
+                        let message = format!("invalid value for enum option \"check_option\": {value}");
+                        return Err(invalid(message).detail("Valid values are \"local\" and \"cascaded\"."));
+                    }
+                });
+            }
+            _ => return Err(invalid(format!("unrecognized parameter \"{name}\""))),
+        }
+    }
+    Ok(())
+}
+
+/// 0A000 for CHECK OPTION of a view that cannot be written.
+fn may_check(context: &DdlContext, view: &TableDescriptor) -> Result<()> {
+    if view.view.as_ref().is_none_or(|view| view.check_option.is_none()) {
+        return Ok(());
+    }
+    let reason = match level(&context.catalog, &Arc::new(view.clone()))? {
+        Ok(level) if level.has_columns() => return Ok(()),
+        Ok(_) => NO_COLUMNS,
+        Err(reason) => reason,
+    };
+    let message = "WITH CHECK OPTION is supported only on automatically updatable views";
+    Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message).hint(reason))
+}
+
+/// ALTER VIEW SET (…) and RESET (…).
+pub(super) async fn alter_options(context: &DdlContext, view: &TableDescriptor, actions: &[AlterAction]) -> Result<()> {
+    names::expect_kind(view, RelationKind::View)?;
+    context.lock(view).await?;
+    let mut changed = view.clone();
+    changed.version += 1;
+    let stored = changed.view.as_mut().ok_or_else(|| SqlError::internal("a view without a query"))?;
+    for action in actions {
+        match action {
+            AlterAction::ViewOptions(options) => set_options(stored, options)?,
+            AlterAction::ResetViewOptions(names) => {
+                for name in names {
+                    match name.as_str() {
+                        "security_barrier" => stored.security_barrier = None,
+                        "security_invoker" => stored.security_invoker = None,
+                        "check_option" => stored.check_option = None,
+                        _ => {
+                            let message = format!("unrecognized parameter \"{name}\"");
+                            return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
+                        }
+                    }
+                }
+            }
+            _ => return Err(SqlError::unsupported("this ALTER VIEW")),
+        }
+    }
+    may_check(context, &changed)?;
+    let mut writer = context.writer();
+    writer.put_table(&changed).await?;
+    writer.flush().await
 }
 
 /// PostgreSQL reads `'now'` and its like once, when the view is made; here constants are read whenever it is used.
@@ -219,7 +313,37 @@ pub(super) async fn alter_view(context: &DdlContext, view: &TableDescriptor, alt
             AlterTableOperation::OwnerTo { new_owner } => {
                 changed.owner = super::alter_table::owner(context, new_owner)?
             }
-            AlterTableOperation::AlterColumn { .. } => return Err(SqlError::unsupported("ALTER COLUMN of a view")),
+            AlterTableOperation::AlterColumn { column_name, op } => {
+                let name = fold(column_name);
+                let column = changed.column_named(&name).cloned().ok_or_else(|| {
+                    let message = format!("column \"{name}\" of relation \"{}\" does not exist", view.name);
+                    SqlError::new(state::UNDEFINED_COLUMN, message)
+                })?;
+                let default = match op {
+                    AlterColumnOperation::SetDefault { value } => {
+                        let schema = context.schema(&view.schema)?;
+                        let mut making = Making::of(context, &schema, view.clone(), Chosen::default());
+                        let default = making.default(&name, value, &column.ty)?;
+                        making.writer.flush().await?;
+                        default
+                    }
+                    AlterColumnOperation::DropDefault => None,
+                    other => {
+                        let text = other.to_string();
+                        let words: Vec<&str> = text.split_whitespace().take(3).collect();
+                        let message = format!(
+                            "ALTER action ALTER COLUMN ... {} cannot be performed on relation \"{}\"",
+                            words.join(" "),
+                            view.name
+                        );
+                        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message)
+                            .detail("This operation is not supported for views."));
+                    }
+                };
+                if let Some(place) = changed.columns.iter_mut().find(|other| other.id == column.id) {
+                    place.default = default;
+                }
+            }
             other => {
                 let text = other.to_string();
                 let words: Vec<&str> = text.split_whitespace().take(2).collect();

@@ -4,16 +4,15 @@ use super::corrupted;
 use super::key::KeyValue;
 use super::{push_varint, read_varint};
 use crate::error::{Result, SqlError};
+use crate::types::array::{ShapesBuilder, shape_length};
 use crate::types::numeric::Numeric;
 use crate::types::value::{ValueRef, value_at, value_of};
 use crate::types::{BaseType, Datum, SqlType, interval, length};
 use datafusion::arrow::array::{
     ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, FixedSizeBinaryBuilder, Float32Builder, Float64Builder,
-    Int16Builder, Int32Builder, Int64Builder, LargeBinaryBuilder, ListArray, NullArray, StringBuilder,
+    Int16Builder, Int32Builder, Int64Builder, LargeBinaryBuilder, NullArray, StringBuilder,
     TimestampMicrosecondBuilder,
 };
-use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
-use datafusion::arrow::datatypes::Field;
 use std::sync::Arc;
 
 /// Builds the array of one column.
@@ -37,7 +36,7 @@ enum Inner {
     Numeric(BinaryBuilder),
     Bytea(LargeBinaryBuilder),
     Uuid(FixedSizeBinaryBuilder),
-    List { elements: Box<ColumnBuilder>, ends: Vec<i32>, valid: Vec<bool> },
+    Array { elements: Box<ColumnBuilder>, shapes: ShapesBuilder },
     Void(usize),
 }
 
@@ -53,11 +52,8 @@ impl ColumnBuilder {
     /// An empty builder with room for `capacity` values.
     pub fn new(ty: SqlType, capacity: usize) -> Self {
         let inner = if ty.array {
-            Inner::List {
-                elements: Box::new(ColumnBuilder::new(ty.element(), capacity)),
-                ends: Vec::with_capacity(capacity),
-                valid: Vec::with_capacity(capacity),
-            }
+            let elements = Box::new(ColumnBuilder::new(ty.element(), capacity));
+            Inner::Array { elements, shapes: ShapesBuilder::new(capacity) }
         } else {
             match ty.base {
                 BaseType::Bool => Inner::Bool(BooleanBuilder::with_capacity(capacity)),
@@ -70,7 +66,18 @@ impl ColumnBuilder {
                 | BaseType::Regclass
                 | BaseType::Regtype
                 | BaseType::Regproc
-                | BaseType::Regnamespace => Inner::Int8(Int64Builder::with_capacity(capacity)),
+                | BaseType::Regprocedure
+                | BaseType::Regoper
+                | BaseType::Regoperator
+                | BaseType::Regrole
+                | BaseType::Regnamespace
+                | BaseType::Regcollation
+                | BaseType::Regconfig
+                | BaseType::Regdictionary
+                | BaseType::Xid
+                | BaseType::Cid
+                | BaseType::Xid8
+                | BaseType::Tid => Inner::Int8(Int64Builder::with_capacity(capacity)),
                 BaseType::Float4 => Inner::Float4(Float32Builder::with_capacity(capacity)),
                 BaseType::Float8 => Inner::Float8(Float64Builder::with_capacity(capacity)),
                 BaseType::Date => Inner::Date(Date32Builder::with_capacity(capacity)),
@@ -112,10 +119,7 @@ impl ColumnBuilder {
             Inner::Numeric(builder) => builder.append_null(),
             Inner::Bytea(builder) => builder.append_null(),
             Inner::Uuid(builder) => builder.append_null(),
-            Inner::List { ends, valid, .. } => {
-                ends.push(ends.last().copied().unwrap_or(0));
-                valid.push(false);
-            }
+            Inner::Array { shapes, .. } => shapes.append_null(),
             Inner::Void(count) => *count += 1,
         }
     }
@@ -136,12 +140,11 @@ impl ColumnBuilder {
             (Inner::Numeric(builder), ValueRef::Bytes(value)) => builder.append_value(value),
             (Inner::Bytea(builder), ValueRef::Bytes(value)) => builder.append_value(value),
             (Inner::Uuid(builder), ValueRef::Bytes(value)) => builder.append_value(value)?,
-            (Inner::List { elements, ends, valid }, ValueRef::List(values)) => {
-                for at in 0..values.len() {
-                    elements.append(&value_at(values.as_ref(), at)?)?;
+            (Inner::Array { elements, shapes }, ValueRef::Array(array)) => {
+                for at in 0..array.len() {
+                    elements.append(&value_at(array.elements().as_ref(), at)?)?;
                 }
-                ends.push(ends.last().copied().unwrap_or(0) + values.len() as i32);
-                valid.push(true);
+                shapes.append(array.len(), array)?;
             }
             _ => {
                 return Err(SqlError::internal(format!("a value that is not of type {}", self.ty.name())));
@@ -170,8 +173,8 @@ impl ColumnBuilder {
             Inner::Numeric(builder) => builder.append_value(bytes),
             Inner::Bytea(builder) => builder.append_value(bytes),
             Inner::Uuid(builder) => builder.append_value(bytes)?,
-            Inner::List { elements, ends, valid } => {
-                let mut rest = bytes;
+            Inner::Array { elements, shapes } => {
+                let (shape, mut rest) = split_shape(bytes).ok_or_else(bad)?;
                 let mut count = 0;
                 while !rest.is_empty() {
                     match take_value(&mut rest).ok_or_else(bad)? {
@@ -180,8 +183,7 @@ impl ColumnBuilder {
                     }
                     count += 1;
                 }
-                ends.push(ends.last().copied().unwrap_or(0) + count);
-                valid.push(true);
+                shapes.append_bytes(count, shape)?;
             }
             Inner::Void(count) => *count += 1,
         }
@@ -233,7 +235,7 @@ impl ColumnBuilder {
             }
             Inner::Bytea(builder) => builder.append_value(bytes),
             Inner::Uuid(builder) => builder.append_value(bytes)?,
-            Inner::List { .. } => {
+            Inner::Array { .. } => {
                 return Err(SqlError::internal("an array is not read from a key"));
             }
             Inner::Void(count) => *count += 1,
@@ -256,17 +258,20 @@ impl ColumnBuilder {
             Inner::Numeric(builder) => Arc::new(builder.finish()),
             Inner::Bytea(builder) => Arc::new(builder.finish()),
             Inner::Uuid(builder) => Arc::new(builder.finish()),
-            Inner::List { elements, ends, valid } => {
-                let mut offsets = Vec::with_capacity(ends.len() + 1);
-                offsets.push(0);
-                offsets.append(ends);
-                let nulls = NullBuffer::from(std::mem::take(valid));
-                let field = Arc::new(Field::new_list_field(self.ty.element().arrow(), true));
-                Arc::new(ListArray::try_new(field, OffsetBuffer::new(offsets.into()), elements.finish()?, Some(nulls))?)
-            }
+            Inner::Array { elements, shapes } => shapes.finish(elements.finish()?)?,
             Inner::Void(count) => Arc::new(NullArray::new(std::mem::take(count))),
         })
     }
+}
+
+/// Before the shape of an array that is not of the ordinary one: no value begins so.
+const SHAPED: [u8; 2] = [0x80, 0];
+
+/// The shape of an array as rows keep it, where it is not ordinary, and its elements.
+fn split_shape(bytes: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+    let Some(rest) = bytes.strip_prefix(&SHAPED) else { return Some((None, bytes)) };
+    let (shape, elements) = rest.split_at_checked(shape_length(*rest.first()?)?)?;
+    Some((Some(shape), elements))
 }
 
 /// Appends `length + 1` and the bytes of a value, or `0` for NULL.
@@ -285,10 +290,14 @@ pub(super) fn push_value(value: &ValueRef<'_>, out: &mut Vec<u8>) -> Result<()> 
         ValueRef::Float8(value) => sized(&value.to_le_bytes(), out),
         ValueRef::Text(value) => sized(value.as_bytes(), out),
         ValueRef::Bytes(value) => sized(value, out),
-        ValueRef::List(values) => {
+        ValueRef::Array(array) => {
             let mut body = Vec::new();
-            for at in 0..values.len() {
-                push_value(&value_at(values.as_ref(), at)?, &mut body)?;
+            if !array.is_ordinary() {
+                body.extend_from_slice(&SHAPED);
+                array.push_shape(&mut body);
+            }
+            for at in 0..array.len() {
+                push_value(&value_at(array.elements().as_ref(), at)?, &mut body)?;
             }
             sized(&body, out);
         }

@@ -2,6 +2,7 @@
 
 use super::corrupted;
 use crate::error::{Result, SqlError};
+use crate::types::array::{ArrayValue, shape_length};
 use crate::types::numeric::key_of;
 use crate::types::value::{ValueRef, value_at, value_of};
 use crate::types::{BaseType, Datum, SqlType, interval, json};
@@ -13,6 +14,8 @@ const NULL_FIRST: u8 = 0;
 pub(super) const VALUE: u8 = 1;
 /// NULL where NULLs come last.
 const NULL_LAST: u8 = 2;
+/// Before the shape of an array that is not of the ordinary one.
+const SHAPED: u8 = 3;
 /// Ends text and bytes; a zero byte inside is followed by `ff`.
 const END: [u8; 2] = [0, 1];
 
@@ -25,12 +28,15 @@ pub struct KeyColumn {
     pub descending: bool,
     /// NULLS FIRST.
     pub nulls_first: bool,
+    /// Whether the bytes are only compared in memory: then arrays of every shape are in order. Those in the store are not:
+    /// arrays of the ordinary shape stand as they always did, and others behind them.
+    pub in_memory: bool,
 }
 
 impl KeyColumn {
-    /// Ascending, NULLs last.
+    /// Ascending, NULLs last, to be compared in memory.
     pub fn ascending(ty: SqlType) -> Self {
-        KeyColumn { ty, descending: false, nulls_first: false }
+        KeyColumn { ty, descending: false, nulls_first: false, in_memory: true }
     }
     /// The bytes by which NULL is told.
     pub fn null_marker(&self) -> u8 {
@@ -89,7 +95,10 @@ pub(super) fn encode_column(column: &KeyColumn, value: &ValueRef<'_>, out: &mut 
     }
     out.push(VALUE);
     let start = out.len();
-    encode_value(column.ty, value, out)?;
+    match value {
+        ValueRef::Array(array) => encode_array(column, array, out)?,
+        value => encode_value(column.ty, value, out)?,
+    }
     if column.descending {
         for byte in out.iter_mut().skip(start) {
             *byte = !*byte;
@@ -145,19 +154,30 @@ fn encode_value(ty: SqlType, value: &ValueRef<'_>, out: &mut Vec<u8>) -> Result<
             BaseType::Uuid | BaseType::Timetz => out.extend_from_slice(bytes),
             _ => push_escaped(bytes, out),
         },
-        ValueRef::List(elements) => {
-            // NULL elements come last, a shorter array before a longer one that it begins.
-            for at in 0..elements.len() {
-                match value_at(elements.as_ref(), at)? {
-                    ValueRef::Null => out.push(NULL_LAST),
-                    element => {
-                        out.push(VALUE);
-                        encode_value(ty.element(), &element, out)?;
-                    }
-                }
+        ValueRef::Array(_) => return Err(SqlError::internal("an array among an array's elements")),
+    }
+    Ok(())
+}
+
+/// An array: NULL elements come last, a shorter array before a longer one that it begins; then by shape.
+fn encode_array(column: &KeyColumn, array: &ArrayValue, out: &mut Vec<u8>) -> Result<()> {
+    if !column.in_memory && !array.is_ordinary() {
+        out.push(SHAPED);
+        array.push_shape(out);
+    }
+    let element_type = column.ty.element();
+    for at in 0..array.len() {
+        match value_at(array.elements().as_ref(), at)? {
+            ValueRef::Null => out.push(NULL_LAST),
+            element => {
+                out.push(VALUE);
+                encode_value(element_type, &element, out)?;
             }
-            out.push(NULL_FIRST);
         }
+    }
+    out.push(NULL_FIRST);
+    if column.in_memory {
+        array.push_shape(out);
     }
     Ok(())
 }
@@ -231,6 +251,9 @@ fn is_escaped(base: BaseType) -> bool {
 fn value_length(ty: SqlType, key: &[u8], mask: u8) -> Option<usize> {
     if ty.array {
         let mut at = 0;
+        if key.first()? ^ mask == SHAPED {
+            at = 1 + shape_length(key.get(1)? ^ mask)?;
+        }
         loop {
             let marker = key.get(at)? ^ mask;
             at += 1;
@@ -251,12 +274,9 @@ fn value_length(ty: SqlType, key: &[u8], mask: u8) -> Option<usize> {
         | BaseType::Timestamp
         | BaseType::Timestamptz
         | BaseType::Time
-        | BaseType::Enum(_)
-        | BaseType::Oid
-        | BaseType::Regclass
-        | BaseType::Regtype
-        | BaseType::Regproc
-        | BaseType::Regnamespace => Some(8),
+        | BaseType::Enum(_) => Some(8),
+        base if base.is_oid() => Some(8),
+        BaseType::Xid | BaseType::Cid | BaseType::Xid8 | BaseType::Tid => Some(8),
         BaseType::Interval => Some(10),
         BaseType::Timetz => Some(12),
         BaseType::Uuid => Some(16),

@@ -33,7 +33,7 @@ pub(super) fn key_columns(table: &TableDescriptor, index: &IndexDescriptor) -> R
             }
             None => (column_type(table, part.column)?, live_position(table, part.column)?),
         };
-        columns.push(KeyColumn { ty, descending: part.descending, nulls_first: part.nulls_first });
+        columns.push(KeyColumn { ty, descending: part.descending, nulls_first: part.nulls_first, in_memory: false });
         positions.push(position);
     }
     Ok((columns, positions))

@@ -44,7 +44,7 @@ pub fn key_columns(table: &TableDescriptor, index: &IndexDescriptor) -> Vec<(Str
                 Some(expression) => (expression.text.clone(), expression.ty),
                 None => table.column(key.column).map(|column| (column.name.clone(), column.ty))?,
             };
-            Some((name, KeyColumn { ty, descending: key.descending, nulls_first: key.nulls_first }))
+            Some((name, KeyColumn { ty, descending: key.descending, nulls_first: key.nulls_first, in_memory: false }))
         })
         .collect()
 }

@@ -28,7 +28,7 @@ use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::unnest::UnnestExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions, SendableRecordBatchStream,
+    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
 };
 use futures::Stream;
 use std::fmt;
@@ -204,9 +204,8 @@ impl PaceExec {
         PaceExec { input, slots, held: None, detach: false }
     }
 
-    fn with_input(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        let slots = Arc::clone(&self.slots);
-        Ok(Arc::new(PaceExec { input: one(children)?, slots, held: self.held, detach: self.detach }))
+    fn with_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
+        PaceExec { input, slots: Arc::clone(&self.slots), held: self.held, detach: self.detach }
     }
 }
 
@@ -227,24 +226,9 @@ impl ExecutionPlan for PaceExec {
     fn properties(&self) -> &Arc<PlanProperties> {
         self.input.properties()
     }
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
+    crate::execution::leaf::input_methods!();
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![true]
-    }
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _options: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.with_input(children)
-    }
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.with_input(children)
     }
     fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(self)

@@ -16,7 +16,7 @@ use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions, SendableRecordBatchStream,
+    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
 };
 use futures::StreamExt;
 use parking_lot::Mutex;
@@ -81,10 +81,8 @@ impl KeyTapExec {
         &self.input
     }
 
-    fn with_input(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
-        let input =
-            children.into_iter().next().ok_or_else(|| DataFusionError::Internal("a tap takes one input".into()))?;
-        Ok(Arc::new(KeyTapExec::new(input, self.keys.clone(), self.most, Arc::clone(&self.tap))))
+    fn with_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
+        KeyTapExec::new(input, self.keys.clone(), self.most, Arc::clone(&self.tap))
     }
 }
 
@@ -101,27 +99,9 @@ impl ExecutionPlan for KeyTapExec {
     fn properties(&self) -> &Arc<PlanProperties> {
         self.input.properties()
     }
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
+    crate::execution::leaf::input_methods!();
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![true]
-    }
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _options: ReplaceChildrenOptions,
-    ) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
-        self.with_input(children)
-    }
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
-        self.with_input(children)
     }
     fn reset_state(self: Arc<Self>) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
         self.tap.clear();

@@ -1,5 +1,5 @@
 //! What all leaves share: properties, batches, the one-row batch on which expressions without
-//! columns are evaluated.
+//! columns are evaluated; and what operators with one input share.
 
 use super::interrupt::paced;
 use crate::error::{Result, SqlError};
@@ -13,7 +13,7 @@ use datafusion::physical_expr::{AcrossPartitions, ConstExpr, EquivalenceProperti
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
 use datafusion::physical_plan::metrics::Count;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{PlanProperties, SendableRecordBatchStream};
+use datafusion::physical_plan::{ExecutionPlan, PlanProperties, SendableRecordBatchStream};
 use futures::{Stream, StreamExt};
 use std::sync::Arc;
 
@@ -109,6 +109,39 @@ macro_rules! leaf_methods {
     };
 }
 pub(crate) use leaf_methods;
+
+/// The methods of `ExecutionPlan` that are alike in every operator with one input, whose rows it takes as they come: its field
+/// `input` is the input, and `fn with_input(&self, input) -> Self` makes the same operator over another.
+macro_rules! input_methods {
+    () => {
+        fn children(&self) -> Vec<&std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>> {
+            vec![&self.input]
+        }
+        fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+            vec![false]
+        }
+        fn replace_children(
+            self: std::sync::Arc<Self>,
+            children: Vec<std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>>,
+            _options: datafusion::physical_plan::ReplaceChildrenOptions,
+        ) -> datafusion::error::Result<std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>> {
+            Ok(std::sync::Arc::new(self.with_input(crate::execution::leaf::one_input(children)?)))
+        }
+        fn with_new_children(
+            self: std::sync::Arc<Self>,
+            children: Vec<std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>>,
+        ) -> datafusion::error::Result<std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>> {
+            Ok(std::sync::Arc::new(self.with_input(crate::execution::leaf::one_input(children)?)))
+        }
+    };
+}
+pub(crate) use input_methods;
+
+/// The input of an operator that has one. Errors: there is none.
+pub fn one_input(children: Vec<Arc<dyn ExecutionPlan>>) -> datafusion::error::Result<Arc<dyn ExecutionPlan>> {
+    let missing = || datafusion::error::DataFusionError::Internal("an operator lacks its input".into());
+    children.into_iter().next().ok_or_else(missing)
+}
 
 /// Statistics of a leaf that returns about `rows` rows.
 pub fn estimate(schema: &SchemaRef, rows: usize) -> Arc<Statistics> {

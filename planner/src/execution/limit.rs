@@ -17,7 +17,7 @@ use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder,
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, InputDistributionRequirements, PlanProperties,
-    ReplaceChildrenOptions, SendableRecordBatchStream,
+    SendableRecordBatchStream,
 };
 use futures::{Stream, StreamExt};
 use std::cmp::Ordering;
@@ -148,11 +148,22 @@ impl LimitExec {
         LimitExec { input, skip, fetch, properties }
     }
 
-    fn evaluate(&self, expression: Option<&Arc<dyn PhysicalExpr>>, bound: Bound) -> SqlResult<Option<usize>> {
+    fn with_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
+        LimitExec::new(input, self.skip.clone(), self.fetch.clone())
+    }
+}
+
+/// The values of OFFSET and LIMIT. Errors: 2201W, 2201X.
+pub fn counts(
+    skip: &Option<Arc<dyn PhysicalExpr>>,
+    fetch: &Option<Arc<dyn PhysicalExpr>>,
+) -> SqlResult<(usize, Option<usize>)> {
+    let evaluate = |expression: &Option<Arc<dyn PhysicalExpr>>, bound: Bound| {
         let Some(expression) = expression else { return Ok(None) };
         let array = expression.evaluate(&leaf::one_row())?.into_array(1)?;
         checked(count(&Datum::try_from_array(&array, 0)?)?, bound)
-    }
+    };
+    Ok((evaluate(skip, Bound::Offset)?.unwrap_or(0), evaluate(fetch, Bound::Limit)?))
 }
 
 impl DisplayAs for LimitExec {
@@ -175,31 +186,12 @@ impl ExecutionPlan for LimitExec {
     fn properties(&self) -> &Arc<PlanProperties> {
         &self.properties
     }
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
+    crate::execution::leaf::input_methods!();
     fn input_distribution_requirements(&self) -> InputDistributionRequirements {
         InputDistributionRequirements::new(vec![Distribution::SinglePartition])
     }
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![true]
-    }
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _options: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let input =
-            children.into_iter().next().ok_or_else(|| DataFusionError::Internal("LIMIT takes one input".into()))?;
-        Ok(Arc::new(LimitExec::new(input, self.skip.clone(), self.fetch.clone())))
-    }
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        let input =
-            children.into_iter().next().ok_or_else(|| DataFusionError::Internal("LIMIT takes one input".into()))?;
-        Ok(Arc::new(LimitExec::new(input, self.skip.clone(), self.fetch.clone())))
     }
     fn apply_expressions(
         &self,
@@ -208,8 +200,7 @@ impl ExecutionPlan for LimitExec {
         datafusion::physical_plan::execution_plan::apply_expression_roots(self.skip.iter().chain(&self.fetch), f)
     }
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let skip = self.evaluate(self.skip.as_ref(), Bound::Offset)?.unwrap_or(0);
-        let fetch = self.evaluate(self.fetch.as_ref(), Bound::Limit)?;
+        let (skip, fetch) = counts(&self.skip, &self.fetch)?;
         let schema = self.schema();
         let input = if fetch == Some(0) { None } else { Some(self.input.execute(partition, context)?) };
         Ok(Box::pin(LimitStream { input, skip, fetch, schema }))

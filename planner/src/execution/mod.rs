@@ -21,6 +21,7 @@ pub mod outer;
 pub mod output;
 pub mod point_get;
 pub mod range_reader;
+pub mod recheck_rows;
 pub mod shared_rows;
 pub mod slot_function;
 pub mod slots;

@@ -14,7 +14,7 @@ use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, InputDistributionRequirements, PlanProperties,
-    ReplaceChildrenOptions, SendableRecordBatchStream,
+    SendableRecordBatchStream,
 };
 use futures::TryStreamExt;
 use std::cmp::Ordering;
@@ -147,10 +147,9 @@ impl SharedRowsExec {
         ));
         SharedRowsExec { input, shared, properties }
     }
-    fn with_input(&self, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+    fn with_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
         self.shared.release();
-        let missing = || DataFusionError::Internal("shared rows take one input".into());
-        Ok(Arc::new(Self::over(children.pop().ok_or_else(missing)?, Arc::clone(&self.shared))))
+        Self::over(input, Arc::clone(&self.shared))
     }
 }
 
@@ -167,24 +166,9 @@ impl ExecutionPlan for SharedRowsExec {
     fn properties(&self) -> &Arc<PlanProperties> {
         &self.properties
     }
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
+    crate::execution::leaf::input_methods!();
     fn input_distribution_requirements(&self) -> InputDistributionRequirements {
         InputDistributionRequirements::new(vec![Distribution::SinglePartition])
-    }
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _options: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.with_input(children)
-    }
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.with_input(children)
     }
     fn apply_expressions(
         &self,

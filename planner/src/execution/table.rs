@@ -6,6 +6,7 @@ use super::dml::Computed;
 use super::index_scan::IndexScanExec;
 use super::output::{ScanOutput, scan_schema};
 use super::point_get::PointGetExec;
+use super::recheck_rows::{RecheckRows, RecheckRowsExec};
 use super::slots::Slots;
 use super::system_view::SystemViewExec;
 use super::table_scan::TableScanExec;
@@ -37,7 +38,7 @@ pub fn table_source(table: Arc<TableDescriptor>, slots: Arc<Slots>) -> Arc<dyn T
     {
         return view_source(Arc::clone(view), slots);
     }
-    Arc::new(Table { schema: scan_schema(&table), table, view: None, slots, computed: None })
+    Arc::new(Table { schema: scan_schema(&table), table, view: None, slots, computed: None, recheck: None })
 }
 
 /// The same of a table with indexes over expressions or with conditions, whose expressions are bound.
@@ -46,7 +47,7 @@ pub fn computed_source(table: Arc<TableDescriptor>, slots: Arc<Slots>, computed:
         return table_source(table, slots);
     }
     let computed = Some(ComputedIndexes::new(&table, computed));
-    Arc::new(Table { schema: scan_schema(&table), table, view: None, slots, computed })
+    Arc::new(Table { schema: scan_schema(&table), table, view: None, slots, computed, recheck: None })
 }
 
 /// A system view as a plan's leaf. Its schema has no row key.
@@ -55,7 +56,7 @@ pub fn view_source(view: Arc<dyn SystemView>, slots: Arc<Slots>) -> Arc<dyn Tabl
     let all = scan_schema(&table);
     let columns = all.fields().len().saturating_sub(1);
     let schema = Arc::new(Schema::new(all.fields().iter().take(columns).cloned().collect::<Vec<_>>()));
-    Arc::new(Table { schema, table, view: Some(view), slots, computed: None })
+    Arc::new(Table { schema, table, view: Some(view), slots, computed: None, recheck: None })
 }
 
 /// A table or system view bound to the slots of a plan instance.
@@ -66,6 +67,8 @@ pub struct Table {
     schema: SchemaRef,
     /// Indexes over expressions and partial ones.
     computed: Option<ComputedIndexes>,
+    /// Rows that stand for the table.
+    recheck: Option<Arc<RecheckRows>>,
 }
 
 impl TableSource for Table {
@@ -107,6 +110,18 @@ impl Table {
         &self.table
     }
 
+    /// The same table, but for its rows: `rows` stand for them.
+    pub fn rechecking(&self, rows: Arc<RecheckRows>) -> Table {
+        Table {
+            table: Arc::clone(&self.table),
+            view: None,
+            slots: Arc::clone(&self.slots),
+            schema: Arc::clone(&self.schema),
+            computed: None,
+            recheck: Some(rows),
+        }
+    }
+
     /// The leaf, and the filter above it if any, for a scan of the columns at `projection` (all when
     /// none is given) with `filters` (a conjunction, columns unqualified), `fetch` rows at most.
     pub async fn scan(
@@ -122,7 +137,7 @@ impl Table {
             None => (0..self.schema.fields().len()).collect(),
         };
         let width = positions.len();
-        let (remaining, path) = if self.view.is_some() {
+        let (remaining, path) = if self.view.is_some() || self.recheck.is_some() {
             (filters.to_vec(), None)
         } else {
             let (needed, needs_key) = self.needed(&positions, filters)?;
@@ -145,9 +160,13 @@ impl Table {
             }
         }
         let fetch_below = fetch.filter(|_| remaining.is_empty());
-        let leaf = match path {
-            None => self.view_leaf(positions),
-            Some(path) => self.table_leaf(path, &positions, fetch_below, parallelism).await,
+        let leaf = match (path, &self.recheck) {
+            (None, Some(rows)) => {
+                let output = ScanOutput::new(Arc::clone(&self.table), &positions)?;
+                Ok(Arc::new(RecheckRowsExec::new(output, Arc::clone(rows))) as Arc<dyn ExecutionPlan>)
+            }
+            (None, None) => self.view_leaf(positions),
+            (Some(path), _) => self.table_leaf(path, &positions, fetch_below, parallelism).await,
         }?;
         let Some(predicate) = conjunction(remaining) else { return Ok(leaf) };
         let schema = DFSchema::try_from(leaf.schema())?;

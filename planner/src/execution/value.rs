@@ -7,6 +7,7 @@ use super::slot_function::SlotFunction;
 use super::slots::StatementContext;
 use crate::error::{Result, SqlError};
 use crate::types::Datum;
+use crate::types::array::ArrayValue;
 use datafusion::arrow::array::Array;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::Expr;
@@ -95,13 +96,10 @@ impl Value {
     /// The elements of an array value without its NULLs, in the column's type; those that do not
     /// fit equal nothing and are left out.
     pub fn evaluate_elements(&self, context: &StatementContext) -> Result<Vec<Datum>> {
-        let elements = match self.raw(context)? {
-            Datum::List(list) if !list.is_empty() && list.is_valid(0) => list.value(0),
-            _ => return Ok(vec![]),
-        };
+        let Some(elements) = ArrayValue::of(&self.raw(context)?)? else { return Ok(vec![]) };
         let mut values = Vec::with_capacity(elements.len());
         for index in 0..elements.len() {
-            if let Fitted::Is(value) = self.fit(Datum::try_from_array(&elements, index)?)?
+            if let Fitted::Is(value) = self.fit(Datum::try_from_array(elements.elements(), index)?)?
                 && !value.is_null()
             {
                 values.push(value);

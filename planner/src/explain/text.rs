@@ -1,5 +1,7 @@
 //! Expressions as a person reads them: DataFusion's text without its positions and internal names.
 
+use crate::types::array::ArrayValue;
+use crate::types::array::literal::{write_bounds, write_element, write_nested};
 use crate::types::numeric::Numeric;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_expr::PhysicalExpr;
@@ -52,8 +54,26 @@ pub fn literal(value: &ScalarValue) -> Option<String> {
     match value {
         ScalarValue::Binary(Some(bytes)) => Numeric::from_bytes(bytes).ok().map(|number| number.to_string()),
         ScalarValue::Utf8(Some(text)) => Some(format!("'{}'", text.replace('\'', "''"))),
+        ScalarValue::Struct(_) => array(value).ok(),
         _ => None,
     }
+}
+
+/// An array as SQL writes it.
+fn array(value: &ScalarValue) -> crate::error::Result<String> {
+    let Some(array) = ArrayValue::of(value)? else { return Ok("NULL".into()) };
+    let (dimensions, mut text) = (array.dimensions(), vec![b'\'']);
+    write_bounds(&dimensions, &mut text);
+    write_nested(&dimensions, (b'{', b'}'), &mut text, &mut |at, text| {
+        match ScalarValue::try_from_array(array.elements(), at)? {
+            element if element.is_null() => text.extend_from_slice(b"NULL"),
+            ScalarValue::Utf8(Some(element)) => write_element(element.replace('\'', "''").as_bytes(), text),
+            element => text.extend_from_slice(literal(&element).unwrap_or_else(|| element.to_string()).as_bytes()),
+        }
+        Ok(())
+    })?;
+    text.push(b'\'');
+    String::from_utf8(text).map_err(crate::error::SqlError::internal)
 }
 
 /// A condition in parentheses.
@@ -77,6 +97,15 @@ pub fn condition(expression: &Arc<dyn PhysicalExpr>) -> String {
 #[cfg(test)]
 mod tests {
     use super::readable;
+
+    #[test]
+    fn arrays_are_shown_as_they_are_written() {
+        use crate::types::text::{InputContext, input};
+        for text in ["{{1,2},{3,NULL}}", "[0:0]={7}"] {
+            let value = input(crate::types::SqlType::INT4.array_of(), text, &InputContext::PLAIN);
+            assert_eq!(value.ok().and_then(|value| super::literal(&value)), Some(format!("'{text}'")));
+        }
+    }
 
     #[test]
     fn internal_names_disappear_and_text_stays() {

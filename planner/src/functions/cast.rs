@@ -53,10 +53,12 @@ pub(super) fn least_context(from: SqlType, to: SqlType) -> Option<CastContext> {
         | (B::Date, B::Timestamp | B::Timestamptz)
         | (B::Timestamp, B::Timestamptz)
         | (B::Time, B::Timetz | B::Interval) => Implicit,
-        (B::Int2 | B::Int4 | B::Int8, B::Regclass | B::Regtype | B::Regproc | B::Regnamespace) => Implicit,
-        (B::Oid, B::Regclass | B::Regtype | B::Regproc | B::Regnamespace)
-        | (B::Regclass | B::Regtype | B::Regproc | B::Regnamespace, B::Oid) => Implicit,
-        (B::Oid | B::Regclass | B::Regtype | B::Regproc | B::Regnamespace, B::Int4 | B::Int8) => Assignment,
+        (B::Int2 | B::Int4 | B::Int8 | B::Oid, to) if to.is_object_name() => Implicit,
+        (from, B::Oid) if from.is_object_name() => Implicit,
+        (from, B::Int4 | B::Int8) if from.is_oid() => Assignment,
+        (B::Regproc, B::Regprocedure) | (B::Regprocedure, B::Regproc) => Implicit,
+        (B::Regoper, B::Regoperator) | (B::Regoperator, B::Regoper) => Implicit,
+        (B::Xid8, B::Xid) => Explicit,
         (B::Int4, B::Int2) | (B::Int8, B::Int2 | B::Int4) => Assignment,
         (B::Float4, B::Int2 | B::Int4 | B::Int8 | B::Numeric) => Assignment,
         (B::Float8, B::Int2 | B::Int4 | B::Int8 | B::Numeric | B::Float4) => Assignment,
@@ -136,6 +138,10 @@ fn context_name(context: CastContext) -> &'static str {
 
 /// Applies the modifier of `to` to a value of its base type.
 fn enforce_modifier(expr: TypedExpr, to: SqlType, context: CastContext) -> Result<TypedExpr> {
+    if expr.ty.is_vector() && !to.is_vector() {
+        // An int2vector stands as the array that it becomes.
+        return enforce_modifier(TypedExpr::new(expr.expr, to.plain()), to, context);
+    }
     if to.modifier < 0 || expr.ty.modifier == to.modifier {
         return Ok(expr);
     }
@@ -201,25 +207,19 @@ pub(super) fn category(ty: SqlType) -> char {
     }
     match ty.base {
         BaseType::Bool => 'B',
-        BaseType::Int2
-        | BaseType::Int4
-        | BaseType::Int8
-        | BaseType::Float4
-        | BaseType::Float8
-        | BaseType::Numeric
-        | BaseType::Oid
-        | BaseType::Regclass
-        | BaseType::Regtype
-        | BaseType::Regproc
-        | BaseType::Regnamespace => 'N',
+        BaseType::Int2 | BaseType::Int4 | BaseType::Int8 | BaseType::Float4 | BaseType::Float8 | BaseType::Numeric => {
+            'N'
+        }
+        base if base.is_oid() => 'N',
         BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name => 'S',
         BaseType::SingleChar => 'Z',
         BaseType::Enum(_) => 'E',
         BaseType::Bytea | BaseType::Uuid | BaseType::Json | BaseType::Jsonb | BaseType::Jsonpath => 'U',
+        BaseType::Xid | BaseType::Cid | BaseType::Xid8 | BaseType::Tid => 'U',
         BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz | BaseType::Time | BaseType::Timetz => 'D',
         BaseType::Interval => 'T',
         BaseType::Unknown => 'X',
-        BaseType::Record(_) | BaseType::Void => 'P',
+        _ => 'P',
     }
 }
 

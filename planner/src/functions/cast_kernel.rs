@@ -7,12 +7,13 @@ use super::typed::{
 };
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
+use crate::types::array::ArrayValue;
 use crate::types::interval::Interval as IntervalValue;
 use crate::types::numeric::Numeric as NumericValue;
 use crate::types::text::{InputContext, OutputContext, input, output_string};
 use crate::types::time::TimeTz as TimeTzValue;
 use crate::types::value::ValueRef;
-use crate::types::{BaseType, SqlType, datetime, json, length, time};
+use crate::types::{BaseType, SqlType, datetime, json, length, place, time};
 use datafusion::arrow::array::Array;
 use std::sync::Arc;
 
@@ -27,14 +28,13 @@ pub(super) fn same_bytes(from: SqlType, to: SqlType) -> bool {
         return from.array == to.array && same_bytes(from.element(), to.element());
     }
     let text = |base| matches!(base, B::Text | B::Varchar | B::Unknown);
-    let oid = |base| matches!(base, B::Oid | B::Regclass | B::Regtype | B::Regproc | B::Regnamespace);
     if let (B::Record(from), B::Record(to)) = (from.base, to.base) {
         return from.is_any() || to.is_any() || from.same_fields(to);
     }
     from.base == to.base
         || (text(from.base) || matches!(from.base, B::Name | B::SingleChar)) && text(to.base)
         || matches!(from.base, B::Text | B::Varchar) && to.base == B::Char
-        || oid(from.base) && (oid(to.base) || to.base == B::Int8)
+        || from.base.is_oid() && (to.base.is_oid() || to.base == B::Int8)
 }
 
 /// Half to even, as floats are converted.
@@ -88,15 +88,14 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
     let immutable = match (from.base, to.base) {
         (B::Int2, B::Int4) => unary::<Int2, Int4, _>(|v| Ok(i32::from(v))),
         (B::Int2, B::Int8) => unary::<Int2, Int8, _>(|v| Ok(i64::from(v))),
-        (B::Int2, B::Oid) => unary::<Int2, Int8, _>(|v| Ok(i64::from(v as u32))),
         (B::Int2, B::Float4) => unary::<Int2, Float4, _>(|v| Ok(f32::from(v))),
         (B::Int2, B::Float8) => unary::<Int2, Float8, _>(|v| Ok(f64::from(v))),
         (B::Int2, B::Numeric) => unary::<Int2, Numeric, _>(|v| Ok(NumericValue::from(i64::from(v)))),
         (B::Int4, B::Int2) => unary::<Int4, Int2, _>(|v| to_int2(i64::from(v))),
         (B::Int4, B::Int8) => unary::<Int4, Int8, _>(|v| Ok(i64::from(v))),
-        (B::Int4, B::Oid | B::Regclass | B::Regtype | B::Regproc | B::Regnamespace) => {
-            unary::<Int4, Int8, _>(|v| Ok(i64::from(v as u32)))
-        }
+        (B::Int4, to) if to.is_oid() => unary::<Int4, Int8, _>(|v| Ok(i64::from(v as u32))),
+        (B::Int2, to) if to.is_oid() => unary::<Int2, Int8, _>(|v| Ok(i64::from(v as u32))),
+        (B::Xid8, B::Xid) => unary::<Int8, Int8, _>(|v| Ok(i64::from(place::xid8_number(v) as u32))),
         (B::Int4, B::Float4) => unary::<Int4, Float4, _>(|v| Ok(v as f32)),
         (B::Int4, B::Float8) => unary::<Int4, Float8, _>(|v| Ok(f64::from(v))),
         (B::Int4, B::Numeric) => unary::<Int4, Numeric, _>(|v| Ok(NumericValue::from(i64::from(v)))),
@@ -110,13 +109,11 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
         (B::Bool, B::Int4) => unary::<Bool, Int4, _>(|v| Ok(i32::from(v))),
         (B::Int8, B::Int2) => unary::<Int8, Int2, _>(to_int2),
         (B::Int8, B::Int4) => unary::<Int8, Int4, _>(to_int4),
-        (B::Int8, B::Oid | B::Regclass | B::Regtype | B::Regproc | B::Regnamespace) => unary::<Int8, Int8, _>(to_oid),
+        (B::Int8, to) if to.is_oid() => unary::<Int8, Int8, _>(to_oid),
         (B::Int8, B::Float4) => unary::<Int8, Float4, _>(|v| Ok(v as f32)),
         (B::Int8, B::Float8) => unary::<Int8, Float8, _>(|v| Ok(v as f64)),
         (B::Int8, B::Numeric) => unary::<Int8, Numeric, _>(|v| Ok(NumericValue::from(v))),
-        (B::Oid | B::Regclass | B::Regtype | B::Regproc | B::Regnamespace, B::Int4) => {
-            unary::<Int8, Int4, _>(|v| Ok(v as u32 as i32))
-        }
+        (from, B::Int4) if from.is_oid() => unary::<Int8, Int4, _>(|v| Ok(v as u32 as i32)),
         (B::Float4, B::Int2) => {
             unary::<Float4, Int2, _>(|v| to_int2(float_to_integer(f64::from(v), I16.0, I16.1, "smallint")?))
         }
@@ -182,18 +179,7 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
         }
         _ => {
             let depends = [from.base, to.base].iter().any(|base| {
-                matches!(
-                    base,
-                    B::Timestamptz
-                        | B::Timestamp
-                        | B::Date
-                        | B::Time
-                        | B::Timetz
-                        | B::Regclass
-                        | B::Regtype
-                        | B::Regproc
-                        | B::Regnamespace
-                )
+                matches!(base, B::Timestamptz | B::Timestamp | B::Date | B::Time | B::Timetz) || base.is_object_name()
             });
             // Reading dates depends on 'now' and the zone, writing times on nothing.
             let writes_plain = matches!(from.base, B::Time | B::Timetz);
@@ -344,23 +330,18 @@ fn is_text(ty: SqlType) -> bool {
 
 /// Applies an element's cast to arrays.
 fn array_kernel(inner: Kernel, from: SqlType, to: SqlType) -> Kernel {
-    use datafusion::arrow::array::{AsArray, ListArray};
-    use datafusion::arrow::datatypes::Field;
     Arc::new(move |call: &Call<'_>| {
-        let lists = call.array(0)?;
-        let lists = lists.as_list_opt::<i32>().ok_or_else(|| SqlError::internal("an array cast got something else"))?;
-        let elements = Arc::clone(lists.values());
-        let types = [from.element()];
-        let arguments = [elements];
-        let inner_call = call.nested(&arguments, &types, to.element());
-        let converted = inner(&inner_call)?;
-        let field = Arc::new(Field::new_list_field(to.element().arrow(), true));
-        let list = ListArray::try_new(field, lists.offsets().clone(), converted, lists.nulls().cloned())?;
-        if lists.len() == 1 && call.rows != 1 {
+        let arrays = call.array(0)?;
+        let converted = ArrayValue::map_column(arrays.as_ref(), |elements| {
+            let types = [from.element()];
+            let arguments = [Arc::clone(elements)];
+            inner(&call.nested(&arguments, &types, to.element()))
+        })?;
+        if arrays.len() == 1 && call.rows != 1 {
             let indices = datafusion::arrow::array::UInt32Array::from(vec![0u32; call.rows]);
-            return Ok(datafusion::arrow::compute::take(&list, &indices, None)?);
+            return Ok(datafusion::arrow::compute::take(&converted, &indices, None)?);
         }
-        Ok(Arc::new(list))
+        Ok(converted)
     })
 }
 

@@ -108,7 +108,9 @@ fn comparison_type(symbol: &str, left: SqlType, right: SqlType) -> Result<SqlTyp
     }
     if left.base == right.base {
         // A json has no operators that compare.
-        return if matches!(left.base, B::Json | B::Jsonpath) {
+        let unordered = matches!(left.base, B::Xid | B::Cid) && ["<", "<=", ">", ">="].contains(&symbol);
+        let unequal = left.base == B::Cid && symbol == "<>";
+        return if matches!(left.base, B::Json | B::Jsonpath) || unordered || unequal {
             Err(no_operator(symbol, Some(left), right))
         } else {
             Ok(left.plain())
@@ -119,8 +121,10 @@ fn comparison_type(symbol: &str, left: SqlType, right: SqlType) -> Result<SqlTyp
     };
     let integers = [B::Int2, B::Int4, B::Int8];
     let floats = [B::Float4, B::Float8];
-    let oids = [B::Oid, B::Regclass, B::Regtype, B::Regproc, B::Regnamespace];
     let texts = [B::Text, B::Varchar, B::Name];
+    let oid = |base: B| base.is_oid();
+    let oids = oid(left.base) && (oid(right.base) || integers.contains(&right.base))
+        || oid(right.base) && integers.contains(&left.base);
     // varchar has no operators of its own: beside char(n) it is char, beside text and name text.
     if pair(&[B::Varchar], &[B::Char]) {
         return Ok(SqlType::CHAR.plain());
@@ -133,7 +137,7 @@ fn comparison_type(symbol: &str, left: SqlType, right: SqlType) -> Result<SqlTyp
         SqlType::FLOAT8
     } else if pair(&texts, &texts) || pair(&texts, &[B::Char]) || pair(&[B::SingleChar], &texts) {
         SqlType::TEXT
-    } else if pair(&oids, &oids) || pair(&oids, &integers) {
+    } else if oids {
         SqlType::OID
     } else if pair(&[B::Date], &[B::Timestamp]) {
         SqlType::TIMESTAMP
@@ -214,6 +218,11 @@ pub(super) fn balance(
         {
             return Ok((left, right));
         }
+    }
+    if left.ty == SqlType::of(BaseType::Xid) && right.ty.plain() == SqlType::INT4 && ["=", "<>"].contains(&symbol) {
+        // There is an operator for these two, though no cast.
+        let number = resolver.cast(right, SqlType::OID, implicit)?;
+        return Ok((left, number));
     }
     let ty = comparison_type(symbol, left.ty, right.ty)?;
     let bring = |expr: TypedExpr| -> Result<TypedExpr> {

@@ -51,7 +51,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
             let within =
                 |place: &i64| first.is_none_or(|first| *place >= first) && last.is_none_or(|last| *place <= last);
             let kept = Int64Array::from_iter_values(places.iter().copied().filter(within));
-            builder.append(&ValueRef::List(Arc::new(kept)))?;
+            builder.append(&ValueRef::array(Arc::new(kept)))?;
         }
         builder.finish()
     });

@@ -3,7 +3,8 @@
 //! [`Resolver`] turns names, symbols and typed arguments into typed DataFusion expressions. Scalar functions are rows of
 //! [`registry`]; what they compute are [`kernel::Kernel`]s over Arrow arrays. Must not know SQL text or plans.
 
-pub mod aggregate;
+pub mod advisory;
+mod aggregate;
 mod arithmetic;
 mod array;
 mod cast;
@@ -31,11 +32,15 @@ mod size;
 mod string;
 mod time;
 pub mod typed;
+mod variadic;
 mod window;
 
+pub(crate) use aggregate::exists as is_aggregate;
 pub(crate) use array::element as array_element;
+pub(crate) use array::elements as array_elements;
 pub use cast::{CastContext, cast_exists};
 pub use comparison::{INTERVAL_KEY, NUMERIC_KEY, numeric_key};
+pub(crate) use json::is_row_function as is_json_row_function;
 pub(crate) use json::with_part as jsonb_with_part;
 pub use kernel::{Call, Kernel, Stability};
 pub use parameters::ParameterTypes;

@@ -51,7 +51,7 @@ fn parts(part: fn(&str) -> Option<&str>) -> Kernel {
                 found.push(texts.get(at)?.and_then(part));
             }
             let items: ArrayRef = Arc::new(StringArray::from(found));
-            builder.append(&ValueRef::List(items))?;
+            builder.append(&ValueRef::array(items))?;
         }
         builder.finish()
     })

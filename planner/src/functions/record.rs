@@ -6,7 +6,7 @@ use super::typed::{NumericBytes, unary};
 use crate::encoding::{ColumnBuilder, append_field, push_record, record_fields};
 use crate::error::{Result, SqlError, state};
 use crate::types::record::RecordType;
-use crate::types::value::value_at;
+use crate::types::value::{ValueRef, value_at};
 use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, BooleanBuilder};
 use std::sync::Arc;
@@ -33,6 +33,44 @@ pub fn row(fields: Vec<(String, TypedExpr)>) -> TypedExpr {
     });
     KernelFunction::new("row", types, result, Stability::Immutable, kernel, None)
         .call(fields.into_iter().map(|(_, typed)| typed.expr).collect())
+}
+
+/// Lists in step as one list of records, with the names of their fields. NULL where one of them is NULL.
+pub fn rows(lists: Vec<(String, TypedExpr)>) -> TypedExpr {
+    let types: Vec<SqlType> = lists.iter().map(|(_, list)| list.ty).collect();
+    let fields = lists.iter().map(|(name, list)| (name.clone(), list.ty.element())).collect();
+    let result = SqlType::record(fields).array_of();
+    let kernel: Kernel = Arc::new(|call: &Call<'_>| {
+        let mut builder = ColumnBuilder::new(call.result, call.rows);
+        let mut bytes = Vec::new();
+        for row in 0..call.rows {
+            let mut lists = Vec::with_capacity(call.arguments.len());
+            for array in call.arguments {
+                if let ValueRef::Array(list) = value_at(array.as_ref(), Call::row_of(array, row))? {
+                    lists.push(list.into_elements());
+                }
+            }
+            if lists.len() < call.arguments.len() {
+                builder.append_null();
+                continue;
+            }
+            let count = lists.iter().map(|list| list.len()).max().unwrap_or(0);
+            let mut records = BinaryBuilder::with_capacity(count, count * 16);
+            for item in 0..count {
+                let values: Vec<_> = lists
+                    .iter()
+                    .map(|list| if item < list.len() { value_at(list.as_ref(), item) } else { Ok(ValueRef::Null) })
+                    .collect::<Result<_>>()?;
+                bytes.clear();
+                push_record(call.types.iter().map(|ty| ty.element()), &values, &mut bytes)?;
+                records.append_value(&bytes);
+            }
+            builder.append(&ValueRef::array(Arc::new(records.finish())))?;
+        }
+        builder.finish()
+    });
+    KernelFunction::new("rows", types, result, Stability::Immutable, kernel, None)
+        .call(lists.into_iter().map(|(_, list)| list.expr).collect())
 }
 
 /// A field of a record by its place.

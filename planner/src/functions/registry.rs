@@ -107,6 +107,7 @@ fn tables() -> Vec<Vec<ScalarFunction>> {
         super::options::functions(),
         super::random::functions(),
         super::session::functions(),
+        super::advisory::functions(),
         super::size::functions(),
         super::sequence::functions(),
         crate::pg_catalog::functions::functions(),
@@ -138,6 +139,11 @@ pub fn is_internal(name: &str) -> bool {
 /// Every function, for pg_proc.
 pub fn all() -> impl Iterator<Item = &'static ScalarFunction> {
     REGISTRY.values().flatten().filter(|function| !is_internal(function.name))
+}
+
+/// The function with this name that takes any number of arguments.
+pub(super) fn variadic_named(name: &str) -> Option<&'static ScalarFunction> {
+    REGISTRY.get(name)?.iter().find(|function| function.variadic)
 }
 
 /// What the only function with this name computes.

@@ -81,6 +81,11 @@ impl<'a> Resolver<'a> {
         super::operator::resolve(self, symbol, left.map(|left| self.settle(left)), self.settle(right))
     }
 
+    /// A call whose last arguments are the elements of an array. Errors: 42883 when the function takes no such.
+    pub fn variadic_function(&self, name: &str, args: Vec<TypedExpr>, array: TypedExpr) -> Result<TypedExpr> {
+        super::variadic::resolve(self, name, self.settle_all(args), self.settle(array))
+    }
+
     /// `left symbol ANY (array)`, or `ALL`. `array` is an array, or an unknown literal of one.
     pub fn quantified(&self, symbol: &str, left: TypedExpr, array: TypedExpr, all: bool) -> Result<TypedExpr> {
         super::array::quantified(self, symbol, self.settle(left), self.settle(array), all)
@@ -105,12 +110,25 @@ impl<'a> Resolver<'a> {
             let ty = SqlType::of(BaseType::Regtype);
             return Ok(TypedExpr { expr: Expr::Literal(Datum::Int64(Some(oid)), None), ty });
         }
+        if let ("pg_column_size" | "pg_collation_for", [arg]) = (name, args.as_slice())
+            && arg.is_unknown()
+            && let Some(Datum::Utf8(Some(text))) = arg.constant()
+        {
+            // A string that has no type yet ends in a zero, and has no collation.
+            let size = i32::try_from(text.len() + 1).ok();
+            return Ok(match name {
+                "pg_column_size" => TypedExpr::literal(Datum::Int32(size), SqlType::INT4),
+                _ => TypedExpr::literal(Datum::Utf8(None), SqlType::TEXT),
+            });
+        }
         super::registry::resolve(self, name, args)
     }
 
     /// Whether a function returns rows that [`Resolver::listed_rows`] answers as arrays.
     pub fn is_listed_rows(&self, name: &str) -> bool {
-        super::json::is_row_function(name) || super::options::exists(name)
+        super::json::is_row_function(name)
+            || super::options::exists(name)
+            || crate::pg_catalog::row_functions::exists(name)
     }
 
     /// The columns of such a function, with their names (empty: the function's), as arrays.
@@ -118,6 +136,9 @@ impl<'a> Resolver<'a> {
         let args = self.settle_all(args);
         if super::options::exists(name) {
             return super::options::row_lists(self, &args);
+        }
+        if let Some(lists) = crate::pg_catalog::row_functions::row_lists(self, name, &args)? {
+            return Ok(lists);
         }
         super::json::row_lists(self, name, &args)?.ok_or_else(|| self.no_function(name, &args))
     }
@@ -210,7 +231,12 @@ impl<'a> Resolver<'a> {
     pub fn sort_key(&self, expr: TypedExpr) -> Result<Expr> {
         let expr = self.settle(expr);
         let ordered = !matches!(expr.ty.base, BaseType::Json | BaseType::Jsonpath | BaseType::Record(_));
-        if expr.ty.array && !expr.ty.is_vector() && ordered {
+        if matches!(expr.ty.base, BaseType::Xid | BaseType::Cid) {
+            let message = format!("could not identify an ordering operator for type {}", expr.ty.name());
+            let hint = "Use an explicit ordering operator or modify the query.";
+            return Err(SqlError::new(state::UNDEFINED_FUNCTION, message).hint(hint));
+        }
+        if expr.ty.array && ordered {
             return Ok(super::array::key::array_order(expr).expr);
         }
         self.key(expr, "ordering").map_err(|error| error.hint("Use an explicit ordering operator or modify the query."))
@@ -220,6 +246,12 @@ impl<'a> Resolver<'a> {
     /// Errors: 42883 for a type whose values are not compared.
     pub fn group_key(&self, expr: TypedExpr) -> Result<Expr> {
         self.key(expr, "equality")
+    }
+
+    /// By what rows are put in partitions: as [`Resolver::group_key`], of a type that is sorted too.
+    pub fn partition_key(&self, expr: TypedExpr) -> Result<Expr> {
+        let (array, key) = (expr.ty.array, self.group_key(expr.clone())?);
+        Ok(if array { super::array::key::array_order(self.settle(expr)).expr } else { key })
     }
 
     fn key(&self, expr: TypedExpr, operator: &str) -> Result<Expr> {

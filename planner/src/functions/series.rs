@@ -7,10 +7,11 @@ use super::typed::{Interval, Numeric, Timestamp};
 use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
 use crate::types::SqlType;
+use crate::types::array::of_elements;
 use crate::types::datetime::is_finite;
 use crate::types::numeric::Numeric as NumericValue;
 use datafusion::arrow::array::{Array, AsArray, BinaryBuilder, Int64Builder, ListBuilder, TimestampMicrosecondBuilder};
-use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
+use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::error::Result as DataFusionResult;
 use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature};
 use datafusion::logical_expr::{TypeSignature, Volatility};
@@ -59,7 +60,7 @@ impl Iterator for Series {
     }
 }
 
-/// The integers as a list of int8; NULL when an argument is. All arguments are int8.
+/// The integers as an array of int8; NULL when an argument is. All arguments are int8.
 /// Errors while running: a step of zero (22023), more than [`LIST_LIMIT`] integers (54000).
 pub fn list(start: Expr, stop: Expr, step: Expr) -> Expr {
     let int8 = || DataType::Int64;
@@ -81,7 +82,7 @@ impl ScalarUDFImpl for ListFunction {
         &self.signature
     }
     fn return_type(&self, _arguments: &[DataType]) -> DataFusionResult<DataType> {
-        Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Int64, true))))
+        Ok(SqlType::INT8.array_of().arrow())
     }
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DataFusionResult<ColumnarValue> {
         let arrays = ColumnarValue::values_to_arrays(&args.args)?;
@@ -110,7 +111,7 @@ impl ScalarUDFImpl for ListFunction {
             series.for_each(|value| lists.values().append_value(value));
             lists.append(true);
         }
-        Ok(ColumnarValue::Array(Arc::new(lists.finish())))
+        Ok(ColumnarValue::Array(of_elements(lists.finish())?))
     }
 }
 
@@ -153,7 +154,7 @@ pub fn numeric_list(start: TypedExpr, stop: TypedExpr, step: Option<TypedExpr>) 
             }
             lists.append(true);
         }
-        Ok(Arc::new(lists.finish()))
+        of_elements(lists.finish())
     });
     let ty = SqlType::NUMERIC;
     let args: Vec<TypedExpr> = [Some(start), Some(stop), step].into_iter().flatten().collect();
@@ -196,7 +197,7 @@ pub fn moment_list(start: TypedExpr, stop: TypedExpr, step: TypedExpr, slots: &A
             }
             lists.append(true);
         }
-        Ok(Arc::new(lists.finish()))
+        of_elements(lists.finish())
     });
     let types = vec![ty, ty, SqlType::INTERVAL];
     let function = KernelFunction::new(

@@ -9,6 +9,7 @@ use crate::execution::StatementContext;
 use crate::session::Notice;
 use crate::session::activity::Backend;
 use crate::types::datetime::{timestamp_to_date, to_local};
+use crate::types::place::{xid8_number, xid8_value};
 use crate::types::value::ValueRef;
 use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::{ArrayRef, StringArray};
@@ -62,7 +63,7 @@ fn current_setting(context: &StatementContext, name: &str, missing_ok: bool) -> 
 }
 
 /// Runs a future of the store within a kernel. The server's runtime has several threads.
-fn wait<T>(future: impl Future<Output = T>) -> T {
+pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
     match tokio::runtime::Handle::try_current() {
         Ok(handle) => tokio::task::block_in_place(|| handle.block_on(future)),
         Err(_) => futures::executor::block_on(future),
@@ -96,6 +97,22 @@ fn sleeping(
     };
     let void = SqlType::of(BaseType::Void);
     ScalarFunction::new(name, &[argument], void, Stability::Volatile, Arc::new(kernel))
+}
+
+/// pg_notify: says something to those who listen, at COMMIT. Errors: 22023.
+fn notify() -> ScalarFunction {
+    let kernel = move |call: &Call<'_>| {
+        let context = call.context()?;
+        let (channels, payloads) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
+        for row in 0..call.rows {
+            let (channel, payload) = (channels.get(row)?, payloads.get(row)?);
+            let mut said = context.session.said.lock();
+            said.notify(channel.unwrap_or_default(), payload.unwrap_or_default())?;
+        }
+        Ok(Arc::new(datafusion::arrow::array::NullArray::new(call.rows)) as _)
+    };
+    let void = SqlType::of(BaseType::Void);
+    ScalarFunction::new("pg_notify", &[SqlType::TEXT, SqlType::TEXT], void, Stability::Volatile, Arc::new(kernel))
 }
 
 /// A function that does something to the session of a process number; false, with a warning, when there is none.
@@ -142,7 +159,7 @@ fn schemas(context: &StatementContext, implicit: bool) -> Vec<String> {
 
 /// The functions of this module.
 pub(super) fn functions() -> Vec<ScalarFunction> {
-    let (text, int4, int8, boolean) = (SqlType::TEXT, SqlType::INT4, SqlType::INT8, SqlType::BOOL);
+    let (text, int4, boolean) = (SqlType::TEXT, SqlType::INT4, SqlType::BOOL);
     let (stable, volatile) = (Stability::Stable, Stability::Volatile);
     let names = SqlType::NAME.array_of();
     let mut all = vec![
@@ -182,7 +199,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                     match implicit.get(row)? {
                         Some(implicit) => {
                             builder
-                                .append(&ValueRef::List(Arc::new(StringArray::from(schemas(&context, implicit)))))?;
+                                .append(&ValueRef::array(Arc::new(StringArray::from(schemas(&context, implicit)))))?;
                         }
                         None => builder.append_null(),
                     }
@@ -273,6 +290,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             backend.terminate.cancel();
             backend.cancel.cancel();
         }),
+        notify(),
         sleeping("pg_sleep", SqlType::FLOAT8, |call, row| call.column::<Float8>(0)?.get(row)),
     ];
     all.push(ScalarFunction::new(
@@ -316,30 +334,45 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             of_context::<Timestamptz>(|context| Ok(Some(context.transaction_time))),
         ));
     }
-    for name in ["txid_current", "pg_current_xact_id"] {
-        all.push(ScalarFunction::new(
-            name,
-            &[],
-            int8,
-            stable,
-            of_context::<Int8>(|context| {
-                let start = wait(context.transaction.start_ts())?;
-                Ok(i64::try_from(start.0).ok())
-            }),
-        ));
+    all.extend(transactions());
+    all
+}
+
+/// The identity of the transaction: of one that has written nothing yet only when it `must` have one.
+fn transaction_id(context: &StatementContext, must: bool) -> Result<Option<u64>> {
+    if !must && !context.transaction.has_writes() {
+        return Ok(None);
     }
-    for name in ["txid_status", "pg_xact_status"] {
+    Ok(Some(wait(context.transaction.start_ts())?.0))
+}
+
+/// The transaction's identity and what became of others, under the names of before PostgreSQL 13 (int8) and after (xid8).
+fn transactions() -> Vec<ScalarFunction> {
+    let (int8, xid8) = (SqlType::INT8, SqlType::of(BaseType::Xid8));
+    let current = |name, ty, value| ScalarFunction::new(name, &[], ty, Stability::Stable, of_context::<Int8>(value));
+    let mut all = vec![
+        current("txid_current", int8, |context| {
+            Ok(transaction_id(context, true)?.and_then(|number| i64::try_from(number).ok()))
+        }),
+        current("txid_current_if_assigned", int8, |context| {
+            Ok(transaction_id(context, false)?.and_then(|number| i64::try_from(number).ok()))
+        }),
+        current("pg_current_xact_id", xid8, |context| Ok(transaction_id(context, true)?.map(xid8_value))),
+        current("pg_current_xact_id_if_assigned", xid8, |context| Ok(transaction_id(context, false)?.map(xid8_value))),
+    ];
+    for (name, ty) in [("txid_status", int8), ("pg_xact_status", xid8)] {
         all.push(ScalarFunction::new(
             name,
-            &[int8],
-            text,
-            volatile,
-            with_context::<Int8, Text>(|context, id: i64| {
+            &[ty],
+            SqlType::TEXT,
+            Stability::Volatile,
+            with_context::<Int8, Text>(move |context, id: i64| {
+                let shown = if ty == xid8 { xid8_number(id).to_string() } else { id.to_string() };
                 let future = || {
-                    let what = format!("transaction ID {id} is in the future");
+                    let what = format!("transaction ID {shown} is in the future");
                     SqlError::new(state::INVALID_PARAMETER_VALUE, what)
                 };
-                let start_ts = u64::try_from(id).map_err(|_| future())?;
+                let start_ts = if ty == xid8 { xid8_number(id) } else { u64::try_from(id).map_err(|_| future())? };
                 let status = match wait(context.transaction.outcome_of(storage::Timestamp(start_ts))) {
                     Err(txn::TxnError::Invalid(_)) => return Err(future()),
                     outcome => match outcome? {

@@ -4,12 +4,13 @@
 
 use super::kernel::{Call, Kernel};
 use crate::error::{Result, SqlError};
+use crate::types::array::ArrayValue;
 use crate::types::numeric::Numeric as NumericValue;
 use datafusion::arrow::array::{
     Array, ArrayRef, BinaryArray, BinaryBuilder, BooleanArray, BooleanBuilder, Date32Array, Date32Builder,
     FixedSizeBinaryArray, FixedSizeBinaryBuilder, Float32Array, Float32Builder, Float64Array, Float64Builder,
     Int16Array, Int16Builder, Int32Array, Int32Builder, Int64Array, Int64Builder, LargeBinaryArray, LargeBinaryBuilder,
-    ListArray, StringArray, StringBuilder, TimestampMicrosecondArray, TimestampMicrosecondBuilder,
+    StringArray, StringBuilder, StructArray, TimestampMicrosecondArray, TimestampMicrosecondBuilder,
 };
 use std::sync::Arc;
 
@@ -263,13 +264,13 @@ impl SqlWrite for Uuid {
     }
 }
 
-/// An array of anything, as the Arrow array of its elements.
+/// An array of anything.
 pub struct List;
 impl SqlRead for List {
-    type Array = ListArray;
-    type Item<'a> = ArrayRef;
-    fn item(array: &ListArray, row: usize) -> Result<ArrayRef> {
-        Ok(array.value(row))
+    type Array = StructArray;
+    type Item<'a> = ArrayValue;
+    fn item(array: &StructArray, row: usize) -> Result<ArrayValue> {
+        ArrayValue::at(array, row)
     }
 }
 

@@ -74,6 +74,15 @@ fn one(cursor: &mut Cursor<'_>, kind: &str) -> Result<Option<AlterAction>> {
         if kind == "sequence" && (cursor.words(&["set", "logged"]) || cursor.words(&["set", "unlogged"])) {
             return Err(SqlError::unsupported("ALTER SEQUENCE SET LOGGED"));
         }
+        if kind == "view" {
+            if cursor.at_word("set") && cursor.rest().get(1).is_some_and(|next| next.token == Token::LParen) {
+                cursor.word("set");
+                return Ok(Some(AlterAction::ViewOptions(super::view::options(cursor)?)));
+            }
+            if cursor.word("reset") {
+                return Ok(Some(AlterAction::ResetViewOptions(parameters(cursor)?)));
+            }
+        }
         return Ok(None);
     }
     if cursor.words(&["set", "tablespace"]) {
@@ -81,6 +90,9 @@ fn one(cursor: &mut Cursor<'_>, kind: &str) -> Result<Option<AlterAction>> {
         return Ok(Some(AlterAction::Nothing));
     }
     if kind == "index" {
+        if cursor.words(&["rename", "to"]) {
+            return Ok(Some(AlterAction::RenameIndex(cursor.name()?)));
+        }
         if cursor.word("set") || cursor.word("reset") {
             return Ok(Some(AlterAction::StorageParameters(parameters(cursor)?)));
         }

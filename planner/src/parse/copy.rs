@@ -1,6 +1,6 @@
 //! COPY, with the options of PostgreSQL 9 and later and those of before.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, is_word};
 use super::statement::{Statement, StatementKind};
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast::ObjectName;
@@ -37,6 +37,7 @@ pub enum CopyTarget {
 pub enum CopyFormat {
     Text,
     Csv,
+    Binary,
 }
 
 /// HEADER.
@@ -102,6 +103,7 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     if !cursor.word("copy") {
         return Ok(None);
     }
+    let mut binary = false;
     let target = if cursor.peek().is_some_and(|token| token.token == Token::LParen) {
         let tokens = cursor.bracketed()?;
         if tokens.is_empty() {
@@ -109,9 +111,10 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         }
         CopyTarget::Query(Box::new(super::parse_one(cursor.source, tokens)?))
     } else {
-        if cursor.word("binary") {
-            return Err(SqlError::unsupported("COPY BINARY"));
-        }
+        binary = cursor.at_word("binary")
+            && cursor.rest().get(1).is_some_and(|next| matches!(next.token, Token::Word(_)))
+            && !cursor.rest().get(1).is_some_and(|next| is_word(next, "from") || is_word(next, "to"))
+            && cursor.word("binary");
         let name = cursor.object_name()?;
         let columns =
             if cursor.peek().is_some_and(|token| token.token == Token::LParen) { names(cursor)? } else { Vec::new() };
@@ -137,6 +140,9 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         return Err(cursor.error());
     }
     let mut given = Given::default();
+    if binary {
+        given.format = Some(CopyFormat::Binary);
+    }
     cursor.word("with");
     if cursor.sign(&Token::LParen) {
         loop {
@@ -188,7 +194,7 @@ fn format_named(name: &str) -> Result<CopyFormat> {
     match name {
         "text" => Ok(CopyFormat::Text),
         "csv" => Ok(CopyFormat::Csv),
-        "binary" => Err(SqlError::unsupported("COPY in format binary")),
+        "binary" => Ok(CopyFormat::Binary),
         other => Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("COPY format \"{other}\" not recognized"))),
     }
 }
@@ -234,7 +240,7 @@ fn option(cursor: &mut Cursor<'_>, given: &mut Given) -> Result<()> {
 
 fn old_option(cursor: &mut Cursor<'_>, given: &mut Given) -> Result<()> {
     if cursor.word("binary") {
-        return Err(SqlError::unsupported("COPY BINARY"));
+        once(&mut given.format, CopyFormat::Binary)?;
     } else if cursor.word("freeze") {
         given.freeze = true;
     } else if cursor.word("csv") {
@@ -301,6 +307,17 @@ fn finish(given: Given, from: bool) -> Result<CopyOptions> {
     let invalid = |message: &str| SqlError::new(state::INVALID_PARAMETER_VALUE, message);
     let format = given.format.unwrap_or(CopyFormat::Text);
     let csv = format == CopyFormat::Csv;
+    if format == CopyFormat::Binary {
+        if given.delimiter.is_some() {
+            return Err(SqlError::syntax("cannot specify DELIMITER in BINARY mode"));
+        }
+        if given.null.is_some() {
+            return Err(SqlError::syntax("cannot specify NULL in BINARY mode"));
+        }
+        if given.header.is_some_and(|header| header != CopyHeader::No) {
+            return Err(not_supported("cannot specify HEADER in BINARY mode"));
+        }
+    }
     if given.header == Some(CopyHeader::Match) && !from {
         return Err(not_supported("cannot use \"match\" with HEADER in COPY TO"));
     }

@@ -144,10 +144,10 @@ impl<'a> Cursor<'a> {
             self.sign(&Token::Plus);
         }
         if let Some(Token::Number(digits, _)) = self.peek().map(|token| &token.token)
-            && let Ok(value) = digits.parse::<i64>()
+            && let Ok(value) = format!("{}{digits}", if negative { "-" } else { "" }).parse::<i64>()
         {
             self.at += 1;
-            return Some(if negative { -value } else { value });
+            return Some(value);
         }
         self.at = mark;
         None

@@ -1,11 +1,11 @@
 //! Parts of expressions that sqlparser has no place for, said in other words: BETWEEN SYMMETRIC, constants of types that
-//! users name, EXCLUDE in window frames, elements as targets of SET. The binder knows the words by the constants here;
+//! users name, EXCLUDE in window frames, elements as targets of SET and INSERT. The binder knows the words by the constants here;
 //! none of them is a name that can be written without quotes.
 
 use super::cursor::is_word;
-use super::tokens::{end_of, follows, word};
+use super::tokens::{closing, end_of, follows, sign_at, word, word_at};
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
 /// `x BETWEEN SYMMETRIC a AND b` is `x BETWEEN marker operator a AND b`, of an operator that binds least.
 pub const SYMMETRIC: &str = "\u{1}symmetric";
@@ -30,13 +30,34 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         similar(tokens, at);
     } else if follows(tokens, at, &["trim"]) {
         trimmed(tokens, at);
+    } else if follows(tokens, at, &["in"]) {
+        listed_query(tokens, at);
     } else if follows(tokens, at, &["exclude"]) {
         exclude(tokens, at);
     } else if follows(tokens, at, &["set"]) {
         elements(tokens, at + 1);
+    } else if follows(tokens, at, &["insert", "into"]) {
+        element_targets(tokens, at + 2);
     } else {
         typed_constant(tokens, at);
     }
+}
+
+/// `x IN ((SELECT …), y)` is `x IN (coalesce((SELECT …)), y)`: sqlparser takes what begins with a query for one.
+fn listed_query(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    let open = at + 2;
+    if !sign_at(tokens, at + 1, &Token::LParen) || !sign_at(tokens, open, &Token::LParen) {
+        return;
+    }
+    let first = (open..).find(|place| !sign_at(tokens, *place, &Token::LParen)).unwrap_or(open);
+    let Some(close) = closing(tokens, open) else { return };
+    if !word_at(tokens, first, &["select", "with", "values"]) || !sign_at(tokens, close + 1, &Token::Comma) {
+        return;
+    }
+    let (Some(before), Some(after)) = (tokens.get(open).cloned(), tokens.get(close).cloned()) else { return };
+    tokens.insert(close, after);
+    tokens.insert(open, before.clone());
+    tokens.insert(open, word(Keyword::NoKeyword, "coalesce", &before));
 }
 
 /// `substring(x SIMILAR p ESCAPE e)` is `substring(x FROM p FOR e)`.
@@ -190,6 +211,36 @@ fn elements(tokens: &mut Vec<TokenWithSpan>, first: usize) {
             return;
         }
         start = end + 1;
+    }
+}
+
+/// The columns of INSERT, as far as they are elements: each becomes a name that says so, and what was written.
+fn element_targets(tokens: &mut Vec<TokenWithSpan>, first: usize) {
+    let Some(open) = end_of(tokens, first, |_, token| token.token == Token::LParen) else { return };
+    let between = tokens.get(first..open).unwrap_or_default();
+    let name = |token: &TokenWithSpan| matches!(token.token, Token::Word(_) | Token::Period);
+    let query = ["select", "with", "values", "table"].iter().any(|word| follows(tokens, open + 1, &[word]));
+    if query || !between.iter().all(name) || between.iter().any(|token| is_word(token, "values")) {
+        return;
+    }
+    let mut at = open + 1;
+    loop {
+        let end = end_of(tokens, at, |_, token| matches!(token.token, Token::Comma | Token::RParen));
+        let Some(end) = end else { return };
+        let subscripted = tokens.get(at + 1).is_some_and(|token| token.token == Token::LBracket);
+        let mut behind = end + 1;
+        if let (true, Some(target)) = (subscripted, tokens.get(at).cloned()) {
+            let written: Vec<String> =
+                tokens.get(at..end).unwrap_or_default().iter().map(|token| token.token.to_string()).collect();
+            let value = format!("{ELEMENT} {}", written.join(" "));
+            let name = Word { value, quote_style: Some('"'), keyword: Keyword::NoKeyword };
+            tokens.splice(at..end, [TokenWithSpan { token: Token::Word(name), span: target.span }]);
+            behind = at + 2;
+        }
+        if tokens.get(behind - 1).is_none_or(|token| token.token != Token::Comma) {
+            return;
+        }
+        at = behind;
     }
 }
 

@@ -1,7 +1,8 @@
 //! GRANT and REVOKE, SET ROLE's kin among statements of roles: REASSIGN OWNED, DROP OWNED. Knows no roles.
 
 use super::cursor::Cursor;
-use super::statement::{Grant, GrantObjects, StatementKind};
+use super::role_statement::{DefaultKind, DefaultPrivileges, Grant, GrantObjects};
+use super::statement::StatementKind;
 use crate::error::{Result, SqlError};
 use sqlparser::tokenizer::Token;
 
@@ -13,6 +14,9 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     }
     if cursor.word("revoke") {
         return grant(cursor, false).map(Some);
+    }
+    if cursor.words(&["alter", "default", "privileges"]) {
+        return default_privileges(cursor).map(Some);
     }
     if cursor.words(&["reassign", "owned", "by"]) {
         let from = names(cursor)?;
@@ -30,6 +34,44 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     }
     cursor.back_to(mark);
     Ok(None)
+}
+
+/// ALTER DEFAULT PRIVILEGES, behind these words.
+fn default_privileges(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
+    let (mut roles, mut schemas) = (Vec::new(), Vec::new());
+    loop {
+        if cursor.words(&["for", "role"]) || cursor.words(&["for", "user"]) {
+            roles = names(cursor)?;
+        } else if cursor.words(&["in", "schema"]) {
+            schemas = names(cursor)?;
+        } else {
+            break;
+        }
+    }
+    let grants = cursor.word("grant");
+    if !grants {
+        cursor.expect_word("revoke")?;
+    }
+    let error = cursor.error();
+    let StatementKind::Grant(grant) = grant(cursor, grants)? else { return Err(error) };
+    // What stands behind ON reads like the name of a table.
+    let kind = match &grant.objects {
+        Some(GrantObjects::Tables(objects)) => match objects.as_slice() {
+            [object] => object.to_string().to_ascii_lowercase(),
+            _ => return Err(error),
+        },
+        _ => return Err(error),
+    };
+    let kind = match kind.as_str() {
+        "tables" => DefaultKind::Tables,
+        "sequences" => DefaultKind::Sequences,
+        "schemas" => DefaultKind::Schemas,
+        "functions" | "routines" | "types" => {
+            return Err(SqlError::unsupported(format!("ALTER DEFAULT PRIVILEGES ON {}", kind.to_uppercase())));
+        }
+        _ => return Err(error),
+    };
+    Ok(StatementKind::DefaultPrivileges(Box::new(DefaultPrivileges { roles, schemas, kind, grant: *grant })))
 }
 
 fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>> {

@@ -1,6 +1,7 @@
 //! From SQL text to [`Statement`]s: sqlparser's syntax tree where it has one, kinds of our own where PostgreSQL's
 //! grammar and sqlparser's part. Knows no names, no types and no session.
 
+mod alter_setting;
 mod alter_table;
 mod comment;
 pub mod copy;
@@ -14,7 +15,9 @@ mod lexical;
 mod like;
 mod limits;
 pub mod names;
+mod query_statement;
 mod query_tokens;
+mod role_statement;
 mod sequence;
 mod settings;
 pub mod source;
@@ -32,6 +35,8 @@ pub use expression_tokens::{ELEMENT, EXCLUDE, SYMMETRIC};
 pub use from_tokens::{JOIN_ALIAS, ROWS_FROM};
 pub use group_by::GROUP_BY_DISTINCT;
 pub use names::{fold, fold_name};
+pub use query_tokens::{SET_COLUMNS, SET_COLUMNS_BETWEEN, strength_words};
+pub use role_statement::*;
 pub use statement::*;
 pub use word_tokens::{ALL_FIELDS, CYCLE, NOTHING, SEARCH, VARIADIC};
 

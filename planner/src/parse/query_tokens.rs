@@ -3,12 +3,12 @@
 
 use super::cursor::{Cursor, is_word};
 use super::source::Source;
-use super::statement::{CONFLICT_TARGET, ConflictTarget, Extras, LockStrength, Overriding};
-use super::tokens::{follows, word};
+use super::statement::{CONFLICT_TARGET, ConflictTarget, Extras, LockStrength, Overriding, RowLock};
+use super::tokens::{closing, end_of, follows, sign_at, word};
 use super::with_parser;
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use std::sync::Arc;
 
 /// Rewrites the tokens of one statement.
@@ -21,7 +21,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
     let mut at = 0;
     while at < tokens.len() {
         if follows(tokens, at, &["for"]) {
-            lock_clause(tokens, at, extras);
+            lock_clause(tokens, at, extras)?;
         } else if follows(tokens, at, &["overriding", "system", "value"]) {
             extras.overriding = Some(Overriding::System);
             tokens.drain(at..at + 3);
@@ -30,6 +30,15 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
             extras.overriding = Some(Overriding::User);
             tokens.drain(at..at + 3);
             continue;
+        } else if follows(tokens, at, &["then", "insert", "default", "values"]) {
+            // In MERGE; sqlparser wants values there.
+            if let (Some(default), Some(values)) = (tokens.get(at + 2).cloned(), tokens.get(at + 3).cloned()) {
+                let sign = |token| TokenWithSpan { token, span: default.span };
+                let row = [values, sign(Token::LParen), default.clone(), sign(Token::RParen)];
+                tokens.splice(at + 2..at + 4, row);
+            }
+        } else if follows(tokens, at, &["foreign", "key"]) {
+            set_columns(tokens, at)?;
         } else if follows(tokens, at, &["where", "current", "of"]) {
             return Err(SqlError::unsupported("WHERE CURRENT OF"));
         } else if follows(tokens, at, &["interval"]) {
@@ -42,6 +51,44 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
         }
         super::group_by::rewrite(tokens, at);
         at += 1;
+    }
+    Ok(())
+}
+
+/// Begins the name of the index that stands in a FOREIGN KEY for the columns of ON DELETE SET NULL and SET DEFAULT; they
+/// follow, with [`SET_COLUMNS_BETWEEN`] between them.
+pub const SET_COLUMNS: &str = "\u{1}set ";
+/// See [`SET_COLUMNS`].
+pub const SET_COLUMNS_BETWEEN: char = '\u{2}';
+
+/// `ON DELETE SET NULL (a, b)` of the FOREIGN KEY at a place: sqlparser has a place for an index's name only.
+fn set_columns(tokens: &mut Vec<TokenWithSpan>, at: usize) -> Result<()> {
+    let end = end_of(tokens, at + 2, |_, token| token.token == Token::Comma).unwrap_or(tokens.len());
+    for event in ["delete", "update"] {
+        for value in ["null", "default"] {
+            let found = (at..end).find(|place| {
+                follows(tokens, *place, &["on", event, "set", value]) && sign_at(tokens, *place + 4, &Token::LParen)
+            });
+            let Some(open) = found.map(|place| place + 4) else { continue };
+            if event == "update" {
+                let message =
+                    format!("a column list with SET {} is only supported for ON DELETE actions", value.to_uppercase());
+                return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+            }
+            let Some(close) = closing(tokens, open) else { return Ok(()) };
+            let names: Vec<String> = tokens
+                .drain(open..=close)
+                .filter_map(|token| match token.token {
+                    Token::Word(word) => Some(super::names::fold_text(&word.value, word.quote_style.is_some())),
+                    _ => None,
+                })
+                .collect();
+            let text = format!("{SET_COLUMNS}{}", names.join(&SET_COLUMNS_BETWEEN.to_string()));
+            let Some(span) = tokens.get(at).map(|token| token.span) else { return Ok(()) };
+            let name = Word { value: text, quote_style: Some('"'), keyword: Keyword::NoKeyword };
+            tokens.insert(at + 2, TokenWithSpan { token: Token::Word(name), span });
+            return Ok(());
+        }
     }
     Ok(())
 }
@@ -122,21 +169,56 @@ fn drop_index_concurrently(tokens: &mut Vec<TokenWithSpan>) {
     }
 }
 
-/// Notes the strength of `FOR …` and leaves `FOR UPDATE` or `FOR SHARE`, which sqlparser knows.
-fn lock_clause(tokens: &mut Vec<TokenWithSpan>, at: usize, extras: &mut Extras) {
+/// Notes what `FOR …` says, and leaves `FOR UPDATE OF` the number of what was noted.
+fn lock_clause(tokens: &mut Vec<TokenWithSpan>, at: usize, extras: &mut Extras) -> Result<()> {
     let (words, strength): (usize, _) = if follows(tokens, at + 1, &["no", "key", "update"]) {
-        (2, LockStrength::NoKeyUpdate)
+        (3, LockStrength::NoKeyUpdate)
     } else if follows(tokens, at + 1, &["key", "share"]) {
-        (1, LockStrength::KeyShare)
+        (2, LockStrength::KeyShare)
     } else if follows(tokens, at + 1, &["update"]) {
-        (0, LockStrength::Update)
+        (1, LockStrength::Update)
     } else if follows(tokens, at + 1, &["share"]) {
-        (0, LockStrength::Share)
+        (1, LockStrength::Share)
     } else {
-        return;
+        return Ok(());
     };
-    tokens.drain(at + 1..at + 1 + words);
-    extras.locks.push(strength);
+    let Some(like) = tokens.get(at + words).cloned() else { return Ok(()) };
+    let mut of = Vec::new();
+    let mut end = at + 1 + words;
+    if follows(tokens, end, &["of"]) {
+        loop {
+            let Some(Token::Word(name)) = tokens.get(end + 1).map(|token| &token.token) else { return Ok(()) };
+            of.push(if name.quote_style.is_some() { name.value.clone() } else { name.value.to_lowercase() });
+            end += 2;
+            match tokens.get(end).map(|token| &token.token) {
+                Some(Token::Comma) => {}
+                Some(Token::Period) => {
+                    let word = strength_words(strength);
+                    let message = format!("{word} must specify unqualified relation names");
+                    return Err(SqlError::syntax(message));
+                }
+                _ => break,
+            }
+        }
+    }
+    let mut number = word(Keyword::NoKeyword, &format!("{}{}", RowLock::MARK, extras.locks.len()), &like);
+    if let Token::Word(name) = &mut number.token {
+        name.quote_style = Some('"');
+    }
+    let clause = [word(Keyword::UPDATE, "UPDATE", &like), word(Keyword::OF, "OF", &like), number];
+    tokens.splice(at + 1..end, clause);
+    extras.locks.push(RowLock { strength, of });
+    Ok(())
+}
+
+/// The words of a strength.
+pub fn strength_words(strength: LockStrength) -> &'static str {
+    match strength {
+        LockStrength::KeyShare => "FOR KEY SHARE",
+        LockStrength::Share => "FOR SHARE",
+        LockStrength::NoKeyUpdate => "FOR NO KEY UPDATE",
+        LockStrength::Update => "FOR UPDATE",
+    }
 }
 
 /// `interval(3) '…'` is `CAST('…' AS interval(3))`.

@@ -6,7 +6,7 @@ use super::source::Source;
 use super::statement::AlterSequence;
 use super::tokens::bare_word;
 use super::with_parser;
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
 use sqlparser::ast;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -48,7 +48,19 @@ fn clauses<'a>(cursor: &mut Cursor<'a>) -> Result<Vec<(Clause, &'a [TokenWithSpa
 }
 
 fn number(cursor: &mut Cursor<'_>) -> Result<i64> {
-    cursor.integer().ok_or_else(|| cursor.error())
+    let mark = cursor.mark();
+    if let Some(value) = cursor.integer() {
+        return Ok(value);
+    }
+    let sign = if cursor.sign(&Token::Minus) { "-" } else { "" };
+    if let Some(Token::Number(digits, _)) = cursor.peek().map(|token| &token.token)
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        let message = format!("value \"{sign}{digits}\" is out of range for type bigint");
+        return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, message));
+    }
+    cursor.back_to(mark);
+    Err(cursor.error())
 }
 
 fn one(cursor: &mut Cursor<'_>) -> Result<Clause> {
@@ -161,7 +173,15 @@ pub fn alter(cursor: &mut Cursor<'_>) -> Result<AlterSequence> {
     if cursor.peek().is_none() {
         return Err(cursor.error());
     }
-    let rename = if cursor.words(&["rename", "to"]) { Some(cursor.object_name()?) } else { None };
+    let rename = if cursor.words(&["rename", "to"]) {
+        let mark = cursor.mark();
+        cursor.name()?;
+        cursor.end()?;
+        cursor.back_to(mark);
+        Some(cursor.object_name()?)
+    } else {
+        None
+    };
     let owner = if cursor.words(&["owner", "to"]) { Some(cursor.object_name()?) } else { None };
     if (rename.is_some() || owner.is_some()) && cursor.peek().is_some() {
         return Err(cursor.error());

@@ -58,6 +58,11 @@ fn set(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     if !local {
         cursor.word("session");
     }
+    assignment(cursor, local)
+}
+
+/// What SET says behind these words.
+pub(super) fn assignment(cursor: &mut Cursor<'_>, local: bool) -> Result<StatementKind> {
     if cursor.words(&["time", "zone"]) {
         let value =
             if cursor.word("local") || cursor.word("default") { None } else { Some(vec![single_value(cursor)?]) };
@@ -91,7 +96,8 @@ fn set(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     Ok(StatementKind::Set { local, name, value: Some(values) })
 }
 
-fn variable(cursor: &mut Cursor<'_>) -> Result<String> {
+/// The name of a setting, as SHOW and RESET take it.
+pub(super) fn variable(cursor: &mut Cursor<'_>) -> Result<String> {
     if cursor.words(&["time", "zone"]) {
         return Ok("timezone".into());
     }
@@ -151,7 +157,8 @@ fn interval(cursor: &mut Cursor<'_>) -> Result<String> {
 pub fn refuse_foreign(tree: &ast::Statement) -> Result<()> {
     use ast::Statement as S;
     match tree {
-        S::Query(_) | S::Insert(_) | S::Update(_) | S::Delete(_) | S::CreateTable(_) | S::CreateIndex(_) => Ok(()),
+        S::Query(_) | S::Insert(_) | S::Update(_) | S::Delete(_) | S::Merge(_) => Ok(()),
+        S::CreateTable(_) | S::CreateIndex(_) => Ok(()),
         S::CreateSchema { .. } | S::CreateDatabase { .. } | S::CreateSequence { .. } | S::CreateRole(_) => Ok(()),
         S::CreateType { .. } | S::AlterType(_) => Ok(()),
         S::AlterTable(_) | S::AlterIndex { .. } | S::AlterRole { .. } | S::AlterSchema(_) => Ok(()),

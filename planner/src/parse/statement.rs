@@ -1,6 +1,8 @@
 //! [`Statement`]: one parsed statement.
 
 use super::copy::Copy;
+pub use super::query_statement::{CreateTableAs, CreateView, DeclareCursor, Explain, FetchDirection};
+use super::role_statement::{AlterDatabase, AlterSettings, DefaultPrivileges, Grant};
 use super::source::Source;
 use sqlparser::ast;
 use std::sync::Arc;
@@ -21,11 +23,33 @@ pub struct Statement {
     pub alone: bool,
 }
 
+/// A clause `FOR UPDATE` or its kin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowLock {
+    /// How strongly rows are locked.
+    pub strength: LockStrength,
+    /// `OF`: of which tables; empty for all.
+    pub of: Vec<String>,
+}
+
+impl RowLock {
+    /// What stands in the tree's `OF` before the number of a clause.
+    pub const MARK: char = '\u{1}';
+}
+
+impl Extras {
+    /// The clause that one of the tree stands for.
+    pub fn lock(&self, clause: &sqlparser::ast::LockClause) -> Option<&RowLock> {
+        let name = clause.of.as_ref()?.0.first()?.as_ident()?;
+        self.locks.get(name.value.strip_prefix(RowLock::MARK)?.parse::<usize>().ok()?)
+    }
+}
+
 /// What sqlparser's tree has no place for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
-    /// `FOR UPDATE` and its kin, in order of the text.
-    pub locks: Vec<LockStrength>,
+    /// `FOR UPDATE` and its kin, in order of the text; the tree's clauses name their number ([`Extras::lock`]).
+    pub locks: Vec<RowLock>,
     /// `OVERRIDING … VALUE` of an INSERT.
     pub overriding: Option<Overriding>,
     /// LIKE among the columns of CREATE TABLE.
@@ -183,6 +207,12 @@ pub enum StatementKind {
     CheckTable(ast::ObjectName),
     /// ALTER SEQUENCE.
     AlterSequence(Box<AlterSequence>),
+    /// ALTER ROLE … SET and RESET, ALTER DATABASE … SET and RESET.
+    AlterSettings(Box<AlterSettings>),
+    /// ALTER DATABASE of its name, owner and connections.
+    AlterDatabase(Box<AlterDatabase>),
+    /// ALTER DEFAULT PRIVILEGES.
+    DefaultPrivileges(Box<DefaultPrivileges>),
     /// GRANT and REVOKE.
     Grant(Box<Grant>),
     /// REASSIGN OWNED.
@@ -246,8 +276,17 @@ pub enum StatementKind {
     },
     /// CLOSE; None for ALL.
     CloseCursor(Option<String>),
-    /// UNLISTEN; None for `*`. Nothing is ever listened to.
+    /// LISTEN.
+    Listen(String),
+    /// UNLISTEN; None for `*`.
     Unlisten(Option<String>),
+    /// NOTIFY.
+    Notify {
+        /// Channel.
+        channel: String,
+        /// Payload; empty for none.
+        payload: String,
+    },
     /// CHECKPOINT.
     Checkpoint,
     /// ALTER TYPE … OWNER TO.
@@ -257,13 +296,62 @@ pub enum StatementKind {
         /// A role's name, folded, or `current_user` and its like.
         owner: String,
     },
-    /// LOCK TABLE in a mode that keeps definitions out and nobody else.
+    /// LOCK TABLE.
     LockTable {
         /// Tables.
         tables: Vec<ast::ObjectName>,
+        /// In which mode.
+        mode: TableLockMode,
         /// Fails instead of waiting.
         nowait: bool,
     },
+}
+
+/// How a table is locked, from the weakest on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)]
+#[repr(u8)]
+pub enum TableLockMode {
+    AccessShare,
+    RowShare,
+    RowExclusive,
+    ShareUpdateExclusive,
+    Share,
+    ShareRowExclusive,
+    Exclusive,
+    AccessExclusive,
+}
+
+impl TableLockMode {
+    /// All of them, in order.
+    pub const ALL: [TableLockMode; 8] = [
+        TableLockMode::AccessShare,
+        TableLockMode::RowShare,
+        TableLockMode::RowExclusive,
+        TableLockMode::ShareUpdateExclusive,
+        TableLockMode::Share,
+        TableLockMode::ShareRowExclusive,
+        TableLockMode::Exclusive,
+        TableLockMode::AccessExclusive,
+    ];
+    /// As LOCK TABLE names it.
+    pub fn words(self) -> &'static str {
+        match self {
+            TableLockMode::AccessShare => "ACCESS SHARE",
+            TableLockMode::RowShare => "ROW SHARE",
+            TableLockMode::RowExclusive => "ROW EXCLUSIVE",
+            TableLockMode::ShareUpdateExclusive => "SHARE UPDATE EXCLUSIVE",
+            TableLockMode::Share => "SHARE",
+            TableLockMode::ShareRowExclusive => "SHARE ROW EXCLUSIVE",
+            TableLockMode::Exclusive => "EXCLUSIVE",
+            TableLockMode::AccessExclusive => "ACCESS EXCLUSIVE",
+        }
+    }
+    /// As pg_locks names it.
+    pub fn lock_name(self) -> String {
+        let word = |word: &str| word.chars().take(1).chain(word.to_lowercase().chars().skip(1)).collect::<String>();
+        self.words().split(' ').map(word).chain(["Lock".to_string()]).collect()
+    }
 }
 
 /// Modes of a transaction, each as far as named.
@@ -297,49 +385,6 @@ impl Isolation {
             Isolation::Serializable => "serializable",
         }
     }
-}
-
-/// GRANT and REVOKE. Names that stand alone are folded.
-#[derive(Clone, Debug)]
-pub struct Grant {
-    /// GRANT rather than REVOKE.
-    pub grants: bool,
-    /// Privileges, each with the columns it is of; without objects the roles that are granted.
-    pub privileges: Vec<(String, Vec<String>)>,
-    /// ALL PRIVILEGES, with the columns they are of.
-    pub all: Option<Vec<String>>,
-    /// ON what; none: roles are granted.
-    pub objects: Option<GrantObjects>,
-    /// To whom, or from whom.
-    pub roles: Vec<String>,
-    /// WITH GRANT OPTION, WITH ADMIN OPTION.
-    pub option: bool,
-    /// REVOKE … OPTION FOR.
-    pub option_only: bool,
-    /// CASCADE.
-    pub cascade: bool,
-    /// GRANTED BY.
-    pub by: Option<String>,
-}
-
-/// What privileges are granted on.
-#[derive(Clone, Debug)]
-pub enum GrantObjects {
-    /// Tables, views, or sequences.
-    Tables(Vec<ast::ObjectName>),
-    /// Sequences.
-    Sequences(Vec<ast::ObjectName>),
-    /// All tables and views, or all sequences, of schemas.
-    AllIn {
-        /// Sequences rather than tables.
-        sequences: bool,
-        /// Of which.
-        schemas: Vec<String>,
-    },
-    /// Schemas.
-    Schemas(Vec<String>),
-    /// Databases.
-    Databases(Vec<String>),
 }
 
 /// REINDEX.
@@ -397,6 +442,12 @@ pub enum AlterAction {
     SetSchema(String),
     /// SET (…), RESET (…).
     StorageParameters(Vec<String>),
+    /// RENAME TO of an index.
+    RenameIndex(String),
+    /// SET (…) of a view: names, folded, and values.
+    ViewOptions(Vec<(String, Option<String>)>),
+    /// RESET (…) of a view.
+    ResetViewOptions(Vec<String>),
     /// SET LOGGED, SET UNLOGGED.
     SetLogged(bool),
     /// CLUSTER ON.
@@ -504,87 +555,4 @@ pub enum CommentOn {
     Database(String),
     /// A role.
     Role(String),
-}
-
-/// CREATE TABLE AS, SELECT INTO.
-#[derive(Clone, Debug)]
-pub struct CreateTableAs {
-    /// The table.
-    pub name: ast::ObjectName,
-    /// IF NOT EXISTS.
-    pub if_not_exists: bool,
-    /// Names of its first columns; the others have the query's.
-    pub columns: Vec<String>,
-    /// Storage parameters.
-    pub parameters: Vec<String>,
-    /// The query.
-    pub query: Statement,
-    /// Whether it is filled.
-    pub with_data: bool,
-    /// Whether it was written SELECT INTO.
-    pub into: bool,
-    /// TEMPORARY and the like.
-    pub clauses: TableClauses,
-}
-
-/// CREATE VIEW.
-#[derive(Clone, Debug)]
-pub struct CreateView {
-    /// OR REPLACE.
-    pub or_replace: bool,
-    /// Which.
-    pub name: ast::ObjectName,
-    /// Names of its first columns; the others have the query's.
-    pub columns: Vec<String>,
-    /// The query.
-    pub query: Statement,
-    /// TEMPORARY.
-    pub temporary: bool,
-}
-
-/// EXPLAIN.
-#[derive(Clone, Debug)]
-pub struct Explain {
-    /// Run it and say what happened.
-    pub analyze: bool,
-    /// Output columns of every node.
-    pub verbose: bool,
-    /// Estimated costs (PostgreSQL's default: true).
-    pub costs: bool,
-    /// Times (default: true with ANALYZE).
-    pub timing: bool,
-    /// Planning and execution time at the end; None: as ANALYZE says.
-    pub summary: Option<bool>,
-    /// FORMAT: lower case; `text` unless given.
-    pub format: String,
-    /// What is explained.
-    pub statement: Statement,
-}
-
-/// DECLARE … CURSOR.
-#[derive(Clone, Debug)]
-pub struct DeclareCursor {
-    /// Name.
-    pub name: String,
-    /// BINARY.
-    pub binary: bool,
-    /// SCROLL (true), NO SCROLL (false), or neither.
-    pub scroll: Option<bool>,
-    /// WITH HOLD.
-    pub hold: bool,
-    /// The query.
-    pub query: Statement,
-}
-
-/// Which rows FETCH takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FetchDirection {
-    /// So many forward; None for all. Negative: backward.
-    Relative(Option<i64>),
-    /// All backward.
-    BackwardAll,
-    /// The row so many away from here.
-    RelativeRow(i64),
-    /// The row of that number.
-    Absolute(i64),
 }

@@ -46,11 +46,12 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let tokens = cursor.take_rest();
     let (tokens, with_data) = data(tokens);
     let first = tokens.first().ok_or_else(|| cursor.error())?;
-    if is_word(first, "execute") {
-        return Err(SqlError::unsupported("CREATE TABLE AS EXECUTE"));
-    }
     let query = parse_one(cursor.source, tokens)?;
-    if !matches!(&query.kind, StatementKind::Sql(tree) if matches!(tree.as_ref(), ast::Statement::Query(_))) {
+    let fits = match &query.kind {
+        StatementKind::Sql(tree) => matches!(tree.as_ref(), ast::Statement::Query(_)),
+        kind => matches!(kind, StatementKind::Execute { .. }),
+    };
+    if !fits {
         return Err(cursor.source.syntax_error_at(first));
     }
     let into = false;

@@ -104,10 +104,10 @@ fn utilities_of_pgbench_and_drivers() {
     assert!(matches!(kind("fetch c"), StatementKind::Fetch { cursor, .. } if cursor == "c"));
     assert!(matches!(kind("LOCK TABLE t IN ACCESS SHARE MODE"), StatementKind::LockTable { nowait: false, .. }));
     assert!(
-        matches!(kind("lock only t, s.u in row exclusive mode nowait"), StatementKind::LockTable { tables, nowait: true } if tables.len() == 2)
+        matches!(kind("lock only t, s.u in row exclusive mode nowait"), StatementKind::LockTable { tables, mode: TableLockMode::RowExclusive, nowait: true } if tables.len() == 2)
     );
-    assert_eq!(error("LOCK TABLE t").0, "0A000");
-    assert_eq!(error("LOCK t IN SHARE UPDATE EXCLUSIVE MODE").0, "0A000");
+    assert!(matches!(kind("LOCK t"), StatementKind::LockTable { mode: TableLockMode::AccessExclusive, .. }));
+    assert_eq!(error("LOCK TABLE t IN EXCLUSIVE").0, "42601");
     assert_eq!(error("LOCK t IN NO MODE").0, "42601");
 }
 
@@ -129,11 +129,18 @@ fn copy_options_old_and_new() {
 #[test]
 fn what_sqlparser_lacks_is_rewritten_or_noted() {
     for (sql, locks) in [
-        ("select * from t for no key update", vec![LockStrength::NoKeyUpdate]),
-        ("select * from t for key share of t", vec![LockStrength::KeyShare]),
-        ("select * from t for update", vec![LockStrength::Update]),
+        ("select * from t for no key update", vec![(LockStrength::NoKeyUpdate, vec![])]),
+        ("select * from t for key share of t", vec![(LockStrength::KeyShare, vec!["t"])]),
+        ("select * from t for update of T, \"U\" nowait", vec![(LockStrength::Update, vec!["t", "U"])]),
+        (
+            "select * from (select * from t for share skip locked) t for update",
+            vec![(LockStrength::Share, vec![]), (LockStrength::Update, vec![])],
+        ),
     ] {
-        assert_eq!(parse(sql).unwrap()[0].extras.locks, locks, "{sql}");
+        let found = parse(sql).unwrap()[0].extras.locks.clone();
+        let found: Vec<_> =
+            found.iter().map(|lock| (lock.strength, lock.of.iter().map(String::as_str).collect::<Vec<_>>())).collect();
+        assert_eq!(found, locks, "{sql}");
     }
     let insert = &parse("insert into t (a) overriding system value values (1)").unwrap()[0];
     assert_eq!(insert.extras.overriding, Some(Overriding::System));

@@ -1,10 +1,12 @@
 //! Statements that are not left to sqlparser: VACUUM, CHECK, DISCARD, PREPARE, EXPLAIN, cursors and the like.
 
 use super::cursor::Cursor;
-use super::statement::{DeclareCursor, Discard, Explain, FetchDirection, Reindex, ReindexKind, StatementKind};
+use super::statement::{
+    DeclareCursor, Discard, Explain, FetchDirection, Reindex, ReindexKind, StatementKind, TableLockMode,
+};
 use super::{
-    alter_table, comment, copy, create_schema, grant, parse_one, sequence, settings, table_as, transaction, view,
-    with_parser,
+    alter_setting, alter_table, comment, copy, create_schema, grant, parse_one, sequence, settings, table_as,
+    transaction, view, with_parser,
 };
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast::{self, ObjectName};
@@ -37,6 +39,9 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         return Ok(Some(kind));
     }
     if let Some(kind) = view::alter(cursor)? {
+        return Ok(Some(kind));
+    }
+    if let Some(kind) = alter_setting::parse(cursor)? {
         return Ok(Some(kind));
     }
     let kind = if cursor.word("vacuum") {
@@ -76,6 +81,15 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         fetch(cursor, true)?
     } else if cursor.word("close") {
         StatementKind::CloseCursor(if cursor.word("all") { None } else { Some(cursor.name()?) })
+    } else if cursor.word("listen") {
+        StatementKind::Listen(cursor.name()?)
+    } else if cursor.word("notify") {
+        let channel = cursor.name()?;
+        let payload = match cursor.sign(&Token::Comma) {
+            true => cursor.string().ok_or_else(|| cursor.error())?,
+            false => String::new(),
+        };
+        StatementKind::Notify { channel, payload }
     } else if cursor.word("unlisten") {
         StatementKind::Unlisten(if cursor.sign(&Token::Mul) { None } else { Some(cursor.name()?) })
     } else if cursor.word("checkpoint") {
@@ -91,8 +105,6 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
 /// What PostgreSQL has and we have not, where sqlparser would call it a syntax error or take it for something else.
 fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
     const REFUSED: &[&[&str]] = &[
-        &["alter", "database"],
-        &["alter", "default", "privileges"],
         &["alter", "function"],
         &["alter", "system"],
         &["alter", "extension"],
@@ -119,10 +131,7 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
         &["create", "trigger"],
         &["do"],
         &["import"],
-        &["listen"],
         &["load"],
-        &["merge"],
-        &["notify"],
         &["refresh"],
         &["security"],
     ];
@@ -213,18 +222,8 @@ fn alter_type_owner(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     Ok(None)
 }
 
-/// LOCK. Those modes are taken that go with each other and keep definitions out, which is what a writer has.
+/// LOCK.
 fn lock(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
-    const MODES: &[(&[&str], bool)] = &[
-        (&["access", "share"], true),
-        (&["row", "share"], true),
-        (&["row", "exclusive"], true),
-        (&["share", "update", "exclusive"], false),
-        (&["share", "row", "exclusive"], false),
-        (&["share"], false),
-        (&["exclusive"], false),
-        (&["access", "exclusive"], false),
-    ];
     cursor.word("table");
     let mut tables = Vec::new();
     loop {
@@ -235,18 +234,16 @@ fn lock(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
             break;
         }
     }
-    let mut mode: (&[&str], bool) = (&["access", "exclusive"], false);
+    let mut mode = TableLockMode::AccessExclusive;
     if cursor.word("in") {
-        mode = *MODES.iter().find(|(words, _)| cursor.words(words)).ok_or_else(|| cursor.error())?;
-        if !cursor.word("mode") {
-            return Err(cursor.error());
-        }
+        let named = |mode: &TableLockMode, cursor: &mut Cursor<'_>| {
+            let words = mode.words().to_lowercase();
+            cursor.words(&words.split(' ').chain(["mode"]).collect::<Vec<_>>())
+        };
+        mode = TableLockMode::ALL.into_iter().find(|mode| named(mode, cursor)).ok_or_else(|| cursor.error())?;
     }
     let nowait = cursor.word("nowait");
-    if !mode.1 {
-        return Err(SqlError::unsupported(format!("LOCK TABLE in {} mode", mode.0.join(" ").to_uppercase())));
-    }
-    Ok(StatementKind::LockTable { tables, nowait })
+    Ok(StatementKind::LockTable { tables, mode, nowait })
 }
 
 /// REINDEX.
@@ -320,6 +317,7 @@ fn prepare(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
                     | ast::Statement::Insert(_)
                     | ast::Statement::Update(_)
                     | ast::Statement::Delete(_)
+                    | ast::Statement::Merge(_)
             ) => {}
         _ => return Err(SqlError::syntax("only SELECT, INSERT, UPDATE, DELETE and VALUES can be prepared")),
     }
@@ -398,7 +396,10 @@ fn explain(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     let statement = parse_one(cursor.source, required(cursor)?)?;
     if !matches!(
         &statement.kind,
-        StatementKind::Sql(_) | StatementKind::Execute { .. } | StatementKind::DeclareCursor(_)
+        StatementKind::Sql(_)
+            | StatementKind::Execute { .. }
+            | StatementKind::DeclareCursor(_)
+            | StatementKind::CreateTableAs(_)
     ) {
         return Err(cursor
             .source

@@ -4,11 +4,11 @@ use super::cursor::{Cursor, is_word};
 use super::statement::{CreateView, StatementKind};
 use super::tokens::bare_word;
 use super::{parse_one, with_parser};
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
 use crate::parse::names::quote;
 use sqlparser::ast;
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::TokenWithSpan;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// CREATE VIEW; `None`, and nothing read, for another CREATE.
 pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
@@ -28,13 +28,18 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     if recursive && columns.is_empty() {
         return Err(cursor.error());
     }
-    if cursor.word("with") {
-        return Err(SqlError::unsupported("CREATE VIEW WITH (…)"));
-    }
+    let mut options = if cursor.word("with") { options(cursor)? } else { Vec::new() };
     cursor.expect_word("as")?;
-    let tokens = cursor.take_rest();
-    if ends_with_check_option(tokens) {
-        return Err(SqlError::unsupported("WITH CHECK OPTION"));
+    let mut tokens = cursor.take_rest();
+    if let Some((query, check)) = check_option(tokens) {
+        if recursive {
+            return Err(SqlError::new(
+                state::FEATURE_NOT_SUPPORTED,
+                "WITH CHECK OPTION not supported on recursive views",
+            ));
+        }
+        options.push(("check_option".to_string(), Some(check.to_string())));
+        tokens = query;
     }
     if tokens.is_empty() {
         return Err(cursor.error());
@@ -49,18 +54,57 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         let text = format!("WITH RECURSIVE {0} ({list}) AS ({1}) SELECT {list} FROM {0}", quote(&name), query.text);
         query = super::parse(&text)?.into_iter().next().ok_or_else(|| cursor.error())?;
     }
-    Ok(Some(StatementKind::CreateView(Box::new(CreateView { or_replace, name, columns, query, temporary }))))
+    Ok(Some(StatementKind::CreateView(Box::new(CreateView {
+        or_replace,
+        name,
+        columns,
+        query,
+        temporary,
+        options,
+        recursive,
+    }))))
 }
 
-/// Whether the last words are WITH [LOCAL | CASCADED] CHECK OPTION.
-fn ends_with_check_option(tokens: &[TokenWithSpan]) -> bool {
-    let Some([rest @ .., check, option]) = Some(tokens) else { return false };
-    is_word(check, "check") && is_word(option, "option") && {
-        let before = match rest {
-            [before @ .., last] if is_word(last, "local") || is_word(last, "cascaded") => before,
-            rest => rest,
+/// What stands before WITH [LOCAL | CASCADED] CHECK OPTION at the end, and which it is.
+fn check_option(tokens: &[TokenWithSpan]) -> Option<(&[TokenWithSpan], &'static str)> {
+    let [rest @ .., check, option] = tokens else { return None };
+    if !is_word(check, "check") || !is_word(option, "option") {
+        return None;
+    }
+    let (before, which) = match rest {
+        [before @ .., last] if is_word(last, "local") => (before, "local"),
+        [before @ .., last] if is_word(last, "cascaded") => (before, "cascaded"),
+        rest => (rest, "cascaded"),
+    };
+    match before {
+        [query @ .., with] if is_word(with, "with") => Some((query, which)),
+        _ => None,
+    }
+}
+
+/// `(name [= value], …)`.
+pub(super) fn options(cursor: &mut Cursor<'_>) -> Result<Vec<(String, Option<String>)>> {
+    let mut options = Vec::new();
+    cursor.expect_sign(&Token::LParen)?;
+    loop {
+        let name = cursor.name()?;
+        let value = if cursor.sign(&Token::Eq) {
+            let text = cursor.string();
+            Some(match text {
+                Some(text) => text,
+                None => match cursor.integer() {
+                    Some(number) => number.to_string(),
+                    None => cursor.name()?,
+                },
+            })
+        } else {
+            None
         };
-        before.last().is_some_and(|token| is_word(token, "with"))
+        options.push((name, value));
+        if cursor.sign(&Token::RParen) {
+            return Ok(options);
+        }
+        cursor.expect_sign(&Token::Comma)?;
     }
 }
 

@@ -5,7 +5,8 @@ use super::SystemView;
 use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError};
 use crate::execution::StatementContext;
-use crate::types::{BaseType, Datum, Oid, SqlType};
+use crate::types::text::{InputContext, input};
+use crate::types::{Datum, Oid, SqlType};
 use async_trait::async_trait;
 use datafusion::arrow::array::{ArrayRef, new_empty_array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
@@ -13,7 +14,7 @@ use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::scalar::ScalarValue;
 use futures::future::BoxFuture;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Makes the rows of a view.
 pub(super) enum Fill {
@@ -21,6 +22,8 @@ pub(super) enum Fill {
     Now(fn(&StatementContext, &mut Rows) -> Result<()>),
     /// From the store as well.
     Later(for<'a> fn(&'a StatementContext, &'a mut Rows) -> BoxFuture<'a, Result<()>>),
+    /// The same rows always: they are made once.
+    Fixed(fn(&mut Rows) -> Result<()>),
     /// There is nothing of the kind.
     Nothing,
 }
@@ -51,6 +54,8 @@ pub(super) struct View {
     columns: Arc<[Column]>,
     places: Arc<HashMap<&'static str, usize>>,
     fill: &'static Fill,
+    /// The rows, where they are always the same.
+    fixed: OnceLock<RecordBatch>,
 }
 
 impl std::fmt::Debug for View {
@@ -59,36 +64,14 @@ impl std::fmt::Debug for View {
     }
 }
 
-fn type_named(name: &str) -> Option<SqlType> {
-    match name {
-        "int2vector" => return Some(SqlType::INT2VECTOR),
-        "oidvector" => return Some(SqlType::OIDVECTOR),
-        _ => {}
-    }
-    let (name, array) = match name.strip_suffix("[]") {
-        Some(element) => (element, true),
-        None => (name, false),
+/// The type of a column. What PostgreSQL has of types that are not here is text.
+pub(super) fn type_named(name: &str) -> SqlType {
+    let (element, array) = name.strip_suffix("[]").map_or((name, false), |element| (element, true));
+    let ty = match element {
+        "char" | "\"char\"" => SqlType::SINGLE_CHAR,
+        element => crate::types::type_named(element).unwrap_or(SqlType::TEXT),
     };
-    let base = match name {
-        "bool" => BaseType::Bool,
-        "bytea" => BaseType::Bytea,
-        "char" => BaseType::SingleChar,
-        "float4" | "real" => BaseType::Float4,
-        "float8" => BaseType::Float8,
-        "int2" => BaseType::Int2,
-        "int4" => BaseType::Int4,
-        "int8" => BaseType::Int8,
-        "name" => BaseType::Name,
-        "oid" => BaseType::Oid,
-        "regproc" => BaseType::Regproc,
-        "regtype" => BaseType::Regtype,
-        "text" => BaseType::Text,
-        "timestamptz" => BaseType::Timestamptz,
-        "varchar" => BaseType::Varchar,
-        _ => return None,
-    };
-    let ty = SqlType::of(base);
-    Some(if array { ty.array_of() } else { ty })
+    if array { ty.array_of() } else { ty }
 }
 
 fn unset(ty: SqlType, default: Option<&str>) -> Option<Datum> {
@@ -118,7 +101,7 @@ impl Definition {
                 Some((ty, default)) => (ty, Some(default)),
                 None => (rest, None),
             };
-            let ty = type_named(ty)?;
+            let ty = type_named(ty);
             places.insert(name, columns.len());
             columns.push(Column { ty, unset: unset(ty, default)? });
             described.push(ColumnDescriptor {
@@ -151,7 +134,13 @@ impl Definition {
             owner: 10,
             ..Default::default()
         });
-        Some(View { descriptor, columns: columns.into(), places: Arc::new(places), fill: &self.fill })
+        Some(View {
+            descriptor,
+            columns: columns.into(),
+            places: Arc::new(places),
+            fill: &self.fill,
+            fixed: OnceLock::new(),
+        })
     }
 }
 
@@ -171,6 +160,14 @@ impl SystemView for View {
         match self.fill {
             Fill::Now(fill) => fill(context, &mut rows)?,
             Fill::Later(fill) => fill(context, &mut rows).await?,
+            Fill::Fixed(fill) => {
+                if let Some(fixed) = self.fixed.get() {
+                    return Ok(fixed.clone());
+                }
+                fill(&mut rows)?;
+                let fixed = rows.finish(&self.descriptor)?;
+                return Ok(self.fixed.get_or_init(|| fixed).clone());
+            }
             Fill::Nothing => {}
         }
         rows.finish(&self.descriptor)
@@ -205,6 +202,25 @@ impl Rows {
         Ok(())
     }
 
+    /// Adds a row of values in their text form: some columns by name, the others as the definition says.
+    pub(super) fn add_texts(&mut self, values: &[(&str, String)]) -> Result<()> {
+        let mut row: Vec<Datum> = self.columns.iter().map(|column| column.unset.clone()).collect();
+        for (name, text) in values {
+            let place = self.places.get(name).copied();
+            let (Some(column), Some(place)) =
+                (place.and_then(|at| self.columns.get(at)), place.and_then(|at| row.get_mut(at)))
+            else {
+                return Err(SqlError::internal(format!("a system view has no column {name}")));
+            };
+            *place = input(column.ty, text, &InputContext::PLAIN)?;
+        }
+        for (values, value) in self.values.iter_mut().zip(row) {
+            values.push(value);
+        }
+        self.count += 1;
+        Ok(())
+    }
+
     fn finish(self, descriptor: &TableDescriptor) -> Result<RecordBatch> {
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
         for (column, values) in self.columns.iter().zip(self.values) {
@@ -225,8 +241,10 @@ impl Rows {
 
 /// Values in the Arrow form of the types of system views.
 pub(super) mod value {
-    use crate::types::{Datum, Oid, SqlType};
-    use datafusion::scalar::ScalarValue;
+    use crate::types::array::{ArrayValue, Dimension};
+    use crate::types::{Datum, Oid};
+    use datafusion::arrow::array::{ArrayRef, Int16Array, Int64Array, StringArray};
+    use std::sync::Arc;
 
     /// oid, regproc, regtype.
     pub fn oid(value: Oid) -> Datum {
@@ -240,15 +258,31 @@ pub(super) mod value {
     pub fn optional(value: Option<&str>) -> Datum {
         Datum::Utf8(value.map(str::to_string))
     }
+    /// An array, whose places are counted from `lower`.
+    fn array(elements: ArrayRef, lower: i32) -> Datum {
+        let dimension = Dimension { lower, ..Dimension::of(elements.len()) };
+        // Cannot fail: there is one dimension, of as many elements.
+        ArrayValue::new(elements, &[dimension]).and_then(ArrayValue::into_datum).unwrap_or(Datum::Null)
+    }
+    /// An array of text.
+    pub fn texts(values: impl IntoIterator<Item = String>) -> Datum {
+        array(Arc::new(StringArray::from_iter_values(values)), 1)
+    }
+    /// An array of int8.
+    pub fn int8s(values: impl IntoIterator<Item = i64>) -> Datum {
+        array(Arc::new(Int64Array::from_iter_values(values)), 1)
+    }
     /// An array of int2.
     pub fn int2s(values: impl IntoIterator<Item = i16>) -> Datum {
-        let values: Vec<ScalarValue> = values.into_iter().map(Datum::from).collect();
-        Datum::List(ScalarValue::new_list_nullable(&values, &SqlType::INT2.arrow()))
+        array(Arc::new(Int16Array::from_iter_values(values)), 1)
     }
-    /// An array of oid.
-    pub fn oids(values: impl IntoIterator<Item = Oid>) -> Datum {
-        let values: Vec<ScalarValue> = values.into_iter().map(oid).collect();
-        Datum::List(ScalarValue::new_list_nullable(&values, &SqlType::OID.arrow()))
+    /// An int2vector.
+    pub fn int2_vector(values: impl IntoIterator<Item = i16>) -> Datum {
+        array(Arc::new(Int16Array::from_iter_values(values)), 0)
+    }
+    /// An oidvector.
+    pub fn oid_vector(values: impl IntoIterator<Item = Oid>) -> Datum {
+        array(Arc::new(Int64Array::from_iter_values(values.into_iter().map(i64::from))), 0)
     }
     /// A count, as int2.
     pub fn count(value: usize) -> Datum {

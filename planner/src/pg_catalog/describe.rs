@@ -50,6 +50,9 @@ pub fn check_columns(table: &TableDescriptor, check: &CheckDescriptor) -> Vec<Co
 /// `format_type`: the name of a type with its modifier; `None` for unknown OIDs as PostgreSQL's `???`.
 pub fn format_type(oid: Oid, modifier: Option<i32>) -> String {
     let Some(ty) = SqlType::from_oid(oid) else {
+        if let Some(name) = super::builtin::type_name(oid) {
+            return name;
+        }
         return if oid == 0 { "-".into() } else { "???".into() };
     };
     match modifier {
@@ -157,6 +160,9 @@ fn foreign_key_definition(
     for (event, action) in [("UPDATE", key.on_update), ("DELETE", key.on_delete)] {
         if action != ReferentialAction::NoAction {
             text.push_str(&format!(" ON {event} {}", action.words()));
+            if event == "DELETE" && !key.set_columns.is_empty() {
+                text.push_str(&format!(" ({})", list(table, &key.set_columns)));
+            }
         }
     }
     for (is, words) in

@@ -2,7 +2,11 @@
 //! `pg_table_is_visible`, `has_table_privilege` and the like. They read the catalog of the
 //! statement under way. What they answer is computed in `describe`.
 
+mod column_size;
+pub(super) mod descriptions;
+mod objects;
 mod privilege;
+mod various;
 
 use super::describe;
 use super::pg_description::comment;
@@ -12,14 +16,10 @@ use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::functions::{Call, Kernel, Param, ResultType, ScalarFunction, Stability};
-use crate::parse::{names::fold_text, parse_type};
 use crate::types::{BaseType, Datum, Oid, SqlType};
 use datafusion::arrow::array::{ArrayRef, new_empty_array, new_null_array};
 use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
-
-const REGTYPE: SqlType = SqlType::of(BaseType::Regtype);
-const REGNAMESPACE: SqlType = SqlType::of(BaseType::Regnamespace);
 
 /// The arguments of one row.
 struct Arguments(Vec<Datum>);
@@ -104,8 +104,12 @@ fn some_oid(oid: Oid) -> Result<Option<Datum>> {
 /// Every function of this module.
 pub fn functions() -> Vec<ScalarFunction> {
     let mut all = definitions();
-    all.extend(visibility());
+    all.extend(objects::functions());
+    all.extend(super::row_functions::functions());
+    all.extend(various::functions());
+    all.push(column_size::function());
     all.extend(descriptions());
+    all.extend(updatability());
     all.extend(privilege::functions());
     all.extend(sizes());
     all.extend(lookups());
@@ -209,39 +213,30 @@ fn definitions() -> Vec<ScalarFunction> {
         null("pg_get_triggerdef", &[oid, boolean], text),
         null("pg_get_partkeydef", &[oid], text),
         null("pg_get_statisticsobjdef_columns", &[oid], text),
-        null("pg_get_functiondef", &[oid], text),
-        null("pg_get_function_sqlbody", &[oid], text),
-        function("pg_get_function_result", &[oid], text, |_, _| Ok(None)),
-        function("pg_get_function_arguments", &[oid], text, |_, _| Ok(None)),
-        function("pg_get_function_identity_arguments", &[oid], text, |_, _| Ok(None)),
     ]
 }
 
-/// Whether a name without its schema finds a thing.
-fn visibility() -> Vec<ScalarFunction> {
-    let mut all = vec![function("pg_table_is_visible", &[SqlType::OID], SqlType::BOOL, |context, arguments| {
-        let path = context.settings.search_path();
-        let visible = arguments.oid(0).and_then(|oid| describe::relation_is_visible(&context.catalog, oid, path));
-        Ok(visible.map(|visible| Datum::Boolean(Some(visible))))
-    })];
-    // All of these are in pg_catalog, which is always searched.
-    for name in [
-        "pg_type_is_visible",
-        "pg_function_is_visible",
-        "pg_operator_is_visible",
-        "pg_collation_is_visible",
-        "pg_opclass_is_visible",
-        "pg_opfamily_is_visible",
-        "pg_conversion_is_visible",
-        "pg_statistics_obj_is_visible",
-        "pg_ts_config_is_visible",
-        "pg_ts_dict_is_visible",
-        "pg_ts_parser_is_visible",
-        "pg_ts_template_is_visible",
-    ] {
-        all.push(function(name, &[SqlType::OID], SqlType::BOOL, |_, _| some_bool(true)));
+/// What can be written.
+fn updatability() -> Vec<ScalarFunction> {
+    fn events(context: &StatementContext, oid: Option<Oid>, column: Option<i16>) -> i32 {
+        let relation = oid.and_then(|oid| context.catalog.relation_by_oid(oid));
+        relation.map_or(0, |relation| crate::bind::events(&context.catalog, &relation, column))
     }
-    all
+    const REGCLASS: SqlType = SqlType::of(BaseType::Regclass);
+    vec![
+        function("pg_relation_is_updatable", &[REGCLASS, SqlType::BOOL], SqlType::INT4, |context, arguments| {
+            Ok(Some(Datum::Int32(Some(events(context, arguments.oid(0), None)))))
+        }),
+        function(
+            "pg_column_is_updatable",
+            &[REGCLASS, SqlType::INT2, SqlType::BOOL],
+            SqlType::BOOL,
+            |context, arguments| {
+                let column = arguments.integer(1).and_then(|number| i16::try_from(number).ok()).unwrap_or(0);
+                some_bool(column > 0 && events(context, arguments.oid(0), Some(column)) & 20 == 20)
+            },
+        ),
+    ]
 }
 
 /// COMMENT ON.
@@ -291,33 +286,8 @@ fn relation(context: &StatementContext, arguments: &Arguments, at: usize) -> Res
     Ok(context.catalog.relation_by_oid(oid).or_else(|| context.catalog.index(oid).map(|(table, _)| table)))
 }
 
-/// The parts of a name as people write it: folded, unless quoted.
-fn name_parts(text: &str) -> Result<Vec<String>> {
-    let mut parts = Vec::new();
-    let mut rest = text.trim();
-    loop {
-        let (part, after) = if let Some(quoted) = rest.strip_prefix('"') {
-            let end = quoted.find('"').ok_or_else(|| SqlError::new(state::INVALID_NAME, "invalid name syntax"))?;
-            let (name, after) = quoted.split_at(end);
-            (fold_text(name, true), after.get(1..).unwrap_or_default())
-        } else {
-            let end = rest.find('.').unwrap_or(rest.len());
-            let (name, after) = rest.split_at(end);
-            (fold_text(name.trim(), false), after)
-        };
-        if part.is_empty() {
-            return Err(SqlError::new(state::INVALID_NAME, "invalid name syntax"));
-        }
-        parts.push(part);
-        match after.trim_start().strip_prefix('.') {
-            Some(next) => rest = next.trim_start(),
-            None => return Ok(parts),
-        }
-    }
-}
-
 fn find_relation(context: &StatementContext, text: &str) -> Result<Option<Oid>> {
-    let mut parts = name_parts(text)?;
+    let mut parts = super::object_names::split_name(text)?;
     let name = parts.pop().unwrap_or_default();
     let path = context.settings.search_path();
     Ok(describe::relation_oid(&context.catalog, parts.pop().as_deref(), &name, path))
@@ -415,27 +385,6 @@ fn sizes() -> Vec<ScalarFunction> {
 fn lookups() -> Vec<ScalarFunction> {
     let text = SqlType::TEXT;
     vec![
-        function("to_regclass", &[text], SqlType::REGCLASS, |context, arguments| {
-            match find_relation(context, arguments.text(0).unwrap_or_default())? {
-                Some(oid) => some_oid(oid),
-                None => Ok(None),
-            }
-        }),
-        function("to_regtype", &[text], REGTYPE, |context, arguments| {
-            let ty = parse_type(arguments.text(0).unwrap_or_default());
-            let path = context.settings.search_path();
-            match ty.and_then(|ty| crate::bind::catalog_type(&ty, &context.catalog, path, false)) {
-                Ok(ty) => some_oid(ty.oid()),
-                Err(_) => Ok(None),
-            }
-        }),
-        function("to_regnamespace", &[text], REGNAMESPACE, |context, arguments| {
-            let parts = name_parts(arguments.text(0).unwrap_or_default())?;
-            match parts.first().and_then(|name| context.catalog.schema(name)) {
-                Some(schema) => some_oid(schema.oid),
-                None => Ok(None),
-            }
-        }),
         function("pg_get_serial_sequence", &[text, text], text, |context, arguments| {
             let Some(table) = relation(context, arguments, 0)? else { return Ok(None) };
             let name = arguments.text(1).unwrap_or_default();

@@ -4,10 +4,13 @@
 //!
 //! Must not know how plans run: a view answers with rows, `execution::system_view` does the rest.
 
+mod builtin;
+mod builtin_views;
 mod definition;
 pub mod describe;
 mod empty;
 pub mod functions;
+pub mod object_names;
 mod percosql_sequences;
 mod percosql_tablets;
 mod pg_am;
@@ -15,22 +18,21 @@ mod pg_attrdef;
 mod pg_attribute;
 mod pg_auth_members;
 mod pg_authid;
-mod pg_cast;
 mod pg_class;
 mod pg_collation;
 mod pg_constraint;
 mod pg_cursors;
 mod pg_database;
+mod pg_db_role_setting;
+mod pg_default_acl;
 mod pg_depend;
 mod pg_description;
 mod pg_enum;
 mod pg_index;
 mod pg_indexes;
 mod pg_language;
+mod pg_locks;
 mod pg_namespace;
-mod pg_opclass;
-mod pg_operator;
-mod pg_proc;
 mod pg_rewrite;
 mod pg_roles;
 mod pg_sequence;
@@ -38,16 +40,19 @@ mod pg_sequences;
 mod pg_settings;
 mod pg_shadow;
 mod pg_stat_activity;
+mod pg_stat_tables;
 mod pg_tables;
 mod pg_tablespace;
 mod pg_type;
 mod pg_user;
 mod pg_views;
+mod present;
 mod privileges;
-mod probe;
+pub mod row_functions;
 mod schema_check_constraints;
 mod schema_columns;
 mod schema_constraint_column_usage;
+mod schema_facts;
 mod schema_key_column_usage;
 mod schema_privileges;
 mod schema_referential_constraints;
@@ -59,6 +64,7 @@ mod schema_views;
 #[cfg(test)]
 mod tests;
 mod view_definition;
+mod zones;
 
 use crate::catalog::TableDescriptor;
 use crate::error::Result;
@@ -81,6 +87,11 @@ pub const SYSTEM_SCHEMAS: [(Oid, &str); 3] = [(11, PG_CATALOG), (13_000, "inform
 /// expect (`\\dn`, pg_dump and reflection leave out `pg_…` and `information_schema` by name, and would take it for a
 /// user's), and its views are found by name.
 pub const OWN_SCHEMA: &str = "percosql";
+
+/// Whether PostgreSQL has functions of this name, and none of them is here.
+pub fn is_missing_function(name: &str) -> bool {
+    builtin::functions_named(name) > 0 && !present::functions().any(|function| function.name == name)
+}
 
 /// A relation whose rows are computed.
 #[async_trait]
@@ -107,12 +118,14 @@ static FILLED: &[&Definition] = &[
     &schema_privileges::COLUMNS,
     &schema_privileges::ENABLED,
     &schema_privileges::APPLICABLE,
-    &pg_cast::VIEW,
+    &builtin_views::CASTS_VIEW,
     &pg_class::VIEW,
     &pg_collation::VIEW,
     &pg_constraint::VIEW,
     &pg_cursors::VIEW,
     &pg_database::VIEW,
+    &pg_db_role_setting::VIEW,
+    &pg_default_acl::VIEW,
     &pg_depend::VIEW,
     &pg_description::SHARED,
     &pg_description::VIEW,
@@ -120,10 +133,15 @@ static FILLED: &[&Definition] = &[
     &pg_index::VIEW,
     &pg_indexes::VIEW,
     &pg_language::VIEW,
+    &pg_locks::VIEW,
     &pg_namespace::VIEW,
-    &pg_opclass::VIEW,
-    &pg_operator::VIEW,
-    &pg_proc::VIEW,
+    &builtin_views::FUNCTIONS_VIEW,
+    &builtin_views::AGGREGATES_VIEW,
+    &builtin_views::OPERATORS_VIEW,
+    &builtin_views::CLASSES_VIEW,
+    &builtin_views::FAMILIES_VIEW,
+    &builtin_views::FAMILY_OPERATORS_VIEW,
+    &builtin_views::FAMILY_FUNCTIONS_VIEW,
     &pg_rewrite::VIEW,
     &pg_roles::VIEW,
     &pg_sequence::VIEW,
@@ -131,6 +149,8 @@ static FILLED: &[&Definition] = &[
     &pg_settings::VIEW,
     &pg_shadow::VIEW,
     &pg_stat_activity::VIEW,
+    &pg_stat_tables::ALL,
+    &pg_stat_tables::USER,
     &pg_tables::VIEW,
     &pg_tablespace::VIEW,
     &pg_type::VIEW,
@@ -145,9 +165,13 @@ static FILLED: &[&Definition] = &[
     &schema_sequences::VIEW,
     &schema_table_constraints::VIEW,
     &schema_tables::VIEW,
+    &schema_facts::CATALOG_NAME,
+    &schema_facts::CHARACTER_SETS,
     &schema_views::COLUMN_USAGE,
     &schema_views::TABLE_USAGE,
     &schema_views::VIEW,
+    &zones::NAMES,
+    &zones::ABBREVIATIONS_VIEW,
 ];
 
 /// Every view, found by name and by OID.
@@ -159,7 +183,7 @@ struct Views {
 
 static VIEWS: LazyLock<Views> = LazyLock::new(|| {
     let mut views = Views { all: Vec::new(), by_name: HashMap::new(), by_oid: HashMap::new() };
-    for view in FILLED.iter().copied().chain(empty::VIEWS).filter_map(Definition::view) {
+    for view in FILLED.iter().copied().chain(empty::VIEWS.iter()).filter_map(Definition::view) {
         let (place, descriptor) = (views.all.len(), Arc::clone(view.descriptor()));
         views.by_name.entry(descriptor.schema.clone()).or_default().insert(descriptor.name.clone(), place);
         views.by_oid.insert(descriptor.oid, place);

@@ -4,8 +4,7 @@ use super::definition::{Definition, Fill, Rows, value};
 use crate::catalog::{Catalog, RelationKind, keys};
 use crate::error::Result;
 use crate::execution::StatementContext;
-use crate::types::{Datum, SqlType};
-use datafusion::scalar::ScalarValue;
+use crate::types::Datum;
 use futures::future::BoxFuture;
 use std::fmt::Write;
 use storage::{RowRange, TabletInfo};
@@ -59,17 +58,16 @@ fn common(one: &RowRange, other: &RowRange) -> Option<RowRange> {
 }
 
 async fn inside(context: &StatementContext, tablet: &TabletInfo, all: &[(String, RowRange)]) -> Result<(Datum, Datum)> {
-    let (mut names, mut sizes): (Vec<ScalarValue>, Vec<ScalarValue>) = (Vec::new(), Vec::new());
+    let (mut names, mut sizes) = (Vec::new(), Vec::new());
     let sequences = context.catalog.sequences()?;
     for (name, range) in all {
         if let Some(range) = common(&tablet.range, range) {
-            names.push(Datum::from(name.as_str()));
+            names.push(name.clone());
             let bytes = sequences.approximate_bytes(&range).await?;
-            sizes.push(Datum::from(i64::try_from(bytes).unwrap_or(i64::MAX)));
+            sizes.push(i64::try_from(bytes).unwrap_or(i64::MAX));
         }
     }
-    let list = |values: &[ScalarValue], ty: SqlType| Datum::List(ScalarValue::new_list_nullable(values, &ty.arrow()));
-    Ok((list(&names, SqlType::TEXT), list(&sizes, SqlType::INT8)))
+    Ok((value::texts(names), value::int8s(sizes)))
 }
 
 fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, Result<()>> {

@@ -2,6 +2,7 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::pg_type::type_facts;
+use crate::bind::{SYSTEM_COLUMNS, has_system_columns};
 use crate::catalog::{ColumnDescriptor, Identity, IndexExpression};
 use crate::error::Result;
 use crate::execution::StatementContext;
@@ -45,7 +46,7 @@ fn add(
         ("attnum", Datum::from(number)),
         ("attndims", Datum::from(i32::from(column.ty.array))),
         ("attcacheoff", Datum::from(-1)),
-        ("atttypmod", Datum::from(column.ty.modifier)),
+        ("atttypmod", Datum::from(if column.ty.is_vector() { -1 } else { column.ty.modifier })),
         ("attbyval", Datum::from(facts.by_value)),
         ("attalign", value::text(facts.align)),
         ("attstorage", value::text(column.storage.as_deref().unwrap_or(facts.storage))),
@@ -68,6 +69,12 @@ fn add(
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     for table in context.catalog.relations() {
+        if has_system_columns(&table) {
+            for (name, number, ty) in SYSTEM_COLUMNS {
+                let column = ColumnDescriptor { name: name.into(), ty, not_null: true, ..Default::default() };
+                add(context, rows, table.oid, number, &column, false)?;
+            }
+        }
         for column in &table.columns {
             add(context, rows, table.oid, column.id, column, false)?;
         }

@@ -17,7 +17,7 @@ pub(super) const VIEW: Definition = Definition {
               int4=0, reltoastrelid oid=0, relhasindex bool=f, relisshared bool=f, relpersistence char=, relkind \
               char=, relnatts int2=0, relchecks int2=0, relhasrules bool=f, relhastriggers bool=f, relhassubclass \
               bool=f, relrowsecurity bool=f, relforcerowsecurity bool=f, relispopulated bool=f, relreplident char=, \
-              relispartition bool=f, relrewrite oid=0, relfrozenxid int8=0, relminmxid int8=0, relacl text[], \
+              relispartition bool=f, relrewrite oid=0, relfrozenxid xid=0, relminmxid xid=0, relacl text[], \
               reloptions text[], relpartbound text",
     fill: Fill::Now(rows),
 };
@@ -43,6 +43,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             // Those by which PostgreSQL holds tables to FOREIGN KEYs.
             ("relhastriggers", Datum::from(!table.foreign_keys.is_empty() || context.catalog.is_referenced(table.oid))),
             ("relispopulated", Datum::from(true)),
+            ("reloptions", privileges::texts(table.view.as_ref().map(|view| view.options()).unwrap_or_default())),
             ("relacl", privileges::shown(&context.catalog, table.acl.as_ref())),
             ("relreplident", value::text(if table.kind == RelationKind::Table { "d" } else { "n" })),
         ])?;

@@ -73,6 +73,13 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("connoinherit", Datum::from(true)),
                 ("conkey", value::int2s(key.columns.iter().copied())),
                 ("confkey", value::int2s(key.referenced.iter().copied())),
+                (
+                    "confdelsetcols",
+                    match key.set_columns.is_empty() {
+                        true => Datum::Null,
+                        false => value::int2s(key.set_columns.iter().copied()),
+                    },
+                ),
             ])?;
         }
     }

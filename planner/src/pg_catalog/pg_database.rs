@@ -11,7 +11,7 @@ pub(super) const VIEW: Definition = Definition {
     oid: 1262,
     name: "pg_catalog.pg_database",
     columns: "oid oid=0, datname name=, datdba oid=0, encoding int4=0, datlocprovider char=, datistemplate bool=f, \
-              datallowconn bool=f, datconnlimit int4=0, datfrozenxid int8=0, datminmxid int8=0, dattablespace oid=0, \
+              datallowconn bool=f, datconnlimit int4=0, datfrozenxid xid=0, datminmxid xid=0, dattablespace oid=0, \
               datcollate text=, datctype text=, daticulocale text, datcollversion text, datacl text[]",
     fill: Fill::Now(rows),
 };
@@ -25,8 +25,11 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("encoding", Datum::from(describe::UTF8)),
             ("datlocprovider", value::text("c")),
             ("datistemplate", Datum::from(database.name.starts_with("template"))),
-            ("datallowconn", Datum::from(database.name != "template0")),
-            ("datconnlimit", Datum::from(-1)),
+            ("datallowconn", Datum::from(!database.closed && database.name != "template0")),
+            (
+                "datconnlimit",
+                Datum::from(database.connection_limit.map_or(-1, |limit| i32::try_from(limit).unwrap_or(-1))),
+            ),
             ("dattablespace", value::oid(1663)),
             ("datcollate", value::text("C.UTF-8")),
             ("datctype", value::text("C.UTF-8")),

@@ -1,8 +1,8 @@
 //! `pg_index`: indexes.
 
 use super::definition::{Definition, Fill, Rows, value};
-use super::pg_opclass::operator_class;
 use super::pg_type::type_facts;
+use super::present::operator_class;
 use crate::catalog::IndexState;
 use crate::error::Result;
 use crate::execution::StatementContext;
@@ -49,10 +49,10 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("indisvalid", Datum::from(valid)),
                 ("indisready", Datum::from(index.state.is_maintained())),
                 ("indislive", Datum::from(true)),
-                ("indkey", value::int2s(keys)),
-                ("indcollation", value::oids(types.iter().map(|ty| type_facts(ty).collation))),
-                ("indclass", value::oids(types.iter().map(operator_class))),
-                ("indoption", value::int2s(options)),
+                ("indkey", value::int2_vector(keys)),
+                ("indcollation", value::oid_vector(types.iter().map(|ty| type_facts(ty).collation))),
+                ("indclass", value::oid_vector(types.iter().map(operator_class))),
+                ("indoption", value::int2_vector(options)),
             ])?;
         }
     }

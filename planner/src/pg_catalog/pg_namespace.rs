@@ -5,8 +5,7 @@ use super::describe::role_name;
 use crate::catalog::SchemaDescriptor;
 use crate::error::Result;
 use crate::execution::StatementContext;
-use crate::types::{Datum, SqlType};
-use datafusion::scalar::ScalarValue;
+use crate::types::Datum;
 
 /// `pg_catalog.pg_namespace`.
 pub(super) const VIEW: Definition = Definition {
@@ -35,6 +34,5 @@ fn acl(context: &StatementContext, schema: &SchemaDescriptor) -> Datum {
     }
     let owner = role_name(&context.catalog, schema.owner);
     let items = [format!("{owner}=UC/{owner}"), format!("=U/{owner}")];
-    let items: Vec<Datum> = items.into_iter().map(|item| Datum::Utf8(Some(item))).collect();
-    Datum::List(ScalarValue::new_list_nullable(&items, &SqlType::TEXT.arrow()))
+    value::texts(items)
 }

@@ -12,7 +12,7 @@ pub(super) const VIEW: Definition = Definition {
     columns: "datid oid, datname name, pid int4, leader_pid int4, usesysid oid, usename name, application_name text, \
               client_addr text, client_hostname text, client_port int4, backend_start timestamptz, xact_start \
               timestamptz, query_start timestamptz, state_change timestamptz, wait_event_type text, wait_event text, \
-              state text, backend_xid int8, backend_xmin int8, query_id int8, query text, backend_type text",
+              state text, backend_xid xid, backend_xmin xid, query_id int8, query text, backend_type text",
     fill: Fill::Now(rows),
 };
 

@@ -24,6 +24,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("userepl", Datum::from(false)),
             ("usebypassrls", Datum::from(role.superuser)),
             ("passwd", value::text("********")),
+            ("useconfig", super::privileges::settings(role.everywhere())),
         ])?;
     }
     Ok(())

@@ -1,16 +1,28 @@
 //! Privileges as PostgreSQL shows them.
 
+use super::definition::value;
 use crate::catalog::Catalog;
 use crate::catalog::acl::Acl;
 use crate::error::{Result, SqlError};
-use crate::types::{Datum, SqlType};
-use datafusion::scalar::ScalarValue;
+use crate::types::Datum;
 
 /// Grants as a list of `aclitem`; NULL where there are none yet.
 pub(super) fn shown(catalog: &Catalog, acl: Option<&Acl>) -> Datum {
     let Some(acl) = acl else { return Datum::Null };
-    let items: Vec<Datum> = acl.iter().map(|grant| Datum::Utf8(Some(catalog.shown_grant(grant)))).collect();
-    Datum::List(ScalarValue::new_list_nullable(&items, &SqlType::TEXT.arrow()))
+    value::texts(acl.iter().map(|grant| catalog.shown_grant(grant)))
+}
+
+/// Settings as a list of `name=value`; NULL where there are none.
+pub(super) fn settings(settings: Option<&crate::catalog::StoredSettings>) -> Datum {
+    texts(settings.into_iter().flatten().map(|(name, value)| format!("{name}={value}")).collect())
+}
+
+/// A list of texts; NULL where there are none.
+pub(super) fn texts(texts: Vec<String>) -> Datum {
+    if texts.is_empty() {
+        return Datum::Null;
+    }
+    value::texts(texts)
 }
 
 /// What PostgreSQL grants on a new object of a kind: to everybody, and to its owner (manual, table 5.2).
@@ -38,6 +50,5 @@ pub(super) fn by_default(kind: &str, owner: &str) -> Result<Option<Datum>> {
     if !own.is_empty() {
         items.push(format!("{owner}={own}/{owner}"));
     }
-    let items: Vec<Datum> = items.into_iter().map(|item| Datum::Utf8(Some(item))).collect();
-    Ok(Some(Datum::List(ScalarValue::new_list_nullable(&items, &SqlType::TEXT.arrow()))))
+    Ok(Some(value::texts(items)))
 }

@@ -49,9 +49,10 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
         if table.kind == RelationKind::Sequence {
             continue;
         }
-        let updatable = if table.kind == RelationKind::Table { "YES" } else { "NO" };
         for (position, column) in (1_i32..).zip(table.live_columns()) {
             let ty = column.ty;
+            let events = crate::bind::events(&context.catalog, &table, Some(column.id));
+            let updatable = if events & 20 == 20 { "YES" } else { "NO" };
             let own = match ty.base {
                 BaseType::Enum(own) => Some(own.descriptor()),
                 _ => None,

@@ -2,7 +2,7 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
-use crate::catalog::{RelationKind, is_temporary};
+use crate::catalog::is_temporary;
 use crate::error::Result;
 use crate::execution::StatementContext;
 
@@ -23,7 +23,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             "v" => "VIEW",
             _ => continue,
         };
-        let writable = if table.kind == RelationKind::Table { "YES" } else { "NO" };
+        let writable = if crate::bind::events(&context.catalog, &table, None) & 8 == 8 { "YES" } else { "NO" };
         rows.add([
             ("table_catalog", value::text(&context.catalog.database().name)),
             ("table_schema", value::text(&table.schema)),

@@ -3,6 +3,7 @@
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
 use super::view_definition::view_definition;
+use crate::catalog::CheckOption;
 use crate::error::Result;
 use crate::execution::StatementContext;
 
@@ -35,15 +36,23 @@ pub(super) const COLUMN_USAGE: Definition = Definition {
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     for view in context.catalog.relations().iter().filter(|table| describe::relation_kind(table) == "v") {
+        let events = crate::bind::events(&context.catalog, view, None);
         let definition = view_definition(&context.catalog, view, context.settings.search_path());
         rows.add([
             ("table_catalog", value::text(&context.catalog.database().name)),
             ("table_schema", value::text(&view.schema)),
             ("table_name", value::text(&view.name)),
             ("view_definition", value::optional(definition.as_deref())),
-            ("check_option", value::text("NONE")),
-            ("is_updatable", value::text("NO")),
-            ("is_insertable_into", value::text("NO")),
+            (
+                "check_option",
+                value::text(match view.view.as_ref().and_then(|view| view.check_option) {
+                    None => "NONE",
+                    Some(CheckOption::Local) => "LOCAL",
+                    Some(CheckOption::Cascaded) => "CASCADED",
+                }),
+            ),
+            ("is_updatable", value::text(if events & 20 == 20 { "YES" } else { "NO" })),
+            ("is_insertable_into", value::text(if events & 8 == 8 { "YES" } else { "NO" })),
             ("is_trigger_updatable", value::text("NO")),
             ("is_trigger_deletable", value::text("NO")),
             ("is_trigger_insertable_into", value::text("NO")),

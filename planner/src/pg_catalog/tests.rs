@@ -24,9 +24,32 @@ fn every_definition_is_well_formed_and_names_and_oids_are_unique() {
     assert_eq!(views().count(), defined);
     assert_eq!(VIEWS.by_oid.len(), defined);
     assert_eq!(VIEWS.by_name.values().map(HashMap::len).sum::<usize>(), defined);
-    for definition in FILLED.iter().copied().chain(empty::VIEWS) {
+    for definition in FILLED.iter().copied().chain(empty::VIEWS.iter()) {
         assert!(definition.view().is_some(), "{}", definition.name);
     }
+}
+
+#[test]
+fn views_have_postgresqls_columns() {
+    let mut wrong = Vec::new();
+    let columns = |text: &str| -> Vec<(String, SqlType)> {
+        let one = |column: &str| {
+            let (name, ty) = column.split_once(' ').unwrap();
+            (name.to_string(), definition::type_named(ty.split('=').next().unwrap()))
+        };
+        text.split(',').map(str::trim).map(one).collect()
+    };
+    for definition in FILLED {
+        let Some(row) = builtin::RELATIONS.rows.iter().find(|row| row.field(0) == Some(definition.name)) else {
+            continue;
+        };
+        let (ours, theirs) = (columns(definition.columns), columns(row.field(3).unwrap()));
+        let different: Vec<_> = ours.iter().zip(&theirs).filter(|(ours, theirs)| ours != theirs).collect();
+        if ours.len() != theirs.len() || !different.is_empty() {
+            wrong.push(format!("{} ({} of {}): {different:?}", definition.name, ours.len(), theirs.len()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

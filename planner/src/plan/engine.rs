@@ -140,15 +140,25 @@ impl Engine {
     pub async fn plan(&self, plan: &LogicalPlan, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
         let optimized = self.optimize(plan)?;
         let filled = filters_to_scans(fill_placeholders(optimized, slots)?)?;
-        let mut planners: Vec<NodePlanner> = vec![Arc::new(ExtensionNodes)];
-        planners.extend(self.planners.iter().map(|make| make(slots)));
-        let planner = DefaultPhysicalPlanner::with_extension_planners(planners);
+        let planner = self.planner(slots);
         let plan = planner.create_physical_plan(&filled, &self.state).await?;
         let plan = match &self.parallel {
             Some(parallel) if scans_much(&plan) => planner.create_physical_plan(&filled, parallel).await?,
             _ => plan,
         };
         Ok(interruptible(plan, slots)?)
+    }
+
+    /// Plans what has been optimised and whose placeholders read `slots`, in one partition.
+    pub async fn plan_filled(&self, filled: &LogicalPlan, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
+        let plan = self.planner(slots).create_physical_plan(filled, &self.state).await?;
+        Ok(interruptible(plan, slots)?)
+    }
+
+    fn planner(&self, slots: &Arc<Slots>) -> DefaultPhysicalPlanner {
+        let mut planners: Vec<NodePlanner> = vec![Arc::new(ExtensionNodes)];
+        planners.extend(self.planners.iter().map(|make| make(slots)));
+        DefaultPhysicalPlanner::with_extension_planners(planners)
     }
 
     /// Where long computations run.

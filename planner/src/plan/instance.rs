@@ -20,8 +20,11 @@ fn sleeps(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     plan.apply(|operator| {
         operator.apply_expressions(&mut |expression| {
             expression.apply(|inner| {
-                found |=
-                    inner.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| call.name().starts_with("pg_sleep"));
+                // They wait in a thread.
+                let waits = |name: &str| {
+                    ["pg_sleep", "pg_advisory_lock", "pg_advisory_xact_lock"].iter().any(|wait| name.starts_with(wait))
+                };
+                found |= inner.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| waits(call.name()));
                 Ok(TreeNodeRecursion::Continue)
             })
         })

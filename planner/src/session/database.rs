@@ -1,14 +1,16 @@
 //! [`Database`]: what all sessions of a server share: the transactional store, the catalog's store, finished plans.
 
 use super::activity::Activities;
+use super::copy::BinaryCodec;
+use super::notification::Channels;
 use super::query::StatementCache;
 use super::startup::RoleLogin;
 use crate::catalog::{CatalogStore, NodeOptions, RoleDescriptor};
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use crate::execution::dml::DmlPlanner;
 use crate::plan::{Engine, EngineOptions};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use storage::env::EnvRef;
 use txn::{TransactionOptions, TransactionStore};
 
@@ -19,11 +21,32 @@ pub struct Database {
     engine: Arc<Engine>,
     statements: StatementCache,
     activities: Arc<Activities>,
+    channels: Channels,
     env: EnvRef,
     started: i64,
+    /// PostgreSQL's binary format of values.
+    binary: OnceLock<BinaryCodec>,
+    /// `default_transaction_isolation` where nobody sets it.
+    isolation: OnceLock<&'static str>,
 }
 
 impl Database {
+    /// Sets `default_transaction_isolation` for sessions that nobody sets it for. Once.
+    pub fn set_isolation(&self, level: &'static str) {
+        let _ = self.isolation.set(level);
+    }
+    /// The level, when it is set.
+    pub(super) fn isolation(&self) -> Option<&'static str> {
+        self.isolation.get().copied()
+    }
+    /// Tells how values are written and read in PostgreSQL's binary format: COPY needs it. Once.
+    pub fn set_binary(&self, codec: BinaryCodec) {
+        let _ = self.binary.set(codec);
+    }
+    /// The same. Errors: 0A000 where nobody told.
+    pub(super) fn binary(&self) -> Result<BinaryCodec> {
+        self.binary.get().copied().ok_or_else(|| SqlError::unsupported("COPY in format binary"))
+    }
     /// Opens the catalog, creating it in an empty store.
     pub async fn open(transactions: Arc<TransactionStore>, env: EnvRef) -> Result<Arc<Database>> {
         Self::open_with(transactions, env, EngineOptions::default()).await
@@ -54,8 +77,11 @@ impl Database {
             engine,
             statements: StatementCache::default(),
             activities: Arc::default(),
+            channels: Channels::default(),
             started: i64::try_from(env.now_micros()).unwrap_or(i64::MAX),
             env,
+            binary: OnceLock::new(),
+            isolation: OnceLock::new(),
         }))
     }
     /// Tells the other servers of the store, where there can be some, that this one goes. To be called when nothing is
@@ -93,6 +119,10 @@ impl Database {
     /// Statements planned before.
     pub(super) fn statements(&self) -> &StatementCache {
         &self.statements
+    }
+    /// Who listens to what.
+    pub fn channels(&self) -> &Channels {
+        &self.channels
     }
     /// Its sessions.
     pub fn activities(&self) -> &Arc<Activities> {

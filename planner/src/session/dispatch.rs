@@ -25,7 +25,11 @@ pub fn is_planned(kind: &StatementKind) -> bool {
         kind,
         StatementKind::Sql(tree) if matches!(
             tree.as_ref(),
-            ast::Statement::Query(_) | ast::Statement::Insert(_) | ast::Statement::Update(_) | ast::Statement::Delete(_)
+            ast::Statement::Query(_)
+                | ast::Statement::Insert(_)
+                | ast::Statement::Update(_)
+                | ast::Statement::Delete(_)
+                | ast::Statement::Merge(_)
         )
     )
 }
@@ -36,6 +40,9 @@ pub(super) enum Definition<'a> {
     Sql(&'a ast::Statement, &'a Extras),
     Relation(&'a crate::parse::AlterRelation),
     Reindex(&'a crate::parse::Reindex),
+    Settings(&'a crate::parse::AlterSettings),
+    Database(&'a crate::parse::AlterDatabase),
+    DefaultPrivileges(&'a crate::parse::DefaultPrivileges),
     Grant(&'a crate::parse::Grant),
     ReassignOwned(&'a [String], &'a str),
     DropOwned(&'a [String], bool),
@@ -69,28 +76,37 @@ impl Session {
     pub(super) async fn transaction_control(&mut self, statement: &Statement) -> Result<Option<Outcome>> {
         Ok(Some(match &statement.kind {
             StatementKind::Begin(modes) => {
-                self.block.begin(*modes)?;
+                self.block.begin(*modes).await?;
                 done(if starts_with(&statement.text, "start") { "START TRANSACTION" } else { "BEGIN" })
             }
             StatementKind::Commit { chain } => {
                 self.hold_to_deferred().await?;
                 self.on_commit().await?;
-                done(self.block.commit(*chain).await?)
+                let tag = self.block.commit(*chain).await?;
+                match tag {
+                    "COMMIT" => self.tell_others(),
+                    _ => self.shared.said.lock().forget(),
+                }
+                done(tag)
             }
             StatementKind::Rollback { chain } => {
                 self.block.rollback(*chain).await?;
+                self.shared.said.lock().forget();
                 done("ROLLBACK")
             }
             StatementKind::Savepoint(name) => {
                 self.block.savepoint(name)?;
+                self.shared.said.lock().savepoint(name);
                 done("SAVEPOINT")
             }
             StatementKind::Release(name) => {
                 self.block.release(name)?;
+                self.shared.said.lock().release(name);
                 done("RELEASE")
             }
             StatementKind::RollbackTo(name) => {
                 self.block.rollback_to(name).await?;
+                self.shared.said.lock().rollback_to(name);
                 done("ROLLBACK")
             }
             _ => return Ok(None),
@@ -121,6 +137,10 @@ impl Session {
                 state::NO_ACTIVE_SQL_TRANSACTION,
                 "SET CONSTRAINTS can only be used in transaction blocks",
             ));
+            if let Some(names) = names {
+                let context = self.begin_statement(Vec::new()).await?;
+                super::referential::find_constraints(&context, names)?;
+            }
             return Ok(done("SET CONSTRAINTS"));
         }
         let context = self.begin_statement(Vec::new()).await?;
@@ -229,6 +249,16 @@ impl Session {
                 let what = if grant.grants { "GRANT" } else { "REVOKE" };
                 self.define_writing(what, Definition::Grant(grant)).await
             }
+            StatementKind::AlterSettings(alter) => {
+                let what = if alter.role == crate::parse::SettingRole::All { "ALTER DATABASE" } else { "ALTER ROLE" };
+                self.define_writing(what, Definition::Settings(alter)).await
+            }
+            StatementKind::AlterDatabase(alter) => {
+                self.define_writing("ALTER DATABASE", Definition::Database(alter)).await
+            }
+            StatementKind::DefaultPrivileges(alter) => {
+                self.define_writing("ALTER DEFAULT PRIVILEGES", Definition::DefaultPrivileges(alter)).await
+            }
             StatementKind::ReassignOwned { from, to } => {
                 self.define_writing("REASSIGN OWNED", Definition::ReassignOwned(from, to)).await
             }
@@ -311,11 +341,24 @@ impl Session {
         if explain.format != "text" {
             return Err(SqlError::unsupported(format!("EXPLAIN (FORMAT {})", explain.format)));
         }
-        if !is_planned(&explain.statement.kind) {
+        let (statement, given, parameters) = match &explain.statement.kind {
+            StatementKind::Execute { name, parameters } => {
+                let (target, values) = self.execute_arguments(&explain.statement, name, parameters).await?;
+                (target.statement.clone(), target.given.clone(), values)
+            }
+            StatementKind::CreateTableAs(create) if !explain.analyze && is_planned(&create.query.kind) => {
+                (Arc::new(create.query.clone()), prepared.given.clone(), parameters)
+            }
+            StatementKind::DeclareCursor(declare) if !explain.analyze => {
+                (Arc::new(declare.query.clone()), prepared.given.clone(), parameters)
+            }
+            _ => (Arc::new(explain.statement.clone()), prepared.given.clone(), parameters),
+        };
+        if !is_planned(&statement.kind) {
             return Err(SqlError::unsupported("EXPLAIN of this statement"));
         }
         let context = self.begin_statement(parameters).await?;
-        let planned = self.planned(&Arc::new(explain.statement.clone()), &prepared.given).await?;
+        let planned = self.planned(&statement, &given).await?;
         if let (true, true, QueryKind::Write { verb, .. }) = (explain.analyze, self.block.read_only(), &planned.kind) {
             return Err(refused_in_read_only(verb.name()));
         }
@@ -387,6 +430,9 @@ impl Session {
             let mut ddl = self.begin_ddl().await?;
             ddl.renewable = renewable;
             let tag = match definition {
+                Definition::Settings(alter) => ddl::alter_settings(&ddl, alter).await,
+                Definition::Database(alter) => ddl::alter_database(&ddl, alter).await,
+                Definition::DefaultPrivileges(alter) => ddl::alter_default_privileges(&ddl, alter).await,
                 Definition::Grant(grant) => ddl::grant(&ddl, grant).await,
                 Definition::ReassignOwned(from, to) => ddl::reassign_owned(&ddl, from, to).await,
                 Definition::DropOwned(of, cascade) => ddl::drop_owned(&ddl, of, cascade).await,

@@ -4,6 +4,7 @@
 //! batches in the form of `types`, parameters come in as [`Datum`](crate::types::Datum).
 
 pub mod activity;
+pub mod advisory;
 pub mod cancel;
 mod conflict;
 pub mod copy;
@@ -11,6 +12,7 @@ mod cursor_statements;
 pub mod cursors;
 pub mod database;
 mod dispatch;
+pub mod notification;
 pub mod outcome;
 pub mod prepared;
 mod query;
@@ -23,15 +25,19 @@ pub mod startup;
 pub mod statement;
 mod stream;
 mod table_as;
+pub mod table_locks;
 mod temporary;
 mod transaction;
 mod utility;
 
 pub use cancel::CancelToken;
-pub use copy::{CopyChunk, CopyFormat, CopyIn, CopyOut};
+pub use copy::{BinaryCodec, CopyChunk, CopyFormat, CopyIn, CopyOut};
 pub use database::Database;
+pub use notification::{Inbox, Notification};
 pub use outcome::{Deallocated, Notice, Outcome, OutputColumn, RowsTag, TransactionStatus};
 pub use prepared::Prepared;
+pub(crate) use set::flattened;
+pub(crate) use settings::is_custom_name;
 pub use startup::{RoleLogin, Startup};
 pub use statement::Statement;
 
@@ -75,7 +81,8 @@ impl Session {
         let roles = database.catalog().roles(&reader).await;
         let descriptor = database.catalog().database_named(&reader, &startup.database).await;
         reader.rollback().await;
-        let role = roles?.into_iter().find(|role| role.name == startup.user).ok_or_else(|| {
+        let roles = roles?;
+        let role = roles.iter().find(|role| role.name == startup.user).cloned().ok_or_else(|| {
             SqlError::new(state::INVALID_AUTHORIZATION, format!("role \"{}\" does not exist", startup.user))
         })?;
         if !role.login {
@@ -93,9 +100,26 @@ impl Session {
             }
         }
         let descriptor = descriptor?;
-        let mut settings = Settings::new(&role.name)
+        if descriptor.closed {
+            let message = format!("database \"{}\" is not currently accepting connections", descriptor.name);
+            return Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
+        }
+        if let Some(limit) = descriptor.connection_limit.filter(|_| !role.superuser) {
+            let sessions = database.activities().list();
+            let own = sessions.iter().filter(|session| session.backend.database.0 == descriptor.oid).count();
+            if own >= limit as usize {
+                let message = format!("too many connections for database \"{}\"", descriptor.name);
+                return Err(SqlError::new(state::TOO_MANY_CONNECTIONS, message));
+            }
+        }
+        let settings = Settings::new(&role.name)
             .with_fixed("is_superuser", if role.superuser { "on" } else { "off" })?
             .with_fixed("session_authorization", &role.name)?;
+        let settings = match database.isolation() {
+            Some(level) => settings.with("default_transaction_isolation", level)?,
+            None => settings,
+        };
+        let (mut settings, wrong) = crate::ddl::first_settings(settings, &roles, &role, &descriptor);
         for (name, value) in &startup.options {
             settings = settings.with(name, value)?;
         }
@@ -119,6 +143,9 @@ impl Session {
             startup.cancel,
             SettingsStack::new(settings),
         ));
+        for error in wrong {
+            shared.notify(Notice::warning(error.state(), error.fields().message.clone()));
+        }
         Ok(Session {
             block: TransactionBlock::new(database.clone(), shared.clone()),
             database,
@@ -141,6 +168,7 @@ impl Session {
     /// Determines a statement's parameters and columns. `parameter_oids` are the types the client gave; 0 or a missing
     /// one is inferred. May begin an implicit transaction: it reads the catalog.
     pub async fn prepare(&mut self, statement: Arc<Statement>, parameter_oids: &[Oid]) -> Result<Arc<Prepared>> {
+        self.block.next_statement();
         let mut types = Vec::with_capacity(parameter_oids.len());
         for oid in parameter_oids {
             types.push(match (oid, SqlType::from_oid(*oid)) {
@@ -174,6 +202,7 @@ impl Session {
     /// several portals can be open. After an error call [`Session::fail`].
     pub async fn execute(&mut self, prepared: &Arc<Prepared>, parameters: Vec<Datum>) -> Result<Outcome> {
         self.refuse_in_failed_block(&prepared.statement)?;
+        self.block.next_statement();
         let settings = self.shared.settings();
         let application_name = settings.get("application_name").unwrap_or_default();
         self.activity.begin(&prepared.statement.text, self.block.started(), self.now(), &application_name);
@@ -224,13 +253,31 @@ impl Session {
             self.hold_to_deferred().await?;
             self.on_commit().await?;
         }
-        self.block.end_implicit().await
+        let implicit = self.block.is_implicit();
+        self.block.end_implicit().await?;
+        if implicit {
+            self.tell_others();
+        }
+        Ok(())
+    }
+    /// What the transaction that has just committed said is heard now.
+    pub(super) fn tell_others(&mut self) {
+        let shared = &self.shared;
+        let channels = self.database.channels();
+        shared.said.lock().commit(channels, shared.database_oid, shared.backend_pid, &shared.inbox);
+    }
+    /// What other sessions told this one.
+    pub fn inbox(&self) -> Arc<Inbox> {
+        self.shared.inbox.clone()
     }
     /// To be called after an error was reported, also one that came out of a row stream: rolls an implicit transaction
     /// back, marks a block failed.
     pub async fn fail(&mut self) {
         self.shared.cancel.reset();
         self.block.fail().await;
+        if self.status() == TransactionStatus::Idle {
+            self.shared.said.lock().forget();
+        }
     }
     /// Notices since the last call that client_min_messages lets through, to be sent before the command's completion.
     pub fn take_notices(&mut self) -> Vec<Notice> {

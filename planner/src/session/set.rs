@@ -29,7 +29,7 @@ pub fn text_rows(names: &[&str], rows: &[Vec<String>], tag: &str) -> Result<Outc
 }
 
 impl Session {
-    pub(super) fn run_set(&mut self, local: bool, name: &str, value: Option<&[String]>) -> Result<()> {
+    pub(super) async fn run_set(&mut self, local: bool, name: &str, value: Option<&[String]>) -> Result<()> {
         self.block.ensure()?;
         if local && self.block.is_implicit() {
             self.shared.notify(Notice::warning(
@@ -41,32 +41,14 @@ impl Session {
         match name {
             "transaction_isolation" | "transaction_read_only" | "transaction_deferrable" => {
                 let modes = self.modes_of(name, value)?;
-                return self.block.set_modes(modes);
+                return self.block.set_modes(modes).await;
             }
             _ => {}
         }
         let Some(values) = value else {
             return self.shared.with_settings(|stack| stack.reset(name));
         };
-        let value = match values {
-            [single] if !is_list(name) => single.clone(),
-            values if is_list(name) => {
-                if name.eq_ignore_ascii_case("search_path") {
-                    values.iter().map(|part| quote(part)).collect::<Vec<_>>().join(", ")
-                } else {
-                    values.join(", ")
-                }
-            }
-            _ => {
-                if registry::find(name).is_none() && !name.contains('.') {
-                    return Err(unknown(name));
-                }
-                return Err(SqlError::new(
-                    state::INVALID_PARAMETER_VALUE,
-                    format!("SET {name} takes only one argument"),
-                ));
-            }
-        };
+        let value = flattened(name, values)?;
         self.shared.set_config(name, &value, local)?;
         Ok(())
     }
@@ -200,6 +182,22 @@ impl Session {
             .map(|(definition, value)| vec![definition.name.to_string(), value, definition.description.to_string()])
             .collect();
         text_rows(&["name", "setting", "description"], &rows, "SHOW")
+    }
+}
+
+/// The values that SET gives a setting, as one. Errors: 42704, 22023.
+pub fn flattened(name: &str, values: &[String]) -> Result<String> {
+    match values {
+        [single] if !is_list(name) => Ok(single.clone()),
+        values if is_list(name) => {
+            if name.eq_ignore_ascii_case("search_path") {
+                Ok(values.iter().map(|part| quote(part)).collect::<Vec<_>>().join(", "))
+            } else {
+                Ok(values.join(", "))
+            }
+        }
+        _ if registry::find(name).is_none() && !name.contains('.') => Err(unknown(name)),
+        _ => Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("SET {name} takes only one argument"))),
     }
 }
 

@@ -1,8 +1,10 @@
 //! [`SessionShared`]: what functions inside a running plan may reach of their session.
 
+use super::advisory::AdvisoryLocks;
 use super::cancel::CancelToken;
 use super::cursors::Cursors;
 use super::database::Database;
+use super::notification::{Inbox, Said};
 use super::outcome::Notice;
 use super::referential::Queue;
 use super::settings::Settings;
@@ -27,6 +29,10 @@ pub struct SessionShared {
     pub random: Mutex<Option<crate::functions::random::Generator>>,
     /// Keys that FOREIGN KEYs are still to be held to.
     pub references: Mutex<Queue>,
+    /// What the transaction under way has said with NOTIFY.
+    pub said: Mutex<Said>,
+    /// What others told it.
+    pub inbox: Arc<Inbox>,
     database: Option<Arc<Database>>,
     /// The role that logged in.
     pub user: String,
@@ -49,6 +55,8 @@ pub struct SessionShared {
     settings: Mutex<SettingsStack>,
     notices: Mutex<Vec<Notice>>,
     locks: Mutex<Option<Arc<HeldLocks>>>,
+    /// Advisory locks, and who it is to those who wait for its locks.
+    advisory: Option<AdvisoryLocks>,
     /// Its schema of temporary relations, from when the first was asked for.
     temporary: Mutex<Option<SchemaDescriptor>>,
     /// Whether temporary tables may have something done to them at COMMIT.
@@ -66,7 +74,9 @@ impl SessionShared {
         cancel: CancelToken,
         settings: SettingsStack,
     ) -> Self {
+        let locker = database.transactions().locks().locker(backend_pid);
         SessionShared {
+            advisory: Some(AdvisoryLocks::new(locker)),
             database: Some(database),
             user: user.0,
             user_oid: user.1,
@@ -83,10 +93,16 @@ impl SessionShared {
             cursors: Mutex::default(),
             random: Mutex::default(),
             references: Mutex::default(),
+            said: Mutex::default(),
+            inbox: Arc::default(),
             locks: Mutex::default(),
             temporary: Mutex::default(),
             on_commit: AtomicBool::new(false),
         }
+    }
+    /// Its advisory locks; none for a session without a database (tests).
+    pub fn advisory(&self) -> Option<&AdvisoryLocks> {
+        self.advisory.as_ref()
     }
     /// Its schema of temporary relations, once one was asked for.
     pub fn temporary(&self) -> Option<SchemaDescriptor> {
@@ -174,6 +190,7 @@ impl Default for SessionShared {
     /// A session of `postgres` without a database behind it, for tests of what needs none.
     fn default() -> Self {
         SessionShared {
+            advisory: None,
             database: None,
             user: "postgres".to_string(),
             user_oid: 10,
@@ -190,6 +207,8 @@ impl Default for SessionShared {
             cursors: Mutex::default(),
             random: Mutex::default(),
             references: Mutex::default(),
+            said: Mutex::default(),
+            inbox: Arc::default(),
             locks: Mutex::default(),
             temporary: Mutex::default(),
             on_commit: AtomicBool::new(false),

@@ -10,12 +10,13 @@ use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
 use crate::execution::dml::{InsertNode, Rules};
-use crate::parse::CreateTableAs;
+use crate::parse::{CreateTableAs, StatementKind};
 use crate::plan::PlanInstance;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::TableReference;
 use datafusion::logical_expr::{Extension, LogicalPlan};
 use futures::TryStreamExt;
+use sqlparser::ast;
 use std::sync::Arc;
 
 impl Session {
@@ -26,14 +27,25 @@ impl Session {
         }
         let done = |tag: String| Ok(Outcome::Command { tag });
         let settings = self.shared.settings();
+        let (query, given, values) = match &create.query.kind {
+            StatementKind::Execute { name, parameters } => {
+                let (target, values) = self.execute_arguments(&create.query, name, parameters).await?;
+                let given: Vec<_> = target.parameters.iter().copied().map(Some).collect();
+                (target.statement.clone(), given, values)
+            }
+            _ => (Arc::new(create.query.clone()), Vec::new(), Vec::new()),
+        };
         // The query sees what was there before the table: one of the same name elsewhere, for instance.
         let before = self.block.statement(false).await?;
         let slots = Slots::new();
-        let bound = bind_to(&create.query, &before.catalog, &settings, &[], before.started, &slots)?;
-        if !bound.parameters.is_empty() {
+        let bound = bind_to(&query, &before.catalog, &settings, &given, before.started, &slots)?;
+        if bound.parameters.len() > values.len() {
             return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1"));
         }
         let BoundKind::Query { columns, .. } = &bound.kind else {
+            if matches!(&query.kind, StatementKind::Sql(tree) if !matches!(tree.as_ref(), ast::Statement::Query(_))) {
+                return Err(SqlError::new(state::WRONG_OBJECT_TYPE, "prepared statement is not a SELECT"));
+            }
             return Err(SqlError::unsupported("CREATE TABLE AS of a query with data-modifying WITH"));
         };
         let columns = columns.clone();
@@ -43,7 +55,7 @@ impl Session {
         if !create.with_data {
             return done("CREATE TABLE AS".into());
         }
-        let context = self.begin_statement(Vec::new()).await?;
+        let context = self.begin_statement(values).await?;
         let plan = insert(Arc::new(table), logical_plan(bound))?;
         slots.fill(context.clone());
         let mut instance = PlanInstance::build(self.database.engine(), &plan, slots).await?;

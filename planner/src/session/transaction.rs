@@ -9,6 +9,7 @@ use crate::catalog::{Catalog, HeldLocks};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{Isolation, TransactionModes};
 use std::sync::Arc;
+use txn::locks::Locker;
 use txn::{CommandNumber, Transaction, TransactionOptions};
 
 /// A session's transaction, or the absence of one.
@@ -16,6 +17,8 @@ pub struct TransactionBlock {
     database: Arc<Database>,
     shared: Arc<SessionShared>,
     open: Option<Open>,
+    /// Who its transactions are to those who wait for their locks.
+    locker: Arc<Locker>,
     /// Whether READ COMMITTED was commented on.
     told_read_committed: bool,
 }
@@ -36,6 +39,8 @@ struct Open {
     catalog: Option<Arc<Catalog>>,
     /// Whether a statement ran in it.
     used: bool,
+    /// Whether the next statement is to have a view of its own, where statements have.
+    stale: bool,
 }
 
 struct Savepoint {
@@ -61,7 +66,17 @@ pub struct StatementTransaction {
 impl TransactionBlock {
     /// No transaction yet.
     pub fn new(database: Arc<Database>, shared: Arc<SessionShared>) -> Self {
-        TransactionBlock { database, shared, open: None, told_read_committed: false }
+        let locker = match shared.advisory() {
+            Some(advisory) => advisory.locker().clone(),
+            None => database.transactions().locks().locker(shared.backend_pid),
+        };
+        TransactionBlock { database, shared, open: None, locker, told_read_committed: false }
+    }
+    /// A statement of the client begins: at READ COMMITTED it sees what was committed before.
+    pub fn next_statement(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.stale = true;
+        }
     }
     /// What ReadyForQuery says.
     pub fn status(&self) -> TransactionStatus {
@@ -96,7 +111,11 @@ impl TransactionBlock {
     }
     /// Begins the transaction under way anew, with a new snapshot, and keeps its locks. Only when nothing was done in it.
     pub async fn renew(&mut self) -> Result<()> {
-        let fresh = self.new_transaction();
+        let isolation = self.open.as_ref().map_or(txn::Isolation::Snapshot, |open| open.transaction.isolation());
+        self.begin_anew(isolation).await
+    }
+    async fn begin_anew(&mut self, isolation: txn::Isolation) -> Result<()> {
+        let fresh = self.new_transaction(isolation);
         let open = self.open.as_mut().ok_or_else(|| SqlError::internal("no transaction"))?;
         std::mem::replace(&mut open.transaction, fresh).rollback().await;
         open.catalog = None;
@@ -134,6 +153,10 @@ impl TransactionBlock {
         let database = self.database.clone();
         let oid = self.shared.database_oid;
         let open = self.open.as_mut().ok_or_else(|| SqlError::internal("no transaction"))?;
+        if std::mem::take(&mut open.stale) && open.transaction.isolation() == txn::Isolation::ReadCommitted {
+            open.transaction = open.transaction.for_statement();
+            open.catalog = None;
+        }
         let command = if counts {
             open.used = true;
             open.transaction.advance_command()
@@ -157,9 +180,10 @@ impl TransactionBlock {
     }
 
     /// Read-only is this layer's to enforce: SET TRANSACTION may still change it.
-    fn new_transaction(&self) -> Arc<Transaction> {
+    fn new_transaction(&self, isolation: txn::Isolation) -> Arc<Transaction> {
         let durable = self.shared.settings().durable();
-        self.database.transactions().begin(TransactionOptions { durable, ..TransactionOptions::default() })
+        let options = TransactionOptions { durable, isolation, ..TransactionOptions::default() };
+        self.database.transactions().begin_for(options, &self.locker)
     }
     fn start(&mut self, explicit: bool, modes: TransactionModes) -> Result<()> {
         let settings = self.shared.settings();
@@ -167,10 +191,10 @@ impl TransactionBlock {
             Some(isolation) => isolation.name().to_string(),
             None => settings.get("default_transaction_isolation").unwrap_or_default(),
         };
-        self.accept_isolation(&isolation)?;
+        let level = self.accept_isolation(&isolation)?;
         let read_only = modes.read_only.unwrap_or_else(|| settings.is_on("default_transaction_read_only"));
         let deferrable = modes.deferrable.unwrap_or_else(|| settings.is_on("default_transaction_deferrable"));
-        let transaction = self.new_transaction();
+        let transaction = self.new_transaction(level);
         let locks = self.database.catalog().locks().begin();
         self.shared.set_locks(Some(locks.clone()));
         self.shared.with_settings(|stack| {
@@ -189,14 +213,19 @@ impl TransactionBlock {
             savepoints: Vec::new(),
             catalog: None,
             used: false,
+            stale: false,
         });
         Ok(())
     }
 
-    fn accept_isolation(&mut self, isolation: &str) -> Result<()> {
+    /// The level at which a transaction runs that asks for `isolation`.
+    fn accept_isolation(&mut self, isolation: &str) -> Result<txn::Isolation> {
         match isolation {
             "serializable" => Err(SqlError::unsupported("isolation level SERIALIZABLE")
                 .hint("Use REPEATABLE READ, which is snapshot isolation.")),
+            "read committed" | "read uncommitted" if self.database.transactions().can_lock_rows() => {
+                Ok(txn::Isolation::ReadCommitted)
+            }
             "read committed" | "read uncommitted" => {
                 if !self.told_read_committed {
                     self.told_read_committed = true;
@@ -205,30 +234,30 @@ impl TransactionBlock {
                         isolation.to_uppercase()
                     )));
                 }
-                Ok(())
+                Ok(txn::Isolation::Snapshot)
             }
-            _ => Ok(()),
+            _ => Ok(txn::Isolation::Snapshot),
         }
     }
 
     /// BEGIN.
-    pub fn begin(&mut self, modes: TransactionModes) -> Result<()> {
+    pub async fn begin(&mut self, modes: TransactionModes) -> Result<()> {
         if self.open.as_ref().is_some_and(|open| open.explicit) {
             self.warn(state::ACTIVE_SQL_TRANSACTION, "there is already a transaction in progress");
-            return self.set_modes(modes);
+            return self.set_modes(modes).await;
         }
         if self.open.is_none() {
             return self.start(true, modes);
         }
         // What ran before in the same implicit transaction becomes part of the block.
-        self.set_modes(modes)?;
+        self.set_modes(modes).await?;
         if let Some(open) = &mut self.open {
             open.explicit = true;
         }
         Ok(())
     }
     /// SET TRANSACTION, and the modes of BEGIN.
-    pub fn set_modes(&mut self, modes: TransactionModes) -> Result<()> {
+    pub async fn set_modes(&mut self, modes: TransactionModes) -> Result<()> {
         let Some(open) = &self.open else {
             self.warn(state::NO_ACTIVE_SQL_TRANSACTION, "SET TRANSACTION can only be used in transaction blocks");
             return Ok(());
@@ -242,7 +271,10 @@ impl TransactionBlock {
                     "SET TRANSACTION ISOLATION LEVEL must be called before any query",
                 ));
             }
-            self.accept_isolation(isolation.name())?;
+            let level = self.accept_isolation(isolation.name())?;
+            if self.open.as_ref().is_some_and(|open| open.transaction.isolation() != level) {
+                self.begin_anew(level).await?;
+            }
             self.shared.with_settings(|stack| stack.set_fixed_local("transaction_isolation", isolation.name()))?;
         }
         if let Some(wanted) = modes.read_only {
@@ -350,6 +382,9 @@ impl TransactionBlock {
         let Some(savepoint) = open.savepoints.last_mut() else { return Ok(()) };
         shared.cursors.lock().rolled_back_to(savepoint.command);
         shared.references.lock().rolled_back_to(savepoint.command);
+        if let Some(advisory) = shared.advisory() {
+            advisory.rolled_back_to(savepoint.command);
+        }
         open.transaction.rollback_to(savepoint.command).await?;
         savepoint.command = open.transaction.advance_command();
         shared.with_settings(|stack| stack.rollback_to(savepoint.settings));
@@ -378,6 +413,7 @@ impl TransactionBlock {
                     self.shared.references.lock().end();
                     self.shared.cursors.lock().after_rollback();
                     open.transaction.rollback().await;
+                    end_advisory(&self.shared);
                     open.locks = self.database.catalog().locks().begin();
                     self.shared.set_locks(None);
                 }
@@ -392,7 +428,10 @@ impl TransactionBlock {
         self.shared.references.lock().end();
         self.shared.set_locks(None);
         self.shared.cursors.lock().before_commit();
-        match open.transaction.commit().await {
+        open.transaction.set_lock_timeout(self.shared.settings().lock_timeout());
+        let committed = open.transaction.commit().await;
+        end_advisory(&self.shared);
+        match committed {
             Ok(_) => {
                 self.shared.cursors.lock().after_commit();
                 self.shared.with_settings(|stack| stack.commit());
@@ -411,12 +450,20 @@ impl TransactionBlock {
             self.shared.references.lock().end();
             self.shared.cursors.lock().after_rollback();
             open.transaction.rollback().await;
+            end_advisory(&self.shared);
             self.shared.set_locks(None);
             self.shared.with_settings(|stack| stack.rollback());
         }
     }
     fn warn(&self, sqlstate: crate::error::SqlState, message: &str) {
         self.shared.notify(Notice::warning(sqlstate, message));
+    }
+}
+
+/// Gives back the advisory locks of a transaction that is over.
+fn end_advisory(shared: &SessionShared) {
+    if let Some(advisory) = shared.advisory() {
+        advisory.end_transaction();
     }
 }
 

@@ -6,6 +6,7 @@ use super::prepared::Prepared;
 use super::set::text_rows;
 use super::settings::registry;
 use super::statement::Statement;
+use super::table_locks::{self, TableLockMode, may_lock};
 use super::{Session, query};
 use crate::bind::bind_parameter_values;
 use crate::catalog::RelationKind;
@@ -16,6 +17,7 @@ use crate::types::{Datum, SqlType};
 use futures::TryStreamExt;
 use sqlparser::ast;
 use std::sync::Arc;
+use txn::locks::LockWait;
 
 /// Statements that a session may PREPARE.
 const MOST_PREPARED: usize = 10_000;
@@ -53,7 +55,7 @@ impl Session {
                 done("RESET")
             }
             StatementKind::Set { local, name, value } => {
-                self.run_set(*local, name, value.as_deref())?;
+                self.run_set(*local, name, value.as_deref()).await?;
                 done("SET")
             }
             StatementKind::SetTransaction { modes, session: true } => {
@@ -67,7 +69,7 @@ impl Session {
                         "SET TRANSACTION can only be used in transaction blocks",
                     ));
                 } else {
-                    self.block.set_modes(*modes)?;
+                    self.block.set_modes(*modes).await?;
                 }
                 done("SET")
             }
@@ -124,9 +126,25 @@ impl Session {
             }
             StatementKind::Fetch { cursor, direction, only_move } => self.fetch(cursor, *direction, *only_move).await?,
             StatementKind::CloseCursor(name) => self.close_cursor(name.as_deref())?,
-            StatementKind::Unlisten(_) => done("UNLISTEN"),
+            StatementKind::Listen(channel) => {
+                self.block.ensure()?;
+                self.shared.said.lock().listen(channel);
+                done("LISTEN")
+            }
+            StatementKind::Unlisten(channel) => {
+                self.block.ensure()?;
+                self.shared.said.lock().unlisten(channel.as_deref());
+                done("UNLISTEN")
+            }
+            StatementKind::Notify { channel, payload } => {
+                self.block.ensure()?;
+                self.shared.said.lock().notify(channel, payload)?;
+                done("NOTIFY")
+            }
             StatementKind::Checkpoint => done("CHECKPOINT"),
-            StatementKind::LockTable { tables, nowait } => self.lock_tables(statement.alone, tables, *nowait).await?,
+            StatementKind::LockTable { tables, mode, nowait } => {
+                self.lock_tables(statement.alone, tables, *mode, *nowait).await?
+            }
             _ => return Err(SqlError::internal("a statement that went the wrong way")),
         })
     }
@@ -173,7 +191,12 @@ impl Session {
     ) -> Result<(Arc<Prepared>, Vec<Datum>)> {
         let target = self.named(name)?.clone();
         let types: Vec<SqlType> = target.parameters.clone();
-        if values.is_empty() && types.is_empty() {
+        if values.len() != types.len() {
+            let message = format!("wrong number of parameters for prepared statement \"{name}\"");
+            let detail = format!("Expected {} parameters but got {}.", types.len(), values.len());
+            return Err(SqlError::syntax(message).detail(detail));
+        }
+        if values.is_empty() {
             return Ok((target, Vec::new()));
         }
         let context = self.begin_statement(Vec::new()).await?;
@@ -207,12 +230,16 @@ impl Session {
         match what {
             Discard::All => {
                 self.refuse_in_block("DISCARD ALL")?;
+                if let Some(advisory) = self.shared.advisory() {
+                    advisory.unlock_all();
+                }
                 self.block.ensure()?;
                 self.shared.with_settings(|stack| stack.reset_all());
                 self.statements.clear();
                 self.shared.cursors.lock().clear();
                 self.deallocated.push(Deallocated::All);
                 self.shared.sequences.clear();
+                self.shared.said.lock().unlisten(None);
                 Ok(done("DISCARD ALL"))
             }
             Discard::Plans => {
@@ -245,18 +272,27 @@ impl Session {
     }
 
     /// Keeps definitions of tables as they are until the transaction ends. Errors: 25P01, 42P01, 42809, 55P03.
-    async fn lock_tables(&mut self, alone: bool, names: &[ast::ObjectName], nowait: bool) -> Result<Outcome> {
+    async fn lock_tables(
+        &mut self,
+        alone: bool,
+        names: &[ast::ObjectName],
+        mode: TableLockMode,
+        nowait: bool,
+    ) -> Result<Outcome> {
         if alone && self.status() != super::TransactionStatus::InBlock {
             let message = "LOCK TABLE can only be used in transaction blocks";
             return Err(SqlError::new(state::NO_ACTIVE_SQL_TRANSACTION, message));
         }
-        let catalog = self.block.statement(false).await?.catalog;
+        let part = self.block.statement(true).await?;
         let settings = self.shared.settings();
+        if mode > TableLockMode::RowExclusive && !part.transaction.can_lock_rows() {
+            return Err(SqlError::unsupported(format!("LOCK TABLE in {} MODE on this store", mode.words())));
+        }
         let locks = self.block.locks().ok_or_else(|| SqlError::internal("a transaction without locks"))?;
         let timeout = if nowait { Some(std::time::Duration::ZERO) } else { settings.lock_timeout() };
         for name in names {
             let (schema, name) = fold_name(name)?;
-            let found = catalog.relation(schema.as_deref(), &name, settings.search_path());
+            let found = part.catalog.relation(schema.as_deref(), &name, settings.search_path());
             let table = found.ok_or_else(|| undefined_table(schema.as_deref(), &name))?;
             match table.kind {
                 RelationKind::Table | RelationKind::SystemView => {}
@@ -267,12 +303,17 @@ impl Session {
                         .detail("This operation is not supported for sequences."));
                 }
             }
-            locks.shared(table.oid, table.version, timeout).await.map_err(|error| match error.state() {
+            may_lock(&part.catalog, &settings, &table, mode)?;
+            let named = |error: SqlError| match error.state() {
                 state::LOCK_NOT_AVAILABLE if nowait => {
                     SqlError::new(state::LOCK_NOT_AVAILABLE, format!("could not obtain lock on relation \"{name}\""))
                 }
                 _ => error,
-            })?;
+            };
+            let wait = if nowait { LockWait::No } else { LockWait::For(timeout) };
+            let database = self.shared.database_oid;
+            table_locks::acquire(&part.transaction, database, table.oid, mode, wait).await.map_err(named)?;
+            locks.shared(table.oid, table.version, timeout).await.map_err(named)?;
         }
         Ok(done("LOCK TABLE"))
     }

@@ -4,7 +4,9 @@
 //! |---|---|
 //! | bool | Boolean |
 //! | int2, int4, int8 | Int16, Int32, Int64 |
-//! | oid and reg* | Int64 (0..=2^32-1) |
+//! | oid and reg*, xid, cid | Int64 (0..=2^32-1) |
+//! | xid8 | Int64: the number, its highest bit turned over, so that the order is that of numbers without sign |
+//! | tid | Int64: the block times 2^16, and the number in it |
 //! | float4, float8 | Float32, Float64 |
 //! | numeric | Binary: the bytes of `numeric::Numeric`, ordered by value, then by scale |
 //! | text, varchar(n), char(n), name, "char", unknown | Utf8 |
@@ -21,25 +23,29 @@
 //! | uuid | FixedSizeBinary(16) |
 //! | an enum | Int64: the place of the label, in the order of labels |
 //! | a record | Binary: the bytes of `record`, ordered by the fields |
-//! | array of T | List(item: T, nullable) |
+//! | array of T | a struct of a list of T and the shape: see `array` |
 //! | void | Null |
 //!
 //! Must not know wire, catalog or plans.
 
+pub mod array;
 pub mod datetime;
 pub mod enumeration;
 pub mod interval;
 pub mod json;
 pub mod jsonpath;
 pub mod length;
+mod named;
 pub mod numeric;
+pub mod place;
 pub mod record;
 pub mod text;
 pub mod time;
 pub mod value;
 
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, TimeUnit};
-use std::sync::Arc;
+pub use named::{system_type, type_named};
+
+use datafusion::arrow::datatypes::{DataType, TimeUnit};
 
 /// A value: DataFusion's scalar, in the Arrow form of its type.
 pub type Datum = datafusion::scalar::ScalarValue;
@@ -80,7 +86,22 @@ pub enum BaseType {
     Regclass,
     Regtype,
     Regproc,
+    Regprocedure,
+    Regoper,
+    Regoperator,
+    Regrole,
     Regnamespace,
+    Regcollation,
+    Regconfig,
+    Regdictionary,
+    /// A transaction's number as system columns have it.
+    Xid,
+    /// A command's number within its transaction.
+    Cid,
+    /// A transaction's number that never comes again.
+    Xid8,
+    /// The place of a row in its table: block and number.
+    Tid,
     /// A type of labels that a user made.
     Enum(enumeration::EnumType),
     /// A row as a value.
@@ -175,14 +196,19 @@ impl SqlType {
             BaseType::Bool => DataType::Boolean,
             BaseType::Int2 => DataType::Int16,
             BaseType::Int4 => DataType::Int32,
-            BaseType::Int8
-            | BaseType::Time
-            | BaseType::Oid
-            | BaseType::Regclass
+            BaseType::Int8 | BaseType::Time | BaseType::Oid | BaseType::Enum(_) => DataType::Int64,
+            BaseType::Xid | BaseType::Cid | BaseType::Xid8 | BaseType::Tid => DataType::Int64,
+            BaseType::Regclass
             | BaseType::Regtype
             | BaseType::Regproc
+            | BaseType::Regprocedure
+            | BaseType::Regoper
+            | BaseType::Regoperator
+            | BaseType::Regrole
             | BaseType::Regnamespace
-            | BaseType::Enum(_) => DataType::Int64,
+            | BaseType::Regcollation
+            | BaseType::Regconfig
+            | BaseType::Regdictionary => DataType::Int64,
             BaseType::Float4 => DataType::Float32,
             BaseType::Float8 => DataType::Float64,
             BaseType::Numeric | BaseType::Interval | BaseType::Timetz => DataType::Binary,
@@ -203,10 +229,7 @@ impl SqlType {
             BaseType::Uuid => DataType::FixedSizeBinary(16),
             BaseType::Void => DataType::Null,
         };
-        if self.array { DataType::List(Self::list_item(base)) } else { base }
-    }
-    fn list_item(item: DataType) -> FieldRef {
-        Arc::new(Field::new_list_field(item, true))
+        if self.array { array::data_type(base) } else { base }
     }
     /// Whether values are character strings.
     pub fn is_string(&self) -> bool {
@@ -266,7 +289,18 @@ impl SqlType {
             BaseType::Regclass => (2205, 2210),
             BaseType::Regtype => (2206, 2211),
             BaseType::Regproc => (24, 1008),
+            BaseType::Regprocedure => (2202, 2207),
+            BaseType::Regoper => (2203, 2208),
+            BaseType::Regoperator => (2204, 2209),
+            BaseType::Regrole => (4096, 4097),
             BaseType::Regnamespace => (4089, 4090),
+            BaseType::Regcollation => (4191, 4192),
+            BaseType::Regconfig => (3734, 3735),
+            BaseType::Regdictionary => (3769, 3770),
+            BaseType::Xid => (28, 1011),
+            BaseType::Cid => (29, 1012),
+            BaseType::Xid8 => (5069, 271),
+            BaseType::Tid => (27, 1010),
             BaseType::Enum(ty) => (ty.descriptor().oid, ty.descriptor().array_oid),
             BaseType::Record(_) => (2249, 2287),
             BaseType::Unknown => (705, 705),
@@ -307,7 +341,7 @@ impl SqlType {
             .find(|ty| ty.oid() == oid)
     }
     /// Every base.
-    pub const ALL_BASES: [BaseType; 30] = [
+    pub const ALL_BASES: [BaseType; 41] = [
         BaseType::Bool,
         BaseType::Int2,
         BaseType::Int4,
@@ -335,7 +369,18 @@ impl SqlType {
         BaseType::Regclass,
         BaseType::Regtype,
         BaseType::Regproc,
+        BaseType::Regprocedure,
+        BaseType::Regoper,
+        BaseType::Regoperator,
+        BaseType::Regrole,
         BaseType::Regnamespace,
+        BaseType::Regcollation,
+        BaseType::Regconfig,
+        BaseType::Regdictionary,
+        BaseType::Xid,
+        BaseType::Cid,
+        BaseType::Xid8,
+        BaseType::Tid,
         BaseType::Unknown,
         BaseType::Void,
     ];
@@ -354,9 +399,20 @@ impl SqlType {
             | BaseType::Regclass
             | BaseType::Regtype
             | BaseType::Regproc
+            | BaseType::Regprocedure
+            | BaseType::Regoper
+            | BaseType::Regoperator
+            | BaseType::Regrole
             | BaseType::Regnamespace
+            | BaseType::Regcollation
+            | BaseType::Regconfig
+            | BaseType::Regdictionary
+            | BaseType::Xid
+            | BaseType::Cid
             | BaseType::Enum(_)
             | BaseType::Void => 4,
+            BaseType::Tid => 6,
+            BaseType::Xid8 => 8,
             BaseType::Int8 | BaseType::Float8 | BaseType::Timestamp | BaseType::Timestamptz | BaseType::Time => 8,
             BaseType::Timetz => 12,
             BaseType::Uuid | BaseType::Interval => 16,
@@ -406,7 +462,18 @@ impl SqlType {
             BaseType::Regclass => "regclass",
             BaseType::Regtype => "regtype",
             BaseType::Regproc => "regproc",
+            BaseType::Regprocedure => "regprocedure",
+            BaseType::Regoper => "regoper",
+            BaseType::Regoperator => "regoperator",
+            BaseType::Regrole => "regrole",
             BaseType::Regnamespace => "regnamespace",
+            BaseType::Regcollation => "regcollation",
+            BaseType::Regconfig => "regconfig",
+            BaseType::Regdictionary => "regdictionary",
+            BaseType::Xid => "xid",
+            BaseType::Cid => "cid",
+            BaseType::Xid8 => "xid8",
+            BaseType::Tid => "tid",
             BaseType::Enum(ty) => &ty.descriptor().name,
             BaseType::Record(_) => "record",
             BaseType::Unknown => "unknown",
@@ -455,71 +522,26 @@ pub fn make_numeric_modifier(precision: i32, scale: i32) -> i32 {
     ((precision << 16) | (scale & 0x7ff)) + 4
 }
 
-/// The type with this name as SQL writes it: `int4`, `integer`, `character varying(20)`, `text[]`, `_text`.
-pub fn type_named(name: &str) -> Option<SqlType> {
-    let mut name = name.trim().to_ascii_lowercase();
-    if let Some(rest) = name.strip_prefix("pg_catalog.") {
-        name = rest.to_string();
+impl BaseType {
+    /// Whether values are OIDs that are written as names: `regclass` and its kin.
+    pub const fn is_object_name(self) -> bool {
+        matches!(
+            self,
+            BaseType::Regclass
+                | BaseType::Regtype
+                | BaseType::Regproc
+                | BaseType::Regprocedure
+                | BaseType::Regoper
+                | BaseType::Regoperator
+                | BaseType::Regrole
+                | BaseType::Regnamespace
+                | BaseType::Regcollation
+                | BaseType::Regconfig
+                | BaseType::Regdictionary
+        )
     }
-    if let Some(element) = name.strip_suffix("[]").or_else(|| name.strip_prefix('_')) {
-        return type_named(element).map(|ty| ty.element().with_modifier(ty.modifier).array_of());
+    /// Whether values are OIDs: `oid`, `regclass` and its kin.
+    pub const fn is_oid(self) -> bool {
+        matches!(self, BaseType::Oid) || self.is_object_name()
     }
-    let (base, modifier) = match name.split_once('(') {
-        Some((base, rest)) => {
-            let (inside, after) = rest.split_once(')')?;
-            let numbers =
-                inside.split(',').map(|number| number.trim().parse::<i32>().ok()).collect::<Option<Vec<_>>>()?;
-            (format!("{} {}", base.trim(), after.trim()).trim().to_string(), numbers)
-        }
-        None => (name, Vec::new()),
-    };
-    let ty = match base.as_str() {
-        "bool" | "boolean" => SqlType::BOOL,
-        "int2" | "smallint" => SqlType::INT2,
-        "int4" | "int" | "integer" => SqlType::INT4,
-        "int8" | "bigint" => SqlType::INT8,
-        "float4" | "real" => SqlType::FLOAT4,
-        "float8" | "double precision" | "float" => SqlType::FLOAT8,
-        "numeric" | "decimal" => SqlType::NUMERIC,
-        "text" => SqlType::TEXT,
-        "varchar" | "character varying" => SqlType::VARCHAR,
-        "bpchar" | "character" | "char" => SqlType::CHAR,
-        "name" => SqlType::NAME,
-        "\"char\"" => SqlType::SINGLE_CHAR,
-        "bytea" => SqlType::BYTEA,
-        "date" => SqlType::DATE,
-        "timestamp" | "timestamp without time zone" => SqlType::TIMESTAMP,
-        "timestamptz" | "timestamp with time zone" => SqlType::TIMESTAMPTZ,
-        "interval" => SqlType::INTERVAL,
-        "time" | "time without time zone" => SqlType::TIME,
-        "timetz" | "time with time zone" => SqlType::TIMETZ,
-        "json" => SqlType::JSON,
-        "jsonb" => SqlType::JSONB,
-        "jsonpath" => SqlType::JSONPATH,
-        "uuid" => SqlType::UUID,
-        "oid" => SqlType::OID,
-        "regclass" => SqlType::REGCLASS,
-        "regtype" => SqlType::of(BaseType::Regtype),
-        "regproc" => SqlType::of(BaseType::Regproc),
-        "regnamespace" => SqlType::of(BaseType::Regnamespace),
-        "int2vector" => SqlType::INT2VECTOR,
-        "oidvector" => SqlType::OIDVECTOR,
-        "unknown" => SqlType::UNKNOWN,
-        "void" => SqlType::VOID,
-        _ => return None,
-    };
-    Some(match (ty.base, modifier.as_slice()) {
-        (BaseType::Numeric, [precision]) => ty.with_modifier(make_numeric_modifier(*precision, 0)),
-        (BaseType::Numeric, [precision, scale]) => ty.with_modifier(make_numeric_modifier(*precision, *scale)),
-        (BaseType::Varchar | BaseType::Char, [length]) => ty.with_modifier(length + 4),
-        (BaseType::Char, []) if base != "bpchar" => ty.with_modifier(5),
-        (BaseType::Time | BaseType::Timetz | BaseType::Timestamp | BaseType::Timestamptz, [digits @ 0..=6]) => {
-            ty.with_modifier(*digits)
-        }
-        (BaseType::Interval, [digits @ 0..=6]) => {
-            ty.with_modifier(interval::Restriction::of_precision(*digits).modifier())
-        }
-        (_, []) => ty,
-        _ => return None,
-    })
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Result, SqlError};
 use crate::types::Datum;
+use crate::types::array::ArrayValue;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{
     DataType, Date32Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, TimeUnit, TimestampMicrosecondType,
@@ -24,7 +25,14 @@ pub enum ValueRef<'a> {
     Text(&'a str),
     /// numeric, bytea, uuid.
     Bytes(&'a [u8]),
-    List(ArrayRef),
+    Array(ArrayValue),
+}
+
+impl ValueRef<'_> {
+    /// An array of one dimension with these elements.
+    pub fn array(elements: ArrayRef) -> Self {
+        ValueRef::Array(elements.into())
+    }
 }
 
 fn foreign(data_type: &DataType) -> SqlError {
@@ -56,7 +64,7 @@ pub fn value_at(array: &dyn Array, row: usize) -> Result<ValueRef<'_>> {
         DataType::Binary => ValueRef::Bytes(array.as_binary::<i32>().value(row)),
         DataType::LargeBinary => ValueRef::Bytes(array.as_binary::<i64>().value(row)),
         DataType::FixedSizeBinary(_) => ValueRef::Bytes(array.as_fixed_size_binary().value(row)),
-        DataType::List(_) => ValueRef::List(array.as_list::<i32>().value(row)),
+        DataType::Struct(_) => ValueRef::Array(ArrayValue::at(array.as_struct(), row)?),
         DataType::Null => ValueRef::Null,
         other => return Err(foreign(other)),
     })
@@ -81,7 +89,7 @@ pub fn value_of(datum: &Datum) -> Result<ValueRef<'_>> {
         ScalarValue::Binary(Some(value))
         | ScalarValue::LargeBinary(Some(value))
         | ScalarValue::FixedSizeBinary(_, Some(value)) => ValueRef::Bytes(value),
-        ScalarValue::List(list) => ValueRef::List(list.value(0)),
+        ScalarValue::Struct(array) => ValueRef::Array(ArrayValue::at(array, 0)?),
         other => return Err(foreign(&other.data_type())),
     })
 }

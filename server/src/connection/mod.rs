@@ -185,8 +185,8 @@ impl Connection {
         loop {
             let limit = self.resting.then(|| self.session.idle_limit()).flatten();
             let frame = match limit {
-                None => self.next_frame().await?,
-                Some((limit, error)) => match tokio::time::timeout(limit, self.next_frame()).await {
+                None => self.awaited().await?,
+                Some((limit, error)) => match tokio::time::timeout(limit, self.awaited()).await {
                     Ok(frame) => frame?,
                     Err(_) => return Err(ConnectionError::Fatal(error)),
                 },
@@ -199,6 +199,28 @@ impl Connection {
             if self.out.is_full() {
                 self.out.flush(&mut self.stream).await?;
             }
+        }
+    }
+
+    /// The next message; meanwhile a client that rests outside of a transaction is told what others NOTIFY.
+    async fn awaited(&mut self) -> Result<Option<Frame>> {
+        loop {
+            let inbox = self.session.inbox();
+            let listens = self.resting && self.session.status() == TransactionStatus::Idle;
+            tokio::select! {
+                biased;
+                frame = self.next_frame() => return frame,
+                () = inbox.arrived(), if listens => {}
+            }
+            self.send_notifications();
+            self.out.flush(&mut self.stream).await?;
+        }
+    }
+
+    /// What other sessions told this one.
+    fn send_notifications(&mut self) {
+        for notification in self.session.inbox().take() {
+            self.out.notification(&notification);
         }
     }
 
@@ -243,10 +265,14 @@ impl Connection {
 
     /// Ends a batch: what clients wait for before they send more.
     pub(crate) async fn ready(&mut self) -> Result<()> {
-        if self.session.status() == TransactionStatus::Idle {
+        let idle = self.session.status() == TransactionStatus::Idle;
+        if idle {
             self.portals.clear();
         }
         self.send_notices();
+        if idle {
+            self.send_notifications();
+        }
         for (name, value) in self.session.take_parameter_changes() {
             self.out.parameter_status(&name, &value);
         }

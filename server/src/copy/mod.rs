@@ -8,7 +8,7 @@ use bytes::BufMut;
 use futures::StreamExt;
 use pgwire::messages::copy::{CopyInResponse, CopyOutResponse};
 use planner::SqlError;
-use planner::session::{CopyIn, CopyOut};
+use planner::session::{CopyFormat, CopyIn, CopyOut};
 use std::io;
 
 impl Connection {
@@ -16,7 +16,8 @@ impl Connection {
     pub(crate) async fn copy_in(&mut self, mut copy: CopyIn) -> Result<String> {
         let columns = copy.columns();
         self.send_notices();
-        self.out.message(&CopyInResponse::new(0, count(columns)?, vec![0; columns]));
+        let (all, each) = formats(copy.format());
+        self.out.message(&CopyInResponse::new(all, count(columns)?, vec![each; columns]));
         self.out.flush(&mut self.stream).await?;
         loop {
             let cancel = self.backend.cancel.clone();
@@ -52,7 +53,8 @@ impl Connection {
 
     /// COPY TO STDOUT. Answers the command tag.
     pub(crate) async fn copy_out(&mut self, mut copy: CopyOut) -> Result<String> {
-        self.out.message(&CopyOutResponse::new(0, count(copy.columns)?, vec![0; copy.columns]));
+        let (all, each) = formats(copy.format);
+        self.out.message(&CopyOutResponse::new(all, count(copy.columns)?, vec![each; copy.columns]));
         let mut rows = 0;
         loop {
             let cancel = &self.backend.cancel;
@@ -81,6 +83,14 @@ impl Connection {
         }
         self.out.bare(b'c');
         Ok(format!("COPY {rows}"))
+    }
+}
+
+/// The format of the whole, and of each column.
+fn formats(format: CopyFormat) -> (i8, i16) {
+    match format {
+        CopyFormat::Text | CopyFormat::Csv => (0, 0),
+        CopyFormat::Binary => (1, 1),
     }
 }
 

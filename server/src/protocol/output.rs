@@ -7,7 +7,7 @@ use crate::error::{Severity, write_error, write_message, write_notice};
 use bytes::{BufMut, BytesMut};
 use pgwire::messages::Message;
 use planner::SqlError;
-use planner::session::{Notice, OutputColumn, TransactionStatus};
+use planner::session::{Notice, Notification, OutputColumn, TransactionStatus};
 use std::io;
 use tokio::io::AsyncWriteExt;
 
@@ -94,6 +94,15 @@ impl Output {
     /// NoticeResponse.
     pub fn notice(&mut self, notice: &Notice) {
         write_notice(&mut self.buffer, notice.severity, &notice.fields);
+    }
+
+    /// NotificationResponse.
+    pub fn notification(&mut self, notification: &Notification) {
+        self.frame(b'A', |buffer| {
+            buffer.put_i32(notification.pid);
+            put_string(buffer, &notification.channel);
+            put_string(buffer, &notification.payload);
+        });
     }
 
     /// ReadyForQuery.

@@ -7,12 +7,14 @@ use crate::error::protocol_violation;
 use crate::protocol::reader::utf8;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use datafusion::arrow::array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, FixedSizeBinaryArray, Float32Array, Float64Array,
-    Int16Array, Int32Array, Int64Array, LargeBinaryArray, ListArray, StringArray, TimestampMicrosecondArray,
+    Array, BinaryArray, BooleanArray, Date32Array, FixedSizeBinaryArray, Float32Array, Float64Array, Int16Array,
+    Int32Array, Int64Array, LargeBinaryArray, StringArray, StructArray, TimestampMicrosecondArray, new_empty_array,
 };
 use datafusion::scalar::ScalarValue;
+use planner::types::array::{self, ArrayValue, Dimension, MOST_DIMENSIONS, too_many_dimensions};
 use planner::types::interval::Interval;
 use planner::types::numeric::Numeric;
+use planner::types::place;
 use planner::types::time::TimeTz;
 use planner::types::{BaseType, Datum, SqlType};
 use planner::{SqlError, state};
@@ -21,9 +23,6 @@ use planner::{SqlError, state};
 const EPOCH_DAYS: i32 = 10_957;
 /// Microseconds from 1970-01-01 to 2000-01-01.
 const EPOCH_MICROS: i64 = EPOCH_DAYS as i64 * 86_400_000_000;
-/// Most elements of an array, as PostgreSQL's MaxArraySize in spirit: beyond it no message is honest.
-const MAX_ELEMENTS: usize = 64 * 1024 * 1024;
-
 type Result<T> = std::result::Result<T, SqlError>;
 
 /// An array as the Arrow form of its SQL type; an internal error when a plan gave another.
@@ -37,17 +36,32 @@ pub fn cast<T: 'static>(array: &dyn Array, ty: SqlType) -> Result<&T> {
 /// Appends the binary form of a value that is not NULL, without its length.
 pub fn write(ty: SqlType, array: &dyn Array, row: usize, out: &mut BytesMut) -> Result<()> {
     if ty.array {
-        return write_array(ty, cast::<ListArray>(array, ty)?.value(row), out);
+        return write_array(ty, &ArrayValue::at(cast::<StructArray>(array, ty)?, row)?, out);
     }
     match ty.base {
         BaseType::Bool => out.put_u8(u8::from(cast::<BooleanArray>(array, ty)?.value(row))),
         BaseType::Int2 => out.put_i16(cast::<Int16Array>(array, ty)?.value(row)),
         BaseType::Int4 => out.put_i32(cast::<Int32Array>(array, ty)?.value(row)),
         BaseType::Int8 => out.put_i64(cast::<Int64Array>(array, ty)?.value(row)),
-        BaseType::Oid | BaseType::Regclass | BaseType::Regtype | BaseType::Regproc | BaseType::Regnamespace => {
+        BaseType::Oid
+        | BaseType::Regclass
+        | BaseType::Regtype
+        | BaseType::Regproc
+        | BaseType::Regprocedure
+        | BaseType::Regoper
+        | BaseType::Regoperator
+        | BaseType::Regrole
+        | BaseType::Regnamespace
+        | BaseType::Regcollation
+        | BaseType::Regconfig
+        | BaseType::Regdictionary
+        | BaseType::Xid
+        | BaseType::Cid => {
             let oid = cast::<Int64Array>(array, ty)?.value(row);
             out.put_u32(u32::try_from(oid).map_err(|_| SqlError::internal(format!("OID {oid} out of range")))?);
         }
+        BaseType::Xid8 => out.put_u64(place::xid8_number(cast::<Int64Array>(array, ty)?.value(row))),
+        BaseType::Tid => out.put_slice(&place::wire_of_tid(cast::<Int64Array>(array, ty)?.value(row))),
         BaseType::Float4 => out.put_f32(cast::<Float32Array>(array, ty)?.value(row)),
         BaseType::Float8 => out.put_f64(cast::<Float64Array>(array, ty)?.value(row)),
         BaseType::Numeric => {
@@ -116,17 +130,18 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, out: &mut BytesMut) -> 
     Ok(())
 }
 
-fn write_array(ty: SqlType, elements: ArrayRef, out: &mut BytesMut) -> Result<()> {
+fn write_array(ty: SqlType, array: &ArrayValue, out: &mut BytesMut) -> Result<()> {
     let element = ty.element();
+    let elements = array.elements();
     let too_long = || SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "array too long");
-    out.put_i32(i32::from(!elements.is_empty()));
+    let dimensions = array.dimensions();
+    out.put_i32(i32::try_from(dimensions.len()).map_err(|_| too_long())?);
     out.put_i32(i32::from(elements.null_count() > 0));
     out.put_u32(element.oid());
-    if elements.is_empty() {
-        return Ok(());
+    for dimension in dimensions {
+        out.put_i32(dimension.length);
+        out.put_i32(dimension.lower);
     }
-    out.put_i32(i32::try_from(elements.len()).map_err(|_| too_long())?);
-    out.put_i32(if ty.is_vector() { 0 } else { 1 });
     for row in 0..elements.len() {
         if elements.is_null(row) {
             out.put_i32(-1);
@@ -134,7 +149,7 @@ fn write_array(ty: SqlType, elements: ArrayRef, out: &mut BytesMut) -> Result<()
         }
         let start = out.len();
         out.put_i32(0);
-        write(element, &elements, row, out)?;
+        write(element, elements.as_ref(), row, out)?;
         let length = i32::try_from(out.len() - start - 4).map_err(|_| too_long())?;
         if let Some(place) = out.get_mut(start..start + 4) {
             place.copy_from_slice(&length.to_be_bytes());
@@ -158,9 +173,22 @@ pub fn read(ty: SqlType, bytes: &Bytes) -> Result<Datum> {
         BaseType::Int2 => Datum::Int16(Some(i16::from_be_bytes(fixed(bytes)?))),
         BaseType::Int4 => Datum::Int32(Some(i32::from_be_bytes(fixed(bytes)?))),
         BaseType::Int8 => Datum::Int64(Some(i64::from_be_bytes(fixed(bytes)?))),
-        BaseType::Oid | BaseType::Regclass | BaseType::Regtype | BaseType::Regproc | BaseType::Regnamespace => {
-            Datum::Int64(Some(i64::from(u32::from_be_bytes(fixed(bytes)?))))
-        }
+        BaseType::Xid8 => Datum::Int64(Some(place::xid8_value(u64::from_be_bytes(fixed(bytes)?)))),
+        BaseType::Tid => Datum::Int64(Some(place::tid_of_wire(fixed(bytes)?))),
+        BaseType::Oid
+        | BaseType::Regclass
+        | BaseType::Regtype
+        | BaseType::Regproc
+        | BaseType::Regprocedure
+        | BaseType::Regoper
+        | BaseType::Regoperator
+        | BaseType::Regrole
+        | BaseType::Regnamespace
+        | BaseType::Regcollation
+        | BaseType::Regconfig
+        | BaseType::Regdictionary
+        | BaseType::Xid
+        | BaseType::Cid => Datum::Int64(Some(i64::from(u32::from_be_bytes(fixed(bytes)?)))),
         BaseType::Float4 => Datum::Float32(Some(f32::from_be_bytes(fixed(bytes)?))),
         BaseType::Float8 => Datum::Float64(Some(f64::from_be_bytes(fixed(bytes)?))),
         BaseType::Numeric => Datum::Binary(Some(Numeric::from_wire(bytes)?.apply_modifier(ty.modifier)?.to_bytes())),
@@ -268,21 +296,19 @@ fn read_array(ty: SqlType, mut bytes: Bytes) -> Result<Datum> {
             format!("binary data has array element type {oid} instead of expected {}", element.oid()),
         ));
     }
-    let count = match dimensions {
-        0 => 0,
-        1 => {
-            let count = bytes.try_get_i32().map_err(short)?;
-            let lower = bytes.try_get_i32().map_err(short)?;
-            if lower != i32::from(!ty.is_vector()) {
-                return Err(SqlError::unsupported("an array whose lower bound is not 1"));
-            }
-            usize::try_from(count).map_err(|_| invalid(format!("invalid array length {count}")))?
-        }
-        2..=6 => return Err(SqlError::unsupported("an array of several dimensions")),
-        other => return Err(invalid(format!("invalid number of dimensions: {other}"))),
+    let dimensions = match usize::try_from(dimensions) {
+        Ok(dimensions) if dimensions <= MOST_DIMENSIONS => dimensions,
+        Ok(dimensions) => return Err(too_many_dimensions(dimensions)),
+        Err(_) => return Err(invalid(format!("invalid number of dimensions: {dimensions}"))),
     };
+    let mut shape = Vec::with_capacity(dimensions);
+    for _ in 0..dimensions {
+        let length = bytes.try_get_i32().map_err(short)?;
+        shape.push(Dimension { length, lower: bytes.try_get_i32().map_err(short)? });
+    }
+    let count = array::count(&shape)?;
     // Each element has at least its length.
-    if count > MAX_ELEMENTS || count.saturating_mul(4) > bytes.len() {
+    if count.saturating_mul(4) > bytes.len() {
         return Err(insufficient());
     }
     let mut elements = Vec::with_capacity(count);
@@ -297,7 +323,11 @@ fn read_array(ty: SqlType, mut bytes: Bytes) -> Result<Datum> {
     if !bytes.is_empty() {
         return Err(invalid("incorrect binary data format"));
     }
-    Ok(Datum::List(ScalarValue::new_list_nullable(&elements, &element.arrow())))
+    let elements = match elements.is_empty() {
+        true => new_empty_array(&element.arrow()),
+        false => ScalarValue::iter_to_array(elements)?,
+    };
+    ArrayValue::new(elements, &shape)?.into_datum()
 }
 
 /// 22P03.
@@ -381,13 +411,23 @@ mod tests {
     fn arrays_come_back_with_their_nulls() {
         let ints = [Datum::Int32(Some(1)), Datum::Int32(None), Datum::Int32(Some(3))];
         for elements in [&ints[..], &[]] {
-            let list = Datum::List(ScalarValue::new_list_nullable(elements, &SqlType::INT4.arrow()));
+            let list = ArrayValue::datum_of(elements, SqlType::INT4).unwrap();
             let ty = SqlType::INT4.array_of();
             let bytes = written(ty, &list);
             assert_eq!(read(ty, &bytes).unwrap(), list);
             for end in 0..bytes.len() {
                 assert!(read(ty, &bytes.slice(..end)).is_err());
             }
+        }
+    }
+
+    #[test]
+    fn arrays_of_any_shape_come_back() {
+        use planner::types::text::{InputContext, input};
+        for text in ["{{1,2},{3,NULL}}", "[0:1]={7,8}", "[-1:-1][2:3]={{1,2}}"] {
+            let ty = SqlType::INT4.array_of();
+            let datum = input(ty, text, &InputContext::PLAIN).unwrap();
+            assert_eq!(read(ty, &written(ty, &datum)).unwrap(), datum, "{text}");
         }
     }
 
@@ -406,6 +446,8 @@ mod tests {
         assert_eq!(read(SqlType::TEXT, b"\xc3\x28"), Err("22021"));
         assert_eq!(read(SqlType::DATE, &[0x7f, 0xff, 0xff, 0xf0]), Err("22008"));
         let huge = b"\0\0\0\x01\0\0\0\0\0\0\0\x17\x7f\xff\xff\xff\0\0\0\x01";
-        assert_eq!(read(SqlType::INT4.array_of(), huge), Err("08P01"));
+        assert_eq!(read(SqlType::INT4.array_of(), huge), Err("54000"));
+        let cut = b"\0\0\0\x01\0\0\0\0\0\0\0\x17\0\0\xff\xff\0\0\0\x01";
+        assert_eq!(read(SqlType::INT4.array_of(), cut), Err("08P01"));
     }
 }

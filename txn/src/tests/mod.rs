@@ -17,5 +17,6 @@ pub(crate) mod hooked;
 pub(crate) mod nodes;
 mod oracle;
 mod pitfalls;
+mod row_locks;
 mod scripts;
 mod status;

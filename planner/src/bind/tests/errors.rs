@@ -54,7 +54,6 @@ async fn errors_are_worded_and_placed_as_postgresql_does() {
             Some(24),
         ),
         ("select sum(id) over w from t", "42704", "window \"w\" does not exist", Some(8)),
-        ("select * from t for update nowait", "0A000", "NOWAIT is not supported", None),
         ("select (row(1)).f2", "42703", "could not identify column \"f2\" in record data type", None),
         ("select b collate \"de_DE\" from t", "0A000", "the collation \"de_DE\" is not supported", None),
         (

@@ -55,5 +55,5 @@ async fn writes_with_other_tables() {
     assert!(text.contains("Delete: t"), "{text}");
     let text = plan(&bench, "select id from t order by b limit 1 for no key update");
     assert!(text.contains("LockRows: t NoKeyUpdate"), "{text}");
-    assert!(text.find("LockRows") < text.find("Limit"), "{text}");
+    assert!(text.find("Limit") < text.find("LockRows"), "no more rows are locked than are taken: {text}");
 }

@@ -10,11 +10,13 @@ use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::physical_expr::PhysicalExpr;
 use std::sync::Arc;
 
-/// A CHECK constraint, ready to run over the live columns.
+/// A CHECK constraint or CHECK OPTION, ready to run over the live columns.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// Name of the constraint.
+    /// Name of the constraint, or of the view.
     pub name: String,
+    /// Whether it is a view's.
+    pub view: bool,
     /// Over the live columns.
     pub expression: Arc<dyn PhysicalExpr>,
 }
@@ -32,7 +34,7 @@ pub fn batch_of(schema: &SchemaRef, columns: &[ArrayRef], rows: usize) -> Result
     Ok(RecordBatch::try_new_with_options(schema.clone(), columns.to_vec(), &options)?)
 }
 
-/// The first row that fails NOT NULL or CHECK, with its error. Errors: what the checks themselves raise.
+/// The first row that fails NOT NULL, CHECK or a view's CHECK OPTION, with its error. Errors: what the checks themselves raise.
 pub fn first_failure(
     codec: &TableCodec,
     checks: &[Check],
@@ -78,6 +80,12 @@ pub fn first_failure(
             if let Some(row) = failed
                 && first.as_ref().is_none_or(|(found, _)| row < *found)
             {
+                if check.view {
+                    let message = format!("new row violates check option for view \"{}\"", check.name);
+                    let detail = failing_row(table, &columns, row);
+                    first = Some((row, SqlError::new("44000", message).detail(detail)));
+                    continue;
+                }
                 let error = SqlError::new(
                     state::CHECK_VIOLATION,
                     format!("new row for relation \"{}\" violates check constraint \"{}\"", table.name, check.name),

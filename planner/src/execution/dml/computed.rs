@@ -47,6 +47,8 @@ pub struct IndexExpressions {
 pub struct Rules {
     /// CHECK constraints by name, over the live columns qualified by the table's name.
     pub checks: Vec<(String, Expr)>,
+    /// WITH CHECK OPTION of views by name, in the order in which they are asked, over the same columns; never NULL.
+    pub views: Vec<(String, Expr)>,
     /// What is computed.
     pub computed: Computed,
 }

@@ -2,6 +2,7 @@
 
 use super::check::{batch_of, first_failure};
 use super::codec::TableCodec;
+use super::row_locks::patience;
 use super::run::{Run, pick, put_entry};
 use crate::catalog::IndexDescriptor;
 use crate::encoding::{IndexDecoder, IndexEntry, RowDecoder};
@@ -179,7 +180,7 @@ impl Run {
     }
 
     /// Notes for the other parts of the statement that a row is written; false when one of them has written it.
-    fn note(&mut self, key: &Bytes) -> bool {
+    pub fn note(&mut self, key: &Bytes) -> bool {
         let new = !self.shared || self.context.held.note_written(key);
         self.noted += usize::from(self.shared && new);
         new
@@ -209,7 +210,7 @@ impl Run {
         spaces.sort_by_key(|keys| keys.index.oid);
         for keys in &mut spaces {
             let wanted: Vec<Bytes> = keys.keys.iter().flatten().cloned().collect();
-            let mut found = self.existing(&wanted).await?.into_iter();
+            let mut found = self.existing(keys.index, &wanted).await?.into_iter();
             keys.existing = keys.keys.iter().map(|key| key.as_ref().and_then(|_| found.next().flatten())).collect();
         }
         Ok(spaces)
@@ -225,7 +226,13 @@ impl Run {
         let table = self.target.codec.table.clone();
         let ids: Vec<_> = table.live_columns().map(|column| column.id).collect();
         let mut decoder = RowDecoder::new(&table, &ids, false)?;
-        let values = self.context.transaction.get_many(keys, OwnWrites::All).await?;
+        if self.reads_newest() {
+            // They are kept from being deleted already: see `existing`.
+            let rows: Vec<(Bytes, LockStrength)> =
+                keys.iter().map(|key| (key.clone(), LockStrength::NoKeyUpdate)).collect();
+            self.context.transaction.lock_rows(&rows, patience(&self.context)).await?;
+        }
+        let values = self.context.transaction.get_many(keys, OwnWrites::Newest).await?;
         for (key, value) in keys.iter().zip(values) {
             let value = value.ok_or_else(|| {
                 SqlError::new(state::DATA_CORRUPTED, format!("an index of \"{}\" has an entry without row", table.name))
@@ -290,7 +297,8 @@ fn affected_twice() -> SqlError {
         .hint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
 }
 
-fn position(row: usize) -> Result<u32> {
+/// A row's number within its batch.
+pub fn position(row: usize) -> Result<u32> {
     u32::try_from(row).map_err(|_| SqlError::internal("a batch is too large"))
 }
 

@@ -1,10 +1,16 @@
-//! [`LockRowsExec`]: buffers a lock-only record for each row that passes (FOR UPDATE and its kin).
+//! [`LockRowsExec`]: FOR UPDATE and its kin. Locks each row that passes, as many as are taken from it, waits for those that others
+//! have locked, and looks again at those that changed meanwhile. Where locks cannot be held in memory it buffers a
+//! lock-only record for each row instead: others conflict at COMMIT.
 
+use super::check::batch_of;
+use super::node::{LockedTable, RowWait};
+use super::recheck::Recheck;
+use super::row_locks::patience;
 use super::run::hold_table;
-use crate::catalog::TableDescriptor;
-use crate::error::SqlError;
-use crate::execution::Slots;
+use crate::error::{SqlError, state};
 use crate::execution::detached::detached;
+use crate::execution::{Slots, StatementContext, limit};
+use crate::session::table_locks::TableLockMode;
 use bytes::Bytes;
 use datafusion::arrow::array::AsArray;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -17,64 +23,231 @@ use datafusion::physical_expr::{Partitioning, PhysicalExpr};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, InputDistributionRequirements, PlanProperties,
-    ReplaceChildrenOptions, SendableRecordBatchStream,
+    SendableRecordBatchStream,
 };
 use futures::{StreamExt, TryStreamExt};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
-use txn::{LockStrength, Transaction, Write, WriteKind};
+use txn::locks::{LockFailure, LockWait};
+use txn::{Isolation, LockStrength, LockedRow, OwnWrites, TxnError, Write, WriteKind};
+
+/// Rows that are locked in one step when all are taken.
+const AT_ONCE: usize = 1024;
+
+type Count = Option<Arc<dyn PhysicalExpr>>;
 
 /// Passes its input through and locks each row.
 #[derive(Debug)]
 pub struct LockRowsExec {
-    table: Arc<TableDescriptor>,
+    tables: Arc<[LockedTable]>,
     input: Arc<dyn ExecutionPlan>,
-    key_column: usize,
-    strength: LockStrength,
+    /// OFFSET and LIMIT of what is above.
+    taken: (Count, Count),
+    recheck: Arc<Recheck>,
     slots: Arc<Slots>,
     properties: Arc<PlanProperties>,
 }
 
 impl LockRowsExec {
-    /// Locks the rows whose keys are in `key_column` of the input.
+    /// Locks the rows of `tables`. `taken`: OFFSET and LIMIT above.
     pub fn new(
-        table: Arc<TableDescriptor>,
+        tables: Vec<LockedTable>,
         input: Arc<dyn ExecutionPlan>,
-        key_column: usize,
-        strength: LockStrength,
+        taken: (Count, Count),
+        recheck: Arc<Recheck>,
         slots: Arc<Slots>,
     ) -> Self {
         let properties =
             Arc::new(input.properties().as_ref().clone().with_partitioning(Partitioning::UnknownPartitioning(1)));
-        LockRowsExec { table, input, key_column, strength, slots, properties }
+        LockRowsExec { tables: tables.into(), input, taken, recheck, slots, properties }
     }
-    fn with_input(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        let input =
-            children.into_iter().next().ok_or_else(|| DataFusionError::Internal("a lock has one input".into()))?;
-        Ok(Arc::new(LockRowsExec::new(self.table.clone(), input, self.key_column, self.strength, self.slots.clone())))
+    fn with_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
+        let properties = self.properties.clone();
+        let (tables, taken) = (self.tables.clone(), self.taken.clone());
+        LockRowsExec { tables, input, taken, recheck: self.recheck.clone(), slots: self.slots.clone(), properties }
     }
 }
 
-async fn lock(transaction: &Transaction, batch: &RecordBatch, column: usize, strength: LockStrength) -> Result<()> {
-    let keys = batch
-        .columns()
-        .get(column)
-        .and_then(|column| column.as_binary_opt::<i32>())
-        .ok_or_else(|| SqlError::internal("the rows to lock have no key"))?;
-    let writes: Vec<Write> = keys
-        .iter()
-        .flatten()
-        .map(|key| Write { key: Bytes::copy_from_slice(key), kind: WriteKind::Lock, strength })
-        .collect();
-    if !writes.is_empty() {
-        transaction.write(writes).await.map_err(SqlError::from)?;
+/// One execution.
+struct Locking {
+    context: Arc<StatementContext>,
+    tables: Arc<[LockedTable]>,
+    recheck: Arc<Recheck>,
+    input: SendableRecordBatchStream,
+    /// Rows that may still be taken.
+    left: usize,
+    /// Rows of the input that were not looked at.
+    waiting: Option<RecordBatch>,
+    /// Rows that passed.
+    ready: Vec<RecordBatch>,
+    /// Combinations of rows that were looked at again.
+    rechecked: HashSet<Vec<Option<Bytes>>>,
+}
+
+/// What becomes of a row of the input.
+enum Fate {
+    Passes,
+    Goes,
+    Again,
+}
+
+impl Locking {
+    async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            if !self.ready.is_empty() {
+                let batch = self.ready.remove(0);
+                self.left = self.left.saturating_sub(batch.num_rows());
+                return Ok(Some(batch));
+            }
+            if self.left == 0 {
+                return Ok(None);
+            }
+            let batch = match self.waiting.take() {
+                Some(batch) => batch,
+                None => match self.input.try_next().await? {
+                    Some(batch) => batch,
+                    None => return Ok(None),
+                },
+            };
+            let now = self.left.min(AT_ONCE).min(batch.num_rows());
+            if now < batch.num_rows() {
+                self.waiting = Some(batch.slice(now, batch.num_rows() - now));
+            }
+            let batch = batch.slice(0, now);
+            if now > 0 {
+                self.lock(&batch).await?;
+            }
+        }
     }
-    Ok(())
+
+    /// The row keys of a table in a batch.
+    fn keys(table: &LockedTable, batch: &RecordBatch) -> Result<Vec<Option<Bytes>>> {
+        let keys = batch.columns().get(table.key_column).and_then(|column| column.as_binary_opt::<i32>());
+        let keys = keys.ok_or_else(|| SqlError::internal("the rows to lock have no key"))?;
+        Ok(keys.iter().map(|key| key.map(Bytes::copy_from_slice)).collect())
+    }
+
+    async fn lock(&mut self, batch: &RecordBatch) -> Result<()> {
+        let transaction = &self.context.transaction;
+        let mut keys = Vec::with_capacity(self.tables.len());
+        let mut fates: Vec<Fate> = (0..batch.num_rows()).map(|_| Fate::Passes).collect();
+        for table in self.tables.iter() {
+            let of_table = Self::keys(table, batch)?;
+            // A row that comes several times is locked once, and one that is skipped already is not.
+            let mut seen: HashMap<Bytes, LockedRow> = HashMap::new();
+            let wanted = of_table.iter().zip(&fates).filter(|(_, fate)| !matches!(fate, Fate::Goes));
+            let mut rows: Vec<(Bytes, LockStrength)> =
+                wanted.filter_map(|(key, _)| Some((key.clone()?, table.strength))).collect();
+            rows.dedup();
+            let states = lock_rows(&self.context, table, &rows).await?;
+            seen.extend(rows.into_iter().zip(states).map(|((key, _), state)| (key, state)));
+            for (key, fate) in of_table.iter().zip(&mut fates) {
+                match key.as_ref().and_then(|key| seen.get(key)) {
+                    Some(LockedRow::Held) => *fate = Fate::Goes,
+                    Some(LockedRow::Changed) if !matches!(fate, Fate::Goes) => *fate = Fate::Again,
+                    _ => {}
+                }
+            }
+            keys.push(of_table);
+        }
+        let mut from = 0;
+        for (row, fate) in fates.iter().enumerate() {
+            if matches!(fate, Fate::Passes) {
+                continue;
+            }
+            if from < row {
+                self.ready.push(batch.slice(from, row - from));
+            }
+            from = row + 1;
+            if matches!(fate, Fate::Goes) {
+                continue;
+            }
+            let combination: Vec<Option<Bytes>> = keys.iter().map(|keys| keys.get(row).cloned().flatten()).collect();
+            if !self.rechecked.insert(combination.clone()) {
+                continue;
+            }
+            let mut rows = Vec::with_capacity(combination.len());
+            for key in combination {
+                let value = match &key {
+                    Some(key) => transaction.get(key, OwnWrites::Newest).await.map_err(SqlError::from)?,
+                    None => None,
+                };
+                rows.push(key.zip(value).into_iter().collect());
+            }
+            for again in self.recheck.run(&self.context, rows).await? {
+                if again.num_rows() > 0 {
+                    self.ready.push(batch_of(&batch.schema(), again.columns(), again.num_rows())?);
+                }
+            }
+        }
+        if from < batch.num_rows() {
+            self.ready.push(batch.slice(from, batch.num_rows() - from));
+        }
+        Ok(())
+    }
+}
+
+/// Locks rows of a table. Errors: 55P03; 40001 when they changed at snapshot level.
+async fn lock_rows(
+    context: &StatementContext,
+    table: &LockedTable,
+    rows: &[(Bytes, LockStrength)],
+) -> Result<Vec<LockedRow>, SqlError> {
+    let transaction = &context.transaction;
+    let recorded = !transaction.can_lock_rows();
+    // Who refers to a row must be noticed by transactions that read before this one commits.
+    let needs_record = table.strength == LockStrength::KeyShare && transaction.isolation() == Isolation::Snapshot;
+    if recorded || needs_record {
+        match table.wait {
+            RowWait::Error if recorded => return Err(SqlError::unsupported("NOWAIT on this store")),
+            RowWait::Skip if recorded => return Err(SqlError::unsupported("SKIP LOCKED on this store")),
+            _ => {}
+        }
+    }
+    let states = if recorded {
+        vec![LockedRow::Same; rows.len()]
+    } else {
+        let wait = if table.wait == RowWait::Block { patience(context) } else { LockWait::No };
+        match transaction.lock_rows(rows, wait).await {
+            Ok(states) => states,
+            Err(TxnError::Conflict(_)) => {
+                let message = "could not serialize access due to concurrent update";
+                return Err(SqlError::new(state::SERIALIZATION_FAILURE, message)
+                    .detail(format!("A row of table \"{}\" was changed by another transaction.", table.table.name))
+                    .hint("The transaction might succeed if retried.")
+                    .table(&table.table.schema, &table.table.name));
+            }
+            Err(TxnError::NotLocked { failure: failure @ LockFailure::Deadlock(_), .. }) => {
+                return Err(SqlError::from(failure).table(&table.table.schema, &table.table.name));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    };
+    if table.wait == RowWait::Error && states.contains(&LockedRow::Held) {
+        let message = format!("could not obtain lock on row in relation \"{}\"", table.table.name);
+        return Err(SqlError::new(state::LOCK_NOT_AVAILABLE, message));
+    }
+    if recorded || needs_record {
+        let held = rows.iter().zip(&states).filter(|(_, state)| **state != LockedRow::Held);
+        let writes: Vec<Write> = held
+            .map(|((key, strength), _)| Write { key: key.clone(), kind: WriteKind::Lock, strength: *strength })
+            .collect();
+        if !writes.is_empty() {
+            transaction.write(writes).await?;
+        }
+    }
+    Ok(states)
 }
 
 impl DisplayAs for LockRowsExec {
     fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LockRows: {} {:?}", self.table.name, self.strength)
+        f.write_str("LockRows:")?;
+        for (at, table) in self.tables.iter().enumerate() {
+            let separator = if at == 0 { "" } else { "," };
+            write!(f, "{separator} {} {:?}", table.table.name, table.strength)?;
+        }
+        Ok(())
     }
 }
 
@@ -85,48 +258,37 @@ impl ExecutionPlan for LockRowsExec {
     fn properties(&self) -> &Arc<PlanProperties> {
         &self.properties
     }
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
+    crate::execution::leaf::input_methods!();
     fn input_distribution_requirements(&self) -> InputDistributionRequirements {
         InputDistributionRequirements::new(vec![Distribution::SinglePartition])
     }
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![true]
     }
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _options: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.with_input(children)
-    }
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.with_input(children)
-    }
     fn apply_expressions(
         &self,
-        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
+        for count in [&self.taken.0, &self.taken.1].into_iter().flatten() {
+            f(count)?;
+        }
         Ok(TreeNodeRecursion::Continue)
     }
     fn execute(&self, _partition: usize, task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let schema: SchemaRef = self.schema();
         let context = self.slots.get()?;
         let input = detached(self.input.execute(0, task)?, &context.session.workers(), &self.slots, false);
-        let (table, key_column, strength) = (self.table.clone(), self.key_column, self.strength);
+        let (skip, fetch) = limit::counts(&self.taken.0, &self.taken.1)?;
+        let left = fetch.map_or(usize::MAX, |fetch| fetch.saturating_add(skip));
+        let (tables, recheck) = (self.tables.clone(), self.recheck.clone());
         let stream = futures::stream::once(async move {
-            hold_table(&context, &table).await?;
-            let transaction = context.transaction.clone();
-            Ok::<_, DataFusionError>(input.and_then(move |batch| {
-                let transaction = transaction.clone();
-                async move {
-                    lock(&transaction, &batch, key_column, strength).await?;
-                    Ok(batch)
-                }
+            for table in tables.iter() {
+                hold_table(&context, &table.table, TableLockMode::RowShare).await?;
+            }
+            let (waiting, ready) = (None, Vec::new());
+            let locking = Locking { context, tables, recheck, input, left, waiting, ready, rechecked: HashSet::new() };
+            Ok::<_, DataFusionError>(futures::stream::try_unfold(locking, |mut locking| async move {
+                Ok(locking.next().await?.map(|batch| (batch, locking)))
             }))
         })
         .try_flatten()

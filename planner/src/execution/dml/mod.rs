@@ -10,10 +10,13 @@ pub mod computed;
 mod conflict;
 mod feed;
 mod lock_rows;
+mod merge;
 pub mod node;
 mod operator;
 mod planner;
+mod recheck;
 mod references;
+mod row_locks;
 mod run;
 mod update;
 
@@ -21,8 +24,12 @@ pub use check::{key_text, live_schema};
 pub use computed::{Computed, IndexExpressions, IndexWriter, RowComputer, Rules};
 pub use feed::FeedNode;
 pub use lock_rows::LockRowsExec;
-pub use node::{DeleteNode, InsertNode, LockRowsNode, OnConflict, UpdateNode, conflict_schema, table_schema};
+pub use node::{
+    DeleteNode, InsertNode, LockRowsNode, LockedTable, MergeAction, MergeNode, OnConflict, RowWait, UpdateNode,
+    conflict_schema, table_schema,
+};
 pub use operator::WriteExec;
 pub use planner::DmlPlanner;
 pub use references::{KeyChange, MIXED, Pending, dangling};
+pub use row_locks::{patience, reads_newest};
 pub use run::hold_table;

@@ -98,6 +98,8 @@ impl OnConflict {
 pub struct UpdateNode {
     /// The table.
     pub table: Arc<TableDescriptor>,
+    /// Under which name the input scans it, where that can be told.
+    pub target: Option<TableReference>,
     /// Rows.
     pub input: LogicalPlan,
     /// Columns whose new values the input carries, in its order.
@@ -114,6 +116,8 @@ pub struct UpdateNode {
 pub struct DeleteNode {
     /// The table.
     pub table: Arc<TableDescriptor>,
+    /// Under which name the input scans it, where that can be told.
+    pub target: Option<TableReference>,
     /// Rows.
     pub input: LogicalPlan,
     /// What is computed of the rows, over [`table_schema`] qualified by the table's name.
@@ -123,17 +127,77 @@ pub struct DeleteNode {
     schema: DFSchemaRef,
 }
 
-/// FOR UPDATE and its kin: locks the rows that pass. Output: the input.
+/// What a WHEN of MERGE does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum MergeAction {
+    /// UPDATE of these columns.
+    Update(Vec<ColumnId>),
+    /// DELETE.
+    Delete,
+    /// INSERT.
+    Insert,
+    /// DO NOTHING.
+    Nothing,
+}
+
+/// MERGE. Input: row key (NULL where there is no row), old live columns, the number of the action (NULL for none), then
+/// one value per live column.
 #[derive(Clone, Debug)]
-pub struct LockRowsNode {
-    /// The table whose rows are locked.
+pub struct MergeNode {
+    /// The table.
     pub table: Arc<TableDescriptor>,
     /// Rows.
     pub input: LogicalPlan,
+    /// What is done to a row, by number.
+    pub actions: Vec<MergeAction>,
+    /// What the rows must satisfy and what is computed of them, over [`table_schema`] qualified by the table's name.
+    pub rules: Rules,
+    schema: DFSchemaRef,
+}
+
+/// FOR UPDATE and its kin: locks the rows that pass. Output: the input.
+#[derive(Clone, Debug)]
+pub struct LockRowsNode {
+    /// The tables whose rows are locked.
+    pub tables: Vec<LockedTable>,
+    /// Rows.
+    pub input: LogicalPlan,
+    /// OFFSET and LIMIT above, int8, without columns: no more rows are locked than are taken.
+    pub skip: Option<Expr>,
+    /// See `skip`; NULL or `None`: all are taken.
+    pub fetch: Option<Expr>,
+}
+
+/// A table whose rows are locked.
+#[derive(Clone, Debug)]
+pub struct LockedTable {
+    /// The table.
+    pub table: Arc<TableDescriptor>,
+    /// Under which name the plan scans it.
+    pub name: TableReference,
     /// Which column of the input is the row key (NULL where an outer join found no row: not locked).
     pub key_column: usize,
     /// How strongly.
     pub strength: LockStrength,
+    /// What to do about rows that others have locked.
+    pub wait: RowWait,
+}
+
+impl LockedTable {
+    fn key(&self) -> (Oid, u64, &TableReference, usize, LockStrength, RowWait) {
+        (self.table.oid, self.table.version, &self.name, self.key_column, self.strength, self.wait)
+    }
+}
+
+/// What to do about a row that another has locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RowWait {
+    /// Wait.
+    Block,
+    /// SKIP LOCKED.
+    Skip,
+    /// NOWAIT.
+    Error,
 }
 
 /// The table's live columns, all nullable, under a qualifier: what checks are over (qualified by the table's name), and
@@ -212,7 +276,8 @@ impl UpdateNode {
     ) -> Result<Self> {
         let rows = rows_schema(&table, &input, assigned.len())?;
         let schema = if returning { rows } else { count_schema()? };
-        Ok(UpdateNode { table, input, assigned, rules, returning, schema })
+        let target = scanned_as(&input);
+        Ok(UpdateNode { table, target, input, assigned, rules, returning, schema })
     }
 }
 
@@ -221,7 +286,24 @@ impl DeleteNode {
     pub fn new(table: Arc<TableDescriptor>, input: LogicalPlan, rules: Rules, returning: bool) -> Result<Self> {
         let rows = rows_schema(&table, &input, 0)?;
         let schema = if returning { rows } else { count_schema()? };
-        Ok(DeleteNode { table, input, rules, returning, schema })
+        let target = scanned_as(&input);
+        Ok(DeleteNode { table, target, input, rules, returning, schema })
+    }
+}
+
+impl MergeNode {
+    /// Makes the node.
+    pub fn new(
+        table: Arc<TableDescriptor>,
+        input: LogicalPlan,
+        actions: Vec<MergeAction>,
+        rules: Rules,
+    ) -> Result<Self> {
+        let wanted = 2 + 2 * table.live_columns().count();
+        if input.schema().fields().len() != wanted {
+            return plan_err!("MERGE into {} got other columns than {wanted}", table.name);
+        }
+        Ok(MergeNode { table, input, actions, rules, schema: count_schema()? })
     }
 }
 
@@ -265,7 +347,7 @@ macro_rules! compare_by {
 compare_by!(InsertNode, |this| (this.on_conflict.clone(), this.rules.clone(), this.returning, this.subqueries.clone()));
 compare_by!(UpdateNode, |this| (this.assigned.clone(), this.rules.clone(), this.returning));
 compare_by!(DeleteNode, |this| (this.rules.clone(), this.returning));
-compare_by!(LockRowsNode, |this| (this.key_column, this.strength));
+compare_by!(MergeNode, |this| (this.actions.clone(), this.rules.clone()));
 
 fn one_input(mut inputs: Vec<LogicalPlan>) -> Result<LogicalPlan> {
     match (inputs.pop(), inputs.is_empty()) {
@@ -312,6 +394,28 @@ macro_rules! writing_node {
 writing_node!(InsertNode, "Insert", subqueries);
 writing_node!(UpdateNode, "Update");
 writing_node!(DeleteNode, "Delete");
+writing_node!(MergeNode, "Merge");
+
+impl PartialEq for LockRowsNode {
+    fn eq(&self, other: &Self) -> bool {
+        let alike = |(one, other): (&LockedTable, &LockedTable)| one.key() == other.key();
+        self.tables.len() == other.tables.len()
+            && self.tables.iter().zip(&other.tables).all(alike)
+            && (&self.input, &self.skip, &self.fetch) == (&other.input, &other.skip, &other.fetch)
+    }
+}
+impl Eq for LockRowsNode {}
+impl Hash for LockRowsNode {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.tables.iter().for_each(|table| table.key().hash(state));
+        (&self.input, &self.skip, &self.fetch).hash(state);
+    }
+}
+impl PartialOrd for LockRowsNode {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        if self == other { Some(Ordering::Equal) } else { self.input.partial_cmp(&other.input) }
+    }
+}
 
 impl UserDefinedLogicalNodeCore for LockRowsNode {
     fn name(&self) -> &str {
@@ -324,16 +428,32 @@ impl UserDefinedLogicalNodeCore for LockRowsNode {
         self.input.schema()
     }
     fn expressions(&self) -> Vec<Expr> {
-        Vec::new()
+        self.skip.iter().chain(&self.fetch).cloned().collect()
     }
     fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LockRows: {} {:?}", self.table.name, self.strength)
+        f.write_str("LockRows:")?;
+        for table in &self.tables {
+            write!(f, " {} {:?}", table.table.name, table.strength)?;
+        }
+        Ok(())
     }
-    fn with_exprs_and_inputs(&self, _exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
-        Ok(Self { input: one_input(inputs)?, ..self.clone() })
+    fn with_exprs_and_inputs(&self, exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
+        let mut exprs = exprs.into_iter();
+        let skip = self.skip.as_ref().and_then(|_| exprs.next());
+        let fetch = self.fetch.as_ref().and_then(|_| exprs.next());
+        Ok(LockRowsNode { tables: self.tables.clone(), input: one_input(inputs)?, skip, fetch })
     }
-    /// All, so that the key column keeps its place.
+    /// All, so that the key columns keep their places.
     fn necessary_children_exprs(&self, _output: &[usize]) -> Option<Vec<Vec<usize>>> {
         Some(vec![(0..self.input.schema().fields().len()).collect()])
+    }
+}
+
+/// Under which name the input of UPDATE or DELETE scans the table whose row keys are its first column.
+fn scanned_as(input: &LogicalPlan) -> Option<TableReference> {
+    let LogicalPlan::Projection(projection) = input else { return None };
+    match projection.expr.first()?.clone().unalias() {
+        Expr::Column(column) if column.name == crate::execution::KEY_COLUMN => column.relation,
+        _ => None,
     }
 }

@@ -19,7 +19,7 @@ use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder,
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, InputDistributionRequirements, PlanProperties,
-    ReplaceChildrenOptions, SendableRecordBatchStream,
+    SendableRecordBatchStream,
 };
 use futures::{StreamExt, TryStreamExt};
 use std::fmt;
@@ -48,10 +48,8 @@ impl WriteExec {
         WriteExec { target, input, slots, schema, properties, metrics: ExecutionPlanMetricsSet::new() }
     }
 
-    fn with_input(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        let input =
-            children.into_iter().next().ok_or_else(|| DataFusionError::Internal("a write has one input".into()))?;
-        Ok(Arc::new(WriteExec::new(self.target.clone(), input, self.slots.clone(), self.schema.clone())))
+    fn with_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
+        WriteExec::new(self.target.clone(), input, self.slots.clone(), self.schema.clone())
     }
 }
 
@@ -78,24 +76,9 @@ impl ExecutionPlan for WriteExec {
     fn properties(&self) -> &Arc<PlanProperties> {
         &self.properties
     }
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
+    crate::execution::leaf::input_methods!();
     fn input_distribution_requirements(&self) -> InputDistributionRequirements {
         InputDistributionRequirements::new(vec![Distribution::SinglePartition])
-    }
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _options: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.with_input(children)
-    }
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.with_input(children)
     }
     fn apply_expressions(
         &self,

@@ -6,8 +6,12 @@ use super::computed::{RowComputer, Rules};
 use super::conflict::{Conflict, ConflictUpdate, space_of};
 use super::feed::FeedNode;
 use super::lock_rows::LockRowsExec;
-use super::node::{DeleteNode, InsertNode, LockRowsNode, OnConflict, UpdateNode, conflict_schema, table_schema};
+use super::merge::MergeStep;
+use super::node::{
+    DeleteNode, InsertNode, LockRowsNode, MergeAction, MergeNode, OnConflict, UpdateNode, conflict_schema, table_schema,
+};
 use super::operator::WriteExec;
+use super::recheck::Recheck;
 use super::run::{Operation, Target};
 use crate::catalog::{ColumnId, TableDescriptor};
 use crate::error::SqlError;
@@ -40,14 +44,17 @@ impl DmlPlanner {
         session.create_physical_expr(fill_expression(expr.clone(), &self.slots)?, schema)
     }
 
-    fn checks(&self, table: &TableDescriptor, checks: &[(String, Expr)], session: &dyn Session) -> Result<Vec<Check>> {
+    fn checks(&self, table: &TableDescriptor, rules: &Rules, session: &dyn Session) -> Result<Vec<Check>> {
         let schema = table_schema(table, &TableReference::bare(table.name.as_str()))?;
         // PostgreSQL reports the first in the order of their names.
-        let mut checks: Vec<_> = checks.iter().collect();
-        checks.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let mut checks: Vec<_> = rules.checks.iter().map(|check| (check, false)).collect();
+        checks.sort_by(|((a, _), _), ((b, _), _)| a.cmp(b));
         checks
             .into_iter()
-            .map(|(name, expr)| Ok(Check { name: name.clone(), expression: self.expression(expr, &schema, session)? }))
+            .chain(rules.views.iter().map(|check| (check, true)))
+            .map(|((name, expr), view)| {
+                Ok(Check { name: name.clone(), view, expression: self.expression(expr, &schema, session)? })
+            })
             .collect()
     }
 
@@ -108,11 +115,21 @@ impl DmlPlanner {
         computer: RowComputer,
         returning: bool,
         input: &Arc<dyn ExecutionPlan>,
+        recheck: Option<Recheck>,
         node: &dyn UserDefinedLogicalNode,
     ) -> Arc<dyn ExecutionPlan> {
         let schema = live_schema(&codec.table);
-        let target = Arc::new(Target { codec, operation, checks, computer, schema, returning });
+        let recheck = recheck.map(Arc::new);
+        let target = Arc::new(Target { codec, operation, checks, computer, schema, returning, recheck });
         Arc::new(WriteExec::new(target, input.clone(), self.slots.clone(), node.schema().inner().clone()))
+    }
+
+    /// What looks again at rows that changed while they were waited for.
+    fn recheck(&self, inputs: &[&LogicalPlan], target: Option<&TableReference>) -> Result<Option<Recheck>> {
+        Ok(match (inputs.first(), target) {
+            (Some(input), Some(target)) => Some(Recheck::new(input, std::slice::from_ref(target), &self.slots)?),
+            _ => None,
+        })
     }
 }
 
@@ -127,7 +144,7 @@ impl ExtensionPlanner for DmlPlanner {
         &self,
         planner: &dyn PhysicalPlanner,
         node: &dyn UserDefinedLogicalNode,
-        _logical_inputs: &[&LogicalPlan],
+        logical_inputs: &[&LogicalPlan],
         physical_inputs: &[Arc<dyn ExecutionPlan>],
         session: &dyn Session,
         context: &PhysicalPlanningContext,
@@ -137,30 +154,59 @@ impl ExtensionPlanner for DmlPlanner {
             let (codec, computer) = self.codec(&insert.table, &insert.rules, session)?;
             let operation =
                 Operation::Insert { on_conflict: self.conflict(&codec, insert, planner, session, context)? };
-            let checks = self.checks(&insert.table, &insert.rules.checks, session)?;
-            return Ok(Some(self.write(codec, operation, checks, computer, insert.returning, input()?, node)));
+            let checks = self.checks(&insert.table, &insert.rules, session)?;
+            return Ok(Some(self.write(codec, operation, checks, computer, insert.returning, input()?, None, node)));
         }
         if let Some(update) = node.as_any().downcast_ref::<UpdateNode>() {
             let (codec, computer) = self.codec(&update.table, &update.rules, session)?;
             let assigned =
                 update.assigned.iter().map(|id| live_position(&update.table, *id)).collect::<Result<Vec<_>>>()?;
-            let checks = self.checks(&update.table, &update.rules.checks, session)?;
+            let checks = self.checks(&update.table, &update.rules, session)?;
             let operation = Operation::Update { assigned };
-            return Ok(Some(self.write(codec, operation, checks, computer, update.returning, input()?, node)));
+            let recheck = self.recheck(logical_inputs, update.target.as_ref())?;
+            return Ok(Some(self.write(codec, operation, checks, computer, update.returning, input()?, recheck, node)));
         }
         if let Some(delete) = node.as_any().downcast_ref::<DeleteNode>() {
             let (codec, computer) = self.codec(&delete.table, &delete.rules, session)?;
-            let write = self.write(codec, Operation::Delete, Vec::new(), computer, delete.returning, input()?, node);
+            let recheck = self.recheck(logical_inputs, delete.target.as_ref())?;
+            let operation = Operation::Delete;
+            let write = self.write(codec, operation, Vec::new(), computer, delete.returning, input()?, recheck, node);
             return Ok(Some(write));
         }
+        if let Some(merge) = node.as_any().downcast_ref::<MergeNode>() {
+            let (codec, computer) = self.codec(&merge.table, &merge.rules, session)?;
+            let step = |action: &MergeAction| -> Result<MergeStep> {
+                Ok(match action {
+                    MergeAction::Update(ids) => {
+                        MergeStep::Update(ids.iter().map(|id| live_position(&merge.table, *id)).collect::<Result<_>>()?)
+                    }
+                    MergeAction::Delete => MergeStep::Delete,
+                    MergeAction::Insert => MergeStep::Insert,
+                    MergeAction::Nothing => MergeStep::Nothing,
+                })
+            };
+            let steps = merge.actions.iter().map(step).collect::<Result<Vec<_>>>()?;
+            let checks = self.checks(&merge.table, &merge.rules, session)?;
+            return Ok(Some(self.write(
+                codec,
+                Operation::Merge { steps },
+                checks,
+                computer,
+                false,
+                input()?,
+                None,
+                node,
+            )));
+        }
         if let Some(lock) = node.as_any().downcast_ref::<LockRowsNode>() {
-            return Ok(Some(Arc::new(LockRowsExec::new(
-                lock.table.clone(),
-                input()?.clone(),
-                lock.key_column,
-                lock.strength,
-                self.slots.clone(),
-            ))));
+            let empty = DFSchema::empty();
+            let count = |expr: &Expr| planner.create_physical_expr(expr, &empty, session, context);
+            let taken = (lock.skip.as_ref().map(count).transpose()?, lock.fetch.as_ref().map(count).transpose()?);
+            let names: Vec<TableReference> = lock.tables.iter().map(|table| table.name.clone()).collect();
+            let recheck = logical_inputs.first().map(|input| Recheck::new(input, &names, &self.slots)).transpose()?;
+            let recheck = recheck.ok_or_else(|| DataFusionError::Internal("row locks have one input".into()))?;
+            let (tables, input) = (lock.tables.clone(), input()?.clone());
+            return Ok(Some(Arc::new(LockRowsExec::new(tables, input, taken, Arc::new(recheck), self.slots.clone()))));
         }
         if let Some(held) = node.as_any().downcast_ref::<HeldRowsNode>() {
             return Ok(Some(Arc::new(HeldRowsExec::new(held, self.slots.clone()))));

@@ -5,11 +5,15 @@ use super::claims::Claims;
 use super::codec::{IndexCodec, TableCodec};
 use super::computed::RowComputer;
 use super::conflict::Conflict;
+use super::merge::MergeStep;
+use super::recheck::Recheck;
 use super::references::References;
+use super::row_locks::patience;
 use crate::catalog::{CatalogStore, IndexDescriptor, TableDescriptor};
 use crate::encoding::{IndexDecoder, IndexEntry};
 use crate::error::{Result, SqlError};
 use crate::execution::StatementContext;
+use crate::session::table_locks::{self, TableLockMode};
 use bytes::Bytes;
 use datafusion::arrow::array::{ArrayRef, AsArray, UInt32Array};
 use datafusion::arrow::compute::take;
@@ -37,6 +41,8 @@ pub struct Target {
     pub schema: SchemaRef,
     /// Whether affected rows are returned.
     pub returning: bool,
+    /// Looks again at rows that changed while they were waited for.
+    pub recheck: Option<Arc<Recheck>>,
 }
 
 /// Which statement.
@@ -54,6 +60,11 @@ pub enum Operation {
     },
     /// DELETE.
     Delete,
+    /// MERGE.
+    Merge {
+        /// What is done to a row, by number.
+        steps: Vec<MergeStep>,
+    },
 }
 
 impl Operation {
@@ -63,16 +74,18 @@ impl Operation {
             Operation::Insert { .. } => "Insert",
             Operation::Update { .. } => "Update",
             Operation::Delete => "Delete",
+            Operation::Merge { .. } => "Merge",
         }
     }
 }
 
 /// Shares a table with its other writers until the transaction ends, and requires that it keeps its shape till COMMIT.
-pub async fn hold_table(context: &StatementContext, table: &TableDescriptor) -> Result<()> {
+pub async fn hold_table(context: &StatementContext, table: &TableDescriptor, mode: TableLockMode) -> Result<()> {
+    let database = context.catalog.database().oid;
+    table_locks::acquire(&context.transaction, database, table.oid, mode, patience(context)).await?;
     if let Some(locks) = context.session.locks() {
         locks.shared(table.oid, table.version, context.settings.lock_timeout()).await?;
     }
-    let database = context.catalog.database().oid;
     context.transaction.require_unchanged(CatalogStore::fence_key(database, table.oid, table.version));
     if let Some(nodes) = context.session.database().ok().and_then(|database| database.catalog().nodes()) {
         context.transaction.require_unchanged(nodes.fence().await?);
@@ -112,7 +125,7 @@ pub struct Run {
 impl Run {
     /// Begins. `linear`: no row of the table comes twice. `fed`: rows come from COPY.
     pub async fn begin(target: Arc<Target>, context: Arc<StatementContext>, linear: bool, fed: bool) -> Result<Run> {
-        hold_table(&context, &target.codec.table).await?;
+        hold_table(&context, &target.codec.table, TableLockMode::RowExclusive).await?;
         let spaces = target.codec.indexes.len() + 1;
         Ok(Run {
             claims: std::iter::repeat_with(Claims::default).take(spaces).collect(),
@@ -150,6 +163,7 @@ impl Run {
             }
             Operation::Update { assigned } => {
                 let (batch, keys) = self.distinct(batch)?;
+                let (batch, keys) = self.lock_found(batch, keys, Some(assigned)).await?;
                 let old: Vec<ArrayRef> = columns(&batch, 1..live + 1)?;
                 let mut new = old.clone();
                 for (value, position) in assigned.iter().enumerate() {
@@ -162,8 +176,10 @@ impl Run {
                 new.extend(columns(&batch, 1 + live + assigned.len()..batch.num_columns())?);
                 (new, batch.num_rows())
             }
+            Operation::Merge { steps } => (Vec::new(), self.merge(steps, batch).await?),
             Operation::Delete => {
                 let (batch, keys) = self.distinct(batch)?;
+                let (batch, keys) = self.lock_found(batch, keys, None).await?;
                 let old = columns(&batch, 1..live + 1)?;
                 self.delete(&keys, &old).await?;
                 (columns(&batch, 1..batch.num_columns())?, batch.num_rows())
@@ -287,7 +303,8 @@ impl Run {
         self.taken + row as u64
     }
 
-    async fn insert(&mut self, columns: &[ArrayRef], rows: usize) -> Result<()> {
+    /// Inserts rows. Errors: 23502, 23514, 23505.
+    pub async fn insert(&mut self, columns: &[ArrayRef], rows: usize) -> Result<()> {
         let target = self.target.clone();
         let codec = &target.codec;
         let failure = first_failure(codec, &target.checks, &target.schema, columns, rows)?;
@@ -307,7 +324,7 @@ impl Run {
             violation = [violation, new].into_iter().flatten().min_by_key(earlier);
         };
         if let Some(primary) = codec.primary() {
-            found(self.first_existing(keys.iter().cloned().enumerate()).await?, primary);
+            found(self.first_existing(primary, keys.iter().cloned().enumerate()).await?, primary);
         }
         let mut writes = Vec::with_capacity(rows * (1 + codec.indexes.len()));
         let values = codec.row_values(columns, rows)?;
@@ -326,7 +343,7 @@ impl Run {
                 }
                 writes.push(write);
             }
-            found(self.first_existing(unique.into_iter()).await?, &index.index);
+            found(self.first_existing(&index.index, unique.into_iter()).await?, &index.index);
         }
         let violation = violation.filter(|_| !self.fed || failure.is_none());
         if let Some((row, index)) = violation {
@@ -343,9 +360,13 @@ impl Run {
     }
 
     /// The first row whose key exists in the store or comes twice.
-    async fn first_existing(&self, keys: impl Iterator<Item = (usize, Bytes)>) -> Result<Option<usize>> {
+    async fn first_existing(
+        &self,
+        index: &IndexDescriptor,
+        keys: impl Iterator<Item = (usize, Bytes)>,
+    ) -> Result<Option<usize>> {
         let (rows, keys): (Vec<usize>, Vec<Bytes>) = keys.unzip();
-        let existing = self.existing(&keys).await?;
+        let existing = self.existing(index, &keys).await?;
         let mut taken = HashSet::with_capacity(keys.len());
         for ((row, key), existing) in rows.into_iter().zip(&keys).zip(existing) {
             if existing.is_some() || !taken.insert(key) {
@@ -355,8 +376,14 @@ impl Run {
         Ok(None)
     }
 
-    /// What is stored at keys, all own writes included.
-    pub async fn existing(&self, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
+    /// What is stored at keys of a unique index, or of the table's primary key, all own writes included. At READ COMMITTED
+    /// it is the newest and stays so: what is there is kept, what is not is kept free for this transaction.
+    pub async fn existing(&self, index: &IndexDescriptor, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
+        if self.reads_newest() { self.existing_locked(index, keys).await } else { self.stored(keys).await }
+    }
+
+    /// What is stored at keys now.
+    pub(super) async fn stored(&self, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
         /// Fewer keys are looked up one by one.
         const WORTH_A_SCAN: usize = 64;
         let transaction = &self.context.transaction;
@@ -368,7 +395,7 @@ impl Run {
             end.push(0);
             let range = RowRange { start: first.clone(), end: Some(end.into()) };
             let options = TxnScanOptions { batch_rows: 1, limit: Some(1), ..TxnScanOptions::default() };
-            let mut found = transaction.scan(range, options, OwnWrites::All);
+            let mut found = transaction.scan(range, options, OwnWrites::Newest);
             let mut empty = true;
             while let Some(pairs) = found.try_next().await? {
                 if !pairs.is_empty() {
@@ -380,10 +407,11 @@ impl Run {
                 return Ok(vec![None; keys.len()]);
             }
         }
-        Ok(transaction.get_many(keys, OwnWrites::All).await?)
+        Ok(transaction.get_many(keys, OwnWrites::Newest).await?)
     }
 
-    async fn delete(&mut self, keys: &[Bytes], old: &[ArrayRef]) -> Result<()> {
+    /// Deletes rows. `keys`: each once.
+    pub async fn delete(&mut self, keys: &[Bytes], old: &[ArrayRef]) -> Result<()> {
         let codec = &self.target.codec;
         let mut writes: Vec<Write> = keys.iter().cloned().map(delete_key).collect();
         for index in &codec.indexes {
@@ -409,7 +437,7 @@ impl Run {
     /// stays, and is only locked, so that whoever fills the index looks again. `entries`: keys in the index and of rows.
     pub async fn give_up(&self, index: &IndexCodec, entries: Vec<(Bytes, Bytes)>) -> Result<Vec<Write>> {
         let (keys, rows): (Vec<Bytes>, Vec<Bytes>) = entries.into_iter().unzip();
-        let found = self.context.transaction.get_many(&keys, OwnWrites::All).await?;
+        let found = self.context.transaction.get_many(&keys, OwnWrites::Newest).await?;
         let mut decoder = IndexDecoder::new(&self.target.codec.table, &index.index, &[], true)?;
         let mut writes = Vec::with_capacity(keys.len());
         for ((key, row), value) in keys.into_iter().zip(rows).zip(found) {
@@ -444,10 +472,12 @@ pub fn pick(columns: &[ArrayRef], rows: &[u32]) -> Result<Vec<ArrayRef>> {
     Ok(columns.iter().map(|column| take(column.as_ref(), &indices, None)).collect::<std::result::Result<_, _>>()?)
 }
 
-fn column(batch: &RecordBatch, position: usize) -> Result<ArrayRef> {
+/// A column of a batch.
+pub fn column(batch: &RecordBatch, position: usize) -> Result<ArrayRef> {
     batch.columns().get(position).cloned().ok_or_else(|| SqlError::internal("a write lacks a column"))
 }
 
-fn columns(batch: &RecordBatch, range: Range<usize>) -> Result<Vec<ArrayRef>> {
+/// Columns of a batch.
+pub fn columns(batch: &RecordBatch, range: Range<usize>) -> Result<Vec<ArrayRef>> {
     Ok(batch.columns().get(range).ok_or_else(|| SqlError::internal("a write lacks columns"))?.to_vec())
 }

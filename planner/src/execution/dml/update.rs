@@ -170,7 +170,7 @@ impl Run {
     ) -> Result<()> {
         let mut to_look_up = changes.keys.to_look_up();
         to_look_up.retain(|key| changes.looked_up.contains_key(key));
-        let found = self.existing(&to_look_up).await?;
+        let found = self.existing(index, &to_look_up).await?;
         let exists: Vec<Bytes> =
             to_look_up.into_iter().zip(found).filter(|(_, value)| value.is_some()).map(|(key, _)| key).collect();
         let codec = &self.target.codec;

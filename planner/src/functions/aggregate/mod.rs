@@ -1,5 +1,6 @@
 //! Aggregate functions with PostgreSQL's types, checked and exact.
 
+mod array_agg;
 mod array_extreme;
 mod collect;
 mod fold;
@@ -12,11 +13,11 @@ mod sum;
 
 use super::{AggregateCall, CastContext, Resolver, TypedExpr};
 use crate::error::{Result, SqlError, state};
+use crate::types::array::ArrayValue;
 use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::Array;
 use datafusion::arrow::compute::SortOptions;
 use datafusion::common::ScalarValue;
-use datafusion::functions_aggregate::array_agg::array_agg_udaf;
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::functions_aggregate::min_max::{max_udaf, min_udaf};
 use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams};
@@ -51,7 +52,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Whether an aggregate with this name exists.
-pub(super) fn exists(name: &str) -> bool {
+pub(crate) fn exists(name: &str) -> bool {
     names().any(|known| known == name) || is_ordered_set(name)
 }
 
@@ -155,22 +156,14 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
         "min" | "max" => {
             if matches!(
                 base,
-                B::Bool
-                    | B::Json
-                    | B::Jsonpath
-                    | B::Jsonb
-                    | B::Uuid
-                    | B::Bytea
-                    | B::Regclass
-                    | B::Regtype
-                    | B::Regproc
-                    | B::Regnamespace
-                    | B::Void
+                B::Bool | B::Json | B::Jsonpath | B::Jsonb | B::Uuid | B::Bytea | B::Xid | B::Cid | B::Void
             ) {
                 return Err(missing(std::slice::from_ref(&arg)));
             }
             let arg = if matches!(base, B::Varchar | B::Name) {
                 resolver.cast(arg, SqlType::TEXT, CastContext::Implicit)?
+            } else if base.is_object_name() {
+                resolver.cast(arg, SqlType::OID, CastContext::Implicit)?
             } else {
                 arg
             };
@@ -186,9 +179,6 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
             }
         }
         "array_agg" => {
-            if ty.array {
-                return Err(SqlError::unsupported("a multidimensional array"));
-            }
             if distinct {
                 // A type whose values are not compared has no different ones.
                 resolver.group_key(arg.clone())?;
@@ -200,7 +190,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
                 let function = ordered::Ordered::function(ordered::Kind::Distinct, ty, ty.array_of(), options);
                 return Ok(TypedExpr::new(undecorated(function, vec![arg.expr], filter), ty.array_of()));
             }
-            make(array_agg_udaf(), vec![arg.expr], ty.array_of())
+            make(array_agg::function(ty), vec![arg.expr], ty.array_of())
         }
         "sum" | "avg" if matches!(base, B::Interval | B::Time) => {
             if distinct {
@@ -260,20 +250,23 @@ pub(super) fn ordered_set(
     sort: &datafusion::logical_expr::expr::Sort,
     filter: Option<Expr>,
 ) -> Result<TypedExpr> {
-    use ordered::{Kind, Ordered};
+    use ordered::{Fractions, Kind, Ordered};
     let value = resolver.resolve_unknown(value)?;
     let options = SortOptions { descending: !sort.asc, nulls_first: sort.nulls_first };
-    let fractions = |value: &ScalarValue| -> Result<Vec<Option<f64>>> {
-        let array = match value {
-            ScalarValue::List(list) if list.is_null(0) => return Ok(Vec::new()),
-            ScalarValue::List(list) => list.value(0),
-            other => other.to_array()?,
+    // The fractions, and whose shape their values have.
+    let fractions = |value: &ScalarValue, array: bool| -> Result<Fractions> {
+        let (fractions, dimensions) = match array {
+            true => match ArrayValue::of(value)? {
+                Some(array) => (Arc::clone(array.elements()), Some(array.dimensions())),
+                None => return Ok(Fractions { values: Vec::new(), dimensions: None }),
+            },
+            false => (value.to_array()?, None),
         };
-        let float = |at| match ScalarValue::try_from_array(&array, at)? {
+        let float = |at| match ScalarValue::try_from_array(&fractions, at)? {
             ScalarValue::Float64(Some(value)) => ordered::fraction(value).map(Some),
             _ => Ok(None),
         };
-        (0..array.len()).map(float).collect()
+        Ok(Fractions { values: (0..fractions.len()).map(float).collect::<Result<_>>()?, dimensions })
     };
     let (kind, value, result) = match (name, direct) {
         ("mode", None) => {
@@ -283,20 +276,24 @@ pub(super) fn ordered_set(
         ("percentile_disc", Some((direct, array))) => {
             let ty = value.ty.plain();
             let result = if array { ty.array_of() } else { ty };
-            (Kind::Discrete(fractions(&direct)?, array), value, result)
+            (Kind::Discrete(fractions(&direct, array)?), value, result)
         }
         ("percentile_cont", Some((direct, array))) => {
-            if !value.ty.is_number() {
+            let ty = match value.ty.plain() {
+                SqlType::INTERVAL => SqlType::INTERVAL,
+                _ => SqlType::FLOAT8,
+            };
+            if ty == SqlType::FLOAT8 && !value.ty.is_number() {
                 return Err(resolver.no_function(name, &[TypedExpr::literal(direct, SqlType::FLOAT8), value]));
             }
-            let value = resolver.cast(value, SqlType::FLOAT8, CastContext::Implicit)?;
-            let result = if array { SqlType::FLOAT8.array_of() } else { SqlType::FLOAT8 };
-            (Kind::Continuous(fractions(&direct)?, array), value, result)
+            let value = resolver.cast(value, ty, CastContext::Implicit)?;
+            let result = if array { ty.array_of() } else { ty };
+            (Kind::Continuous(fractions(&direct, array)?), value, result)
         }
         _ => return Err(resolver.no_function(name, &[value])),
     };
-    if value.ty.array {
-        return Err(SqlError::unsupported(format!("{name} of arrays")));
+    if value.ty.array && matches!(&kind, Kind::Discrete(fractions) if fractions.dimensions.is_some()) {
+        return Err(SqlError::unsupported(format!("{name} of arrays at several fractions")));
     }
     let function = Ordered::function(kind, value.ty.plain(), result, options);
     Ok(TypedExpr::new(undecorated(function, vec![value.expr], filter), result))

@@ -1,8 +1,12 @@
 //! Aggregates that keep every value and sort them at the end: array_agg(DISTINCT), percentile_cont, percentile_disc, mode.
 
 use super::own;
+use crate::encoding::{KeyColumn, KeyEncoder};
 use crate::error::{Result as SqlResult, SqlError, state};
-use crate::types::{BaseType, SqlType, interval, json, numeric};
+use crate::functions::array::nested::collected;
+use crate::types::array::{ArrayValue, Dimension, values_array};
+use crate::types::interval::Interval;
+use crate::types::{BaseType, Datum, SqlType, interval, json, numeric};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
@@ -15,15 +19,24 @@ use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Sign
 use std::collections::HashSet;
 use std::sync::Arc;
 
+/// How far through the sorted values: one fraction, or an array of them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Fractions {
+    /// Each fraction; `None` for NULL.
+    pub values: Vec<Option<f64>>,
+    /// The dimensions of the array, if there is one.
+    pub dimensions: Option<Vec<Dimension>>,
+}
+
 /// What is made of the sorted values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     /// An array of the different ones.
     Distinct,
     /// The one at a fraction of the way.
-    Discrete(Vec<Option<f64>>, bool),
+    Discrete(Fractions),
     /// The one at a fraction of the way, between two.
-    Continuous(Vec<Option<f64>>, bool),
+    Continuous(Fractions),
     /// The most frequent one.
     Mode,
 }
@@ -36,12 +49,26 @@ pub(super) struct Ordered {
     result: SqlType,
     options: SortOptions,
     signature: Signature,
+    /// A plan takes calls of one name and argument for the same.
+    name: String,
 }
 
 impl Ordered {
     /// The aggregate of values of `input`, sorted so.
     pub(super) fn function(kind: Kind, input: SqlType, result: SqlType, options: SortOptions) -> Arc<AggregateUDF> {
-        own(Ordered { kind, input, result, options, signature: Signature::any(1, Volatility::Immutable) })
+        let order = match (options.descending, options.nulls_first) {
+            (false, false) => "",
+            (false, true) => " nulls first",
+            (true, true) => " desc",
+            (true, false) => " desc nulls last",
+        };
+        let name = match &kind {
+            Kind::Distinct => format!("array_agg_distinct{order}"),
+            Kind::Discrete(fractions) => format!("percentile_disc{order} {fractions:?}"),
+            Kind::Continuous(fractions) => format!("percentile_cont{order} {fractions:?}"),
+            Kind::Mode => format!("mode{order}"),
+        };
+        own(Ordered { kind, input, result, options, signature: Signature::any(1, Volatility::Immutable), name })
     }
 }
 
@@ -62,12 +89,7 @@ impl std::hash::Hash for Ordered {
 
 impl AggregateUDFImpl for Ordered {
     fn name(&self) -> &str {
-        match self.kind {
-            Kind::Distinct => "array_agg_distinct",
-            Kind::Discrete(..) => "percentile_disc",
-            Kind::Continuous(..) => "percentile_cont",
-            Kind::Mode => "mode",
-        }
+        &self.name
     }
     fn signature(&self) -> &Signature {
         &self.signature
@@ -83,7 +105,8 @@ impl AggregateUDFImpl for Ordered {
         Ok(Box::new(Values { of: self.clone(), values: Vec::new(), seen: HashSet::new(), bytes: 0 }))
     }
     fn create_sliding_accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        Err(SqlError::unsupported(format!("{} over a frame that moves", self.name())).into())
+        let name = self.name.split(' ').next().unwrap_or_default();
+        Err(SqlError::unsupported(format!("{name} over a frame that moves")).into())
     }
 }
 
@@ -98,7 +121,12 @@ struct Values {
 /// By what equal values are the same, and sorted.
 fn key(value: &ScalarValue, ty: SqlType) -> SqlResult<ScalarValue> {
     Ok(match (ty.base, value) {
-        _ if ty.array => value.clone(),
+        _ if ty.array && !value.is_null() => {
+            let mut bytes = Vec::new();
+            KeyEncoder::new(vec![KeyColumn::ascending(ty)]).encode_datums(std::slice::from_ref(value), &mut bytes)?;
+            ScalarValue::Binary(Some(bytes))
+        }
+        _ if ty.array => ScalarValue::Binary(None),
         (BaseType::Numeric, ScalarValue::Binary(Some(bytes))) => {
             ScalarValue::Binary(Some(numeric::key_of(bytes).to_vec()))
         }
@@ -148,14 +176,28 @@ impl Values {
         Ok(sorted)
     }
 
-    fn result(&self, values: Vec<ScalarValue>, array: bool) -> Result<ScalarValue> {
-        let element = if self.of.result.array { self.of.result.element() } else { self.of.result };
-        if array {
-            return Ok(ScalarValue::List(ScalarValue::new_list_nullable(&values, &element.arrow())));
+    /// One value, or values in an array like that of their fractions.
+    fn result(&self, values: Vec<ScalarValue>, fractions: &Fractions) -> Result<ScalarValue> {
+        match (values.into_iter(), &fractions.dimensions) {
+            (values, Some(dimensions)) => {
+                let values: Vec<ScalarValue> = values.collect();
+                let elements = values_array(&values, self.of.result.element())?;
+                Ok(ArrayValue::new(elements, dimensions)?.into_datum()?)
+            }
+            // No fractions are NULL.
+            (_, None) if self.of.result.array && !self.of.input.array => self.null(),
+            (mut values, None) => values.next().map_or_else(|| self.null(), Ok),
         }
-        match values.into_iter().next() {
-            Some(value) => Ok(value),
-            None => ScalarValue::try_from(&element.arrow()),
+    }
+
+    /// An array of values of the input's type.
+    fn array(&self, values: &[ScalarValue]) -> Result<ScalarValue> {
+        if !self.of.input.array {
+            return Ok(ArrayValue::datum_of(values, self.of.input)?);
+        }
+        match collected(&values_array(values, self.of.input)?)? {
+            Some(array) => Ok(array.into_datum()?),
+            None => self.null(),
         }
     }
 
@@ -164,20 +206,23 @@ impl Values {
     }
 }
 
-fn float(value: &ScalarValue) -> SqlResult<f64> {
-    match value {
-        ScalarValue::Float64(Some(value)) => Ok(*value),
-        _ => Err(SqlError::internal("percentile_cont got something else than floats")),
-    }
-}
-
-/// The value at a fraction of the way through sorted floats.
+/// The value at a fraction of the way through sorted floats or intervals.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn between(sorted: &[(Vec<u8>, ScalarValue)], fraction: f64) -> SqlResult<f64> {
+fn between(sorted: &[(Vec<u8>, ScalarValue)], fraction: f64) -> SqlResult<ScalarValue> {
     let place = fraction * (sorted.len() - 1) as f64;
-    let at = |place: f64| sorted.get(place as usize).map_or(Ok(f64::NAN), |(_, value)| float(value));
-    let (low, high) = (at(place.floor())?, at(place.ceil())?);
-    Ok(if low == high || place.floor() == place.ceil() { low } else { low + (place - place.floor()) * (high - low) })
+    let at = |place: f64| sorted.get(place as usize).map(|(_, value)| value);
+    let part = place - place.floor();
+    match (at(place.floor()), at(place.ceil())) {
+        (Some(low), _) if part == 0.0 => Ok(low.clone()),
+        (Some(ScalarValue::Float64(Some(low))), Some(ScalarValue::Float64(Some(high)))) => {
+            Ok(ScalarValue::Float64(Some(if low == high { *low } else { low + part * (high - low) })))
+        }
+        (Some(ScalarValue::Binary(Some(low))), Some(ScalarValue::Binary(Some(high)))) => {
+            let (low, high) = (Interval::from_bytes(low)?, Interval::from_bytes(high)?);
+            Ok(ScalarValue::Binary(Some(high.sub(&low)?.times(part)?.add(&low)?.to_bytes())))
+        }
+        _ => Err(SqlError::internal("percentile_cont got something else than floats and intervals")),
+    }
 }
 
 impl Accumulator for Values {
@@ -193,10 +238,11 @@ impl Accumulator for Values {
         if sorted.is_empty() {
             return self.null();
         }
-        let element = if self.of.result.array { self.of.result.element() } else { self.of.result };
-        let nothing = ScalarValue::try_from(&element.arrow())?;
+        let several = self.of.result.array && !self.of.input.array;
+        let element = if several { self.of.result.element() } else { self.of.result };
+        let nothing = Datum::try_from(&element.arrow())?;
         match &self.of.kind {
-            Kind::Distinct => self.result(sorted.into_iter().map(|(_, value)| value).collect(), true),
+            Kind::Distinct => self.array(&sorted.into_iter().map(|(_, value)| value).collect::<Vec<_>>()),
             Kind::Mode => {
                 let (mut best, mut run, mut start) = (0, 0, 0);
                 for (at, (bytes, _)) in sorted.iter().enumerate() {
@@ -208,22 +254,22 @@ impl Accumulator for Values {
                         start = at + 1 - length;
                     }
                 }
-                self.result(sorted.get(start).map(|(_, value)| value.clone()).into_iter().collect(), false)
+                sorted.get(start).map_or_else(|| self.null(), |(_, value)| Ok(value.clone()))
             }
-            Kind::Discrete(fractions, array) => {
+            Kind::Discrete(fractions) => {
                 let at = |fraction: f64| ((fraction * sorted.len() as f64).ceil() as usize).max(1) - 1;
                 let pick = |fraction: &Option<f64>| match fraction.and_then(|fraction| sorted.get(at(fraction))) {
                     Some((_, value)) => value.clone(),
                     None => nothing.clone(),
                 };
-                self.result(fractions.iter().map(pick).collect(), *array)
+                self.result(fractions.values.iter().map(pick).collect(), fractions)
             }
-            Kind::Continuous(fractions, array) => {
+            Kind::Continuous(fractions) => {
                 let pick = |fraction: &Option<f64>| match fraction {
-                    Some(fraction) => Ok(ScalarValue::Float64(Some(between(&sorted, *fraction)?))),
+                    Some(fraction) => between(&sorted, *fraction),
                     None => Ok(nothing.clone()),
                 };
-                self.result(fractions.iter().map(pick).collect::<SqlResult<Vec<_>>>()?, *array)
+                self.result(fractions.values.iter().map(pick).collect::<SqlResult<Vec<_>>>()?, fractions)
             }
         }
     }

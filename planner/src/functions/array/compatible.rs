@@ -7,8 +7,10 @@ use crate::functions::kernel::{Call, Kernel, KernelFunction, Stability};
 use crate::functions::typed::{Int4, List, SqlWrite};
 use crate::functions::{CastContext, Resolver, TypedExpr};
 use crate::types::SqlType;
+use crate::types::array::{ArrayValue, Dimension, subscript_error, too_large};
 use crate::types::value::{ValueRef, value_at};
 use datafusion::arrow::array::{Array, ArrayRef, Int32Array};
+use datafusion::arrow::compute::concat;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -49,8 +51,7 @@ pub(in crate::functions) fn resolve(resolver: &Resolver<'_>, name: &str, args: V
             _ if arg.is_unknown() => {}
             'a' if arg.ty.array => known.push(arg.ty.element().plain()),
             'e' if !arg.ty.array => known.push(arg.ty.plain()),
-            'e' => return Err(SqlError::unsupported("an array of several dimensions")),
-            'a' => return Err(missing(&args)),
+            'e' | 'a' => return Err(missing(&args)),
             _ => {}
         }
     }
@@ -80,7 +81,9 @@ pub(in crate::functions) fn resolve(resolver: &Resolver<'_>, name: &str, args: V
         _ => element.array_of(),
     };
     let kernel: Kernel = match name {
-        "array_append" | "array_prepend" | "array_cat" => Arc::new(join),
+        "array_append" => Arc::new(|call: &Call<'_>| push(call, false)),
+        "array_prepend" => Arc::new(|call: &Call<'_>| push(call, true)),
+        "array_cat" => Arc::new(join),
         "array_remove" => Arc::new(remove),
         "array_replace" => Arc::new(replace),
         "array_position" => Arc::new(position),
@@ -90,36 +93,95 @@ pub(in crate::functions) fn resolve(resolver: &Resolver<'_>, name: &str, args: V
     Ok(KernelFunction::new(name.to_string(), types, result, Stability::Immutable, kernel, None).call(exprs))
 }
 
-/// Arrays and elements one after the other.
-fn join(call: &Call<'_>) -> Result<ArrayRef> {
-    let element = call.result.element();
+/// An element behind an array of one dimension, or before it; NULL is an empty array. Errors: 22000, 22003.
+fn push(call: &Call<'_>, before: bool) -> Result<ArrayRef> {
+    let (arrays, elements) = if before { (call.array(1)?, call.array(0)?) } else { (call.array(0)?, call.array(1)?) };
     let mut builder = ColumnBuilder::new(call.result, call.rows);
     for row in 0..call.rows {
-        let mut parts = ColumnBuilder::new(element, 4);
-        let mut any = false;
-        for (array, ty) in call.arguments.iter().zip(call.types) {
-            let value = value_at(array.as_ref(), Call::row_of(array, row))?;
-            match value {
-                value if !ty.array => {
-                    parts.append(&value)?;
-                    any = true;
-                }
-                ValueRef::List(elements) => {
-                    for at in 0..elements.len() {
-                        parts.append(&value_at(elements.as_ref(), at)?)?;
-                    }
-                    any = true;
-                }
-                _ => {}
+        let mut parts = ColumnBuilder::new(call.result.element(), 4);
+        let element = value_at(elements.as_ref(), Call::row_of(elements, row))?;
+        let array = match value_at(arrays.as_ref(), Call::row_of(arrays, row))? {
+            ValueRef::Array(array) if !array.is_empty() => Some(array),
+            _ => None,
+        };
+        let lower = match &array {
+            Some(array) => match (array.dimension(0), array.dimension_count()) {
+                (Some(dimension), 1) => dimension.lower,
+                _ => return Err(SqlError::new("22000", "argument must be empty or one-dimensional array")),
+            },
+            None => 1,
+        };
+        if before {
+            parts.append(&element)?;
+        }
+        for at in 0..array.as_ref().map_or(0, |array| array.len()) {
+            if let Some(array) = &array {
+                parts.append(&value_at(array.elements().as_ref(), at)?)?;
             }
         }
-        if any {
-            builder.append(&ValueRef::List(parts.finish()?))?;
-        } else {
-            builder.append_null();
+        if !before {
+            parts.append(&element)?;
+        }
+        let made = parts.finish()?;
+        let beyond = || SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "integer out of range");
+        let dimension = Dimension { lower, ..Dimension::of(made.len()) };
+        lower.checked_add(dimension.length - 1).filter(|_| !before || lower > i32::MIN).ok_or_else(beyond)?;
+        builder.append(&ValueRef::Array(ArrayValue::new(made, &[dimension])?))?;
+    }
+    builder.finish()
+}
+
+/// Arrays one after the other: of as many dimensions, or one inside the other's outermost. Errors: 2202E.
+fn join(call: &Call<'_>) -> Result<ArrayRef> {
+    let (left, right) = (call.column::<List>(0)?, call.column::<List>(1)?);
+    let mut builder = ColumnBuilder::new(call.result, call.rows);
+    for row in 0..call.rows {
+        let made = match (left.get(row)?, right.get(row)?) {
+            (Some(left), Some(right)) if right.is_empty() => Some(left),
+            (Some(left), Some(right)) if left.is_empty() => Some(right),
+            (Some(left), Some(right)) => Some(joined(&left, &right)?),
+            (Some(one), None) | (None, Some(one)) => Some(one),
+            (None, None) => None,
+        };
+        match made {
+            Some(array) => builder.append(&ValueRef::Array(array))?,
+            None => builder.append_null(),
         }
     }
     builder.finish()
+}
+
+/// Two arrays that are not empty.
+fn joined(left: &ArrayValue, right: &ArrayValue) -> Result<ArrayValue> {
+    let incompatible = |detail: String| subscript_error("cannot concatenate incompatible arrays").detail(detail);
+    let (ours, theirs) = (left.dimensions(), right.dimensions());
+    let inner = |dimensions: &[Dimension]| dimensions.get(1..).unwrap_or_default().to_vec();
+    let outer = |dimensions: &[Dimension]| dimensions.first().map_or(0, |dimension| dimension.length);
+    let (mut dimensions, longer, what) = match (ours.len(), theirs.len()) {
+        (one, other) if one == other => {
+            let same = inner(&ours) == inner(&theirs);
+            (ours.clone(), same.then(|| outer(&theirs)), "element dimensions")
+        }
+        (one, other) if one == other + 1 => {
+            let same = inner(&ours) == theirs;
+            (ours.clone(), same.then_some(1), "dimensions")
+        }
+        (one, other) if one + 1 == other => {
+            let same = ours == inner(&theirs);
+            (theirs.clone(), same.then_some(1), "dimensions")
+        }
+        (one, other) => {
+            let detail = format!("Arrays of {one} and {other} dimensions are not compatible for concatenation.");
+            return Err(incompatible(detail));
+        }
+    };
+    let longer = longer
+        .ok_or_else(|| incompatible(format!("Arrays with differing {what} are not compatible for concatenation.")))?;
+    if let Some(first) = dimensions.first_mut() {
+        first.length = first.length.checked_add(longer).ok_or_else(too_large)?;
+    }
+    crate::types::array::count(&dimensions)?;
+    ArrayValue::new(concat(&[left.elements().as_ref(), right.elements().as_ref()])?, &dimensions)
 }
 
 fn encoder(call: &Call<'_>) -> KeyEncoder {
@@ -127,14 +189,34 @@ fn encoder(call: &Call<'_>) -> KeyEncoder {
     KeyEncoder::new(vec![KeyColumn::ascending(element)])
 }
 
+/// An array without the elements that equal a value; it begins with the same subscript.
 fn remove(call: &Call<'_>) -> Result<ArrayRef> {
-    let (encoder, unwanted) = (encoder(call), call.array(1)?);
-    rebuilt(call, |kept, (elements, at), row| {
-        match order(&encoder, (elements, at), (unwanted, Call::row_of(unwanted, row)))? {
-            Ordering::Equal => Ok(()),
-            _ => kept.append(&value_at(elements.as_ref(), at)?),
+    let (encoder, arrays, unwanted) = (encoder(call), call.column::<List>(0)?, call.array(1)?);
+    let mut builder = ColumnBuilder::new(call.result, call.rows);
+    for row in 0..call.rows {
+        let Some(array) = arrays.get(row)? else {
+            builder.append_null();
+            continue;
+        };
+        if array.dimension_count() > 1 {
+            let message = "removing elements from multidimensional arrays is not supported";
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
         }
-    })
+        let mut kept = ColumnBuilder::new(call.result.element(), array.len());
+        let mut count = 0;
+        for at in 0..array.len() {
+            let wanted = (unwanted, Call::row_of(unwanted, row));
+            if order(&encoder, (array.elements(), at), wanted)? != Ordering::Equal {
+                kept.append(&value_at(array.elements().as_ref(), at)?)?;
+                count += 1;
+            }
+        }
+        let dimensions: Vec<Dimension> = array.dimension(0).into_iter().collect();
+        let dimensions: Vec<Dimension> =
+            dimensions.into_iter().map(|dimension| Dimension { length: count, ..dimension }).collect();
+        builder.append(&ValueRef::Array(ArrayValue::new(kept.finish()?, &dimensions)?))?;
+    }
+    builder.finish()
 }
 
 fn replace(call: &Call<'_>) -> Result<ArrayRef> {
@@ -145,32 +227,38 @@ fn replace(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// Places, counted from 1, of elements that are not distinct from a value.
-fn places(call: &Call<'_>, encoder: &KeyEncoder, elements: &ArrayRef, row: usize) -> Result<Vec<i32>> {
+/// Subscripts of elements that are not distinct from a value. Errors: 0A000 in several dimensions.
+fn places(call: &Call<'_>, encoder: &KeyEncoder, array: &ArrayValue, row: usize) -> Result<Vec<i32>> {
+    if array.dimension_count() > 1 {
+        let message = "searching for elements in multidimensional arrays is not supported";
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+    }
     let wanted = call.array(1)?;
+    let lower = array.dimension(0).map_or(1, |dimension| dimension.lower);
     let mut found = Vec::new();
-    for at in 0..elements.len() {
-        if order(encoder, (elements, at), (wanted, Call::row_of(wanted, row)))? == Ordering::Equal {
-            found.push(at as i32 + 1);
+    for at in 0..array.len() {
+        if order(encoder, (array.elements(), at), (wanted, Call::row_of(wanted, row)))? == Ordering::Equal {
+            found.push(lower.wrapping_add(at as i32));
         }
     }
     Ok(found)
 }
 
 fn position(call: &Call<'_>) -> Result<ArrayRef> {
-    let (encoder, lists) = (encoder(call), call.column::<List>(0)?);
+    let (encoder, arrays) = (encoder(call), call.column::<List>(0)?);
     let starts = if call.arguments.len() > 2 { Some(call.column::<Int4>(2)?) } else { None };
     let mut builder = Int4::builder(call.rows);
     for row in 0..call.rows {
         let mut found = None;
-        if let Some(elements) = lists.get(row)? {
+        if let Some(array) = arrays.get(row)? {
+            let places = places(call, &encoder, &array, row)?;
             let start = match &starts {
                 Some(starts) => starts
                     .get(row)?
                     .ok_or_else(|| SqlError::new(state::NULL_VALUE_NOT_ALLOWED, "initial position must not be null"))?,
-                None => 1,
+                None => i32::MIN,
             };
-            found = places(call, &encoder, &elements, row)?.into_iter().find(|place| *place >= start);
+            found = places.into_iter().find(|place| *place >= start);
         }
         Int4::append(&mut builder, found)?;
     }
@@ -189,6 +277,9 @@ fn bucket(call: &Call<'_>) -> Result<ArrayRef> {
             Int4::append(&mut builder, None)?;
             continue;
         };
+        if thresholds.dimension_count() > 1 {
+            return Err(subscript_error("thresholds must be one-dimensional array"));
+        }
         if thresholds.null_count() > 0 {
             let message = "thresholds array must not contain NULLs";
             return Err(SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message));
@@ -196,7 +287,7 @@ fn bucket(call: &Call<'_>) -> Result<ArrayRef> {
         let (mut low, mut high) = (0, thresholds.len());
         while low < high {
             let middle = (low + high) / 2;
-            match order(&encoder, (operands, at), (&thresholds, middle))? {
+            match order(&encoder, (operands, at), (thresholds.elements(), middle))? {
                 Ordering::Less => high = middle,
                 _ => low = middle + 1,
             }
@@ -213,7 +304,7 @@ fn positions(call: &Call<'_>) -> Result<ArrayRef> {
         match lists.get(row)? {
             Some(elements) => {
                 let found = places(call, &encoder, &elements, row)?;
-                builder.append(&ValueRef::List(Arc::new(Int32Array::from(found))))?;
+                builder.append(&ValueRef::array(Arc::new(Int32Array::from(found))))?;
             }
             None => builder.append_null(),
         }

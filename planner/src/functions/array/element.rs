@@ -1,110 +1,157 @@
-//! Arrays with an element or a slice of them replaced: what UPDATE assigns to `a[1]` and `a[1:2]`.
+//! Elements and slices of arrays: `a[1][2]`, `a[1:2]`, and arrays with one replaced, which UPDATE assigns.
 
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
 use crate::functions::kernel::{Call, Kernel, KernelFunction, Stability};
-use crate::functions::typed::{Int4, List};
-use crate::types::SqlType;
+use crate::functions::typed::{Column, Int4, List};
+use crate::types::array::{ArrayValue, Span};
 use crate::types::value::{ValueRef, value_at};
-use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::arrow::array::ArrayRef;
 use std::sync::Arc;
 
-/// Elements of an array, at most, as in PostgreSQL.
-const MOST: i32 = 134_217_727;
-
-/// The array with an element replaced. The array may be NULL; the place is int4, the value of the element's type.
-pub(crate) fn with_element(array: TypedExpr, place: TypedExpr, value: TypedExpr) -> TypedExpr {
-    let (ty, types) = (array.ty, vec![array.ty, SqlType::INT4, value.ty]);
-    let kernel: Kernel = Arc::new(element);
-    KernelFunction::new("array with element", types, ty, Stability::Immutable, kernel, None)
-        .call(vec![array.expr, place.expr, value.expr])
+/// The subscripts of one dimension.
+#[derive(Clone, Debug)]
+pub(crate) enum Subscripts {
+    /// `[i]`, of type int4.
+    Place(TypedExpr),
+    /// `[i:j]`, where one or both may be left out.
+    Part(Option<TypedExpr>, Option<TypedExpr>),
 }
 
-/// The array with the elements between two places, both included, replaced by the first ones of another of its type.
-pub(crate) fn with_slice(array: TypedExpr, from: TypedExpr, to: TypedExpr, value: TypedExpr) -> TypedExpr {
-    let (ty, types) = (array.ty, vec![array.ty, SqlType::INT4, SqlType::INT4, value.ty]);
-    let kernel: Kernel = Arc::new(slice);
-    KernelFunction::new("array with slice", types, ty, Stability::Immutable, kernel, None)
-        .call(vec![array.expr, from.expr, to.expr, value.expr])
-}
-
-fn bounds() -> SqlError {
-    SqlError::unsupported("an array whose subscripts do not begin with 1")
-}
-
-/// A subscript as a place from 0. `length`: how many elements there are. Errors: 22004, 54000, 0A000.
-fn place(subscript: Option<i32>, length: usize) -> Result<usize> {
-    let message = "array subscript in assignment must not be null";
-    let subscript = subscript.ok_or_else(|| SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message))?;
-    if subscript > MOST {
-        let message = format!("array size exceeds the maximum allowed ({MOST})");
-        return Err(SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, message));
+/// The subscripts as arguments, and which bounds of which dimension they are.
+fn arguments(subscripts: Vec<Subscripts>) -> (Vec<TypedExpr>, Vec<(bool, bool)>) {
+    let (mut arguments, mut given) = (Vec::new(), Vec::new());
+    for subscript in subscripts {
+        let (lower, upper) = match subscript {
+            Subscripts::Place(place) => (Some(place), None),
+            Subscripts::Part(lower, upper) => (lower, upper),
+        };
+        given.push((lower.is_some(), upper.is_some()));
+        arguments.extend(lower.into_iter().chain(upper));
     }
-    match usize::try_from(subscript) {
-        Ok(1) => Ok(0),
-        Ok(place @ 2..) if length > 0 => Ok(place - 1),
-        _ => Err(bounds()),
-    }
+    (arguments, given)
 }
 
-/// Appends elements of an array from a place to before another, NULL where there are none.
-fn copy(made: &mut ColumnBuilder, elements: Option<&ArrayRef>, from: usize, to: usize) -> Result<()> {
-    for at in from..to {
-        match elements.filter(|elements| at < elements.len()) {
-            Some(elements) => made.append(&value_at(elements.as_ref(), at)?)?,
-            None => made.append_null(),
-        }
-    }
-    Ok(())
+/// Subscripts as bounds of slices where one of them is: `[i]` is `[1:i]` then.
+fn as_parts(subscripts: Vec<Subscripts>) -> Vec<Subscripts> {
+    let one = || TypedExpr::literal(crate::types::Datum::Int32(Some(1)), crate::types::SqlType::INT4);
+    let part = |subscript| match subscript {
+        Subscripts::Place(place) => Subscripts::Part(Some(one()), Some(place)),
+        part => part,
+    };
+    subscripts.into_iter().map(part).collect()
 }
 
-fn element(call: &Call<'_>) -> Result<ArrayRef> {
-    let (lists, places, values) = (call.column::<List>(0)?, call.column::<Int4>(1)?, call.array(2)?);
+fn is_slice(subscripts: &[Subscripts]) -> bool {
+    subscripts.iter().any(|subscript| matches!(subscript, Subscripts::Part(..)))
+}
+
+fn function(
+    name: &str,
+    array: TypedExpr,
+    rest: Vec<TypedExpr>,
+    result: crate::types::SqlType,
+    kernel: Kernel,
+) -> TypedExpr {
+    let all: Vec<TypedExpr> = std::iter::once(array).chain(rest).collect();
+    let types = all.iter().map(|expr| expr.ty).collect();
+    KernelFunction::new(name, types, result, Stability::Immutable, kernel, None)
+        .call(all.into_iter().map(|expr| expr.expr).collect())
+}
+
+/// The element, or the slice, of an array at some subscripts; NULL where there is none, and at NULL.
+pub(crate) fn subscripted(array: TypedExpr, subscripts: Vec<Subscripts>) -> TypedExpr {
+    let element = array.ty.element();
+    if is_slice(&subscripts) {
+        let (rest, given) = arguments(as_parts(subscripts));
+        // A part of a vector is an array.
+        let result = element.array_of();
+        let kernel: Kernel = Arc::new({
+            let given = given.clone();
+            move |call: &Call<'_>| slice(call, &given)
+        });
+        return function(&format!("array slice {given:?}"), array, rest, result, kernel);
+    }
+    let (rest, _) = arguments(subscripts);
+    function("array element", array, rest, element, Arc::new(element_at))
+}
+
+fn element_at(call: &Call<'_>) -> Result<ArrayRef> {
+    let arrays = call.column::<List>(0)?;
+    let places = (1..call.arguments.len()).map(|at| call.column::<Int4>(at)).collect::<Result<Vec<_>>>()?;
     let mut builder = ColumnBuilder::new(call.result, call.rows);
     for row in 0..call.rows {
-        let elements = lists.get(row)?;
-        let length = elements.as_ref().map_or(0, |elements| elements.len());
-        let at = place(places.get(row)?, length)?;
-        let mut made = ColumnBuilder::new(call.result.element(), length.max(at + 1));
-        copy(&mut made, elements.as_ref(), 0, at)?;
-        made.append(&value_at(values.as_ref(), Call::row_of(values, row))?)?;
-        copy(&mut made, elements.as_ref(), at + 1, length)?;
-        builder.append(&ValueRef::List(made.finish()?))?;
+        let array = arrays.get(row)?;
+        let place = match (&array, numbers(&places, row)?) {
+            (Some(array), Some(subscripts)) => array.place(&subscripts),
+            _ => None,
+        };
+        match (array, place) {
+            (Some(array), Some(place)) => builder.append(&value_at(array.elements().as_ref(), place)?)?,
+            _ => builder.append_null(),
+        }
     }
     builder.finish()
 }
 
-fn slice(call: &Call<'_>) -> Result<ArrayRef> {
-    let (lists, starts, ends) = (call.column::<List>(0)?, call.column::<Int4>(1)?, call.column::<Int4>(2)?);
-    let values = call.column::<List>(3)?;
+/// The numbers of a row; `None` when one is NULL.
+fn numbers(columns: &[Column<'_, Int4>], row: usize) -> Result<Option<Vec<i32>>> {
+    columns.iter().map(|column| column.get(row)).collect()
+}
+
+/// The bounds that are given, in their places.
+fn spans(given: &[(bool, bool)], numbers: Vec<i32>) -> Vec<Span> {
+    let mut numbers = numbers.into_iter();
+    let mut next = |given: bool| if given { numbers.next() } else { None };
+    given.iter().map(|(lower, upper)| Span { lower: next(*lower), upper: next(*upper) }).collect()
+}
+
+fn slice(call: &Call<'_>, given: &[(bool, bool)]) -> Result<ArrayRef> {
+    let arrays = call.column::<List>(0)?;
+    let bounds = (1..call.arguments.len()).map(|at| call.column::<Int4>(at)).collect::<Result<Vec<_>>>()?;
     let mut builder = ColumnBuilder::new(call.result, call.rows);
     for row in 0..call.rows {
-        let elements = lists.get(row)?;
-        let length = elements.as_ref().map_or(0, |elements| elements.len());
-        // Nothing is written of NULL.
-        let Some(value) = values.get(row)? else {
-            match elements {
-                Some(elements) => builder.append(&ValueRef::List(elements))?,
-                None => builder.append_null(),
-            }
-            continue;
+        match (arrays.get(row)?, numbers(&bounds, row)?) {
+            (Some(array), Some(numbers)) => builder.append(&ValueRef::Array(array.slice(&spans(given, numbers))?))?,
+            _ => builder.append_null(),
+        }
+    }
+    builder.finish()
+}
+
+/// The array with what is at some subscripts replaced by a value: of the element's type, or for a slice the array's. The
+/// array may be NULL, which is an empty one. Errors while running: 22004, 2202E, 54000.
+pub(crate) fn replaced(array: TypedExpr, subscripts: Vec<Subscripts>, value: TypedExpr) -> TypedExpr {
+    let (ty, sliced) = (array.ty, is_slice(&subscripts));
+    let (mut rest, given) = arguments(if sliced { as_parts(subscripts) } else { subscripts });
+    rest.push(value);
+    let name = format!("array with {} {given:?}", if sliced { "slice" } else { "element" });
+    let kernel: Kernel = Arc::new(move |call: &Call<'_>| assign(call, &given, sliced));
+    function(&name, array, rest, ty, kernel)
+}
+
+fn assign(call: &Call<'_>, given: &[(bool, bool)], sliced: bool) -> Result<ArrayRef> {
+    let arrays = call.column::<List>(0)?;
+    let last = call.arguments.len().saturating_sub(1);
+    let places = (1..last).map(|at| call.column::<Int4>(at)).collect::<Result<Vec<_>>>()?;
+    let values = call.array(last)?;
+    let mut builder = ColumnBuilder::new(call.result, call.rows);
+    for row in 0..call.rows {
+        let old = match arrays.get(row)? {
+            Some(array) => array,
+            None => ColumnBuilder::new(call.result.element(), 0).finish()?.into(),
         };
-        let (from, to) = (starts.get(row)?, ends.get(row)?);
-        if let (Some(from), Some(to)) = (from, to)
-            && from > to
-        {
-            return Err(SqlError::new("2202E", "upper bound cannot be less than lower bound"));
-        }
-        let (from, to) = (place(from, length)?, place(to, length.max(1))?);
-        if value.len() < to + 1 - from {
-            return Err(SqlError::new("2202E", "source array too small"));
-        }
-        let mut made = ColumnBuilder::new(call.result.element(), length.max(to + 1));
-        copy(&mut made, elements.as_ref(), 0, from)?;
-        copy(&mut made, Some(&value), 0, to + 1 - from)?;
-        copy(&mut made, elements.as_ref(), to + 1, length)?;
-        builder.append(&ValueRef::List(made.finish()?))?;
+        let message = "array subscript in assignment must not be null";
+        let numbers = numbers(&places, row)?.ok_or_else(|| SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message))?;
+        let at = Call::row_of(values, row);
+        let made: ArrayValue = match value_at(values.as_ref(), at)? {
+            // Nothing is written of NULL.
+            ValueRef::Null if sliced => old,
+            ValueRef::Array(source) if sliced => old.with_slice(&spans(given, numbers), &source)?,
+            _ => old.with_element(&numbers, &values.slice(at, 1))?,
+        };
+        builder.append(&ValueRef::Array(made))?;
     }
     builder.finish()
 }

@@ -5,7 +5,7 @@ use crate::encoding::{KeyColumn, KeyEncoder};
 use crate::error::Result;
 use crate::functions::TypedExpr;
 use crate::functions::kernel::{Call, Kernel, KernelFunction, Stability};
-use crate::functions::typed::{Bytea, List, SqlWrite};
+use crate::functions::typed::{Bytea, SqlWrite};
 use crate::types::numeric::{Numeric, key_of};
 use crate::types::value::{ValueRef, value_at};
 use crate::types::{BaseType, SqlType, interval, json};
@@ -54,8 +54,8 @@ pub(in crate::functions) fn one_form_f32(value: f32) -> f32 {
     if value.is_nan() { f32::NAN } else { value + 0.0 }
 }
 
-/// Bytes by which arrays are in order: element by element, NULL behind everything, and of two that begin alike the shorter
-/// first.
+/// Bytes by which arrays are in order: element by element, NULL behind everything, of two that begin alike the shorter
+/// first, then by number of dimensions, their lengths and their lower bounds.
 pub(in crate::functions) fn array_order(expr: TypedExpr) -> TypedExpr {
     let ty = expr.ty.plain();
     let kernel: Kernel = Arc::new(ordered);
@@ -64,25 +64,18 @@ pub(in crate::functions) fn array_order(expr: TypedExpr) -> TypedExpr {
 }
 
 fn ordered(call: &Call<'_>) -> Result<ArrayRef> {
-    let element = call.types.first().copied().unwrap_or(SqlType::TEXT).element();
-    let encoder = KeyEncoder::new(vec![KeyColumn::ascending(element)]);
-    let lists = call.column::<List>(0)?;
+    let ty = call.types.first().copied().unwrap_or(SqlType::TEXT.array_of());
+    let encoder = KeyEncoder::new(vec![KeyColumn::ascending(ty)]);
+    let arrays = call.array(0)?;
     let mut builder = Bytea::builder(call.rows);
     for row in 0..call.rows {
-        let Some(elements) = lists.get(row)? else {
+        let at = Call::row_of(arrays, row);
+        if arrays.is_null(at) {
             Bytea::append(&mut builder, None)?;
             continue;
-        };
-        let mut key = Vec::with_capacity(elements.len() * 8);
-        for at in 0..elements.len() {
-            if elements.is_null(at) {
-                key.push(2);
-            } else {
-                key.push(1);
-                encoder.encode_row(std::slice::from_ref(&elements), at, &mut key)?;
-            }
         }
-        key.push(0);
+        let mut key = Vec::new();
+        encoder.encode_row(std::slice::from_ref(arrays), at, &mut key)?;
         Bytea::append(&mut builder, Some(key))?;
     }
     Ok(Bytea::finish(builder))

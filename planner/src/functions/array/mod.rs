@@ -2,7 +2,9 @@
 
 pub(super) mod compatible;
 pub(crate) mod element;
+pub(crate) mod elements;
 pub(super) mod key;
+pub(super) mod nested;
 mod pattern;
 pub(super) mod sets;
 mod shape;
@@ -10,10 +12,11 @@ mod shape;
 use super::kernel::{Call, KernelFunction, Stability};
 use super::operator::no_operator;
 use super::registry::{Param, ResultType, ScalarFunction};
-use super::typed::{Int4, Int8, List, Nullable, SqlWrite, Text, unary};
+use super::typed::{Int4, Int8, List, SqlWrite, Text};
 use super::{CastContext, Resolver, TypedExpr};
 use crate::encoding::{ColumnBuilder, KeyColumn, KeyEncoder};
 use crate::error::{Result, SqlError, state};
+use crate::types::array::ArrayValue;
 use crate::types::text::{OutputContext, output_string};
 use crate::types::value::{ValueRef, value_at};
 use crate::types::{BaseType, SqlType};
@@ -38,8 +41,8 @@ fn order(encoder: &KeyEncoder, left: (&ArrayRef, usize), right: (&ArrayRef, usiz
     Ok(keys.0.cmp(&keys.1))
 }
 
-/// Arrays made of the elements of a call's first argument one by one: `item` appends what becomes of the element at a
-/// place of a row's array. NULL stays.
+/// Arrays of the shapes of a call's first argument, whose elements are changed one by one: `item` appends what becomes of
+/// the element at a place of a row's array. NULL stays.
 fn rebuilt(
     call: &Call<'_>,
     mut item: impl FnMut(&mut ColumnBuilder, (&ArrayRef, usize), usize) -> Result<()>,
@@ -47,15 +50,15 @@ fn rebuilt(
     let lists = call.column::<List>(0)?;
     let mut builder = ColumnBuilder::new(call.result, call.rows);
     for row in 0..call.rows {
-        let Some(elements) = lists.get(row)? else {
+        let Some(array) = lists.get(row)? else {
             builder.append_null();
             continue;
         };
-        let mut made = ColumnBuilder::new(call.result.element(), elements.len());
-        for at in 0..elements.len() {
-            item(&mut made, (&elements, at), row)?;
+        let mut made = ColumnBuilder::new(call.result.element(), array.len());
+        for at in 0..array.len() {
+            item(&mut made, (array.elements(), at), row)?;
         }
-        builder.append(&ValueRef::List(made.finish()?))?;
+        builder.append(&ValueRef::Array(array.with_elements(made.finish()?)?))?;
     }
     builder.finish()
 }
@@ -125,15 +128,17 @@ pub(super) fn quantified(
         return Err(SqlError::new(state::WRONG_OBJECT_TYPE, "op ANY/ALL (array) requires array on right side"));
     }
     // A constant array is a list of constants, which reaches the indexes.
-    if let (Some(ScalarValue::List(list)), "=" | "<>") = (array.constant(), symbol)
+    if let (Some(list), "=" | "<>") = (array.constant(), symbol)
         && (symbol == "=") != all
-        && !list.is_null(0)
+        && let Some(elements) = ArrayValue::of(list)?
     {
-        let elements = list.value(0);
         let members = (0..elements.len())
-            .map(|at| Ok(TypedExpr::literal(ScalarValue::try_from_array(&elements, at)?, array.ty.element())))
+            .map(|at| Ok(TypedExpr::literal(ScalarValue::try_from_array(elements.elements(), at)?, array.ty.element())))
             .collect::<Result<Vec<_>>>()?;
         return resolver.in_list(left, members, all);
+    }
+    if left.ty.array {
+        return Err(no_operator(symbol, Some(left.ty), array.ty.element()));
     }
     let element = if left.ty.base == array.ty.base {
         left.ty.plain()
@@ -163,7 +168,7 @@ pub(super) fn quantified(
                     }
                     continue;
                 }
-                let order = order(&encoder, (values, at), (&elements, element))?;
+                let order = order(&encoder, (values, at), (elements.elements(), element))?;
                 let holds = match operator {
                     Operator::Eq => order == Ordering::Equal,
                     Operator::NotEq => order != Ordering::Equal,
@@ -203,17 +208,17 @@ pub(super) fn concatenate(resolver: &Resolver<'_>, left: TypedExpr, right: Typed
 pub(crate) fn construct(resolver: &Resolver<'_>, elements: Vec<TypedExpr>) -> Result<TypedExpr> {
     let (elements, element) = common(resolver, "ARRAY", elements)?;
     let ty = element.plain().array_of();
-    if element.array {
-        return Err(SqlError::unsupported("a multidimensional array"));
-    }
     let kernel = Arc::new(move |call: &Call<'_>| {
+        if element.array {
+            return nested::construct(call);
+        }
         let mut builder = ColumnBuilder::new(ty, call.rows);
         for row in 0..call.rows {
             let mut parts = ColumnBuilder::new(ty.element(), call.arguments.len());
             for array in call.arguments {
                 parts.append(&value_at(array.as_ref(), Call::row_of(array, row))?)?;
             }
-            builder.append(&ValueRef::List(parts.finish()?))?;
+            builder.append(&ValueRef::array(parts.finish()?))?;
         }
         builder.finish()
     });
@@ -229,71 +234,11 @@ pub(crate) fn construct(resolver: &Resolver<'_>, elements: Vec<TypedExpr>) -> Re
 /// The functions of this module.
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let immutable = Stability::Immutable;
-    let (int4, text) = (SqlType::INT4, SqlType::TEXT);
+    let text = SqlType::TEXT;
     let is = Param::Is;
-    let length = |name| {
-        ScalarFunction::polymorphic(
-            name,
-            &[Param::AnyArray, is(int4)],
-            false,
-            ResultType::Is(int4),
-            immutable,
-            super::typed::binary::<List, Int4, Int4, _>(|elements: ArrayRef, dimension: i32| {
-                Nullable(Ok((dimension == 1 && !elements.is_empty()).then_some(elements.len() as i32)))
-            }),
-        )
-    };
     let mut all = vec![
-        length("array_length"),
-        length("array_upper"),
-        ScalarFunction::polymorphic(
-            "array_lower",
-            &[Param::AnyArray, is(int4)],
-            false,
-            ResultType::Is(int4),
-            immutable,
-            super::typed::binary::<List, Int4, Int4, _>(|elements: ArrayRef, dimension: i32| {
-                Nullable(Ok((dimension == 1 && !elements.is_empty()).then_some(1)))
-            }),
-        ),
-        ScalarFunction::polymorphic(
-            "cardinality",
-            &[Param::AnyArray],
-            false,
-            ResultType::Is(int4),
-            immutable,
-            unary::<List, Int4, _>(|elements: ArrayRef| Ok(elements.len() as i32)),
-        ),
-        ScalarFunction::polymorphic(
-            "array_ndims",
-            &[Param::AnyArray],
-            false,
-            ResultType::Is(int4),
-            immutable,
-            unary::<List, Int4, _>(|elements: ArrayRef| Nullable(Ok((!elements.is_empty()).then_some(1)))),
-        ),
         to_string(&[Param::AnyArray, is(text)]),
         to_string(&[Param::AnyArray, is(text), is(text)]),
-        ScalarFunction::polymorphic(
-            "array element",
-            &[Param::AnyArray, is(int4)],
-            false,
-            ResultType::Element(0),
-            immutable,
-            Arc::new(|call: &Call<'_>| {
-                let (lists, positions) = (call.column::<List>(0)?, call.column::<Int4>(1)?);
-                let mut builder = ColumnBuilder::new(call.result, call.rows);
-                for row in 0..call.rows {
-                    match (lists.get(row)?, positions.get(row)?) {
-                        (Some(elements), Some(position)) if position >= 1 && (position as usize) <= elements.len() => {
-                            builder.append(&value_at(elements.as_ref(), position as usize - 1)?)?;
-                        }
-                        _ => builder.append_null(),
-                    }
-                }
-                builder.finish()
-            }),
-        ),
         nulls("num_nulls", true),
         nulls("num_nonnulls", false),
         ScalarFunction::polymorphic(

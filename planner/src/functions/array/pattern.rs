@@ -47,14 +47,14 @@ pub(super) fn quantified(
                 (Some(value), Some(patterns)) => {
                     let text: ArrayRef = Arc::new(StringArray::from(vec![value]));
                     let matched: BooleanArray = if regular {
-                        let arguments = [text, Arc::clone(&patterns)];
+                        let arguments = [text, Arc::clone(patterns.elements())];
                         let nested = call.nested(&arguments, &types, SqlType::BOOL);
                         let count = patterns.len();
                         matcher(&nested.with_rows(count))?.as_boolean().clone()
                     } else if insensitive {
-                        ilike(&Scalar::new(text), &patterns)?
+                        ilike(&Scalar::new(text), patterns.elements())?
                     } else {
-                        like(&Scalar::new(text), &patterns)?
+                        like(&Scalar::new(text), patterns.elements())?
                     };
                     combine(matched.iter().map(|matched| matched.map(|matched| matched != negated)), all)
                 }

@@ -56,7 +56,9 @@ fn compare(call: &Call<'_>, any: bool) -> Result<ArrayRef> {
                         return Ok(false);
                     }
                     for place in 0..whole.len() {
-                        if !whole.is_null(place) && order(&encoder, (&whole, place), (&part, at))? == Ordering::Equal {
+                        if !whole.is_null(place)
+                            && order(&encoder, (whole.elements(), place), (part.elements(), at))? == Ordering::Equal
+                        {
                             return Ok(true);
                         }
                     }

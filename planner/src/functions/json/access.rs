@@ -5,6 +5,7 @@ use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
 use crate::functions::typed::{Int4, List, Nullable, SqlWrite, Text, binary, unary};
 use crate::types::SqlType;
+use crate::types::array::ArrayValue;
 use crate::types::json::{Node, Value, parse};
 use datafusion::arrow::array::{ArrayRef, AsArray};
 use std::sync::Arc;
@@ -56,7 +57,7 @@ fn at_path(json: &str, path: &[String], text: bool) -> Result<Option<String>> {
 
 /// `json #> path`.
 pub(super) fn path(text: bool) -> Kernel {
-    binary::<Text, List, Text, _>(move |json: &str, path: ArrayRef| {
+    binary::<Text, List, Text, _>(move |json: &str, path: ArrayValue| {
         Nullable(texts(&path).and_then(|path| match path {
             Some(path) => at_path(json, &path, text),
             None => Ok(None),

@@ -107,6 +107,7 @@ fn set_lax(call: &Call<'_>) -> Result<ArrayRef> {
             Some(treatments) => treatments.get(row)?,
             None => Some("use_json_null"),
         };
+        super::change::one_dimension(&path)?;
         let node = parse(target)?;
         let path = texts(&path)?.unwrap_or_default();
         let change = match (values.get(row)?, treatment) {

@@ -6,6 +6,7 @@ use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
 use crate::functions::typed::{List, SqlWrite, Text};
 use crate::types::SqlType;
+use crate::types::array::{ArrayValue, subscript_error};
 use crate::types::json::{array, quote, to_jsonb};
 use crate::types::text::output_string;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
@@ -70,16 +71,28 @@ fn text_object(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
     let mut builder = Text::builder(call.rows);
     for row in 0..call.rows {
         let columns = arguments.iter().map(|lists| lists.get(row)).collect::<Result<Vec<_>>>()?;
-        let Some(columns) = columns.into_iter().collect::<Option<Vec<ArrayRef>>>() else {
+        let Some(columns) = columns.into_iter().collect::<Option<Vec<ArrayValue>>>() else {
             Text::append(&mut builder, None)?;
             continue;
         };
-        let strings = |array: &ArrayRef| -> Vec<Option<String>> {
-            array.as_string::<i32>().iter().map(|text| text.map(str::to_string)).collect()
+        let strings = |array: &ArrayValue| -> Vec<Option<String>> {
+            array.elements().as_string::<i32>().iter().map(|text| text.map(str::to_string)).collect()
         };
+        let wrong = |message: &str| Err(subscript_error(message));
+        // Keys and values may stand in turn, or in the two columns of an array of two dimensions.
+        match columns.as_slice() {
+            [keys, values] if keys.dimension_count() > 1 || keys.dimension_count() != values.dimension_count() => {
+                return wrong("wrong number of array subscripts");
+            }
+            [both] if both.dimension_count() > 2 => return wrong("wrong number of array subscripts"),
+            [both] if both.dimension(1).is_some_and(|columns| columns.length != 2) => {
+                return wrong("array must have two columns");
+            }
+            _ => {}
+        }
         let pairs: Vec<(Option<String>, Option<String>)> = match columns.as_slice() {
             [keys, values] if keys.len() == values.len() => strings(keys).into_iter().zip(strings(values)).collect(),
-            [_, _] => return Err(SqlError::new("2202E", "mismatched array dimensions")),
+            [_, _] => return wrong("mismatched array dimensions"),
             [both] if both.len() % 2 == 0 => {
                 let all = strings(both);
                 all.chunks_exact(2)
@@ -89,7 +102,7 @@ fn text_object(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
                     })
                     .collect()
             }
-            _ => return Err(SqlError::new("2202E", "array must have even number of elements")),
+            _ => return wrong("array must have even number of elements"),
         };
         let mut made = Vec::new();
         for (key, value) in pairs {

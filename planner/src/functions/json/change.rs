@@ -6,6 +6,7 @@ use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Bool, Int4, List, SqlWrite, Text, binary, unary};
 use crate::types::SqlType;
+use crate::types::array::{ArrayValue, subscript_error};
 use crate::types::json::{Node, Value, array, object, parse, quote};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use std::sync::Arc;
@@ -60,9 +61,18 @@ pub(super) fn without_key() -> Kernel {
     binary::<Text, Text, Text, _>(|json: &str, key: &str| without(json, &[key.to_string()]))
 }
 
+/// Errors: 2202E for a path or keys of several dimensions.
+pub(super) fn one_dimension(path: &ArrayValue) -> Result<()> {
+    match path.dimension_count() {
+        0 | 1 => Ok(()),
+        _ => Err(subscript_error("wrong number of array subscripts")),
+    }
+}
+
 /// `jsonb - keys`.
 pub(super) fn without_keys() -> Kernel {
-    binary::<Text, List, Text, _>(|json: &str, keys: ArrayRef| {
+    binary::<Text, List, Text, _>(|json: &str, keys: ArrayValue| {
+        one_dimension(&keys)?;
         let keys: Vec<String> = keys.as_string::<i32>().iter().flatten().map(str::to_string).collect();
         without(json, &keys)
     })
@@ -178,7 +188,8 @@ pub(super) fn changed(node: &Node<'_>, path: &[String], depth: usize, change: &C
 
 /// `jsonb #- path`.
 pub(super) fn without_path() -> Kernel {
-    binary::<Text, List, Text, _>(|json: &str, path: ArrayRef| {
+    binary::<Text, List, Text, _>(|json: &str, path: ArrayValue| {
+        one_dimension(&path)?;
         let node = parse(json)?;
         if !matches!(node.value, Value::Object(_) | Value::Array(_)) {
             return Err(invalid("cannot delete path in scalar"));
@@ -210,6 +221,7 @@ fn change_at(call: &Call<'_>, default: bool, change: for<'c> fn(&'c str, bool) -
         };
         let value = match (targets.get(row)?, paths.get(row)?, values.get(row)?, flag) {
             (Some(target), Some(path), Some(new), Some(flag)) => {
+                one_dimension(&path)?;
                 let node = parse(target)?;
                 if !matches!(node.value, Value::Object(_) | Value::Array(_)) {
                     return Err(invalid("cannot set path in scalar"));

@@ -22,22 +22,26 @@ pub(in crate::functions) fn aggregate(resolver: &Resolver<'_>, name: &str, call:
         return Err(resolver.no_function(name, &call.args));
     }
     let collect = |arg: &TypedExpr| {
-        let arg = resolver.resolve_unknown(arg.clone())?;
+        let mut arg = resolver.resolve_unknown(arg.clone())?;
         if arg.ty.array {
-            return Err(SqlError::unsupported(format!("{name} of arrays")));
+            // Arrays of different shapes are no array: each is json first.
+            arg = resolver.function(if name.starts_with("jsonb") { "to_jsonb" } else { "to_json" }, vec![arg])?;
         }
         resolver.aggregate("array_agg", AggregateCall { args: vec![arg], ..call.clone() })
     };
+    let of_arrays = call.args.first().is_some_and(|arg| arg.ty.array);
     if expected == 2 && call.distinct {
         return Err(SqlError::unsupported(format!("{name} with DISTINCT")));
     }
     let lists = call.args.iter().map(collect).collect::<Result<Vec<_>>>()?;
-    resolver.function(&format!("{name} of arrays"), lists)
+    let written = if of_arrays && name == "json_agg" { "lines" } else { "arrays" };
+    resolver.function(&format!("{name} of {written}"), lists)
 }
 
-fn collected(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
+/// `lines`: each item begins a line, as arrays do.
+fn collected(call: &Call<'_>, binary: bool, lines: bool) -> Result<ArrayRef> {
     let element = call.types.first().copied().unwrap_or(SqlType::TEXT).element();
-    let lines = !binary && matches!(element.base, crate::types::BaseType::Record(_));
+    let lines = lines || !binary && matches!(element.base, crate::types::BaseType::Record(_));
     with_context(call, |context| {
         let lists = call.column::<List>(0)?;
         let mut builder = Text::builder(call.rows);
@@ -47,10 +51,15 @@ fn collected(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
                     let mut parts = Vec::with_capacity(elements.len());
                     for at in 0..elements.len() {
                         let text = json_of(element, elements.as_ref(), at, context)?;
-                        parts.push(if binary { to_jsonb(&text)? } else { text });
+                        // Records and arrays behind the first have lines of their own.
+                        let line = lines && at > 0 && !elements.is_null(at);
+                        parts.push(match (binary, line) {
+                            (true, _) => to_jsonb(&text)?,
+                            (false, true) => format!("\n {text}"),
+                            (false, false) => text,
+                        });
                     }
-                    // Each record on a line of its own.
-                    Some(if lines { format!("[{}]", parts.join(", \n ")) } else { array(parts) })
+                    Some(array(parts))
                 }
                 None => None,
             };
@@ -88,11 +97,14 @@ fn paired(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let stable = Stability::Stable;
     let mut all = Vec::new();
+    let lines: Kernel = Arc::new(|call: &Call<'_>| collected(call, false, true));
+    let json = ResultType::Is(SqlType::JSON);
+    all.push(ScalarFunction::polymorphic("json_agg of lines", &[Param::AnyArray], false, json, stable, lines));
     for (binary, ty, one, two) in [
         (false, SqlType::JSON, "json_agg of arrays", "json_object_agg of arrays"),
         (true, SqlType::JSONB, "jsonb_agg of arrays", "jsonb_object_agg of arrays"),
     ] {
-        let list: Kernel = Arc::new(move |call: &Call<'_>| collected(call, binary));
+        let list: Kernel = Arc::new(move |call: &Call<'_>| collected(call, binary, false));
         let pairs: Kernel = Arc::new(move |call: &Call<'_>| paired(call, binary));
         let result = ResultType::Is(ty);
         all.push(ScalarFunction::polymorphic(one, &[Param::AnyArray], false, result, stable, list));

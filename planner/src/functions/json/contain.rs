@@ -4,8 +4,9 @@ use super::access::texts;
 use crate::error::Result;
 use crate::functions::kernel::Kernel;
 use crate::functions::typed::{Bool, List, Text, binary};
+use crate::types::array::ArrayValue;
 use crate::types::json::{Node, Value, key, parse};
-use datafusion::arrow::array::{ArrayRef, AsArray};
+use datafusion::arrow::array::AsArray;
 
 /// Whether `part` is within `whole`: objects by their keys, arrays by their elements, others when they are equal.
 fn within(whole: &Node<'_>, part: &Node<'_>) -> Result<bool> {
@@ -73,7 +74,7 @@ pub(super) fn has_key() -> Kernel {
 
 /// `jsonb ?& keys`, `jsonb ?| keys`.
 pub(super) fn has_keys(all: bool) -> Kernel {
-    binary::<Text, List, Bool, _>(move |json: &str, keys: ArrayRef| {
+    binary::<Text, List, Bool, _>(move |json: &str, keys: ArrayValue| {
         let node = parse(json)?;
         let keys: Vec<String> = match texts(&keys)? {
             Some(keys) => keys,

@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::types::{BaseType, SqlType};
 
 /// Whether a function returns rows.
-pub(super) fn is_row_function(name: &str) -> bool {
+pub(crate) fn is_row_function(name: &str) -> bool {
     rows::exists(name) || path_functions::is_row_function(name)
 }
 

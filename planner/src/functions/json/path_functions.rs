@@ -137,7 +137,7 @@ fn listed(zoned: bool) -> Kernel {
             Some((Some(items), _)) => {
                 let texts: Vec<String> = items.iter().map(Json::text).collect();
                 let list: ArrayRef = Arc::new(StringArray::from(texts));
-                builder.append(&ValueRef::List(list))
+                builder.append(&ValueRef::array(list))
             }
             _ => {
                 builder.append_null();

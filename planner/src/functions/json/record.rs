@@ -6,6 +6,7 @@ use super::super::typed::Text;
 use super::super::{CastContext, Resolver, TypedExpr};
 use crate::encoding::{ColumnBuilder, append_field, push_record, record_fields};
 use crate::error::{Result, SqlError, state};
+use crate::types::array::{ArrayValue, Dimension};
 use crate::types::json::{Node, Value, parse, to_jsonb};
 use crate::types::text::{InputContext, OutputContext, input, output_string};
 use crate::types::value::{ValueRef, value_at};
@@ -130,7 +131,7 @@ fn column_values(
         }
         let made = values.finish()?;
         if !ty.array {
-            builder.append(&ValueRef::List(made))?;
+            builder.append(&ValueRef::array(made))?;
             continue;
         }
         let output =
@@ -142,13 +143,48 @@ fn column_values(
                 false => texts.append(&ValueRef::Text(&output_string(ty, made.as_ref(), at, &output)?))?,
             }
         }
-        builder.append(&ValueRef::List(texts.finish()?))?;
+        builder.append(&ValueRef::array(texts.finish()?))?;
     }
     builder.finish()
 }
 
 fn wrong(message: String) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
+}
+
+/// Appends the elements of an array of json, which may hold arrays in turn. `level`: in how many it stands.
+/// Errors: 22P02 where arrays differ in their lengths.
+fn nested(
+    elements: &[Node<'_>],
+    ty: SqlType,
+    context: &InputContext<'_>,
+    made: &mut ColumnBuilder,
+    dimensions: &mut Vec<Dimension>,
+    level: usize,
+) -> Result<()> {
+    let malformed = |detail: &str| {
+        SqlError::new(state::INVALID_TEXT_REPRESENTATION, "malformed JSON array").detail(detail.to_string())
+    };
+    // The first element of all on a level says whether there is one more.
+    let arrays = match dimensions.get(level) {
+        Some(dimension) if dimension.length as usize != elements.len() => {
+            return Err(malformed("Multidimensional arrays must have sub-arrays with matching dimensions."));
+        }
+        Some(_) => dimensions.len() > level + 1,
+        None => {
+            dimensions.push(Dimension::of(elements.len()));
+            let json = matches!(ty.base, BaseType::Json | BaseType::Jsonb);
+            !json && matches!(elements.first().map(|first| &first.value), Some(Value::Array(_)))
+        }
+    };
+    for element in elements {
+        match &element.value {
+            Value::Array(inner) if arrays => nested(inner, ty, context, made, dimensions, level + 1)?,
+            _ if arrays => return Err(SqlError::new(state::INVALID_TEXT_REPRESENTATION, "expected JSON array")),
+            _ => made.append_datum(&datum(element, ty, context)?)?,
+        }
+    }
+    Ok(())
 }
 
 /// A value of json as a value of a type.
@@ -159,12 +195,9 @@ fn datum(node: &Node<'_>, ty: SqlType, context: &InputContext<'_>) -> Result<Dat
     match (&node.value, ty.base) {
         (Value::Array(elements), _) if ty.array => {
             let mut made = ColumnBuilder::new(ty.element(), elements.len());
-            for element in elements {
-                made.append_datum(&datum(element, ty.element(), context)?)?;
-            }
-            let mut list = ColumnBuilder::new(ty, 1);
-            list.append(&ValueRef::List(made.finish()?))?;
-            Ok(Datum::try_from_array(&list.finish()?, 0)?)
+            let mut dimensions = Vec::new();
+            nested(elements, ty.element(), context, &mut made, &mut dimensions, 0)?;
+            ArrayValue::new(made.finish()?, &dimensions)?.into_datum()
         }
         (_, _) if ty.array && !matches!(node.value, Value::String(_)) => {
             Err(SqlError::new(state::INVALID_TEXT_REPRESENTATION, "expected JSON array"))

@@ -98,7 +98,7 @@ fn listed(items: impl Fn(&Node<'_>) -> Result<Vec<Option<String>>> + Send + Sync
             match texts.get(row)? {
                 Some(text) => {
                     let items: ArrayRef = Arc::new(StringArray::from(items(&parse(text)?)?));
-                    builder.append(&ValueRef::List(items))?;
+                    builder.append(&ValueRef::array(items))?;
                 }
                 None => builder.append_null(),
             }

@@ -5,6 +5,8 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
 use crate::functions::typed::{Bool, SqlWrite, Text};
+use crate::types::array::ArrayValue;
+use crate::types::array::literal::write_nested;
 use crate::types::datetime::DateFormat;
 use crate::types::json::{object, quote, to_jsonb};
 use crate::types::record::RecordType;
@@ -20,12 +22,14 @@ pub(super) fn json_of(ty: SqlType, array: &dyn Array, row: usize, context: &Outp
         return Ok("null".to_string());
     }
     if ty.array {
-        let elements =
-            array.as_list_opt::<i32>().ok_or_else(|| SqlError::internal("an array that is no list"))?.value(row);
-        let element = ty.element();
-        let parts: Result<Vec<String>> =
-            (0..elements.len()).map(|at| json_of(element, elements.as_ref(), at, context)).collect();
-        return Ok(format!("[{}]", parts?.join(",")));
+        let foreign = || SqlError::internal("an array that is no array");
+        let value = ArrayValue::at(array.as_struct_opt().ok_or_else(foreign)?, row)?;
+        let mut text = Vec::new();
+        write_nested(&value.dimensions(), (b'[', b']'), &mut text, &mut |at, text| {
+            text.extend_from_slice(json_of(ty.element(), value.elements().as_ref(), at, context)?.as_bytes());
+            Ok(())
+        })?;
+        return String::from_utf8(text).map_err(SqlError::internal);
     }
     if let B::Record(fields) = ty.base {
         let record =

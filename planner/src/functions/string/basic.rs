@@ -216,7 +216,7 @@ fn string_to_array_function(arguments: &[SqlType]) -> ScalarFunction {
                 match texts.get(row)? {
                     Some(text) => {
                         let parts = string_to_array(text, delimiters.get(row)?, null);
-                        builder.append(&ValueRef::List(Arc::new(StringArray::from(parts))))?;
+                        builder.append(&ValueRef::array(Arc::new(StringArray::from(parts))))?;
                     }
                     None => builder.append_null(),
                 }

@@ -107,7 +107,7 @@ fn parsed(call: &Call<'_>) -> Result<ArrayRef> {
         };
         match (texts.get(row)?, strict) {
             (Some(text), Some(strict)) => {
-                builder.append(&ValueRef::List(Arc::new(StringArray::from(parse_ident(text, strict)?))))?;
+                builder.append(&ValueRef::array(Arc::new(StringArray::from(parse_ident(text, strict)?))))?;
             }
             _ => builder.append_null(),
         }

@@ -167,7 +167,7 @@ fn parts_kernel(name: &'static str, parts: fn(&str, &Pattern) -> Result<Option<V
                 _ => None,
             };
             match found {
-                Some(found) => builder.append(&ValueRef::List(Arc::new(StringArray::from(found))))?,
+                Some(found) => builder.append(&ValueRef::array(Arc::new(StringArray::from(found))))?,
                 None => builder.append_null(),
             }
         }

@@ -94,7 +94,7 @@ fn matches(call: &Call<'_>) -> Result<ArrayRef> {
             .take(most)
             .map(|captures| captures.map(|captures| groups(&captures)))
             .collect::<Result<_>>()?;
-        builder.append(&ValueRef::List(Arc::new(StringArray::from(found))))?;
+        builder.append(&ValueRef::array(Arc::new(StringArray::from(found))))?;
     }
     builder.finish()
 }

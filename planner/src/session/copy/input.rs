@@ -1,5 +1,6 @@
 //! [`CopyIn`]: COPY FROM STDIN. Records become batches, batches feed an INSERT that runs meanwhile.
 
+use super::binary::{BinaryCodec, BinaryReader};
 use super::origin::{Origins, at_line, in_line, shown};
 use super::record::{Fields, Kind, Next, RecordReader};
 use super::target::{CopyTable, chosen};
@@ -39,6 +40,8 @@ pub struct CopyIn {
     format: CopyFormat,
     context: Arc<StatementContext>,
     reader: RecordReader,
+    /// Of format binary.
+    binary: Option<(BinaryCodec, BinaryReader)>,
     fields: Fields,
     header: CopyHeader,
     /// Whether the header line is behind.
@@ -66,7 +69,15 @@ pub async fn begin_input(
     let CopyTarget::Table { name, columns } = &copy.target else {
         return Err(SqlError::syntax("COPY FROM needs a table"));
     };
-    let target = CopyTable::find(&context, name, columns, true)?;
+    let mut target = CopyTable::find(&context, name, columns, true)?;
+    let binary = match copy.options.format {
+        CopyFormat::Binary => Some((database.binary()?, BinaryReader::default())),
+        _ => None,
+    };
+    if binary.is_some() {
+        // What the types' modifiers ask, the INSERT does.
+        target.columns.iter_mut().for_each(|column| column.ty = column.ty.plain());
+    }
     if target.columns.is_empty() {
         return Err(SqlError::unsupported("COPY into a table without columns"));
     }
@@ -96,6 +107,7 @@ pub async fn begin_input(
         builders: builders(&target.columns),
         format: copy.options.format,
         reader: RecordReader::new(&copy.options),
+        binary,
         fields: Fields::default(),
         header: copy.options.header,
         begun: false,
@@ -206,7 +218,7 @@ fn parameters_to_columns(expr: Expr) -> datafusion::error::Result<Transformed<Ex
 }
 
 impl CopyIn {
-    /// Columns, for CopyInResponse (each of textual format 0).
+    /// Columns, for CopyInResponse (each of its format).
     pub fn columns(&self) -> usize {
         self.columns.len()
     }
@@ -217,12 +229,19 @@ impl CopyIn {
     /// Takes the bytes of one CopyData message, cut anywhere. Waits while the rows before are being written. After an
     /// error the rest of the client's data is to be thrown away, and the session failed.
     pub async fn data(&mut self, bytes: Bytes) -> Result<()> {
+        if let Some((_, reader)) = &mut self.binary {
+            reader.push(&bytes);
+            return self.binary_records(false).await;
+        }
         self.reader.push(&bytes)?;
         self.records(false).await
     }
     /// CopyDone: writes what is left and answers the command tag.
     pub async fn finish(mut self) -> Result<String> {
-        self.records(true).await?;
+        match self.binary {
+            Some(_) => self.binary_records(true).await?,
+            None => self.records(true).await?,
+        }
         self.flush().await?;
         self.sender = None;
         let CopyIn { work, limits, table, origins, .. } = self;
@@ -231,7 +250,7 @@ impl CopyIn {
     }
     /// CopyFail, or the client is gone: gives up. The error is what to report (57014).
     pub async fn fail(self, message: &str) -> SqlError {
-        let line = self.reader.lines() + 1;
+        let line = self.binary.as_ref().map_or_else(|| self.reader.lines(), |(_, reader)| reader.line()) + 1;
         let context = at_line(&self.table, line);
         drop(self);
         SqlError::new(state::QUERY_CANCELED, format!("COPY from stdin failed: {message}")).context(context)
@@ -249,6 +268,37 @@ impl CopyIn {
                 continue;
             }
             self.append(line)?;
+            if self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
+                self.flush().await?;
+            }
+        }
+    }
+
+    /// The rows of format binary that are there.
+    async fn binary_records(&mut self, last: bool) -> Result<()> {
+        loop {
+            let Some((codec, reader)) = &mut self.binary else { return Ok(()) };
+            let found = reader.next(self.columns.len(), last);
+            let line = reader.line();
+            let row = found.map_err(|error| match line {
+                0 => error,
+                line => error.context(format!("COPY {}, line {line}", self.table)),
+            })?;
+            let Some(row) = row else { return Ok(()) };
+            for ((value, column), builder) in row.iter().zip(&self.columns).zip(&mut self.builders) {
+                match value {
+                    None => builder.append_null(),
+                    Some(bytes) => {
+                        self.bytes += bytes.len();
+                        let value = (codec.read)(column.ty, bytes).map_err(|error| {
+                            error.context(format!("COPY {}, line {line}, column {}", self.table, column.name))
+                        })?;
+                        builder.append_datum(&value)?;
+                    }
+                }
+            }
+            self.origins.push(line, &[]);
+            self.rows += 1;
             if self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
                 self.flush().await?;
             }

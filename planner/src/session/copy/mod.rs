@@ -1,5 +1,6 @@
-//! COPY: rows in and out as text or csv, streamed. Must not know messages.
+//! COPY: rows in and out as text, csv or in binary form, streamed. Must not know messages.
 
+mod binary;
 mod input;
 mod origin;
 mod output;
@@ -7,5 +8,6 @@ mod record;
 mod target;
 
 pub use crate::parse::copy::CopyFormat;
+pub use binary::BinaryCodec;
 pub use input::{CopyIn, begin_input};
 pub use output::{CopyChunk, CopyOut, begin_output};

@@ -1,5 +1,6 @@
 //! [`CopyOut`]: COPY TO STDOUT. Batches become lines.
 
+use super::binary::{BinaryCodec, TRAILER, header};
 use super::target::{CopyTable, chosen};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
@@ -10,7 +11,7 @@ use crate::session::query::PlannedQuery;
 use crate::session::run::run_planned;
 use crate::session::stream::Limits;
 use crate::types::text::{OutputContext, output};
-use bytes::Bytes;
+use bytes::{BufMut, Bytes, BytesMut};
 use datafusion::arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -63,6 +64,15 @@ pub async fn begin_output(
     let Outcome::Rows { columns, stream, .. } = run_planned(&planned, context.clone(), false, limits).await? else {
         return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "COPY query must have a RETURNING clause"));
     };
+    if copy.options.format == CopyFormat::Binary {
+        let (codec, shown) = (database.binary()?, columns.len());
+        let chunk = |bytes: Vec<u8>| Ok(CopyChunk { ends: vec![bytes.len()], bytes: bytes.into(), rows: 0 });
+        let ends = [chunk(header()), chunk(TRAILER.to_vec())].map(|end| futures::stream::iter([end]));
+        let [first, last] = ends;
+        let data = stream.map(move |batch| binary_rows(&codec, &columns, &batch?));
+        let stream = first.chain(data).chain(last).boxed();
+        return Ok(CopyOut { columns: shown, format: CopyFormat::Binary, stream });
+    }
     let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
     let writer = LineWriter {
         force_quote: chosen(&copy.options.force_quote, "FORCE_QUOTE", &names)?,
@@ -84,6 +94,31 @@ pub async fn begin_output(
         format: copy.options.format,
         stream: futures::stream::iter(header).chain(data).boxed(),
     })
+}
+
+/// Rows in format binary.
+fn binary_rows(codec: &BinaryCodec, columns: &[OutputColumn], batch: &RecordBatch) -> Result<CopyChunk> {
+    let too_long = || SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "a COPY row is too long");
+    let count = i16::try_from(columns.len()).map_err(|_| too_long())?;
+    let mut bytes = BytesMut::with_capacity(batch.num_rows() * 16);
+    let mut ends = Vec::with_capacity(batch.num_rows());
+    for row in 0..batch.num_rows() {
+        bytes.put_i16(count);
+        for (column, array) in columns.iter().zip(batch.columns()) {
+            let start = bytes.len();
+            bytes.put_i32(-1);
+            if array.is_null(row) {
+                continue;
+            }
+            (codec.write)(column.ty, array.as_ref(), row, &mut bytes)?;
+            let length = i32::try_from(bytes.len() - start - 4).map_err(|_| too_long())?;
+            if let Some(place) = bytes.get_mut(start..start + 4) {
+                place.copy_from_slice(&length.to_be_bytes());
+            }
+        }
+        ends.push(bytes.len());
+    }
+    Ok(CopyChunk { bytes: bytes.freeze(), ends, rows: batch.num_rows() as u64 })
 }
 
 struct LineWriter {
@@ -122,7 +157,7 @@ impl LineWriter {
         }
         match (value, self.options.format) {
             (None, _) => line.extend_from_slice(self.options.null.as_bytes()),
-            (Some(value), CopyFormat::Text) => escape_text(value, self.options.delimiter, line),
+            (Some(value), CopyFormat::Text | CopyFormat::Binary) => escape_text(value, self.options.delimiter, line),
             (Some(value), CopyFormat::Csv) => self.csv(value, force, line),
         }
     }

@@ -92,6 +92,11 @@ pub async fn set_constraints(
     hold(&mut Runner::new(database, context), now).await
 }
 
+/// Errors: 42704, 42809 for constraints that SET CONSTRAINTS cannot name.
+pub fn find_constraints(context: &StatementContext, names: &[ObjectName]) -> Result<()> {
+    named(context, names).map(|_| ())
+}
+
 /// The constraints with these names.
 fn named(context: &StatementContext, names: &[ObjectName]) -> Result<Vec<Oid>> {
     let mut found = Vec::new();

@@ -6,7 +6,8 @@ use crate::catalog::{IndexDescriptor, IndexState, TableDescriptor};
 use crate::encoding::{IndexDecoder, KeyColumn, KeyEncoder, push_prefix};
 use crate::error::{Result, SqlError};
 use crate::execution::StatementContext;
-use crate::execution::dml::hold_table;
+use crate::execution::dml::{hold_table, patience, reads_newest};
+use crate::session::table_locks::TableLockMode;
 use crate::types::{BaseType, Datum, SqlType};
 use bytes::Bytes;
 use txn::{LockStrength, OwnWrites, Write, WriteKind};
@@ -48,7 +49,12 @@ fn layout(reference: &Reference, index: &IndexDescriptor) -> Option<(Vec<usize>,
             return None;
         }
         places.push(place);
-        columns.push(KeyColumn { ty: other, descending: part.descending, nulls_first: part.nulls_first });
+        columns.push(KeyColumn {
+            ty: other,
+            descending: part.descending,
+            nulls_first: part.nulls_first,
+            in_memory: false,
+        });
     }
     Some((places, columns))
 }
@@ -77,7 +83,7 @@ pub async fn find_and_lock(
     let Some((places, columns)) = layout(reference, index).filter(|_| index.state == IndexState::Public) else {
         return Ok(None);
     };
-    hold_table(context, parent).await?;
+    hold_table(context, parent, TableLockMode::RowShare).await?;
     let encoder = KeyEncoder::new(columns);
     let mut present = Vec::with_capacity(keys.len());
     for chunk in keys.chunks(AT_ONCE) {
@@ -94,17 +100,30 @@ pub async fn find_and_lock(
                 wanted.push(bytes.into());
             }
         }
-        let found = context.transaction.get_many(&wanted, OwnWrites::All).await?;
         let mut decoder = IndexDecoder::new(parent, index, &[], true)?;
-        let mut locks = Vec::with_capacity(found.len());
-        let mut answers = Vec::with_capacity(found.len());
-        for (key, value) in wanted.into_iter().zip(found) {
-            answers.push(value.is_some());
-            if let Some(value) = value {
-                let row = if index.primary { key } else { decoder.row_key(&key, &value)? };
-                locks.push(Write { key: row, kind: WriteKind::Lock, strength: LockStrength::KeyShare });
+        let mut found = context.transaction.get_many(&wanted, OwnWrites::Newest).await?;
+        let rows = loop {
+            let mut rows = Vec::with_capacity(found.len());
+            for (key, value) in wanted.iter().zip(&found) {
+                if let Some(value) = value {
+                    let row = if index.primary { key.clone() } else { decoder.row_key(key, value)? };
+                    rows.push((row, LockStrength::KeyShare));
+                }
             }
-        }
+            if !reads_newest(context) {
+                break rows;
+            }
+            // What is there once it is locked stays there.
+            context.transaction.lock_rows(&rows, patience(context)).await?;
+            let again = context.transaction.get_many(&wanted, OwnWrites::Newest).await?;
+            if again.iter().zip(&found).all(|(one, other)| one.is_some() == other.is_some()) {
+                break rows;
+            }
+            found = again;
+        };
+        let answers: Vec<bool> = found.iter().map(Option::is_some).collect();
+        let locks: Vec<Write> =
+            rows.into_iter().map(|(key, strength)| Write { key, kind: WriteKind::Lock, strength }).collect();
         if !locks.is_empty() {
             context.transaction.write(locks).await?;
         }

@@ -61,6 +61,10 @@ impl Queue {
         later.retain(|(_, pending)| seen.insert(pending.clone()));
         later
     }
+    /// What was put off.
+    pub fn later(&self) -> impl Iterator<Item = &Pending> {
+        self.later.iter().map(|(_, pending)| pending)
+    }
     /// Whether anything was put off.
     pub fn has_later(&self) -> bool {
         !self.later.is_empty()

@@ -8,9 +8,9 @@ use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::execution::dml::{self, KeyChange, Pending};
 use crate::parse::names::quote;
+use crate::types::array::ArrayValue;
 use crate::types::text::{OutputContext, output_string};
 use crate::types::{Datum, SqlType};
-use datafusion::common::ScalarValue;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -111,7 +111,7 @@ impl Reference {
                 let wanted = own.arrow();
                 values.filter_map(|value| value.cast_to(&wanted).ok()).filter(|value| !value.is_null()).collect()
             };
-            let list = ScalarValue::List(ScalarValue::new_list_nullable(&values, &own.arrow()));
+            let list = ArrayValue::datum_of(&values, own)?;
             return Ok(Matching {
                 condition: if self.child_is_indexed() {
                     format!("x.{} = ANY ($1)", quote(name))
@@ -207,9 +207,9 @@ impl Reference {
         let start = match set {
             None => format!("DELETE FROM {table} x"),
             Some(value) => {
-                let columns: Vec<String> = self
-                    .key
-                    .columns
+                let some = first.change == KeyChange::Deleted && !self.key.set_columns.is_empty();
+                let set = if some { &self.key.set_columns } else { &self.key.columns };
+                let columns: Vec<String> = set
                     .iter()
                     .map(|id| Ok(format!("{} = {value}", quote(column(&self.child, *id)?.0))))
                     .collect::<Result<_>>()?;

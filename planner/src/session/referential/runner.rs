@@ -51,7 +51,8 @@ impl<'a> Runner<'a> {
         })?;
         let context = Arc::new(StatementContext {
             parameters: values,
-            transaction: self.context.transaction.clone(),
+            // At READ COMMITTED it sees the newest.
+            transaction: self.context.transaction.for_statement(),
             command: self.context.transaction.advance_command(),
             catalog: catalog.clone(),
             settings: settings.clone(),

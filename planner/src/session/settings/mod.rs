@@ -259,7 +259,7 @@ fn not_changeable(message: String) -> SqlError {
 }
 
 /// `extension.name`: a setting of the client's own.
-fn is_custom_name(name: &str) -> bool {
+pub fn is_custom_name(name: &str) -> bool {
     let mut parts = 0;
     for part in name.split('.') {
         let mut characters = part.chars();

@@ -155,8 +155,19 @@ async fn locked_rows_conflict_with_their_writers() {
     let (mut a, mut b) = (connect(&database).await, connect(&database).await);
     a.run("CREATE TABLE t (a int PRIMARY KEY, b int); INSERT INTO t VALUES (1, 0), (2, 0)").await;
     a.run("BEGIN; SELECT * FROM t WHERE a = 1 FOR UPDATE").await;
-    b.run("UPDATE t SET b = 1 WHERE a = 1").await;
-    assert_eq!(a.state("COMMIT").await, "40001");
+    if database.transactions().can_lock_rows() {
+        b.run("SET lock_timeout = '50ms'").await;
+        assert_eq!(b.state("UPDATE t SET b = 1 WHERE a = 1").await, "55P03");
+        assert_eq!(b.state("SELECT * FROM t FOR SHARE NOWAIT").await, "55P03");
+        assert_eq!(b.rows("SELECT a FROM t FOR UPDATE SKIP LOCKED").await, ["2"]);
+        a.run("COMMIT").await;
+        b.run("UPDATE t SET b = 1 WHERE a = 1").await;
+    } else {
+        b.run("UPDATE t SET b = 1 WHERE a = 1").await;
+        assert_eq!(a.state("COMMIT").await, "40001");
+        assert_eq!(b.state("SELECT * FROM t FOR SHARE NOWAIT").await, "0A000");
+        assert_eq!(b.state("SELECT * FROM t FOR SHARE SKIP LOCKED").await, "0A000");
+    }
     a.run("BEGIN; SELECT * FROM t WHERE a = 1 FOR UPDATE").await;
     b.run("UPDATE t SET b = 1 WHERE a = 2").await;
     a.run("COMMIT").await;

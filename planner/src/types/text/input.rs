@@ -1,10 +1,12 @@
 //! Text to values.
 
-use super::{InputContext, split_array};
+use super::InputContext;
 use crate::error::{Result, SqlError, state};
+use crate::pg_catalog::object_names;
+use crate::types::array::{ArrayValue, Dimension, literal, values_array};
 use crate::types::interval::{Restriction, parse_interval};
 use crate::types::numeric::Numeric;
-use crate::types::{BaseType, Datum, SqlType, datetime, json, length, time};
+use crate::types::{BaseType, Datum, SqlType, datetime, json, length, place, time};
 use datafusion::scalar::ScalarValue;
 
 fn invalid(type_name: &str, text: &str) -> SqlError {
@@ -163,10 +165,13 @@ pub fn parse_uuid(text: &str) -> Result<[u8; 16]> {
 pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datum> {
     if ty.array {
         let element = ty.element();
-        let parts = if ty.is_vector() {
-            text.split_ascii_whitespace().map(|part| Some(part.to_string())).collect()
+        let (parts, dimensions) = if ty.is_vector() {
+            // Counted from 0.
+            let parts: Vec<_> = text.split_ascii_whitespace().map(|part| Some(part.to_string())).collect();
+            let dimension = Dimension { lower: 0, ..Dimension::of(parts.len()) };
+            (parts, vec![dimension])
         } else {
-            split_array(text)?
+            literal::parse(text)?
         };
         let values = parts
             .into_iter()
@@ -175,7 +180,7 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
                 None => Ok(ScalarValue::try_from(&element.arrow())?),
             })
             .collect::<Result<Vec<_>>>()?;
-        return Ok(ScalarValue::List(ScalarValue::new_list_nullable(&values, &element.arrow())));
+        return ArrayValue::new(values_array(&values, element)?, &dimensions)?.into_datum();
     }
     if text.contains('\0') {
         return Err(SqlError::new(
@@ -234,9 +239,23 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
         }
         BaseType::Enum(ty) => ScalarValue::Int64(Some(ty.value(text)?)),
         BaseType::Uuid => ScalarValue::FixedSizeBinary(16, Some(parse_uuid(text)?.to_vec())),
-        BaseType::Regclass | BaseType::Regtype | BaseType::Regproc | BaseType::Regnamespace => {
-            ScalarValue::Int64(Some(input_name(ty.base, text, context)?))
+        BaseType::Regclass
+        | BaseType::Regtype
+        | BaseType::Regproc
+        | BaseType::Regprocedure
+        | BaseType::Regoper
+        | BaseType::Regoperator
+        | BaseType::Regrole
+        | BaseType::Regnamespace
+        | BaseType::Regcollation
+        | BaseType::Regconfig
+        | BaseType::Regdictionary => {
+            let catalog = context.catalog;
+            ScalarValue::Int64(Some(object_names::read(ty.base, text, catalog, context.search_path)?))
         }
+        BaseType::Xid | BaseType::Cid => ScalarValue::Int64(Some(i64::from(place::read_number(text) as u32))),
+        BaseType::Xid8 => ScalarValue::Int64(Some(place::xid8_value(place::read_number(text)))),
+        BaseType::Tid => ScalarValue::Int64(Some(place::read_tid(text)?)),
         BaseType::Record(_) => {
             let message = "input of anonymous composite types is not implemented";
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
@@ -245,84 +264,8 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
     })
 }
 
-fn parse_oid(text: &str) -> Result<i64> {
-    // PostgreSQL accepts negative numbers as their unsigned counterpart.
+/// Reads an OID. PostgreSQL accepts negative numbers as their unsigned counterpart. Errors: 22P02, 22003.
+pub(crate) fn parse_oid(text: &str) -> Result<i64> {
     let value = parse_integer(text, -i64::from(i32::MAX) - 1, i64::from(u32::MAX), "oid")?;
     Ok(i64::from(value as u32))
-}
-
-/// Splits a possibly qualified, possibly quoted name, folding what is not quoted.
-pub(crate) fn split_name(text: &str) -> Result<Vec<String>> {
-    let bad = || SqlError::new(state::INVALID_NAME, format!("invalid name syntax: \"{text}\""));
-    let mut parts = Vec::new();
-    let mut chars = text.trim().chars().peekable();
-    loop {
-        let mut part = String::new();
-        if chars.next_if_eq(&'"').is_some() {
-            loop {
-                match chars.next().ok_or_else(bad)? {
-                    '"' if chars.next_if_eq(&'"').is_some() => part.push('"'),
-                    '"' => break,
-                    c => part.push(c),
-                }
-            }
-        } else {
-            while let Some(c) = chars.next_if(|c| *c != '.') {
-                part.extend(c.to_lowercase());
-            }
-        }
-        if part.is_empty() {
-            return Err(bad());
-        }
-        parts.push(part);
-        match chars.next() {
-            None => return Ok(parts),
-            Some('.') => {}
-            Some(_) => return Err(bad()),
-        }
-    }
-}
-
-fn input_name(base: BaseType, text: &str, context: &InputContext<'_>) -> Result<i64> {
-    if text == "-" {
-        return Ok(0);
-    }
-    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return parse_oid(text);
-    }
-    let missing = |message: String, sqlstate| Err(SqlError::new(sqlstate, message));
-    match base {
-        BaseType::Regtype => match crate::types::type_named(text).or_else(|| context.enum_named(text)) {
-            Some(ty) => Ok(i64::from(ty.oid())),
-            None => missing(format!("type \"{text}\" does not exist"), state::UNDEFINED_OBJECT),
-        },
-        BaseType::Regproc => missing(format!("function \"{text}\" does not exist"), state::UNDEFINED_FUNCTION),
-        _ => {
-            let catalog = context.catalog.ok_or_else(|| SqlError::unsupported("looking up a name here"))?;
-            let parts = split_name(text)?;
-            if base == BaseType::Regnamespace {
-                let name = parts.concat();
-                return match catalog.schema(&name) {
-                    Some(schema) => Ok(i64::from(schema.oid)),
-                    None => missing(format!("schema \"{name}\" does not exist"), state::INVALID_SCHEMA_NAME),
-                };
-            }
-            let (schema, name) = match parts.as_slice() {
-                [name] => (None, name),
-                [schema, name] | [_, schema, name] => (Some(schema.as_str()), name),
-                _ => {
-                    return missing(format!("invalid name syntax: \"{text}\""), state::INVALID_NAME);
-                }
-            };
-            if let Some(relation) = catalog.relation(schema, name, context.search_path) {
-                return Ok(i64::from(relation.oid));
-            }
-            if let Some((table, position)) = catalog.index_named(schema, name, context.search_path)
-                && let Some(index) = table.indexes.get(position)
-            {
-                return Ok(i64::from(index.oid));
-            }
-            missing(format!("relation \"{}\" does not exist", parts.join(".")), state::UNDEFINED_TABLE)
-        }
-    }
 }

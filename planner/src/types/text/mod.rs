@@ -2,11 +2,10 @@
 //!
 //! Must not know plans. Names of relations (regclass) are looked up in the catalog that the contexts carry.
 
-mod array;
 mod input;
 mod output;
 
-pub use array::split_array;
+pub(crate) use input::parse_oid;
 pub use input::{input, parse_bool, parse_bytea, parse_float4, parse_float8, parse_integer, parse_uuid};
 pub(crate) use output::quote_identifier;
 pub use output::{output, output_datum, output_string, write_bytea, write_float4, write_float8, write_uuid};
@@ -14,7 +13,6 @@ pub use output::{output, output_datum, output_string, write_bytea, write_float4,
 use crate::catalog::Catalog;
 use crate::execution::StatementContext;
 use crate::session::settings::Settings;
-use crate::types::SqlType;
 use crate::types::datetime::{DateFormat, DateOrder, Reading, TimeZone};
 use crate::types::interval::Style;
 
@@ -58,13 +56,6 @@ impl<'a> InputContext<'a> {
     /// From the statement under way.
     pub fn of_statement(context: &'a StatementContext) -> Self {
         Self::new(&context.settings, &context.catalog, context.transaction_time)
-    }
-    /// An enum, or an array of one, by the name that regtype reads.
-    pub fn enum_named(&self, text: &str) -> Option<SqlType> {
-        let (name, array) = text.strip_suffix("[]").map_or((text, false), |name| (name, true));
-        let name = crate::parse::parse_type(name).ok()?;
-        let ty = crate::bind::catalog_type(&name, self.catalog?, self.search_path, false).ok()?;
-        Some(if array { ty.array_of() } else { ty })
     }
 }
 

@@ -1,14 +1,16 @@
 //! Values to text.
 
 use super::OutputContext;
-use super::array::write_element;
 use crate::encoding::record_columns;
 use crate::error::{Result, SqlError};
+use crate::pg_catalog::object_names;
+use crate::types::array::ArrayValue;
+use crate::types::array::literal::{write_bounds, write_element, write_nested};
 use crate::types::interval::{Interval, write_interval};
 use crate::types::numeric::Numeric;
 use crate::types::record::RecordType;
-use crate::types::{BaseType, Datum, SqlType, datetime, time};
-use datafusion::arrow::array::{Array, ArrayRef, AsArray};
+use crate::types::{BaseType, Datum, SqlType, datetime, place, time};
+use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::{
     Date32Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
 };
@@ -171,28 +173,8 @@ pub fn output(
 ) -> Result<()> {
     let wrong = || mismatch(ty, array);
     if ty.array {
-        let values: ArrayRef = array.as_list_opt::<i32>().ok_or_else(wrong)?.value(row);
-        let vector = ty.is_vector();
-        if !vector {
-            out.push(b'{');
-        }
-        let mut element = Vec::new();
-        for at in 0..values.len() {
-            if at > 0 {
-                out.push(if vector { b' ' } else { b',' });
-            }
-            if values.is_null(at) {
-                out.extend_from_slice(b"NULL");
-                continue;
-            }
-            element.clear();
-            output(ty.element(), values.as_ref(), at, context, &mut element)?;
-            write_element(&element, out);
-        }
-        if !vector {
-            out.push(b'}');
-        }
-        return Ok(());
+        let value = ArrayValue::at(array.as_struct_opt().ok_or_else(wrong)?, row)?;
+        return write_array(ty, &value, context, out);
     }
     match ty.base {
         BaseType::Bool => out.push(if array.as_boolean_opt().ok_or_else(wrong)?.value(row) { b't' } else { b'f' }),
@@ -202,7 +184,7 @@ pub fn output(
         BaseType::Int4 => {
             let _ = write!(out, "{}", array.as_primitive_opt::<Int32Type>().ok_or_else(wrong)?.value(row));
         }
-        BaseType::Int8 | BaseType::Oid => {
+        BaseType::Int8 | BaseType::Oid | BaseType::Xid | BaseType::Cid => {
             let _ = write!(out, "{}", array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row));
         }
         BaseType::Float4 => {
@@ -264,16 +246,59 @@ pub fn output(
             out.extend_from_slice(ty.label(place)?.as_bytes());
         }
         BaseType::Uuid => write_uuid(array.as_fixed_size_binary_opt().ok_or_else(wrong)?.value(row), out),
-        BaseType::Regclass | BaseType::Regtype | BaseType::Regproc | BaseType::Regnamespace => {
+        BaseType::Regclass
+        | BaseType::Regtype
+        | BaseType::Regproc
+        | BaseType::Regprocedure
+        | BaseType::Regoper
+        | BaseType::Regoperator
+        | BaseType::Regrole
+        | BaseType::Regnamespace
+        | BaseType::Regcollation
+        | BaseType::Regconfig
+        | BaseType::Regdictionary => {
             let oid = array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row);
             out.extend_from_slice(name_of(ty.base, oid, context).as_bytes());
         }
+        BaseType::Xid8 => {
+            let number = place::xid8_number(array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row));
+            let _ = write!(out, "{number}");
+        }
+        BaseType::Tid => place::write_tid(array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row), out),
         BaseType::Record(ty) => {
             write_record(ty, array.as_binary_opt::<i32>().ok_or_else(wrong)?.value(row), context, out)?
         }
         BaseType::Void => {}
     }
     Ok(())
+}
+
+/// `{1,NULL}`; of a vector `1 2`.
+fn write_array(ty: SqlType, value: &ArrayValue, context: &OutputContext<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let element_type = ty.element();
+    let elements = value.elements().as_ref();
+    if ty.is_vector() {
+        for at in 0..elements.len() {
+            if at > 0 {
+                out.push(b' ');
+            }
+            output(element_type, elements, at, context, out)?;
+        }
+        return Ok(());
+    }
+    let dimensions = value.dimensions();
+    write_bounds(&dimensions, out);
+    let mut text = Vec::new();
+    write_nested(&dimensions, (b'{', b'}'), out, &mut |at, out| {
+        if elements.is_null(at) {
+            out.extend_from_slice(b"NULL");
+            return Ok(());
+        }
+        text.clear();
+        output(element_type, elements, at, context, &mut text)?;
+        write_element(&text, out);
+        Ok(())
+    })
 }
 
 /// `(1,"a b",)`.
@@ -312,40 +337,9 @@ fn write_record(ty: RecordType, record: &[u8], context: &OutputContext<'_>, out:
 fn name_of(base: BaseType, oid: i64, context: &OutputContext<'_>) -> String {
     let number = u32::try_from(oid).unwrap_or(0);
     if number == 0 {
-        return "-".to_string();
+        return if matches!(base, BaseType::Regoper | BaseType::Regoperator) { "0" } else { "-" }.to_string();
     }
-    let found = match base {
-        BaseType::Regtype => match context.catalog {
-            Some(catalog) => catalog.type_by_oid(number).map(|ty| catalog.type_name(ty, context.search_path)),
-            None => SqlType::from_oid(number).map(|ty| ty.name()),
-        },
-        BaseType::Regclass => context.catalog.and_then(|catalog| {
-            let qualify = |schema: &str, name: &str, visible: bool| {
-                if visible {
-                    quote_identifier(name)
-                } else {
-                    format!("{}.{}", quote_identifier(schema), quote_identifier(name))
-                }
-            };
-            if let Some(table) = catalog.relation_by_oid(number) {
-                let visible = catalog
-                    .relation(None, &table.name, context.search_path)
-                    .is_some_and(|found| found.oid == table.oid);
-                return Some(qualify(&table.schema, &table.name, visible));
-            }
-            let (table, position) = catalog.index(number)?;
-            let index = table.indexes.get(position)?;
-            let visible = catalog
-                .index_named(None, &index.name, context.search_path)
-                .is_some_and(|(found, at)| found.indexes.get(at).is_some_and(|found| found.oid == number));
-            Some(qualify(&table.schema, &index.name, visible))
-        }),
-        BaseType::Regnamespace => context
-            .catalog
-            .and_then(|catalog| catalog.schemas().into_iter().find(|schema| schema.oid == number))
-            .map(|schema| quote_identifier(&schema.name)),
-        _ => None,
-    };
+    let found = object_names::name(base, number, context.catalog, context.search_path);
     found.unwrap_or_else(|| number.to_string())
 }
 

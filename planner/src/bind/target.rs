@@ -1,0 +1,361 @@
+//! What INSERT, UPDATE and DELETE write: a table, perhaps through views. Knows no other clause of theirs.
+
+use super::binder::Binder;
+use super::expression::{Clause, Env};
+use super::from::{Source, rename};
+use super::scope::{Scope, ScopeColumn, ScopeRelation};
+use super::table_expression::{bind_constant, has_subquery, table_relation};
+use super::updatable::{self, Level, Reason};
+use super::view::{Names, the_query, view_statement};
+use super::{KEY_COLUMN, Verb};
+use crate::catalog::acl::{Rights, SELECT};
+use crate::catalog::{CheckOption, ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::execution::dml::{Rules, table_schema};
+use crate::functions::ParameterTypes;
+use crate::parse::{fold, fold_name, parse_expression};
+use crate::types::{Datum, Oid};
+use datafusion::common::tree_node::TreeNode;
+use datafusion::common::{Column, DFSchemaRef, TableReference};
+use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
+use sqlparser::ast;
+use sqlparser::tokenizer::Span;
+use std::sync::Arc;
+
+/// What a statement writes.
+pub struct Target {
+    /// The table.
+    pub table: Arc<TableDescriptor>,
+    /// The views through which, the one that the statement names first.
+    pub levels: Vec<Level>,
+    verb: Verb,
+}
+
+/// The rows that UPDATE and DELETE find.
+pub struct TargetRows<'p> {
+    /// The plan, and the relation that the statement names.
+    pub source: Source<'p>,
+    /// The table's live columns.
+    pub columns: Vec<Expr>,
+    /// The rows' keys.
+    pub key: Column,
+}
+
+impl Target {
+    /// The relation that the statement names.
+    pub fn named(&self) -> &Arc<TableDescriptor> {
+        self.levels.first().map_or(&self.table, |level| &level.view)
+    }
+    /// The table's column that one of the view at a level is.
+    fn bottom(&self, level: usize, mut id: ColumnId) -> Option<ColumnId> {
+        for level in self.levels.get(level..)? {
+            id = level.below_of(id).ok()?;
+        }
+        Some(id)
+    }
+    /// The names that columns of the table have in the relation at a level; behind the last level is the table.
+    fn names_at<'t>(&'t self, level: usize, ids: &'t [ColumnId]) -> impl Iterator<Item = &'t str> {
+        let relation = self.levels.get(level).map_or(&self.table, |level| &level.view);
+        let shown = move |column: &&ColumnDescriptor| self.bottom(level, column.id).is_some_and(|id| ids.contains(&id));
+        relation.live_columns().filter(shown).map(|column| column.name.as_str())
+    }
+}
+
+/// 55000 for a view that cannot be written.
+fn not_updatable(view: &TableDescriptor, verb: Verb, reason: Reason) -> SqlError {
+    let (what, doing, event) = match verb {
+        Verb::Insert => ("insert into", "inserting into", "INSERT"),
+        Verb::Update => ("update", "updating", "UPDATE"),
+        Verb::Delete | Verb::Merge | Verb::Select => ("delete from", "deleting from", "DELETE"),
+    };
+    SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, format!("cannot {what} view \"{}\"", view.name))
+        .detail(reason)
+        .hint(format!(
+            "To enable {doing} the view, provide an INSTEAD OF {event} trigger or an unconditional ON {event} DO INSTEAD rule."
+        ))
+}
+
+impl Binder<'_> {
+    /// What a statement writes. Errors: 42P01, 42809, 42501 for a system catalog, 55000 for a view that cannot be written.
+    pub fn target(&self, name: &ast::ObjectName, verb: Verb) -> Result<Target> {
+        let mut table = self.table(name)?;
+        let mut levels = Vec::new();
+        loop {
+            match table.kind {
+                RelationKind::Table => return Ok(Target { table, levels, verb }),
+                RelationKind::Sequence => {
+                    let message = format!("cannot change sequence \"{}\"", table.name);
+                    return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+                }
+                RelationKind::SystemView => {
+                    let verb = verb.name();
+                    let message = format!("permission denied: \"{}\" is a system catalog ({verb})", table.name);
+                    return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+                }
+                RelationKind::View => match updatable::level(self.context.catalog, &table)? {
+                    Ok(level) if verb != Verb::Delete && !level.has_columns() => {
+                        return Err(not_updatable(&table, verb, updatable::NO_COLUMNS));
+                    }
+                    Ok(level) => {
+                        table = level.below.clone();
+                        self.note(&table);
+                        levels.push(level);
+                    }
+                    Err(reason) => return Err(not_updatable(&table, verb, reason)),
+                },
+            }
+        }
+    }
+
+    /// The table's column that a name of the statement's stands for. Errors: 42703; 0A000 for a column of a view that is
+    /// none of its table.
+    pub fn written_column<'t>(&self, target: &'t Target, name: &str, span: Span) -> Result<&'t ColumnDescriptor> {
+        let mut column = self.target_column(target.named(), name, span)?;
+        for level in &target.levels {
+            column = match level.below_of(column.id) {
+                Ok(id) => {
+                    level.below.column(id).ok_or_else(|| SqlError::internal("a view of a column that is gone"))?
+                }
+                Err(reason) => {
+                    let what = if target.verb == Verb::Insert { "insert into" } else { "update" };
+                    let message = format!("cannot {what} column \"{}\" of view \"{}\"", column.name, level.view.name);
+                    return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message).detail(reason));
+                }
+            };
+        }
+        Ok(column)
+    }
+
+    /// What a column of the table gets when nothing is said of it: the default that a view gives it, or its own.
+    pub fn default_through(&self, target: &Target, column: &ColumnDescriptor) -> Result<Expr> {
+        for (at, level) in target.levels.iter().enumerate() {
+            let with_default = level.view.live_columns().filter(|own| own.default.is_some());
+            let given = with_default.into_iter().find(|own| target.bottom(at, own.id) == Some(column.id));
+            if let Some(text) = given.and_then(|own| own.default.as_ref()) {
+                let (expr, source) = parse_expression(text)?;
+                return Ok(bind_constant(&expr, &source, &column.name, column.ty, &self.context)?.expr);
+            }
+        }
+        self.default_of(&target.table, column)
+    }
+
+    /// What `SET column = DEFAULT` gives: of a view's column without a default of its own NULL, as in PostgreSQL.
+    pub fn set_default(&self, target: &Target, name: &str, column: &ColumnDescriptor) -> Result<Expr> {
+        let of_view = target.levels.first().and_then(|level| level.view.column_named(name));
+        match of_view {
+            Some(own) if own.default.is_none() => Ok(Expr::Literal(Datum::try_from(&column.ty.arrow())?, None)),
+            _ => self.default_through(target, column),
+        }
+    }
+
+    /// Whose privileges on the relation at a level count.
+    fn role_at(&self, target: &Target, level: usize) -> Option<Oid> {
+        let asked = self.acting()?;
+        let views = target.levels.get(..level).unwrap_or(&target.levels);
+        let owner = views.iter().rev().find(|level| !invokes(&level.view));
+        Some(owner.map_or(asked, |level| level.view.owner))
+    }
+
+    /// Errors: 42501 unless columns of the table may be written, by who asks and by the owners of the views.
+    pub fn require_written(&self, target: &Target, rights: Rights, ids: &[ColumnId]) -> Result<()> {
+        for level in 0..=target.levels.len() {
+            let Some(role) = self.role_at(target, level) else { return Ok(()) };
+            let relation = target.levels.get(level).map_or(&target.table, |level| &level.view);
+            self.require_columns_as(role, relation, rights, target.names_at(level, ids))?;
+        }
+        Ok(())
+    }
+
+    /// The same of a privilege on the whole.
+    pub fn require_whole(&self, target: &Target, rights: Rights) -> Result<()> {
+        for level in 0..=target.levels.len() {
+            let Some(role) = self.role_at(target, level) else { return Ok(()) };
+            self.require_as(role, target.levels.get(level).map_or(&target.table, |level| &level.view), rights)?;
+        }
+        Ok(())
+    }
+
+    /// Errors: 42501 for an expression that reads columns of a view which may not be read.
+    pub fn check_view_read(&self, target: &Target, relation: &ScopeRelation, expr: &Expr) -> Result<()> {
+        if target.levels.is_empty() {
+            return Ok(());
+        }
+        let reads = |column: &&ScopeColumn| expr.exists(|part| Ok(*part == column.expr)).unwrap_or(true);
+        let names: Vec<&str> = relation.columns.iter().filter(reads).map(|column| column.name.as_str()).collect();
+        if names.is_empty() { Ok(()) } else { self.require_columns(target.named(), SELECT, names) }
+    }
+
+    /// The rows of what UPDATE and DELETE write.
+    pub fn target_rows<'p>(&self, target: &Target, alias: Option<&ast::TableAlias>) -> Result<TargetRows<'p>> {
+        let parameters = ParameterTypes::new(Vec::new());
+        let mut reader = Binder::new(self.context, self.source, self.extras, &parameters);
+        reader.owner = if target.levels.is_empty() { self.owner } else { self.role_at(target, target.levels.len()) };
+        reader.writing.set(true);
+        reader.share_names_with(self);
+        let scanned = reader.scan(&target.table, alias.filter(|_| target.levels.is_empty()), None);
+        self.share_names_with(&reader);
+        let Source { mut plan, scope } = scanned?;
+        let Some(base) = scope.relations.into_iter().next() else {
+            return Err(SqlError::internal("a scan without a relation"));
+        };
+        let Some(key) = base.key.clone() else {
+            return Err(SqlError::internal(format!("table \"{}\" has no row key", target.table.name)));
+        };
+        let columns = base.columns.iter().map(|column| column.expr.clone()).collect();
+        let schema = plan.schema().clone();
+        let (mut relation, filters) = self.through(target, base, &schema)?;
+        for filter in filters.into_iter().flatten() {
+            self.check_read(&filter)?;
+            plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
+        }
+        if let Some(alias) = alias {
+            relation.name = fold(&alias.name);
+            relation.schema = None;
+        }
+        Ok(TargetRows { source: Source::of(plan, relation, None), columns, key })
+    }
+
+    /// The relation that the statement names over the columns of its table.
+    pub fn named_relation(
+        &self,
+        target: &Target,
+        shown: &str,
+        qualifier: &TableReference,
+        schema: &DFSchemaRef,
+    ) -> Result<ScopeRelation> {
+        let base = table_relation(&target.table, shown, qualifier);
+        let mut relation = self.through(target, base, schema)?.0;
+        relation.name = shown.to_string();
+        relation.schema = (shown == target.named().name).then(|| target.named().schema.clone());
+        Ok(relation)
+    }
+
+    /// The columns of the view that the statement names over those of its table, and the conditions of the views, the
+    /// last one's first.
+    fn through(
+        &self,
+        target: &Target,
+        base: ScopeRelation,
+        schema: &DFSchemaRef,
+    ) -> Result<(ScopeRelation, Vec<Option<Expr>>)> {
+        let mut relation = base;
+        let mut filters = Vec::new();
+        for (at, level) in target.levels.iter().enumerate().rev() {
+            let stored = level.view.view.as_ref().ok_or_else(|| SqlError::internal("a view without a query"))?;
+            let statement = view_statement(stored)?;
+            let parameters = ParameterTypes::new(Vec::new());
+            let mut inner = Binder::new(self.context, &statement.source, &statement.extras, &parameters);
+            inner.names = Names::Of(stored);
+            inner.depth = self.depth + 1;
+            inner.owner = self.role_at(target, at + 1);
+            inner.share_names_with(self);
+            let bound = inner.view_columns(level, relation, schema).map_err(SqlError::without_position);
+            self.share_names_with(&inner);
+            let (outer, filter) = bound?;
+            relation = outer;
+            filters.push(filter);
+        }
+        Ok((relation, filters))
+    }
+
+    /// The columns of one view over those of the relation below, and its condition. This binds the view's query.
+    fn view_columns(
+        &self,
+        level: &Level,
+        below: ScopeRelation,
+        schema: &DFSchemaRef,
+    ) -> Result<(ScopeRelation, Option<Expr>)> {
+        let Names::Of(stored) = self.names else { return Err(SqlError::internal("the names of no view")) };
+        let statement = view_statement(stored)?;
+        let select = updatable::the_select(the_query(&statement)?).map_err(SqlError::internal)?;
+        let (name, alias) = updatable::the_relation(select).map_err(SqlError::internal)?;
+        let shown = alias.map_or_else(|| Ok(fold_name(name)?.1), |alias| Ok::<_, SqlError>(fold(&alias.name)))?;
+        let mut columns = self.seen_columns(level.below.oid, below.columns);
+        rename(&shown, &mut columns, alias)?;
+        let key = below.key;
+        let inside = ScopeRelation {
+            scalar: false,
+            name: shown,
+            schema: alias.is_none().then(|| level.below.schema.clone()),
+            columns,
+            table: Some(level.below.clone()),
+            key: key.clone(),
+        };
+        let scope = Scope::of(inside, schema.clone(), None);
+        let items = self.items(&select.projection, Env::new(&scope, Clause::Select))?;
+        let filter = match &select.selection {
+            Some(selection) => Some(self.predicate(selection, Env::new(&scope, Clause::Where))?),
+            None => None,
+        };
+        let mut columns = Vec::with_capacity(items.len());
+        for (item, column) in items.into_iter().zip(level.view.live_columns()) {
+            let typed = self.coerce(self.settle(item.typed)?, column.ty)?;
+            columns.push(ScopeColumn {
+                name: column.name.clone(),
+                expr: typed.expr,
+                ty: column.ty,
+                table_oid: level.view.oid,
+                attnum: column.id,
+            });
+        }
+        let relation = ScopeRelation {
+            scalar: false,
+            name: level.view.name.clone(),
+            schema: Some(level.view.schema.clone()),
+            columns,
+            table: Some(level.view.clone()),
+            key,
+        };
+        Ok((relation, filter))
+    }
+
+    /// What rows of the table must satisfy, what is computed of them, and what the views ask of new rows.
+    pub fn target_rules(&self, target: &Target) -> Result<Rules> {
+        let mut rules = self.rules(&target.table)?;
+        let mut cascaded = false;
+        let mut checked = Vec::with_capacity(target.levels.len());
+        for level in &target.levels {
+            let option = level.view.view.as_ref().and_then(|view| view.check_option);
+            checked.push(cascaded || option.is_some());
+            cascaded |= option == Some(CheckOption::Cascaded);
+        }
+        if target.verb == Verb::Delete || !checked.contains(&true) {
+            return Ok(rules);
+        }
+        let qualifier = TableReference::bare(target.table.name.as_str());
+        let schema: DFSchemaRef = Arc::new(table_schema(&target.table, &qualifier)?);
+        let base = table_relation(&target.table, &target.table.name, &qualifier);
+        let (_, filters) = self.through(target, base, &schema)?;
+        let levels = target.levels.iter().zip(checked).rev();
+        for ((level, _), filter) in levels.zip(filters).filter(|((_, checked), _)| *checked) {
+            let Some(filter) = filter else { continue };
+            if has_subquery(&filter) {
+                return Err(SqlError::unsupported("WITH CHECK OPTION of a view whose condition has a subquery"));
+            }
+            rules.views.push((level.view.name.clone(), filter.is_true()));
+        }
+        Ok(rules)
+    }
+
+    /// The columns of the row that UPDATE and DELETE give to their node first: its key, then the table's columns.
+    pub fn old_row(&self, rows: &TargetRows<'_>) -> Vec<Expr> {
+        let mut exprs = vec![Expr::Column(rows.key.clone()).alias(format!("{KEY_COLUMN}{}", self.unique("")))];
+        exprs.extend(rows.columns.iter().cloned());
+        exprs
+    }
+
+    /// The table's column that ON CONFLICT means. Errors: 42703.
+    pub fn conflict_column(&self, target: &Target, ident: &ast::Ident) -> Result<Option<ColumnId>> {
+        let name = fold(ident);
+        let column = target.named().column_named(&name).ok_or_else(|| {
+            let message = format!("column \"{name}\" does not exist");
+            self.at(SqlError::new(state::UNDEFINED_COLUMN, message), ident.span)
+        })?;
+        Ok(target.bottom(0, column.id))
+    }
+}
+
+/// Whether a view is read and written with the privileges of who asks.
+pub fn invokes(view: &TableDescriptor) -> bool {
+    view.view.as_ref().is_some_and(|view| view.security_invoker == Some(true))
+}

@@ -1,0 +1,77 @@
+//! [`Recheck`]: a statement's plan over the newest versions of rows that it found and that others changed meanwhile
+//! (PostgreSQL's EvalPlanQual; manual, chapter 13.2.1). The rows' tables are replaced by those rows; all else is read as of the
+//! statement's snapshot.
+
+use crate::error::{Result, SqlError};
+use crate::execution::recheck_rows::RecheckRows;
+use crate::execution::table::Table;
+use crate::execution::{Slots, StatementContext};
+use bytes::Bytes;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::TableReference;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::execution_plan::reset_plan_states;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use futures::TryStreamExt;
+use std::fmt;
+use std::sync::Arc;
+
+/// What runs again. One for each operator that locks what it finds.
+pub struct Recheck {
+    logical: LogicalPlan,
+    slots: Arc<Slots>,
+    /// Of each table, in the order in which they were given.
+    rows: Vec<Arc<RecheckRows>>,
+    /// Planned when it is first needed.
+    planned: tokio::sync::Mutex<Option<Arc<dyn ExecutionPlan>>>,
+}
+
+impl fmt::Debug for Recheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Recheck")
+    }
+}
+
+impl Recheck {
+    /// Of the optimised plan of an operator's input, whose scans under the names `tables` are to be replaced.
+    pub fn new(input: &LogicalPlan, tables: &[TableReference], slots: &Arc<Slots>) -> Result<Recheck> {
+        let rows: Vec<Arc<RecheckRows>> = tables.iter().map(|_| Arc::default()).collect();
+        let replaced = input.clone().transform_up(|node| {
+            let LogicalPlan::TableScan(mut scan) = node else { return Ok(Transformed::no(node)) };
+            let place = tables.iter().position(|table| *table == scan.table_name);
+            let (Some(rows), Some(table)) =
+                (place.and_then(|place| rows.get(place)), scan.source.downcast_ref::<Table>())
+            else {
+                return Ok(Transformed::no(LogicalPlan::TableScan(scan)));
+            };
+            scan.source = Arc::new(table.rechecking(rows.clone()));
+            // Of the rows at hand all are wanted.
+            scan.fetch = None;
+            Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
+        })?;
+        Ok(Recheck { logical: replaced.data, slots: slots.clone(), rows, planned: tokio::sync::Mutex::default() })
+    }
+
+    /// What the plan makes of these rows: of each table those that stand for it.
+    pub async fn run(&self, context: &StatementContext, rows: Vec<Vec<(Bytes, Bytes)>>) -> Result<Vec<RecordBatch>> {
+        let mut planned = self.planned.lock().await;
+        let engine = context.session.database()?.engine();
+        let plan = match planned.take() {
+            Some(plan) => reset_plan_states(plan)?,
+            None => engine.plan_filled(&self.logical, &self.slots).await?,
+        };
+        if plan.output_partitioning().partition_count() != 1 {
+            return Err(SqlError::internal("a plan over few rows has several partitions"));
+        }
+        for (cell, rows) in self.rows.iter().zip(rows) {
+            cell.set(rows);
+        }
+        let batches = plan.execute(0, engine.task_context().clone())?.try_collect().await?;
+        for cell in &self.rows {
+            cell.set(Vec::new());
+        }
+        *planned = Some(plan);
+        Ok(batches)
+    }
+}

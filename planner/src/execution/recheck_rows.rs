@@ -1,0 +1,70 @@
+//! [`RecheckRows`]: rows of a table that a statement found, locked, and found changed: a plan runs again over their newest
+//! versions alone, to see whether they still are what it looks for. Must not know which statement.
+
+use super::leaf::{self, leaf_methods};
+use super::output::ScanOutput;
+use crate::error::Result;
+use bytes::Bytes;
+use datafusion::common::Result as DataFusionResult;
+use datafusion::execution::TaskContext;
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
+};
+use futures::stream;
+use parking_lot::Mutex;
+use std::fmt;
+use std::sync::Arc;
+
+/// The rows that stand for a table at the moment: keys and values as they are stored.
+#[derive(Debug, Default)]
+pub struct RecheckRows(Mutex<Vec<(Bytes, Bytes)>>);
+
+impl RecheckRows {
+    /// From now on these.
+    pub fn set(&self, rows: Vec<(Bytes, Bytes)>) {
+        *self.0.lock() = rows;
+    }
+}
+
+/// The leaf that reads them.
+#[derive(Clone, Debug)]
+pub struct RecheckRowsExec {
+    output: ScanOutput,
+    rows: Arc<RecheckRows>,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl RecheckRowsExec {
+    /// Reads `rows` as `output` says.
+    pub fn new(output: ScanOutput, rows: Arc<RecheckRows>) -> Self {
+        let properties = leaf::properties(&output.schema, Vec::new(), &[], 1);
+        RecheckRowsExec { output, rows, properties, metrics: ExecutionPlanMetricsSet::new() }
+    }
+
+    fn forget(&mut self) {
+        self.metrics = ExecutionPlanMetricsSet::new();
+    }
+
+    fn batch(&self) -> Result<datafusion::arrow::record_batch::RecordBatch> {
+        let rows = self.rows.0.lock();
+        self.output.decode(rows.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+impl DisplayAs for RecheckRowsExec {
+    fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "RecheckRowsExec: {}", self.output.table.name)
+    }
+}
+
+impl ExecutionPlan for RecheckRowsExec {
+    leaf_methods!("RecheckRowsExec");
+
+    fn execute(&self, partition: usize, _context: Arc<TaskContext>) -> DataFusionResult<SendableRecordBatchStream> {
+        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+        let batch = self.batch();
+        Ok(leaf::stream(&self.output.schema, stream::iter([batch]), rows))
+    }
+}

@@ -1,0 +1,250 @@
+//! PostgreSQL's own rows of its types, functions, aggregates, operators and their classes: the files of `facts`, which a
+//! test compares with a real PostgreSQL. Must not know what of them is here: see `present`.
+
+use super::definition::Rows;
+use crate::error::Result;
+use crate::parse::names::quote;
+use crate::types::Oid;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// A file: lines of fields between tabs as COPY writes them, below one with their names.
+pub(super) struct Facts {
+    names: Vec<&'static str>,
+    /// The rows.
+    pub(super) rows: Vec<Row>,
+}
+
+/// A row of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row(&'static str);
+
+impl Row {
+    /// The field at a place; `None` for NULL.
+    pub(super) fn field(&self, at: usize) -> Option<&'static str> {
+        self.0.split('\t').nth(at).filter(|field| *field != "\\N")
+    }
+    /// The field at a place as an OID; 0 for what is none.
+    pub(super) fn oid(&self, at: usize) -> Oid {
+        self.field(at).and_then(|field| field.parse().ok()).unwrap_or(0)
+    }
+    /// The field at a place as OIDs: `25 23` or `{25,23}`.
+    pub(super) fn oids(&self, at: usize) -> Vec<Oid> {
+        let list = self.field(at).unwrap_or_default();
+        list.split(|c: char| !c.is_ascii_digit()).filter_map(|oid| oid.parse().ok()).collect()
+    }
+}
+
+impl Facts {
+    fn read(text: &'static str) -> Facts {
+        let mut lines = text.lines();
+        let names = lines.next().unwrap_or_default().split('\t').collect();
+        Facts { names, rows: lines.map(Row).collect() }
+    }
+
+    /// Adds a row to a view, whose columns have the names of the file's, and some values beside.
+    pub(super) fn add(&self, row: &Row, rows: &mut Rows, beside: &[(&str, &str)]) -> Result<()> {
+        let fields = self.names.iter().copied().zip(row.0.split('\t'));
+        let unescaped: Vec<(&str, String)> = fields
+            .filter(|(_, field)| *field != "\\N")
+            .map(|(name, field)| (name, unescape(field)))
+            .chain(beside.iter().map(|(name, value)| (*name, (*value).to_string())))
+            .collect();
+        rows.add_texts(&unescaped)
+    }
+}
+
+/// A field as COPY means it.
+fn unescape(field: &str) -> String {
+    let mut out = String::with_capacity(field.len());
+    let mut chars = field.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('n') => out.push('\n'),
+                Some('t') => out.push('\t'),
+                Some('r') => out.push('\r'),
+                Some(other) => out.push(other),
+                None => {}
+            },
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+macro_rules! facts {
+    ($($(#[$doc:meta])* $name:ident $file:literal;)*) => {$(
+        $(#[$doc])*
+        pub(super) static $name: LazyLock<Facts> = LazyLock::new(|| Facts::read(include_str!($file)));
+    )*};
+}
+
+facts! {
+    /// `pg_type`.
+    TYPES "facts/types.tsv";
+    /// `pg_aggregate`.
+    AGGREGATES "facts/aggregates.tsv";
+    /// `pg_opclass` of btree.
+    OPERATOR_CLASSES "facts/operator_classes.tsv";
+    /// `pg_opfamily` of btree.
+    OPERATOR_FAMILIES "facts/operator_families.tsv";
+    /// `pg_amop` of btree.
+    FAMILY_OPERATORS "facts/family_operators.tsv";
+    /// `pg_amproc` of btree.
+    FAMILY_FUNCTIONS "facts/family_functions.tsv";
+    /// `pg_cast`.
+    CASTS "facts/casts.tsv";
+    /// `pg_get_keywords()`.
+    KEYWORDS "facts/keywords.tsv";
+    /// `pg_proc`.
+    FUNCTIONS "facts/functions.tsv";
+    /// Every relation: name, OID, kind, columns.
+    RELATIONS "facts/relations.tsv";
+    /// `pg_operator`.
+    OPERATORS "facts/operators.tsv";
+}
+
+/// A function, of any kind.
+#[derive(Debug)]
+pub(super) struct Function {
+    pub(super) oid: Oid,
+    pub(super) name: &'static str,
+    /// `f`, `a`, `w`.
+    pub(super) kind: &'static str,
+    /// Whether it answers rows.
+    pub(super) rows: bool,
+    /// Types of the arguments that go in.
+    pub(super) arguments: Vec<Oid>,
+    pub(super) result: Oid,
+    /// The whole row.
+    pub(super) row: Row,
+}
+
+impl Function {
+    /// Types of all arguments, those that come out too; empty when there are none of these.
+    pub(super) fn all_types(&self) -> Vec<Oid> {
+        self.row.oids(16)
+    }
+    /// The directions of all arguments: `i`, `o`, `b`, `v`, `t`.
+    pub(super) fn modes(&self) -> Vec<char> {
+        self.row.field(17).map_or_else(Vec::new, |modes| modes.chars().filter(char::is_ascii_alphabetic).collect())
+    }
+    /// The names of all arguments, empty where there is none.
+    pub(super) fn names(&self) -> Vec<String> {
+        let list = self.row.field(18).unwrap_or("{}").trim_matches(['{', '}']);
+        list.split(',').map(|name| name.trim_matches('"').to_string()).collect()
+    }
+}
+
+/// Every function of PostgreSQL, by OID.
+pub(super) static ALL_FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
+    let function = |row: &Row| Function {
+        oid: row.oid(0),
+        name: row.field(1).unwrap_or_default(),
+        kind: row.field(7).unwrap_or_default(),
+        rows: row.field(10) == Some("t"),
+        arguments: row.oids(15),
+        result: row.oid(14),
+        row: *row,
+    };
+    FUNCTIONS.rows.iter().map(function).collect()
+});
+
+/// An operator.
+#[derive(Debug)]
+pub(super) struct Operator {
+    pub(super) oid: Oid,
+    pub(super) name: &'static str,
+    /// 0 for a prefix operator.
+    pub(super) left: Oid,
+    pub(super) right: Oid,
+    pub(super) result: Oid,
+    /// The whole row.
+    pub(super) row: Row,
+}
+
+/// Every operator of PostgreSQL, by OID.
+pub(super) static ALL_OPERATORS: LazyLock<Vec<Operator>> = LazyLock::new(|| {
+    let operator = |row: &Row| Operator {
+        oid: row.oid(0),
+        name: row.field(1).unwrap_or_default(),
+        left: row.oid(5),
+        right: row.oid(6),
+        result: row.oid(7),
+        row: *row,
+    };
+    OPERATORS.rows.iter().map(operator).collect()
+});
+
+fn counted<'n>(names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, usize> {
+    let mut counts = HashMap::new();
+    for name in names {
+        *counts.entry(name).or_insert(0) += 1;
+    }
+    counts
+}
+
+static FUNCTION_NAMES: LazyLock<HashMap<&'static str, usize>> =
+    LazyLock::new(|| counted(ALL_FUNCTIONS.iter().map(|function| function.name)));
+static OPERATOR_NAMES: LazyLock<HashMap<&'static str, usize>> =
+    LazyLock::new(|| counted(ALL_OPERATORS.iter().map(|operator| operator.name)));
+
+/// How many functions of a name PostgreSQL has, whether they are here or not: where it calls a name ambiguous, it is.
+pub(super) fn functions_named(name: &str) -> usize {
+    FUNCTION_NAMES.get(name).copied().unwrap_or(0)
+}
+
+/// How many operators of a name PostgreSQL has.
+pub(super) fn operators_named(name: &str) -> usize {
+    OPERATOR_NAMES.get(name).copied().unwrap_or(0)
+}
+
+/// A pseudo-type by name.
+pub(super) fn pseudo_type_named(name: &str) -> Option<Oid> {
+    PSEUDO_TYPES.iter().find(|(_, known)| **known == name).map(|(oid, _)| *oid)
+}
+
+/// The name of a pseudo-type.
+pub(super) fn pseudo_type(oid: Oid) -> Option<&'static str> {
+    PSEUDO_TYPES.get(&oid).copied()
+}
+
+/// The name of a type of PostgreSQL's, whether it is here or not, as SQL writes it.
+pub(super) fn type_name(oid: Oid) -> Option<String> {
+    let row = TYPES.rows.iter().find(|row| row.oid(0) == oid && oid != 0)?;
+    let name = row.field(1)?;
+    Some(match name.strip_prefix('_').filter(|_| row.field(5) == Some("A")) {
+        Some(_) => format!("{}[]", type_name(row.oid(9))?),
+        None if name == "varbit" => "bit varying".to_string(),
+        None if name == "bit" => name.to_string(),
+        None => quote(name),
+    })
+}
+
+static PSEUDO_TYPES: LazyLock<HashMap<Oid, &'static str>> = LazyLock::new(|| {
+    let pseudo = TYPES.rows.iter().filter(|row| row.field(4) == Some("p"));
+    pseudo.filter_map(|row| Some((row.oid(0), row.field(1)?))).collect()
+});
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found() {
+        let upper = ALL_FUNCTIONS.iter().find(|function| function.oid == 871).unwrap();
+        assert_eq!((upper.name, upper.kind, upper.result), ("upper", "f", 25));
+        assert_eq!(upper.arguments, [25]);
+        let expand = ALL_FUNCTIONS.iter().find(|function| function.name == "pg_get_keywords").unwrap();
+        assert_eq!(expand.modes(), ['o'; 5]);
+        assert_eq!(expand.names(), ["word", "catcode", "barelabel", "catdesc", "baredesc"]);
+        assert!(expand.rows);
+        let plus = ALL_OPERATORS.iter().find(|operator| operator.oid == 551).unwrap();
+        assert_eq!((plus.name, plus.left, plus.right, plus.result), ("+", 23, 23, 23));
+        assert_eq!(functions_named("upper"), 3);
+        assert_eq!(pseudo_type_named("anyarray"), Some(2277));
+        assert_eq!(unescape("a\\tb\\\\n"), "a\tb\\n");
+    }
+}

@@ -1,0 +1,180 @@
+//! Descriptions of objects, and privileges on what everybody or superusers alone have: functions, types, languages,
+//! parameters.
+
+use super::super::object_names::{Found, Place, find};
+use super::descriptions::described;
+use super::objects::function_of;
+use super::{Arguments, function, role, some_bool};
+use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
+use crate::functions::{Call, Kernel, Param, ResultType, ScalarFunction, Stability};
+use crate::types::{BaseType, Datum, Oid, SqlType};
+use datafusion::arrow::array::{BooleanArray, NullArray};
+use datafusion::scalar::ScalarValue;
+use std::sync::Arc;
+
+/// Every function of this file.
+pub(super) fn functions() -> Vec<ScalarFunction> {
+    let (text, oid, int4) = (SqlType::TEXT, SqlType::OID, SqlType::INT4);
+    let mut all = privileges();
+    all.push(function("pg_describe_object", &[oid, oid, int4], text, |context, arguments| {
+        let part = arguments.integer(2).unwrap_or(0);
+        let (class, object) = (arguments.oid(0).unwrap_or(0), arguments.oid(1).unwrap_or(0));
+        Ok(described(context, class, object, part).map(|text| Datum::Utf8(Some(text))))
+    }));
+    all.push(collation_for());
+    // No counters are kept, so there is nothing to put back.
+    for name in ["pg_stat_reset", "pg_stat_clear_snapshot"] {
+        let kernel: Kernel = Arc::new(|call: &Call<'_>| Ok(Arc::new(NullArray::new(call.rows)) as _));
+        all.push(ScalarFunction::new(name, &[], SqlType::VOID, Stability::Volatile, kernel));
+    }
+    all
+}
+
+/// `pg_collation_for`: the only collation; NULL of what has no type yet. Errors: 42804 for types without collation.
+fn collation_for() -> ScalarFunction {
+    let kernel: Kernel = Arc::new(|call: &Call<'_>| {
+        let ty = call.types.first().copied().unwrap_or(SqlType::TEXT);
+        let answer = match ty.element().base {
+            BaseType::Text | BaseType::Varchar | BaseType::Char => Some("\"default\""),
+            BaseType::Name => Some("\"C\""),
+            BaseType::Unknown => None,
+            _ => {
+                let message = format!("collations are not supported by type {}", ty.name());
+                return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+            }
+        };
+        Ok(ScalarValue::Utf8(answer.map(str::to_string)).to_array_of_size(call.rows)?)
+    });
+    let result = ResultType::Is(SqlType::TEXT);
+    ScalarFunction::polymorphic("pg_collation_for", &[Param::Any], false, result, Stability::Immutable, kernel)
+}
+
+/// What a kind of object grants: to everybody, or to superusers alone.
+struct Granted {
+    name: &'static str,
+    privileges: &'static [&'static str],
+    everybody: bool,
+    /// The object of a text. Errors: when there is none.
+    find: fn(&StatementContext, &str) -> Result<Oid>,
+    /// Whether there is an object of a number; `None` when objects have none.
+    exists: Option<fn(&StatementContext, Oid) -> bool>,
+}
+
+fn named(base: BaseType, context: &StatementContext, text: &str) -> Result<Oid> {
+    let place = Place { catalog: &context.catalog, search_path: context.settings.search_path() };
+    match find(base, text, place)? {
+        Found::One(oid) => Ok(oid),
+        Found::None(error) | Found::Many(error) => Err(error),
+    }
+}
+
+fn undefined(message: String) -> SqlError {
+    SqlError::new(state::UNDEFINED_OBJECT, message)
+}
+
+static GRANTED: [Granted; 4] = [
+    Granted {
+        name: "has_function_privilege",
+        privileges: &["EXECUTE"],
+        everybody: true,
+        find: |context, text| named(BaseType::Regprocedure, context, text),
+        exists: Some(|_, oid| function_of(Some(oid)).is_some()),
+    },
+    Granted {
+        name: "has_type_privilege",
+        privileges: &["USAGE"],
+        everybody: true,
+        find: |context, text| named(BaseType::Regtype, context, text),
+        exists: Some(|context, oid| context.catalog.type_by_oid(oid).is_some()),
+    },
+    Granted {
+        name: "has_language_privilege",
+        privileges: &["USAGE"],
+        everybody: true,
+        find: |_, text| match text {
+            "internal" => Ok(12),
+            "sql" => Ok(14),
+            _ => Err(undefined(format!("language \"{text}\" does not exist"))),
+        },
+        exists: Some(|_, oid| [12, 14].contains(&oid)),
+    },
+    Granted {
+        name: "has_parameter_privilege",
+        privileges: &["SET", "ALTER SYSTEM"],
+        everybody: false,
+        find: |context, text| match context.settings.get(text) {
+            Some(_) => Ok(0),
+            None => Err(undefined(format!("unrecognized configuration parameter \"{text}\""))),
+        },
+        exists: None,
+    },
+];
+
+fn holds(
+    granted: &Granted,
+    context: &StatementContext,
+    arguments: &Arguments,
+    user: Oid,
+    at: usize,
+) -> Result<Option<Datum>> {
+    match (arguments.text(at), granted.exists) {
+        (Some(text), _) => {
+            (granted.find)(context, text)?;
+        }
+        (None, Some(exists)) if exists(context, arguments.oid(at).unwrap_or(0)) => {}
+        _ => return Ok(None),
+    }
+    let superuser = context.catalog.is_superuser(user);
+    let mut any = false;
+    for wanted in arguments.text(at + 1).unwrap_or_default().split(',') {
+        let upper = wanted.trim().to_ascii_uppercase();
+        let plain = upper.strip_suffix(" WITH GRANT OPTION");
+        if !granted.privileges.contains(&plain.unwrap_or(&upper)) {
+            let message = format!("unrecognized privilege type: \"{}\"", wanted.trim());
+            return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
+        }
+        any |= superuser || (granted.everybody && plain.is_none());
+    }
+    some_bool(any)
+}
+
+fn privileges() -> Vec<ScalarFunction> {
+    let (text, oid, name) = (SqlType::TEXT, SqlType::OID, SqlType::NAME);
+    let mut all = Vec::new();
+    for granted in &GRANTED {
+        let objects = [Some(text), granted.exists.map(|_| oid)];
+        for object in objects.into_iter().flatten() {
+            for user in [None, Some(name), Some(oid)] {
+                let arguments: Vec<SqlType> = user.into_iter().chain([object, text]).collect();
+                let kernel = asked(granted, user.is_some());
+                all.push(ScalarFunction::new(granted.name, &arguments, SqlType::BOOL, Stability::Stable, kernel));
+            }
+        }
+    }
+    all
+}
+
+fn asked(granted: &'static Granted, user_first: bool) -> Kernel {
+    Arc::new(move |call: &Call<'_>| {
+        let context = call.context()?;
+        let mut found = Vec::with_capacity(call.rows);
+        for row in 0..call.rows {
+            let mut values = Vec::with_capacity(call.arguments.len());
+            for array in call.arguments {
+                values.push(ScalarValue::try_from_array(array, Call::row_of(array, row))?);
+            }
+            let arguments = Arguments(values);
+            if arguments.0.iter().any(ScalarValue::is_null) {
+                found.push(None);
+                continue;
+            }
+            let user = if user_first { role(&context, &arguments, 0)? } else { context.role() };
+            found.push(match holds(granted, &context, &arguments, user, usize::from(user_first))? {
+                Some(Datum::Boolean(answer)) => answer,
+                _ => None,
+            });
+        }
+        Ok(Arc::new(BooleanArray::from(found)) as _)
+    })
+}

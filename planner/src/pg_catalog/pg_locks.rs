@@ -1,0 +1,106 @@
+//! `pg_locks`: what is locked by name (tables by LOCK TABLE and writers, advisory locks), and who waits for what, rows included.
+//! Rows that are held and that nobody waits for are not shown, as in PostgreSQL. On a store of several servers there are none.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::encoding::storage_id_of;
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::parse::TableLockMode;
+use crate::session::advisory::AdvisoryKey;
+use crate::session::table_locks;
+use crate::types::{Datum, Oid};
+use bytes::Bytes;
+use txn::locks::LockMode;
+
+/// `pg_catalog.pg_locks`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 12073,
+    name: "pg_catalog.pg_locks",
+    columns: "locktype text, database oid, relation oid, page int4, tuple int2, virtualxid text, transactionid xid, \
+              classid oid, objid oid, objsubid int2, virtualtransaction text, pid int4, mode text, granted bool, \
+              fastpath bool, waitstart timestamptz",
+    fill: Fill::Now(rows),
+};
+
+/// What a lock is of.
+enum What {
+    Advisory(AdvisoryKey),
+    Table(Oid, Oid),
+    Row(Oid),
+}
+
+impl What {
+    fn of(context: &StatementContext, tag: &Bytes) -> Option<What> {
+        if let Some(key) = AdvisoryKey::from_tag(tag) {
+            return Some(What::Advisory(key));
+        }
+        if let Some((database, table)) = table_locks::from_tag(tag) {
+            return Some(What::Table(database, table));
+        }
+        let (table, _) = context.catalog.by_storage_id(storage_id_of(tag)?)?;
+        Some(What::Row(table.oid))
+    }
+    fn mode(&self, number: u8) -> String {
+        match self {
+            What::Advisory(_) if number == 0 => "ShareLock".into(),
+            What::Advisory(_) => "ExclusiveLock".into(),
+            What::Table(..) => {
+                TableLockMode::ALL.get(usize::from(number)).map_or_else(String::new, |mode| mode.lock_name())
+            }
+            What::Row(_) => match number {
+                0 => "AccessShareLock".into(),
+                1 => "RowShareLock".into(),
+                2 => "ExclusiveLock".into(),
+                _ => "AccessExclusiveLock".into(),
+            },
+        }
+    }
+}
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let Ok(database) = context.session.database() else { return Ok(()) };
+    let locks = database.transactions().locks();
+    for lock in locks.named() {
+        let Some(what) = What::of(context, &lock.tag) else { continue };
+        for number in (0..16).filter(|number| lock.modes & (1 << number) != 0) {
+            row(context, rows, &what, what.mode(number), lock.label, None)?;
+        }
+    }
+    let (wall, monotonic) = (database.env().now_micros(), database.env().monotonic());
+    for wait in locks.waiting() {
+        let Some(what) = What::of(context, &wait.tag) else { continue };
+        let since = wall.saturating_sub(u64::try_from(monotonic.saturating_sub(wait.since).as_micros()).unwrap_or(0));
+        row(context, rows, &what, what.mode(LockMode::number(wait.mode)), wait.label, i64::try_from(since).ok())?;
+    }
+    Ok(())
+}
+
+fn row(
+    context: &StatementContext,
+    rows: &mut Rows,
+    what: &What,
+    mode: String,
+    pid: i32,
+    waits_since: Option<i64>,
+) -> Result<()> {
+    let (kind, database, relation, key) = match what {
+        What::Advisory(key) => ("advisory", key.database, None, Some(key)),
+        What::Table(database, table) => ("relation", *database, Some(*table), None),
+        What::Row(table) => ("tuple", context.session.database_oid, Some(*table), None),
+    };
+    let oid = |number: Option<Oid>| number.map_or(Datum::Int64(None), value::oid);
+    rows.add([
+        ("locktype", value::text(kind)),
+        ("database", value::oid(database)),
+        ("relation", oid(relation)),
+        ("classid", oid(key.map(|key| key.class))),
+        ("objid", oid(key.map(|key| key.object))),
+        ("objsubid", Datum::Int16(key.map(|key| i16::from(key.numbers)))),
+        ("virtualtransaction", value::text(format!("{pid}/0"))),
+        ("pid", Datum::from(pid)),
+        ("mode", value::text(&mode)),
+        ("granted", Datum::from(waits_since.is_none())),
+        ("fastpath", Datum::from(false)),
+        ("waitstart", Datum::TimestampMicrosecond(waits_since, Some("+00:00".into()))),
+    ])
+}

@@ -1,0 +1,48 @@
+//! `pg_stat_all_tables` and `pg_stat_user_tables`: the tables. Nothing is counted, so every counter is NULL.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::describe;
+use crate::error::Result;
+use crate::execution::StatementContext;
+
+/// The columns of both.
+macro_rules! columns {
+    () => {
+        "relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8, idx_tup_fetch int8, \
+         n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8, n_live_tup int8, n_dead_tup int8, \
+         n_mod_since_analyze int8, n_ins_since_vacuum int8, last_vacuum timestamptz, last_autovacuum timestamptz, \
+         last_analyze timestamptz, last_autoanalyze timestamptz, vacuum_count int8, autovacuum_count int8, analyze_count \
+         int8, autoanalyze_count int8"
+    };
+}
+
+/// `pg_catalog.pg_stat_all_tables`.
+pub(super) const ALL: Definition =
+    Definition { oid: 12141, name: "pg_catalog.pg_stat_all_tables", columns: columns!(), fill: Fill::Now(all) };
+
+/// `pg_catalog.pg_stat_user_tables`.
+pub(super) const USER: Definition =
+    Definition { oid: 12161, name: "pg_catalog.pg_stat_user_tables", columns: columns!(), fill: Fill::Now(user) };
+
+fn add(context: &StatementContext, rows: &mut Rows, system: bool) -> Result<()> {
+    for table in context.catalog.relations() {
+        let own = ["pg_catalog", "information_schema"].contains(&table.schema.as_str());
+        if describe::relation_kind(&table) != "r" || (own && !system) {
+            continue;
+        }
+        rows.add([
+            ("relid", value::oid(table.oid)),
+            ("schemaname", value::text(&table.schema)),
+            ("relname", value::text(&table.name)),
+        ])?;
+    }
+    Ok(())
+}
+
+fn all(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    add(context, rows, true)
+}
+
+fn user(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    add(context, rows, false)
+}

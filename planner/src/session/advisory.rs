@@ -1,0 +1,185 @@
+//! [`AdvisoryLocks`]: what a session holds of advisory locks (PostgreSQL's manual, chapters 13.3.5 and 9.27.10): for itself,
+//! as often as it took them, or for its transaction. Must not know functions.
+
+use super::outcome::Notice;
+use crate::error::{Result, state};
+use crate::types::Oid;
+use bytes::{BufMut, Bytes, BytesMut};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use txn::CommandNumber;
+use txn::locks::{LockFailure, LockMode, LockName, LockWait, Locker};
+
+/// The kind of names that stand for advisory locks.
+pub const ADVISORY: u8 = 1;
+
+/// What is locked: one number, or two, in a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AdvisoryKey {
+    /// The database.
+    pub database: Oid,
+    /// The first number; of one number its upper half.
+    pub class: u32,
+    /// The second number; of one number its lower half.
+    pub object: u32,
+    /// 1 for one number, 2 for two, as pg_locks.objsubid tells.
+    pub numbers: u8,
+}
+
+impl AdvisoryKey {
+    /// Of one number.
+    pub fn one(database: Oid, number: i64) -> AdvisoryKey {
+        let bits = number as u64;
+        AdvisoryKey { database, class: (bits >> 32) as u32, object: bits as u32, numbers: 1 }
+    }
+    /// Of two numbers.
+    pub fn two(database: Oid, first: i32, second: i32) -> AdvisoryKey {
+        AdvisoryKey { database, class: first as u32, object: second as u32, numbers: 2 }
+    }
+    /// As others are told of it.
+    pub fn tag(&self) -> Bytes {
+        let mut tag = BytesMut::with_capacity(14);
+        tag.put_u8(ADVISORY);
+        tag.put_u32(self.database);
+        tag.put_u32(self.class);
+        tag.put_u32(self.object);
+        tag.put_u8(self.numbers);
+        tag.freeze()
+    }
+    /// The key in a tag; `None` when it is of something else.
+    pub fn from_tag(tag: &[u8]) -> Option<AdvisoryKey> {
+        let number = |at: usize| Some(u32::from_be_bytes(tag.get(at..at + 4)?.try_into().ok()?));
+        let is_one = tag.first() == Some(&ADVISORY) && tag.len() == 14;
+        is_one.then_some(())?;
+        Some(AdvisoryKey { database: number(1)?, class: number(5)?, object: number(9)?, numbers: *tag.get(13)? })
+    }
+}
+
+/// The mode of a lock.
+pub const fn mode(shared: bool) -> LockMode {
+    if shared { LockMode::new(0, 0b10) } else { LockMode::new(1, 0b11) }
+}
+
+/// How often a key is held in one mode.
+#[derive(Default)]
+struct Held {
+    by_session: u32,
+    /// The commands of the transaction that took it.
+    by_commands: Vec<CommandNumber>,
+}
+
+impl Held {
+    fn is_free(&self) -> bool {
+        self.by_session == 0 && self.by_commands.is_empty()
+    }
+}
+
+/// The advisory locks of a session. Dropped, it gives them back.
+pub struct AdvisoryLocks {
+    locker: Arc<Locker>,
+    held: Mutex<HashMap<(AdvisoryKey, bool), Held>>,
+}
+
+impl AdvisoryLocks {
+    /// None yet.
+    pub fn new(locker: Arc<Locker>) -> AdvisoryLocks {
+        AdvisoryLocks { locker, held: Mutex::default() }
+    }
+    /// Who holds them, and the session's rows.
+    pub fn locker(&self) -> &Arc<Locker> {
+        &self.locker
+    }
+
+    /// Takes a lock for the session, or for its transaction at `command`. Answers false when another holds it and `wait`
+    /// says not to wait. Errors: 55P03 after `lock_timeout`, 40P01, 53200.
+    pub async fn lock(
+        &self,
+        key: AdvisoryKey,
+        shared: bool,
+        command: Option<CommandNumber>,
+        wait: LockWait,
+    ) -> Result<bool> {
+        let tag = key.tag();
+        match self.locker.acquire(LockName::new(ADVISORY, &tag), mode(shared), &tag, wait).await {
+            Ok(_) => {}
+            Err(LockFailure::Held) => return Ok(false),
+            Err(failure) => return Err(failure.into()),
+        }
+        let mut held = self.held.lock();
+        let held = held.entry((key, shared)).or_default();
+        match command {
+            Some(command) => held.by_commands.push(command),
+            None => held.by_session += 1,
+        }
+        Ok(true)
+    }
+
+    /// Gives back what the session took once. False when it has not taken it.
+    pub fn unlock(&self, key: AdvisoryKey, shared: bool) -> bool {
+        let mut all = self.held.lock();
+        let Some(held) = all.get_mut(&(key, shared)).filter(|held| held.by_session > 0) else { return false };
+        held.by_session -= 1;
+        if held.is_free() {
+            all.remove(&(key, shared));
+            self.release(key, shared);
+        }
+        true
+    }
+
+    /// Gives back all that the session took for itself.
+    pub fn unlock_all(&self) {
+        self.keep(|held| held.by_session = 0);
+    }
+
+    /// The transaction is over.
+    pub fn end_transaction(&self) {
+        self.keep(|held| held.by_commands.clear());
+    }
+
+    /// What `command` and later ones took is undone.
+    pub fn rolled_back_to(&self, command: CommandNumber) {
+        self.keep(|held| held.by_commands.retain(|taken| *taken < command));
+    }
+
+    fn keep(&self, change: impl Fn(&mut Held)) {
+        self.held.lock().retain(|(key, shared), held| {
+            change(held);
+            if held.is_free() {
+                self.release(*key, *shared);
+            }
+            !held.is_free()
+        });
+    }
+
+    fn release(&self, key: AdvisoryKey, shared: bool) {
+        self.locker.release(LockName::new(ADVISORY, &key.tag()), mode(shared));
+    }
+}
+
+impl Drop for AdvisoryLocks {
+    fn drop(&mut self) {
+        self.keep(|held| *held = Held::default());
+    }
+}
+
+/// The warning for who gives back what it does not hold.
+pub fn not_owned(shared: bool) -> Notice {
+    let mode = if shared { "ShareLock" } else { "ExclusiveLock" };
+    Notice::warning(state::WARNING, format!("you don't own a lock of type {mode}"))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_tell_the_key() {
+        for key in [AdvisoryKey::one(5, -1), AdvisoryKey::one(5, 1 << 40), AdvisoryKey::two(7, -3, 9)] {
+            assert_eq!(AdvisoryKey::from_tag(&key.tag()), Some(key));
+        }
+        assert_ne!(AdvisoryKey::one(5, 0).tag(), AdvisoryKey::two(5, 0, 0).tag());
+        assert_eq!(AdvisoryKey::from_tag(b"\x01short"), None);
+    }
+}

@@ -1,0 +1,129 @@
+//! LOCK TABLE: tables locked in one of eight modes until the transaction ends (PostgreSQL's manual, table 13.2). Who writes a table
+//! holds ROW EXCLUSIVE, who locks its rows ROW SHARE; who only reads it holds nothing, for no mode keeps readers out. Where one
+//! process has all locks.
+
+use crate::catalog::acl::{DELETE, INSERT, Kind, SELECT, TRUNCATE, UPDATE};
+use crate::catalog::{Catalog, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+pub use crate::parse::TableLockMode;
+use crate::session::settings::Settings;
+use crate::types::Oid;
+use bytes::{BufMut, Bytes, BytesMut};
+use txn::Transaction;
+use txn::locks::{LockFailure, LockMode, LockName, LockWait};
+
+/// The kind of names that stand for tables.
+pub const TABLE: u8 = 2;
+
+/// As others are told of a table.
+fn tag(database: Oid, table: Oid) -> Bytes {
+    let mut tag = BytesMut::with_capacity(9);
+    tag.put_u8(TABLE);
+    tag.put_u32(database);
+    tag.put_u32(table);
+    tag.freeze()
+}
+
+/// Database and table of a tag; `None` when it is of something else.
+pub fn from_tag(tag: &[u8]) -> Option<(Oid, Oid)> {
+    let number = |at: usize| Some(u32::from_be_bytes(tag.get(at..at + 4)?.try_into().ok()?));
+    if tag.first() == Some(&TABLE) && tag.len() == 9 { Some((number(1)?, number(5)?)) } else { None }
+}
+
+/// The mode as the lock table knows it.
+pub const fn lock_mode(mode: TableLockMode) -> LockMode {
+    use TableLockMode as M;
+    const fn of(modes: &[M]) -> u16 {
+        let (mut bits, mut at) = (0, 0);
+        while at < modes.len() {
+            bits |= 1 << modes[at] as u8;
+            at += 1;
+        }
+        bits
+    }
+    let excludes = match mode {
+        M::AccessShare => of(&[M::AccessExclusive]),
+        M::RowShare => of(&[M::Exclusive, M::AccessExclusive]),
+        M::RowExclusive => of(&[M::Share, M::ShareRowExclusive, M::Exclusive, M::AccessExclusive]),
+        M::ShareUpdateExclusive => {
+            of(&[M::ShareUpdateExclusive, M::Share, M::ShareRowExclusive, M::Exclusive, M::AccessExclusive])
+        }
+        M::Share => {
+            of(&[M::RowExclusive, M::ShareUpdateExclusive, M::ShareRowExclusive, M::Exclusive, M::AccessExclusive])
+        }
+        M::ShareRowExclusive => of(&[
+            M::RowExclusive,
+            M::ShareUpdateExclusive,
+            M::Share,
+            M::ShareRowExclusive,
+            M::Exclusive,
+            M::AccessExclusive,
+        ]),
+        M::Exclusive => 0b1111_1110,
+        M::AccessExclusive => 0b1111_1111,
+    };
+    LockMode::new(mode as u8, excludes)
+}
+
+/// Locks a table until the transaction ends. Errors: 55P03, 40P01, 53200.
+pub async fn acquire(
+    transaction: &Transaction,
+    database: Oid,
+    table: Oid,
+    mode: TableLockMode,
+    wait: LockWait,
+) -> Result<()> {
+    if !transaction.can_lock_rows() {
+        return Ok(());
+    }
+    let tag = tag(database, table);
+    let name = LockName::new(TABLE, &tag);
+    transaction.lock_name(name, lock_mode(mode), &tag, wait).await.map_err(|failure: LockFailure| failure.into())
+}
+
+/// Errors: 42501 for who may not lock a table in a mode.
+pub fn may_lock(catalog: &Catalog, settings: &Settings, table: &TableDescriptor, mode: TableLockMode) -> Result<()> {
+    let Some(role) = catalog.role(settings.user()).filter(|_| settings.is_checked()) else { return Ok(()) };
+    let writes = UPDATE | DELETE | TRUNCATE;
+    let wanted = match mode {
+        TableLockMode::AccessShare => writes | SELECT | INSERT,
+        TableLockMode::RowShare | TableLockMode::RowExclusive => writes | INSERT,
+        _ => writes,
+    };
+    if catalog.rights(role.oid, Kind::Table, table.owner, table.acl.as_ref(), wanted) != 0 {
+        return Ok(());
+    }
+    Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied for table {}", table.name)))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use TableLockMode as M;
+
+    #[test]
+    fn modes_exclude_each_other_mutually_and_as_the_manual_says() {
+        let all = [
+            M::AccessShare,
+            M::RowShare,
+            M::RowExclusive,
+            M::ShareUpdateExclusive,
+            M::Share,
+            M::ShareRowExclusive,
+            M::Exclusive,
+            M::AccessExclusive,
+        ];
+        // Table 13.2, a row for each mode.
+        let manual = ["       X", "      XX", "    XXXX", "   XXXXX", "  XX XXX", "  XXXXXX", " XXXXXXX", "XXXXXXXX"];
+        let text = |mode: M| -> String {
+            let shown = format!("{:?}", lock_mode(mode));
+            assert_eq!(shown, format!("mode {}", mode as u8));
+            all.iter().map(|other| if lock_mode(mode).excludes_mode(lock_mode(*other)) { 'X' } else { ' ' }).collect()
+        };
+        for (mode, row) in all.iter().zip(manual) {
+            assert_eq!(text(*mode), row, "{mode:?}");
+        }
+        assert_eq!(from_tag(&tag(5, 16_385)), Some((5, 16_385)));
+    }
+}

@@ -1,0 +1,80 @@
+-- MERGE.
+create table t (a int primary key, b text default 'd', c int, check (c < 1000));
+create table s (k int, v text, n int);
+insert into t values (1, 'one', 10), (2, 'two', 20), (3, 'three', 30);
+insert into s values (1, 'uno', 100), (3, 'tres', 300), (5, 'cinque', 500);
+merge into t using s on t.a = s.k when matched then update set b = s.v, c = c + s.n when not matched then insert values (s.k, s.v, s.n);
+select * from t order by a;
+merge into t using s on a = k when matched and n > 200 then delete when matched then update set b = default, c = default when not matched then do nothing;
+select * from t order by a;
+merge into t as x using (values (7, 'seven'), (1, 'again')) as y(k, w) on x.a = y.k when not matched then insert (a, b) values (k, upper(w)) when matched then do nothing;
+merge into t using (select * from s where k = 5) q on t.a = q.k when not matched and q.n > 400 then insert (b, a) values ('insert', q.k) when not matched then insert default values;
+select * from t order by a;
+merge into t using s on t.a = s.k when not matched then insert (a, b) values (s.k, default);
+merge into t using s on t.a = s.k when matched then do nothing;
+merge into t using s on false when matched then delete;
+select * from t order by a;
+-- the same row twice
+insert into s values (5, 'dup', 1), (5, 'dup2', 2);
+merge into t using s on t.a = s.k when matched then update set b = s.v;
+merge into t using s on t.a = s.k and s.v = 'dup' when matched then update set b = s.v;
+delete from s where v like 'dup%';
+-- checks and keys
+merge into t using s on t.a = s.k when matched then update set c = 5000;
+merge into t using s on t.a = -s.k when not matched then insert values (1, 'x', 1);
+merge into t using s on t.a = s.k when matched then update set a = 1;
+-- subqueries
+merge into t using s on t.a = s.k when matched and exists (select 1 from s z where z.k = t.a) then update set b = (select max(v) from s), c = (select count(*) from t);
+select * from t order by a;
+with w as (select 9 as k) merge into t using w on t.a = w.k when not matched then insert values (w.k, 'with', 9);
+with d as (delete from t where a = 9 returning *) merge into s using d on s.k = d.a when not matched then insert values (d.a, d.b);
+select * from s order by k;
+prepare m as merge into t using (values ($1::int, $2::text)) x(k, v) on t.a = x.k when matched then update set b = v when not matched then insert (a, b) values (k, v);
+execute m (1, 'prepared');
+execute m (11, 'prepared');
+select a, b from t order by a;
+-- identity, generated columns, foreign keys
+create table g (id int generated always as identity primary key, x int, y int generated always as (x * 2) stored);
+insert into g (x) values (1), (2);
+merge into g using (values (1, 5), (9, 6)) v(i, x) on g.id = v.i when matched then update set x = v.x when not matched then insert (x) values (v.x);
+merge into g using (values (9, 6)) v(i, x) on g.id = v.i when not matched then insert (id, x) values (v.i, v.x);
+merge into g using (values (9, 6)) v(i, x) on g.id = v.i when not matched then insert (id, x) overriding system value values (v.i, v.x);
+select * from g order by id;
+create table child (p int references g on delete cascade);
+insert into child values (1), (9);
+merge into g using (values (9)) v(i) on g.id = v.i when matched then delete;
+select * from child;
+merge into child using (values (77)) v(i) on child.p = v.i when not matched then insert values (v.i);
+-- errors
+merge into t using s on t.a = s.k when not matched then insert values (t.a);
+merge into t using s on t.a = s.k when not matched and t.c > 1 then insert values (1);
+merge into t using t on true when matched then delete;
+merge into t using s as t on true when matched then delete;
+merge into nosuch using s on true when matched then delete;
+merge into t using nosuch on true when matched then delete;
+merge into t using s on t.a = s.k when matched then delete when matched then do nothing;
+merge into t using s on t.a = s.k when not matched then do nothing when not matched then insert default values;
+merge into t using s on t.a = s.k when matched then update set nosuch = 1;
+merge into t using s on t.a = s.k when not matched then insert (nosuch) values (1);
+merge into t using s on t.a = s.k when not matched then insert (a, a) values (1, 2);
+merge into t using s on t.a = s.k when not matched then insert (a) values (1, 2);
+merge into t using s on t.a = s.k when not matched then insert (a, b) values (1);
+merge into t using s on t.a = s.k when matched and t.b then delete;
+merge into t using s on t.a = s.k when matched and count(*) > 1 then delete;
+merge into t using s on t.a = s.k when matched then delete returning *;
+with x as (merge into t using s on t.a = s.k when matched then delete) select 1;
+create view v as select * from t;
+merge into v using s on v.a = s.k when matched then delete;
+begin read only;
+merge into t using s on t.a = s.k when matched then delete;
+rollback;
+-- privileges
+create role m;
+grant select on s to m;
+grant select, update (b) on t to m;
+set role m;
+merge into t using s on t.a = s.k when matched then update set b = s.v;
+merge into t using s on t.a = s.k when matched then update set c = s.n;
+merge into t using s on t.a = s.k when matched then delete;
+merge into t using s on t.a = s.k when not matched then insert values (s.k);
+reset role;

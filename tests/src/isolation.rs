@@ -1,0 +1,186 @@
+//! Scripts of several sessions, run on any server: which step waits, what each answers. `tests/isolation/*.txt`:
+//!
+//! ```text
+//! # what it shows
+//! levels: read committed, repeatable read
+//! setup: create table t (a int primary key)
+//! a: begin
+//! b: update t set …
+//! ```
+//!
+//! `begin` alone begins at the level that is tried. A step *waits* when the server's `pg_locks` says so for a while; its answer
+//! comes after the step that lets it go on.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
+
+/// So long everybody under way must wait, without a break, before their steps are said to.
+const WHILE: Duration = Duration::from_millis(250);
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_millis(10);
+/// So long a step may take that waits for nobody.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A script.
+pub struct Script {
+    /// What it shows.
+    pub name: String,
+    /// Isolation levels to run it at.
+    pub levels: Vec<String>,
+    /// Statements before it.
+    pub setup: Vec<String>,
+    /// Session and statement of each step.
+    pub steps: Vec<(String, String)>,
+}
+
+/// The scripts of a file.
+pub fn scripts(file: &Path) -> Vec<Script> {
+    let text = std::fs::read_to_string(file).expect("a file of scripts");
+    let mut all: Vec<Script> = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(name) = line.strip_prefix("# ") {
+            let levels = vec!["read committed".to_string()];
+            all.push(Script { name: name.to_string(), levels, setup: Vec::new(), steps: Vec::new() });
+            continue;
+        }
+        let script = all.last_mut().expect("a script begins with its name");
+        let (who, what) = line.split_once(": ").unwrap_or_else(|| panic!("no step: {line}"));
+        match who {
+            "levels" => script.levels = what.split(", ").map(str::to_string).collect(),
+            "setup" => script.setup.push(what.to_string()),
+            _ => script.steps.push((who.to_string(), what.to_string())),
+        }
+    }
+    all
+}
+
+async fn connect(port: u16) -> Client {
+    let config = format!("host=127.0.0.1 port={port} user=postgres dbname=postgres");
+    let (client, connection) = tokio_postgres::connect(&config, NoTls).await.expect("a connection");
+    tokio::spawn(async move { drop(connection.await) });
+    client
+}
+
+async fn answer(client: &Client, sql: &str) -> String {
+    match client.simple_query(sql).await {
+        Ok(messages) => {
+            let mut text = String::new();
+            for message in messages {
+                match message {
+                    SimpleQueryMessage::Row(row) => {
+                        let fields: Vec<&str> = (0..row.len()).map(|at| row.get(at).unwrap_or("null")).collect();
+                        let _ = write!(text, "({}) ", fields.join(", "));
+                    }
+                    SimpleQueryMessage::CommandComplete(rows) => {
+                        let _ = write!(text, "ok {rows}");
+                    }
+                    _ => {}
+                }
+            }
+            text
+        }
+        Err(error) => match error.as_db_error() {
+            Some(error) => format!("{}: {}", error.code().code(), error.message()),
+            None => error.to_string(),
+        },
+    }
+}
+
+struct Session {
+    name: String,
+    steps: mpsc::Sender<String>,
+    answers: mpsc::Receiver<String>,
+    /// The step that waits.
+    waits: Option<String>,
+}
+
+impl Session {
+    async fn start(name: &str, port: u16, level: &str) -> Session {
+        let client = connect(port).await;
+        let set =
+            format!("set search_path = isolation; set session characteristics as transaction isolation level {level}");
+        client.batch_execute(&set).await.expect("a session at its level");
+        let (steps, mut taken) = mpsc::channel::<String>(1);
+        let (answered, answers) = mpsc::channel(1);
+        tokio::spawn(async move {
+            while let Some(sql) = taken.recv().await {
+                if answered.send(answer(&client, &sql).await).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Session { name: name.to_string(), steps, answers, waits: None }
+    }
+
+    /// Writes down the answer to the step under way, if it is there.
+    fn take(&mut self, told: &mut String) {
+        let Some(sql) = &self.waits else { return };
+        if let Ok(answer) = self.answers.try_recv() {
+            let _ = writeln!(told, "{}: {sql} => {answer}", self.name);
+            self.waits = None;
+        }
+    }
+}
+
+/// Takes answers until everybody who is under way waits for a lock.
+async fn settle(sessions: &mut [Session], monitor: &Client, told: &mut String) {
+    let waiting = "select count(distinct pid) from pg_locks where not granted";
+    let begun = Instant::now();
+    let mut all_wait_since = None;
+    loop {
+        for session in sessions.iter_mut() {
+            session.take(told);
+        }
+        let under_way = sessions.iter().filter(|session| session.waits.is_some()).count();
+        if under_way == 0 {
+            return;
+        }
+        let waiting: i64 = monitor.query_one(waiting, &[]).await.expect("pg_locks").get(0);
+        if usize::try_from(waiting).is_ok_and(|waiting| waiting == under_way) {
+            if all_wait_since.get_or_insert_with(Instant::now).elapsed() >= WHILE {
+                return;
+            }
+        } else {
+            all_wait_since = None;
+        }
+        assert!(begun.elapsed() < PATIENCE, "a step neither ends nor waits; so far:\n{told}");
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// Runs a script on a server, in a schema of its own; answers what happened.
+pub async fn run(script: &Script, level: &str, port: u16) -> String {
+    let setup = connect(port).await;
+    let prepare = "drop schema if exists isolation cascade; create schema isolation; set search_path = isolation";
+    setup.batch_execute(prepare).await.expect("a schema for the script");
+    for statement in &script.setup {
+        setup.batch_execute(statement).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
+    }
+    let mut sessions: Vec<Session> = Vec::new();
+    let mut told = String::new();
+    for (who, sql) in &script.steps {
+        if !sessions.iter().any(|session| session.name == *who) {
+            sessions.push(Session::start(who, port, level).await);
+        }
+        let session = sessions.iter_mut().find(|session| session.name == *who).expect("a session");
+        assert!(session.waits.is_none(), "{}: {who} still waits, {sql} cannot run; so far:\n{told}", script.name);
+        session.steps.send(sql.clone()).await.expect("a session");
+        session.waits = Some(sql.clone());
+        // Its own answer comes first, whoever is let go on by it.
+        let mut answers = String::new();
+        settle(&mut sessions, &setup, &mut answers).await;
+        let own = format!("{who}: {sql} => ");
+        let (own, others): (Vec<&str>, Vec<&str>) = answers.lines().partition(|line| line.starts_with(&own));
+        match own.first() {
+            Some(answer) => told += &format!("{answer}\n"),
+            None => told += &format!("{who}: {sql} waits\n"),
+        }
+        let mut others = others;
+        others.sort_unstable();
+        others.into_iter().for_each(|answer| told += &format!("{answer}\n"));
+    }
+    told
+}

@@ -1,0 +1,21 @@
+//! Locks held in memory, by the transactions and sessions of one process: rows that are locked until their transaction ends,
+//! and whatever else is locked by name. Where one log holds every row, one process has them all, so a lock need not
+//! outlive it.
+//!
+//! Who commits without having locked what it writes (a transaction at snapshot level) passes a gate: while nobody holds row
+//! locks it goes on at once, else it takes the locks of its writes for as long as the commit lasts. Who takes its first
+//! row lock waits until the commits that did not look are over. So what is read after a lock was granted is what all
+//! who held it before have left, and nobody else changes it until the lock is given back.
+//!
+//! Must not know SQL: names are digests, tags are bytes for others to read.
+
+mod locker;
+mod mode;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use locker::Acquired;
+pub use locker::Locker;
+pub use mode::{LockMode, LockName, ROW};
+pub use table::{CircleMember, LockFailure, LockTable, LockWait, NamedLock, WaitingLock};

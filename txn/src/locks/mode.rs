@@ -1,0 +1,134 @@
+//! [`LockMode`]: in which way a name is locked, and [`LockName`]: what is. A mode is a number and the set of numbers that
+//! it excludes, so that row strengths, table modes and advisory locks all are data to the lock table.
+
+use crate::lock::LockStrength;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// A way to hold a name. Modes of one kind of name exclude each other mutually: if `a` excludes `b`, `b` excludes `a`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LockMode {
+    number: u8,
+    excludes: u16,
+    /// Modes that make this one superfluous.
+    covered_by: u16,
+}
+
+impl LockMode {
+    /// Mode `number` (0 to 15) of a kind of name; `excludes` has a bit set for each number that others may not hold at
+    /// the same time.
+    pub const fn new(number: u8, excludes: u16) -> LockMode {
+        assert!(number < 16, "sixteen modes at most");
+        LockMode { number, excludes, covered_by: 1 << number }
+    }
+
+    /// The mode of a row's strength (PostgreSQL's manual, table 13.3).
+    pub const fn of_row(strength: LockStrength) -> LockMode {
+        let (number, excludes) = match strength {
+            LockStrength::KeyShare => (0, 0b1000),
+            LockStrength::Share => (1, 0b1100),
+            LockStrength::NoKeyUpdate => (2, 0b1110),
+            LockStrength::Update => (3, 0b1111),
+        };
+        LockMode { number, excludes, covered_by: 0b1111 & !((1 << number) - 1) }
+    }
+
+    /// The strength of a row's mode.
+    pub const fn strength(self) -> LockStrength {
+        match self.number {
+            0 => LockStrength::KeyShare,
+            1 => LockStrength::Share,
+            2 => LockStrength::NoKeyUpdate,
+            _ => LockStrength::Update,
+        }
+    }
+
+    /// Its number.
+    pub const fn number(self) -> u8 {
+        self.number
+    }
+
+    /// Whether another may not hold `other` at the same time.
+    pub const fn excludes_mode(self, other: LockMode) -> bool {
+        self.excludes(other.bit())
+    }
+
+    pub(super) const fn bit(self) -> u16 {
+        1 << self.number
+    }
+
+    /// Whether it cannot be held while another holds any of `modes`.
+    pub(super) const fn excludes(self, modes: u16) -> bool {
+        self.excludes & modes != 0
+    }
+
+    /// Whether who holds `modes` needs no more to have this one.
+    pub(super) const fn is_covered_by(self, modes: u16) -> bool {
+        self.covered_by & modes != 0
+    }
+}
+
+impl fmt::Debug for LockMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "mode {}", self.number)
+    }
+}
+
+/// What is locked: a digest of a kind and its bytes, so that a million held rows take little memory. Two names with one
+/// digest (a chance of 2^-120 a pair) would only wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LockName(u128);
+
+impl LockName {
+    /// The name of `bytes` among those of a kind.
+    pub fn new(kind: u8, bytes: &[u8]) -> LockName {
+        let half = |salt: u8| {
+            let mut hasher = DefaultHasher::new();
+            (salt, kind).hash(&mut hasher);
+            hasher.write(bytes);
+            u128::from(hasher.finish())
+        };
+        LockName(u128::from(kind) << 120 | ((half(0) << 64 | half(1)) >> 8))
+    }
+
+    /// Among which names it is.
+    pub fn kind(self) -> u8 {
+        (self.0 >> 120) as u8
+    }
+
+    /// A row, by its key.
+    pub fn row(key: &[u8]) -> LockName {
+        LockName::new(ROW, key)
+    }
+}
+
+/// The kind of names that stand for rows.
+pub const ROW: u8 = 0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn row_modes_are_the_strengths() {
+        use LockStrength::*;
+        let all = [KeyShare, Share, NoKeyUpdate, Update];
+        for a in all {
+            for b in all {
+                let (one, other) = (LockMode::of_row(a), LockMode::of_row(b));
+                assert_eq!(one.excludes(other.bit()), a.conflicts_with(b), "{a:?} {b:?}");
+                assert_eq!(one.strength(), a);
+                assert_eq!(one.is_covered_by(other.bit()), a <= b, "{a:?} {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_differ_by_kind_and_bytes() {
+        let names = [LockName::row(b"a"), LockName::row(b"b"), LockName::new(1, b"a"), LockName::row(b"")];
+        for (at, name) in names.iter().enumerate() {
+            assert_eq!(name.kind(), u8::from(at == 2));
+            assert_eq!(names.iter().position(|other| other == name), Some(at));
+        }
+    }
+}

@@ -1,0 +1,472 @@
+//! [`LockTable`]: who holds and who waits for which name. Fair: a waiter is granted in the order of arrival, unless it
+//! holds the name already in another mode. A wait that would close a circle fails at once.
+
+use super::locker::{Locker, LockerId};
+use super::mode::{LockMode, LockName, ROW};
+use bytes::Bytes;
+use futures::channel::oneshot;
+use futures::future::{Either, select};
+use parking_lot::Mutex;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+use storage::EnvRef;
+use tokio::sync::Notify;
+
+/// Held modes of names in all, at most: about 100 bytes each.
+const MOST_HELD: usize = 8 << 20;
+
+/// What to do about a name that another holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockWait {
+    /// Wait, so long at most (`lock_timeout`); `None`: as long as it takes.
+    For(Option<Duration>),
+    /// Fail (`NOWAIT`), or be skipped (`SKIP LOCKED`).
+    No,
+}
+
+/// Why a name was not locked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LockFailure {
+    /// Another holds it, and nobody wanted to wait. SQLSTATE 55P03.
+    Held,
+    /// It was waited for too long. SQLSTATE 55P03.
+    TimedOut,
+    /// The lockers, each waiting for the next, the last for the first. SQLSTATE 40P01.
+    Deadlock(Vec<CircleMember>),
+    /// Too many locks are held in this process. SQLSTATE 53200.
+    TooMany,
+}
+
+/// One locker of a deadlock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CircleMember {
+    /// Who waits: the label of the locker.
+    pub label: i32,
+    /// For what.
+    pub tag: Bytes,
+    /// In which mode.
+    pub mode: LockMode,
+    /// Who holds it, or waits for it before.
+    pub blocked_by: i32,
+}
+
+/// Somebody who waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingLock {
+    /// Who: the label of the locker.
+    pub label: i32,
+    /// For what.
+    pub tag: Bytes,
+    /// In which mode.
+    pub mode: LockMode,
+    /// Who is in the way.
+    pub blocked_by: Vec<i32>,
+    /// Since when, by the monotonic clock.
+    pub since: Duration,
+}
+
+/// What somebody holds that is not a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedLock {
+    /// Who: the label of the locker.
+    pub label: i32,
+    /// What it is.
+    pub tag: Bytes,
+    /// The numbers of the modes, as a set of bits.
+    pub modes: u16,
+}
+
+struct Waiter {
+    id: LockerId,
+    mode: LockMode,
+    granted: oneshot::Sender<()>,
+}
+
+#[derive(Default)]
+struct Entry {
+    /// Who holds it, and the numbers of the modes as a set of bits.
+    holders: Vec<(LockerId, u16)>,
+    // Boxed: of a million rows that are held hardly one is waited for.
+    #[allow(clippy::box_collection)]
+    queue: Option<Box<VecDeque<Waiter>>>,
+    /// What others are told it is: of names that are not rows.
+    tag: Option<Box<Bytes>>,
+}
+
+impl Entry {
+    fn modes_of(&self, id: LockerId) -> u16 {
+        self.holders.iter().find(|(holder, _)| *holder == id).map_or(0, |(_, modes)| *modes)
+    }
+
+    /// Who keeps `id` from a mode: holders, and those in line before it, unless it holds the name already.
+    fn blockers(&self, id: LockerId, mode: LockMode) -> impl Iterator<Item = LockerId> + '_ {
+        let holders = self.holders.iter().filter(move |(holder, modes)| *holder != id && mode.excludes(*modes));
+        let passes = self.modes_of(id) != 0;
+        let queue = self.queue.iter().flat_map(|queue| queue.iter()).take_while(move |waiter| waiter.id != id);
+        let before = queue.filter(move |waiter| !passes && mode.excludes(waiter.mode.bit()));
+        holders.map(|(holder, _)| *holder).chain(before.map(|waiter| waiter.id))
+    }
+
+    fn is_free(&self, id: LockerId, mode: LockMode) -> bool {
+        self.blockers(id, mode).next().is_none()
+    }
+
+    fn hold(&mut self, id: LockerId, mode: LockMode) {
+        match self.holders.iter_mut().find(|(holder, _)| *holder == id) {
+            Some((_, modes)) => *modes |= mode.bit(),
+            None => self.holders.push((id, mode.bit())),
+        }
+    }
+
+    fn is_unused(&self) -> bool {
+        self.holders.is_empty() && self.queue.is_none()
+    }
+}
+
+struct Waits {
+    name: LockName,
+    mode: LockMode,
+    tag: Bytes,
+    label: i32,
+    since: Duration,
+}
+
+#[derive(Default)]
+struct State {
+    entries: HashMap<LockName, Entry>,
+    waiting: HashMap<LockerId, Waits>,
+    /// Labels of those who hold or wait.
+    labels: HashMap<LockerId, i32>,
+    /// Held modes.
+    held: usize,
+}
+
+impl State {
+    /// Grants a name to those in line who can have it now.
+    fn grant(&mut self, name: LockName) {
+        let Some(entry) = self.entries.get_mut(&name) else { return };
+        let Some(mut queue) = entry.queue.take() else { return };
+        let mut left: VecDeque<Waiter> = VecDeque::new();
+        while let Some(waiter) = queue.pop_front() {
+            let passes = entry.modes_of(waiter.id) != 0;
+            let behind = !passes && left.iter().any(|before| waiter.mode.excludes(before.mode.bit()));
+            let free = !behind && entry.is_free(waiter.id, waiter.mode);
+            if !free {
+                left.push_back(waiter);
+                continue;
+            }
+            entry.hold(waiter.id, waiter.mode);
+            self.held += 1;
+            self.waiting.remove(&waiter.id);
+            // One who went away in this moment gives it back: see `Waiting`.
+            let _ = waiter.granted.send(());
+        }
+        if !left.is_empty() {
+            *queue = left;
+            entry.queue = Some(queue);
+        }
+    }
+
+    fn release(&mut self, id: LockerId, name: LockName, mode: LockMode) {
+        let Some(entry) = self.entries.get_mut(&name) else { return };
+        let Some(at) = entry.holders.iter().position(|(holder, _)| *holder == id) else { return };
+        if let Some((_, modes)) = entry.holders.get_mut(at)
+            && *modes & mode.bit() != 0
+        {
+            *modes &= !mode.bit();
+            let gone = *modes == 0;
+            self.held = self.held.saturating_sub(1);
+            if gone {
+                entry.holders.swap_remove(at);
+            }
+        }
+        if entry.queue.is_some() {
+            self.grant(name);
+        }
+        if self.entries.get(&name).is_some_and(Entry::is_unused) {
+            self.entries.remove(&name);
+        }
+    }
+
+    /// Takes `id` out of the line for a name. False when it is not in it: it has been granted.
+    fn leave_line(&mut self, id: LockerId, name: LockName) -> bool {
+        let Some(entry) = self.entries.get_mut(&name) else { return false };
+        let Some(queue) = &mut entry.queue else { return false };
+        let before = queue.len();
+        queue.retain(|waiter| waiter.id != id);
+        if queue.len() == before {
+            return false;
+        }
+        if queue.is_empty() {
+            entry.queue = None;
+        }
+        self.waiting.remove(&id);
+        // Those behind may have waited for this one only.
+        self.grant(name);
+        if self.entries.get(&name).is_some_and(Entry::is_unused) {
+            self.entries.remove(&name);
+        }
+        true
+    }
+
+    fn blockers(&self, id: LockerId) -> Vec<LockerId> {
+        let Some(waits) = self.waiting.get(&id) else { return Vec::new() };
+        let Some(entry) = self.entries.get(&waits.name) else { return Vec::new() };
+        entry.blockers(id, waits.mode).collect()
+    }
+
+    /// The circle that the wait of `first` closes, if it does: each waits for the next.
+    fn circle(&self, first: LockerId) -> Option<Vec<LockerId>> {
+        let mut seen = HashSet::from([first]);
+        let mut path = vec![(first, self.blockers(first))];
+        while let Some((_, blockers)) = path.last_mut() {
+            match blockers.pop() {
+                Some(next) if next == first => return Some(path.into_iter().map(|(id, _)| id).collect()),
+                Some(next) if seen.insert(next) => path.push((next, self.blockers(next))),
+                Some(_) => {}
+                None => drop(path.pop()),
+            }
+        }
+        None
+    }
+
+    fn label(&self, id: LockerId) -> i32 {
+        self.labels.get(&id).copied().unwrap_or(0)
+    }
+
+    fn told(&self, circle: &[LockerId]) -> Vec<CircleMember> {
+        let next = circle.iter().skip(1).chain(circle.first());
+        let member = |(id, next): (&LockerId, &LockerId)| {
+            let waits = self.waiting.get(id)?;
+            Some(CircleMember {
+                label: waits.label,
+                tag: waits.tag.clone(),
+                mode: waits.mode,
+                blocked_by: self.label(*next),
+            })
+        };
+        circle.iter().zip(next).filter_map(member).collect()
+    }
+}
+
+/// The locks of a process.
+pub struct LockTable {
+    env: EnvRef,
+    state: Mutex<State>,
+    next: AtomicU64,
+    /// Transactions that hold row locks.
+    row_lockers: AtomicUsize,
+    /// Commits under way that did not look for them.
+    unlooking: AtomicUsize,
+    drained: Notify,
+}
+
+/// A commit that does not look for locks. Held until it is published.
+pub(crate) struct UnlookingCommit<'a>(&'a LockTable);
+
+impl Drop for UnlookingCommit<'_> {
+    fn drop(&mut self) {
+        if self.0.unlooking.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.0.drained.notify_waiters();
+        }
+    }
+}
+
+impl LockTable {
+    /// Nothing is locked.
+    pub(crate) fn new(env: EnvRef) -> Arc<LockTable> {
+        Arc::new(LockTable {
+            env,
+            state: Mutex::default(),
+            next: AtomicU64::new(1),
+            row_lockers: AtomicUsize::new(0),
+            unlooking: AtomicUsize::new(0),
+            drained: Notify::new(),
+        })
+    }
+
+    /// A new locker, who holds nothing. `label`: as others are told of it.
+    pub fn locker(self: &Arc<Self>, label: i32) -> Arc<Locker> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        if label != 0 {
+            self.state.lock().labels.insert(id, label);
+        }
+        Locker::new(self.clone(), id, label)
+    }
+
+    pub(super) fn forget(&self, id: LockerId) {
+        self.state.lock().labels.remove(&id);
+    }
+
+    /// A permit to commit without looking for locks; `None` while there are holders of row locks.
+    pub(crate) fn unlooking_commit(&self) -> Option<UnlookingCommit<'_>> {
+        self.unlooking.fetch_add(1, Ordering::SeqCst);
+        let permit = UnlookingCommit(self);
+        (self.row_lockers.load(Ordering::SeqCst) == 0).then_some(permit)
+    }
+
+    /// A transaction is about to take its first row lock: from when this resolves, every commit looks for locks.
+    pub(crate) async fn begin_row_locks(&self) -> RowLocking<'_> {
+        self.row_lockers.fetch_add(1, Ordering::SeqCst);
+        let begun = RowLocking(Some(self));
+        loop {
+            let drained = self.drained.notified();
+            if self.unlooking.load(Ordering::SeqCst) == 0 {
+                return begun;
+            }
+            drained.await;
+        }
+    }
+
+    /// A transaction that began row locks holds none any more.
+    pub(crate) fn end_row_locks(&self) {
+        self.row_lockers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    pub(super) async fn acquire(
+        &self,
+        locker: &Locker,
+        name: LockName,
+        mode: LockMode,
+        tag: &Bytes,
+        wait: LockWait,
+    ) -> Result<bool, LockFailure> {
+        let id = locker.id();
+        let granted = {
+            let mut guard = self.state.lock();
+            let state = &mut *guard;
+            if state.held >= MOST_HELD {
+                return Err(LockFailure::TooMany);
+            }
+            let entry = state.entries.entry(name).or_default();
+            if name.kind() != ROW && entry.tag.is_none() {
+                entry.tag = Some(Box::new(tag.clone()));
+            }
+            let held = entry.modes_of(id);
+            if mode.is_covered_by(held) {
+                return Ok(false);
+            }
+            if entry.is_free(id, mode) {
+                entry.hold(id, mode);
+                state.held += 1;
+                return Ok(true);
+            }
+            if wait == LockWait::No {
+                return Err(LockFailure::Held);
+            }
+            let (sender, granted) = oneshot::channel();
+            entry.queue.get_or_insert_default().push_back(Waiter { id, mode, granted: sender });
+            let waits = Waits { name, mode, tag: tag.clone(), label: locker.label(), since: self.env.monotonic() };
+            state.waiting.insert(id, waits);
+            if let Some(circle) = state.circle(id) {
+                let told = state.told(&circle);
+                state.leave_line(id, name);
+                return Err(LockFailure::Deadlock(told));
+            }
+            granted
+        };
+        let waiting = Waiting { table: self, id, name, mode, over: false };
+        match wait {
+            LockWait::For(Some(timeout)) => match select(granted, self.env.sleep(timeout)).await {
+                Either::Left(_) => {}
+                Either::Right(_) if self.state.lock().leave_line(id, name) => {
+                    waiting.end();
+                    return Err(LockFailure::TimedOut);
+                }
+                // Granted in this moment.
+                Either::Right(_) => {}
+            },
+            LockWait::For(None) | LockWait::No => drop(granted.await),
+        }
+        waiting.end();
+        Ok(true)
+    }
+
+    pub(super) fn release(&self, id: LockerId, given_back: &[(LockName, LockMode)]) {
+        // Others get in between: a transaction may hold a million.
+        for chunk in given_back.chunks(1024) {
+            let mut state = self.state.lock();
+            for (name, mode) in chunk {
+                state.release(id, *name, *mode);
+            }
+        }
+    }
+
+    /// Those who wait now, in no order.
+    pub fn waiting(&self) -> Vec<WaitingLock> {
+        let state = self.state.lock();
+        let told = |(id, waits): (&LockerId, &Waits)| WaitingLock {
+            label: waits.label,
+            tag: waits.tag.clone(),
+            mode: waits.mode,
+            blocked_by: state.blockers(*id).into_iter().map(|id| state.label(id)).collect(),
+            since: waits.since,
+        };
+        state.waiting.iter().map(told).collect()
+    }
+
+    /// What is held that is not a row, in no order.
+    pub fn named(&self) -> Vec<NamedLock> {
+        let state = self.state.lock();
+        let mut found = Vec::new();
+        for entry in state.entries.values() {
+            let Some(tag) = &entry.tag else { continue };
+            for (id, modes) in &entry.holders {
+                found.push(NamedLock { label: state.label(*id), tag: tag.as_ref().clone(), modes: *modes });
+            }
+        }
+        found
+    }
+
+    /// Held modes of names.
+    pub fn held(&self) -> usize {
+        self.state.lock().held
+    }
+}
+
+/// The first row lock of a transaction is being taken; dropped before [`RowLocking::keep`], it is not.
+pub(crate) struct RowLocking<'a>(Option<&'a LockTable>);
+
+impl RowLocking<'_> {
+    /// The transaction holds row locks until [`LockTable::end_row_locks`].
+    pub(crate) fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for RowLocking<'_> {
+    fn drop(&mut self) {
+        if let Some(table) = self.0 {
+            table.end_row_locks();
+        }
+    }
+}
+
+/// Somebody waits. Dropped before its end (a statement was cancelled), it leaves the line, or gives back what it was
+/// granted in the same moment.
+struct Waiting<'a> {
+    table: &'a LockTable,
+    id: LockerId,
+    name: LockName,
+    mode: LockMode,
+    over: bool,
+}
+
+impl Waiting<'_> {
+    fn end(mut self) {
+        self.over = true;
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if !self.over {
+            let mut state = self.table.state.lock();
+            if !state.leave_line(self.id, self.name) {
+                state.release(self.id, self.name, self.mode);
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The lock table by itself: who waits for whom, in which order they go on, and what a circle is.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use super::*;
+use crate::LockStrength::{self, *};
+use bytes::Bytes;
+use futures::FutureExt;
+use std::sync::Arc;
+use std::time::Duration;
+use storage::testing::SimEnv;
+
+const FOREVER: LockWait = LockWait::For(None);
+
+fn table() -> Arc<LockTable> {
+    LockTable::new(SimEnv::new(1))
+}
+
+fn name(text: &str) -> (LockName, Bytes) {
+    (LockName::row(text.as_bytes()), Bytes::copy_from_slice(text.as_bytes()))
+}
+
+/// Begins to take a row.
+fn take<'a>(
+    locker: &'a Arc<Locker>,
+    row: &str,
+    strength: LockStrength,
+    wait: LockWait,
+) -> std::pin::Pin<Box<dyn Future<Output = Result<bool, LockFailure>> + Send + 'a>> {
+    let (name, tag) = name(row);
+    Box::pin(async move { locker.acquire(name, LockMode::of_row(strength), &tag, wait).await })
+}
+
+fn free(locker: &Locker, row: &str, strength: LockStrength) {
+    locker.release(name(row).0, LockMode::of_row(strength));
+}
+
+#[test]
+fn strengths_exclude_each_other_as_rows_do() {
+    for held in [KeyShare, Share, NoKeyUpdate, Update] {
+        for wanted in [KeyShare, Share, NoKeyUpdate, Update] {
+            let table = table();
+            let (one, two) = (table.locker(1), table.locker(2));
+            assert_eq!(take(&one, "r", held, FOREVER).now_or_never(), Some(Ok(true)));
+            let got = take(&two, "r", wanted, LockWait::No).now_or_never().unwrap();
+            assert_eq!(got == Err(LockFailure::Held), held.conflicts_with(wanted), "{held:?} {wanted:?}");
+            assert_eq!(take(&two, "other", wanted, LockWait::No).now_or_never(), Some(Ok(true)));
+        }
+    }
+}
+
+#[test]
+fn who_holds_a_row_takes_it_again_in_any_strength() {
+    let table = table();
+    let one = table.locker(1);
+    assert_eq!(take(&one, "r", KeyShare, LockWait::No).now_or_never(), Some(Ok(true)));
+    assert_eq!(take(&one, "r", Update, LockWait::No).now_or_never(), Some(Ok(true)));
+    assert_eq!(take(&one, "r", NoKeyUpdate, LockWait::No).now_or_never(), Some(Ok(false)), "it has a stronger one");
+    assert_eq!(table.held(), 2);
+    free(&one, "r", Update);
+    let two = table.locker(2);
+    assert_eq!(take(&two, "r", Share, LockWait::No).now_or_never(), Some(Ok(true)), "only KEY SHARE is left");
+    free(&one, "r", KeyShare);
+    free(&two, "r", Share);
+    assert_eq!(table.held(), 0);
+}
+
+#[test]
+fn waiters_go_on_in_the_order_of_arrival() {
+    let table = table();
+    let lockers: Vec<_> = (1..=4).map(|label| table.locker(label)).collect();
+    assert_eq!(take(&lockers[0], "r", Share, FOREVER).now_or_never(), Some(Ok(true)));
+    let mut writer = take(&lockers[1], "r", Update, FOREVER);
+    assert!(writer.as_mut().now_or_never().is_none());
+    // A reader who came later does not pass the writer who waits.
+    let mut reader = take(&lockers[2], "r", Share, FOREVER);
+    assert!(reader.as_mut().now_or_never().is_none());
+    assert_eq!(take(&lockers[3], "r", Share, LockWait::No).now_or_never(), Some(Err(LockFailure::Held)));
+    assert_eq!(table.waiting().len(), 2);
+    free(&lockers[0], "r", Share);
+    assert_eq!(writer.now_or_never(), Some(Ok(true)));
+    assert!(reader.as_mut().now_or_never().is_none());
+    free(&lockers[1], "r", Update);
+    assert_eq!(reader.now_or_never(), Some(Ok(true)));
+    assert!(table.waiting().is_empty());
+}
+
+#[test]
+fn an_upgrade_passes_those_who_wait() {
+    let table = table();
+    let (one, two) = (table.locker(1), table.locker(2));
+    assert_eq!(take(&one, "r", KeyShare, FOREVER).now_or_never(), Some(Ok(true)));
+    let mut waits = take(&two, "r", Update, FOREVER);
+    assert!(waits.as_mut().now_or_never().is_none());
+    assert_eq!(take(&one, "r", NoKeyUpdate, FOREVER).now_or_never(), Some(Ok(true)));
+    free(&one, "r", KeyShare);
+    assert!(waits.as_mut().now_or_never().is_none());
+    free(&one, "r", NoKeyUpdate);
+    assert_eq!(waits.now_or_never(), Some(Ok(true)));
+}
+
+#[test]
+fn a_circle_fails_who_closes_it_and_tells_its_members() {
+    let table = table();
+    let lockers: Vec<_> = (1..=3).map(|label| table.locker(label)).collect();
+    for (locker, row) in lockers.iter().zip(["a", "b", "c"]) {
+        assert_eq!(take(locker, row, Update, FOREVER).now_or_never(), Some(Ok(true)));
+    }
+    let mut first = take(&lockers[0], "b", Update, FOREVER);
+    let mut second = take(&lockers[1], "c", Update, FOREVER);
+    assert!(first.as_mut().now_or_never().is_none());
+    assert!(second.as_mut().now_or_never().is_none());
+    let Some(Err(LockFailure::Deadlock(circle))) = take(&lockers[2], "a", Update, FOREVER).now_or_never() else {
+        panic!("no deadlock");
+    };
+    let told: Vec<(i32, i32, &[u8])> = circle.iter().map(|at| (at.label, at.blocked_by, at.tag.as_ref())).collect();
+    assert_eq!(told, [(3, 1, &b"a"[..]), (1, 2, b"b"), (2, 3, b"c")]);
+    // The others wait on, and go on when the victim is gone.
+    assert_eq!(table.waiting().len(), 2);
+    free(&lockers[2], "c", Update);
+    assert_eq!(second.now_or_never(), Some(Ok(true)));
+    free(&lockers[1], "b", Update);
+    assert_eq!(first.now_or_never(), Some(Ok(true)));
+}
+
+#[test]
+fn two_who_share_a_row_and_both_want_more_are_a_circle() {
+    let table = table();
+    let (one, two) = (table.locker(1), table.locker(2));
+    for locker in [&one, &two] {
+        assert_eq!(take(locker, "r", Share, FOREVER).now_or_never(), Some(Ok(true)));
+    }
+    let mut first = take(&one, "r", Update, FOREVER);
+    assert!(first.as_mut().now_or_never().is_none());
+    let second = take(&two, "r", Update, FOREVER).now_or_never();
+    assert!(matches!(second, Some(Err(LockFailure::Deadlock(_)))));
+    free(&two, "r", Share);
+    assert_eq!(first.now_or_never(), Some(Ok(true)));
+}
+
+#[test]
+fn who_stops_waiting_leaves_the_line_and_gives_back_a_grant() {
+    let table = table();
+    let lockers: Vec<_> = (1..=3).map(|label| table.locker(label)).collect();
+    assert_eq!(take(&lockers[0], "r", Share, FOREVER).now_or_never(), Some(Ok(true)));
+    let mut writer = take(&lockers[1], "r", Update, FOREVER);
+    assert!(writer.as_mut().now_or_never().is_none());
+    let mut reader = take(&lockers[2], "r", Share, FOREVER);
+    assert!(reader.as_mut().now_or_never().is_none());
+    drop(writer);
+    assert_eq!(reader.now_or_never(), Some(Ok(true)), "nobody is before it any more");
+    let mut writer = take(&lockers[1], "r", Update, FOREVER);
+    assert!(writer.as_mut().now_or_never().is_none());
+    free(&lockers[0], "r", Share);
+    free(&lockers[2], "r", Share);
+    // Granted, and cancelled before it noticed.
+    drop(writer);
+    assert_eq!(table.held(), 0);
+    assert_eq!(take(&lockers[0], "r", Update, LockWait::No).now_or_never(), Some(Ok(true)));
+}
+
+#[test]
+fn a_wait_ends_with_its_timeout() {
+    let env = SimEnv::new(1);
+    let table = LockTable::new(env.clone());
+    let (one, two) = (table.locker(1), table.locker(2));
+    assert_eq!(take(&one, "r", Update, FOREVER).now_or_never(), Some(Ok(true)));
+    let begun = storage::Env::monotonic(env.as_ref());
+    let waited = env
+        .block_on(async move { take(&two, "r", KeyShare, LockWait::For(Some(Duration::from_millis(50)))).await })
+        .unwrap();
+    assert_eq!(waited, Err(LockFailure::TimedOut));
+    assert!(storage::Env::monotonic(env.as_ref()) - begun >= Duration::from_millis(50));
+    assert!(table.waiting().is_empty());
+}
+
+#[test]
+fn the_first_row_lock_waits_for_commits_that_did_not_look() {
+    let table = table();
+    let permit = table.unlooking_commit().unwrap();
+    let mut begin = Box::pin(table.begin_row_locks());
+    assert!(begin.as_mut().now_or_never().is_none());
+    assert!(table.unlooking_commit().is_none(), "no new ones meanwhile");
+    drop(permit);
+    begin.now_or_never().unwrap().keep();
+    assert!(table.unlooking_commit().is_none());
+    table.end_row_locks();
+    assert!(table.unlooking_commit().is_some());
+    // Who goes away before it has begun leaves no trace.
+    let permit = table.unlooking_commit();
+    let mut begin = Box::pin(table.begin_row_locks());
+    assert!(begin.as_mut().now_or_never().is_none());
+    drop(begin);
+    drop(permit);
+    assert!(table.unlooking_commit().is_some());
+}

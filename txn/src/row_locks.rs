@@ -1,0 +1,268 @@
+//! [`RowLocks`]: the rows that a transaction has locked for others to wait, and from when on its writes must be the only
+//! ones. Where one log holds every row; see [`crate::locks`].
+//!
+//! At READ COMMITTED a row is locked, then read at its newest, then written. Nobody who looks for locks changes it in
+//! between, so at COMMIT such a write is held against commits since that read, not since the statement's snapshot; whatever a
+//! statement wrote without a lock is held against commits since its snapshot. Both are one timestamp a command: a
+//! command that locks raises it to its newest read, at which everything that it read before was still locked.
+
+use crate::buffer::Buffer;
+use crate::error::{Conflict, ConflictKind, TxnError};
+use crate::lock::LockStrength;
+use crate::locks::{Acquired, LockFailure, LockMode, LockName, LockTable, LockWait, Locker};
+use crate::snapshot::Snapshot;
+use crate::transaction::{CommandNumber, Isolation, Shared, Transaction};
+use bytes::Bytes;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use storage::{Family, ReadFilter, Timestamp, TimestampRange};
+
+type Result<T, E = TxnError> = std::result::Result<T, E>;
+
+/// What became of a row that was to be locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockedRow {
+    /// It is locked, and what the statement's snapshot sees of it is the newest.
+    Same,
+    /// It is locked; a newer version than the statement's snapshot sees has been committed.
+    Changed,
+    /// Another has it locked, and nobody wanted to wait.
+    Held,
+}
+
+/// A transaction's row locks.
+pub(crate) struct RowLocks {
+    /// Who it is to others: a session, or made when it is needed.
+    locker: Mutex<Option<Arc<Locker>>>,
+    acquired: Acquired,
+    /// Whether the lock table counts it among those who hold row locks.
+    counted: AtomicBool,
+    /// Taking the first.
+    beginning: tokio::sync::Mutex<()>,
+    /// By command: since when what it writes must be unchanged. Empty at snapshot level.
+    bases: Mutex<Vec<(CommandNumber, Timestamp)>>,
+    /// `lock_timeout`, for COMMIT.
+    timeout: Mutex<Option<Duration>>,
+}
+
+impl RowLocks {
+    pub(crate) fn new(locker: Option<Arc<Locker>>) -> RowLocks {
+        RowLocks {
+            locker: Mutex::new(locker),
+            acquired: Acquired::default(),
+            counted: AtomicBool::new(false),
+            beginning: tokio::sync::Mutex::new(()),
+            bases: Mutex::default(),
+            timeout: Mutex::default(),
+        }
+    }
+
+    fn locker(&self, table: &Arc<LockTable>) -> Arc<Locker> {
+        self.locker.lock().get_or_insert_with(|| table.locker(0)).clone()
+    }
+
+    /// What `command` reads and writes without locks is as of `snapshot_ts`, or of what it locked later.
+    pub(crate) fn reads_at(&self, command: CommandNumber, snapshot_ts: Timestamp) {
+        let mut bases = self.bases.lock();
+        match bases.last_mut() {
+            Some((last, base)) if *last == command => *base = snapshot_ts.max(*base),
+            _ => bases.push((command, snapshot_ts)),
+        }
+    }
+
+    pub(crate) fn bases(&self) -> Vec<(CommandNumber, Timestamp)> {
+        self.bases.lock().clone()
+    }
+
+    /// Gives back what was locked by `command` and later ones.
+    pub(crate) fn undo_from(&self, command: CommandNumber) {
+        if let Some(locker) = self.locker.lock().clone() {
+            self.acquired.release_from(&locker, command);
+        }
+    }
+
+    /// Gives everything back.
+    pub(crate) fn end(&self, table: &LockTable) {
+        if !self.acquired.is_empty() {
+            self.undo_from(0);
+        }
+        if self.counted.swap(false, Ordering::SeqCst) {
+            table.end_row_locks();
+        }
+    }
+
+    async fn begin(&self, table: &LockTable) {
+        if self.counted.load(Ordering::SeqCst) {
+            return;
+        }
+        let _beginning = self.beginning.lock().await;
+        if !self.counted.load(Ordering::SeqCst) {
+            let begun = table.begin_row_locks().await;
+            begun.keep();
+            self.counted.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Since when a key that `command` wrote must be unchanged.
+pub(crate) fn base_of(
+    bases: &[(CommandNumber, Timestamp)],
+    command: CommandNumber,
+    snapshot_ts: Timestamp,
+) -> Timestamp {
+    let after = bases.partition_point(|(from, _)| *from <= command);
+    bases.get(after.saturating_sub(1)).filter(|_| after > 0).map_or(snapshot_ts, |(_, base)| *base)
+}
+
+fn failed(failure: LockFailure, key: &Bytes) -> TxnError {
+    TxnError::NotLocked { key: key.clone(), failure }
+}
+
+impl Transaction {
+    /// Whether others wait for rows that this transaction locks.
+    pub fn can_lock_rows(&self) -> bool {
+        self.shared.store.can_lock_rows()
+    }
+
+    /// How long COMMIT waits for rows that others have locked (`lock_timeout`); `None`: as long as it takes.
+    pub fn set_lock_timeout(&self, timeout: Option<Duration>) {
+        *self.shared.row_locks.timeout.lock() = timeout;
+    }
+
+    /// Locks rows until the transaction ends or is rolled back to before the current command, one after the other,
+    /// and tells of each whether a newer version than the statement sees was committed. At [`Isolation::Snapshot`] that
+    /// is a conflict. Errors: [`TxnError::NotLocked`].
+    pub async fn lock_rows(&self, rows: &[(Bytes, LockStrength)], wait: LockWait) -> Result<Vec<LockedRow>> {
+        let snapshot = self.snapshot().await?;
+        let shared = &self.shared;
+        let (table, locks) = (&shared.store.locks, &shared.row_locks);
+        locks.begin(table).await;
+        let (locker, command) = (locks.locker(table), self.command());
+        let fresh = self.fresh();
+        let mut states = Vec::with_capacity(rows.len());
+        for (key, strength) in rows {
+            if fresh.iter().any(|range| range.contains(key)) {
+                states.push(LockedRow::Same);
+                continue;
+            }
+            let (name, mode) = (LockName::row(key), LockMode::of_row(*strength));
+            match locker.acquire(name, mode, key, wait).await {
+                Ok(true) => {
+                    locks.acquired.note(command, name, mode);
+                    states.push(LockedRow::Same);
+                }
+                Ok(false) => states.push(LockedRow::Same),
+                Err(LockFailure::Held) => states.push(LockedRow::Held),
+                Err(failure) => return Err(failed(failure, key)),
+            }
+        }
+        let newest = Arc::new(shared.store.take_snapshot(None).await?);
+        if self.isolation() == Isolation::ReadCommitted {
+            locks.reads_at(command, newest.ts());
+        }
+        if newest.ts() > snapshot.ts() {
+            self.compare(rows, &mut states, &snapshot, &newest).await?;
+        }
+        Ok(states)
+    }
+
+    /// Locks a name until the transaction ends or is rolled back to before the current command.
+    pub async fn lock_name(
+        &self,
+        name: LockName,
+        mode: LockMode,
+        tag: &Bytes,
+        wait: LockWait,
+    ) -> Result<(), LockFailure> {
+        let locks = &self.shared.row_locks;
+        let locker = locks.locker(&self.shared.store.locks);
+        if locker.acquire(name, mode, tag, wait).await? {
+            locks.acquired.note(self.command(), name, mode);
+        }
+        Ok(())
+    }
+
+    /// Marks the locked rows that changed between two snapshots and that the transaction has not written itself.
+    async fn compare(
+        &self,
+        rows: &[(Bytes, LockStrength)],
+        states: &mut [LockedRow],
+        snapshot: &Arc<Snapshot>,
+        newest: &Arc<Snapshot>,
+    ) -> Result<()> {
+        let keys: Vec<Bytes> = rows.iter().map(|(key, _)| key.clone()).collect();
+        let own = self.own_writes(&keys)?;
+        let changed = self.shared.changed_since(&keys, snapshot, newest).await?;
+        for (((key, state), own), changed) in keys.iter().zip(states).zip(own).zip(changed) {
+            if *state != LockedRow::Same || own.is_some() {
+                continue;
+            }
+            let Some(found) = changed else { continue };
+            if self.isolation() == Isolation::Snapshot {
+                let conflict =
+                    Conflict { key: key.clone(), snapshot_ts: snapshot.ts(), found, kind: ConflictKind::Write };
+                return Err(TxnError::Conflict(conflict));
+            }
+            *state = LockedRow::Changed;
+        }
+        Ok(())
+    }
+}
+
+impl Shared {
+    /// Of each key the timestamp of a write that `newest` sees and `snapshot` does not, if there is one.
+    async fn changed_since(
+        &self,
+        keys: &[Bytes],
+        snapshot: &Snapshot,
+        newest: &Snapshot,
+    ) -> Result<Vec<Option<Timestamp>>> {
+        let store = &self.store;
+        let range = TimestampRange { from: snapshot.ts().next(), to: newest.ts() };
+        let filter = ReadFilter::new().with(Family::Write, range, 1);
+        let written = store.store.read(keys, &filter).await?;
+        let written: HashMap<&Bytes, Timestamp> =
+            written.iter().filter_map(|row| Some((&row.key, row.newest(Family::Write)?.timestamp))).collect();
+        let mut found: Vec<Option<Timestamp>> = keys.iter().map(|key| written.get(key).copied()).collect();
+        if store.is_lean(newest) {
+            return Ok(found);
+        }
+        // Writes may still be hidden behind locks of a commit in two phases.
+        let before = store.read_many(snapshot, keys, &self.counts).await?;
+        let after = store.read_many(newest, keys, &self.counts).await?;
+        for ((found, before), after) in found.iter_mut().zip(before).zip(after) {
+            if found.is_none() && before != after {
+                *found = Some(newest.ts());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Locks every row that a commit at snapshot level is about to write, while others hold row locks.
+    pub(crate) async fn lock_writes(&self, buffer: &Buffer) -> Result<()> {
+        let (table, locks) = (&self.store.locks, &self.row_locks);
+        let locker = locks.locker(table);
+        let wait = LockWait::For(*locks.timeout.lock());
+        let fresh = self.fresh_ranges();
+        let mut from = Some(Bytes::new());
+        while let Some(start) = from {
+            let (writes, next) = buffer.final_writes(&start, 1024, 1 << 20)?;
+            for write in writes {
+                if fresh.iter().any(|range| range.contains(&write.key)) {
+                    continue;
+                }
+                let (name, mode) = (LockName::row(&write.key), LockMode::of_row(write.strength));
+                match locker.acquire(name, mode, &write.key, wait).await {
+                    Ok(true) => locks.acquired.note(CommandNumber::MAX, name, mode),
+                    Ok(false) => {}
+                    Err(failure) => return Err(failed(failure, &write.key)),
+                }
+            }
+            from = next;
+        }
+        Ok(())
+    }
+}
