@@ -4,8 +4,8 @@
 use datafusion::error::DataFusionError;
 use std::fmt;
 use storage::StoreError;
-use txn::TxnError;
 use txn::locks::{CircleMember, LockFailure};
+use txn::{ConflictKind, TxnError};
 
 /// A result of the planner.
 pub type Result<T> = std::result::Result<T, SqlError>;
@@ -46,6 +46,7 @@ pub mod state {
     pub const READ_ONLY_SQL_TRANSACTION: &str = "25006";
     pub const NO_ACTIVE_SQL_TRANSACTION: &str = "25P01";
     pub const IN_FAILED_SQL_TRANSACTION: &str = "25P02";
+    pub const TRANSACTION_TIMEOUT: &str = "25P04";
     pub const INVALID_SQL_STATEMENT_NAME: &str = "26000";
     pub const INVALID_AUTHORIZATION: &str = "28000";
     pub const INVALID_PASSWORD: &str = "28P01";
@@ -308,12 +309,20 @@ impl From<DataFusionError> for SqlError {
     }
 }
 
+/// What PostgreSQL calls such a conflict.
+pub(crate) fn serialization_message(kind: ConflictKind) -> &'static str {
+    match kind {
+        ConflictKind::Read => "could not serialize access due to read/write dependencies among transactions",
+        _ => "could not serialize access due to concurrent update",
+    }
+}
+
 impl From<TxnError> for SqlError {
     /// Without names: `session` replaces key bytes by table and key where it can.
     fn from(error: TxnError) -> Self {
         match error {
             TxnError::Conflict(conflict) => {
-                SqlError::new(state::SERIALIZATION_FAILURE, "could not serialize access due to concurrent update")
+                SqlError::new(state::SERIALIZATION_FAILURE, serialization_message(conflict.kind))
                     .detail(format!("Key {:?} was changed at {}.", conflict.key, conflict.found))
                     .hint("The transaction might succeed if retried.")
             }

@@ -69,7 +69,8 @@ pub struct StartOptions {
     #[arg(long, value_name = "SIZE", env = "PERCOSQL_QUERY_MEMORY")]
     pub query_memory: Option<String>,
     /// Isolation level of transactions that do not name one: snapshot (PostgreSQL's repeatable read: writers do not wait, the
-    /// first to commit wins) or read-committed (writers wait, as PostgreSQL's do by default) [default: snapshot]
+    /// first to commit wins), read-committed (writers wait, as PostgreSQL's do by default) or serializable (as if one
+    /// transaction ran after the other; more are refused with 40001) [default: snapshot]
     #[arg(long, value_name = "LEVEL", env = "PERCOSQL_ISOLATION")]
     pub isolation: Option<IsolationLevel>,
     /// Certificate chain in PEM; with --tls-key, clients may ask for TLS
@@ -109,6 +110,8 @@ pub enum IsolationLevel {
     Snapshot,
     /// A snapshot for each statement.
     ReadCommitted,
+    /// A snapshot for the whole transaction, and what it has read validated at COMMIT.
+    Serializable,
 }
 
 impl IsolationLevel {
@@ -117,6 +120,7 @@ impl IsolationLevel {
         match self {
             IsolationLevel::Snapshot => "repeatable read",
             IsolationLevel::ReadCommitted => "read committed",
+            IsolationLevel::Serializable => "serializable",
         }
     }
 }

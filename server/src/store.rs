@@ -74,6 +74,7 @@ pub async fn open(config: &Config) -> Result<OpenStore, String> {
     };
     let options = TransactionStoreOptions {
         spill_dir: Some(config.data_dir.join("spill")),
+        validated: planner::catalog::keys::rows_of_users(),
         ..TransactionStoreOptions::default()
     };
     let opened = TransactionStore::open(store, oracle, Arc::clone(&env), options).await;

@@ -3,6 +3,7 @@
 //!
 //! Must not know transactions, locks or SQL: a class is only the first byte of a value here.
 
+pub use crate::committer::recent_writes::Validator;
 use crate::env::BoxFuture;
 use crate::error::{Result, StoreError};
 use crate::timestamp::Timestamp;
@@ -318,6 +319,17 @@ pub struct CommitCell {
     pub value: Option<Bytes>,
 }
 
+/// What a transaction has read, to be validated when it commits: no other has written to any of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadCondition {
+    /// What was read, in order; the ranges do not touch.
+    pub ranges: Vec<RowRange>,
+    /// Writes at or below this published timestamp do not count: the reader's snapshot_ts.
+    pub none_after: Timestamp,
+    /// Whether locks of these classes count as writes that are still to come, but for those at one timestamp.
+    pub locks: Option<(ClassRange, Option<Timestamp>)>,
+}
+
 /// What the committer writes in one atomic, durable step across rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitBatch {
@@ -326,6 +338,8 @@ pub struct CommitBatch {
     /// Exact conditions on single rows, checked against the store at the same moment: used by
     /// prewrites and by the primary's commit on the two-phase path.
     pub row_conditions: Vec<(Bytes, Condition)>,
+    /// What must not have been written to since it was read.
+    pub reads: Option<ReadCondition>,
     /// What is written, in order.
     pub cells: Vec<CommitCell>,
     /// Whether the batch takes a commit_ts and publishes it as visible: true for commits, false
@@ -351,6 +365,17 @@ pub enum FailedCondition {
         /// Position in `row_conditions`.
         index: usize,
     },
+    /// What was read was written to since.
+    Read {
+        /// Row that was written.
+        key: Bytes,
+        /// Timestamp of the write, or of the lock.
+        found: Timestamp,
+        /// Whether it is a lock.
+        locked: bool,
+    },
+    /// Nobody remembers what was written since [`ReadCondition::none_after`]: it is to be looked for by reading.
+    Forgotten,
 }
 
 /// The optional capability of an engine whose one log holds every row (embedded, memory).
@@ -374,6 +399,10 @@ pub trait AtomicCommit: Send + Sync {
 
     /// The oldest registered snapshot, or `published` when there is none.
     fn oldest_snapshot(&self) -> Timestamp;
+
+    /// Whoever will ask for a [`ReadCondition`] says so before taking his snapshot, that what is written from then on is
+    /// remembered. Without it the answer may be [`FailedCondition::Forgotten`].
+    fn validator(&self) -> Validator;
 }
 
 /// A registered reader. Dropping it lets GC go on.

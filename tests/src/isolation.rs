@@ -8,6 +8,9 @@
 //! b: update t set …
 //! ```
 //!
+//! With `compare: outcome` only what came of it is told: the SQLSTATE with which each session first failed, and what `check:`
+//! statements show afterwards. For levels at which servers refuse the same transactions at different steps.
+//!
 //! `begin` alone begins at the level that is tried. A step *waits* when the server's `pg_locks` says so for a while; its answer
 //! comes after the step that lets it go on.
 
@@ -34,6 +37,10 @@ pub struct Script {
     pub setup: Vec<String>,
     /// Session and statement of each step.
     pub steps: Vec<(String, String)>,
+    /// Statements after it, when the outcome alone is told.
+    pub checks: Vec<String>,
+    /// Whether it is.
+    pub outcome: bool,
 }
 
 /// The scripts of a file.
@@ -43,7 +50,8 @@ pub fn scripts(file: &Path) -> Vec<Script> {
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(name) = line.strip_prefix("# ") {
             let levels = vec!["read committed".to_string()];
-            all.push(Script { name: name.to_string(), levels, setup: Vec::new(), steps: Vec::new() });
+            let (setup, steps, checks) = (Vec::new(), Vec::new(), Vec::new());
+            all.push(Script { name: name.to_string(), levels, setup, steps, checks, outcome: false });
             continue;
         }
         let script = all.last_mut().expect("a script begins with its name");
@@ -51,6 +59,8 @@ pub fn scripts(file: &Path) -> Vec<Script> {
         match who {
             "levels" => script.levels = what.split(", ").map(str::to_string).collect(),
             "setup" => script.setup.push(what.to_string()),
+            "check" => script.checks.push(what.to_string()),
+            "compare" if what == "outcome" => script.outcome = true,
             _ => script.steps.push((who.to_string(), what.to_string())),
         }
     }
@@ -182,5 +192,22 @@ pub async fn run(script: &Script, level: &str, port: u16) -> String {
         others.sort_unstable();
         others.into_iter().for_each(|answer| told += &format!("{answer}\n"));
     }
-    told
+    if script.outcome { outcome(script, &sessions, &told, &setup).await } else { told }
+}
+
+async fn outcome(script: &Script, sessions: &[Session], told: &str, client: &Client) -> String {
+    let mut text = String::new();
+    for Session { name, .. } in sessions {
+        let own = format!("{name}: ");
+        let answers = told.lines().filter_map(|line| line.strip_prefix(&own)?.split_once(" => "));
+        let code = |answer: &str| {
+            answer.split_once(": ").filter(|(code, _)| code.len() == 5).map(|(code, _)| code.to_string())
+        };
+        let failed = answers.filter_map(|(_, answer)| code(answer)).next();
+        let _ = writeln!(text, "{name}: {}", failed.as_deref().unwrap_or("done"));
+    }
+    for check in &script.checks {
+        let _ = writeln!(text, "{check} => {}", answer(client, check).await);
+    }
+    text
 }

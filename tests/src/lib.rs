@@ -6,6 +6,7 @@ pub mod bigtable;
 pub mod clients;
 pub mod compat;
 pub mod facts;
+pub mod histories;
 pub mod isolation;
 pub mod ledgers;
 pub mod postgres;

@@ -1,17 +1,22 @@
 //! Sessions against each other, beside PostgreSQL 15: the same steps wait, and every step answers the same.
 
-use percosql_tests::Server;
 use percosql_tests::isolation::{run, scripts};
 use percosql_tests::postgres::Postgres;
+use percosql_tests::{Bigtable, Server};
 use std::path::Path;
 
 async fn same(file: &str) {
+    same_on(&Server::start(), file, &|_| true).await;
+}
+
+/// The same steps on `server`, at the levels that are `wanted`.
+async fn same_on(server: &Server, file: &str, wanted: &dyn Fn(&str) -> bool) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("isolation").join(file);
-    let (server, postgres) = (Server::start(), Postgres::start());
+    let postgres = Postgres::start();
     let wish = std::env::var("PERCOSQL_SCRIPT").unwrap_or_default();
     let mut differences = Vec::new();
     for script in scripts(&path).iter().filter(|script| script.name.contains(&wish)) {
-        for level in &script.levels {
+        for level in script.levels.iter().filter(|level| wanted(level)) {
             let ours = run(script, level, server.port());
             let theirs = run(script, level, postgres.port());
             let (ours, theirs) = tokio::join!(ours, theirs);
@@ -147,6 +152,22 @@ async fn pgbench_at_read_committed_needs_no_retries() {
 }
 
 #[tokio::test]
+async fn serializable() {
+    same("serializable.txt").await;
+}
+
+#[tokio::test]
 async fn anomalies() {
     same("anomalies.txt").await;
+}
+
+/// Over Bigtable, where READ COMMITTED runs as snapshot isolation: the levels above it.
+#[tokio::test]
+async fn anomalies_over_bigtable() {
+    let bigtable = Bigtable::start();
+    let table = bigtable.table();
+    let server = table.node();
+    for file in ["anomalies.txt", "serializable.txt"] {
+        same_on(&server, file, &|level| level != "read committed").await;
+    }
 }

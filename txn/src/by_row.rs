@@ -8,6 +8,7 @@ use crate::error::{ConflictKind, Result, TxnError};
 use crate::failpoint;
 use crate::lock::{Lock, LockStrength};
 use crate::resolver::{PrimaryRow, exactly, nothing_since, roll_back_mutations, roll_forward_mutations};
+use crate::snapshot::Snapshot;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -18,6 +19,9 @@ use storage::{Cell, Family, ReadFilter, RowMutation, StoreError, Timestamp, Time
 
 /// Batches of secondaries under way at the same time.
 const PARALLEL_BATCHES: usize = 2;
+
+/// How often a commit that validates what it has read may be pushed before it gives up.
+const PUSHES: u32 = 8;
 
 impl CommitJob {
     /// From the first lock to the primary's commit.
@@ -33,6 +37,7 @@ impl CommitJob {
             progress.pass(self.store.fail_points(), failpoint::AFTER_PREWRITE).await?;
             let commit_ts = self.fresh_ts().await?;
             self.check_unchanged(commit_ts).await?;
+            self.validate_reads(&Snapshot::of_rows(commit_ts)).await?;
             Ok(commit_ts)
         };
         let locked = match early {
@@ -130,6 +135,7 @@ impl CommitJob {
     async fn commit_primary_by_row(&self, mut commit_ts: Timestamp, sent: &mut bool) -> Result<Timestamp> {
         let store = &self.store;
         let mut patience = Backoff::within(store.env.clone(), STORE_PATIENCE);
+        let mut pushed = 0;
         loop {
             let Some(cell) = self.primary_lock.lock().clone() else {
                 return Err(TxnError::Invalid("the primary was not prewritten"));
@@ -139,6 +145,14 @@ impl CommitJob {
                 // Ahead of the oracle when many readers push: none of those that come meanwhile needs to.
                 commit_ts = self.fresh_ts().await?.max(lock.min_commit_ts);
                 self.check_unchanged(commit_ts).await?;
+                if self.reads.is_some() {
+                    // Two that read what the other writes could push each other for ever.
+                    pushed += 1;
+                    if pushed > PUSHES {
+                        return Err(self.conflict(&self.primary, ConflictKind::Lock, lock.min_commit_ts));
+                    }
+                    self.validate_reads(&Snapshot::of_rows(commit_ts)).await?;
+                }
             }
             store.fail_points().pass(failpoint::BEFORE_COMMIT_PRIMARY).await?;
             self.snapshot.check_age(store)?;

@@ -26,7 +26,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use storage::{
     AtomicCommit, Cell, ClassRange, CommitBatch, CommitCell, CommitCondition, Condition, FailedCondition, Family,
-    RowRange, Stamp, StoreError, Timestamp, TimestampRange,
+    ReadCondition, RowRange, Stamp, StoreError, Timestamp, TimestampRange,
 };
 
 /// Rows and bytes of one step of a two-phase commit: small, because the commits of others wait
@@ -48,6 +48,8 @@ pub(crate) struct CommitJob {
     pub(crate) unchanged: Vec<(Bytes, Timestamp)>,
     /// Since when what commands wrote must be unchanged, where statements have snapshots of their own.
     pub(crate) bases: Vec<(CommandNumber, Timestamp)>,
+    /// What was read, where nobody else may have written to it since; in order, and the ranges do not touch.
+    pub(crate) reads: Option<Vec<RowRange>>,
     /// Ranges whose keys nobody else knows.
     pub(crate) fresh: Vec<RowRange>,
     pub(crate) durable: bool,
@@ -81,6 +83,7 @@ impl CommitJob {
             start_ts: start_ts.unwrap_or(Timestamp::ZERO),
             unchanged,
             bases: Vec::new(),
+            reads: None,
             fresh: Vec::new(),
             durable,
             vanished: HashSet::new(),
@@ -174,10 +177,12 @@ impl CommitJob {
         let atomic = atomic(&self.store)?;
         self.store.fail_points().pass(failpoint::BEFORE_COMMIT_ATOMIC).await?;
         let mut backoff = Backoff::new(self.store.env.clone(), self.store.options.lock_wait);
+        let mut validated = self.snapshot.clone();
         loop {
             // The permit is held until the committer has answered.
             let lean = self.store.intents.lean_commit();
-            let batch = self.one_phase_batch(&writes, lean.is_none());
+            let mut batch = self.one_phase_batch(&writes, lean.is_none());
+            batch.reads = self.read_condition(&validated, lean.is_none(), None);
             let failed = match atomic.commit_atomic(batch).await {
                 Ok(Ok(commit_ts)) => return Ok(commit_ts),
                 Ok(Err(failed)) => failed,
@@ -198,6 +203,11 @@ impl CommitJob {
                     Some(write) => self.wait_for_lock(&write.key, write.strength, None, &mut backoff).await?,
                     None => self.wait_for_unchanged(index - writes.len(), None, &mut backoff).await?,
                 },
+                FailedCondition::Read { key, locked: true, .. } => {
+                    self.wait_for_lock(&key, LockStrength::Share, None, &mut backoff).await?;
+                }
+                FailedCondition::Read { key, found, .. } => return Err(self.conflict(&key, ConflictKind::Read, found)),
+                FailedCondition::Forgotten => validated = self.validate_up_to_now().await?,
             }
         }
     }
@@ -233,6 +243,20 @@ impl CommitJob {
     /// Since when the key of a write must be unchanged.
     pub(crate) fn since(&self, write: &FinalWrite) -> Timestamp {
         base_of(&self.bases, write.command, self.snapshot.ts())
+    }
+
+    /// That nothing was written since `validated` to what was read.
+    fn read_condition(&self, validated: &Snapshot, with_locks: bool, own: Option<Timestamp>) -> Option<ReadCondition> {
+        let ranges = self.reads.clone()?;
+        let locks = with_locks.then(|| (LockStrength::Share.conflicting_classes(), own));
+        Some(ReadCondition { ranges, none_after: validated.ts(), locks })
+    }
+
+    /// Validates what was read by reading it, and tells up to where.
+    async fn validate_up_to_now(&self) -> Result<Arc<Snapshot>> {
+        let now = self.store.take_snapshot(None).await?;
+        self.validate_reads(&now).await?;
+        Ok(Arc::new(now))
     }
 
     /// The conditions of [`crate::Transaction::require_unchanged`].
@@ -375,6 +399,7 @@ impl CommitJob {
         let store = &self.store;
         let lock = Lock::decode(&cell.value)?;
         let mut backoff = Backoff::new(store.env.clone(), store.options.lock_wait);
+        let mut validated = self.snapshot.clone();
         loop {
             store.fail_points().pass(failpoint::BEFORE_COMMIT_PRIMARY).await?;
             let mut cells = committed_cells(&self.primary, self.start_ts, Timestamp::ZERO, &lock);
@@ -385,6 +410,7 @@ impl CommitJob {
             let batch = CommitBatch {
                 conditions: self.unchanged_conditions().collect(),
                 row_conditions: own_lock.chain(self.unchanged_locks(Some(self.start_ts))).collect(),
+                reads: self.read_condition(&validated, true, Some(self.start_ts)),
                 cells,
                 publishes: true,
                 durable: self.durable,
@@ -403,6 +429,17 @@ impl CommitJob {
                 Ok(Err(FailedCondition::Row { index })) => {
                     store.intents.set(self.start_ts, IntentState::Prewriting);
                     self.wait_for_unchanged(index - 1, Some(self.start_ts), &mut backoff).await?;
+                }
+                Ok(Err(FailedCondition::Read { key, locked: true, .. })) => {
+                    store.intents.set(self.start_ts, IntentState::Prewriting);
+                    self.wait_for_lock(&key, LockStrength::Share, Some(self.start_ts), &mut backoff).await?;
+                }
+                Ok(Err(FailedCondition::Read { key, found, .. })) => {
+                    return Err(self.conflict(&key, ConflictKind::Read, found));
+                }
+                Ok(Err(FailedCondition::Forgotten)) => {
+                    store.intents.set(self.start_ts, IntentState::Prewriting);
+                    validated = self.validate_up_to_now().await?;
                 }
                 Err(StoreError::Undetermined(_)) => return Err(TxnError::Undetermined { start_ts: self.start_ts }),
                 Err(error) => return Err(error.into()),

@@ -64,6 +64,8 @@ pub enum ConflictKind {
     RolledBack,
     /// A key that had to stay unchanged (a descriptor) changed.
     Condition,
+    /// A newer committed write of something that was only read.
+    Read,
 }
 
 /// A result of a transaction.

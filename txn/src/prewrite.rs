@@ -110,6 +110,7 @@ impl CommitJob {
                     }
                     self.wait_for_lock(&write.key, write.strength, Some(self.start_ts), &mut backoff).await?;
                 }
+                FailedCondition::Read { .. } | FailedCondition::Forgotten => return Err(UNKNOWN_CONDITION),
             }
         }
     }

@@ -6,7 +6,7 @@
 //! statement wrote without a lock is held against commits since its snapshot. Both are one timestamp a command: a
 //! command that locks raises it to its newest read, at which everything that it read before was still locked.
 
-use crate::buffer::Buffer;
+use crate::buffer::FinalWrite;
 use crate::error::{Conflict, ConflictKind, TxnError};
 use crate::lock::LockStrength;
 use crate::locks::{Acquired, LockFailure, LockMode, LockName, LockTable, LockWait, Locker};
@@ -21,6 +21,10 @@ use std::time::Duration;
 use storage::{Family, ReadFilter, Timestamp, TimestampRange};
 
 type Result<T, E = TxnError> = std::result::Result<T, E>;
+
+/// Writes whose rows are locked one after the other before the next are looked for, and their bytes.
+pub(crate) const LOCKED_AT_ONCE: usize = 1024;
+pub(crate) const LOCKED_BYTES: usize = 1 << 20;
 
 /// What became of a row that was to be locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +137,7 @@ impl Transaction {
     }
 
     /// Locks rows until the transaction ends or is rolled back to before the current command, one after the other,
-    /// and tells of each whether a newer version than the statement sees was committed. At [`Isolation::Snapshot`] that
+    /// and tells of each whether a newer version than the statement sees was committed. At a level of one snapshot that
     /// is a conflict. Errors: [`TxnError::NotLocked`].
     pub async fn lock_rows(&self, rows: &[(Bytes, LockStrength)], wait: LockWait) -> Result<Vec<LockedRow>> {
         let snapshot = self.snapshot().await?;
@@ -201,7 +205,7 @@ impl Transaction {
                 continue;
             }
             let Some(found) = changed else { continue };
-            if self.isolation() == Isolation::Snapshot {
+            if self.isolation().has_one_snapshot() {
                 let conflict =
                     Conflict { key: key.clone(), snapshot_ts: snapshot.ts(), found, kind: ConflictKind::Write };
                 return Err(TxnError::Conflict(conflict));
@@ -209,6 +213,22 @@ impl Transaction {
             *state = LockedRow::Changed;
         }
         Ok(())
+    }
+}
+
+impl Transaction {
+    /// Whether COMMIT has to look for rows that others have locked, at a level where writes lock nothing before.
+    pub fn waits_at_commit(&self) -> bool {
+        let store = &self.shared.store;
+        store.can_lock_rows()
+            && self.isolation().has_one_snapshot()
+            && store.locks.has_row_lockers()
+            && self.has_writes()
+    }
+
+    /// Locks every row that a COMMIT of now would write, so that it need not wait. To be dropped safely.
+    pub async fn lock_writes(&self) -> Result<()> {
+        self.shared.lock_writes(|from| self.buffer().read().final_writes(from, LOCKED_AT_ONCE, LOCKED_BYTES)).await
     }
 }
 
@@ -241,15 +261,18 @@ impl Shared {
         Ok(found)
     }
 
-    /// Locks every row that a commit at snapshot level is about to write, while others hold row locks.
-    pub(crate) async fn lock_writes(&self, buffer: &Buffer) -> Result<()> {
+    /// Locks every row that a commit of one snapshot is about to write, while others hold row locks.
+    pub(crate) async fn lock_writes(
+        &self,
+        step: impl Fn(&Bytes) -> Result<(Vec<FinalWrite>, Option<Bytes>)>,
+    ) -> Result<()> {
         let (table, locks) = (&self.store.locks, &self.row_locks);
         let locker = locks.locker(table);
         let wait = LockWait::For(*locks.timeout.lock());
         let fresh = self.fresh_ranges();
         let mut from = Some(Bytes::new());
         while let Some(start) = from {
-            let (writes, next) = buffer.final_writes(&start, 1024, 1 << 20)?;
+            let (writes, next) = step(&start)?;
             for write in writes {
                 if fresh.iter().any(|range| range.contains(&write.key)) {
                     continue;

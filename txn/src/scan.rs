@@ -43,6 +43,7 @@ async fn run(
     }
     let snapshot = transaction.snapshot_for(own).await?;
     let mut own = OwnChanges::new(transaction, range.clone(), options.reverse, own);
+    let noted = Noted { transaction, range: range.clone(), reverse: options.reverse };
     let raw = ScanOptions { reverse: options.reverse, batch_rows: batch_rows.min(left), limit: None };
     let store = transaction.store();
     let (mut batches, lean) = store.scan_rows(&snapshot, range, raw, transaction.counts());
@@ -57,6 +58,10 @@ async fn run(
         if own.peek()?.is_none() && pairs.is_empty() && stored.len() <= left {
             // Nothing of our own from here on: the batch goes out as it is.
             left -= stored.len();
+            match end {
+                true => noted.all(),
+                false => noted.up_to(stored.last()),
+            }
             if !stored.is_empty() && !out.emit(Ok(std::mem::take(&mut stored))).await {
                 return Ok(());
             }
@@ -69,6 +74,7 @@ async fn run(
         loop {
             if pairs.len() >= batch_rows.min(left) {
                 left -= pairs.len();
+                noted.up_to(pairs.last());
                 if !out.emit(Ok(std::mem::take(&mut pairs))).await || left == 0 {
                     return Ok(());
                 }
@@ -93,6 +99,7 @@ async fn run(
             }
         }
         if end {
+            noted.all();
             if !pairs.is_empty() {
                 out.emit(Ok(pairs)).await;
             }
@@ -104,6 +111,32 @@ async fn run(
 fn push(pairs: &mut Vec<KeyValue>, change: Option<OwnChange>) {
     if let Some((key, Some(value))) = change {
         pairs.push((key, value));
+    }
+}
+
+/// Notes how much of a range was read, where that is validated at COMMIT.
+struct Noted<'a> {
+    transaction: &'a Transaction,
+    range: RowRange,
+    reverse: bool,
+}
+
+impl Noted<'_> {
+    fn all(&self) {
+        if let Some(reads) = self.transaction.reads() {
+            reads.note(self.range.clone());
+        }
+    }
+
+    /// From where the scan began to this pair.
+    fn up_to(&self, last: Option<&KeyValue>) {
+        let (Some(reads), Some((key, _))) = (self.transaction.reads(), last) else { return };
+        let mut range = self.range.clone();
+        match self.reverse {
+            true => range.start = key.clone(),
+            false => range.end = Some(successor(key)),
+        }
+        reads.note(range);
     }
 }
 

@@ -125,6 +125,11 @@ impl Snapshot {
         }
     }
 
+    /// What lies at a timestamp over rows, for as long as an older snapshot that is in use keeps it from being collected.
+    pub(crate) fn of_rows(ts: Timestamp) -> Self {
+        Snapshot::new(ts, (None, None), false)
+    }
+
     /// Errors: the snapshot is so old that garbage collection may have passed it.
     pub(crate) fn check_age(&self, store: &TransactionStore) -> Result<()> {
         match self.deadline {

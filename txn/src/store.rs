@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use storage::{AtomicCommit, EnvRef, StoreRef, Timestamp};
+use storage::{AtomicCommit, EnvRef, RowRange, StoreRef, Timestamp};
 
 /// How a [`TransactionStore`] behaves.
 #[derive(Clone, Debug)]
@@ -44,6 +44,12 @@ pub struct TransactionStoreOptions {
     pub lock_time_to_live: Duration,
     /// Rows that one COMMIT prewrites at the same time, where each is a request of its own.
     pub parallel_rows: usize,
+    /// Bytes of memory for what one transaction at [`Isolation::Serializable`](crate::Isolation::Serializable) has read;
+    /// beyond it precision is lost.
+    pub read_set_bytes: usize,
+    /// Rows whose reads are validated at that level. What lies elsewhere is guarded otherwise
+    /// ([`Transaction::require_unchanged`]), or need not be.
+    pub validated: RowRange,
     /// Commit in two phases even where one would do. For tests.
     pub always_two_phase: bool,
 }
@@ -60,6 +66,8 @@ impl Default for TransactionStoreOptions {
             wound_after: Duration::from_millis(15),
             lock_time_to_live: Duration::from_secs(5),
             parallel_rows: 256,
+            read_set_bytes: 16 << 20,
+            validated: RowRange::all(),
             always_two_phase: false,
         }
     }

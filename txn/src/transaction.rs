@@ -8,8 +8,9 @@ use crate::early::{EarlyLocks, outcome_write};
 use crate::error::{Result, TxnError};
 use crate::lock::LockStrength;
 use crate::locks::Locker;
+use crate::read_set::ReadSet;
 use crate::resolver::Status;
-use crate::row_locks::RowLocks;
+use crate::row_locks::{LOCKED_AT_ONCE, LOCKED_BYTES, RowLocks};
 use crate::scan;
 use crate::snapshot::{ReadCounts, Snapshot};
 use crate::store::{TransactionStore, TransactionStoreOptions};
@@ -18,52 +19,12 @@ use futures::stream::BoxStream;
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use storage::{RowRange, TabletInfo, Timestamp};
+use storage::{AtomicCommit, RowRange, TabletInfo, Timestamp, Validator};
+
+pub use crate::options::{Isolation, OwnWrites, TransactionOptions};
 
 /// Position of a statement within its transaction, as PostgreSQL's CommandId.
 pub type CommandNumber = u32;
-
-/// How a transaction runs.
-#[derive(Clone, Copy, Debug)]
-pub struct TransactionOptions {
-    /// Refuse writes.
-    pub read_only: bool,
-    /// Whether COMMIT waits for the sync (`synchronous_commit`).
-    pub durable: bool,
-    /// Read at this timestamp rather than at the newest.
-    pub as_of: Option<Timestamp>,
-    /// What its statements see.
-    pub isolation: Isolation,
-}
-
-/// What the statements of a transaction see (PostgreSQL's manual, chapter 13.2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Isolation {
-    /// One snapshot for all; the first committer of a row wins.
-    #[default]
-    Snapshot,
-    /// A snapshot for each statement ([`Transaction::for_statement`]). Rows are locked before they are read again and
-    /// written ([`Transaction::lock_rows`]): on engines that hold locks in memory alone.
-    ReadCommitted,
-}
-
-impl Default for TransactionOptions {
-    fn default() -> Self {
-        TransactionOptions { read_only: false, durable: true, as_of: None, isolation: Isolation::Snapshot }
-    }
-}
-
-/// Which of the transaction's own writes a read sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OwnWrites {
-    /// Those of commands before the one given: what a statement reads.
-    Before(CommandNumber),
-    /// All.
-    All,
-    /// All, and of what others wrote the newest rather than what the statement's snapshot sees, where statements have
-    /// snapshots of their own: uniqueness and foreign-key checks, after the keys were locked.
-    Newest,
-}
 
 /// What a write does to its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,6 +118,10 @@ pub(crate) struct Shared {
     undetermined: AtomicBool,
     pub(crate) row_locks: RowLocks,
     pub(crate) counts: ReadCounts,
+    /// What it has read, where that is validated.
+    reads: Option<ReadSet>,
+    /// That the store remembers what is written meanwhile.
+    validator: Mutex<Option<Validator>>,
 }
 
 #[derive(Default)]
@@ -175,6 +140,9 @@ impl Transaction {
             _ => *buffer_limit_bytes,
         };
         let buffer = Buffer::new(limit, spill_dir.clone());
+        let writes = !options.read_only && (options.as_of.is_none() || options.imports);
+        let reads = (options.isolation == Isolation::Serializable && writes)
+            .then(|| ReadSet::new(store.options.read_set_bytes, store.options.validated.clone()));
         let shared = Shared {
             store,
             options,
@@ -188,6 +156,8 @@ impl Transaction {
             undetermined: AtomicBool::new(false),
             row_locks: RowLocks::new(locker),
             counts: ReadCounts::default(),
+            reads,
+            validator: Mutex::default(),
         };
         Transaction { shared: Arc::new(shared), snapshot: RwLock::default() }
     }
@@ -196,7 +166,7 @@ impl Transaction {
     /// [`Isolation::ReadCommitted`]; itself otherwise. Statements of before go on reading what they saw.
     pub fn for_statement(self: &Arc<Self>) -> Arc<Transaction> {
         match self.shared.options.isolation {
-            Isolation::Snapshot => self.clone(),
+            Isolation::Snapshot | Isolation::Serializable => self.clone(),
             Isolation::ReadCommitted => {
                 Arc::new(Transaction { shared: self.shared.clone(), snapshot: RwLock::default() })
             }
@@ -233,6 +203,10 @@ impl Transaction {
         if let Some(snapshot) = self.taken()? {
             return Ok(snapshot);
         }
+        if self.shared.reads.is_some() {
+            let validator = self.shared.store.store.atomic().map(AtomicCommit::validator);
+            *self.shared.validator.lock() = validator;
+        }
         let snapshot = Arc::new(self.shared.store.take_snapshot(self.shared.options.as_of).await?);
         if self.isolation() == Isolation::ReadCommitted {
             self.shared.row_locks.reads_at(self.command(), snapshot.ts());
@@ -251,11 +225,16 @@ impl Transaction {
 
     /// The snapshot for a read that sees these writes of its own.
     pub(crate) async fn snapshot_for(&self, own: OwnWrites) -> Result<Arc<Snapshot>> {
-        if own != OwnWrites::Newest || self.isolation() == Isolation::Snapshot {
+        if own != OwnWrites::Newest || self.isolation().has_one_snapshot() {
             return self.snapshot().await;
         }
         self.taken()?;
         Ok(Arc::new(self.shared.store.take_snapshot(None).await?))
+    }
+
+    /// What is read is validated at COMMIT: notes it.
+    pub(crate) fn reads(&self) -> Option<&ReadSet> {
+        self.shared.reads.as_ref()
     }
 
     /// The snapshot that reads see; taken (and registered) at the first call.
@@ -272,6 +251,9 @@ impl Transaction {
     /// The value at `key`.
     pub async fn get(&self, key: &[u8], own: OwnWrites) -> Result<Option<Bytes>> {
         let snapshot = self.snapshot_for(own).await?;
+        if let Some(reads) = self.reads() {
+            reads.note_key(key);
+        }
         {
             let buffer = self.shared.buffer.read();
             if !buffer.is_empty()
@@ -286,6 +268,9 @@ impl Transaction {
     /// The values at `keys`, in their order.
     pub async fn get_many(&self, keys: &[Bytes], own: OwnWrites) -> Result<Vec<Option<Bytes>>> {
         let snapshot = self.snapshot_for(own).await?;
+        if let Some(reads) = self.reads() {
+            keys.iter().for_each(|key| reads.note_key(key));
+        }
         let mut changes = Vec::new();
         {
             let buffer = self.shared.buffer.read();
@@ -323,7 +308,9 @@ impl Transaction {
     /// Buffers writes under the current command number. Spills when the buffer is full; where each row is a request of
     /// its own, what was spilled is locked then. Errors: a conflict met there.
     pub async fn write(&self, writes: Vec<Write>) -> Result<()> {
-        if self.shared.options.read_only || self.shared.options.as_of.is_some() {
+        let options = &self.shared.options;
+        let past = options.as_of.is_some() && !(options.imports && self.shared.store.can_lock_rows());
+        if options.read_only || past {
             return Err(TxnError::Invalid("the transaction is read-only"));
         }
         if self.shared.state.read().ended {
@@ -450,14 +437,15 @@ impl Transaction {
         }
         let by_row = shared.store.store.atomic().is_none();
         // Held until the commit was published.
-        let unlooking = match shared.options.isolation {
-            Isolation::Snapshot if !by_row => shared.store.locks.unlooking_commit(),
+        let one_snapshot = shared.options.isolation.has_one_snapshot();
+        let unlooking = match one_snapshot {
+            true if !by_row => shared.store.locks.unlooking_commit(),
             _ => None,
         };
         if unlooking.is_none()
             && !by_row
-            && shared.options.isolation == Isolation::Snapshot
-            && let Err(error) = shared.lock_writes(&buffer).await
+            && one_snapshot
+            && let Err(error) = shared.lock_writes(|from| buffer.final_writes(from, LOCKED_AT_ONCE, LOCKED_BYTES)).await
         {
             self.forget(start_ts);
             return Err(error);
@@ -466,6 +454,7 @@ impl Transaction {
         let mut job =
             CommitJob::new(shared.store.clone(), snapshot, buffer, start_ts, unchanged, shared.options.durable);
         job.bases = shared.row_locks.bases();
+        job.reads = shared.reads.as_ref().map(ReadSet::ranges);
         if by_row {
             job.fresh = self.fresh();
         }
@@ -473,6 +462,7 @@ impl Transaction {
             early.hand_over(&mut job);
         }
         let result = job.run().await;
+        *shared.validator.lock() = None;
         // On one log nobody can tell before a restart how it ended.
         if matches!(result, Err(TxnError::Undetermined { .. })) && !by_row {
             shared.undetermined.store(true, Ordering::SeqCst);

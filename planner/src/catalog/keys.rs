@@ -22,6 +22,11 @@ const DROPPED: StorageId = 4;
 /// What nodes say of themselves, beside all transactions.
 const NODES: StorageId = 5;
 
+/// Rows of tables and entries of indexes: everything but the system's own.
+pub fn rows_of_users() -> RowRange {
+    RowRange { start: crate::encoding::table_prefix(FIRST_USER_STORAGE_ID), end: None }
+}
+
 fn prefix(space: StorageId) -> Vec<u8> {
     crate::encoding::table_prefix(space).to_vec()
 }

@@ -8,6 +8,7 @@ use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::session::Notice;
 use crate::session::activity::Backend;
+use crate::session::exported;
 use crate::types::datetime::{timestamp_to_date, to_local};
 use crate::types::place::{xid8_number, xid8_value};
 use crate::types::value::ValueRef;
@@ -170,6 +171,13 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             int4,
             stable,
             of_context::<Int4>(|context| Ok(Some(context.session.backend_pid))),
+        ),
+        ScalarFunction::new(
+            "pg_export_snapshot",
+            &[],
+            text,
+            volatile,
+            of_context::<Text>(|context| Ok(Some(exported::name(wait(context.transaction.snapshot_ts())?)))),
         ),
         ScalarFunction::new("pg_is_in_recovery", &[], boolean, stable, of_context::<Bool>(|_| Ok(Some(false)))),
         ScalarFunction::new(

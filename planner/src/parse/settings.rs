@@ -45,7 +45,8 @@ fn set(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
         return Ok(StatementKind::SetTransaction { modes: modes(cursor)?, session: true });
     }
     if cursor.words(&["transaction", "snapshot"]) {
-        return Err(SqlError::unsupported("SET TRANSACTION SNAPSHOT"));
+        let name = cursor.string().ok_or_else(|| cursor.error())?;
+        return Ok(StatementKind::SetSnapshot(name));
     }
     if cursor.word("transaction") {
         let modes = modes(cursor)?;

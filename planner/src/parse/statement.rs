@@ -161,6 +161,8 @@ pub enum StatementKind {
         /// SESSION CHARACTERISTICS.
         session: bool,
     },
+    /// SET TRANSACTION SNAPSHOT, of this name.
+    SetSnapshot(String),
     /// SET CONSTRAINTS.
     SetConstraints {
         /// `None`: ALL.

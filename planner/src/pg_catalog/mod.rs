@@ -11,6 +11,7 @@ pub mod describe;
 mod empty;
 pub mod functions;
 pub mod object_names;
+mod percosql_contention;
 mod percosql_sequences;
 mod percosql_tablets;
 mod pg_am;
@@ -107,6 +108,7 @@ pub trait SystemView: Debug + Send + Sync {
 /// The views that have rows, one file each.
 static FILLED: &[&Definition] = &[
     &percosql_sequences::VIEW,
+    &percosql_contention::VIEW,
     &percosql_tablets::VIEW,
     &pg_am::VIEW,
     &pg_attrdef::VIEW,

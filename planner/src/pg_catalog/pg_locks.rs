@@ -23,14 +23,14 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 /// What a lock is of.
-enum What {
+pub(super) enum What {
     Advisory(AdvisoryKey),
     Table(Oid, Oid),
     Row(Oid),
 }
 
 impl What {
-    fn of(context: &StatementContext, tag: &Bytes) -> Option<What> {
+    pub(super) fn of(context: &StatementContext, tag: &Bytes) -> Option<What> {
         if let Some(key) = AdvisoryKey::from_tag(tag) {
             return Some(What::Advisory(key));
         }
@@ -39,6 +39,14 @@ impl What {
         }
         let (table, _) = context.catalog.by_storage_id(storage_id_of(tag)?)?;
         Some(What::Row(table.oid))
+    }
+    /// As `locktype`, and as `wait_event` of pg_stat_activity.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            What::Advisory(_) => "advisory",
+            What::Table(..) => "relation",
+            What::Row(_) => "tuple",
+        }
     }
     fn mode(&self, number: u8) -> String {
         match self {
@@ -83,14 +91,14 @@ fn row(
     pid: i32,
     waits_since: Option<i64>,
 ) -> Result<()> {
-    let (kind, database, relation, key) = match what {
-        What::Advisory(key) => ("advisory", key.database, None, Some(key)),
-        What::Table(database, table) => ("relation", *database, Some(*table), None),
-        What::Row(table) => ("tuple", context.session.database_oid, Some(*table), None),
+    let (database, relation, key) = match what {
+        What::Advisory(key) => (key.database, None, Some(key)),
+        What::Table(database, table) => (*database, Some(*table), None),
+        What::Row(table) => (context.session.database_oid, Some(*table), None),
     };
     let oid = |number: Option<Oid>| number.map_or(Datum::Int64(None), value::oid);
     rows.add([
-        ("locktype", value::text(kind)),
+        ("locktype", value::text(what.kind())),
         ("database", value::oid(database)),
         ("relation", oid(relation)),
         ("classid", oid(key.map(|key| key.class))),

@@ -1,9 +1,11 @@
 //! `pg_stat_activity`: the sessions of the server and what they do.
 
 use super::definition::{Definition, Fill, Rows, value};
+use super::pg_locks::What;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
+use std::collections::HashMap;
 
 /// `pg_catalog.pg_stat_activity`.
 pub(super) const VIEW: Definition = Definition {
@@ -19,11 +21,22 @@ pub(super) const VIEW: Definition = Definition {
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let time = |micros: Option<i64>| Datum::TimestampMicrosecond(micros, Some("+00:00".into()));
     // A session without a server, as tests make it, is nobody's activity.
-    let activities = context.session.database().map(|database| database.activities().list()).unwrap_or_default();
-    for activity in activities {
+    let Ok(database) = context.session.database() else { return Ok(()) };
+    let locks: HashMap<i32, &'static str> = database
+        .transactions()
+        .locks()
+        .waiting()
+        .into_iter()
+        // Of another database the name is not known here: most are rows.
+        .map(|wait| (wait.label, What::of(context, &wait.tag).map_or("tuple", |what| what.kind())))
+        .collect();
+    for activity in database.activities().list() {
         let (backend, doing) = (&activity.backend, activity.doing());
-        let waits = doing.state != "active";
-        let waiting = |what: &str| Datum::Utf8(waits.then(|| what.to_string()));
+        let (kind, event) = match locks.get(&backend.pid) {
+            Some(event) => (Some("Lock"), Some(*event)),
+            None if doing.state == "active" => (None, None),
+            None => (Some("Client"), Some("ClientRead")),
+        };
         rows.add([
             ("datid", value::oid(backend.database.0)),
             ("datname", value::text(&backend.database.1)),
@@ -37,8 +50,8 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("xact_start", time(doing.transaction_start)),
             ("query_start", time(doing.query_start)),
             ("state_change", time(doing.state_change)),
-            ("wait_event_type", waiting("Client")),
-            ("wait_event", waiting("ClientRead")),
+            ("wait_event_type", value::optional(kind)),
+            ("wait_event", value::optional(event)),
             ("state", value::text(doing.state)),
             ("query", value::text(doing.query.as_ref())),
             ("backend_type", value::text("client backend")),

@@ -4,7 +4,7 @@ use super::database::Database;
 use super::shared::SessionShared;
 use crate::catalog::{Catalog, CatalogStore, ColumnId, TableDescriptor, keys};
 use crate::encoding::{IndexDecoder, RowDecoder, storage_id_of};
-use crate::error::{Result, SqlError, state};
+use crate::error::{Result, SqlError, serialization_message, state};
 use crate::types::text::{OutputContext, output_string};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub async fn name_conflict(
         None => None,
     };
     let Some((table, detail)) = named else { return error.into() };
-    SqlError::new(state::SERIALIZATION_FAILURE, "could not serialize access due to concurrent update")
+    SqlError::new(state::SERIALIZATION_FAILURE, serialization_message(conflict.kind))
         .detail(detail)
         .hint("The transaction might succeed if retried.")
         .table(&table.schema, &table.name)
@@ -52,9 +52,16 @@ async fn describe(
             ConflictKind::LockOnly => "locked",
             ConflictKind::Lock => "being changed",
             ConflictKind::RolledBack => "rolled back",
-            ConflictKind::Write | ConflictKind::Condition => "changed",
+            ConflictKind::Write | ConflictKind::Condition | ConflictKind::Read => "changed",
         };
         let text = text.map_or_else(|| "A key".to_string(), |text| format!("Key {text}"));
+        if conflict.kind == ConflictKind::Read {
+            let index = table.indexes.get(index).filter(|index| !index.primary);
+            let by = index.map_or_else(String::new, |index| format!(", read by index \"{}\",", index.name));
+            let detail =
+                format!("{text} of table \"{}\"{by} was changed by another transaction after it was read.", table.name);
+            return Some((table, detail));
+        }
         let detail = format!("{text} of table \"{}\" was {what} by another transaction.", table.name);
         return Some((table, detail));
     }
@@ -67,7 +74,7 @@ async fn describe(
 }
 
 /// `(id)=(1)`: as much of the key as the key, or the row that is there now, tells.
-async fn key_text(database: &Database, table: &Arc<TableDescriptor>, index: usize, key: &Bytes) -> Option<String> {
+pub async fn key_text(database: &Database, table: &Arc<TableDescriptor>, index: usize, key: &Bytes) -> Option<String> {
     let descriptor = table.indexes.get(index)?;
     let ids: Vec<ColumnId> = descriptor.columns.iter().map(|column| column.column).collect();
     let reader = database.transactions().begin(TransactionOptions { read_only: true, ..Default::default() });

@@ -1,6 +1,7 @@
 //! [`Database`]: what all sessions of a server share: the transactional store, the catalog's store, finished plans.
 
 use super::activity::Activities;
+use super::contention::{self, Contention};
 use super::copy::BinaryCodec;
 use super::notification::Channels;
 use super::query::StatementCache;
@@ -22,6 +23,7 @@ pub struct Database {
     statements: StatementCache,
     activities: Arc<Activities>,
     channels: Channels,
+    contention: Contention,
     env: EnvRef,
     started: i64,
     /// PostgreSQL's binary format of values.
@@ -71,13 +73,17 @@ impl Database {
         crate::ddl::temporary::sweep(&catalog).await?;
         let options = EngineOptions { reverse_scans: transactions.store().can_scan_reverse(), ..options };
         let engine = Engine::new(options, vec![Box::new(|slots| Arc::new(DmlPlanner::new(Arc::clone(slots))))])?;
+        let activities: Arc<Activities> = Arc::default();
+        let doing = Arc::clone(&activities);
+        transactions.locks().observe(move |event| contention::log(&doing, &event));
         Ok(Arc::new(Database {
             transactions,
             catalog,
             engine,
             statements: StatementCache::default(),
-            activities: Arc::default(),
+            activities,
             channels: Channels::default(),
+            contention: Contention::default(),
             started: i64::try_from(env.now_micros()).unwrap_or(i64::MAX),
             env,
             binary: OnceLock::new(),
@@ -123,6 +129,10 @@ impl Database {
     /// Who listens to what.
     pub fn channels(&self) -> &Channels {
         &self.channels
+    }
+    /// Who was refused because of whom.
+    pub fn contention(&self) -> &Contention {
+        &self.contention
     }
     /// Its sessions.
     pub fn activities(&self) -> &Arc<Activities> {

@@ -119,8 +119,7 @@ impl Session {
         if self.block.is_failed() || !self.shared.references.lock().has_later() {
             return Ok(());
         }
-        let timeout = self.shared.settings().statement_timeout();
-        let limits = Limits::new(self.shared.cancel.clone(), self.database.env().clone(), timeout);
+        let limits = self.block.limits();
         self.shared.set_deadline(limits.deadline());
         let context = self.begin_statement(Vec::new()).await?;
         let held = limits.run(super::referential::enforce_later(&self.database, &context)).await;

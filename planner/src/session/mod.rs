@@ -6,12 +6,14 @@
 pub mod activity;
 pub mod advisory;
 pub mod cancel;
-mod conflict;
+pub(crate) mod conflict;
+pub mod contention;
 pub mod copy;
 mod cursor_statements;
 pub mod cursors;
 pub mod database;
 mod dispatch;
+pub mod exported;
 pub mod notification;
 pub mod outcome;
 pub mod prepared;
@@ -51,7 +53,7 @@ use settings::stack::SettingsStack;
 use shared::SessionShared;
 use std::collections::HashMap;
 use std::sync::Arc;
-use stream::Limits;
+use stream::transaction_timeout;
 use transaction::TransactionBlock;
 use txn::TransactionOptions;
 
@@ -210,11 +212,14 @@ impl Session {
         if let Some(outcome) = self.transaction_control(&prepared.statement).await? {
             return Ok(outcome);
         }
-        let timeout = self.shared.settings().statement_timeout();
-        let limits = Limits::new(self.shared.cancel.clone(), self.database.env().clone(), timeout);
+        let limits = self.block.limits();
         self.shared.set_deadline(limits.deadline());
         let statement_limits = limits.clone();
-        limits.run(self.dispatch(prepared, parameters, &statement_limits)).await
+        let done = limits.run(self.dispatch(prepared, parameters, &statement_limits)).await;
+        if let Err(error) = &done {
+            self.block.note_refused(error);
+        }
+        done
     }
     fn now(&self) -> i64 {
         i64::try_from(self.database.env().now_micros()).unwrap_or(i64::MAX)
@@ -228,14 +233,20 @@ impl Session {
     pub fn rest(&self) {
         self.activity.rest(self.status(), self.now());
     }
-    /// How long the client may say nothing now, and what ends the connection then. Errors that it carries: 25P03, 57P05.
+    /// How long the client may say nothing now, and what ends the connection then. Errors that it carries: 25P03, 25P04, 57P05.
     pub fn idle_limit(&self) -> Option<(std::time::Duration, SqlError)> {
         let (setting, code, what) = match self.status() {
             TransactionStatus::Idle => ("idle_session_timeout", "57P05", "idle-session"),
             _ => ("idle_in_transaction_session_timeout", "25P03", "idle-in-transaction"),
         };
-        let limit = self.shared.settings().timeout(setting)?;
-        Some((limit, SqlError::new(code, format!("terminating connection due to {what} timeout"))))
+        let limit = self.shared.settings().timeout(setting);
+        let idle =
+            limit.map(|limit| (limit, SqlError::new(code, format!("terminating connection due to {what} timeout"))));
+        let whole = self.block.time_left().map(|left| (left, transaction_timeout()));
+        match (idle, whole) {
+            (Some(idle), Some(whole)) => Some(if whole.0 < idle.0 { whole } else { idle }),
+            (idle, whole) => idle.or(whole),
+        }
     }
     /// Cancelled when the connection is to end (pg_terminate_backend).
     pub fn terminated(&self) -> CancelToken {

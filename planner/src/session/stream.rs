@@ -20,13 +20,21 @@ pub struct Limits {
     env: EnvRef,
     /// By the monotonic clock.
     deadline: Option<Duration>,
+    /// By the monotonic clock.
+    transaction_end: Option<Duration>,
 }
 
 impl Limits {
     /// Those of a statement that starts now.
     pub fn new(cancel: CancelToken, env: EnvRef, timeout: Option<Duration>) -> Self {
         let deadline = timeout.map(|timeout| env.monotonic() + timeout);
-        Limits { cancel, env, deadline }
+        Limits { cancel, env, deadline, transaction_end: None }
+    }
+    /// The same, of a statement whose transaction has to end at `end`, by the monotonic clock; then its connection ends.
+    #[must_use]
+    pub fn within(mut self, end: Option<Duration>) -> Self {
+        self.transaction_end = end;
+        self
     }
     /// When the statement has to end, by the monotonic clock.
     pub fn deadline(&self) -> Option<Duration> {
@@ -34,18 +42,22 @@ impl Limits {
     }
     /// Resolves, with the error to report, when the statement has to stop.
     pub async fn reached(self) -> SqlError {
-        let Limits { cancel, env, deadline } = self;
-        let timeout = async {
-            match deadline {
-                Some(deadline) => env.sleep(deadline.saturating_sub(env.monotonic())).await,
-                None => std::future::pending().await,
+        let Limits { cancel, env, deadline, transaction_end } = self;
+        let until = |end: Option<Duration>| {
+            let left = end.map(|end| env.sleep(end.saturating_sub(env.monotonic())));
+            async move {
+                match left {
+                    Some(left) => left.await,
+                    None => std::future::pending().await,
+                }
             }
         };
         tokio::select! {
             () = cancel.cancelled() => {
                 SqlError::new(state::QUERY_CANCELED, "canceling statement due to user request")
             }
-            () = timeout => SqlError::new(state::QUERY_CANCELED, "canceling statement due to statement timeout"),
+            () = until(transaction_end) => transaction_timeout(),
+            () = until(deadline) => SqlError::new(state::QUERY_CANCELED, "canceling statement due to statement timeout"),
         }
     }
     /// Runs `work` until it ends or has to stop.
@@ -59,6 +71,11 @@ impl Limits {
             error = self.clone().reached() => Err(error),
         }
     }
+}
+
+/// The transaction took too long: its connection ends.
+pub fn transaction_timeout() -> SqlError {
+    SqlError::new(state::TRANSACTION_TIMEOUT, "terminating connection due to transaction timeout")
 }
 
 /// Puts limits on a stream.

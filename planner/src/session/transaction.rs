@@ -2,15 +2,19 @@
 //! savepoints. Must not know queries or plans.
 
 use super::conflict::name_conflict;
+use super::contention::RefusedTransaction;
 use super::database::Database;
+use super::exported;
 use super::outcome::{Notice, TransactionStatus};
 use super::shared::SessionShared;
+use super::stream::Limits;
 use crate::catalog::{Catalog, HeldLocks};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{Isolation, TransactionModes};
 use std::sync::Arc;
+use std::time::Duration;
 use txn::locks::Locker;
-use txn::{CommandNumber, Transaction, TransactionOptions};
+use txn::{CommandNumber, Transaction, TransactionOptions, TxnError};
 
 /// A session's transaction, or the absence of one.
 pub struct TransactionBlock {
@@ -30,6 +34,8 @@ struct Open {
     locks: Arc<HeldLocks>,
     /// `now()`.
     started: i64,
+    /// The same by the monotonic clock.
+    began: Duration,
     /// In a block, rather than implicit.
     explicit: bool,
     failed: bool,
@@ -116,11 +122,31 @@ impl TransactionBlock {
     }
     async fn begin_anew(&mut self, isolation: txn::Isolation) -> Result<()> {
         let fresh = self.new_transaction(isolation);
+        self.replace(fresh).await
+    }
+    async fn replace(&mut self, fresh: Arc<Transaction>) -> Result<()> {
         let open = self.open.as_mut().ok_or_else(|| SqlError::internal("no transaction"))?;
         std::mem::replace(&mut open.transaction, fresh).rollback().await;
         open.catalog = None;
         open.used = false;
         Ok(())
+    }
+    /// The limits of a statement that begins now.
+    pub fn limits(&self) -> Limits {
+        self.limits_of(self.open.as_ref())
+    }
+    /// Those of a statement of this transaction, or of one that begins with it.
+    fn limits_of(&self, open: Option<&Open>) -> Limits {
+        let (settings, env) = (self.shared.settings(), self.database.env());
+        let began = || open.map_or_else(|| env.monotonic(), |open| open.began);
+        let end = settings.timeout("transaction_timeout").map(|timeout| began() + timeout);
+        Limits::new(self.shared.cancel.clone(), env.clone(), settings.statement_timeout()).within(end)
+    }
+    /// How long the transaction under way may go on.
+    pub fn time_left(&self) -> Option<Duration> {
+        let open = self.open.as_ref()?;
+        let timeout = self.shared.settings().timeout("transaction_timeout")?;
+        Some((open.began + timeout).saturating_sub(self.database.env().monotonic()))
     }
     /// `now()` of the transaction under way, or of one that began now.
     pub fn started(&self) -> i64 {
@@ -191,9 +217,9 @@ impl TransactionBlock {
             Some(isolation) => isolation.name().to_string(),
             None => settings.get("default_transaction_isolation").unwrap_or_default(),
         };
-        let level = self.accept_isolation(&isolation)?;
         let read_only = modes.read_only.unwrap_or_else(|| settings.is_on("default_transaction_read_only"));
         let deferrable = modes.deferrable.unwrap_or_else(|| settings.is_on("default_transaction_deferrable"));
+        let level = self.level_of(&isolation, read_only);
         let transaction = self.new_transaction(level);
         let locks = self.database.catalog().locks().begin();
         self.shared.set_locks(Some(locks.clone()));
@@ -207,6 +233,7 @@ impl TransactionBlock {
             transaction,
             locks,
             started: self.now(),
+            began: self.database.env().monotonic(),
             explicit,
             failed: false,
             read_only,
@@ -219,12 +246,13 @@ impl TransactionBlock {
     }
 
     /// The level at which a transaction runs that asks for `isolation`.
-    fn accept_isolation(&mut self, isolation: &str) -> Result<txn::Isolation> {
+    fn level_of(&mut self, isolation: &str, read_only: bool) -> txn::Isolation {
         match isolation {
-            "serializable" => Err(SqlError::unsupported("isolation level SERIALIZABLE")
-                .hint("Use REPEATABLE READ, which is snapshot isolation.")),
+            // Who only reads sees what some order of the others left, and needs no validation: deferrable or not.
+            "serializable" if read_only => txn::Isolation::Snapshot,
+            "serializable" => txn::Isolation::Serializable,
             "read committed" | "read uncommitted" if self.database.transactions().can_lock_rows() => {
-                Ok(txn::Isolation::ReadCommitted)
+                txn::Isolation::ReadCommitted
             }
             "read committed" | "read uncommitted" => {
                 if !self.told_read_committed {
@@ -234,9 +262,9 @@ impl TransactionBlock {
                         isolation.to_uppercase()
                     )));
                 }
-                Ok(txn::Isolation::Snapshot)
+                txn::Isolation::Snapshot
             }
-            _ => Ok(txn::Isolation::Snapshot),
+            _ => txn::Isolation::Snapshot,
         }
     }
 
@@ -271,10 +299,6 @@ impl TransactionBlock {
                     "SET TRANSACTION ISOLATION LEVEL must be called before any query",
                 ));
             }
-            let level = self.accept_isolation(isolation.name())?;
-            if self.open.as_ref().is_some_and(|open| open.transaction.isolation() != level) {
-                self.begin_anew(level).await?;
-            }
             self.shared.with_settings(|stack| stack.set_fixed_local("transaction_isolation", isolation.name()))?;
         }
         if let Some(wanted) = modes.read_only {
@@ -289,10 +313,59 @@ impl TransactionBlock {
             }
             self.shared.with_settings(|stack| stack.set_fixed_local("transaction_read_only", on_off(wanted)))?;
         }
+        if !used && (modes.isolation.is_some() || modes.read_only.is_some()) {
+            let isolation = self.shared.settings().get("transaction_isolation").unwrap_or_default();
+            let level = self.level_of(&isolation, modes.read_only.unwrap_or(read_only));
+            if self.open.as_ref().is_some_and(|open| open.transaction.isolation() != level) {
+                self.begin_anew(level).await?;
+            }
+        }
         if let Some(deferrable) = modes.deferrable {
             self.shared.with_settings(|stack| stack.set_fixed_local("transaction_deferrable", on_off(deferrable)))?;
         }
         Ok(())
+    }
+
+    /// SET TRANSACTION SNAPSHOT: the transaction sees what the one that exported `name` sees. Errors: 25001, 0A000, 22023.
+    pub async fn import_snapshot(&mut self, name: &str) -> Result<()> {
+        let open = self.block("SET TRANSACTION")?;
+        if open.used {
+            let message = "SET TRANSACTION SNAPSHOT must be called before any query";
+            return Err(SqlError::new(state::ACTIVE_SQL_TRANSACTION, message));
+        }
+        let isolation = open.transaction.isolation();
+        let read_only = open.read_only;
+        if !matches!(
+            self.shared.settings().get("transaction_isolation").as_deref(),
+            Some("repeatable read" | "serializable")
+        ) {
+            return Err(SqlError::new(
+                state::FEATURE_NOT_SUPPORTED,
+                "a snapshot-importing transaction must have isolation level SERIALIZABLE or REPEATABLE READ",
+            ));
+        }
+        if !read_only && !self.database.transactions().can_lock_rows() {
+            return Err(SqlError::unsupported(
+                "a transaction that writes and imports a snapshot, on a store of several servers",
+            )
+            .hint("Make it READ ONLY before SET TRANSACTION SNAPSHOT."));
+        }
+        let at = exported::parse(name)?;
+        let durable = self.shared.settings().durable();
+        let options = TransactionOptions {
+            durable,
+            isolation,
+            as_of: Some(at),
+            imports: !read_only,
+            ..TransactionOptions::default()
+        };
+        let imported = self.database.transactions().begin_for(options, &self.locker);
+        imported.snapshot_ts().await.map_err(|error| match error {
+            // Of the future.
+            TxnError::Invalid(_) => exported::unknown(name),
+            error => error.into(),
+        })?;
+        self.replace(imported).await
     }
 
     /// COMMIT. Answers the command tag: that of a failed block says ROLLBACK. Errors: 40001, 40003.
@@ -339,6 +412,7 @@ impl TransactionBlock {
         let isolation = match settings.get("transaction_isolation").as_deref() {
             Some("read committed") => Isolation::ReadCommitted,
             Some("read uncommitted") => Isolation::ReadUncommitted,
+            Some("serializable") => Isolation::Serializable,
             _ => Isolation::RepeatableRead,
         };
         TransactionModes {
@@ -428,20 +502,55 @@ impl TransactionBlock {
         self.shared.references.lock().end();
         self.shared.set_locks(None);
         self.shared.cursors.lock().before_commit();
-        open.transaction.set_lock_timeout(self.shared.settings().lock_timeout());
-        let committed = open.transaction.commit().await;
+        let committed = match self.wait_for_locks(&open).await {
+            Ok(()) => open.transaction.commit().await.map(drop).map_err(Refusal::Conflict),
+            Err(refusal) => {
+                open.transaction.rollback().await;
+                Err(refusal)
+            }
+        };
         end_advisory(&self.shared);
         match committed {
-            Ok(_) => {
+            Ok(()) => {
                 self.shared.cursors.lock().after_commit();
                 self.shared.with_settings(|stack| stack.commit());
                 Ok(())
             }
-            Err(error) => {
+            Err(refusal) => {
                 self.shared.cursors.lock().after_rollback();
                 self.shared.with_settings(|stack| stack.rollback());
-                Err(name_conflict(&self.database, &self.shared, open.catalog.as_ref(), error).await)
+                let error = match refusal {
+                    Refusal::Conflict(error) => {
+                        name_conflict(&self.database, &self.shared, open.catalog.as_ref(), error).await
+                    }
+                    Refusal::Stopped(error) => error,
+                };
+                self.note_refused(&error);
+                Err(error)
             }
+        }
+    }
+    /// Waits, before COMMIT, for rows that others have locked. That may be cancelled; a commit under way is not to be left half
+    /// way.
+    async fn wait_for_locks(&self, open: &Open) -> std::result::Result<(), Refusal> {
+        let (settings, transaction) = (self.shared.settings(), &open.transaction);
+        transaction.set_lock_timeout(settings.lock_timeout());
+        if !transaction.waits_at_commit() {
+            return Ok(());
+        }
+        let locked = self.limits_of(Some(open)).run(async { Ok(transaction.lock_writes().await) }).await;
+        locked.map_err(Refusal::Stopped)?.map_err(Refusal::Conflict)
+    }
+    /// Remembers that the transaction was refused, when that is what the error says.
+    pub fn note_refused(&self, error: &SqlError) {
+        if error.is_retryable() {
+            self.database.contention().note(RefusedTransaction {
+                at: self.now(),
+                database: self.shared.database_oid,
+                pid: self.shared.backend_pid,
+                error: error.clone(),
+                retries: self.shared.retries(),
+            });
         }
     }
     /// Rolls back whatever is open.
@@ -458,6 +567,13 @@ impl TransactionBlock {
     fn warn(&self, sqlstate: crate::error::SqlState, message: &str) {
         self.shared.notify(Notice::warning(sqlstate, message));
     }
+}
+
+/// Why a transaction was not committed.
+enum Refusal {
+    Conflict(TxnError),
+    /// Its COMMIT was cancelled while it waited.
+    Stopped(SqlError),
 }
 
 /// Gives back the advisory locks of a transaction that is over.

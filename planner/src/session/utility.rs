@@ -73,6 +73,10 @@ impl Session {
                 }
                 done("SET")
             }
+            StatementKind::SetSnapshot(name) => {
+                self.block.import_snapshot(name).await?;
+                done("SET")
+            }
             StatementKind::Reset(name) => {
                 self.run_reset(name)?;
                 done("RESET")

@@ -45,6 +45,8 @@ pub struct Connection {
     pub(crate) statements: Statements,
     pub(crate) portals: Portals,
     pub(crate) batch: Batch,
+    /// The connection ends with it, as soon as what was asked is undone.
+    last_word: Option<SqlError>,
     /// The client was told to go on, and has said nothing since.
     resting: bool,
 }
@@ -107,6 +109,7 @@ async fn start(socket: TcpStream, peer: SocketAddr, shared: &Arc<Shared>) -> Opt
             statements: Statements::default(),
             portals: Portals::default(),
             batch: Batch::default(),
+            last_word: None,
             resting: true,
         }),
         Err(error) => {
@@ -265,6 +268,9 @@ impl Connection {
 
     /// Ends a batch: what clients wait for before they send more.
     pub(crate) async fn ready(&mut self) -> Result<()> {
+        if let Some(error) = self.last_word.take() {
+            return Err(ConnectionError::Fatal(error));
+        }
         let idle = self.session.status() == TransactionStatus::Idle;
         if idle {
             self.portals.clear();
@@ -309,7 +315,11 @@ impl Connection {
     /// Tells the client of an error and undoes what its statement did.
     pub(crate) async fn report(&mut self, error: &SqlError) {
         self.send_notices();
-        self.out.error(Severity::Error, error);
+        if error.state() == state::TRANSACTION_TIMEOUT {
+            self.last_word = Some(error.clone());
+        } else {
+            self.out.error(Severity::Error, error);
+        }
         self.undo().await;
     }
 

@@ -3,9 +3,11 @@
 
 use super::group::Group;
 use super::recent::{Known, RecentCommits};
+use super::recent_writes::{RecentWrites, Since, contains};
 use super::{Answer, Change, Request, VersionReader};
 use crate::contract::{
-    ClassRange, CommitBatch, Condition, FailedCondition, Family, Mutation, RowMutation, Stamp, TimestampRange,
+    ClassRange, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadCondition, RowMutation, Stamp,
+    TimestampRange,
 };
 use crate::error::{Result, StoreError};
 use crate::timestamp::{Timestamp, TimestampSource};
@@ -16,6 +18,7 @@ use std::collections::HashMap;
 pub struct Admission<'a, R> {
     reader: R,
     recent: &'a mut RecentCommits,
+    writes: &'a mut RecentWrites,
     timestamps: &'a dyn TimestampSource,
     /// Newest commit timestamp before the group.
     visible: Timestamp,
@@ -37,11 +40,11 @@ impl<'a, R: VersionReader> Admission<'a, R> {
     /// Validates against `recent` and what `reader` shows; the newest commit so far is `visible`.
     pub fn new(
         reader: R,
-        recent: &'a mut RecentCommits,
+        (recent, writes): (&'a mut RecentCommits, &'a mut RecentWrites),
         timestamps: &'a dyn TimestampSource,
         visible: Timestamp,
     ) -> Self {
-        Admission { reader, recent, timestamps, visible, admitted: Admitted::default() }
+        Admission { reader, recent, writes, timestamps, visible, admitted: Admitted::default() }
     }
 
     /// Ends the validation.
@@ -84,6 +87,11 @@ impl<'a, R: VersionReader> Admission<'a, R> {
                 return Ok(Err(FailedCondition::Row { index }));
             }
         }
+        if let Some(reads) = &batch.reads
+            && let Some(failed) = self.written_since(reads)?
+        {
+            return Ok(Err(failed));
+        }
         let last = self.last();
         let stamp = if batch.publishes {
             let taken = self.timestamps.take(1);
@@ -103,10 +111,11 @@ impl<'a, R: VersionReader> Admission<'a, R> {
                 Stamp::At(timestamp) => timestamp,
             };
             let (key, family) = (cell.key.clone(), cell.family);
-            self.add(match cell.value.clone() {
+            let change = match cell.value.clone() {
                 Some(value) => Change::Set { key, family, timestamp, value },
                 None => Change::Remove { key, family, timestamp },
-            });
+            };
+            self.add(change, last);
         }
         Ok(Ok(stamp))
     }
@@ -129,8 +138,9 @@ impl<'a, R: VersionReader> Admission<'a, R> {
                 self.decide(&row.key, mutation, begin, &mut decided)?;
             }
         }
+        let last = self.last();
         for change in decided {
-            self.add(change);
+            self.add(change, last);
         }
         Ok(Ok(self.last()))
     }
@@ -171,10 +181,47 @@ impl<'a, R: VersionReader> Admission<'a, R> {
         Ok(())
     }
 
-    fn add(&mut self, change: Change) {
+    /// What was written to since it was read, if anything was.
+    fn written_since(&mut self, reads: &ReadCondition) -> Result<Option<FailedCondition>> {
+        match self.writes.since(reads.none_after, &reads.ranges) {
+            Since::Nothing => {}
+            Since::Written(key, found) => return Ok(Some(FailedCondition::Read { key, found, locked: false })),
+            Since::Forgotten => return Ok(Some(FailedCondition::Forgotten)),
+        }
+        let Some((class, except)) = reads.locks else { return Ok(None) };
+        let counts = |timestamp, value: &[u8]| class.contains(value) && Some(timestamp) != except;
+        let lock = |key: &[u8], found| FailedCondition::Read { key: Bytes::copy_from_slice(key), found, locked: true };
+        for change in self.admitted.group.changes() {
+            if let Change::Set { key, family: Family::Lock, timestamp, value } = change
+                && counts(*timestamp, value)
+                && contains(&reads.ranges, key)
+            {
+                return Ok(Some(lock(key, *timestamp)));
+            }
+        }
+        let mut held = None;
+        for range in &reads.ranges {
+            self.reader.rows(range, Family::Lock, &mut |key, timestamp, value| {
+                if counts(timestamp, value) {
+                    held = Some(lock(key, timestamp));
+                }
+                held.is_none()
+            })?;
+            if held.is_some() {
+                break;
+            }
+        }
+        Ok(held)
+    }
+
+    /// Adds a change that came when the newest commit was at `after`.
+    fn add(&mut self, change: Change, after: Timestamp) {
         match &change {
             Change::Set { key, family, timestamp, value } => {
                 self.recent.note(key, *family, value.first().copied().unwrap_or(0), *timestamp);
+                if *family == Family::Write {
+                    self.writes.note(key, *timestamp, after);
+                }
             }
             Change::Remove { key, family, timestamp } => self.recent.forget(key, *family, *timestamp),
             Change::RemoveRange(range) => self.recent.forget_range(range),

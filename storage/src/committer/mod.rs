@@ -13,6 +13,7 @@
 pub mod admission;
 pub mod group;
 pub mod recent;
+pub mod recent_writes;
 pub mod snapshots;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
@@ -26,6 +27,7 @@ use crate::timestamp::{Timestamp, TimestampSource};
 use admission::{Admission, Admitted};
 use bytes::Bytes;
 use recent::RecentCommits;
+use recent_writes::RecentWrites;
 use snapshots::SnapshotRegistry;
 use std::sync::Arc;
 
@@ -84,6 +86,14 @@ pub trait VersionReader {
         family: Family,
         range: TimestampRange,
         visit: &mut dyn FnMut(Timestamp, &[u8]) -> bool,
+    ) -> Result<()>;
+
+    /// Calls `visit` with the cells of one family of the rows in a range, row by row, until it answers false.
+    fn rows(
+        &mut self,
+        rows: &RowRange,
+        family: Family,
+        visit: &mut dyn FnMut(&[u8], Timestamp, &[u8]) -> bool,
     ) -> Result<()>;
 }
 
@@ -215,6 +225,7 @@ pub struct Committer<L> {
     timestamps: Arc<dyn TimestampSource>,
     snapshots: Arc<SnapshotRegistry>,
     recent: RecentCommits,
+    writes: RecentWrites,
     visible: Timestamp,
     max_timestamp: Timestamp,
     unsynced: bool,
@@ -233,10 +244,13 @@ impl<L: CommitLog> Committer<L> {
     ) -> Self {
         let max_timestamp = recovered.max_timestamp.max(recovered.visible);
         let floors = recovered.empty.map(|empty| (!empty).then_some(max_timestamp));
+        // A quarter of what the rows take.
+        let writes = RecentWrites::new(snapshots.validators().clone(), recovered.visible, recent_bytes / 4);
         Committer {
             log,
             timestamps,
             snapshots,
+            writes,
             recent: RecentCommits::new(floors, recent_bytes),
             visible: recovered.visible,
             max_timestamp,
@@ -280,7 +294,8 @@ impl<L: CommitLog> Committer<L> {
             return requests.iter().map(|_| Err(StoreError::ReadOnly(why.clone()))).collect();
         }
         let space = self.log.reserve(requests.iter().map(|request| request.added_bytes() as u64).sum());
-        let mut admission = Admission::new(self.log.reader(), &mut self.recent, &*self.timestamps, self.visible);
+        let mut admission =
+            Admission::new(self.log.reader(), (&mut self.recent, &mut self.writes), &*self.timestamps, self.visible);
         let mut sync = false;
         let mut answers = Vec::with_capacity(requests.len());
         for request in requests {

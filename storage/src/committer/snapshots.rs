@@ -1,5 +1,6 @@
 //! [`SnapshotRegistry`]: what is published, and who reads at which timestamp.
 
+use super::recent_writes::Validators;
 use crate::contract::SnapshotGuard;
 use crate::timestamp::Timestamp;
 use parking_lot::Mutex;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 /// register at a timestamp that GC has just passed.
 pub struct SnapshotRegistry {
     state: Mutex<State>,
+    validators: Validators,
 }
 
 struct State {
@@ -20,7 +22,15 @@ struct State {
 impl SnapshotRegistry {
     /// Nobody reads; everything up to `visible` is readable.
     pub fn new(visible: Timestamp) -> Arc<Self> {
-        Arc::new(SnapshotRegistry { state: Mutex::new(State { visible, readers: BTreeMap::new() }) })
+        Arc::new(SnapshotRegistry {
+            state: Mutex::new(State { visible, readers: BTreeMap::new() }),
+            validators: Validators::default(),
+        })
+    }
+
+    /// Those who may ask what was written to what they read.
+    pub fn validators(&self) -> &Validators {
+        &self.validators
     }
 
     /// Commits up to `timestamp` became readable.

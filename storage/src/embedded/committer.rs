@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use crate::committer::snapshots::SnapshotRegistry;
     use crate::committer::{LogRecord, Recovered, VersionReader};
-    use crate::contract::{CommitBatch, Family, TimestampRange};
+    use crate::contract::{CommitBatch, Family, RowRange, TimestampRange};
     use crate::embedded::tests::env;
     use crate::error::Result;
     use crate::testing::{CountingTimestamps, contract};
@@ -196,6 +196,9 @@ mod tests {
             _: TimestampRange,
             _: &mut dyn FnMut(Timestamp, &[u8]) -> bool,
         ) -> Result<()> {
+            Ok(())
+        }
+        fn rows(&mut self, _: &RowRange, _: Family, _: &mut dyn FnMut(&[u8], Timestamp, &[u8]) -> bool) -> Result<()> {
             Ok(())
         }
     }

@@ -4,7 +4,7 @@
 use super::folder::free_bytes;
 use super::{database_error, key, options};
 use crate::committer::{Change, CommitLog, LogRecord, Recovered, VersionReader};
-use crate::contract::{Family, TimestampRange};
+use crate::contract::{Family, RowRange, TimestampRange};
 use crate::error::{Result, StoreError};
 use crate::timestamp::Timestamp;
 use rocksdb::{ColumnFamily, DB, DBRawIterator, ReadOptions, WriteBatch, WriteOptions};
@@ -146,6 +146,31 @@ impl VersionReader for RocksReader<'_> {
         self.prefix.clear();
         key::push_prefix(key, &mut self.prefix);
         super::reader::versions(iterator, &self.prefix, range, visit)
+    }
+
+    fn rows(
+        &mut self,
+        rows: &RowRange,
+        family: Family,
+        visit: &mut dyn FnMut(&[u8], Timestamp, &[u8]) -> bool,
+    ) -> Result<()> {
+        let mut options = ReadOptions::default();
+        options.set_total_order_seek(true);
+        if let Some(end) = &rows.end {
+            options.set_iterate_upper_bound(key::bound(end));
+        }
+        let rocks = self.database.rocks();
+        let mut iterator = rocks.raw_iterator_cf_opt(self.database.family(family)?, options);
+        iterator.seek(key::bound(&rows.start));
+        while let Some((found, value)) = iterator.item() {
+            let Some((prefix, timestamp)) = key::split(found) else { break };
+            let Some(row) = key::decode_prefix(prefix) else { break };
+            if !visit(&row, timestamp, value) {
+                return Ok(());
+            }
+            iterator.next();
+        }
+        iterator.status().map_err(database_error)
     }
 }
 

@@ -25,7 +25,7 @@ use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, Committer, Recovered, Request};
 use crate::contract::{
     AtomicCommit, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row, RowMutation, RowRange,
-    ScanOptions, SnapshotGuard, Store, TabletInfo,
+    ScanOptions, SnapshotGuard, Store, TabletInfo, Validator,
 };
 use crate::env::{BoxFuture, EnvRef};
 use crate::error::{Result, StoreError};
@@ -333,5 +333,9 @@ impl AtomicCommit for EmbeddedStore {
 
     fn oldest_snapshot(&self) -> Timestamp {
         self.snapshots.oldest()
+    }
+
+    fn validator(&self) -> Validator {
+        self.snapshots.validators().join()
     }
 }

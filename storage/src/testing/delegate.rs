@@ -70,5 +70,10 @@ macro_rules! delegate_atomic_questions {
         fn oldest_snapshot(&self) -> $crate::Timestamp {
             self.$inner.atomic().map_or($crate::Timestamp::ZERO, $crate::AtomicCommit::oldest_snapshot)
         }
+
+        fn validator(&self) -> $crate::Validator {
+            let nobody = || $crate::committer::recent_writes::Validators::default().join();
+            self.$inner.atomic().map_or_else(nobody, $crate::AtomicCommit::validator)
+        }
     };
 }

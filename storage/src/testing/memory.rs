@@ -5,7 +5,7 @@ use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, Change, CommitLog, Committer, LogRecord, Recovered, Request, VersionReader};
 use crate::contract::{
     AtomicCommit, Cell, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row, RowMutation,
-    RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange,
+    RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
 };
 use crate::env::BoxFuture;
 use crate::error::{Result, StoreError};
@@ -69,6 +69,23 @@ impl VersionReader for MemoryReader {
                 if !visit(timestamp, value) {
                     break;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    fn rows(
+        &mut self,
+        rows: &RowRange,
+        family: Family,
+        visit: &mut dyn FnMut(&[u8], Timestamp, &[u8]) -> bool,
+    ) -> Result<()> {
+        let all = self.0.read();
+        for (key, families) in all.iter().filter(|(key, _)| rows.contains(key)) {
+            let versions = families.get(family as usize);
+            let mut cells = versions.into_iter().flat_map(|versions| in_range(versions, TimestampRange::ALL));
+            if !cells.all(|(timestamp, value)| visit(key, timestamp, value)) {
+                break;
             }
         }
         Ok(())
@@ -412,6 +429,10 @@ impl AtomicCommit for MemoryStore {
 
     fn oldest_snapshot(&self) -> Timestamp {
         self.snapshots.oldest()
+    }
+
+    fn validator(&self) -> Validator {
+        self.snapshots.validators().join()
     }
 }
 

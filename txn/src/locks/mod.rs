@@ -9,13 +9,15 @@
 //!
 //! Must not know SQL: names are digests, tags are bytes for others to read.
 
+mod history;
 mod locker;
 mod mode;
 mod table;
 #[cfg(test)]
 mod tests;
 
+pub use history::{EndedWait, LockEvent, WaitEnd};
 pub(crate) use locker::Acquired;
 pub use locker::Locker;
 pub use mode::{LockMode, LockName, ROW};
-pub use table::{CircleMember, LockFailure, LockTable, LockWait, NamedLock, WaitingLock};
+pub use table::{CircleMember, LONG_WAIT, LockFailure, LockTable, LockWait, NamedLock, WaitingLock};

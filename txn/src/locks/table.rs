@@ -1,6 +1,7 @@
 //! [`LockTable`]: who holds and who waits for which name. Fair: a waiter is granted in the order of arrival, unless it
 //! holds the name already in another mode. A wait that would close a circle fails at once.
 
+use super::history::{EndedWait, LockEvent, LockHistory, WaitEnd};
 use super::locker::{Locker, LockerId};
 use super::mode::{LockMode, LockName, ROW};
 use bytes::Bytes;
@@ -16,6 +17,8 @@ use tokio::sync::Notify;
 
 /// Held modes of names in all, at most: about 100 bytes each.
 const MOST_HELD: usize = 8 << 20;
+/// A wait that goes on for so long is told of, as PostgreSQL's log_lock_waits does after deadlock_timeout.
+pub const LONG_WAIT: Duration = Duration::from_secs(1);
 
 /// What to do about a name that another holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,6 +220,17 @@ impl State {
         entry.blockers(id, waits.mode).collect()
     }
 
+    fn wait_of(&self, id: LockerId) -> Option<WaitingLock> {
+        let waits = self.waiting.get(&id)?;
+        Some(WaitingLock {
+            label: waits.label,
+            tag: waits.tag.clone(),
+            mode: waits.mode,
+            blocked_by: self.blockers(id).into_iter().map(|id| self.label(id)).collect(),
+            since: waits.since,
+        })
+    }
+
     /// The circle that the wait of `first` closes, if it does: each waits for the next.
     fn circle(&self, first: LockerId) -> Option<Vec<LockerId>> {
         let mut seen = HashSet::from([first]);
@@ -255,6 +269,7 @@ impl State {
 pub struct LockTable {
     env: EnvRef,
     state: Mutex<State>,
+    history: LockHistory,
     next: AtomicU64,
     /// Transactions that hold row locks.
     row_lockers: AtomicUsize,
@@ -280,6 +295,7 @@ impl LockTable {
         Arc::new(LockTable {
             env,
             state: Mutex::default(),
+            history: LockHistory::default(),
             next: AtomicU64::new(1),
             row_lockers: AtomicUsize::new(0),
             unlooking: AtomicUsize::new(0),
@@ -305,6 +321,11 @@ impl LockTable {
         self.unlooking.fetch_add(1, Ordering::SeqCst);
         let permit = UnlookingCommit(self);
         (self.row_lockers.load(Ordering::SeqCst) == 0).then_some(permit)
+    }
+
+    /// Whether anybody holds row locks.
+    pub(crate) fn has_row_lockers(&self) -> bool {
+        self.row_lockers.load(Ordering::SeqCst) > 0
     }
 
     /// A transaction is about to take its first row lock: from when this resolves, every commit looks for locks.
@@ -334,7 +355,7 @@ impl LockTable {
         wait: LockWait,
     ) -> Result<bool, LockFailure> {
         let id = locker.id();
-        let granted = {
+        let (granted, began) = {
             let mut guard = self.state.lock();
             let state = &mut *guard;
             if state.held >= MOST_HELD {
@@ -360,28 +381,57 @@ impl LockTable {
             entry.queue.get_or_insert_default().push_back(Waiter { id, mode, granted: sender });
             let waits = Waits { name, mode, tag: tag.clone(), label: locker.label(), since: self.env.monotonic() };
             state.waiting.insert(id, waits);
+            let began = state.wait_of(id);
             if let Some(circle) = state.circle(id) {
                 let told = state.told(&circle);
                 state.leave_line(id, name);
+                drop(guard);
+                self.note(began, WaitEnd::Deadlock);
+                self.history.tell(LockEvent::Deadlock(&told));
                 return Err(LockFailure::Deadlock(told));
             }
-            granted
+            (granted, began)
         };
-        let waiting = Waiting { table: self, id, name, mode, over: false };
-        match wait {
-            LockWait::For(Some(timeout)) => match select(granted, self.env.sleep(timeout)).await {
+        let waiting = Waiting { table: self, id, name, mode, began, over: false };
+        let timeout = match wait {
+            LockWait::For(timeout) => timeout,
+            LockWait::No => None,
+        };
+        let short = timeout.map_or(LONG_WAIT, |timeout| timeout.min(LONG_WAIT));
+        let granted = match select(granted, self.env.sleep(short)).await {
+            Either::Left(_) => None,
+            Either::Right((_, granted)) => Some(granted),
+        };
+        let Some(granted) = granted else {
+            waiting.end(WaitEnd::Granted);
+            return Ok(true);
+        };
+        let left = timeout.map(|timeout| timeout.saturating_sub(short));
+        if left.is_none_or(|left| !left.is_zero())
+            && let Some(long) = self.state.lock().wait_of(id)
+        {
+            self.history.tell(LockEvent::Long(&long));
+        }
+        match left {
+            Some(left) => match select(granted, self.env.sleep(left)).await {
                 Either::Left(_) => {}
                 Either::Right(_) if self.state.lock().leave_line(id, name) => {
-                    waiting.end();
+                    waiting.end(WaitEnd::TimedOut);
                     return Err(LockFailure::TimedOut);
                 }
                 // Granted in this moment.
                 Either::Right(_) => {}
             },
-            LockWait::For(None) | LockWait::No => drop(granted.await),
+            None => drop(granted.await),
         }
-        waiting.end();
+        waiting.end(WaitEnd::Granted);
         Ok(true)
+    }
+
+    fn note(&self, began: Option<WaitingLock>, end: WaitEnd) {
+        let Some(WaitingLock { label, tag, mode, blocked_by, since }) = began else { return };
+        let waited = self.env.monotonic().saturating_sub(since);
+        self.history.note(EndedWait { label, tag, mode, blocked_by, since, waited, end });
     }
 
     pub(super) fn release(&self, id: LockerId, given_back: &[(LockName, LockMode)]) {
@@ -397,14 +447,17 @@ impl LockTable {
     /// Those who wait now, in no order.
     pub fn waiting(&self) -> Vec<WaitingLock> {
         let state = self.state.lock();
-        let told = |(id, waits): (&LockerId, &Waits)| WaitingLock {
-            label: waits.label,
-            tag: waits.tag.clone(),
-            mode: waits.mode,
-            blocked_by: state.blockers(*id).into_iter().map(|id| state.label(id)).collect(),
-            since: waits.since,
-        };
-        state.waiting.iter().map(told).collect()
+        state.waiting.keys().filter_map(|id| state.wait_of(*id)).collect()
+    }
+
+    /// The newest waits that are over, oldest first.
+    pub fn ended_waits(&self) -> Vec<EndedWait> {
+        self.history.ended()
+    }
+
+    /// From now on `observer` hears of long waits and deadlocks. Only the first is taken.
+    pub fn observe(&self, observer: impl Fn(LockEvent<'_>) + Send + Sync + 'static) {
+        self.history.observe(Box::new(observer));
     }
 
     /// What is held that is not a row, in no order.
@@ -451,12 +504,14 @@ struct Waiting<'a> {
     id: LockerId,
     name: LockName,
     mode: LockMode,
+    began: Option<WaitingLock>,
     over: bool,
 }
 
 impl Waiting<'_> {
-    fn end(mut self) {
+    fn end(mut self, end: WaitEnd) {
         self.over = true;
+        self.table.note(self.began.take(), end);
     }
 }
 
@@ -467,6 +522,8 @@ impl Drop for Waiting<'_> {
             if !state.leave_line(self.id, self.name) {
                 state.release(self.id, self.name, self.mode);
             }
+            drop(state);
+            self.table.note(self.began.take(), WaitEnd::GivenUp);
         }
     }
 }

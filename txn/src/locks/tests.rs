@@ -67,8 +67,10 @@ fn who_holds_a_row_takes_it_again_in_any_strength() {
 #[test]
 fn waiters_go_on_in_the_order_of_arrival() {
     let table = table();
-    let lockers: Vec<_> = (1..=4).map(|label| table.locker(label)).collect();
-    assert_eq!(take(&lockers[0], "r", Share, FOREVER).now_or_never(), Some(Ok(true)));
+    let lockers: Vec<_> = (1..=5).map(|label| table.locker(label)).collect();
+    for holder in [&lockers[0], &lockers[4]] {
+        assert_eq!(take(holder, "r", Share, FOREVER).now_or_never(), Some(Ok(true)));
+    }
     let mut writer = take(&lockers[1], "r", Update, FOREVER);
     assert!(writer.as_mut().now_or_never().is_none());
     // A reader who came later does not pass the writer who waits.
@@ -76,6 +78,9 @@ fn waiters_go_on_in_the_order_of_arrival() {
     assert!(reader.as_mut().now_or_never().is_none());
     assert_eq!(take(&lockers[3], "r", Share, LockWait::No).now_or_never(), Some(Err(LockFailure::Held)));
     assert_eq!(table.waiting().len(), 2);
+    free(&lockers[4], "r", Share);
+    assert!(writer.as_mut().now_or_never().is_none());
+    assert!(reader.as_mut().now_or_never().is_none(), "nor when one of those goes who keep the writer waiting");
     free(&lockers[0], "r", Share);
     assert_eq!(writer.now_or_never(), Some(Ok(true)));
     assert!(reader.as_mut().now_or_never().is_none());

@@ -19,4 +19,5 @@ mod oracle;
 mod pitfalls;
 mod row_locks;
 mod scripts;
+mod serializable;
 mod status;

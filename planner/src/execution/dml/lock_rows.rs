@@ -30,7 +30,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use txn::locks::{LockFailure, LockWait};
-use txn::{Isolation, LockStrength, LockedRow, OwnWrites, TxnError, Write, WriteKind};
+use txn::{LockStrength, LockedRow, OwnWrites, TxnError, Write, WriteKind};
 
 /// Rows that are locked in one step when all are taken.
 const AT_ONCE: usize = 1024;
@@ -197,7 +197,7 @@ async fn lock_rows(
     let transaction = &context.transaction;
     let recorded = !transaction.can_lock_rows();
     // Who refers to a row must be noticed by transactions that read before this one commits.
-    let needs_record = table.strength == LockStrength::KeyShare && transaction.isolation() == Isolation::Snapshot;
+    let needs_record = table.strength == LockStrength::KeyShare && transaction.isolation().has_one_snapshot();
     if recorded || needs_record {
         match table.wait {
             RowWait::Error if recorded => return Err(SqlError::unsupported("NOWAIT on this store")),

@@ -1,6 +1,7 @@
 //! Descriptions of objects, and privileges on what everybody or superusers alone have: functions, types, languages,
 //! parameters.
 
+use super::super::definition::value;
 use super::super::object_names::{Found, Place, find};
 use super::descriptions::described;
 use super::objects::function_of;
@@ -23,6 +24,20 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         Ok(described(context, class, object, part).map(|text| Datum::Utf8(Some(text))))
     }));
     all.push(collation_for());
+    all.push(function("pg_blocking_pids", &[int4], int4.array_of(), |context, arguments| {
+        let pid = arguments.integer(0).unwrap_or(0);
+        let waiting = match context.session.database() {
+            Ok(database) => database.transactions().locks().waiting(),
+            Err(_) => Vec::new(),
+        };
+        let mut blockers: Vec<i32> =
+            waiting.into_iter().filter(|wait| i64::from(wait.label) == pid).flat_map(|wait| wait.blocked_by).collect();
+        blockers.sort_unstable();
+        blockers.dedup();
+        Ok(Some(value::int4s(blockers)))
+    }));
+    // A read-only serializable transaction waits for nobody here.
+    all.push(function("pg_safe_snapshot_blocking_pids", &[int4], int4.array_of(), |_, _| Ok(Some(value::int4s([])))));
     // No counters are kept, so there is nothing to put back.
     for name in ["pg_stat_reset", "pg_stat_clear_snapshot"] {
         let kernel: Kernel = Arc::new(|call: &Call<'_>| Ok(Arc::new(NullArray::new(call.rows)) as _));

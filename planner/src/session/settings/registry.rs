@@ -113,8 +113,7 @@ const NO_EFFECT: &str = "Has no effect: kept for clients that set it.";
 
 const MESSAGE_LEVELS: Kind =
     Kind::Enum(&["debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "notice", "warning", "error"]);
-const ISOLATION_LEVELS: Kind =
-    Kind::Partial(&["repeatable read", "read committed", "read uncommitted"], &["serializable"]);
+const ISOLATION_LEVELS: Kind = Kind::Enum(&["serializable", "repeatable read", "read committed", "read uncommitted"]);
 
 /// The version we speak as (`server_version`).
 pub const SERVER_VERSION: &str = "15.0 (PercoSQL)";
@@ -328,6 +327,12 @@ pub const DEFINITIONS: &[Definition] = &[
         "Sets the current transaction's isolation level.",
     ),
     user("transaction_read_only", "off", Kind::Bool, "Sets the current transaction's read-only status."),
+    user(
+        "transaction_timeout",
+        "0",
+        milliseconds(),
+        "Sets the maximum allowed duration of any transaction within a session (as PostgreSQL 17 has it).",
+    ),
     user("transform_null_equals", "off", Kind::OnlyBool(false), "Treats expr=NULL as expr IS NULL."),
     user("vacuum_cost_delay", "0", milliseconds(), NO_EFFECT),
     internal("wal_level", "replica", "Kept for clients that read it."),

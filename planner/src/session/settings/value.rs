@@ -288,7 +288,8 @@ mod tests {
         assert_eq!(set("DateStyle", "iso").unwrap(), "ISO, MDY");
         assert_eq!(set("DateStyle", "German").unwrap(), "German, DMY");
         assert_eq!(set("DateStyle", "Martian").unwrap_err().state(), "22023");
-        assert_eq!(set("default_transaction_isolation", "serializable").unwrap_err().state(), "0A000");
+        assert_eq!(set("default_transaction_isolation", "SERIALIZABLE").unwrap(), "serializable");
+        assert_eq!(set("default_transaction_isolation", "snapshot").unwrap_err().state(), "22023");
         assert_eq!(set("client_encoding", "utf-8").unwrap(), "UTF8");
         assert_eq!(set("client_encoding", "LATIN1").unwrap_err().state(), "0A000");
     }

@@ -33,6 +33,8 @@ enum Op {
     Savepoint,
     /// Undoes what was written since the savepoint.
     Undo,
+    /// At the head of a script: what it reads is validated.
+    Serializable,
 }
 use Op::*;
 
@@ -236,7 +238,11 @@ async fn perform(
 ) {
     let name = format!("t{}", at + 1);
     let note = |change: &dyn Fn(&mut Record)| change(&mut records.lock()[at]);
-    let transaction = store.begin(TransactionOptions::default());
+    let isolation = match script.first() {
+        Some(Serializable) => Isolation::Serializable,
+        _ => Isolation::Snapshot,
+    };
+    let transaction = store.begin(TransactionOptions { isolation, ..TransactionOptions::default() });
     let began_at = *steps.lock();
     let snapshot_ts = transaction.snapshot_ts().await.unwrap();
     note(&|record| {
@@ -286,6 +292,7 @@ async fn perform(
                 }
                 continue;
             }
+            Serializable => continue,
             Unchanged(key_name) => {
                 note(&|record| record.unchanged.push((*key_name).to_owned()));
                 transaction.require_unchanged(key(key_name));
@@ -355,6 +362,21 @@ fn nobody_refused(records: &[Record], _: &Versions) {
     }
 }
 
+/// Each wrote what the other read: one must have seen the other.
+fn one_saw_the_other(records: &[Record], versions: &Versions) {
+    let written = |record: &Record, name: &str| record.writes.iter().any(|(key, _)| key == name);
+    let missed = |reader: &Record, writer: &Record| {
+        reader.reads.iter().any(|(key, value)| written(writer, key) && value.as_deref() != Some(writer.name.as_str()))
+    };
+    let [one, other] = records else { return };
+    let committed = [one, other].iter().all(|record| commit_ts(record, versions).is_some());
+    assert!(!(committed && missed(one, other) && missed(other, one)), "write skew: {records:?}");
+}
+
+const WRITE_SKEW: &[&[Op]] = &[&[Serializable, Get("x"), Update("y")], &[Serializable, Get("y"), Update("x")]];
+const SKEW_OF_GAPS: &[&[Op]] = &[&[Serializable, Get("v"), Insert("w")], &[Serializable, Get("w"), Insert("v")]];
+const SKEW_OF_RANGES: &[&[Op]] =
+    &[&[Serializable, Scan("x", "z"), Insert("w"), Insert("v")], &[Serializable, Get("w"), Update("x"), Update("y")]];
 const UPDATE_BOTH: &[&[Op]] = &[&[Get("x"), Update("x"), Update("y")], &[Get("y"), Update("y"), Update("x")]];
 const UPDATE_ONE: &[&[Op]] = &[&[Get("x"), Update("x")], &[Get("x"), Update("x")]];
 const WRITE_AND_READ: &[&[Op]] = &[&[Update("x"), Update("y")], &[Get("x"), Get("y")]];
@@ -416,10 +438,9 @@ fn explore(
 }
 
 /// One-phase and two-phase commits beside each other on one engine.
-fn explore_mixed(scripts: &'static [&'static [Op]], departures: usize) {
+fn explore_mixed(scripts: &'static [&'static [Op]], departures: usize, verify: fn(&[Record], &Versions)) {
     for (crashes, departures) in [(false, departures), (true, departures - 1)] {
         let path = Path::OnePhase;
-        let verify = anything;
         let (mixed, impatient, faults, early) = (true, false, false, false);
         Scenario { scripts, path, mixed, impatient, crashes, faults, early, departures, verify }.explore();
     }
@@ -445,13 +466,13 @@ fn explore_rows(scripts: &'static [&'static [Op]], departures: usize, early: boo
 
 #[test]
 fn mixed_one_phase_beside_two_phases() {
-    explore_mixed(&[&[Get("x"), Update("x"), Update("y")], &[Get("x"), Update("x")]], 4);
-    explore_mixed(&[&[Get("x"), Update("x"), Update("y")], &[Get("y"), Update("y")]], 4);
+    explore_mixed(&[&[Get("x"), Update("x"), Update("y")], &[Get("x"), Update("x")]], 4, anything);
+    explore_mixed(&[&[Get("x"), Update("x"), Update("y")], &[Get("y"), Update("y")]], 4, anything);
 }
 
 #[test]
 fn three_mixed_with_a_reader() {
-    explore_mixed(&[&[Update("x"), Update("y")], &[Get("y"), Update("y")], &[Get("x"), Get("y")]], 3);
+    explore_mixed(&[&[Update("x"), Update("y")], &[Get("y"), Update("y")], &[Get("x"), Get("y")]], 3, anything);
 }
 
 #[test]
@@ -543,4 +564,20 @@ fn keys_that_nobody_knew_beside_a_reader() {
 #[test]
 fn keys_that_nobody_knew_beside_a_writer() {
     explore_rows(MADE_AND_WRITE, 2, false, anything);
+}
+
+#[test]
+fn serializable_no_write_skew() {
+    explore(WRITE_SKEW, [20, 3, 2], true, one_saw_the_other);
+}
+
+#[test]
+fn serializable_no_skew_of_what_is_not_there() {
+    explore(SKEW_OF_GAPS, [20, 3, 2], false, one_saw_the_other);
+}
+
+#[test]
+fn serializable_no_skew_of_ranges() {
+    explore(SKEW_OF_RANGES, [20, 2, 2], true, one_saw_the_other);
+    explore_mixed(SKEW_OF_RANGES, 3, one_saw_the_other);
 }

@@ -1,0 +1,93 @@
+//! `percosql.contention`: who waited for whom, and who was refused because of whom, newest last: the last thousand of each on
+//! this server. `kind`: of waits what was waited for (tuple, relation, advisory), `conflict` of transactions that were refused.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::pg_locks::What;
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::session::conflict::key_text;
+use crate::types::Datum;
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use std::time::Duration;
+use txn::locks::WaitEnd;
+
+/// `percosql.contention`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 15_001,
+    name: "percosql.contention",
+    columns: "at timestamptz, kind text, relation text, key text, pid int4, blocked_by int4[], waited_ms float8, \
+              outcome text, retries int4, detail text",
+    fill: Fill::Later(rows),
+};
+
+fn milliseconds(duration: Duration) -> Datum {
+    Datum::from(duration.as_secs_f64() * 1000.0)
+}
+
+fn time(micros: i64) -> Datum {
+    Datum::TimestampMicrosecond(Some(micros), Some("+00:00".into()))
+}
+
+/// Table and key of a tag.
+async fn named(context: &StatementContext, what: &What, tag: &Bytes) -> Result<(Option<String>, Option<String>)> {
+    let name = |oid| context.catalog.relation_by_oid(oid).map(|table| format!("{}.{}", table.schema, table.name));
+    Ok(match what {
+        What::Advisory(key) => (None, Some(format!("({}, {})", key.class, key.object))),
+        What::Table(_, table) => (name(*table), None),
+        What::Row(table) => {
+            let storage = crate::encoding::storage_id_of(tag);
+            let found = storage.and_then(|storage| context.catalog.by_storage_id(storage));
+            let text = match found {
+                Some((table, index)) => key_text(context.session.database()?, &table, index, tag).await,
+                None => None,
+            };
+            (name(*table), text)
+        }
+    })
+}
+
+fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, Result<()>> {
+    Box::pin(async move {
+        let Ok(database) = context.session.database() else { return Ok(()) };
+        let (wall, monotonic) = (database.env().now_micros(), database.env().monotonic());
+        for wait in database.transactions().locks().ended_waits() {
+            let Some(what) = What::of(context, &wait.tag) else { continue };
+            let (relation, key) = named(context, &what, &wait.tag).await?;
+            let ago = u64::try_from(monotonic.saturating_sub(wait.since).as_micros()).unwrap_or(u64::MAX);
+            let at = i64::try_from(wall.saturating_sub(ago)).unwrap_or(i64::MAX);
+            let outcome = match wait.end {
+                WaitEnd::Granted => "granted",
+                WaitEnd::TimedOut => "lock_timeout",
+                WaitEnd::Deadlock => "deadlock",
+                WaitEnd::GivenUp => "cancelled",
+            };
+            rows.add([
+                ("at", time(at)),
+                ("kind", value::text(what.kind())),
+                ("relation", value::optional(relation.as_deref())),
+                ("key", value::optional(key.as_deref())),
+                ("pid", Datum::from(wait.label)),
+                ("blocked_by", value::int4s(wait.blocked_by)),
+                ("waited_ms", milliseconds(wait.waited)),
+                ("outcome", value::text(outcome)),
+            ])?;
+        }
+        let own = context.session.database_oid;
+        for refused in database.contention().refused().into_iter().filter(|refused| refused.database == own) {
+            let fields = refused.error.fields();
+            let relation =
+                fields.schema.as_ref().zip(fields.table.as_ref()).map(|(schema, table)| format!("{schema}.{table}"));
+            rows.add([
+                ("at", time(refused.at)),
+                ("kind", value::text("conflict")),
+                ("relation", value::optional(relation.as_deref())),
+                ("pid", Datum::from(refused.pid)),
+                ("outcome", value::text(refused.error.state().to_string())),
+                ("retries", Datum::from(i32::try_from(refused.retries).unwrap_or(i32::MAX))),
+                ("detail", value::optional(fields.detail.as_deref())),
+            ])?;
+        }
+        Ok(())
+    })
+}
