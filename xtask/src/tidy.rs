@@ -15,6 +15,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     // Its Bigtable emulator and the proxy before it.
     ("tests", &["storage"]),
     ("xtask", &[]),
+    // A client of any server of PostgreSQL's protocol.
+    ("bench", &[]),
 ];
 
 /// Marks of unfinished or misplaced work. Split, so that this file does not name itself.

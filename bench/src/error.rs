@@ -1,0 +1,55 @@
+//! [`Error`]: what may go wrong, and what a server's error says in full. Must not know what was being done.
+
+use tokio_postgres::error::SqlState;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{}", full(.0))]
+    Server(#[from] tokio_postgres::Error),
+    #[error("{0}")]
+    File(#[from] std::io::Error),
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Error {
+    pub fn other(text: impl Into<String>) -> Error {
+        Error::Other(text.into())
+    }
+
+    /// The SQLSTATE that the server gave; `closed` when the connection is gone, `client` for what this program found.
+    pub fn code(&self) -> &str {
+        match self {
+            Error::Server(error) => {
+                error.code().map_or(if error.is_closed() { "closed" } else { "client" }, SqlState::code)
+            }
+            Error::File(_) | Error::Other(_) => "client",
+        }
+    }
+
+    /// Whether the same transaction may succeed when it is tried again: it conflicted with another.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self.code(), "40001" | "40P01")
+    }
+
+    /// Whether the connection can still be used: the server answered, if only with an error.
+    pub fn is_answer(&self) -> bool {
+        match self {
+            Error::Server(error) => error.as_db_error().is_some_and(|error| !error.code().code().starts_with("57P")),
+            Error::File(_) | Error::Other(_) => true,
+        }
+    }
+}
+
+fn full(error: &tokio_postgres::Error) -> String {
+    use std::error::Error as _;
+    match error.as_db_error() {
+        Some(answer) => {
+            let detail = answer.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
+            format!("{} {}{detail}", answer.code().code(), answer.message())
+        }
+        None => error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}")),
+    }
+}

@@ -1,0 +1,27 @@
+//! `percosql-bench`: benchmarks for any server that speaks PostgreSQL's protocol, from outside. Must not know PercoSQL's
+//! crates.
+
+// What only runs use comes before them.
+#![allow(dead_code, unused_imports)]
+
+mod cli;
+mod decimal;
+mod error;
+mod random;
+mod session;
+mod tpce;
+mod value;
+
+use clap::Parser;
+
+#[tokio::main]
+#[allow(clippy::print_stderr)]
+async fn main() -> std::process::ExitCode {
+    match cli::run(cli::Cli::parse()).await {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("percosql-bench: {error}");
+            std::process::ExitCode::FAILURE
+        }
+    }
+}

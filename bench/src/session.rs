@@ -1,0 +1,169 @@
+//! [`Session`]: a connection, its prepared statements, and the two styles of speaking. Must not know what is asked.
+
+use crate::decimal::Decimal;
+use crate::error::{Error, Result};
+use crate::value::{Value, substitute};
+use std::collections::HashMap;
+use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, Statement};
+
+/// How statements go to the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Style {
+    /// Prepared once a connection, parameters in binary.
+    Prepared,
+    /// As text with literals, in the simple query protocol.
+    Simple,
+}
+
+/// A row of an answer.
+pub struct Record(Vec<Value>);
+
+fn unlike(value: Option<&Value>, wanted: &str) -> Error {
+    Error::other(format!("the server answered {value:?} where {wanted} was expected"))
+}
+
+impl Record {
+    pub fn int(&self, place: usize) -> Result<i64> {
+        match self.0.get(place) {
+            Some(Value::Int(value)) => Ok(*value),
+            Some(Value::Decimal(value)) => Ok(value.at(0)),
+            Some(Value::Text(text)) => text.parse().map_err(|_| unlike(self.0.get(place), "an integer")),
+            other => Err(unlike(other, "an integer")),
+        }
+    }
+
+    pub fn is_null(&self, place: usize) -> bool {
+        matches!(self.0.get(place), None | Some(Value::Null))
+    }
+
+    pub fn flag(&self, place: usize) -> Result<bool> {
+        match self.0.get(place) {
+            Some(Value::Bool(value)) => Ok(*value),
+            Some(Value::Text(text)) => Ok(text == "t"),
+            other => Err(unlike(other, "a boolean")),
+        }
+    }
+
+    pub fn text(&self, place: usize) -> Result<&str> {
+        match self.0.get(place) {
+            Some(Value::Text(text)) => Ok(text),
+            other => Err(unlike(other, "text")),
+        }
+    }
+
+    /// A decimal at a scale.
+    pub fn decimal(&self, place: usize, scale: u32) -> Result<i64> {
+        match self.0.get(place) {
+            Some(Value::Decimal(value)) => Ok(value.at(scale)),
+            Some(Value::Int(value)) => Ok(Decimal { units: *value, scale: 0 }.at(scale)),
+            Some(Value::Text(text)) => {
+                Decimal::parse(text).map(|value| value.at(scale)).ok_or_else(|| unlike(self.0.get(place), "a number"))
+            }
+            other => Err(unlike(other, "a number")),
+        }
+    }
+
+    pub fn cents(&self, place: usize) -> Result<i64> {
+        self.decimal(place, 2)
+    }
+}
+
+/// A connection.
+pub struct Session {
+    pub client: Client,
+    style: Style,
+    statements: HashMap<&'static str, Statement>,
+}
+
+/// Connects.
+pub async fn connect(config: &Config) -> Result<Client> {
+    let (client, connection) = config.connect(NoTls).await?;
+    tokio::spawn(async move {
+        // A broken connection shows in the client's calls.
+        let _ = connection.await;
+    });
+    Ok(client)
+}
+
+impl Session {
+    pub async fn open(config: &Config, style: Style) -> Result<Session> {
+        Ok(Session { client: connect(config).await?, style, statements: HashMap::new() })
+    }
+
+    async fn statement(&mut self, sql: &'static str) -> Result<Statement> {
+        if let Some(known) = self.statements.get(sql) {
+            return Ok(known.clone());
+        }
+        let statement = self.client.prepare(sql).await?;
+        self.statements.insert(sql, statement.clone());
+        Ok(statement)
+    }
+
+    /// The rows that a statement gives.
+    pub async fn rows(&mut self, sql: &'static str, values: &[Value]) -> Result<Vec<Record>> {
+        if self.style == Style::Simple {
+            let answer = self.client.simple_query(&substitute(sql, values)).await?;
+            let record = |row: &tokio_postgres::SimpleQueryRow| {
+                Record((0..row.len()).map(|place| row.get(place).map_or(Value::Null, Value::from)).collect())
+            };
+            return Ok(answer
+                .iter()
+                .filter_map(|message| match message {
+                    SimpleQueryMessage::Row(row) => Some(record(row)),
+                    _ => None,
+                })
+                .collect());
+        }
+        let statement = self.statement(sql).await?;
+        let parameters: Vec<_> =
+            values.iter().map(|value| value as &(dyn tokio_postgres::types::ToSql + Sync)).collect();
+        let rows = self.client.query(&statement, &parameters).await?;
+        rows.iter()
+            .map(|row| {
+                let fields: std::result::Result<Vec<Value>, _> =
+                    (0..row.len()).map(|place| row.try_get(place)).collect();
+                Ok(Record(fields?))
+            })
+            .collect()
+    }
+
+    /// The only row that a statement gives.
+    pub async fn row(&mut self, sql: &'static str, values: &[Value]) -> Result<Record> {
+        let found = self.maybe(sql, values).await?;
+        found.ok_or_else(|| Error::other(format!("no row: {}", substitute(sql, values))))
+    }
+
+    /// The first row, if there is one.
+    pub async fn maybe(&mut self, sql: &'static str, values: &[Value]) -> Result<Option<Record>> {
+        Ok(self.rows(sql, values).await?.into_iter().next())
+    }
+
+    /// Carries a statement out; how many rows it touched.
+    pub async fn run(&mut self, sql: &'static str, values: &[Value]) -> Result<u64> {
+        if self.style == Style::Simple {
+            let answer = self.client.simple_query(&substitute(sql, values)).await?;
+            let count = |message: &SimpleQueryMessage| match message {
+                SimpleQueryMessage::CommandComplete(count) => *count,
+                _ => 0,
+            };
+            return Ok(answer.iter().map(count).sum());
+        }
+        let statement = self.statement(sql).await?;
+        let parameters: Vec<_> =
+            values.iter().map(|value| value as &(dyn tokio_postgres::types::ToSql + Sync)).collect();
+        Ok(self.client.execute(&statement, &parameters).await?)
+    }
+
+    /// The same, where it must be exactly so many rows.
+    pub async fn change(&mut self, expected: u64, sql: &'static str, values: &[Value]) -> Result<()> {
+        match self.run(sql, values).await? {
+            count if count == expected => Ok(()),
+            count => Err(Error::other(format!("{count} rows instead of {expected}: {}", substitute(sql, values)))),
+        }
+    }
+
+    /// BEGIN, COMMIT, ROLLBACK.
+    pub async fn command(&mut self, sql: &str) -> Result<()> {
+        Ok(self.client.batch_execute(sql).await?)
+    }
+}

@@ -1,0 +1,15 @@
+//! `tpce cleanup`: takes away everything that init made. Must not know rows.
+
+use super::schema::{OWN, SEQUENCE, TABLES};
+use crate::error::Result;
+use crate::session::connect;
+use tokio_postgres::Config;
+
+/// Drops the tables, those first that refer to others.
+pub async fn drop_all(config: &Config) -> Result<()> {
+    let client = connect(config).await?;
+    for table in TABLES.iter().rev().chain(OWN.iter().rev()) {
+        client.batch_execute(&format!("drop table if exists {} cascade", table.name)).await?;
+    }
+    Ok(client.batch_execute(&format!("drop sequence if exists {SEQUENCE}")).await?)
+}
