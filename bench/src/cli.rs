@@ -1,9 +1,16 @@
 //! The command line. Must not know how anything is done.
 
 use crate::error::{Error, Result};
+use crate::session::Style;
+use crate::tpce::client::Isolation;
+use crate::tpce::report::{json, table};
+use crate::tpce::run::Options;
 use crate::tpce::scale::Scale;
-use crate::tpce::{cleanup, load};
+use crate::tpce::transactions::BrokerMode;
+use crate::tpce::{cleanup, load, run};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
 use tokio_postgres::Config;
 
 /// Benchmarks for servers that speak PostgreSQL's protocol.
@@ -25,6 +32,8 @@ enum Benchmark {
 enum Command {
     /// Makes the tables and loads them; goes on where an earlier load was interrupted.
     Init(Init),
+    /// Runs all transactions for a while and reports.
+    Run(Run),
     /// Drops everything that init made.
     Cleanup(Target),
 }
@@ -95,6 +104,100 @@ impl Init {
     }
 }
 
+/// `60s`, `2m`, `500ms`, or seconds.
+fn duration(text: &str) -> std::result::Result<Duration, String> {
+    let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
+    let number: f64 = digits.parse().map_err(|_| format!("{text} is no duration"))?;
+    let seconds = match unit {
+        "" | "s" => number,
+        "ms" => number / 1000.0,
+        "m" | "min" => number * 60.0,
+        "h" => number * 3600.0,
+        _ => return Err(format!("{unit} is no unit of time: ms, s, m, h")),
+    };
+    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+#[derive(Args)]
+struct Running {
+    /// Connections of customers, who never pause.
+    #[arg(long, default_value_t = 4)]
+    clients: usize,
+    /// Connections that book trade-results; half as many as customers by default.
+    #[arg(long)]
+    market_clients: Option<usize>,
+    /// How long to measure.
+    #[arg(long, value_parser = duration, default_value = "60s")]
+    duration: Duration,
+    /// How long to run before.
+    #[arg(long, value_parser = duration, default_value = "5s")]
+    ramp: Duration,
+    #[arg(long, value_enum, default_value = "repeatable-read")]
+    isolation: Isolation,
+    /// What becomes of the brokers' totals.
+    #[arg(long, value_enum, default_value = "exact")]
+    broker: BrokerMode,
+    #[arg(long, value_enum, default_value = "prepared")]
+    style: Style,
+    /// Of the customers' inputs.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How often Data-Maintenance runs.
+    #[arg(long, value_parser = duration, default_value = "60s")]
+    maintenance: Duration,
+    /// No line each second.
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Running {
+    fn options(&self, config: Config, ledger: PathBuf, server_pid: Option<u32>) -> Options {
+        Options {
+            config,
+            clients: self.clients,
+            market_clients: self.market_clients.unwrap_or(self.clients.div_ceil(2)).max(1),
+            duration: self.duration,
+            ramp: self.ramp,
+            isolation: self.isolation,
+            broker: self.broker,
+            style: self.style,
+            seed: self.seed,
+            ledger,
+            maintenance: self.maintenance,
+            server_pid,
+            quiet: self.quiet,
+        }
+    }
+}
+
+#[derive(Args)]
+struct Run {
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    running: Running,
+    /// What the server acknowledged, for `check`.
+    #[arg(long, default_value = "percosql-bench.ledger")]
+    ledger: PathBuf,
+    /// The server's process, to count its processor time.
+    #[arg(long)]
+    server_pid: Option<u32>,
+    /// Writes the results as JSON.
+    #[arg(long)]
+    json: Option<PathBuf>,
+}
+
+#[allow(clippy::print_stdout)]
+async fn run_once(asked: Run) -> Result<()> {
+    let options = asked.running.options(asked.target.config()?, asked.ledger, asked.server_pid);
+    let measured = run::run(&options).await?;
+    print!("{}", table::table(&measured));
+    if let Some(path) = asked.json {
+        std::fs::write(path, format!("{:#}\n", json::json(&measured)))?;
+    }
+    Ok(())
+}
+
 /// What a DSN means.
 pub fn parse_dsn(dsn: &str) -> Result<Config> {
     let mut config: Config = dsn.parse().map_err(|error| Error::other(format!("{dsn}: {error}")))?;
@@ -112,10 +215,11 @@ impl Target {
 }
 
 /// Carries a command line out.
-pub async fn run(cli: Cli) -> Result<()> {
+pub async fn execute(cli: Cli) -> Result<()> {
     let Benchmark::Tpce(command) = cli.benchmark;
     match command {
         Command::Init(init) => load::init(&init.target.config()?, init.scale()?, init.jobs).await,
+        Command::Run(asked) => run_once(asked).await,
         Command::Cleanup(target) => cleanup::drop_all(&target.config()?).await,
     }
 }

@@ -1,9 +1,6 @@
 //! `percosql-bench`: benchmarks for any server that speaks PostgreSQL's protocol, from outside. Must not know PercoSQL's
 //! crates.
 
-// What only runs use comes before them.
-#![allow(dead_code, unused_imports)]
-
 mod cli;
 mod decimal;
 mod error;
@@ -17,7 +14,7 @@ use clap::Parser;
 #[tokio::main]
 #[allow(clippy::print_stderr)]
 async fn main() -> std::process::ExitCode {
-    match cli::run(cli::Cli::parse()).await {
+    match cli::execute(cli::Cli::parse()).await {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("percosql-bench: {error}");

@@ -4,9 +4,18 @@
 
 pub mod calendar;
 pub mod cleanup;
+pub mod client;
+pub mod cpu;
+pub mod inputs;
+pub mod ledger;
 pub mod load;
+pub mod market;
 pub mod population;
+pub mod report;
+pub mod run;
 pub mod scale;
 pub mod schema;
 pub mod setting;
+pub mod tally;
+pub mod transactions;
 pub mod words;

@@ -60,3 +60,20 @@ pub async fn store(client: &Client, scale: &Scale) -> Result<()> {
 pub async fn mark_loaded(client: &Client) -> Result<()> {
     Ok(client.batch_execute("insert into bench_setting values ('loaded', 'yes') on conflict do nothing").await?)
 }
+
+/// Notes whether a run left brokers' totals out, for the checks.
+pub async fn note_broker_mode(client: &Client, omitted: bool) -> Result<()> {
+    match omitted {
+        true => {
+            let sql = "insert into bench_setting values ('broker_totals', 'omitted') on conflict do nothing";
+            Ok(client.batch_execute(sql).await?)
+        }
+        false => Ok(()),
+    }
+}
+
+/// Whether a run left brokers' totals out.
+pub async fn broker_totals_omitted(client: &Client) -> Result<bool> {
+    let rows = client.query("select value from bench_setting where name = 'broker_totals'", &[]).await?;
+    Ok(!rows.is_empty())
+}

@@ -12,7 +12,8 @@ pub mod rows;
 mod securities;
 
 pub use accounts::Account;
-pub use fixed::TRADE_TYPES;
+pub use fixed::{TRADE_TYPES, TradeType};
+pub use securities::Wave;
 
 use super::scale::Scale;
 use rows::Rows;
@@ -36,7 +37,6 @@ pub mod purpose {
     pub const BROKER: u64 = 15;
     pub const CLIENT: u64 = 16;
     pub const MARKET: u64 = 17;
-    pub const MAINTENANCE: u64 = 18;
 }
 
 /// What is loaded in one transaction: a name that says so, and rows of some tables.
@@ -80,6 +80,14 @@ impl Population {
         let inverse_step = customers::inverse_step(scale.unit());
         let industries = market::industry_bounds(scale.companies());
         Population { scale, weights, inverse_step, industries }
+    }
+
+    pub fn sector_name(sector: i64) -> &'static str {
+        fixed::sector_name(sector)
+    }
+
+    pub fn industry_name(industry: i64) -> String {
+        fixed::industry_name(industry)
     }
 
     /// All work, the longest first.

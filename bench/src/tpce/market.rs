@@ -1,0 +1,165 @@
+//! [`Market`]: the emulated exchange. It executes market orders after a moment, keeps limit orders until the price wave meets
+//! them, and writes the ticker. Must not know the database: results and feeds go out by channels.
+
+use super::population::{Population, Wave, purpose};
+use super::transactions::{Submission, TickerEntry, TradeResult};
+use crate::random::Stream;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::mpsc;
+
+/// Entries of one Market-Feed.
+pub const ENTRIES: usize = 20;
+/// Shares that the ticker tells when a limit is met, and of trades of others.
+const LIMIT_QUANTITY: i64 = 375;
+const PADDING: [i64; 2] = [325, 425];
+
+/// What the market is told.
+pub enum Told {
+    Order(Submission),
+    /// A trade-result was committed.
+    Completed(TickerEntry),
+}
+
+/// A result that the market wants to be booked, and what the ticker then tells.
+pub struct Execution {
+    pub result: TradeResult,
+    pub entry: TickerEntry,
+}
+
+enum Due {
+    Execute(Submission),
+    LimitMet(TickerEntry),
+}
+
+/// The exchange's own state.
+pub struct Market {
+    population: Arc<Population>,
+    securities: HashMap<String, i64>,
+    stream: Stream,
+    began: Instant,
+    began_ms: i64,
+    due: BinaryHeap<Reverse<(Instant, u64)>>,
+    waiting: HashMap<u64, Due>,
+    next: u64,
+    met: VecDeque<TickerEntry>,
+    tape: Vec<TickerEntry>,
+    results: mpsc::UnboundedSender<Execution>,
+    feeds: mpsc::UnboundedSender<Vec<TickerEntry>>,
+    /// Results that are due and not yet booked.
+    backlog: Arc<AtomicUsize>,
+}
+
+impl Market {
+    pub fn new(
+        population: Arc<Population>,
+        seed: u64,
+        results: mpsc::UnboundedSender<Execution>,
+        feeds: mpsc::UnboundedSender<Vec<TickerEntry>>,
+        backlog: Arc<AtomicUsize>,
+    ) -> Market {
+        let securities = (0..population.scale.securities()).map(|place| (population.symbol(place), place)).collect();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Market {
+            population,
+            securities,
+            stream: Stream::of(seed, purpose::MARKET, 0),
+            began: Instant::now(),
+            began_ms: i64::try_from(now.as_millis()).unwrap_or(0),
+            due: BinaryHeap::new(),
+            waiting: HashMap::new(),
+            next: 0,
+            met: VecDeque::new(),
+            tape: Vec::new(),
+            results,
+            feeds,
+            backlog,
+        }
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.began_ms + i64::try_from(self.began.elapsed().as_millis()).unwrap_or(0)
+    }
+
+    fn later(&mut self, wait: Duration, what: Due) {
+        self.next += 1;
+        self.due.push(Reverse((Instant::now() + wait, self.next)));
+        self.waiting.insert(self.next, what);
+    }
+
+    /// Takes what it is told, and lets happen what is due, until nobody tells anything any more.
+    pub async fn trade(mut self, mut told: mpsc::UnboundedReceiver<Told>) {
+        loop {
+            let next = self.due.peek().map_or_else(|| Instant::now() + Duration::from_secs(1), |Reverse((at, _))| *at);
+            tokio::select! {
+                message = told.recv() => match message {
+                    Some(Told::Order(order)) => self.order(order),
+                    Some(Told::Completed(entry)) => self.completed(entry),
+                    None => return,
+                },
+                () = tokio::time::sleep_until(next.into()) => self.let_happen(),
+            }
+        }
+    }
+
+    fn wave(&self, symbol: &str) -> Wave {
+        Wave::of(self.securities.get(symbol).copied().unwrap_or(0))
+    }
+
+    fn order(&mut self, order: Submission) {
+        if order.at_once {
+            let wait = Duration::from_secs_f64(self.stream.exponential(1.0, 5.0));
+            return self.later(wait, Due::Execute(order));
+        }
+        let falling = order.trade_type != "TLS";
+        let wait = self.wave(&order.symbol).wait(self.now_ms(), order.bid, falling);
+        let wait = Duration::from_millis(wait.unsigned_abs());
+        let entry = TickerEntry { symbol: order.symbol, price: order.bid, quantity: LIMIT_QUANTITY };
+        self.later(wait, Due::LimitMet(entry));
+    }
+
+    fn let_happen(&mut self) {
+        let now = Instant::now();
+        while let Some(Reverse((at, number))) = self.due.peek().copied() {
+            if at > now {
+                return;
+            }
+            self.due.pop();
+            match self.waiting.remove(&number) {
+                Some(Due::Execute(order)) => self.execute(order),
+                Some(Due::LimitMet(entry)) => self.met.push_back(entry),
+                None => {}
+            }
+        }
+    }
+
+    fn execute(&self, order: Submission) {
+        let now = self.wave(&order.symbol).price(self.now_ms());
+        let price = match order.trade_type.as_str() {
+            "TLB" => now.min(order.bid),
+            "TLS" => now.max(order.bid),
+            _ => now,
+        };
+        let entry = TickerEntry { symbol: order.symbol, price, quantity: order.quantity };
+        self.backlog.fetch_add(1, Ordering::Relaxed);
+        // At the end of a run nobody receives.
+        let _ = self.results.send(Execution { result: TradeResult { trade: order.trade, price }, entry });
+    }
+
+    /// Each trade is on the tape, and something else with it: a limit that was met, or a trade of others.
+    fn completed(&mut self, entry: TickerEntry) {
+        self.tape.push(entry);
+        let padding = self.met.pop_front().unwrap_or_else(|| {
+            let security = self.stream.between(0, self.population.scale.securities() - 1);
+            let price = Wave::of(security).price(self.now_ms());
+            TickerEntry { symbol: self.population.symbol(security), price, quantity: *self.stream.pick(&PADDING) }
+        });
+        self.tape.push(padding);
+        if self.tape.len() >= ENTRIES {
+            let _ = self.feeds.send(std::mem::take(&mut self.tape));
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! What a run measured, shown: as a table, as JSON, as a page. Must not know how it was measured.
+
+pub mod json;
+pub mod table;
+
+/// Milliseconds of a histogram's microseconds.
+pub fn ms(micros: u64) -> f64 {
+    micros as f64 / 1000.0
+}

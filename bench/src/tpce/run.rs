@@ -1,0 +1,271 @@
+//! `tpce run`: customers, the market and the maintenance beside each other, for a while. Must not know what transactions do.
+
+use super::client::{Client, Isolation, Shared};
+use super::cpu;
+use super::inputs::Customers;
+use super::ledger::{Entry, Ledger};
+use super::market::{Execution, Market, Told};
+use super::population::Population;
+use super::scale::Scale;
+use super::setting;
+use super::tally::Tally;
+use super::transactions::{BrokerMode, Kind, Request, TickerEntry, trade_cleanup};
+use crate::error::Result;
+use crate::session::{Session, Style};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_postgres::Config;
+
+/// Orders wait while the market is so many results a client behind: the mix holds at any speed.
+const BEHIND: usize = 2;
+/// How long after the end a transaction may still take.
+const LAST_ORDERS: Duration = Duration::from_secs(60);
+
+/// How to run.
+#[derive(Clone)]
+pub struct Options {
+    pub config: Config,
+    pub clients: usize,
+    pub market_clients: usize,
+    pub duration: Duration,
+    pub ramp: Duration,
+    pub isolation: Isolation,
+    pub broker: BrokerMode,
+    pub style: Style,
+    pub seed: u64,
+    pub ledger: PathBuf,
+    pub maintenance: Duration,
+    pub server_pid: Option<u32>,
+    pub quiet: bool,
+}
+
+/// One second of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Second {
+    pub results: u64,
+    pub all: u64,
+    pub retries: u64,
+}
+
+/// What a run measured.
+pub struct Measured {
+    pub options: Options,
+    pub scale: Scale,
+    pub server: String,
+    pub took: Duration,
+    pub tally: Tally,
+    pub seconds: Vec<Second>,
+    /// Processor seconds of the server, when its process is known, and of this program.
+    pub server_cpu: Option<f64>,
+    pub client_cpu: f64,
+    pub canceled: usize,
+}
+
+impl Measured {
+    /// Completed Trade-Results per second.
+    pub fn results_per_second(&self) -> f64 {
+        self.tally.of(Kind::TradeResult).count as f64 / self.took.as_secs_f64().max(1e-9)
+    }
+
+    pub fn all_per_second(&self) -> f64 {
+        self.tally.total() as f64 / self.took.as_secs_f64().max(1e-9)
+    }
+}
+
+type Tallies = Vec<Arc<Mutex<Tally>>>;
+
+fn sum(tallies: &Tallies) -> Tally {
+    let mut all = Tally::default();
+    tallies.iter().for_each(|own| all.add(&own.lock().unwrap_or_else(PoisonError::into_inner)));
+    all
+}
+
+/// Runs; the ledger is complete afterwards.
+pub async fn run(options: &Options) -> Result<Measured> {
+    let mut session = Session::open(&options.config, Style::Prepared).await?;
+    let scale = setting::loaded(&session.client).await?;
+    let canceled = trade_cleanup::perform(&mut session, scale.last_trade_id() + 1).await?;
+    setting::note_broker_mode(&session.client, options.broker == BrokerMode::Omit).await?;
+    let (ledger, closing) = Ledger::create(&options.ledger)?;
+    note_before(&mut session, &ledger).await?;
+    let server = session.row("select version()", &[]).await?.text(0)?.to_string();
+    drop(session);
+
+    let population = Arc::new(Population::new(scale.clone()));
+    let (told, told_receiver) = mpsc::unbounded_channel();
+    let (results, results_receiver) = mpsc::unbounded_channel();
+    let (feeds, feeds_receiver) = mpsc::unbounded_channel();
+    let backlog = Arc::new(AtomicUsize::new(0));
+    let market = Market::new(Arc::clone(&population), options.seed, results, feeds, Arc::clone(&backlog));
+    let shared = Arc::new(Shared {
+        config: options.config.clone(),
+        style: options.style,
+        isolation: options.isolation,
+        broker: options.broker,
+        ledger: ledger.clone(),
+        told,
+        stop: AtomicBool::new(false),
+        measuring: AtomicBool::new(false),
+        backlog,
+    });
+
+    let mut tallies: Tallies = Vec::new();
+    let mut number = 0;
+    let mut client = |tallies: &mut Tallies| {
+        let tally = Arc::new(Mutex::new(Tally::default()));
+        tallies.push(Arc::clone(&tally));
+        number += 1;
+        Client::new(Arc::clone(&shared), tally, number)
+    };
+    let mut tasks = JoinSet::new();
+    for place in 0..options.clients {
+        let inputs = Customers::new(Arc::clone(&population), options.seed, place);
+        tasks.spawn(be_customers(client(&mut tallies), Arc::clone(&shared), inputs, BEHIND * options.market_clients));
+    }
+    let results_receiver = Arc::new(tokio::sync::Mutex::new(results_receiver));
+    for _ in 0..options.market_clients {
+        tasks.spawn(book_results(client(&mut tallies), Arc::clone(&shared), Arc::clone(&results_receiver)));
+    }
+    tasks.spawn(feed(client(&mut tallies), Arc::clone(&shared), feeds_receiver));
+    let inputs = Customers::new(Arc::clone(&population), options.seed, usize::MAX);
+    tasks.spawn(maintain(client(&mut tallies), Arc::clone(&shared), inputs, options.maintenance));
+    let market = tokio::spawn(market.trade(told_receiver));
+
+    watch(options, &tallies, &shared, None).await;
+    let cpu_before = (options.server_pid.and_then(cpu::seconds), cpu::own());
+    shared.measuring.store(true, Ordering::Relaxed);
+    let begin = Instant::now();
+    let mut seconds = Vec::new();
+    watch(options, &tallies, &shared, Some(&mut seconds)).await;
+    shared.measuring.store(false, Ordering::Relaxed);
+    let took = begin.elapsed();
+    let cpu_after = (options.server_pid.and_then(cpu::seconds), cpu::own());
+    shared.stop.store(true, Ordering::Relaxed);
+    // Whoever does not come to an end is left alone, and the ledger does not say that the run ended.
+    let ended = tokio::time::timeout(LAST_ORDERS, async { while tasks.join_next().await.is_some() {} }).await.is_ok();
+    tasks.abort_all();
+    market.abort();
+    if ended {
+        ledger.note(Entry::End);
+    }
+    let tally = sum(&tallies);
+    drop(shared);
+    drop(ledger);
+    // Tasks that were cut off hold the ledger for a moment.
+    while tasks.join_next().await.is_some() {}
+    let _ = market.await;
+    closing.close()?;
+    Ok(Measured {
+        options: options.clone(),
+        scale,
+        server,
+        took,
+        tally,
+        seconds,
+        server_cpu: cpu_after.0.zip(cpu_before.0).map(|(after, before)| after - before),
+        client_cpu: cpu_after.1 - cpu_before.1,
+        canceled,
+    })
+}
+
+/// What the ledger has to know of the time before.
+async fn note_before(session: &mut Session, ledger: &Ledger) -> Result<()> {
+    let trades = session.row("select count(*) from trade", &[]).await?.int(0)?;
+    let completed = session.row("select count(*) from trade where t_st_id = 'CMPT'", &[]).await?.int(0)?;
+    ledger.note(Entry::Start { trades, completed });
+    for row in session.rows("select lt_s_symb, lt_vol from last_trade order by lt_s_symb", &[]).await? {
+        ledger.note(Entry::Volume { symbol: row.text(0)?.to_string(), volume: row.int(1)? });
+    }
+    Ok(())
+}
+
+/// Says once a second how it goes, until the ramp (or what is measured) is over.
+#[allow(clippy::print_stderr)]
+async fn watch(options: &Options, tallies: &Tallies, shared: &Shared, mut seconds: Option<&mut Vec<Second>>) {
+    let begin = Instant::now();
+    let length = if seconds.is_some() { options.duration } else { options.ramp };
+    let mut before = (0, 0, 0);
+    while begin.elapsed() < length {
+        let next = Duration::from_secs(begin.elapsed().as_secs() + 1).min(length);
+        tokio::time::sleep_until((begin + next).into()).await;
+        let Some(seconds) = seconds.as_deref_mut() else {
+            if !options.quiet {
+                eprintln!("{:>5} s  ramp", begin.elapsed().as_secs());
+            }
+            continue;
+        };
+        let tally = sum(tallies);
+        let now = (tally.of(Kind::TradeResult).count, tally.total(), tally.retries());
+        let second = Second { results: now.0 - before.0, all: now.1 - before.1, retries: now.2 - before.2 };
+        before = now;
+        seconds.push(second);
+        if !options.quiet {
+            eprintln!(
+                "{:>5} s  {:>6} trade-results/s  {:>7} transactions/s  {:>5} retries/s  {:>5} errors  {:>4} results wait",
+                begin.elapsed().as_secs(),
+                second.results,
+                second.all,
+                second.retries,
+                tally.aborts(),
+                shared.backlog.load(Ordering::Relaxed),
+            );
+        }
+    }
+}
+
+async fn be_customers(mut client: Client, shared: Arc<Shared>, mut inputs: Customers, behind: usize) {
+    while !shared.stopped() {
+        let kind = inputs.draw();
+        while kind == Kind::TradeOrder && shared.backlog.load(Ordering::Relaxed) > behind && !shared.stopped() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        client.carry_out(&inputs.request(kind)).await;
+    }
+}
+
+async fn book_results(
+    mut client: Client,
+    shared: Arc<Shared>,
+    executions: Arc<tokio::sync::Mutex<mpsc::UnboundedReceiver<Execution>>>,
+) {
+    while !shared.stopped() {
+        let next = async { executions.lock().await.recv().await };
+        // Now and then it looks whether the run is over.
+        let Ok(Some(execution)) = tokio::time::timeout(Duration::from_millis(100), next).await else { continue };
+        let request = Request::TradeResult(execution.result);
+        if client.carry_out(&request).await.is_some() {
+            let _ = shared.told.send(Told::Completed(execution.entry));
+        }
+        shared.backlog.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+async fn feed(mut client: Client, shared: Arc<Shared>, mut feeds: mpsc::UnboundedReceiver<Vec<TickerEntry>>) {
+    while !shared.stopped() {
+        let Ok(Some(entries)) = tokio::time::timeout(Duration::from_millis(100), feeds.recv()).await else { continue };
+        let begin = Instant::now();
+        let mut done = 0;
+        for entry in entries {
+            done += usize::from(client.persist(&Request::MarketFeed(entry)).await.is_some());
+        }
+        client.measure(Kind::MarketFeed, begin, u64::from(done != super::market::ENTRIES), false);
+    }
+}
+
+async fn maintain(mut client: Client, shared: Arc<Shared>, mut inputs: Customers, every: Duration) {
+    let mut next = Instant::now() + every;
+    let mut n = 0;
+    while !shared.stopped() {
+        if Instant::now() < next {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        }
+        next += every;
+        client.carry_out(&inputs.maintenance(n)).await;
+        n += 1;
+    }
+}

@@ -1,0 +1,98 @@
+//! [`Tally`]: what was measured of each kind of transaction. Must not know how it is shown.
+
+use super::transactions::{KINDS, Kind};
+use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Latencies are kept in microseconds, to three digits, up to ten minutes.
+const LONGEST: u64 = 600_000_000;
+
+/// Of one kind.
+#[derive(Clone)]
+pub struct OfKind {
+    pub count: u64,
+    pub latency: Histogram<u64>,
+    pub rolled_back: u64,
+    pub warnings: u64,
+    /// Attempts that were tried again, by SQLSTATE.
+    pub retries: BTreeMap<String, u64>,
+    /// Transactions that were given up, by SQLSTATE, and what was said first.
+    pub aborts: BTreeMap<String, (u64, String)>,
+}
+
+#[derive(Clone)]
+pub struct Tally {
+    kinds: Vec<OfKind>,
+}
+
+/// An empty histogram.
+#[allow(clippy::expect_used)]
+fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LONGEST, 3).expect("bounds of ours, that are allowed")
+}
+
+impl Default for Tally {
+    fn default() -> Tally {
+        let empty = OfKind {
+            count: 0,
+            latency: histogram(),
+            rolled_back: 0,
+            warnings: 0,
+            retries: BTreeMap::new(),
+            aborts: BTreeMap::new(),
+        };
+        Tally { kinds: vec![empty; KINDS.len()] }
+    }
+}
+
+impl Tally {
+    pub fn of(&self, kind: Kind) -> &OfKind {
+        &self.kinds[kind.place()]
+    }
+
+    pub fn done(&mut self, kind: Kind, took: Duration, warnings: u64, rolled_back: bool) {
+        let own = &mut self.kinds[kind.place()];
+        own.count += 1;
+        own.warnings += warnings;
+        own.rolled_back += u64::from(rolled_back);
+        own.latency.saturating_record(u64::try_from(took.as_micros()).unwrap_or(LONGEST).max(1));
+    }
+
+    pub fn retried(&mut self, kind: Kind, code: &str) {
+        *self.kinds[kind.place()].retries.entry(code.to_string()).or_default() += 1;
+    }
+
+    pub fn aborted(&mut self, kind: Kind, code: &str, said: String) {
+        self.kinds[kind.place()].aborts.entry(code.to_string()).or_insert((0, said)).0 += 1;
+    }
+
+    pub fn add(&mut self, other: &Tally) {
+        for (own, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
+            own.count += theirs.count;
+            own.warnings += theirs.warnings;
+            own.rolled_back += theirs.rolled_back;
+            // The bounds are the same, so nothing is refused.
+            let _ = own.latency.add(&theirs.latency);
+            for (code, count) in &theirs.retries {
+                *own.retries.entry(code.clone()).or_default() += count;
+            }
+            for (code, (count, said)) in &theirs.aborts {
+                own.aborts.entry(code.clone()).or_insert((0, said.clone())).0 += count;
+            }
+        }
+    }
+
+    /// All that were carried out. Maintenance is beside the mix.
+    pub fn total(&self) -> u64 {
+        KINDS.iter().filter(|kind| **kind != Kind::DataMaintenance).map(|kind| self.of(*kind).count).sum()
+    }
+
+    pub fn retries(&self) -> u64 {
+        self.kinds.iter().flat_map(|own| own.retries.values()).sum()
+    }
+
+    pub fn aborts(&self) -> u64 {
+        self.kinds.iter().flat_map(|own| own.aborts.values().map(|(count, _)| count)).sum()
+    }
+}
