@@ -127,7 +127,7 @@ impl DmlPlanner {
     /// What looks again at rows that changed while they were waited for.
     fn recheck(&self, inputs: &[&LogicalPlan], target: Option<&TableReference>) -> Result<Option<Recheck>> {
         Ok(match (inputs.first(), target) {
-            (Some(input), Some(target)) => Some(Recheck::new(input, std::slice::from_ref(target), &self.slots)?),
+            (Some(input), Some(target)) => Some(Recheck::new(input, std::slice::from_ref(target), &self.slots)),
             _ => None,
         })
     }
@@ -203,7 +203,7 @@ impl ExtensionPlanner for DmlPlanner {
             let count = |expr: &Expr| planner.create_physical_expr(expr, &empty, session, context);
             let taken = (lock.skip.as_ref().map(count).transpose()?, lock.fetch.as_ref().map(count).transpose()?);
             let names: Vec<TableReference> = lock.tables.iter().map(|table| table.name.clone()).collect();
-            let recheck = logical_inputs.first().map(|input| Recheck::new(input, &names, &self.slots)).transpose()?;
+            let recheck = logical_inputs.first().map(|input| Recheck::new(input, &names, &self.slots));
             let recheck = recheck.ok_or_else(|| DataFusionError::Internal("row locks have one input".into()))?;
             let (tables, input) = (lock.tables.clone(), input()?.clone());
             return Ok(Some(Arc::new(LockRowsExec::new(tables, input, taken, Arc::new(recheck), self.slots.clone()))));

@@ -19,7 +19,8 @@ use std::sync::Arc;
 
 /// What runs again. One for each operator that locks what it finds.
 pub struct Recheck {
-    logical: LogicalPlan,
+    input: LogicalPlan,
+    tables: Vec<TableReference>,
     slots: Arc<Slots>,
     /// Of each table, in the order in which they were given.
     rows: Vec<Arc<RecheckRows>>,
@@ -34,14 +35,21 @@ impl fmt::Debug for Recheck {
 }
 
 impl Recheck {
-    /// Of the optimised plan of an operator's input, whose scans under the names `tables` are to be replaced.
-    pub fn new(input: &LogicalPlan, tables: &[TableReference], slots: &Arc<Slots>) -> Result<Recheck> {
-        let rows: Vec<Arc<RecheckRows>> = tables.iter().map(|_| Arc::default()).collect();
-        let replaced = input.clone().transform_up(|node| {
+    /// Of the optimised plan of an operator's input, whose scans under the names `tables` are to be replaced. Nothing is done
+    /// about it yet: most statements are planned often and meet no changed row.
+    pub fn new(input: &LogicalPlan, tables: &[TableReference], slots: &Arc<Slots>) -> Recheck {
+        let rows = tables.iter().map(|_| Arc::default()).collect();
+        let (input, tables) = (input.clone(), tables.to_vec());
+        Recheck { input, tables, slots: slots.clone(), rows, planned: tokio::sync::Mutex::default() }
+    }
+
+    /// The input over the rows at hand.
+    fn replaced(&self) -> Result<LogicalPlan> {
+        let replaced = self.input.clone().transform_up(|node| {
             let LogicalPlan::TableScan(mut scan) = node else { return Ok(Transformed::no(node)) };
-            let place = tables.iter().position(|table| *table == scan.table_name);
+            let place = self.tables.iter().position(|table| *table == scan.table_name);
             let (Some(rows), Some(table)) =
-                (place.and_then(|place| rows.get(place)), scan.source.downcast_ref::<Table>())
+                (place.and_then(|place| self.rows.get(place)), scan.source.downcast_ref::<Table>())
             else {
                 return Ok(Transformed::no(LogicalPlan::TableScan(scan)));
             };
@@ -50,7 +58,7 @@ impl Recheck {
             scan.fetch = None;
             Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
         })?;
-        Ok(Recheck { logical: replaced.data, slots: slots.clone(), rows, planned: tokio::sync::Mutex::default() })
+        Ok(replaced.data)
     }
 
     /// What the plan makes of these rows: of each table those that stand for it.
@@ -59,7 +67,7 @@ impl Recheck {
         let engine = context.session.database()?.engine();
         let plan = match planned.take() {
             Some(plan) => reset_plan_states(plan)?,
-            None => engine.plan_filled(&self.logical, &self.slots).await?,
+            None => engine.plan_filled(&self.replaced()?, &self.slots).await?,
         };
         if plan.output_partitioning().partition_count() != 1 {
             return Err(SqlError::internal("a plan over few rows has several partitions"));
