@@ -1,10 +1,11 @@
 //! [`AdvisoryLocks`]: what a session holds of advisory locks (PostgreSQL's manual, chapters 13.3.5 and 9.27.10): for itself,
 //! as often as it took them, or for its transaction. Must not know functions.
 
+use super::lock_tag;
 use super::outcome::Notice;
 use crate::error::{Result, state};
 use crate::types::Oid;
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -39,20 +40,12 @@ impl AdvisoryKey {
     }
     /// As others are told of it.
     pub fn tag(&self) -> Bytes {
-        let mut tag = BytesMut::with_capacity(14);
-        tag.put_u8(ADVISORY);
-        tag.put_u32(self.database);
-        tag.put_u32(self.class);
-        tag.put_u32(self.object);
-        tag.put_u8(self.numbers);
-        tag.freeze()
+        lock_tag::of(ADVISORY, &[self.database, self.class, self.object, u32::from(self.numbers)])
     }
     /// The key in a tag; `None` when it is of something else.
     pub fn from_tag(tag: &[u8]) -> Option<AdvisoryKey> {
-        let number = |at: usize| Some(u32::from_be_bytes(tag.get(at..at + 4)?.try_into().ok()?));
-        let is_one = tag.first() == Some(&ADVISORY) && tag.len() == 14;
-        is_one.then_some(())?;
-        Some(AdvisoryKey { database: number(1)?, class: number(5)?, object: number(9)?, numbers: *tag.get(13)? })
+        let [database, class, object, numbers] = lock_tag::numbers(tag, ADVISORY)?;
+        Some(AdvisoryKey { database, class, object, numbers: u8::try_from(numbers).ok()? })
     }
 }
 

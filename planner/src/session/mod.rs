@@ -14,6 +14,7 @@ pub mod cursors;
 pub mod database;
 mod dispatch;
 pub mod exported;
+mod lock_tag;
 pub mod notification;
 pub mod outcome;
 pub mod prepared;

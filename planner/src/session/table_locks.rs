@@ -2,13 +2,14 @@
 //! holds ROW EXCLUSIVE, who locks its rows ROW SHARE; who only reads it holds nothing, for no mode keeps readers out. Where one
 //! process has all locks.
 
+use super::lock_tag;
 use crate::catalog::acl::{DELETE, INSERT, Kind, SELECT, TRUNCATE, UPDATE};
 use crate::catalog::{Catalog, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 pub use crate::parse::TableLockMode;
 use crate::session::settings::Settings;
 use crate::types::Oid;
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use txn::Transaction;
 use txn::locks::{LockFailure, LockMode, LockName, LockWait};
 
@@ -17,17 +18,12 @@ pub const TABLE: u8 = 2;
 
 /// As others are told of a table.
 fn tag(database: Oid, table: Oid) -> Bytes {
-    let mut tag = BytesMut::with_capacity(9);
-    tag.put_u8(TABLE);
-    tag.put_u32(database);
-    tag.put_u32(table);
-    tag.freeze()
+    lock_tag::of(TABLE, &[database, table])
 }
 
 /// Database and table of a tag; `None` when it is of something else.
 pub fn from_tag(tag: &[u8]) -> Option<(Oid, Oid)> {
-    let number = |at: usize| Some(u32::from_be_bytes(tag.get(at..at + 4)?.try_into().ok()?));
-    if tag.first() == Some(&TABLE) && tag.len() == 9 { Some((number(1)?, number(5)?)) } else { None }
+    lock_tag::numbers(tag, TABLE).map(|[database, table]| (database, table))
 }
 
 /// The mode as the lock table knows it.
