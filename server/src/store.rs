@@ -75,6 +75,8 @@ pub async fn open(config: &Config) -> Result<OpenStore, String> {
     let options = TransactionStoreOptions {
         spill_dir: Some(config.data_dir.join("spill")),
         validated: planner::catalog::keys::rows_of_users(),
+        // Who has no address cannot be asked for timestamps, so nobody else writes.
+        alone: config.advertise.is_none(),
         ..TransactionStoreOptions::default()
     };
     let opened = TransactionStore::open(store, oracle, Arc::clone(&env), options).await;

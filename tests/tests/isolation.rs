@@ -161,7 +161,17 @@ async fn anomalies() {
     same("anomalies.txt").await;
 }
 
-/// Over Bigtable, where READ COMMITTED runs as snapshot isolation: the levels above it.
+/// Over Bigtable a server that has the store to itself locks rows as over the embedded store.
+#[tokio::test]
+async fn alone_over_bigtable() {
+    let bigtable = Bigtable::start();
+    let server = bigtable.table().serve();
+    for file in ["read_committed.txt", "row_locks.txt", "locks.txt", "anomalies.txt"] {
+        same_on(&server, file, &|_| true).await;
+    }
+}
+
+/// One of several servers over Bigtable, where READ COMMITTED runs as snapshot isolation: the levels above it.
 #[tokio::test]
 async fn anomalies_over_bigtable() {
     let bigtable = Bigtable::start();

@@ -12,6 +12,7 @@ use crate::snapshot::Snapshot;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -26,7 +27,7 @@ const PUSHES: u32 = 8;
 impl CommitJob {
     /// From the first lock to the primary's commit.
     pub(crate) async fn decide_by_row(&mut self) -> Result<Timestamp> {
-        self.start_ts = self.snapshot.ts();
+        self.start_ts = self.first_snapshot.ts();
         let (first, _) = self.buffer.final_writes(&Bytes::new(), 1, 0)?;
         let Some(first) = first.into_iter().next() else { return Ok(self.snapshot.ts()) };
         self.primary = self.choose_primary(first.key)?;
@@ -105,18 +106,22 @@ impl CommitJob {
         if self.unchanged.is_empty() {
             return Ok(());
         }
+        let since: HashMap<&Bytes, Timestamp> =
+            self.unchanged.iter().map(|(key, since)| (key, self.unchanged_since(*since))).collect();
+        let first = since.values().copied().min().unwrap_or(self.snapshot.ts());
         let filter = ReadFilter::new().with(Family::Lock, TimestampRange::up_to(commit_ts), usize::MAX).with(
             Family::Write,
-            TimestampRange::after(self.snapshot.ts()),
+            TimestampRange::after(first),
             1,
         );
-        let keys: Vec<Bytes> = self.unchanged.iter().map(|(key, _)| key.clone()).collect();
+        let keys: Vec<Bytes> = since.keys().map(|key| (*key).clone()).collect();
         let mut backoff = Backoff::new(self.store.env.clone(), self.store.options.lock_wait);
         loop {
             let rows = self.store.store.read(&keys, &filter).await?;
             let mut held = None;
             for row in &rows {
-                if let Some(change) = row.newest(Family::Write) {
+                let after = since.get(&row.key).copied().unwrap_or(first);
+                if let Some(change) = row.newest(Family::Write).filter(|change| change.timestamp > after) {
                     return Err(self.conflict(&row.key, ConflictKind::Condition, change.timestamp));
                 }
                 let changes = LockStrength::Share.conflicting_classes();
@@ -155,7 +160,7 @@ impl CommitJob {
                 }
             }
             store.fail_points().pass(failpoint::BEFORE_COMMIT_PRIMARY).await?;
-            self.snapshot.check_age(store)?;
+            self.first_snapshot.check_age(store)?;
             let mutations = roll_forward_mutations(self.start_ts, commit_ts, &lock);
             *sent = true;
             let failed = match store.store.check_and_mutate(self.primary.clone(), vec![exactly(&cell)], mutations).await
@@ -252,7 +257,7 @@ impl CommitJob {
         }
         let mut patience = Backoff::within(self.store.env.clone(), STORE_PATIENCE);
         loop {
-            self.snapshot.check_age(&self.store)?;
+            self.first_snapshot.check_age(&self.store)?;
             match self.store.store.mutate_rows(rows.clone()).await {
                 Ok(()) => return Ok(()),
                 Err(error) if is_passing(&error) && patience.pause().await => {}

@@ -41,6 +41,8 @@ pub(crate) const STORE_PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct CommitJob {
     pub(crate) store: Arc<TransactionStore>,
     pub(crate) snapshot: Arc<Snapshot>,
+    /// The first of its snapshots: its name over rows, and how old it is.
+    pub(crate) first_snapshot: Arc<Snapshot>,
     pub(crate) buffer: Buffer,
     /// Identity; zero until it is needed.
     pub(crate) start_ts: Timestamp,
@@ -78,6 +80,7 @@ impl CommitJob {
     ) -> Self {
         CommitJob {
             store,
+            first_snapshot: snapshot.clone(),
             snapshot,
             buffer,
             start_ts: start_ts.unwrap_or(Timestamp::ZERO),
@@ -261,13 +264,17 @@ impl CommitJob {
 
     /// The conditions of [`crate::Transaction::require_unchanged`].
     fn unchanged_conditions(&self) -> impl Iterator<Item = CommitCondition> + '_ {
-        let snapshot_ts = self.snapshot.ts();
         self.unchanged.iter().map(move |(key, since)| CommitCondition {
             key: key.clone(),
             family: Family::Write,
-            none_after: if *since == Timestamp::ZERO { snapshot_ts } else { *since },
+            none_after: self.unchanged_since(*since),
             class: ClassRange::ANY,
         })
+    }
+
+    /// Since when such a key had to stay unchanged; zero: since the snapshot.
+    pub(crate) fn unchanged_since(&self, since: Timestamp) -> Timestamp {
+        if since == Timestamp::ZERO { self.snapshot.ts() } else { since }
     }
 
     /// No lock that may become a write of such a key: a two-phase commit whose outcome, or whose

@@ -38,7 +38,7 @@ impl CommitJob {
                 Either::Right(_) => return,
             }
             // Nobody minds a missed one; an end by others stops the wave, and so does an age at which it cannot commit.
-            let beaten = match self.snapshot.check_age(&self.store) {
+            let beaten = match self.first_snapshot.check_age(&self.store) {
                 Ok(()) => self.beat().await,
                 Err(error) => Err(error),
             };

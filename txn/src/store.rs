@@ -50,6 +50,8 @@ pub struct TransactionStoreOptions {
     /// Rows whose reads are validated at that level. What lies elsewhere is guarded otherwise
     /// ([`Transaction::require_unchanged`]), or need not be.
     pub validated: RowRange,
+    /// No other process writes to the store: this one can hold all locks in memory. Always so where one log holds every row.
+    pub alone: bool,
     /// Commit in two phases even where one would do. For tests.
     pub always_two_phase: bool,
 }
@@ -68,6 +70,7 @@ impl Default for TransactionStoreOptions {
             parallel_rows: 256,
             read_set_bytes: 16 << 20,
             validated: RowRange::all(),
+            alone: false,
             always_two_phase: false,
         }
     }
@@ -164,6 +167,11 @@ impl TransactionStore {
 
     /// Whether rows can be locked so that others wait for them: one process has all locks.
     pub fn can_lock_rows(&self) -> bool {
+        self.has_one_log() || self.options.alone
+    }
+
+    /// Whether one log holds every row: then commits are published one after the other.
+    pub fn has_one_log(&self) -> bool {
         self.store.atomic().is_some()
     }
 

@@ -116,6 +116,8 @@ pub(crate) struct Shared {
     fresh: Mutex<Vec<RowRange>>,
     /// Its commit ended without anybody knowing how: it counts as in progress until a restart.
     undetermined: AtomicBool,
+    /// The first snapshot of a statement, where each has one of its own: over rows it names the transaction.
+    first_snapshot: Mutex<Option<Arc<Snapshot>>>,
     pub(crate) row_locks: RowLocks,
     pub(crate) counts: ReadCounts,
     /// What it has read, where that is validated.
@@ -136,7 +138,10 @@ impl Transaction {
     pub(crate) fn new(store: Arc<TransactionStore>, options: TransactionOptions, locker: Option<Arc<Locker>>) -> Self {
         let TransactionStoreOptions { buffer_limit_bytes, early_prewrite_bytes, spill_dir, .. } = &store.options;
         let limit = match store.store.atomic() {
-            None if spill_dir.is_some() => *buffer_limit_bytes.min(early_prewrite_bytes),
+            // What is locked early is held against its transaction's only snapshot.
+            None if spill_dir.is_some() && options.isolation.has_one_snapshot() => {
+                *buffer_limit_bytes.min(early_prewrite_bytes)
+            }
             _ => *buffer_limit_bytes,
         };
         let buffer = Buffer::new(limit, spill_dir.clone());
@@ -154,6 +159,7 @@ impl Transaction {
             unchanged: Mutex::default(),
             fresh: Mutex::default(),
             undetermined: AtomicBool::new(false),
+            first_snapshot: Mutex::default(),
             row_locks: RowLocks::new(locker),
             counts: ReadCounts::default(),
             reads,
@@ -210,6 +216,7 @@ impl Transaction {
         let snapshot = Arc::new(self.shared.store.take_snapshot(self.shared.options.as_of).await?);
         if self.isolation() == Isolation::ReadCommitted {
             self.shared.row_locks.reads_at(self.command(), snapshot.ts());
+            self.shared.first_snapshot.lock().get_or_insert_with(|| snapshot.clone());
         }
         let mut slot = self.snapshot.write();
         if self.shared.state.read().ended {
@@ -309,7 +316,7 @@ impl Transaction {
     /// its own, what was spilled is locked then. Errors: a conflict met there.
     pub async fn write(&self, writes: Vec<Write>) -> Result<()> {
         let options = &self.shared.options;
-        let past = options.as_of.is_some() && !(options.imports && self.shared.store.can_lock_rows());
+        let past = options.as_of.is_some() && !(options.imports && self.shared.store.has_one_log());
         if options.read_only || past {
             return Err(TxnError::Invalid("the transaction is read-only"));
         }
@@ -324,7 +331,7 @@ impl Transaction {
             }
             buffer.has_unsent()
         };
-        if spilled && self.shared.store.store.atomic().is_none() {
+        if spilled && self.shared.store.store.atomic().is_none() && self.isolation().has_one_snapshot() {
             self.prewrite_spilled().await?;
         }
         Ok(())
@@ -389,7 +396,11 @@ impl Transaction {
         // Where commits are not published by one committer, it is the snapshot's timestamp.
         let snapshot_ts = match self.shared.store.store.atomic() {
             Some(_) => None,
-            None => Some(self.snapshot_ts().await?),
+            None => {
+                let snapshot = self.snapshot().await?;
+                let first = self.shared.first_snapshot.lock().clone();
+                Some(first.unwrap_or(snapshot).ts())
+            }
         };
         let _taking = self.shared.taking.lock().await;
         if let Some(start_ts) = self.shared.state.read().start_ts {
@@ -438,13 +449,10 @@ impl Transaction {
         let by_row = shared.store.store.atomic().is_none();
         // Held until the commit was published.
         let one_snapshot = shared.options.isolation.has_one_snapshot();
-        let unlooking = match one_snapshot {
-            true if !by_row => shared.store.locks.unlooking_commit(),
-            _ => None,
-        };
+        let looks = one_snapshot && shared.store.can_lock_rows();
+        let unlooking = if looks { shared.store.locks.unlooking_commit() } else { None };
         if unlooking.is_none()
-            && !by_row
-            && one_snapshot
+            && looks
             && let Err(error) = shared.lock_writes(|from| buffer.final_writes(from, LOCKED_AT_ONCE, LOCKED_BYTES)).await
         {
             self.forget(start_ts);
@@ -454,6 +462,9 @@ impl Transaction {
         let mut job =
             CommitJob::new(shared.store.clone(), snapshot, buffer, start_ts, unchanged, shared.options.durable);
         job.bases = shared.row_locks.bases();
+        if let Some(first) = shared.first_snapshot.lock().take() {
+            job.first_snapshot = first;
+        }
         job.reads = shared.reads.as_ref().map(ReadSet::ranges);
         if by_row {
             job.fresh = self.fresh();

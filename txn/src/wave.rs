@@ -186,7 +186,7 @@ impl CommitJob {
         let write = &write;
         let class = write.strength.conflicting_classes();
         let none = |family, range, class| Condition::NoCell { family, range, class, except: None };
-        let newer = TimestampRange::after(self.snapshot.ts());
+        let newer = TimestampRange::after(self.since(write));
         let own = TimestampRange::at(self.start_ts);
         let conditions = vec![
             no_lock(write.strength, None),
@@ -200,7 +200,7 @@ impl CommitJob {
         let mut patience = Backoff::within(self.store.env.clone(), STORE_PATIENCE);
         let mut cleared = 0;
         loop {
-            self.snapshot.check_age(&self.store)?;
+            self.first_snapshot.check_age(&self.store)?;
             let value = self.fresh_lock(write).encode();
             let mutations = self.lock_mutations(write, value.clone());
             let lock = Cell { family: Family::Lock, timestamp: self.start_ts, value };
@@ -270,7 +270,8 @@ impl CommitJob {
     /// Finds what refused a prewrite: our own lock, written by an attempt whose answer was lost, is
     /// returned. `None`: what was in the way is gone.
     async fn why_refused(&self, write: &FinalWrite, backoff: &mut Backoff) -> Result<Option<Cell>> {
-        let since = TimestampRange::after(self.snapshot.ts().previous());
+        let base = self.since(write);
+        let since = TimestampRange::after(base.min(self.start_ts).previous());
         let filter = ReadFilter::new()
             .with(Family::Lock, TimestampRange::at(self.start_ts), 1)
             .with(Family::Write, since, usize::MAX)
@@ -287,7 +288,7 @@ impl CommitJob {
             return Ok(Some(own.clone()));
         }
         for cell in cells() {
-            if cell.timestamp <= self.snapshot.ts() || !class.contains(&cell.value) {
+            if cell.timestamp <= base || !class.contains(&cell.value) {
                 continue;
             }
             // Names whoever wrote it: a record that cannot be read is damage, not a conflict.

@@ -344,7 +344,7 @@ impl TransactionBlock {
                 "a snapshot-importing transaction must have isolation level SERIALIZABLE or REPEATABLE READ",
             ));
         }
-        if !read_only && !self.database.transactions().can_lock_rows() {
+        if !read_only && !self.database.transactions().has_one_log() {
             return Err(SqlError::unsupported(
                 "a transaction that writes and imports a snapshot, on a store of several servers",
             )

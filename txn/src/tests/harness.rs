@@ -63,10 +63,6 @@ fn rows(path: Path, oracle: &Arc<Oracle>) -> (StoreRef, Option<Arc<MemoryStore>>
 }
 
 impl World {
-    pub(crate) async fn new(env: Arc<SimEnv>, path: Path) -> World {
-        World::with(env, path, options(path)).await
-    }
-
     pub(crate) async fn with(env: Arc<SimEnv>, path: Path, options: TransactionStoreOptions) -> World {
         let oracle = Oracle::new(env.clone());
         let (raw, memory) = rows(path, &oracle);
@@ -133,12 +129,25 @@ pub(crate) fn on_every_path<Work: Future<Output = ()> + Send + 'static>(test: im
 }
 
 pub(crate) fn on_paths<Work: Future<Output = ()> + Send + 'static>(paths: &[Path], test: impl Fn(World) -> Work) {
+    on_paths_with(paths, options, test);
+}
+
+/// The same by a node that has every store to itself, so that it holds all locks.
+pub(crate) fn on_paths_alone<Work: Future<Output = ()> + Send + 'static>(test: impl Fn(World) -> Work) {
+    on_paths_with(&PATHS, |path| TransactionStoreOptions { alone: true, ..options(path) }, test);
+}
+
+fn on_paths_with<Work: Future<Output = ()> + Send + 'static>(
+    paths: &[Path],
+    options: impl Fn(Path) -> TransactionStoreOptions,
+    test: impl Fn(World) -> Work,
+) {
     for path in paths {
         eprintln!("path {path:?}");
         let env = SimEnv::new(1);
         let for_world = env.clone();
-        let path = *path;
-        let world = env.block_on(async move { World::new(for_world, path).await }).unwrap();
+        let (path, options) = (*path, options(*path));
+        let world = env.block_on(async move { World::with(for_world, path, options).await }).unwrap();
         env.block_on(test(world)).unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! Rows that are locked while others wait, and statements with snapshots of their own: on engines with one log.
+//! Rows that are locked while others wait, and statements with snapshots of their own: where one process has all locks.
 
 use super::harness::*;
 use crate::locks::{LockFailure, LockWait};
@@ -9,7 +9,6 @@ use std::time::Duration;
 use storage::Env;
 use storage::testing::SimEnv;
 
-const HERE: [Path; 2] = [Path::OnePhase, Path::Embedded];
 const FOREVER: LockWait = LockWait::For(None);
 
 fn read_committed(world: &World) -> Arc<Transaction> {
@@ -30,7 +29,7 @@ async fn newest(transaction: &Transaction, name: &str) -> Option<String> {
 
 #[test]
 fn each_statement_has_a_snapshot_of_its_own() {
-    on_paths(&HERE, |world| async move {
+    on_paths_alone(|world| async move {
         world.set("a", "1").await;
         let (transaction, at_snapshot) = (read_committed(&world), world.begin());
         let first = transaction.for_statement();
@@ -47,7 +46,7 @@ fn each_statement_has_a_snapshot_of_its_own() {
 
 #[test]
 fn a_locked_row_is_waited_for_and_told_to_have_changed() {
-    on_paths(&HERE, |world| async move {
+    on_paths_alone(|world| async move {
         world.set("a", "1").await;
         let (one, two) = (read_committed(&world), read_committed(&world));
         assert_eq!(lock_row(&one, "a").await, Ok(LockedRow::Same));
@@ -69,7 +68,7 @@ fn a_locked_row_is_waited_for_and_told_to_have_changed() {
 
 #[test]
 fn at_snapshot_level_a_changed_row_is_a_conflict() {
-    on_paths(&HERE, |world| async move {
+    on_paths_alone(|world| async move {
         world.set("a", "1").await;
         let transaction = world.begin();
         get(&transaction, "a").await;
@@ -81,7 +80,7 @@ fn at_snapshot_level_a_changed_row_is_a_conflict() {
 
 #[test]
 fn nobody_commits_to_a_row_that_another_has_locked() {
-    on_paths(&HERE, |world| async move {
+    on_paths_alone(|world| async move {
         world.set("a", "1").await;
         for (changes, conflict) in [(false, None), (true, Some(ConflictKind::Write))] {
             let holder = read_committed(&world);
@@ -106,7 +105,7 @@ fn nobody_commits_to_a_row_that_another_has_locked() {
 
 #[test]
 fn a_commit_waits_no_longer_than_it_may() {
-    on_paths(&HERE, |world| async move {
+    on_paths_alone(|world| async move {
         let holder = world.begin();
         lock_row(&holder, "a").await.unwrap();
         let writer = world.begin();
@@ -123,7 +122,7 @@ fn a_commit_waits_no_longer_than_it_may() {
 
 #[test]
 fn what_was_not_locked_is_held_against_commits_since_its_statement() {
-    on_paths(&HERE, |world| async move {
+    on_paths_alone(|world| async move {
         world.set("a", "1").await;
         let transaction = read_committed(&world);
         let first = transaction.for_statement();
@@ -141,7 +140,7 @@ fn what_was_not_locked_is_held_against_commits_since_its_statement() {
 
 #[test]
 fn rolling_back_to_a_command_gives_its_locks_back() {
-    on_paths(&HERE, |world| async move {
+    on_paths_alone(|world| async move {
         let holder = world.begin();
         lock_row(&holder, "a").await.unwrap();
         let savepoint = holder.advance_command();
@@ -159,7 +158,7 @@ fn rolling_back_to_a_command_gives_its_locks_back() {
 
 #[test]
 fn a_deadlock_ends_one_of_both() {
-    on_paths(&HERE, |world| async move {
+    on_paths_alone(|world| async move {
         let (one, two) = (read_committed(&world), read_committed(&world));
         lock_row(&one, "a").await.unwrap();
         lock_row(&two, "b").await.unwrap();
@@ -180,12 +179,13 @@ fn a_deadlock_ends_one_of_both() {
 #[test]
 fn counts_are_never_lost() {
     for seed in 0..60 {
-        for path in HERE {
+        for path in [Path::OnePhase, Path::Embedded, Path::ByRow] {
             let env = SimEnv::new(seed);
             let for_world = env.clone();
             env.clone()
                 .block_on(async move {
-                    let world = World::new(for_world, path).await;
+                    let options = TransactionStoreOptions { alone: true, ..options(path) };
+                    let world = World::with(for_world, path, options).await;
                     for row in ["a", "b"] {
                         world.set(row, "0").await;
                     }
