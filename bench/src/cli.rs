@@ -7,7 +7,7 @@ use crate::tpce::report::{json, table};
 use crate::tpce::run::Options;
 use crate::tpce::scale::Scale;
 use crate::tpce::transactions::BrokerMode;
-use crate::tpce::{cleanup, load, run};
+use crate::tpce::{check, cleanup, load, run};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -34,6 +34,8 @@ enum Command {
     Init(Init),
     /// Runs all transactions for a while and reports.
     Run(Run),
+    /// Checks that everything holds that must, after a load or a run.
+    Check(Check),
     /// Drops everything that init made.
     Cleanup(Target),
 }
@@ -187,6 +189,15 @@ struct Run {
     json: Option<PathBuf>,
 }
 
+#[derive(Args)]
+struct Check {
+    #[command(flatten)]
+    target: Target,
+    /// The ledger of the last run: what it says is held against the tables too.
+    #[arg(long)]
+    ledger: Option<PathBuf>,
+}
+
 #[allow(clippy::print_stdout)]
 async fn run_once(asked: Run) -> Result<()> {
     let options = asked.running.options(asked.target.config()?, asked.ledger, asked.server_pid);
@@ -220,6 +231,7 @@ pub async fn execute(cli: Cli) -> Result<()> {
     match command {
         Command::Init(init) => load::init(&init.target.config()?, init.scale()?, init.jobs).await,
         Command::Run(asked) => run_once(asked).await,
+        Command::Check(asked) => check::check(&asked.target.config()?, asked.ledger.as_deref()).await,
         Command::Cleanup(target) => cleanup::drop_all(&target.config()?).await,
     }
 }

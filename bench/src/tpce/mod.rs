@@ -3,6 +3,7 @@
 //! published results.
 
 pub mod calendar;
+pub mod check;
 pub mod cleanup;
 pub mod client;
 pub mod cpu;
