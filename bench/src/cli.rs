@@ -3,11 +3,11 @@
 use crate::error::{Error, Result};
 use crate::session::Style;
 use crate::tpce::client::Isolation;
-use crate::tpce::report::{json, table};
+use crate::tpce::report::{html, json, table};
 use crate::tpce::run::Options;
 use crate::tpce::scale::Scale;
 use crate::tpce::transactions::BrokerMode;
-use crate::tpce::{check, cleanup, load, run};
+use crate::tpce::{check, cleanup, compare, load, run};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -36,6 +36,8 @@ enum Command {
     Run(Run),
     /// Checks that everything holds that must, after a load or a run.
     Check(Check),
+    /// Runs on two servers in turn and tells how they compare.
+    Compare(Compare),
     /// Drops everything that init made.
     Cleanup(Target),
 }
@@ -187,6 +189,9 @@ struct Run {
     /// Writes the results as JSON.
     #[arg(long)]
     json: Option<PathBuf>,
+    /// Writes the results as a page.
+    #[arg(long)]
+    html: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -206,6 +211,39 @@ async fn run_once(asked: Run) -> Result<()> {
     if let Some(path) = asked.json {
         std::fs::write(path, format!("{:#}\n", json::json(&measured)))?;
     }
+    if let Some(path) = asked.html {
+        std::fs::write(path, html::page(&measured))?;
+    }
+    Ok(())
+}
+
+#[derive(Args)]
+struct Compare {
+    /// The two servers, A and B; both must be loaded.
+    #[arg(long, required = true)]
+    dsn: Vec<String>,
+    #[command(flatten)]
+    running: Running,
+    /// How often both run.
+    #[arg(long, default_value_t = 5)]
+    pairs: usize,
+    /// The servers' processes in the same order, to compare their processor time.
+    #[arg(long)]
+    server_pid: Vec<u32>,
+    /// Where the ledgers of the last runs are kept.
+    #[arg(long, default_value = "percosql-bench.ledger")]
+    ledger: PathBuf,
+}
+
+#[allow(clippy::print_stdout)]
+async fn run_pairs(asked: Compare) -> Result<()> {
+    let [a, b] = asked.dsn.as_slice() else { return Err(Error::other("name two servers: --dsn A --dsn B")) };
+    let options = |dsn: &str, place: usize| {
+        let ledger = asked.ledger.with_extension(["a.ledger", "b.ledger"][place]);
+        let options = asked.running.options(parse_dsn(dsn)?, ledger, asked.server_pid.get(place).copied());
+        Ok::<_, Error>(Options { quiet: true, ..options })
+    };
+    print!("{}", compare::compare(&[options(a, 0)?, options(b, 1)?], asked.pairs).await?);
     Ok(())
 }
 
@@ -232,6 +270,7 @@ pub async fn execute(cli: Cli) -> Result<()> {
         Command::Init(init) => load::init(&init.target.config()?, init.scale()?, init.jobs).await,
         Command::Run(asked) => run_once(asked).await,
         Command::Check(asked) => check::check(&asked.target.config()?, asked.ledger.as_deref()).await,
+        Command::Compare(asked) => run_pairs(asked).await,
         Command::Cleanup(target) => cleanup::drop_all(&target.config()?).await,
     }
 }

@@ -106,13 +106,13 @@ impl Customers {
             _ => 4,
         };
         let watched = match self.stream.below(100) {
-            0..60 => Watched::ByCustomer(Population::customer_id(self.population.pick_customer(&mut self.stream))),
-            60..95 => Watched::ByAccount(self.account().id()),
+            0..60 => Watched::List(Population::customer_id(self.population.pick_customer(&mut self.stream))),
+            60..95 => Watched::Held(self.account().id()),
             _ => {
                 let companies = self.population.scale.companies();
                 let first = self.stream.between(0, (companies - WINDOW).max(0));
                 let name = Population::industry_name(self.stream.between(0, INDUSTRIES - 1));
-                Watched::ByIndustry(name, Population::company_id(first), Population::company_id(first + WINDOW - 1))
+                Watched::Industry(name, Population::company_id(first), Population::company_id(first + WINDOW - 1))
             }
         };
         MarketWatch { watched, since: MARKET_START + week * 7 + day }

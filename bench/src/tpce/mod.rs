@@ -6,6 +6,7 @@ pub mod calendar;
 pub mod check;
 pub mod cleanup;
 pub mod client;
+pub mod compare;
 pub mod cpu;
 pub mod inputs;
 pub mod ledger;

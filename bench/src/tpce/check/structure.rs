@@ -44,9 +44,8 @@ pub async fn indexes(client: &Client, is_percosql: bool) -> Result<Vec<String>> 
     let mut faults = Vec::new();
     if is_percosql {
         for table in TABLES {
-            if let Err(error) = client.simple_query(&format!("check table {}", table.name)).await {
-                faults.push(format!("{}: {}", table.name, crate::error::Error::from(error)));
-            }
+            let found = client.simple_query(&format!("check table {}", table.name)).await?;
+            faults.extend(found.iter().filter_map(super::shown).map(|row| format!("{}: {row}", table.name)));
         }
         return Ok(faults);
     }

@@ -1,6 +1,8 @@
 //! What a run measured, shown: as a table, as JSON, as a page. Must not know how it was measured.
 
+pub mod html;
 pub mod json;
+mod svg;
 pub mod table;
 
 /// Milliseconds of a histogram's microseconds.

@@ -7,10 +7,12 @@ use crate::value::Value;
 
 /// Which securities.
 pub enum Watched {
-    ByCustomer(i64),
-    ByAccount(i64),
+    /// Those on the list of a customer.
+    List(i64),
+    /// Those that an account holds.
+    Held(i64),
     /// Of companies of an industry, with ids from one to another.
-    ByIndustry(String, i64, i64),
+    Industry(String, i64, i64),
 }
 
 pub struct MarketWatch {
@@ -46,15 +48,15 @@ impl MarketWatch {
     pub async fn perform(&self, session: &mut Session) -> Result<Outcome> {
         let since = Value::Day(self.since);
         let row = match &self.watched {
-            Watched::ByCustomer(id) => session.row(BY_CUSTOMER, &[(*id).into(), since]).await?,
-            Watched::ByAccount(id) => session.row(BY_ACCOUNT, &[(*id).into(), since]).await?,
-            Watched::ByIndustry(name, low, high) => {
+            Watched::List(id) => session.row(BY_CUSTOMER, &[(*id).into(), since]).await?,
+            Watched::Held(id) => session.row(BY_ACCOUNT, &[(*id).into(), since]).await?,
+            Watched::Industry(name, low, high) => {
                 session.row(BY_INDUSTRY, &[name.into(), since, (*low).into(), (*high).into()]).await?
             }
         };
         // An account may hold nothing; an industry has companies.
         if row.is_null(0) {
-            return Ok(Outcome::expect(matches!(self.watched, Watched::ByAccount(_))));
+            return Ok(Outcome::expect(matches!(self.watched, Watched::Held(_))));
         }
         let (old, new) = (row.cents(0)?, row.cents(1)?);
         let percent = 100.0 * (new as f64 / old as f64 - 1.0);
