@@ -138,6 +138,8 @@ pub struct Fields {
     pub context: Option<String>,
     /// Which row of a write's input failed, counted from 0: COPY finds its line by it. Not for clients.
     pub row: Option<u64>,
+    /// Whether PostgreSQL says it of values when it runs, so that it has no position though a constant had it. Not for clients.
+    pub run_time: bool,
 }
 
 impl SqlError {
@@ -156,6 +158,7 @@ impl SqlError {
             constraint: None,
             context: None,
             row: None,
+            run_time: false,
         }))
     }
     /// 0A000: `what` is not supported.
@@ -186,6 +189,12 @@ impl SqlError {
     #[must_use]
     pub fn at(mut self, position: usize) -> Self {
         self.0.position = Some(position);
+        self
+    }
+    /// Says that the error is one of values: it gets no position.
+    #[must_use]
+    pub fn of_values(mut self) -> Self {
+        self.0.run_time = true;
         self
     }
     /// Removes the position, which was one in another text.

@@ -11,8 +11,11 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchemaRef};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::functions_aggregate::first_last::first_value_udaf;
-use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, Sort};
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Subquery};
+use datafusion::functions_window::row_number::row_number_udwf;
+use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, Sort, WindowFunction};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Subquery, WindowFunctionDefinition};
+use sqlparser::ast::Visit;
+use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 
 /// Groups: what each expression over the rows is over the groups.
@@ -151,6 +154,15 @@ impl Binder<'_> {
         let mut values = Vec::new();
         let mut replaced: Vec<(Expr, Expr)> = Vec::new();
         let mut plan = plan;
+        let mut order = order;
+        if order.is_empty() && calls.iter().any(is_ordered) && calls.iter().any(shows_order) {
+            // The rows are sorted for one of the calls: another takes them as they came.
+            let name = self.unique("w");
+            let number =
+                Expr::from(WindowFunction::new(WindowFunctionDefinition::WindowUDF(row_number_udwf()), Vec::new()));
+            plan = LogicalPlanBuilder::from(plan).window(vec![number.alias(&name)])?.build()?;
+            order = vec![Sort::new(column(name), true, false)];
+        }
         let mut real = None;
         let pairs: Vec<(Expr, Expr)> = if group_by.sets.len() > 1 {
             let multiplied = self.multiply(plan, &group_by, &groupings)?;
@@ -243,24 +255,21 @@ impl Binder<'_> {
     }
 
     /// 42803 for a column that is neither grouped by nor aggregated.
-    pub fn ungrouped(&self, scope: &Scope<'_>, left_over: &Ungrouped) -> SqlError {
+    /// `part`: the part of the statement that names it.
+    pub fn ungrouped(&self, scope: &Scope<'_>, left_over: &Ungrouped, part: &impl Visit) -> SqlError {
         let Ungrouped { column, within } = left_over;
         let expr = Expr::Column(column.clone());
-        let name = scope
-            .relations
-            .iter()
-            .find_map(|relation| {
-                let found = relation.columns.iter().find(|candidate| candidate.expr == expr)?;
-                Some(format!("{}.{}", relation.name, found.name))
-            })
-            .unwrap_or_else(|| column.name.clone());
-        if *within {
-            let message = format!("subquery uses ungrouped column \"{name}\" from outer query");
-            return SqlError::new(state::GROUPING_ERROR, message);
-        }
-        let message =
-            format!("column \"{name}\" must appear in the GROUP BY clause or be used in an aggregate function");
-        SqlError::new(state::GROUPING_ERROR, message)
+        let found = scope.relations.iter().find_map(|relation| {
+            let found = relation.columns.iter().find(|candidate| candidate.expr == expr)?;
+            Some((format!("{}.{}", relation.name, found.name), self.place_of_column(part, &relation.name, &found.name)))
+        });
+        let (name, place) = found.unwrap_or_else(|| (column.name.clone(), None));
+        let message = if *within {
+            format!("subquery uses ungrouped column \"{name}\" from outer query")
+        } else {
+            format!("column \"{name}\" must appear in the GROUP BY clause or be used in an aggregate function")
+        };
+        self.at(SqlError::new(state::GROUPING_ERROR, message), place.unwrap_or_else(Span::empty))
     }
 }
 
@@ -299,6 +308,24 @@ fn seen_by_subquery(expr: &Expr, column: &Expr) -> bool {
     })
 }
 
+/// Aggregates whose result shows the order of their rows.
+const ORDERED: [&str; 2] = ["array_agg", "string_agg"];
+
+/// Whether a call has an order of its own.
+fn is_ordered(call: &Expr) -> bool {
+    matches!(call, Expr::AggregateFunction(call) if !call.params.order_by.is_empty())
+}
+
+/// Whether a call has none, and its result shows it.
+fn shows_order(call: &Expr) -> bool {
+    match call {
+        Expr::AggregateFunction(call) => {
+            call.params.order_by.is_empty() && !call.params.distinct && ORDERED.contains(&call.func.name())
+        }
+        _ => false,
+    }
+}
+
 /// An aggregate whose result shows the order of its rows takes them as an ordered subquery gives them.
 fn in_order(call: Expr, order: &[Sort]) -> Expr {
     match call {
@@ -306,7 +333,7 @@ fn in_order(call: Expr, order: &[Sort]) -> Expr {
             if !order.is_empty()
                 && call.params.order_by.is_empty()
                 && !call.params.distinct
-                && matches!(call.func.name(), "array_agg" | "string_agg") =>
+                && ORDERED.contains(&call.func.name()) =>
         {
             call.params.order_by = order.to_vec();
             Expr::AggregateFunction(call)

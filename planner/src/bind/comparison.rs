@@ -8,7 +8,7 @@ use crate::functions::TypedExpr;
 use crate::parse::SYMMETRIC;
 use crate::types::SqlType;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
-use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
+use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
 impl Binder<'_> {
     /// `a + b + c …`: the tree leans to the left and may be long, so it is walked in a loop.
@@ -22,7 +22,7 @@ impl Binder<'_> {
             if matches!(op, BinaryOperator::And | BinaryOperator::Or) {
                 break;
             }
-            pending.push((op, right.as_ref(), leftmost));
+            pending.push((op, right.as_ref(), left.as_ref()));
             leftmost = left;
         }
         let compared = |op: &BinaryOperator| {
@@ -35,14 +35,15 @@ impl Binder<'_> {
             return Err(SqlError::syntax(format!("syntax error at or near \"{op}\"")));
         }
         if let (Some(left), [(op, right, _)]) = (row_items(leftmost), pending.as_slice()) {
-            if let Some(right) = row_items(right) {
-                return self.row_comparison(&left, op, &right, env);
+            let at = |error| self.at_operator(error, &op.to_string(), Some(leftmost), right);
+            if let Some(items) = row_items(right) {
+                return self.row_comparison(&left, op, &items, env).map_err(at);
             }
             if let ast::Expr::Subquery(query) = right {
                 let env = Env { conjunct: false, ..env };
                 let right = self.row_subquery(query, left.len(), env)?;
                 let left: Vec<TypedExpr> = left.into_iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
-                return self.compare_rows(&left, op, &right);
+                return self.compare_rows(&left, op, &right).map_err(at);
             }
         }
         let env = Env { conjunct: false, ..env };
@@ -57,13 +58,14 @@ impl Binder<'_> {
             _ => None,
         };
         let mut result = self.expr(leftmost, env)?;
-        for (op, right, node) in pending.into_iter().rev() {
+        for (op, right, left) in pending.into_iter().rev() {
             if let Some(symbol) = prefix.take_if(|_| !is_arithmetic(op)) {
                 result = self.resolver.operator(&symbol, None, result)?;
             }
             let symbol = self.operator_symbol(op)?;
-            let right = self.expr(right, env)?;
-            result = self.resolver.operator(&symbol, Some(result), right).map_err(|e| self.at(e, node.span()))?;
+            let typed = self.expr(right, env)?;
+            let found = self.resolver.operator(&symbol, Some(result), typed);
+            result = found.map_err(|error| self.at_operator(error, &symbol, Some(left), right))?;
         }
         match prefix {
             Some(symbol) => self.resolver.operator(&symbol, None, result),
@@ -246,6 +248,7 @@ impl Binder<'_> {
         }
         let env = Env { conjunct: false, ..env };
         let symbol = self.operator_symbol(op)?;
+        let at = |error| self.at_operator(error, &symbol, Some(left), right);
         let left = self.expr(left, env)?;
         // A written-out array is a list.
         if let ast::Expr::Array(array) = inner
@@ -254,13 +257,13 @@ impl Binder<'_> {
         {
             let items: Vec<TypedExpr> = array.elem.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
             if !items.iter().any(|item| item.ty.array) {
-                return self.resolver.in_list(left, items, all);
+                return self.resolver.in_list(left, items, all).map_err(at);
             }
             let right = self.resolver.array(items)?;
-            return self.resolver.quantified(&symbol, left, right, all);
+            return self.resolver.quantified(&symbol, left, right, all).map_err(at);
         }
-        let right = self.expr(inner, env)?;
-        self.resolver.quantified(&symbol, left, right, all)
+        let array = self.expr(inner, env)?;
+        self.resolver.quantified(&symbol, left, array, all).map_err(at)
     }
 }
 

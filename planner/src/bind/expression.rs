@@ -137,7 +137,9 @@ impl Binder<'_> {
                 })
             }
             E::CompoundIdentifier(parts) => self.compound(parts, env),
-            E::Value(value) => self.value(&value.value),
+            E::Value(value) => {
+                Ok(crate::functions::place::place_literal(self.value(&value.value)?, self.source.start(value.span)))
+            }
             E::Nested(inner) => self.expr(inner, condition),
             E::BinaryOp { op: BinaryOperator::And, .. } => self.binary_chain(expr, condition),
             E::BinaryOp { op: BinaryOperator::Overlaps, left, right } => self.overlaps(left, right, env),
@@ -187,8 +189,13 @@ impl Binder<'_> {
                 self.quantified(left, compare_op, right, false, condition)
             }
             E::AllOp { left, compare_op, right } => self.quantified(left, compare_op, right, true, condition),
-            E::Cast { kind: ast::CastKind::Cast | ast::CastKind::DoubleColon, expr, data_type, format: None } => {
-                let to = self.type_of(data_type)?;
+            E::Cast {
+                kind: kind @ (ast::CastKind::Cast | ast::CastKind::DoubleColon),
+                expr,
+                data_type,
+                format: None,
+            } => {
+                let to = self.type_of(data_type).map_err(|error| self.at_type(error, kind, expr))?;
                 // ARRAY[]::int[] takes its type from the cast.
                 if let E::Array(array) = expr.as_ref()
                     && super::special::without_elements(array)
@@ -197,7 +204,8 @@ impl Binder<'_> {
                     return self.empty_array(to);
                 }
                 let inner = self.expr(expr, env)?;
-                self.resolver.cast(inner, to, CastContext::Explicit)
+                let cast = self.resolver.cast(inner, to, CastContext::Explicit);
+                cast.map_err(|error| self.at_cast(error, kind, expr))
             }
             E::TypedString(typed) => {
                 let ast::TypedString { data_type, value, uses_odbc_syntax } = typed;
@@ -289,7 +297,9 @@ impl Binder<'_> {
             UnaryOperator::PGPostfixFactorial => Err(SqlError::syntax("syntax error at or near \";\"")),
             other => {
                 let typed = self.expr(operand, env)?;
-                self.resolver.operator(&other.to_string(), None, typed)
+                let symbol = other.to_string();
+                let found = self.resolver.operator(&symbol, None, typed);
+                found.map_err(|error| self.at_operator(error, &symbol, None, operand))
             }
         }
     }

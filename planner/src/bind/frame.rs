@@ -7,7 +7,6 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::frame::{Edge, Exclude, Frame, Shape, Units, check_constant, checked_offset};
 use crate::functions::{CastContext, TypedExpr};
 use crate::types::{BaseType, Datum, SqlType};
-use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, WindowFrame, WindowFrameBound, WindowFrameUnits};
 use sqlparser::ast::{self, Spanned};
@@ -266,23 +265,6 @@ impl Binder<'_> {
         env: Env<'_>,
     ) -> Result<TypedExpr> {
         let scope = Scope::empty(None);
-        // A string is parsed as an interval, whatever the key is.
-        let string = match expr {
-            ast::Expr::Interval(ast::Interval { value, leading_field: None, .. })
-                if key.is_some_and(|key| key.is_number()) =>
-            {
-                Some(value.as_ref())
-            }
-            _ => None,
-        };
-        let read = |text: &ast::Expr| {
-            let text = self.expr(text, Env::new(&scope, Clause::Execute))?;
-            self.resolver.cast(text.clone(), SqlType::NUMERIC, CastContext::Implicit).map(|_| text)
-        };
-        if let Some(text) = string.and_then(|string| read(string).ok()) {
-            let ty = key.map_or(Ok(SqlType::INT8), |key| range_type(key, SqlType::UNKNOWN))?;
-            return self.resolver.cast(text, ty, CastContext::Implicit);
-        }
         let typed = self.expr(expr, Env::new(&scope, Clause::Execute)).map_err(|error| {
             if error.state() == state::UNDEFINED_COLUMN && self.expr(expr, env).is_ok() {
                 let message = format!("argument of {units} must not contain variables");
@@ -290,22 +272,18 @@ impl Binder<'_> {
             }
             error
         })?;
-        let ty = match (units, key) {
-            (WindowFrameUnits::Range, Some(key)) => range_type(key, typed.ty)?,
-            _ => SqlType::INT8,
+        let (ty, context) = match (units, key) {
+            (WindowFrameUnits::Range, Some(key)) => (range_type(key, typed.ty)?, CastContext::Implicit),
+            _ => (SqlType::INT8, CastContext::Assignment),
         };
         let from = typed.ty;
-        let typed = self.resolver.cast(typed, ty, CastContext::Implicit).map_err(|error| {
-            if error.state() != state::CANNOT_COERCE {
+        let typed = self.resolver.cast(typed, ty, context).map_err(|error| {
+            if !matches!(error.state(), state::CANNOT_COERCE | state::DATATYPE_MISMATCH) {
                 return error;
             }
             let message = format!("argument of {units} must be type {}, not type {}", ty.name(), from.name());
             self.at(SqlError::new(state::DATATYPE_MISMATCH, message), expr.span())
         })?;
-        let subquery = typed.expr.exists(|inner| Ok(matches!(inner, Expr::ScalarSubquery(_) | Expr::Exists(_))))?;
-        if subquery {
-            return Err(SqlError::unsupported("a subquery in a window frame"));
-        }
         Ok(TypedExpr { expr: self.folded(typed.expr)?, ty })
     }
 

@@ -30,6 +30,7 @@ mod merge;
 mod niladic;
 mod order;
 mod outer_aggregate;
+mod place;
 mod privilege;
 mod query;
 mod record;

@@ -10,6 +10,7 @@ use crate::functions::array_elements::elements;
 use crate::functions::{CastContext, TypedExpr, record, series};
 use crate::types::{Datum, SqlType};
 use datafusion::arrow::datatypes::Field;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, UnnestOptions};
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, lit, when};
@@ -102,6 +103,13 @@ pub struct RowFunction {
     pub source: RowSource,
     /// What stands for it in the select list until then.
     stand_in: Expr,
+}
+
+impl RowFunction {
+    /// Whether an expression is computed of its rows.
+    pub fn is_in(&self, expr: &Expr) -> Result<bool> {
+        Ok(expr.exists(|part| Ok(*part == self.stand_in))?)
+    }
 }
 
 impl Binder<'_> {

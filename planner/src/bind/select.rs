@@ -12,11 +12,12 @@ use super::record::all_fields;
 use super::scope::{Scope, ScopeColumn};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
+use crate::functions::place::without_place;
 use crate::parse::{NOTHING, fold, fold_name};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
-use sqlparser::ast::{self, Distinct, SelectItem, SelectItemQualifiedWildcardKind, Spanned};
+use sqlparser::ast::{self, Distinct, SelectItem, SelectItemQualifiedWildcardKind};
 use std::collections::HashMap;
 
 /// An item of a select list, stars expanded.
@@ -108,26 +109,58 @@ impl Binder<'_> {
                 (None, None) => "is not allowed with aggregate functions",
             };
             self.refuse_locks(tail.locks, what)?;
+            let mut group_by = group_by.unwrap_or_default();
+            for item in &mut items {
+                item.typed.expr = without_place(std::mem::take(&mut item.typed.expr));
+            }
+            // What is grouped by has its rows before they are grouped.
+            let mut later = Vec::new();
+            let mut first = Vec::new();
+            for function in row_functions {
+                let mut keys = group_by.keys.iter();
+                let asked =
+                    keys.try_fold(false, |asked, key| Ok::<_, SqlError>(asked || function.is_in(&key.expr)?))?;
+                if asked { first.push(function) } else { later.push(function) }
+            }
+            row_functions = later;
+            if !first.is_empty() {
+                let (unnested, stand_ins) = self.unnest_row_functions(plan, first)?;
+                plan = unnested;
+                let sorted = order.iter_mut().filter_map(|item| item.typed.as_mut());
+                let listed = items.iter_mut().map(|item| &mut item.typed);
+                for typed in listed.chain(sorted).chain(&mut distinct_on).chain(&mut group_by.keys) {
+                    typed.expr = replace(typed.expr.clone(), &stand_ins)?;
+                }
+            }
             let mut used: Vec<&Expr> = items.iter().map(|item| &item.typed.expr).collect();
             used.extend(having.as_ref());
             used.extend(order.iter().filter_map(|item| item.typed.as_ref().map(|typed| &typed.expr)));
             used.extend(distinct_on.iter().map(|typed| &typed.expr));
             used.extend(row_functions.iter().flat_map(|function| function.source.expressions()));
-            let (groups, grouping) = self.group(plan, &scope, group_by.unwrap_or_default(), &used)?;
-            let rebase = |expr: Expr, span| -> Result<Expr> {
-                grouping.rebase(expr)?.map_err(|left_over| self.at(self.ungrouped(&scope, &left_over), span))
-            };
-            let whole = select.span();
-            for item in &mut items {
-                item.typed.expr = rebase(item.typed.expr.clone(), whole)?;
+            let (groups, grouping) = self.group(plan, &scope, group_by, &used)?;
+            let list = &select.projection;
+            let whole = list.len() != items.len();
+            for (at, item) in items.iter_mut().enumerate() {
+                let rebased = grouping.rebase(item.typed.expr.clone())?;
+                item.typed.expr = rebased.map_err(|left_over| match list.get(at).filter(|_| !whole) {
+                    Some(item) => self.ungrouped(&scope, &left_over, item),
+                    None => self.ungrouped(&scope, &left_over, list),
+                })?;
             }
-            having = having.map(|expr| rebase(expr, whole)).transpose()?;
+            if let Some(condition) = &mut having {
+                let rebased = grouping.rebase(condition.clone())?;
+                *condition = rebased.map_err(|left_over| self.ungrouped(&scope, &left_over, &select.having))?;
+            }
             for typed in order.iter_mut().filter_map(|item| item.typed.as_mut()).chain(&mut distinct_on) {
-                typed.expr = rebase(typed.expr.clone(), whole)?;
+                let rebased = grouping.rebase(typed.expr.clone())?;
+                typed.expr =
+                    rebased.map_err(|left_over| self.ungrouped(&scope, &left_over, &tail.order_by.to_vec()))?;
             }
             let mut moved = Vec::with_capacity(row_functions.len());
             for mut function in row_functions {
-                function.source = function.source.map(|expr| rebase(expr, whole))?;
+                function.source = function
+                    .source
+                    .map(|expr| grouping.rebase(expr)?.map_err(|left_over| self.ungrouped(&scope, &left_over, list)))?;
                 moved.push(function);
             }
             row_functions = moved;

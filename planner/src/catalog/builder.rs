@@ -224,6 +224,7 @@ impl TableBuilder {
             name: name.into(),
             expression: expression.into(),
             not_valid: false,
+            no_inherit: false,
         });
         self
     }

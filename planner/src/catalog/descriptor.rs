@@ -231,6 +231,9 @@ pub struct CheckDescriptor {
     /// NOT VALID: rows that were there before it may violate it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_valid: bool,
+    /// NO INHERIT, which is shown and means nothing: tables have no children.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_inherit: bool,
 }
 
 /// What becomes of a row that refers to one that is deleted, or whose key changes.

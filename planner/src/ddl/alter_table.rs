@@ -196,8 +196,8 @@ impl Making<'_> {
                     backfill::fill_index(self.context, &self.table, &index).await?;
                     self.table.indexes.push(index);
                 }
-                Constraint::Check { name, expr, column } => {
-                    let mut check = self.check(*name, expr, column.as_deref()).await?;
+                Constraint::Check { name, expr, column, no_inherit } => {
+                    let mut check = self.check(*name, expr, column.as_deref(), *no_inherit).await?;
                     check.not_valid = not_valid;
                     if !not_valid {
                         evaluate::validate_check(self.context, &self.table, &check).await?;

@@ -54,7 +54,7 @@ impl<'a> Making<'a> {
 pub(super) enum Constraint<'a> {
     Primary { name: Option<&'a Ident>, columns: Vec<String>, include: Vec<String> },
     Unique { name: Option<&'a Ident>, columns: Vec<String>, include: Vec<String>, nulls_not_distinct: bool },
-    Check { name: Option<&'a Ident>, expr: &'a Expr, column: Option<String> },
+    Check { name: Option<&'a Ident>, expr: &'a Expr, column: Option<String>, no_inherit: bool },
     Foreign { name: Option<&'a Ident>, key: &'a ForeignKeyConstraint, column: Option<String> },
 }
 
@@ -221,10 +221,13 @@ pub(super) fn table_constraint(constraint: &TableConstraint) -> Result<Constrain
                 include: unique.include.iter().map(fold).collect(),
             })
         }
-        TableConstraint::Check(check) if !check.no_inherit && check.enforced != Some(false) => {
-            Ok(Constraint::Check { name: check.name.as_ref(), expr: &check.expr, column: None })
-        }
-        TableConstraint::Check(_) => Err(SqlError::unsupported("CHECK with NO INHERIT or NOT ENFORCED")),
+        TableConstraint::Check(check) if check.enforced != Some(false) => Ok(Constraint::Check {
+            name: check.name.as_ref(),
+            expr: &check.expr,
+            column: None,
+            no_inherit: check.no_inherit,
+        }),
+        TableConstraint::Check(_) => Err(SqlError::unsupported("CHECK NOT ENFORCED")),
         TableConstraint::ForeignKey(key) => Ok(Constraint::Foreign { name: key.name.as_ref(), key, column: None }),
         other => Err(SqlError::unsupported(format!("the constraint {other}"))),
     }
@@ -302,13 +305,14 @@ impl Making<'_> {
                     });
                 }
                 ColumnOption::Check(check) => {
-                    if check.no_inherit || check.enforced == Some(false) {
-                        return Err(SqlError::unsupported("CHECK with NO INHERIT or NOT ENFORCED"));
+                    if check.enforced == Some(false) {
+                        return Err(SqlError::unsupported("CHECK NOT ENFORCED"));
                     }
                     constraints.push(Constraint::Check {
                         name: given.or(check.name.as_ref()),
                         expr: &check.expr,
                         column: Some(name.clone()),
+                        no_inherit: check.no_inherit,
                     });
                 }
                 ColumnOption::Generated { generation_expr: Some(expr), generation_expr_mode, generated_as, .. } => {
@@ -478,8 +482,8 @@ impl Making<'_> {
                     index.nulls_not_distinct = *nulls_not_distinct;
                     self.table.indexes.push(index);
                 }
-                Constraint::Check { name, expr, column } => {
-                    let check = self.check(*name, expr, column.as_deref()).await?;
+                Constraint::Check { name, expr, column, no_inherit } => {
+                    let check = self.check(*name, expr, column.as_deref(), *no_inherit).await?;
                     self.table.checks.push(check);
                 }
             }
@@ -493,6 +497,7 @@ impl Making<'_> {
         name: Option<&Ident>,
         expr: &Expr,
         column: Option<&str>,
+        no_inherit: bool,
     ) -> Result<CheckDescriptor> {
         let expression = canonical::check_text(&enumeration::with_schemas(self.context, expr), &self.table)?;
         evaluate::validate_check_text(self.context, &self.table, &expression)?;
@@ -508,7 +513,13 @@ impl Making<'_> {
                 self.chosen.constraint(&self.table, column.or(only), "check")
             }
         };
-        Ok(CheckDescriptor { oid: self.context.store.numbers().oid().await?, name, expression, not_valid: false })
+        Ok(CheckDescriptor {
+            oid: self.context.store.numbers().oid().await?,
+            name,
+            expression,
+            not_valid: false,
+            no_inherit,
+        })
     }
 
     /// The index behind PRIMARY KEY or UNIQUE.

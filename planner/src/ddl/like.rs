@@ -104,7 +104,7 @@ impl Making<'_> {
                     comments.push((CommentOf::Constraint(oid), text));
                 }
                 let (name, expression) = (check.name.clone(), check.expression.clone());
-                self.table.checks.push(CheckDescriptor { oid, name, expression, not_valid: false });
+                self.table.checks.push(CheckDescriptor { oid, name, expression, not_valid: false, no_inherit: false });
             }
         }
         if like.indexes {

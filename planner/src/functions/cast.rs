@@ -167,13 +167,14 @@ fn enforce_modifier(expr: TypedExpr, to: SqlType, context: CastContext) -> Resul
 
 fn cast_unknown(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: CastContext) -> Result<TypedExpr> {
     match &expr.expr {
-        Expr::Literal(value, _) => {
+        Expr::Literal(value, metadata) => {
+            let placed = |error| super::place::error_at_literal(error, metadata.as_ref());
             let value = match value {
                 // An interval's fields say what its numbers are.
                 ScalarValue::Utf8(Some(text)) if to.base == BaseType::Interval || to.is_vector() => {
-                    input(to, text, &resolver.input_context())?
+                    input(to, text, &resolver.input_context()).map_err(placed)?
                 }
-                ScalarValue::Utf8(Some(text)) => input(to.plain(), text, &resolver.input_context())?,
+                ScalarValue::Utf8(Some(text)) => input(to.plain(), text, &resolver.input_context()).map_err(placed)?,
                 _ => ScalarValue::try_from(&to.arrow())?,
             };
             enforce_modifier(TypedExpr::literal(value, to.plain()), to, context)

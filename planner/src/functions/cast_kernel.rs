@@ -141,7 +141,13 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
         (B::Numeric, B::Int4) => unary::<Numeric, Int4, _>(|v: NumericValue| to_int4(v.to_i64("integer")?)),
         (B::Numeric, B::Int8) => unary::<Numeric, Int8, _>(|v: NumericValue| v.to_i64("bigint")),
         (B::Numeric, B::Float4) => unary::<Numeric, Float4, _>(|v: NumericValue| float_from_numeric(&v)),
-        (B::Numeric, B::Float8) => unary::<Numeric, Float8, _>(|v: NumericValue| v.to_f64()),
+        (B::Numeric, B::Float8) => unary::<Numeric, Float8, _>(|v: NumericValue| match v.to_f64()? {
+            0.0 if !v.is_zero() => Err(SqlError::new(
+                state::NUMERIC_VALUE_OUT_OF_RANGE,
+                format!("\"{v}\" is out of range for type double precision"),
+            )),
+            value => Ok(value),
+        }),
         (B::Date, B::Timestamp) => unary::<Date, Timestamp, _>(datetime::date_to_timestamp),
         (B::Timestamp, B::Date) => unary::<Timestamp, Date, _>(|v| Ok(datetime::timestamp_to_date(v))),
         (B::Json, B::Jsonb) => unary::<Text, Text, _>(|v: &str| json::to_jsonb(v)),

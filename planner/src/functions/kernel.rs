@@ -132,7 +132,7 @@ impl KernelFunction {
     /// Evaluates the function for constants. Errors: whatever the function says of these values.
     pub fn evaluate(&self, arguments: &[ScalarValue]) -> Result<ScalarValue> {
         let arrays = arguments.iter().map(|value| Ok(value.to_array()?)).collect::<Result<Vec<_>>>()?;
-        let array = (self.kernel)(&self.make_call(&arrays, 1))?;
+        let array = (self.kernel)(&self.make_call(&arrays, 1)).map_err(SqlError::of_values)?;
         Ok(ScalarValue::try_from_array(&array, 0)?)
     }
     fn make_call<'a>(&'a self, arguments: &'a [ArrayRef], rows: usize) -> Call<'a> {

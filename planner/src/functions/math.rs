@@ -42,7 +42,7 @@ fn sign_of(value: f64) -> f64 {
     } else if value < 0.0 {
         -1.0
     } else {
-        value
+        0.0
     }
 }
 
@@ -102,6 +102,9 @@ fn width_bucket(operand: f64, low: f64, high: f64, count: i32) -> Result<i32> {
     }
     if operand.is_nan() || low.is_nan() || high.is_nan() {
         return invalid("operand, lower bound, and upper bound cannot be NaN");
+    }
+    if low.is_infinite() || high.is_infinite() {
+        return invalid("lower and upper bounds must be finite");
     }
     if low == high {
         return invalid("lower bound cannot equal upper bound");
@@ -170,8 +173,8 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         float("asin", |v| domain(v.asin())),
         float("acos", |v| domain(v.acos())),
         float("atan", |v| domain(v.atan())),
-        float("sinh", |v| finite(v.sinh(), v)),
-        float("cosh", |v| finite(v.cosh(), v)),
+        float("sinh", |v| Ok(v.sinh())),
+        float("cosh", |v| Ok(v.cosh())),
         float("tanh", |v| Ok(v.tanh())),
         float("asinh", |v| Ok(v.asinh())),
         float("acosh", |v| if v < 1.0 { Err(range("input is out of range")) } else { Ok(v.acosh()) }),

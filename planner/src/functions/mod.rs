@@ -20,6 +20,7 @@ mod operator;
 mod operator_names;
 mod options;
 mod parameters;
+pub mod place;
 pub mod random;
 pub mod record;
 pub mod registry;

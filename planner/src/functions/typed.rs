@@ -189,6 +189,7 @@ impl SqlWrite for Numeric {
     fn append((builder, scratch): &mut Self::Builder, value: Option<NumericValue>) -> Result<()> {
         match value {
             Some(value) => {
+                value.check_size()?;
                 scratch.clear();
                 value.write_bytes(scratch);
                 builder.append_value(scratch);

@@ -32,6 +32,8 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         trimmed(tokens, at);
     } else if follows(tokens, at, &["in"]) {
         listed_query(tokens, at);
+    } else if word_at(tokens, at, &["rows", "range", "groups"]) {
+        frame_offsets(tokens, at);
     } else if follows(tokens, at, &["exclude"]) {
         exclude(tokens, at);
     } else if follows(tokens, at, &["set"]) {
@@ -145,6 +147,31 @@ fn typed_constant(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     cast.extend(tokens.get(at..end).unwrap_or_default().to_vec());
     cast.push(bracket(Token::RParen));
     tokens.splice(at..=end, cast);
+}
+
+/// `RANGE BETWEEN 'a' PRECEDING AND 'b' FOLLOWING` has its strings as `E'a'`: sqlparser takes other ones for intervals.
+fn frame_offsets(tokens: &mut [TokenWithSpan], at: usize) {
+    let escape = |token: Option<&mut TokenWithSpan>| {
+        if let Some(TokenWithSpan { token, .. }) = token
+            && let Token::SingleQuotedString(text) = token
+        {
+            *token = Token::EscapedStringLiteral(std::mem::take(text));
+        }
+    };
+    if !follows(tokens, at + 1, &["between"]) {
+        return escape(tokens.get_mut(at + 1));
+    }
+    escape(tokens.get_mut(at + 2));
+    let mut depth = 0usize;
+    for place in at + 2..tokens.len() {
+        match tokens.get(place).map(|token| &token.token) {
+            Some(Token::LParen) => depth += 1,
+            Some(Token::RParen) if depth == 0 => return,
+            Some(Token::RParen) => depth -= 1,
+            _ if depth == 0 && follows(tokens, place, &["and"]) => return escape(tokens.get_mut(place + 1)),
+            _ => {}
+        }
+    }
 }
 
 /// `(… ROWS … EXCLUDE TIES)` is sorted by a last key that says so.

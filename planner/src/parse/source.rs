@@ -190,10 +190,26 @@ impl Source {
 
     /// An error of another state at a span.
     pub fn error(&self, error: SqlError, span: Span) -> SqlError {
-        if error.fields().position.is_some() {
-            return error;
-        }
         positioned(error, self.start(span))
+    }
+
+    /// Puts the place of the first token for which `is` holds into an error: after `from`, and before `to`, of the last one if
+    /// `last`. Where there is none, `otherwise` is its place.
+    pub fn error_at_token(
+        &self,
+        error: SqlError,
+        (from, to): (Option<Location>, Option<Location>),
+        last: bool,
+        is: impl Fn(&str) -> bool,
+        otherwise: Span,
+    ) -> SqlError {
+        let tokens = self.tokens().unwrap_or_default();
+        let mut within = tokens.iter().filter(|token| {
+            from.is_none_or(|from| from <= token.span.start) && to.is_none_or(|to| token.span.end <= to)
+        });
+        let says = |token: &&TokenWithSpan| is(self.slice(token.span.start, token.span.end));
+        let found = if last { within.rfind(says) } else { within.find(says) };
+        self.error(error, found.map_or(otherwise, |token| token.span))
     }
 }
 
@@ -295,8 +311,8 @@ fn append_string(token: &mut Token, more: &str) {
 
 fn positioned(error: SqlError, position: Option<usize>) -> SqlError {
     match position {
-        Some(position) => error.at(position),
-        None => error,
+        Some(position) if error.fields().position.is_none() && !error.fields().run_time => error.at(position),
+        _ => error,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::statement::{Isolation, StatementKind, TransactionModes};
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
 use sqlparser::tokenizer::Token;
 
 /// Parses a statement of transaction control; None when it is not one.
@@ -13,7 +13,8 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     } else if cursor.words(&["start", "transaction"]) {
         StatementKind::Begin(modes(cursor)?)
     } else if cursor.words(&["commit", "prepared"]) || cursor.words(&["rollback", "prepared"]) {
-        return Err(SqlError::unsupported("two-phase commit by the client"));
+        let message = "prepared transactions are disabled";
+        return Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
     } else if cursor.word("commit") || cursor.word("end") {
         noise(cursor);
         StatementKind::Commit { chain: chain(cursor)? }
@@ -34,7 +35,9 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         cursor.word("savepoint");
         StatementKind::Release(cursor.name()?)
     } else if cursor.words(&["prepare", "transaction"]) {
-        return Err(SqlError::unsupported("two-phase commit by the client"));
+        let message = "prepared transactions are disabled";
+        return Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+            .hint("Set max_prepared_transactions to a nonzero value."));
     } else {
         return Ok(None);
     };

@@ -190,7 +190,8 @@ pub fn constraint_definition(catalog: &Catalog, oid: Oid, pretty: bool, search_p
             return foreign_key_definition(catalog, table, key, search_path);
         }
         if let Some(check) = table.checks.iter().find(|check| check.oid == oid) {
-            let not_valid = if check.not_valid { " NOT VALID" } else { "" };
+            let no_inherit = if check.no_inherit { " NO INHERIT" } else { "" };
+            let not_valid = format!("{no_inherit}{}", if check.not_valid { " NOT VALID" } else { "" });
             return Some(if pretty {
                 format!("CHECK ({}){not_valid}", pretty_expression(&check.expression))
             } else {

@@ -34,6 +34,7 @@ mod pg_indexes;
 mod pg_language;
 mod pg_locks;
 mod pg_namespace;
+mod pg_prepared_statements;
 mod pg_rewrite;
 mod pg_roles;
 mod pg_sequence;
@@ -144,6 +145,7 @@ static FILLED: &[&Definition] = &[
     &builtin_views::FAMILIES_VIEW,
     &builtin_views::FAMILY_OPERATORS_VIEW,
     &builtin_views::FAMILY_FUNCTIONS_VIEW,
+    &pg_prepared_statements::VIEW,
     &pg_rewrite::VIEW,
     &pg_roles::VIEW,
     &pg_sequence::VIEW,

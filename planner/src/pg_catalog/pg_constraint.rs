@@ -50,6 +50,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("confdeltype", value::text(" ")),
                 ("confmatchtype", value::text(" ")),
                 ("conislocal", Datum::from(true)),
+                ("connoinherit", Datum::from(check.no_inherit)),
                 ("conkey", value::int2s(describe::check_columns(table, check))),
                 ("conbin", value::text(&check.expression)),
             ])?;

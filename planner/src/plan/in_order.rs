@@ -9,7 +9,7 @@ use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::execution::TaskContext;
-use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_expr::{Partitioning, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
@@ -61,8 +61,12 @@ pub struct AppendExec {
 
 impl AppendExec {
     fn new(input: Arc<dyn ExecutionPlan>) -> Self {
+        // What is the same in every partition stays so: plans above were made knowing it.
+        let mut known = input.equivalence_properties().clone();
+        known.clear_orderings();
+        known.clear_per_partition_constants();
         let properties = PlanProperties::new(
-            EquivalenceProperties::new(input.schema()),
+            known,
             Partitioning::UnknownPartitioning(1),
             EmissionType::Incremental,
             Boundedness::Bounded,

@@ -19,6 +19,19 @@ pub struct Prepared {
     pub(super) planned: Mutex<Option<Arc<PlannedQuery>>>,
 }
 
+/// What `pg_prepared_statements` shows of a statement.
+#[derive(Debug)]
+pub struct Shown {
+    /// What the client sent.
+    pub text: String,
+    /// When, microseconds since the Unix epoch.
+    pub created: i64,
+    /// Types of its parameters.
+    pub parameters: Vec<SqlType>,
+    /// By PREPARE, not by the protocol.
+    pub by_statement: bool,
+}
+
 impl Prepared {
     /// A statement without parameters that is not planned.
     pub(super) fn utility(statement: Arc<Statement>, columns: Option<Arc<[OutputColumn]>>) -> Self {

@@ -14,6 +14,7 @@ use crate::error::{Result, SqlError, state};
 use crate::execution::detached::Workers;
 use crate::types::Oid;
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -25,6 +26,8 @@ pub struct SessionShared {
     pub sequences: SequenceMemory,
     /// What DECLARE made.
     pub cursors: Mutex<Cursors>,
+    /// What was prepared, by name.
+    pub prepared: Mutex<BTreeMap<String, super::prepared::Shown>>,
     /// What random gives next, once it was asked.
     pub random: Mutex<Option<crate::functions::random::Generator>>,
     /// Keys that FOREIGN KEYs are still to be held to.
@@ -91,6 +94,7 @@ impl SessionShared {
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),
             cursors: Mutex::default(),
+            prepared: Mutex::default(),
             random: Mutex::default(),
             references: Mutex::default(),
             said: Mutex::default(),
@@ -205,6 +209,7 @@ impl Default for SessionShared {
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),
             cursors: Mutex::default(),
+            prepared: Mutex::default(),
             random: Mutex::default(),
             references: Mutex::default(),
             said: Mutex::default(),

@@ -2,7 +2,7 @@
 
 use super::dispatch::text_columns;
 use super::outcome::{Deallocated, Notice, Outcome, OutputColumn};
-use super::prepared::Prepared;
+use super::prepared::{Prepared, Shown};
 use super::set::text_rows;
 use super::settings::registry;
 use super::statement::Statement;
@@ -45,6 +45,7 @@ impl Session {
 
     /// Runs one.
     pub(super) async fn run_utility(&mut self, statement: &Statement) -> Result<Outcome> {
+        let text = statement.source.text();
         Ok(match &statement.kind {
             StatementKind::Set { local, name, value } if name == "role" || name == "session_authorization" => {
                 self.set_role(*local, name, value.as_deref()).await?;
@@ -89,11 +90,15 @@ impl Session {
             StatementKind::Show(name) => self.run_show(name)?,
             StatementKind::ShowAll => self.run_show_all()?,
             StatementKind::Prepare { name, types, statement } => {
-                self.run_prepare(name, types, statement).await?;
+                self.run_prepare(name, types, statement, text).await?;
                 done("PREPARE")
             }
             StatementKind::Deallocate(name) => {
                 let tag = if name.is_some() { "DEALLOCATE" } else { "DEALLOCATE ALL" };
+                match name {
+                    Some(name) => drop(self.shared.prepared.lock().remove(name)),
+                    None => self.shared.prepared.lock().clear(),
+                }
                 self.deallocated.push(match name {
                     Some(name) if self.statements.remove(name).is_some() => Deallocated::Named(name.clone()),
                     Some(name) => Deallocated::Foreign(name.clone()),
@@ -153,7 +158,13 @@ impl Session {
         })
     }
 
-    async fn run_prepare(&mut self, name: &str, types: &[ast::DataType], statement: &Statement) -> Result<()> {
+    async fn run_prepare(
+        &mut self,
+        name: &str,
+        types: &[ast::DataType],
+        statement: &Statement,
+        text: &str,
+    ) -> Result<()> {
         if self.statements.contains_key(name) {
             return Err(SqlError::new(
                 state::DUPLICATE_PREPARED_STATEMENT,
@@ -176,8 +187,29 @@ impl Session {
             }));
         }
         let prepared = self.prepare_statement(Arc::new(statement.clone()), given).await?;
+        self.show_prepared(name, text, &prepared, true);
         self.statements.insert(name.to_string(), prepared);
         Ok(())
+    }
+
+    fn show_prepared(&self, name: &str, text: &str, prepared: &Prepared, by_statement: bool) {
+        let shown = Shown {
+            text: text.to_string(),
+            created: self.now(),
+            parameters: prepared.parameters.clone(),
+            by_statement,
+        };
+        self.shared.prepared.lock().insert(name.to_string(), shown);
+    }
+
+    /// Notes for `pg_prepared_statements` what the server keeps under a name, or that it keeps nothing any more.
+    pub fn note_prepared(&self, name: &str, prepared: Option<&Prepared>) {
+        match prepared {
+            Some(prepared) => self.show_prepared(name, prepared.statement.source.text(), prepared, false),
+            None => {
+                self.shared.prepared.lock().remove(name);
+            }
+        }
     }
 
     fn named(&self, name: &str) -> Result<&Arc<Prepared>> {
@@ -240,6 +272,7 @@ impl Session {
                 self.block.ensure()?;
                 self.shared.with_settings(|stack| stack.reset_all());
                 self.statements.clear();
+                self.shared.prepared.lock().clear();
                 self.shared.cursors.lock().clear();
                 self.deallocated.push(Deallocated::All);
                 self.shared.sequences.clear();

@@ -165,7 +165,10 @@ impl Connection {
             Message::Execute { portal, max_rows } => self.execute(portal, max_rows).await,
             Message::Close { target, name } => {
                 match target {
-                    Target::Statement => self.statements.remove(&name),
+                    Target::Statement => {
+                        self.statements.remove(&name);
+                        self.session.note_prepared(&name, None);
+                    }
                     Target::Portal => {
                         self.portals.remove(&name);
                         self.session.forget_cursor(&name);
@@ -188,6 +191,9 @@ impl Connection {
             Some(statement) => Some(self.session.prepare(statement, parameter_oids).await?),
             None => None,
         };
+        if !name.is_empty() {
+            self.session.note_prepared(&name, statement.as_deref());
+        }
         self.statements.insert(name, statement);
         self.out.bare(b'1');
         Ok(())

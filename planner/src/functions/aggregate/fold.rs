@@ -242,6 +242,9 @@ impl<F: Fold> DistinctFold<F> {
             if !array.is_null(row) {
                 let value = ScalarValue::try_from_array(array, row)?.compacted();
                 let key = match &value {
+                    ScalarValue::Binary(Some(bytes)) if self.input == SqlType::INTERVAL => {
+                        ScalarValue::Binary(Some(crate::types::interval::key_of(bytes).to_vec()))
+                    }
                     ScalarValue::Binary(Some(bytes)) => {
                         ScalarValue::Binary(Some(crate::types::numeric::key_of(bytes).to_vec()))
                     }

@@ -3,7 +3,7 @@
 use super::fold::{Fold, FoldAggregate};
 use super::own;
 use super::sum::take;
-use crate::error::{Result, SqlError};
+use crate::error::Result;
 use crate::functions::typed::Interval;
 use crate::types::SqlType;
 use crate::types::interval::Interval as Span;
@@ -13,9 +13,9 @@ use std::sync::Arc;
 const AVERAGE: u8 = 1;
 
 /// sum or avg.
-pub(super) fn total(average: bool) -> Arc<AggregateUDF> {
+pub(super) fn total(average: bool, distinct: bool) -> Arc<AggregateUDF> {
     let (name, parameter) = if average { ("avg_interval", AVERAGE) } else { ("sum_interval", 0) };
-    own(FoldAggregate::<Total>::new(name, parameter, SqlType::INTERVAL, SqlType::INTERVAL))
+    own(FoldAggregate::<Total>::new(name, parameter, SqlType::INTERVAL, SqlType::INTERVAL).distinct(distinct))
 }
 
 #[derive(Clone, Debug)]
@@ -58,9 +58,4 @@ impl Fold for Total {
             (count, true) => self.sum.divided(count as f64).map(Some),
         }
     }
-}
-
-/// 0A000 for DISTINCT within sum or avg.
-pub(super) fn no_distinct(name: &str) -> SqlError {
-    SqlError::unsupported(format!("{name} of DISTINCT intervals"))
 }

@@ -193,11 +193,12 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
             make(array_agg::function(ty), vec![arg.expr], ty.array_of())
         }
         "sum" | "avg" if matches!(base, B::Interval | B::Time) => {
-            if distinct {
-                return Err(interval::no_distinct(name));
-            }
             let arg = resolver.cast(arg, SqlType::INTERVAL, CastContext::Implicit)?;
-            make(interval::total(name == "avg"), vec![arg.expr], SqlType::INTERVAL)
+            let function = interval::total(name == "avg", distinct);
+            if distinct {
+                return Ok(TypedExpr::new(undecorated(function, vec![arg.expr], filter), SqlType::INTERVAL));
+            }
+            make(function, vec![arg.expr], SqlType::INTERVAL)
         }
         "sum" | "avg" => {
             let (function, result) =

@@ -3,7 +3,7 @@
 use super::fold::{Fold, FoldAggregate};
 use super::own;
 use super::sum::{Float, take};
-use crate::error::Result;
+use crate::error::{Result, SqlError, state};
 use crate::functions::typed::{Float4, Float8, Int2, Int4, Int8, Numeric, SqlRead, SqlWrite};
 use crate::types::numeric::Numeric as NumericValue;
 use crate::types::{BaseType, SqlType};
@@ -87,7 +87,8 @@ impl Fold for NumericSpread {
             return Ok(Some(NumericValue::zero()));
         }
         let variance = numerator.div(&n.mul(&of))?;
-        Ok(Some(if self.parameter & ROOT != 0 { variance.sqrt()? } else { variance }))
+        let places = i64::from(variance.scale());
+        Ok(Some(if self.parameter & ROOT != 0 { variance.sqrt()?.round(places) } else { variance }))
     }
 }
 
@@ -111,7 +112,12 @@ impl Fold for FloatSpread {
         self.sum += value;
         if self.count > 1.0 {
             let difference = value * self.count - self.sum;
+            let known = self.deviation.is_finite() && value.is_finite() && (self.sum - value).is_finite();
             self.deviation += difference * difference / (self.count * (self.count - 1.0));
+            if known && !self.deviation.is_finite() {
+                let message = "value out of range: overflow";
+                return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, message));
+            }
         } else if !value.is_finite() {
             self.deviation = f64::NAN;
         }

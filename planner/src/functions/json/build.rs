@@ -5,10 +5,10 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
 use crate::functions::typed::{List, SqlWrite, Text};
-use crate::types::SqlType;
 use crate::types::array::{ArrayValue, subscript_error};
 use crate::types::json::{array, quote, to_jsonb};
 use crate::types::text::output_string;
+use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use std::sync::Arc;
 
@@ -39,6 +39,9 @@ fn build_object(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
                     };
                     let error = invalid(message);
                     return Err(if binary { error } else { error.hint("Object keys should be text.") });
+                }
+                if key_type.array || matches!(key_type.base, BaseType::Json | BaseType::Jsonb | BaseType::Record(_)) {
+                    return Err(invalid("key value must be scalar, not array, composite, or json"));
                 }
                 let key = output_string(*key_type, keys.as_ref(), at, context)?;
                 let value = json_of(*value_type, values.as_ref(), Call::row_of(values, row), context)?;

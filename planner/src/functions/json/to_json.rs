@@ -4,11 +4,11 @@ use crate::encoding::record_columns;
 use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
-use crate::functions::typed::{Bool, SqlWrite, Text};
+use crate::functions::typed::{Bool, Column, SqlWrite, Text};
 use crate::types::array::ArrayValue;
 use crate::types::array::literal::write_nested;
 use crate::types::datetime::DateFormat;
-use crate::types::json::{object, quote, to_jsonb};
+use crate::types::json::{Value, object, quote, to_jsonb};
 use crate::types::record::RecordType;
 use crate::types::text::{OutputContext, output_string};
 use crate::types::{BaseType, SqlType};
@@ -100,6 +100,28 @@ fn row_to_json(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
+/// array_to_json, perhaps with a line for each element.
+fn array_to_json(call: &Call<'_>) -> Result<ArrayRef> {
+    let made = converted(false)(call)?;
+    let (made, lines) = (Column::<Text>::new(&made)?, call.column::<Bool>(1)?);
+    let mut builder = Text::builder(call.rows);
+    for row in 0..call.rows {
+        let value = match (made.get(row)?, lines.get(row)?) {
+            (Some(text), Some(true)) => match crate::types::json::parse(text)?.value {
+                Value::Array(elements) => {
+                    let elements: Vec<&str> = elements.iter().map(|element| element.text).collect();
+                    Some(format!("[{}]", elements.join(",\n ")))
+                }
+                _ => Some(text.to_string()),
+            },
+            (Some(text), Some(false)) => Some(text.to_string()),
+            _ => None,
+        };
+        Text::append(&mut builder, value)?;
+    }
+    Ok(Text::finish(builder))
+}
+
 /// A zone written `+02` as `+02:00`.
 fn with_minutes(text: &str) -> String {
     let (moment, era) = match text.strip_suffix(" BC") {
@@ -174,5 +196,13 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         make("to_json", Param::Any, SqlType::JSON, converted(false)),
         make("to_jsonb", Param::Any, SqlType::JSONB, converted(true)),
         make("array_to_json", Param::AnyArray, SqlType::JSON, converted(false)),
+        ScalarFunction::polymorphic(
+            "array_to_json",
+            &[Param::AnyArray, Param::Is(SqlType::BOOL)],
+            false,
+            ResultType::Is(SqlType::JSON),
+            Stability::Stable,
+            Arc::new(array_to_json),
+        ),
     ]
 }

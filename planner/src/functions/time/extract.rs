@@ -274,11 +274,12 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                 return Ok(if seconds > 0.0 { i64::MAX } else { i64::MIN });
             }
             let micros = (seconds * 1e6).round_ties_even();
-            if seconds.is_nan() || !(-2.2e17..9.2e18).contains(&micros) {
-                return Err(SqlError::new(
-                    state::DATETIME_FIELD_OVERFLOW,
-                    format!("timestamp out of range: \"{seconds}\""),
-                ));
+            if seconds.is_nan() {
+                return Err(SqlError::new(state::DATETIME_FIELD_OVERFLOW, "timestamp cannot be NaN"));
+            }
+            if !(-2.2e17..9.2e18).contains(&micros) {
+                let message = format!("timestamp out of range: \"{seconds}\"");
+                return Err(SqlError::new(state::DATETIME_FIELD_OVERFLOW, message));
             }
             Ok(micros as i64)
         }),

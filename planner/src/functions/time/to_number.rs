@@ -3,15 +3,20 @@
 use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::Stability;
 use crate::functions::registry::ScalarFunction;
-use crate::functions::typed::{Numeric, Text, binary};
+use crate::functions::typed::{Nullable, Numeric, Text, binary};
 use crate::types::SqlType;
 use crate::types::numeric::Numeric as Number;
 
-/// Reads as much of a text as a pattern has places for. Errors: 22P02 for a text without digits, 0A000 for RN, V, EEEE.
-fn read(text: &str, pattern: &str) -> Result<Number> {
+/// Reads as much of a text as a pattern has places for. NULL for no pattern.
+/// Errors: 22P02 for a text without digits, 0A000 for RN and EEEE.
+fn read(text: &str, pattern: &str) -> Result<Option<Number>> {
+    if pattern.is_empty() {
+        return Ok(None);
+    }
     let mut input = text.chars().peekable();
     let mut format = pattern.chars().peekable();
     let (mut digits, mut negative, mut point) = (String::new(), false, false);
+    let mut behind: Option<i64> = None;
     while let Some(c) = format.next() {
         let upper = c.to_ascii_uppercase();
         let pair = (upper, format.peek().map(char::to_ascii_uppercase));
@@ -28,10 +33,11 @@ fn read(text: &str, pattern: &str) -> Result<Number> {
                     negative |= sign == '-' || sign == '<';
                 }
             }
-            ('R', Some('N')) | ('E', Some('E')) | ('V', _) => {
-                return Err(SqlError::unsupported(format!("to_number pattern \"{c}\"")));
-            }
+            ('R', Some('N')) => return Err(not_for_input("RN")),
+            ('E', Some('E')) => return Err(not_for_input("EEEE")),
+            ('V', _) => behind = Some(0),
             ('9' | '0', _) => {
+                behind = behind.map(|places| places + 1);
                 while input.next_if(|c| *c == ' ').is_some() {}
                 if let Some(sign) = input.next_if(|c| matches!(c, '+' | '-' | '<') && digits.is_empty()) {
                     negative |= sign != '+';
@@ -49,15 +55,15 @@ fn read(text: &str, pattern: &str) -> Result<Number> {
                 input.next_if_eq(&',');
             }
             ('L', _) => {
-                input.next_if_eq(&'$');
+                input.next_if(is_filling);
             }
             ('"', _) => {
                 for _ in format.by_ref().take_while(|c| *c != '"') {
-                    input.next();
+                    input.next_if(is_filling);
                 }
             }
             _ => {
-                input.next_if(|c| !c.is_ascii_digit());
+                input.next_if(is_filling);
             }
         }
     }
@@ -66,13 +72,27 @@ fn read(text: &str, pattern: &str) -> Result<Number> {
         return Err(SqlError::new(state::INVALID_TEXT_REPRESENTATION, "invalid input syntax for type numeric: \" \""));
     }
     let number = Number::parse(&digits)?;
-    Ok(if negative { number.neg() } else { number })
+    let number = if negative { number.neg() } else { number };
+    match behind {
+        // Digits behind V are decimal places, to the sixteen that a power of ten has.
+        Some(places) => Ok(Some(number.mul(&Number::from(10).power(&Number::from(-places))?))),
+        None => Ok(Some(number)),
+    }
+}
+
+/// What a pattern's text stands for: anything that is not a part of a number.
+fn is_filling(c: &char) -> bool {
+    !c.is_ascii_digit() && !matches!(c, '.' | ',' | '+' | '-')
+}
+
+fn not_for_input(pattern: &str) -> SqlError {
+    SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("\"{pattern}\" not supported for input"))
 }
 
 /// The functions of this module.
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let text = SqlType::TEXT;
-    let kernel = binary::<Text, Text, Numeric, _>(read);
+    let kernel = binary::<Text, Text, Numeric, _>(|text: &str, pattern: &str| Nullable(read(text, pattern)));
     vec![ScalarFunction::new("to_number", &[text, text], SqlType::NUMERIC, Stability::Immutable, kernel)]
 }
 
@@ -98,8 +118,10 @@ mod tests {
             (".5", "9.9", "0.5"),
             ("abc12", "\"abc\"99", "12"),
             ("1 2", "9 9", "12"),
+            ("12345", "999V99", "123.4500000000000000"),
+            (" . 0 1-", " 9 9 . 9 9 S", "-0.01"),
         ] {
-            assert_eq!(read(text, pattern).unwrap().to_string(), number, "{text} {pattern}");
+            assert_eq!(read(text, pattern).unwrap().unwrap().to_string(), number, "{text} {pattern}");
         }
         assert_eq!(read("", "99").unwrap_err().state(), "22P02");
     }

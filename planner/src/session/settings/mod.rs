@@ -197,6 +197,8 @@ impl Settings {
         let mut settings = self.clone();
         match reset.values.get(&key) {
             Some(value) => settings.values.insert(key, value.clone()),
+            // A name of the user's stays known.
+            None if registry::find(name).is_none() => settings.values.insert(key, String::new()),
             None => settings.values.remove(&key),
         };
         settings.derive();

@@ -8,7 +8,6 @@ use crate::types::datetime::SECOND;
 pub(super) fn parse(text: &str) -> Result<Interval, Wrong> {
     let body = text.strip_prefix('P').filter(|body| !body.is_empty()).ok_or(Wrong::Syntax)?;
     let (date, time) = match body.split_once('T') {
-        Some((_, "")) => return Err(Wrong::Syntax),
         Some((date, time)) => (date, Some(time)),
         None => (body, None),
     };
@@ -73,6 +72,9 @@ fn read_date(date: &str, sum: &mut Sum) -> Result<(), Wrong> {
 }
 
 fn read_time(time: &str, sum: &mut Sum) -> Result<(), Wrong> {
+    if time.is_empty() {
+        return Ok(());
+    }
     if time.contains(|c: char| c.is_ascii_alphabetic()) {
         return designated(
             time,

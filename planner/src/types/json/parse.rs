@@ -82,6 +82,8 @@ struct Reader<'a> {
     depth: usize,
     /// Whether escapes must stand for characters: of a json they are not looked at.
     strict: bool,
+    /// Whether this is in a string.
+    within: bool,
 }
 
 /// Reads a JSON text. Errors: 22P02 with PostgreSQL's detail, 54001 when it is nested too deep.
@@ -95,16 +97,40 @@ pub fn check(text: &str) -> Result<()> {
 }
 
 fn read(text: &str, strict: bool) -> Result<Node<'_>> {
-    let mut reader = Reader { text, at: 0, depth: 0, strict };
-    let node = reader.value("Expected JSON value")?;
-    reader.skip();
-    match reader.token() {
-        "" => Ok(node),
-        token => Err(invalid(format!("Expected end of input, but found \"{token}\"."))),
-    }
+    let mut reader = Reader { text, at: 0, depth: 0, strict, within: false };
+    reader.whole().map_err(|error| {
+        if error.state() != state::INVALID_TEXT_REPRESENTATION {
+            return error;
+        }
+        let end = if reader.within { reader.at } else { reader.at + reader.token().len() };
+        error.context(place(text, end))
+    })
+}
+
+/// Shown of a line before what is wrong, at least.
+const SHOWN: usize = 50;
+
+/// The line that an error is in, up to its end: as much as is shown of it.
+fn place(text: &str, end: usize) -> String {
+    let (before, after) = text.split_at_checked(end).unwrap_or((text, ""));
+    let number = before.matches('\n').count() + 1;
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let skipped = line.len().saturating_sub(SHOWN - 1);
+    let skipped = (skipped..line.len()).find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+    let (prefix, shown) = if skipped <= 3 { ("", line) } else { ("...", line.get(skipped..).unwrap_or_default()) };
+    let suffix = if after.is_empty() || after.starts_with(['\n', '\r']) { "" } else { "..." };
+    format!("JSON data, line {number}: {prefix}{shown}{suffix}")
 }
 
 impl<'a> Reader<'a> {
+    fn whole(&mut self) -> Result<Node<'a>> {
+        let node = self.value("Expected JSON value")?;
+        self.skip();
+        match self.token() {
+            "" => Ok(node),
+            token => Err(invalid(format!("Expected end of input, but found \"{token}\"."))),
+        }
+    }
     fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -223,13 +249,15 @@ impl<'a> Reader<'a> {
     /// A string at this place, with its quotes.
     fn string(&mut self) -> Result<String> {
         let start = self.at;
+        self.within = true;
         self.at += 1;
         let mut out = String::new();
         loop {
             let rest = self.rest();
             let plain = rest.find(['"', '\\']).unwrap_or(rest.len());
             let piece = rest.get(..plain).unwrap_or_default();
-            if let Some(control) = piece.chars().find(|c| u32::from(*c) < 0x20) {
+            if let Some((at, control)) = piece.char_indices().find(|(_, c)| u32::from(*c) < 0x20) {
+                self.at += at;
                 return Err(invalid(format!("Character with value 0x{:02x} must be escaped.", u32::from(control))));
             }
             out.push_str(piece);
@@ -241,6 +269,7 @@ impl<'a> Reader<'a> {
                 }
                 Some('"') => {
                     self.at += 1;
+                    self.within = false;
                     return Ok(out);
                 }
                 _ => {
@@ -270,6 +299,7 @@ impl<'a> Reader<'a> {
                     0xd800..=0xdbff => {
                         let low = self.rest().strip_prefix("\\u").map(|_| ());
                         if low.is_none() {
+                            self.at += self.next().map_or(0, char::len_utf8);
                             return Err(surrogate());
                         }
                         self.at += 2;

@@ -62,7 +62,7 @@ impl Numeric {
         digits.push_str(whole);
         digits.push_str(fraction);
         let significant = whole.trim_start_matches('0').len() as i64 + exponent;
-        if significant > MAX_INTEGER_DIGITS {
+        if significant > MAX_INTEGER_DIGITS || scale > MAX_SCALE {
             return Err(overflow());
         }
         let zeros = (-scale).max(0) as u32;
@@ -71,15 +71,18 @@ impl Numeric {
             Err(_) => Unscaled::from_big(digits.parse::<BigInt>().map_err(|_| invalid(text))?),
         };
         let value = Numeric::Finite { unscaled, scale: 0 }.shifted(zeros);
-        if scale > MAX_SCALE {
-            // PostgreSQL keeps 16383 places and rounds the rest away.
-            let places = i64::from(u16::MAX);
-            if scale > places {
-                return Ok(Numeric::new(0, MAX_SCALE as u16));
-            }
-            return Ok(value.with_raw_scale(scale as u16).round(MAX_SCALE));
-        }
         Ok(value.with_raw_scale(scale.max(0) as u16))
+    }
+
+    /// 22003 for a value with more digits before the point than PostgreSQL stores.
+    pub fn check_size(&self) -> Result<()> {
+        match self {
+            // Fewer bits than this are fewer digits, whatever they are.
+            Numeric::Finite { unscaled: Unscaled::Big(value), .. } if value.bits() > 400_000 => {
+                if self.leading_exponent() >= MAX_INTEGER_DIGITS { Err(overflow()) } else { Ok(()) }
+            }
+            _ => Ok(()),
+        }
     }
 
     fn shifted(self, zeros: u32) -> Numeric {

@@ -1,9 +1,15 @@
 //! Square root, exponential, logarithms and powers of numerics, with PostgreSQL's result scales.
 
 use super::arithmetic::divide_rounded;
-use super::{MAX_DISPLAY_SCALE, MIN_SIGNIFICANT_DIGITS, Numeric, power_of_ten};
+use super::{MAX_DISPLAY_SCALE, MAX_INTEGER_DIGITS, MIN_SIGNIFICANT_DIGITS, Numeric, power_of_ten};
 use crate::error::{Result, SqlError, state};
 use num_bigint::{BigInt, Sign};
+
+/// From here on PostgreSQL says that exp overflows.
+const EXP_LIMIT: f64 = 6000.0;
+/// The same of the exponent of e that a power is computed by.
+const POWER_LIMIT: f64 = 6020.0;
+const COMPLEX: &str = "a negative number raised to a non-integer power yields a complex result";
 
 fn invalid_log(message: &str) -> SqlError {
     SqlError::new("2201E", message)
@@ -103,7 +109,11 @@ impl Numeric {
             Numeric::NaN | Numeric::Infinity => Ok(self.clone()),
             Numeric::NegativeInfinity => Ok(Numeric::zero()),
             _ => {
-                let digits = (self.to_f64()? * std::f64::consts::LOG10_E).clamp(-2000.0, 2000.0) as i64;
+                let approximate = self.to_f64()?;
+                if approximate >= EXP_LIMIT {
+                    return Err(super::text::overflow());
+                }
+                let digits = (approximate * std::f64::consts::LOG10_E).clamp(-2000.0, 2000.0) as i64;
                 let scale = (MIN_SIGNIFICANT_DIGITS - digits).max(i64::from(self.scale())).clamp(0, MAX_DISPLAY_SCALE);
                 self.exp_at(scale)
             }
@@ -111,7 +121,7 @@ impl Numeric {
     }
     fn exp_at(&self, scale: i64) -> Result<Numeric> {
         let digits = self.to_f64()? * std::f64::consts::LOG10_E;
-        if digits > 5000.0 {
+        if digits > MAX_INTEGER_DIGITS as f64 {
             return Err(super::text::overflow());
         }
         if digits < -(scale as f64) - 5.0 {
@@ -178,6 +188,12 @@ impl Numeric {
             return Ok(if *self == one || exponent.is_zero() { one } else { Numeric::NaN });
         }
         if !self.is_finite() || !exponent.is_finite() {
+            if self.is_zero() && exponent.signum() < 0 {
+                return Err(invalid_power("zero raised to a negative power is undefined"));
+            }
+            if self.signum() < 0 && exponent.is_finite() && exponent.trunc(0) != *exponent {
+                return Err(invalid_power(COMPLEX));
+            }
             let result = self.to_f64()?.powf(exponent.to_f64()?);
             return Ok(Numeric::from_f64(result));
         }
@@ -186,7 +202,7 @@ impl Numeric {
         }
         let whole = exponent.trunc(0) == *exponent;
         if self.signum() < 0 && !whole {
-            return Err(invalid_power("a negative number raised to a non-integer power yields a complex result"));
+            return Err(invalid_power(COMPLEX));
         }
         let least = i64::from(self.scale()).max(i64::from(exponent.scale()));
         if self.is_zero() {
@@ -196,7 +212,8 @@ impl Numeric {
         // Decimal exponent of the result, from logarithms.
         let log10 = self.abs().log10_estimate();
         let digits = (log10 * exponent.to_f64()?).clamp(-200_000.0, 200_000.0);
-        if digits > 131_072.0 {
+        let most = if whole { MAX_INTEGER_DIGITS as f64 } else { POWER_LIMIT * std::f64::consts::LOG10_E };
+        if digits > most {
             return Err(super::text::overflow());
         }
         let scale = (MIN_SIGNIFICANT_DIGITS - digits.trunc() as i64).max(least).clamp(0, MAX_DISPLAY_SCALE);
@@ -261,7 +278,7 @@ pub fn float_power(base: f64, exponent: f64) -> Result<f64> {
         return Err(invalid_power("zero raised to a negative power is undefined"));
     }
     if base < 0.0 && exponent.is_finite() && exponent.fract() != 0.0 {
-        return Err(invalid_power("a negative number raised to a non-integer power yields a complex result"));
+        return Err(invalid_power(COMPLEX));
     }
     let value = base.powf(exponent);
     if value.is_infinite() && base.is_finite() && exponent.is_finite() {

@@ -1,0 +1,69 @@
+//! Where an error points: operators, casts and columns, whose places the tree does not keep. Must not know what they mean.
+
+use super::binder::Binder;
+use crate::error::SqlError;
+use crate::parse::fold;
+use sqlparser::ast::{self, Spanned};
+use sqlparser::tokenizer::Span;
+use std::ops::ControlFlow;
+
+impl Binder<'_> {
+    /// Puts the place of an operator into an error: between its operands, or before its only one.
+    pub fn at_operator(&self, error: SqlError, symbol: &str, left: Option<&ast::Expr>, right: &ast::Expr) -> SqlError {
+        let says = |token: &str| token.eq_ignore_ascii_case(symbol) || (symbol == "<>" && token == "!=");
+        let (start, right) = (left.map(ast::Expr::span), right.span());
+        let within = (start.map(|span| span.end), known(right).map(|span| span.start));
+        self.source.error_at_token(error, within, left.is_none(), says, start.unwrap_or(right))
+    }
+
+    /// Puts the place of a cast into an error: `::`, or the word CAST.
+    pub fn at_cast(&self, error: SqlError, kind: &ast::CastKind, inner: &ast::Expr) -> SqlError {
+        let inner = inner.span();
+        match kind {
+            ast::CastKind::DoubleColon => {
+                self.source.error_at_token(error, (Some(inner.end), None), false, |token| token == "::", inner)
+            }
+            _ => {
+                let cast = |token: &str| token.eq_ignore_ascii_case("cast");
+                self.source.error_at_token(error, (None, Some(inner.start)), true, cast, inner)
+            }
+        }
+    }
+
+    /// Puts the place of a cast's type into an error.
+    pub fn at_type(&self, error: SqlError, kind: &ast::CastKind, inner: &ast::Expr) -> SqlError {
+        let inner = inner.span();
+        let before = if matches!(kind, ast::CastKind::DoubleColon) { "::" } else { "as" };
+        let passed = std::cell::Cell::new(false);
+        let next = |token: &str| {
+            let behind = passed.get();
+            passed.set(behind || token.eq_ignore_ascii_case(before));
+            behind
+        };
+        self.source.error_at_token(error, (Some(inner.end), None), false, next, inner)
+    }
+
+    /// Where a column is first named in a part of the statement, by its name with or without its relation's.
+    pub fn place_of_column(&self, part: &impl ast::Visit, relation: &str, name: &str) -> Option<Span> {
+        let found = ast::visit_expressions(part, |expr: &ast::Expr| {
+            let here = match expr {
+                ast::Expr::Identifier(column) => fold(column) == name,
+                ast::Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+                    [.., table, column] => fold(column) == name && fold(table) == relation,
+                    _ => false,
+                },
+                _ => false,
+            };
+            if here { ControlFlow::Break(expr.span()) } else { ControlFlow::Continue(()) }
+        });
+        match found {
+            ControlFlow::Break(span) => Some(span),
+            ControlFlow::Continue(()) => None,
+        }
+    }
+}
+
+/// A span that is one.
+fn known(span: Span) -> Option<Span> {
+    (span != Span::empty()).then_some(span)
+}
