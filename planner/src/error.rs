@@ -41,6 +41,7 @@ pub mod state {
     pub const FOREIGN_KEY_VIOLATION: &str = "23503";
     pub const UNIQUE_VIOLATION: &str = "23505";
     pub const CHECK_VIOLATION: &str = "23514";
+    pub const NONSTANDARD_USE_OF_ESCAPE_CHARACTER: &str = "22P06";
     pub const INVALID_CURSOR_STATE: &str = "24000";
     pub const ACTIVE_SQL_TRANSACTION: &str = "25001";
     pub const READ_ONLY_SQL_TRANSACTION: &str = "25006";

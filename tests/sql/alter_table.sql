@@ -107,3 +107,11 @@ select * from ix where a + 1 = 7;
 select * from ix where lower(b) = 'v9' and a > 3;
 insert into ix values (21, 'V9');
 select attname, format_type(atttypid, atttypmod) from pg_attribute where attrelid = 'ix_e'::regclass;
+-- Triggers, of which there are none.
+create table untriggered (a int);
+alter table untriggered disable trigger user, enable trigger user;
+alter table untriggered disable trigger all;
+alter table untriggered enable trigger all;
+alter table untriggered disable trigger nosuch;
+alter table untriggered enable always trigger nosuch;
+drop table untriggered;

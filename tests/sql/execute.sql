@@ -36,3 +36,12 @@ select * from b;
 \copy b (a, b) from program 'printf "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0\0\2\0\0\0\4\0\0\0\7\0\0\0\4long\377\377"' with (format binary)
 \copy b (a, b) from program 'printf "a\tb\n"' with (format binary)
 select * from b;
+-- What PREPARE made.
+prepare listed(int, text[], numeric(3,1)) as select $1, $2, $3;
+prepare without as select 1;
+select name, statement, parameter_types, from_sql, prepare_time <= now() from pg_prepared_statements where name in ('listed', 'without') order by 1;
+select parameter_types[1] = 'int4'::regtype from pg_prepared_statements where name = 'listed';
+deallocate listed;
+select name from pg_prepared_statements where name in ('listed', 'without');
+deallocate all;
+select count(*) from pg_prepared_statements;

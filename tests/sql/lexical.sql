@@ -70,3 +70,34 @@ select * from t1 tablesample system (101);
 select * from t1 tablesample bernoulli (null);
 with q as (select 1 x) select * from q tablesample system (10);
 drop table t1, t2;
+-- Labels without AS that are key words.
+select 1 select;
+select 1 analyze, 2 lateral, 3 view, 4 explain, 5 top;
+select relname lateral from pg_class where relname = 'pg_class';
+-- National characters.
+select 'abc'::nchar, 'abc'::nchar(2), cast('abc' as national character varying(2)), 'ab'::national char(3) || '|', pg_typeof('a'::nchar), pg_typeof('a'::nchar varying(3));
+create table nationals (a nchar(3), b national character varying(2), nchar text, national char(2));
+insert into nationals values ('ab', 'cd', 'e', 'f');
+insert into nationals values ('ab', 'cde');
+select a || '|', b, nchar, national || '|' from nationals;
+select column_name, data_type, character_maximum_length from information_schema.columns where table_name = 'nationals' order by ordinal_position;
+drop table nationals;
+-- Backslashes in plain strings.
+set standard_conforming_strings = off;
+show standard_conforming_strings;
+select 'a\tb', 'it\'s', '\\', 'no ''escape''', e'\x41', $$\n$$;
+set escape_string_warning = off;
+select 'a\nb' as "a\nb", length('\\\\'), '\101';
+select U&'\0041';
+create view backslash as select 'a\\b'::text as t;
+select t, length(t) from backslash;
+set standard_conforming_strings = on;
+select t, 'a\nb' from backslash;
+drop view backslash;
+-- Encodings.
+set client_encoding = 'sql-ascii';
+show client_encoding;
+set client_encoding to unicode;
+show client_encoding;
+set client_encoding to nosuch;
+reset client_encoding;

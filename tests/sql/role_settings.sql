@@ -81,3 +81,13 @@ select r.rolname, m.rolname, g.rolname, admin_option from pg_auth_members a join
 grant rc to rb granted by nosuch;
 drop role ra, rb, rc;
 alter role all in database x rename to y;
+-- VALID UNTIL.
+create role until valid until '2030-01-02 03:04:05+00' password 'x' login;
+select rolvaliduntil, rolpassword from pg_roles where rolname = 'until';
+select valuntil, passwd from pg_user where usename = 'until';
+alter role until valid until 'infinity';
+select rolvaliduntil from pg_roles where rolname = 'until';
+alter role until valid until 'nonsense';
+alter user until valid until '2001-01-01';
+select rolvaliduntil < now() from pg_authid where rolname = 'until';
+drop role until;

@@ -54,6 +54,11 @@ fn a_role_with_a_password_must_give_it() {
     }
     let (_, text) = login(&server, "user=ada", "wrong");
     assert!(text.contains("password authentication failed for user \"ada\""), "{text}");
+    psql(&server, &["-c", "alter role ada valid until '2001-01-01'"]).success();
+    let (ok, text) = login(&server, "user=ada", "secret");
+    assert!(!ok && text.contains("password authentication failed for user \"ada\""), "{text}");
+    psql(&server, &["-c", "alter role ada valid until 'infinity'"]).success();
+    assert_eq!(login(&server, "user=ada", "secret"), (true, "ada".into()));
     // Nobody else was asked for one.
     assert_eq!(login(&server, "user=postgres", ""), (true, "postgres".into()));
 }

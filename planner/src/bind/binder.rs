@@ -101,6 +101,8 @@ pub struct Binder<'a> {
     pub parts: RefCell<Parts>,
     /// Row locks of the query, until they are put on its plan.
     pub locks: RefCell<Vec<super::lock::PendingLock>>,
+    /// Row locks that are of subqueries and views.
+    pub pushes: RefCell<super::pushed_lock::Pushes>,
     /// Where the names of relations are looked up.
     pub names: super::view::Names<'a>,
     /// How deep this is in views, brackets in their queries counted.
@@ -109,6 +111,8 @@ pub struct Binder<'a> {
     pub clauses: RefCell<Vec<super::expression::Clause>>,
     /// Subqueries of the SELECT under way, if it groups, by their text: those that are written alike are one.
     pub subqueries: RefCell<Option<HashMap<String, TypedExpr>>>,
+    /// Whether this is an expression that the catalog keeps.
+    pub kept: bool,
     /// Whose view's query this is.
     pub owner: Option<crate::types::Oid>,
     /// Relations of which only some columns may be read: their qualifiers, and by whom.
@@ -139,10 +143,12 @@ impl<'a> Binder<'a> {
             row_functions: RefCell::default(),
             parts: RefCell::default(),
             locks: RefCell::default(),
+            pushes: RefCell::default(),
             names: super::view::Names::Catalog,
             depth: 0,
             clauses: RefCell::default(),
             subqueries: RefCell::default(),
+            kept: false,
             owner: None,
             read: RefCell::default(),
             writing: Cell::new(false),

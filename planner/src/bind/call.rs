@@ -4,8 +4,9 @@ use super::binder::Binder;
 use super::expression::{Clause, Env};
 use super::type_name::sql_type;
 use crate::error::{Result, SqlError, state};
+use crate::functions::json::{RecordSource, populated};
 use crate::functions::{AggregateCall, CastContext, TypedExpr};
-use crate::parse::{VARIADIC, fold, fold_name};
+use crate::parse::{CURRENT_OF, VARIADIC, fold, fold_name};
 use crate::types::SqlType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::Expr;
@@ -66,6 +67,11 @@ impl Binder<'_> {
         // Parsed as calls: rows, and VALUES of one value.
         if schema.is_none() && name == "grouping" && over.is_none() {
             return self.grouping(function, env);
+        }
+        if let (CURRENT_OF | super::ROW_KEY, FunctionArguments::List(list)) = (name.as_str(), &function.args)
+            && let [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))] = list.args.as_slice()
+        {
+            return if name == CURRENT_OF { self.current_of(argument, env) } else { self.row_key(argument, env) };
         }
         if schema.is_none()
             && name == "row"
@@ -161,6 +167,12 @@ impl Binder<'_> {
         }
         if arguments.variadic {
             return self.variadic_call(&name, arguments.values);
+        }
+        if let Some(source) = RecordSource::named(&name) {
+            return match source.set && source.populate {
+                true => self.row_function(&name, arguments.values, env),
+                false => populated(&self.resolver, &name, source, arguments.values),
+            };
         }
         if super::row_function::is_row_function(&name) || self.resolver.is_listed_rows(&name) {
             return self.row_function(&name, arguments.values, env);

@@ -282,15 +282,8 @@ fn unmarked(low: &ast::Expr) -> Option<ast::Expr> {
 pub fn row_items(expr: &ast::Expr) -> Option<Vec<&ast::Expr>> {
     match expr {
         ast::Expr::Tuple(items) => Some(items.iter().collect()),
-        ast::Expr::Function(function) => {
-            let named = matches!(function.name.0.as_slice(), [ast::ObjectNamePart::Identifier(ident)]
-                if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("row"));
+        ast::Expr::Function(function) if is_row(expr) => {
             let ast::FunctionArguments::List(list) = &function.args else { return None };
-            let plain = function.over.is_none() && function.filter.is_none() && function.within_group.is_empty();
-            let bare = list.clauses.is_empty() && list.duplicate_treatment.is_none();
-            if !named || !plain || !bare {
-                return None;
-            }
             list.args
                 .iter()
                 .map(|arg| match arg {
@@ -301,6 +294,16 @@ pub fn row_items(expr: &ast::Expr) -> Option<Vec<&ast::Expr>> {
         }
         _ => None,
     }
+}
+
+/// Whether this is `ROW(…)`.
+pub fn is_row(expr: &ast::Expr) -> bool {
+    let ast::Expr::Function(function) = expr else { return false };
+    let named = matches!(function.name.0.as_slice(), [ast::ObjectNamePart::Identifier(ident)]
+        if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("row"));
+    let ast::FunctionArguments::List(list) = &function.args else { return false };
+    let plain = function.over.is_none() && function.filter.is_none() && function.within_group.is_empty();
+    named && plain && list.clauses.is_empty() && list.duplicate_treatment.is_none()
 }
 
 /// Operands joined by AND or OR as a tree of least depth.

@@ -120,7 +120,7 @@ impl Binder<'_> {
                     }
                 }
                 let fits = |index: &&IndexDescriptor| {
-                    index.unique
+                    index.is_declared_unique()
                         && !index.is_computed()
                         && index.state == crate::catalog::IndexState::Public
                         && index.columns.len() == wanted.len()

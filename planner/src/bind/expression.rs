@@ -203,6 +203,9 @@ impl Binder<'_> {
                 {
                     return self.empty_array(to);
                 }
+                if let Some(row) = self.row_as(expr, to, env)? {
+                    return Ok(row);
+                }
                 let inner = self.expr(expr, env)?;
                 let cast = self.resolver.cast(inner, to, CastContext::Explicit);
                 cast.map_err(|error| self.at_cast(error, kind, expr))
@@ -450,7 +453,11 @@ impl Binder<'_> {
     /// The type that a name means here.
     pub fn type_of(&self, name: &ast::DataType) -> Result<SqlType> {
         let path = self.resolver.settings.search_path();
-        catalog_type(name, self.resolver.catalog, path, self.depth > 0)
+        let ty = catalog_type(name, self.resolver.catalog, path, self.depth > 0)?;
+        if ty.row_of().is_some() && (self.kept || !self.looks_into_views()) {
+            return Err(SqlError::unsupported("the type of a table's rows in what is kept"));
+        }
+        Ok(ty)
     }
 
     /// `a OPERATOR b` by PostgreSQL's symbol.

@@ -154,6 +154,7 @@ impl Binder<'_> {
                         .hint("For example, FROM (SELECT ...) [AS] foo."));
                 };
                 check_alias(Some(alias))?;
+                self.push_into(&fold(&alias.name));
                 let bound = self.query(subquery, parent)?;
                 self.derived(bound, &fold(&alias.name), Some(alias), parent)
             }
@@ -166,7 +167,16 @@ impl Binder<'_> {
                 let name = fold(&alias.name);
                 let mut columns = source.scope.visible;
                 rename(&name, &mut columns, Some(alias))?;
-                let relation = ScopeRelation { scalar: false, name, schema: None, columns, table: None, key: None };
+                let relation = ScopeRelation {
+                    scalar: false,
+                    name,
+                    schema: None,
+                    columns,
+                    table: None,
+                    row_of: 0,
+                    key: None,
+                    keys: Vec::new(),
+                };
                 Ok(Source::of(source.plan, relation, parent))
             }
             other => match table_function(other)? {
@@ -221,7 +231,9 @@ impl Binder<'_> {
             schema: alias.is_none().then(|| table.schema.clone()),
             columns,
             table: Some(table.clone()),
+            row_of: table.oid,
             key: has_key.then(|| Column::new(Some(qualifier), KEY_COLUMN)),
+            keys: Vec::new(),
         };
         Ok(Source::of(plan, relation, parent))
     }
@@ -265,8 +277,10 @@ impl Binder<'_> {
     ) -> Result<Source<'p>> {
         let name = alias.map_or_else(|| name.to_string(), |alias| fold(&alias.name));
         let mut columns = bound.columns;
+        let keys = self.strip_hidden(&mut columns);
         rename(&name, &mut columns, alias)?;
-        let relation = ScopeRelation { scalar: false, name, schema: None, columns, table: None, key: None };
+        let relation =
+            ScopeRelation { scalar: false, name, schema: None, columns, table: None, row_of: 0, key: None, keys };
         Ok(Source::of(bound.plan, relation, parent))
     }
 
@@ -440,8 +454,16 @@ impl Binder<'_> {
         };
         rename(&shown, &mut columns, function.alias)?;
         let function_scalar = columns.len() == 1 && RecordSource::named(&function.name).is_none();
-        let relation =
-            ScopeRelation { scalar: function_scalar, name: shown, schema: None, columns, table: None, key: None };
+        let relation = ScopeRelation {
+            scalar: function_scalar,
+            name: shown,
+            schema: None,
+            columns,
+            table: None,
+            row_of: 0,
+            key: None,
+            keys: Vec::new(),
+        };
         Ok(Source::of(plan, relation, parent))
     }
 }

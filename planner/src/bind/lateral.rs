@@ -47,7 +47,16 @@ impl Binder<'_> {
         let plan = LogicalPlanBuilder::from(left.plan).project(exprs)?.build()?;
         let mut scope = left.scope;
         scope.visible.extend(columns.iter().cloned());
-        scope.relations.push(ScopeRelation { scalar: false, name, schema: None, columns, table: None, key: None });
+        scope.relations.push(ScopeRelation {
+            scalar: false,
+            name,
+            schema: None,
+            columns,
+            table: None,
+            row_of: 0,
+            key: None,
+            keys: Vec::new(),
+        });
         scope.schema = Some(plan.schema().clone());
         Ok(Source { plan, scope })
     }

@@ -2,6 +2,7 @@
 
 use super::assignment::extension;
 use super::binder::{Binder, column};
+use super::pushed_lock::HiddenKey;
 use super::query::BoundQuery;
 use super::scope::{Scope, ScopeRelation};
 use crate::catalog::acl::UPDATE;
@@ -51,24 +52,28 @@ impl Binder<'_> {
                     let message = format!("relation \"{name}\" in {words} clause not found in FROM clause");
                     SqlError::new(state::UNDEFINED_TABLE, message)
                 })?;
-                if found.table.is_none() {
+                if found.table.is_none() && found.keys.is_empty() {
                     return Err(SqlError::unsupported(format!("{words} of a subquery")));
                 }
                 relations.push(found);
             }
             if lock.of.is_empty() {
-                relations.extend(scope.relations.iter().filter(|relation| relation.table.is_some()));
+                relations.extend(scope.relations.iter());
             }
-            let is_view = |relation: &&ScopeRelation| {
-                relation.table.as_ref().is_some_and(|table| table.kind == RelationKind::View)
-            };
-            if relations.iter().any(is_view) {
-                return Err(SqlError::unsupported(format!("{words} of a view")));
-            }
+            let mut keys: Vec<HiddenKey> = Vec::new();
             for relation in relations {
-                let (Some(table), Some(key)) = (&relation.table, &relation.key) else { continue };
-                let Some(name) = key.relation.clone().filter(|_| table.kind == RelationKind::Table) else { continue };
+                keys.extend(relation.keys.iter().cloned());
+                let Some(table) = &relation.table else { continue };
+                if let Some(key) = &relation.key
+                    && let Some(name) = key.relation.clone().filter(|_| table.kind == RelationKind::Table)
+                {
+                    keys.push(HiddenKey { table: table.clone(), name, expr: Expr::Column(key.clone()) });
+                } else if table.kind != RelationKind::View {
+                    continue;
+                }
                 self.require_columns(table, UPDATE, [])?;
+            }
+            for HiddenKey { table, name, expr } in keys {
                 // Of several clauses that name a table the strongest counts, and the one that waits least.
                 if let Some(other) = pending.iter_mut().find(|other| other.name == name) {
                     other.strength = other.strength.max(lock.strength);
@@ -76,8 +81,8 @@ impl Binder<'_> {
                     continue;
                 }
                 let column = self.unique("l");
-                exprs.push(Expr::Column(key.clone()).alias(&column));
-                let (table, strength) = (table.clone(), lock.strength);
+                exprs.push(expr.alias(&column));
+                let strength = lock.strength;
                 pending.push(PendingLock { table, name, column, strength, wait });
             }
         }

@@ -12,6 +12,7 @@ mod clauses;
 mod column_name;
 mod comparison;
 mod conflict;
+mod current_of;
 mod delete;
 mod distinct;
 mod element;
@@ -32,6 +33,7 @@ mod order;
 mod outer_aggregate;
 mod place;
 mod privilege;
+mod pushed_lock;
 mod query;
 mod record;
 mod recursion;
@@ -58,6 +60,7 @@ mod writing_with;
 
 pub use binder::{bind, bind_parameter_values};
 pub use column_name::column_name as output_name;
+pub use current_of::ROW_KEY;
 pub use row_function::is_row_function;
 pub use system_column::{SYSTEM_COLUMNS, has_system_columns};
 pub use table_expression::{

@@ -7,6 +7,7 @@ use super::expression::{Clause, Env};
 use super::scope::{Scope, ScopeColumn};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
+use crate::parse::LockStrength;
 use crate::session::OutputColumn;
 use crate::types::SqlType;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
@@ -43,6 +44,8 @@ pub struct Tail<'q> {
     pub order_by: &'q [ast::OrderByExpr],
     /// FOR UPDATE and its kin.
     pub locks: &'q [ast::LockClause],
+    /// Those of the query around, which are of this one's tables too.
+    pub pushed: &'q [LockStrength],
 }
 
 impl Binder<'_> {
@@ -69,19 +72,25 @@ impl Binder<'_> {
 
     fn query_with_locks(&self, query: &ast::Query, parent: Option<&Scope<'_>>, top: bool) -> Result<BoundQuery> {
         check_query(query)?;
+        let pushed = self.take_pushed();
         let depth = self.enter_with(query, parent, top)?;
-        let bound = self.query_body(query, parent);
+        let bound = self.query_body(query, parent, &pushed);
         self.leave_with(depth);
         bound
     }
 
-    fn query_body(&self, query: &ast::Query, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+    fn query_body(
+        &self,
+        query: &ast::Query,
+        parent: Option<&Scope<'_>>,
+        pushed: &[LockStrength],
+    ) -> Result<BoundQuery> {
         let order_by: &[ast::OrderByExpr] = match &query.order_by {
             None => &[],
             Some(ast::OrderBy { kind: ast::OrderByKind::Expressions(exprs), interpolate: None }) => exprs,
             Some(_) => return Err(SqlError::unsupported("ORDER BY ALL")),
         };
-        let tail = Tail { order_by, locks: &query.locks };
+        let tail = Tail { order_by, locks: &query.locks, pushed };
         let bound = match query.body.as_ref() {
             SetExpr::Select(select) => self.select(select, tail, parent)?,
             other => {
@@ -89,6 +98,10 @@ impl Binder<'_> {
                 let what =
                     if values { "cannot be applied to VALUES" } else { "is not allowed with UNION/INTERSECT/EXCEPT" };
                 self.refuse_locks(tail.locks, what)?;
+                // PostgreSQL locks nothing below a view of several queries.
+                if !values && self.depth == 0 {
+                    self.refuse_pushed(pushed, what)?;
+                }
                 let bound = self.set_expr(other, parent)?;
                 self.order_output(bound, order_by)?
             }
@@ -113,7 +126,7 @@ impl Binder<'_> {
     /// A query's body without what follows it.
     pub fn set_expr(&self, body: &SetExpr, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         match body {
-            SetExpr::Select(select) => self.select(select, Tail { order_by: &[], locks: &[] }, parent),
+            SetExpr::Select(select) => self.select(select, Tail { order_by: &[], locks: &[], pushed: &[] }, parent),
             SetExpr::Query(query) => self.query_with_locks(query, parent, false),
             SetExpr::SetOperation { left, op, set_quantifier, right } => {
                 self.set_operation(left, op, set_quantifier, right, parent)

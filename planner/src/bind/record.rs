@@ -5,16 +5,17 @@ use super::expression::Env;
 use super::scope::{Scope, ScopeRelation};
 use super::select::Item;
 use crate::error::{Result, SqlError, state};
-use crate::functions::{TypedExpr, record};
+use crate::functions::{CastContext, TypedExpr, record};
 use crate::parse::{ALL_FIELDS, fold, fold_name};
 use crate::types::{Datum, SqlType};
 use datafusion::logical_expr::{Case, Expr};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr};
 
 impl Binder<'_> {
-    /// `ROW(…)` and `(a, b)`: fields f1, f2, ….
+    /// `ROW(…)` and `(a, b)`: fields f1, f2, …. A bare string stays of no type.
     pub fn row_value(&self, fields: Vec<TypedExpr>) -> Result<TypedExpr> {
-        let named = fields.into_iter().enumerate().map(|(at, typed)| Ok((format!("f{}", at + 1), self.settle(typed)?)));
+        let settle = |typed: TypedExpr| if typed.constant().is_some() { Ok(typed) } else { self.settle(typed) };
+        let named = fields.into_iter().enumerate().map(|(at, typed)| Ok((format!("f{}", at + 1), settle(typed)?)));
         Ok(record::row(named.collect::<Result<_>>()?))
     }
 
@@ -55,7 +56,11 @@ impl Binder<'_> {
             return Ok(only.clone());
         }
         let settled = columns.into_iter().map(|(name, typed)| Ok((name, self.settle(typed)?)));
-        let row = record::row(settled.collect::<Result<_>>()?);
+        let columns = settled.collect::<Result<Vec<_>>>()?;
+        let row = match self.row_type(relation, &columns) {
+            Some(ty) => record::row_of(columns.into_iter().map(|(_, typed)| typed).collect(), ty),
+            None => record::row(columns),
+        };
         let Some(key) = &relation.key else { return Ok(row) };
         let key = match depth {
             0 => Expr::Column(key.clone()),
@@ -68,6 +73,51 @@ impl Binder<'_> {
             else_expr: Some(Box::new(row.expr)),
         };
         Ok(TypedExpr { expr: Expr::Case(case), ty: row.ty })
+    }
+
+    /// The type of a relation's whole row, if it is a table's or view's. Within a view that was made before columns were
+    /// added or dropped it has the fields of then, and is no table's.
+    fn row_type(&self, relation: &ScopeRelation, columns: &[(String, TypedExpr)]) -> Option<SqlType> {
+        let table = self.context.catalog.relation_by_oid(relation.row_of)?;
+        let same = table.live_columns().map(|column| column.ty).eq(columns.iter().map(|(_, typed)| typed.ty));
+        same.then(|| table.row_type())
+    }
+
+    /// `ROW(…)::t`: each field becomes what it is in t; `None` where it is no such cast. Errors: 42846.
+    pub fn row_as(&self, expr: &ast::Expr, to: SqlType, env: Env<'_>) -> Result<Option<TypedExpr>> {
+        let Some(wanted) = to.as_record().filter(|wanted| wanted.row_of().is_some()) else { return Ok(None) };
+        let mut inner = expr;
+        while let ast::Expr::Nested(nested) = inner {
+            inner = nested;
+        }
+        let fields = match inner {
+            ast::Expr::Tuple(items) => items.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?,
+            ast::Expr::Function(ast::Function { args: ast::FunctionArguments::List(list), .. })
+                if super::comparison::is_row(inner) =>
+            {
+                self.row_fields(&list.args, env)?
+            }
+            _ => return Ok(None),
+        };
+        let refused = |detail: String| {
+            let message = format!("cannot cast type record to {}", to.name());
+            SqlError::new(state::CANNOT_COERCE, message).detail(detail)
+        };
+        if fields.len() != wanted.fields().len() {
+            let which = if fields.len() < wanted.fields().len() { "few" } else { "many" };
+            return Err(refused(format!("Input has too {which} columns.")));
+        }
+        let mut cast = Vec::with_capacity(fields.len());
+        for (at, (field, ty)) in (1..).zip(fields.into_iter().zip(wanted.types())) {
+            let from = field.ty;
+            cast.push(self.resolver.cast(field, ty, CastContext::Explicit).map_err(|error| {
+                match error.state() == state::CANNOT_COERCE {
+                    true => refused(format!("Cannot cast type {} to {} in column {at}.", from.name(), ty.name())),
+                    false => error,
+                }
+            })?);
+        }
+        Ok(Some(record::row_of(cast, to)))
     }
 
     /// `(row).field`; of what is no row, a call of a function with one argument.
@@ -86,7 +136,10 @@ impl Binder<'_> {
         match record.field(name) {
             Some((place, ty)) => Ok(record::field(root, place, ty)),
             None => {
-                let message = format!("could not identify column \"{name}\" in record data type");
+                let message = match root.ty.row_of() {
+                    Some(_) => format!("column \"{name}\" not found in data type {}", root.ty.name()),
+                    None => format!("could not identify column \"{name}\" in record data type"),
+                };
                 Err(SqlError::new(state::UNDEFINED_COLUMN, message))
             }
         }

@@ -7,6 +7,7 @@ use super::from::TableFunction;
 use crate::error::{Result, SqlError, state};
 use crate::execution::generate_series::GenerateSeriesNode;
 use crate::functions::array_elements::elements;
+use crate::functions::json::{RecordSource, populated};
 use crate::functions::{CastContext, TypedExpr, record, series};
 use crate::types::{Datum, SqlType};
 use datafusion::arrow::datatypes::Field;
@@ -125,6 +126,9 @@ impl Binder<'_> {
             let list = self.resolver.function("regexp matches", args.clone());
             let list = list.map_err(|_| self.resolver.no_function(name, &args))?;
             return Ok(RowSource::Texts(list, SqlType::TEXT.array_of()));
+        }
+        if let Some(source) = RecordSource::named(name) {
+            return Ok(RowSource::List(populated(&self.resolver, name, source, args)?));
         }
         if let Some(list) = list_function(name) {
             return Ok(RowSource::List(self.resolver.function(list, args)?));

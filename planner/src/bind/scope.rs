@@ -1,5 +1,6 @@
 //! [`Scope`]: the names that an expression can see. Must not know types' rules or plans beyond columns.
 
+use super::pushed_lock::HiddenKey;
 use super::system_column::system_column;
 use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
@@ -45,8 +46,12 @@ pub struct ScopeRelation {
     pub columns: Vec<ScopeColumn>,
     /// The table, when it is one.
     pub table: Option<Arc<TableDescriptor>>,
+    /// The table or view whose row type its whole row has; 0 for none.
+    pub row_of: Oid,
     /// The column of the plan that is the row key.
     pub key: Option<Column>,
+    /// The row keys of the tables in a subquery or view that is locked.
+    pub keys: Vec<HiddenKey>,
 }
 
 /// What can be seen.

@@ -51,7 +51,10 @@ impl Binder<'_> {
     }
 
     fn select_parts(&self, select: &ast::Select, tail: Tail<'_>, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
-        let Source { mut plan, scope } = self.from(&select.from, parent)?;
+        let around = self.begin_pushing(tail.locks, tail.pushed);
+        let from = self.from(&select.from, parent);
+        self.end_pushing(around);
+        let Source { mut plan, scope } = from?;
         if !matches!(&select.group_by, ast::GroupByExpr::Expressions(exprs, _) if exprs.is_empty()) {
             // What is grouped by and what is asked for is the same where it is written alike.
             self.subqueries.replace(Some(HashMap::new()));
@@ -109,6 +112,7 @@ impl Binder<'_> {
                 (None, None) => "is not allowed with aggregate functions",
             };
             self.refuse_locks(tail.locks, what)?;
+            self.refuse_pushed(tail.pushed, what)?;
             let mut group_by = group_by.unwrap_or_default();
             for item in &mut items {
                 item.typed.expr = without_place(std::mem::take(&mut item.typed.expr));
@@ -175,6 +179,7 @@ impl Binder<'_> {
             || order.iter().filter_map(|item| item.typed.as_ref()).any(|typed| has_window(&typed.expr));
         if windowed {
             self.refuse_locks(tail.locks, "is not allowed with window functions")?;
+            self.refuse_pushed(tail.pushed, "is not allowed with window functions")?;
             let mut calls = Vec::new();
             let sorted = order.iter_mut().filter_map(|item| item.typed.as_mut());
             let mut exprs: Vec<&mut Expr> =
@@ -188,11 +193,13 @@ impl Binder<'_> {
 
         if select.distinct.is_some() && !matches!(select.distinct, Some(Distinct::All)) {
             self.refuse_locks(tail.locks, "is not allowed with DISTINCT clause")?;
+            self.refuse_pushed(tail.pushed, "is not allowed with DISTINCT clause")?;
         }
 
         // Functions that return rows.
         if !row_functions.is_empty() {
             self.refuse_locks(tail.locks, "is not allowed with set-returning functions in the target list")?;
+            self.refuse_pushed(tail.pushed, "is not allowed with set-returning functions in the target list")?;
             if row_functions.iter().any(|function| function.source.expressions().into_iter().any(has_window)) {
                 return Err(SqlError::unsupported("a window function as the argument of a set-returning function"));
             }
@@ -246,6 +253,12 @@ impl Binder<'_> {
             sorts.push(Sort { expr, asc, nulls_first });
         }
         exprs.extend(self.lock_columns(&scope, tail.locks)?);
+        if !tail.pushed.is_empty() {
+            for (expr, carried) in self.hidden_columns(&scope)? {
+                exprs.push(expr);
+                columns.push(carried);
+            }
+        }
         let mut keys = Vec::new();
         for typed in distinct_on {
             let name = self.unique("k");

@@ -196,7 +196,8 @@ pub fn canonical_text(expr: &ast::Expr) -> String {
 fn standalone<T>(context: &BindContext<'_>, source: &Source, bind: impl FnOnce(&Binder<'_>) -> Result<T>) -> Result<T> {
     let parameters = ParameterTypes::new(Vec::new());
     let extras = crate::parse::Extras::default();
-    let binder = Binder::new(*context, source, &extras, &parameters);
+    let mut binder = Binder::new(*context, source, &extras, &parameters);
+    binder.kept = true;
     let bound = bind(&binder)?;
     if !parameters.finish(true)?.is_empty() {
         return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1"));
@@ -250,7 +251,16 @@ pub fn table_relation(table: &TableDescriptor, name: &str, qualifier: &TableRefe
         })
         .collect();
     let schema = (name == table.name).then(|| table.schema.clone());
-    ScopeRelation { scalar: false, name: name.into(), schema, columns, table: None, key: None }
+    ScopeRelation {
+        scalar: false,
+        name: name.into(),
+        schema,
+        columns,
+        table: None,
+        row_of: table.oid,
+        key: None,
+        keys: Vec::new(),
+    }
 }
 
 /// Two qualified schemas one after the other.

@@ -279,7 +279,9 @@ impl Binder<'_> {
             schema: alias.is_none().then(|| level.below.schema.clone()),
             columns,
             table: Some(level.below.clone()),
+            row_of: level.below.oid,
             key: key.clone(),
+            keys: Vec::new(),
         };
         let scope = Scope::of(inside, schema.clone(), None);
         let items = self.items(&select.projection, Env::new(&scope, Clause::Select))?;
@@ -304,7 +306,9 @@ impl Binder<'_> {
             schema: Some(level.view.schema.clone()),
             columns,
             table: Some(level.view.clone()),
+            row_of: level.view.oid,
             key,
+            keys: Vec::new(),
         };
         Ok((relation, filter))
     }

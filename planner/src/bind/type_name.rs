@@ -1,6 +1,6 @@
 //! Type names of the syntax tree as [`SqlType`]s.
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, RelationKind};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
 use crate::types::enumeration::EnumType;
@@ -151,7 +151,7 @@ pub fn catalog_type(name: &DataType, catalog: &Catalog, search_path: &[String], 
             // A table's name is the type of its rows.
             let table = || {
                 let table = catalog.relation(schema.as_deref(), &name, search_path)?;
-                Some(SqlType::record(table.live_columns().map(|column| (column.name.clone(), column.ty)).collect()))
+                (table.kind != RelationKind::Sequence).then(|| table.row_type())
             };
             found.map(|ty| SqlType::of(BaseType::Enum(ty))).or_else(table).ok_or(error)
         }
@@ -190,6 +190,7 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
                 None => SqlType::VARCHAR,
             });
         }
+        "nchar" => return Ok(SqlType::CHAR.with_modifier(length(&lengthy(), "char")?.unwrap_or(1) + 4)),
         "bpchar" => {
             return Ok(match length(&lengthy(), "char")? {
                 Some(length) => SqlType::CHAR.with_modifier(length + 4),

@@ -224,14 +224,24 @@ impl<'a> Binder<'a> {
         inner.depth = depth;
         inner.owner = if super::invokes(view) { self.owner } else { Some(view.owner) };
         inner.share_names_with(self);
+        let name = alias.map_or_else(|| view.name.clone(), |alias| crate::parse::fold(&alias.name));
+        self.push_into(&name);
+        inner.share_pushes_with(self);
         let bound = inner.query(the_query(&statement)?, None).map_err(SqlError::without_position);
         self.share_names_with(&inner);
-        let types: Vec<SqlType> = view.live_columns().map(|column| column.ty).collect();
+        self.share_pushes_with(&inner);
+        let mut types: Vec<SqlType> = view.live_columns().map(|column| column.ty).collect();
         let bound = bound?;
-        if bound.columns.len() != types.len() {
+        // Behind its columns there are row keys, where it is locked.
+        let shown = types.len();
+        types.extend(bound.columns.iter().skip(shown).map(|column| column.ty));
+        let mut hidden = bound.columns.iter().skip(shown).cloned().collect();
+        self.strip_hidden(&mut hidden);
+        if bound.columns.len() != types.len() || !hidden.is_empty() {
             return Err(SqlError::internal(format!("the query of view \"{}\" has other columns", view.name)));
         }
         let bound = self.cast_columns(bound, &types)?;
+        let keys = self.strip_hidden(&mut bound.columns.clone());
         let columns = bound.columns.into_iter().zip(view.live_columns()).map(|(column, described)| ScopeColumn {
             name: described.name.clone(),
             table_oid: view.oid,
@@ -239,7 +249,6 @@ impl<'a> Binder<'a> {
             ..column
         });
         let mut columns = self.seen_columns(view.oid, columns.collect());
-        let name = alias.map_or_else(|| view.name.clone(), |alias| crate::parse::fold(&alias.name));
         rename(&name, &mut columns, alias)?;
         let relation = ScopeRelation {
             scalar: false,
@@ -247,7 +256,9 @@ impl<'a> Binder<'a> {
             schema: alias.is_none().then(|| view.schema.clone()),
             columns,
             table: Some(view.clone()),
+            row_of: view.oid,
             key: None,
+            keys,
         };
         Ok(Source::of(bound.plan, relation, parent))
     }

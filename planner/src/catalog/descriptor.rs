@@ -2,7 +2,9 @@
 //! Plain data, stored as JSON in catalog rows. Must not know how they are stored or planned.
 
 use super::acl::Acl;
-use crate::types::{Oid, SqlType};
+use super::constraint::{CheckDescriptor, Deferral, ForeignKeyDescriptor};
+use crate::types::record::{RecordType, RowOf};
+use crate::types::{BaseType, Oid, SqlType};
 use serde::{Deserialize, Serialize};
 
 /// Identity of a column within its table; never reused. Equals PostgreSQL's attnum: from 1.
@@ -205,9 +207,21 @@ pub struct IndexDescriptor {
     /// NULLS NOT DISTINCT: a unique index takes NULLs for equal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nulls_not_distinct: bool,
+    /// Of a UNIQUE or PRIMARY KEY constraint that is DEFERRABLE. Its entries are those of an index that is not unique, and a
+    /// table's primary key in the sense of `primary` it is not: rows may share a key for a while.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deferral: Option<Deferral>,
 }
 
 impl IndexDescriptor {
+    /// Whether it is unique, if only from the end of a statement or transaction on.
+    pub fn is_declared_unique(&self) -> bool {
+        self.unique || self.deferral.is_some()
+    }
+    /// Whether it is a PRIMARY KEY.
+    pub fn is_declared_primary(&self) -> bool {
+        self.primary || self.deferral.is_some_and(|deferral| deferral.primary)
+    }
     /// Whether its entries need more than the values of columns: expressions or a predicate.
     pub fn is_computed(&self) -> bool {
         self.predicate.is_some() || !self.expressions.is_empty()
@@ -217,96 +231,6 @@ impl IndexDescriptor {
         let mut expressions = self.expressions.iter();
         self.columns.iter().map(move |key| (key, if key.column == 0 { expressions.next() } else { None }))
     }
-}
-
-/// A CHECK constraint.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CheckDescriptor {
-    /// OID in pg_constraint.
-    pub oid: Oid,
-    /// Name.
-    pub name: String,
-    /// Expression as SQL text in canonical form.
-    pub expression: String,
-    /// NOT VALID: rows that were there before it may violate it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub not_valid: bool,
-    /// NO INHERIT, which is shown and means nothing: tables have no children.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub no_inherit: bool,
-}
-
-/// What becomes of a row that refers to one that is deleted, or whose key changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ReferentialAction {
-    /// Refused, unless the key is there again at the statement's end.
-    NoAction,
-    /// Refused.
-    Restrict,
-    /// It is deleted, or gets the new key.
-    Cascade,
-    /// Its columns become NULL.
-    SetNull,
-    /// Its columns get their defaults.
-    SetDefault,
-}
-
-impl ReferentialAction {
-    /// `pg_constraint.confupdtype` and `confdeltype`.
-    pub fn code(self) -> &'static str {
-        match self {
-            ReferentialAction::NoAction => "a",
-            ReferentialAction::Restrict => "r",
-            ReferentialAction::Cascade => "c",
-            ReferentialAction::SetNull => "n",
-            ReferentialAction::SetDefault => "d",
-        }
-    }
-    /// As it is written behind ON UPDATE.
-    pub fn words(self) -> &'static str {
-        match self {
-            ReferentialAction::NoAction => "NO ACTION",
-            ReferentialAction::Restrict => "RESTRICT",
-            ReferentialAction::Cascade => "CASCADE",
-            ReferentialAction::SetNull => "SET NULL",
-            ReferentialAction::SetDefault => "SET DEFAULT",
-        }
-    }
-}
-
-/// A FOREIGN KEY.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ForeignKeyDescriptor {
-    /// OID in pg_constraint.
-    pub oid: Oid,
-    /// Name.
-    pub name: String,
-    /// Columns of this table.
-    pub columns: Vec<ColumnId>,
-    /// The table they refer to.
-    pub parent: Oid,
-    /// Its columns, in the order of `columns`.
-    pub referenced: Vec<ColumnId>,
-    /// Its unique index over them.
-    pub index: Oid,
-    /// ON UPDATE.
-    pub on_update: ReferentialAction,
-    /// ON DELETE.
-    pub on_delete: ReferentialAction,
-    /// MATCH FULL rather than SIMPLE.
-    pub match_full: bool,
-    /// DEFERRABLE: SET CONSTRAINTS may put its checks off to COMMIT.
-    #[serde(default)]
-    pub deferrable: bool,
-    /// INITIALLY DEFERRED: they are put off unless SET CONSTRAINTS says otherwise.
-    #[serde(default)]
-    pub deferred: bool,
-    /// NOT VALID: rows that were there before it may refer to nothing.
-    #[serde(default)]
-    pub not_valid: bool,
-    /// ON DELETE SET NULL or SET DEFAULT of these columns alone; empty: of all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub set_columns: Vec<ColumnId>,
 }
 
 /// A sequence's parameters (its value is a row of its own).
@@ -455,6 +379,12 @@ impl TableDescriptor {
     pub fn live_columns(&self) -> impl Iterator<Item = &ColumnDescriptor> {
         self.columns.iter().filter(|column| !column.dropped)
     }
+    /// The type of its rows.
+    pub fn row_type(&self) -> SqlType {
+        let row_of = RowOf { relation: self.oid, schema: self.schema.clone(), name: self.name.clone() };
+        let fields = self.live_columns().map(|column| (column.name.clone(), column.ty)).collect();
+        SqlType::of(BaseType::Record(RecordType::of_relation(row_of, fields)))
+    }
     /// The column with this id.
     pub fn column(&self, id: ColumnId) -> Option<&ColumnDescriptor> {
         self.columns.iter().find(|column| column.id == id)
@@ -466,6 +396,10 @@ impl TableDescriptor {
     /// The primary key.
     pub fn primary_key(&self) -> Option<&IndexDescriptor> {
         self.indexes.iter().find(|index| index.primary)
+    }
+    /// The PRIMARY KEY, deferrable or not.
+    pub fn declared_primary_key(&self) -> Option<&IndexDescriptor> {
+        self.indexes.iter().find(|index| index.is_declared_primary())
     }
     /// Indexes other than the primary key.
     pub fn secondary_indexes(&self) -> impl Iterator<Item = &IndexDescriptor> {
@@ -566,6 +500,9 @@ pub struct RoleDescriptor {
     /// CONNECTION LIMIT; none for any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_limit: Option<u32>,
+    /// VALID UNTIL, of its password: microseconds since the Unix epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<i64>,
     /// ALTER ROLE … SET, by database; 0 for every one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<(Oid, StoredSettings)>,

@@ -3,6 +3,7 @@
 
 pub mod acl;
 pub mod builder;
+mod constraint;
 pub mod descriptor;
 mod dropped;
 pub mod keys;
@@ -15,6 +16,7 @@ mod versions;
 pub mod writer;
 
 pub use builder::{CatalogBuilder, TableBuilder};
+pub use constraint::*;
 pub use descriptor::*;
 pub use metadata_lock::{HeldLocks, LockMode, LockTarget, TableLocks};
 pub use nodes::{NodeOptions, Nodes};
@@ -26,6 +28,7 @@ use crate::error::{Result, SqlError};
 use crate::parse::names::quote;
 use crate::pg_catalog;
 use crate::types::enumeration::{EnumDescriptor, EnumType};
+use crate::types::record::{RowOf, relation_of_type};
 use crate::types::{BaseType, Oid, SqlType};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -119,22 +122,35 @@ impl Catalog {
             self.enums.values().find(|ty| ty.descriptor().schema == schema && ty.descriptor().name == name).copied()
         })
     }
-    /// The type with this OID, built in or an enum or an array of one.
+    /// The type with this OID, built in, an enum, rows of a relation, or an array of such.
     pub fn type_by_oid(&self, oid: Oid) -> Option<SqlType> {
-        SqlType::from_oid(oid).or_else(|| {
-            let found =
-                self.enums.values().find(|ty| ty.descriptor().oid == oid || ty.descriptor().array_oid == oid)?;
-            let ty = SqlType::of(BaseType::Enum(*found));
-            Some(if found.descriptor().oid == oid { ty } else { ty.array_of() })
-        })
+        if let Some(ty) = SqlType::from_oid(oid) {
+            return Some(ty);
+        }
+        if let Some((relation, array)) = relation_of_type(oid) {
+            let relation = self.relation_by_oid(relation).filter(|relation| relation.kind != RelationKind::Sequence)?;
+            return Some(if array { relation.row_type().array_of() } else { relation.row_type() });
+        }
+        let found = self.enums.values().find(|ty| ty.descriptor().oid == oid || ty.descriptor().array_oid == oid)?;
+        let ty = SqlType::of(BaseType::Enum(*found));
+        Some(if found.descriptor().oid == oid { ty } else { ty.array_of() })
     }
     /// A type's name with its modifier, with its schema unless it is found along `search_path`.
     pub fn type_name(&self, ty: SqlType, search_path: &[String]) -> String {
-        let BaseType::Enum(enumeration) = ty.base else { return ty.format() };
-        let descriptor = enumeration.descriptor();
-        let name = quote(&descriptor.name);
-        let visible = self.enum_named(None, &descriptor.name, search_path) == Some(enumeration);
-        let name = if visible { name } else { format!("{}.{name}", quote(&descriptor.schema)) };
+        let (schema, name, visible) = match ty.base {
+            BaseType::Enum(own) => {
+                let descriptor = own.descriptor();
+                let found = self.enum_named(None, &descriptor.name, search_path);
+                (&descriptor.schema, &descriptor.name, found == Some(own))
+            }
+            BaseType::Record(record) => {
+                let Some(RowOf { relation, schema, name }) = record.row_of() else { return ty.format() };
+                let found = self.relation(None, name, search_path);
+                (schema, name, found.is_some_and(|found| found.oid == *relation))
+            }
+            _ => return ty.format(),
+        };
+        let name = if visible { quote(name) } else { format!("{}.{}", quote(schema), quote(name)) };
         if ty.array { format!("{name}[]") } else { name }
     }
     /// Every relation that lists show, system views included, by OID.

@@ -79,7 +79,10 @@ impl Making<'_> {
         let column = self.live_column(name)?;
         let path = self.context.settings.search_path();
         let ty = crate::bind::catalog_type(data_type, &self.context.catalog, path, false)?;
-        if matches!(ty, SqlType::UNKNOWN | SqlType::VOID) {
+        if ty.row_of().is_some() {
+            return Err(SqlError::unsupported("columns of the type of a table's rows"));
+        }
+        if ty.is_pseudo() {
             let message = format!("column \"{name}\" has pseudo-type {}", ty.name());
             return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
         }
@@ -134,6 +137,13 @@ impl Making<'_> {
         let keys: Vec<_> =
             self.table.foreign_keys.iter().filter(|key| key.columns.contains(&column.id)).map(|key| key.oid).collect();
         self.unvalidated.extend(keys);
+        // What refers to the column has to find its values in their new form.
+        for (child, key) in self.context.catalog.referencing(self.table.oid) {
+            if key.referenced.contains(&column.id) {
+                self.hold_child(&child).await?;
+                self.unvalidated.push(key.oid);
+            }
+        }
         Ok(())
     }
 
@@ -177,9 +187,25 @@ impl Making<'_> {
             )
             .detail(format!("Column \"{name}\" is used by generated column \"{generated}\".")));
         }
-        let referred = context.catalog.referencing(self.table.oid);
-        if ty != column.ty && referred.iter().any(|(_, key)| key.referenced.contains(&column.id)) {
-            return Err(SqlError::unsupported("ALTER COLUMN TYPE of a column that a FOREIGN KEY refers to"));
+        let incompatible = |key: &str, own: (&str, SqlType), other: (&str, SqlType)| {
+            let message = format!("foreign key constraint \"{key}\" cannot be implemented");
+            SqlError::new(state::DATATYPE_MISMATCH, message).detail(format!(
+                "Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.",
+                own.0,
+                other.0,
+                own.1.format(),
+                other.1.format()
+            ))
+        };
+        for (child, key) in context.catalog.referencing(self.table.oid) {
+            let at = key.referenced.iter().position(|id| *id == column.id);
+            let own = at.and_then(|at| key.columns.get(at)).and_then(|own| child.column(*own));
+            if let Some(own) = own {
+                let own_type = if child.oid == self.table.oid && own.id == column.id { ty } else { own.ty };
+                if !super::foreign_key::comparable(own_type, ty) {
+                    return Err(incompatible(&key.name, (&own.name, own_type), (name, ty)));
+                }
+            }
         }
         for key in self.table.foreign_keys.iter().filter(|key| key.columns.contains(&column.id)) {
             let parent = context.catalog.relation_by_oid(key.parent);
@@ -189,13 +215,7 @@ impl Making<'_> {
                 && let Some(referenced) = parent.column(other)
                 && !super::foreign_key::comparable(ty, referenced.ty)
             {
-                let message = format!("foreign key constraint \"{}\" cannot be implemented", key.name);
-                return Err(SqlError::new(state::DATATYPE_MISMATCH, message).detail(format!(
-                    "Key columns \"{name}\" and \"{}\" are of incompatible types: {} and {}.",
-                    referenced.name,
-                    ty.format(),
-                    referenced.ty.format()
-                )));
+                return Err(incompatible(&key.name, (name, ty), (&referenced.name, referenced.ty)));
             }
         }
         Ok(())

@@ -337,7 +337,7 @@ impl Making<'_> {
         let before = self.table.clone();
         // The name is its own already.
         self.chosen = Chosen::default();
-        let constraint = Constraint::Primary { name: None, columns, include };
+        let constraint = Constraint::Primary { name: None, columns, include, deferred: None };
         self.add_constraints(std::slice::from_ref(&constraint)).await?;
         if let Some(index) = self.table.indexes.iter_mut().find(|index| index.primary) {
             index.name = name;

@@ -167,6 +167,11 @@ impl Making<'_> {
                 Ok(())
             }
             AlterTableOperation::AlterColumn { column_name, op } => self.alter_column(&fold(column_name), op).await,
+            AlterTableOperation::EnableTrigger { name } => self.triggers(name, true),
+            AlterTableOperation::DisableTrigger { name } => self.triggers(name, false),
+            AlterTableOperation::EnableAlwaysTrigger { name } | AlterTableOperation::EnableReplicaTrigger { name } => {
+                Err(self.no_trigger(name))
+            }
             AlterTableOperation::OwnerTo { new_owner } => {
                 let new = owner(self.context, new_owner)?;
                 super::grant::change_owner(&mut self.table.acl, self.table.owner, new);
@@ -182,19 +187,59 @@ impl Making<'_> {
     }
 
     /// Adds constraints to a table that may have rows, which are checked.
+    /// ENABLE and DISABLE TRIGGER. There are no triggers but those that would hold rows to FOREIGN KEYs, which are held
+    /// always. Errors: 42704; 0A000 for taking that away.
+    fn triggers(&self, name: &Ident, enable: bool) -> Result<()> {
+        match (name.quote_style, name.value.to_lowercase().as_str()) {
+            (None, "user") => Ok(()),
+            (None, "all") => {
+                let held = !self.table.foreign_keys.is_empty() || self.context.catalog.is_referenced(self.table.oid);
+                match held && !enable {
+                    true => Err(SqlError::unsupported("DISABLE TRIGGER ALL of a table with FOREIGN KEYs")),
+                    false => Ok(()),
+                }
+            }
+            _ => Err(self.no_trigger(name)),
+        }
+    }
+
+    fn no_trigger(&self, name: &Ident) -> SqlError {
+        let message = format!("trigger \"{}\" for table \"{}\" does not exist", fold(name), self.table.name);
+        SqlError::new(state::UNDEFINED_OBJECT, message)
+    }
+
     async fn add_to_existing(&mut self, constraints: &[Constraint<'_>], not_valid: bool) -> Result<()> {
         for constraint in constraints {
             match constraint {
+                Constraint::Primary { name, columns, include, deferred: deferred @ Some(_) } => {
+                    if self.table.declared_primary_key().is_some() {
+                        let message =
+                            format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
+                        return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+                    }
+                    let index = self.constraint_index(*name, columns, include, true, *deferred).await?;
+                    for id in index.columns.iter().map(|key| key.column) {
+                        backfill::validate_not_null(self.context, &self.table, id).await?;
+                        if let Some(column) = self.table.columns.iter_mut().find(|column| column.id == id) {
+                            column.not_null = true;
+                        }
+                    }
+                    backfill::fill_index(self.context, &self.table, &index).await?;
+                    self.add_deferrable(index).await?;
+                }
                 Constraint::Primary { .. } => {
                     let before = self.table.clone();
                     self.add_constraints(std::slice::from_ref(constraint)).await?;
                     backfill::rewrite(self, &before, backfill::RowChange::None).await?;
                 }
-                Constraint::Unique { name, columns, include, nulls_not_distinct } => {
-                    let mut index = self.constraint_index(*name, columns, include, false).await?;
+                Constraint::Unique { name, columns, include, nulls_not_distinct, deferred } => {
+                    let mut index = self.constraint_index(*name, columns, include, false, *deferred).await?;
                     index.nulls_not_distinct = *nulls_not_distinct;
                     backfill::fill_index(self.context, &self.table, &index).await?;
-                    self.table.indexes.push(index);
+                    match index.deferral {
+                        Some(_) => self.add_deferrable(index).await?,
+                        None => self.table.indexes.push(index),
+                    }
                 }
                 Constraint::Check { name, expr, column, no_inherit } => {
                     let mut check = self.check(*name, expr, column.as_deref(), *no_inherit).await?;
@@ -294,6 +339,13 @@ impl Making<'_> {
         let referring = self.referring_to(id);
         let shown = format!("column {name} of table {}", self.context.shown_name(&self.table));
         self.let_go(referring, cascade, &shown, &shown).await?;
+        let dependents = dependents::of(self.context, &[Object::Column(self.table.oid, id)], cascade)?;
+        dependents::remove(self.context, &mut self.writer, &dependents).await?;
+        self.remove_column(id, &name).await
+    }
+
+    /// Takes a column away that nothing outside of the table needs, and what of the table is over it.
+    pub(super) async fn remove_column(&mut self, id: ColumnId, name: &str) -> Result<()> {
         if self.table.primary_key().is_some_and(|key| key.columns.iter().any(|key| key.column == id)) {
             // The rows get other keys; the key's other columns stay NOT NULL.
             let before = self.table.clone();
@@ -301,12 +353,10 @@ impl Making<'_> {
             backfill::rewrite(self, &before, backfill::RowChange::None).await?;
         }
         self.table.foreign_keys.retain(|key| !key.columns.contains(&id));
-        let dependents = dependents::of(self.context, &[Object::Column(self.table.oid, id)], cascade)?;
-        dependents::remove(self.context, &mut self.writer, &dependents).await?;
         // Indexes and constraints over the column go with it, also those over others as well.
         let mut checks = Vec::new();
         for check in std::mem::take(&mut self.table.checks) {
-            if !check_columns(&check.expression)?.contains(&name) {
+            if !check_columns(&check.expression)?.iter().any(|column| column == name) {
                 checks.push(check);
             }
         }
@@ -314,7 +364,7 @@ impl Making<'_> {
         let uses = |index: &crate::catalog::IndexDescriptor| -> Result<bool> {
             let texts = index.expressions.iter().map(|expression| &expression.text).chain(&index.predicate);
             for text in texts {
-                if super::alter_column::named(text)?.contains(&name) {
+                if super::alter_column::named(text)?.iter().any(|column| column == name) {
                     return Ok(true);
                 }
             }
@@ -472,7 +522,7 @@ impl Making<'_> {
             }
             AlterColumnOperation::DropNotNull => {
                 let in_key = |id: ColumnId| {
-                    self.table.primary_key().is_some_and(|key| key.columns.iter().any(|key| key.column == id))
+                    self.table.declared_primary_key().is_some_and(|key| key.columns.iter().any(|key| key.column == id))
                 };
                 if in_key(column.id) {
                     let message = format!("column \"{name}\" is in a primary key");

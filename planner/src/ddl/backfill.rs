@@ -206,6 +206,11 @@ pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor, c
             index.storage_id = context.new_storage().await?;
         }
     }
+    if matches!(change, RowChange::Converted(..)) {
+        // Values that differed may be equal now.
+        let deferrable = making.table.indexes.iter().filter(|index| index.deferral.is_some());
+        making.unvalidated.extend(deferrable.filter_map(|index| index.constraint));
+    }
     let table = &making.table;
     let (row_key, encoder) = (TableKey::new(table)?, RowEncoder::new(table));
     let indexes = table

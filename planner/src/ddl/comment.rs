@@ -86,6 +86,11 @@ pub async fn execute(context: &DdlContext, comment: &Comment) -> Result<String> 
             writer.put_database(Some(&database), &changed)?;
             writer.flush().await?;
         }
+        CommentOn::Type(name) => super::enumeration::comment(context, name, text).await?,
+        CommentOn::Function(word, name, types) => {
+            super::function::named(context, word, name, types)?;
+            return Err(SqlError::unsupported(format!("COMMENT ON a {word} of the system")));
+        }
         CommentOn::Role(name) => {
             let role = context.role(name)?;
             let user = context.catalog.role_by_oid(context.user);

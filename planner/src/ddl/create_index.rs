@@ -140,6 +140,7 @@ pub(super) async fn describe(
         expressions,
         predicate,
         nulls_not_distinct: create.nulls_distinct == Some(false),
+        deferral: None,
     })
 }
 

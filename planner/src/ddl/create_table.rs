@@ -3,17 +3,17 @@
 use super::enumeration;
 use super::names::Chosen;
 use super::type_name::serial_type;
-use super::{DdlContext, canonical, evaluate, sequence};
+use super::{DdlContext, canonical, evaluate, foreign_key, sequence};
 use crate::catalog::{
-    CatalogWriter, CheckDescriptor, ColumnDescriptor, ColumnId, Identity, IndexColumn, IndexDescriptor, IndexState,
-    RelationKind, SchemaDescriptor, TableDescriptor,
+    CatalogWriter, CheckDescriptor, ColumnDescriptor, ColumnId, Deferral, Identity, IndexColumn, IndexDescriptor,
+    IndexState, RelationKind, SchemaDescriptor, TableDescriptor,
 };
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold;
 use crate::types::{BaseType, Oid, SqlType};
 use sqlparser::ast::{
-    ColumnDef, ColumnOption, ConstraintCharacteristics, CreateTable, CreateTableOptions, Expr, ForeignKeyConstraint,
-    GeneratedAs, Ident, NullsDistinctOption, SqlOption, TableConstraint,
+    ColumnDef, ColumnOption, CreateTable, CreateTableOptions, Expr, ForeignKeyConstraint, GeneratedAs, Ident,
+    NullsDistinctOption, SqlOption, TableConstraint,
 };
 use std::collections::BTreeMap;
 
@@ -52,10 +52,30 @@ impl<'a> Making<'a> {
 
 /// A constraint, wherever it was written.
 pub(super) enum Constraint<'a> {
-    Primary { name: Option<&'a Ident>, columns: Vec<String>, include: Vec<String> },
-    Unique { name: Option<&'a Ident>, columns: Vec<String>, include: Vec<String>, nulls_not_distinct: bool },
-    Check { name: Option<&'a Ident>, expr: &'a Expr, column: Option<String>, no_inherit: bool },
-    Foreign { name: Option<&'a Ident>, key: &'a ForeignKeyConstraint, column: Option<String> },
+    Primary {
+        name: Option<&'a Ident>,
+        columns: Vec<String>,
+        include: Vec<String>,
+        deferred: Option<bool>,
+    },
+    Unique {
+        name: Option<&'a Ident>,
+        columns: Vec<String>,
+        include: Vec<String>,
+        nulls_not_distinct: bool,
+        deferred: Option<bool>,
+    },
+    Check {
+        name: Option<&'a Ident>,
+        expr: &'a Expr,
+        column: Option<String>,
+        no_inherit: bool,
+    },
+    Foreign {
+        name: Option<&'a Ident>,
+        key: &'a ForeignKeyConstraint,
+        column: Option<String>,
+    },
 }
 
 /// CREATE TABLE.
@@ -172,18 +192,6 @@ pub(super) fn known_storage_parameter(name: &str) -> Result<()> {
     Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{name}\"")))
 }
 
-fn not_deferrable(characteristics: Option<&ConstraintCharacteristics>) -> Result<()> {
-    match characteristics {
-        Some(found) if found.deferrable == Some(true) || found.enforced == Some(false) => {
-            Err(SqlError::unsupported(format!("{found} constraints")))
-        }
-        Some(found) if found.initially.is_some_and(|when| when == sqlparser::ast::DeferrableInitial::Deferred) => {
-            Err(SqlError::unsupported("INITIALLY DEFERRED constraints"))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// The columns of a constraint: plain names.
 fn column_names(columns: &[sqlparser::ast::IndexColumn]) -> Result<Vec<String>> {
     columns
@@ -204,23 +212,19 @@ fn column_names(columns: &[sqlparser::ast::IndexColumn]) -> Result<Vec<String>> 
 /// A table constraint, checked for what is supported.
 pub(super) fn table_constraint(constraint: &TableConstraint) -> Result<Constraint<'_>> {
     match constraint {
-        TableConstraint::PrimaryKey(primary) => {
-            not_deferrable(primary.characteristics.as_ref())?;
-            Ok(Constraint::Primary {
-                name: primary.name.as_ref(),
-                columns: column_names(&primary.columns)?,
-                include: primary.include.iter().map(fold).collect(),
-            })
-        }
-        TableConstraint::Unique(unique) => {
-            not_deferrable(unique.characteristics.as_ref())?;
-            Ok(Constraint::Unique {
-                nulls_not_distinct: matches!(unique.nulls_distinct, NullsDistinctOption::NotDistinct),
-                name: unique.name.as_ref(),
-                columns: column_names(&unique.columns)?,
-                include: unique.include.iter().map(fold).collect(),
-            })
-        }
+        TableConstraint::PrimaryKey(primary) => Ok(Constraint::Primary {
+            deferred: foreign_key::deferred(primary.characteristics.as_ref())?,
+            name: primary.name.as_ref(),
+            columns: column_names(&primary.columns)?,
+            include: primary.include.iter().map(fold).collect(),
+        }),
+        TableConstraint::Unique(unique) => Ok(Constraint::Unique {
+            deferred: foreign_key::deferred(unique.characteristics.as_ref())?,
+            nulls_not_distinct: matches!(unique.nulls_distinct, NullsDistinctOption::NotDistinct),
+            name: unique.name.as_ref(),
+            columns: column_names(&unique.columns)?,
+            include: unique.include.iter().map(fold).collect(),
+        }),
         TableConstraint::Check(check) if check.enforced != Some(false) => Ok(Constraint::Check {
             name: check.name.as_ref(),
             expr: &check.expr,
@@ -251,7 +255,10 @@ impl Making<'_> {
         if let BaseType::Enum(labels) = ty.base {
             self.writer.hold_enum(labels.descriptor().oid);
         }
-        if matches!(ty, SqlType::UNKNOWN | SqlType::VOID) {
+        if ty.row_of().is_some() {
+            return Err(SqlError::unsupported("columns of the type of a table's rows"));
+        }
+        if ty.is_pseudo() {
             let message = format!("column \"{name}\" has pseudo-type {}", ty.name());
             return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
         }
@@ -287,17 +294,17 @@ impl Making<'_> {
                     column.default = self.default(&name, expr, &ty)?;
                 }
                 ColumnOption::PrimaryKey(primary) => {
-                    not_deferrable(primary.characteristics.as_ref())?;
                     column.not_null = true;
                     constraints.push(Constraint::Primary {
+                        deferred: foreign_key::deferred(primary.characteristics.as_ref())?,
                         name: given.or(primary.name.as_ref()),
                         columns: vec![name.clone()],
                         include: Vec::new(),
                     });
                 }
                 ColumnOption::Unique(unique) => {
-                    not_deferrable(unique.characteristics.as_ref())?;
                     constraints.push(Constraint::Unique {
+                        deferred: foreign_key::deferred(unique.characteristics.as_ref())?,
                         nulls_not_distinct: self.context.clauses.nulls_not_distinct.contains(&name),
                         name: given.or(unique.name.as_ref()),
                         columns: vec![name.clone()],
@@ -460,25 +467,26 @@ impl Making<'_> {
     /// Adds constraints other than FOREIGN KEYs, primary key first.
     pub(super) async fn add_constraints(&mut self, constraints: &[Constraint<'_>]) -> Result<()> {
         for constraint in constraints {
-            if let Constraint::Primary { name, columns, include } = constraint {
-                if self.table.primary_key().is_some() {
+            if let Constraint::Primary { name, columns, include, deferred } = constraint {
+                if self.table.declared_primary_key().is_some() {
                     let message = format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
                     return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
                 }
-                let index = self.constraint_index(*name, columns, include, true).await?;
+                let index = self.constraint_index(*name, columns, include, true, *deferred).await?;
                 for key in &index.columns {
                     if let Some(column) = self.table.columns.iter_mut().find(|column| column.id == key.column) {
                         column.not_null = true;
                     }
                 }
-                self.table.indexes.insert(0, index);
+                let place = if index.primary { 0 } else { self.table.indexes.len() };
+                self.table.indexes.insert(place, index);
             }
         }
         for constraint in constraints {
             match constraint {
                 Constraint::Primary { .. } | Constraint::Foreign { .. } => {}
-                Constraint::Unique { name, columns, include, nulls_not_distinct } => {
-                    let mut index = self.constraint_index(*name, columns, include, false).await?;
+                Constraint::Unique { name, columns, include, nulls_not_distinct, deferred } => {
+                    let mut index = self.constraint_index(*name, columns, include, false, *deferred).await?;
                     index.nulls_not_distinct = *nulls_not_distinct;
                     self.table.indexes.push(index);
                 }
@@ -529,6 +537,7 @@ impl Making<'_> {
         columns: &[String],
         include: &[String],
         primary: bool,
+        deferred: Option<bool>,
     ) -> Result<IndexDescriptor> {
         let what = if primary { "primary key" } else { "unique" };
         let keys = self.key_columns(columns, what)?;
@@ -550,7 +559,8 @@ impl Making<'_> {
             }
         };
         let numbers = self.context.store.numbers();
-        let storage_id = if primary { self.table.storage_id } else { self.context.new_storage().await? };
+        let keyed = primary && deferred.is_none();
+        let storage_id = if keyed { self.table.storage_id } else { self.context.new_storage().await? };
         Ok(IndexDescriptor {
             oid: numbers.oid().await?,
             name,
@@ -560,8 +570,9 @@ impl Making<'_> {
                 .map(|column| IndexColumn { column, descending: false, nulls_first: false })
                 .collect(),
             include,
-            unique: true,
-            primary,
+            unique: deferred.is_none(),
+            primary: keyed,
+            deferral: deferred.map(|deferred| Deferral { deferred, primary }),
             constraint: Some(numbers.oid().await?),
             state: IndexState::Public,
             ..Default::default()

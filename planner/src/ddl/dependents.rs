@@ -25,6 +25,13 @@ pub(super) struct Dependent {
     because_of: String,
 }
 
+impl Dependent {
+    /// A relation that goes anyway.
+    pub(super) fn of(relation: Arc<TableDescriptor>) -> Dependent {
+        Dependent { relation, because_of: String::new() }
+    }
+}
+
 /// Collects as PostgreSQL does: depth first, newest first, an object behind those that depend on it. Reports go the
 /// other way.
 struct Search<'a> {

@@ -1,7 +1,7 @@
 //! DROP of tables, indexes and sequences; the rest of DROP is handed on.
 
 use super::dependents::{self, Object};
-use super::{DdlContext, database, enumeration, names, referenced, role, schema, view};
+use super::{DdlContext, database, drop_type, names, referenced, role, schema, view};
 use crate::catalog::{CatalogWriter, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
@@ -62,7 +62,7 @@ pub(super) async fn execute(
         ObjectType::Schema => schema::drop(context, if_exists, names, cascade).await,
         ObjectType::Database => database::drop(context, if_exists, names).await,
         ObjectType::Role | ObjectType::User => role::drop(context, if_exists, names).await,
-        ObjectType::Type => enumeration::drop(context, if_exists, names, cascade).await,
+        ObjectType::Type => drop_type::execute(context, if_exists, names, cascade).await,
         ObjectType::View => view::drop(context, if_exists, names, cascade).await,
         ObjectType::MaterializedView | ObjectType::Collation if if_exists => {
             // None can exist.

@@ -1,10 +1,10 @@
-//! CREATE TYPE … AS ENUM, ALTER TYPE and DROP TYPE.
+//! CREATE TYPE … AS ENUM and ALTER TYPE.
 //!
 //! Stored expressions (DEFAULT, CHECK) name a type with its schema, so that they mean the same under every search_path.
 
-use super::{DdlContext, drop};
+use super::DdlContext;
 use crate::bind::catalog_type;
-use crate::catalog::{CheckDescriptor, RelationKind, TableDescriptor};
+use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::names::quote;
 use crate::parse::{fold, fold_name};
@@ -24,7 +24,7 @@ pub(super) fn stored_name(ty: &SqlType) -> String {
     if ty.array { format!("{name}[]") } else { name }
 }
 
-fn qualified(ty: &EnumDescriptor) -> String {
+pub(super) fn qualified(ty: &EnumDescriptor) -> String {
     format!("{}.{}", quote(&ty.schema), quote(&ty.name))
 }
 
@@ -110,6 +110,7 @@ pub(super) async fn create(
         name,
         owner: context.user,
         labels: Vec::with_capacity(labels.len()),
+        comment: None,
     };
     for label in labels {
         let name = label_name(label)?;
@@ -127,13 +128,13 @@ pub(super) async fn create(
     Ok("CREATE TYPE".into())
 }
 
-fn find(context: &DdlContext, name: &ObjectName) -> Result<Option<EnumType>> {
+pub(super) fn find(context: &DdlContext, name: &ObjectName) -> Result<Option<EnumType>> {
     let (schema, name) = fold_name(name)?;
     Ok(context.catalog.enum_named(schema.as_deref(), &name, context.settings.search_path()))
 }
 
 /// That there is no such type.
-fn missing(name: &ObjectName) -> String {
+pub(super) fn missing(name: &ObjectName) -> String {
     let shown = fold_name(name).map_or_else(
         |_| name.to_string(),
         |(schema, name)| schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}")),
@@ -141,7 +142,7 @@ fn missing(name: &ObjectName) -> String {
     format!("type \"{shown}\" does not exist")
 }
 
-fn check_owner(context: &DdlContext, ty: &EnumDescriptor) -> Result<()> {
+pub(super) fn check_owner(context: &DdlContext, ty: &EnumDescriptor) -> Result<()> {
     if context.is_owner(ty.owner) {
         return Ok(());
     }
@@ -225,6 +226,20 @@ pub(crate) async fn alter_owner(context: &DdlContext, name: &ObjectName, owner: 
     Ok("ALTER TYPE".into())
 }
 
+/// COMMENT ON TYPE. Errors: 42704, 0A000 for types that are no enums.
+pub(super) async fn comment(context: &DdlContext, name: &ObjectName, text: Option<String>) -> Result<()> {
+    let Some(old) = find(context, name)? else {
+        let ty = DataType::Custom(name.clone(), Vec::new());
+        catalog_type(&ty, &context.catalog, context.settings.search_path(), false)?;
+        return Err(SqlError::unsupported("COMMENT ON a type that is no enum"));
+    };
+    let old = old.descriptor();
+    check_owner(context, old)?;
+    let mut writer = context.writer();
+    writer.put_enum(Some(old), &EnumDescriptor { comment: Some(text.unwrap_or_default()), ..old.clone() }).await?;
+    writer.flush().await
+}
+
 fn place_of(ty: &EnumDescriptor, label: &str) -> Result<usize> {
     ty.labels.iter().position(|known| known.name == label).ok_or_else(|| {
         SqlError::new(state::INVALID_PARAMETER_VALUE, format!("\"{label}\" is not an existing enum label"))
@@ -232,7 +247,7 @@ fn place_of(ty: &EnumDescriptor, label: &str) -> Result<usize> {
 }
 
 /// Whether a relation has a column of an enum.
-fn has_column(table: &TableDescriptor, oid: Oid) -> bool {
+pub(super) fn has_column(table: &TableDescriptor, oid: Oid) -> bool {
     table.live_columns().any(|column| matches!(column.ty.base, BaseType::Enum(ty) if ty.descriptor().oid == oid))
 }
 
@@ -269,73 +284,6 @@ fn changed_tables(
         }
     }
     Ok(changed)
-}
-
-/// What needs an enum, as PostgreSQL names it.
-fn dependents(context: &DdlContext, ty: &EnumDescriptor) -> Vec<String> {
-    let mut found = Vec::new();
-    let cast = format!("::{}", qualified(ty));
-    let shown =
-        context.catalog.type_name(SqlType::of(BaseType::Enum(EnumType::new(ty))), context.settings.search_path());
-    let mut tables: Vec<&Arc<TableDescriptor>> = context.catalog.user_relations().collect();
-    tables.sort_by_key(|table| table.oid);
-    for table in tables {
-        let name = context.shown_name(table);
-        if let Some(view) = &table.view {
-            if has_column(table, ty.oid) || view.query.contains(&ty.name) {
-                found.push(format!("view {name} depends on type {shown}"));
-            }
-            continue;
-        }
-        // Those that need the type of its arrays come first, as in PostgreSQL.
-        let mut lines = [Vec::new(), Vec::new()];
-        for column in table.live_columns() {
-            let what = format!("column {} of {} {name}", column.name, drop::kind_word(table));
-            let [arrays, plain] = &mut lines;
-            if matches!(column.ty.base, BaseType::Enum(used) if used.descriptor().oid == ty.oid) {
-                let (lines, suffix) = if column.ty.array { (arrays, "[]") } else { (plain, "") };
-                lines.push(format!("{what} depends on type {shown}{suffix}"));
-            } else if column.default.as_ref().is_some_and(|default| default.contains(&cast)) {
-                plain.push(format!("default value for {what} depends on type {shown}"));
-            }
-        }
-        found.extend(lines.into_iter().flatten());
-        // A constraint over a column of the type goes with the column.
-        let over_others = |check: &&CheckDescriptor| !has_column(table, ty.oid) && check.expression.contains(&cast);
-        for check in table.checks.iter().filter(over_others) {
-            found.push(format!("constraint {} on table {name} depends on type {shown}", check.name));
-        }
-    }
-    found
-}
-
-/// DROP TYPE.
-pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
-    let mut writer = context.writer();
-    for name in names {
-        let Some(ty) = find(context, name)? else {
-            let message = missing(name);
-            if !if_exists {
-                return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
-            }
-            context.notice(state::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
-            continue;
-        };
-        let ty = ty.descriptor();
-        check_owner(context, ty)?;
-        let lines = dependents(context, ty);
-        if !lines.is_empty() {
-            if cascade {
-                return Err(SqlError::unsupported("DROP TYPE … CASCADE of a type that is used"));
-            }
-            let shown = SqlType::of(BaseType::Enum(EnumType::new(ty)));
-            let shown = context.catalog.type_name(shown, context.settings.search_path());
-            return Err(drop::dependent(format!("type {shown}"), &lines.join("\n")));
-        }
-        writer.remove_enum(ty);
-    }
-    writer.flush().await?;
-    Ok("DROP TYPE".into())
 }
 
 /// The enums in a schema that is to be dropped, which nothing outside of it uses. Errors: 0A000 otherwise.

@@ -12,7 +12,10 @@ use crate::functions::{CastContext, cast_exists};
 use crate::parse::{SET_COLUMNS, SET_COLUMNS_BETWEEN, fold, fold_name};
 use crate::session::referential;
 use crate::types::{BaseType, SqlType};
-use sqlparser::ast::{self, ConstraintReferenceMatchKind, DeferrableInitial, ForeignKeyConstraint, Ident, ObjectName};
+use sqlparser::ast::{
+    self, ConstraintCharacteristics, ConstraintReferenceMatchKind, DeferrableInitial, ForeignKeyConstraint, Ident,
+    ObjectName,
+};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -27,8 +30,8 @@ fn action(action: Option<ast::ReferentialAction>) -> ReferentialAction {
 }
 
 /// DEFERRABLE and INITIALLY DEFERRED. Errors: 42601 for what excludes each other.
-fn deferral(key: &ForeignKeyConstraint) -> Result<(bool, bool)> {
-    let Some(given) = &key.characteristics else { return Ok((false, false)) };
+pub(super) fn deferral(given: Option<&ConstraintCharacteristics>) -> Result<(bool, bool)> {
+    let Some(given) = given else { return Ok((false, false)) };
     if let Some(enforced) = given.enforced {
         return Err(SqlError::unsupported(if enforced { "ENFORCED" } else { "NOT ENFORCED" }));
     }
@@ -37,6 +40,12 @@ fn deferral(key: &ForeignKeyConstraint) -> Result<(bool, bool)> {
         return Err(SqlError::syntax("constraint declared INITIALLY DEFERRED must be DEFERRABLE"));
     }
     Ok((given.deferrable.unwrap_or(deferred), deferred))
+}
+
+/// Whether a constraint that is DEFERRABLE is INITIALLY DEFERRED; `None` for one that is not.
+pub(super) fn deferred(characteristics: Option<&ConstraintCharacteristics>) -> Result<Option<bool>> {
+    let (deferrable, deferred) = deferral(characteristics)?;
+    Ok(deferrable.then_some(deferred))
 }
 
 /// Whether values of a type can be compared with those of a column that is referred to, by its index.
@@ -49,6 +58,12 @@ pub(super) fn comparable(own: SqlType, referenced: SqlType) -> bool {
     own.plain() == referenced.plain()
         || (!own.array && !referenced.array && family(own, referenced))
         || cast_exists(own, referenced, CastContext::Implicit)
+}
+
+/// 55000 for keys that may be there twice for a while.
+fn is_deferrable(what: &str, table: &TableDescriptor) -> SqlError {
+    let message = format!("cannot use a deferrable {what} for referenced table \"{}\"", table.name);
+    SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message)
 }
 
 fn invalid(message: impl Into<String>) -> SqlError {
@@ -117,7 +132,7 @@ impl Making<'_> {
         if key.match_kind == Some(ConstraintReferenceMatchKind::Partial) {
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "MATCH PARTIAL not yet implemented"));
         }
-        let (deferrable, deferred) = deferral(key)?;
+        let (deferrable, deferred) = deferral(key.characteristics.as_ref())?;
         let parent = self.parent(&key.foreign_table).await?;
         let wrong = match (self.table.persistence, parent.persistence) {
             (Persistence::Permanent, Persistence::Permanent) => None,
@@ -151,10 +166,13 @@ impl Making<'_> {
             }
         }
         let (referenced, index) = if key.referred_columns.is_empty() {
-            let primary = parent.primary_key().ok_or_else(|| {
+            let primary = parent.declared_primary_key().ok_or_else(|| {
                 let message = format!("there is no primary key for referenced table \"{}\"", parent.name);
                 SqlError::new(state::UNDEFINED_OBJECT, message)
             })?;
+            if primary.deferral.is_some() {
+                return Err(is_deferrable("primary key", &parent));
+            }
             (primary.columns.iter().map(|key| key.column).collect(), primary.oid)
         } else {
             let names: Vec<String> = key.referred_columns.iter().map(fold).collect();
@@ -210,6 +228,26 @@ impl Making<'_> {
             self.hold_rows(&key).await?;
         }
         self.table.foreign_keys.push(key);
+        Ok(())
+    }
+
+    /// Adds a constraint that is unique and deferrable to a table that may have rows: they are looked at when the statement
+    /// ends.
+    pub(super) async fn add_deferrable(&mut self, index: IndexDescriptor) -> Result<()> {
+        if let Some(stored) = self.context.catalog.relation_by_oid(self.table.oid) {
+            settled(self.context, stored.storage_id).await?;
+        }
+        self.unvalidated.extend(index.constraint);
+        self.table.indexes.push(index);
+        Ok(())
+    }
+
+    /// Keeps the rows of a table that refers to this one as they are.
+    pub(super) async fn hold_child(&self, child: &TableDescriptor) -> Result<()> {
+        if child.oid != self.table.oid {
+            self.context.locks.exclusive(child.oid, self.context.settings.lock_timeout()).await?;
+            settled(self.context, child.storage_id).await?;
+        }
         Ok(())
     }
 
@@ -281,7 +319,13 @@ impl Making<'_> {
             held: Default::default(),
         });
         for oid in &self.unvalidated {
-            if let Some((child, key)) = catalog.foreign_key(self.table.oid, *oid) {
+            if let Some(table) = catalog.relation_by_oid(self.table.oid)
+                && let Some(index) = table.indexes.iter().find(|index| index.constraint == Some(*oid))
+            {
+                referential::validate_unique(context.session.database()?, &statement, &table, index).await?;
+            }
+            let referring = catalog.referencing(self.table.oid).into_iter().find(|(_, key)| key.oid == *oid);
+            if let Some((child, key)) = catalog.foreign_key(self.table.oid, *oid).or(referring) {
                 referential::validate(context.session.database()?, &statement, &child, &key).await?;
             }
         }
@@ -306,13 +350,18 @@ fn unique_index<'t>(table: &'t TableDescriptor, columns: &[ColumnId]) -> Result<
         return Err(invalid("foreign key referenced-columns list must not contain duplicates"));
     }
     let matches = |index: &&IndexDescriptor| {
-        index.unique
+        index.is_declared_unique()
             && index.state == IndexState::Public
             && !index.is_computed()
             && index.columns.len() == columns.len()
             && index.columns.iter().all(|key| columns.contains(&key.column))
     };
-    table.indexes.iter().find(matches).ok_or_else(|| {
+    let mut found: Vec<&IndexDescriptor> = table.indexes.iter().filter(matches).collect();
+    found.sort_by_key(|index| index.deferral.is_some());
+    if found.first().is_some_and(|index| index.deferral.is_some()) {
+        return Err(is_deferrable("unique constraint", table));
+    }
+    found.first().copied().ok_or_else(|| {
         invalid(format!("there is no unique constraint matching given keys for referenced table \"{}\"", table.name))
     })
 }

@@ -128,7 +128,7 @@ impl Making<'_> {
 
     /// An index like another, under a name by the rules for names that were not given.
     async fn take_index(&mut self, taken: &Taken<'_>, index: &IndexDescriptor) -> Result<IndexDescriptor> {
-        if index.primary && self.table.primary_key().is_some() {
+        if index.is_declared_primary() && self.table.declared_primary_key().is_some() {
             let message = format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
             return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
         }
@@ -151,7 +151,7 @@ impl Making<'_> {
             joined.push(self.table.column(*id).ok_or_else(lost)?.name.clone());
         }
         let joined = joined.join("_");
-        let (column, label) = match (index.primary, index.constraint) {
+        let (column, label) = match (index.is_declared_primary(), index.constraint) {
             (true, _) => (None, "pkey"),
             (false, Some(_)) => (Some(joined.as_str()), "key"),
             (false, None) => (Some(joined.as_str()), "idx"),

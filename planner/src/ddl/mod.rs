@@ -20,9 +20,11 @@ mod database;
 mod default_privilege;
 mod dependents;
 mod drop;
+mod drop_type;
 mod enumeration;
 mod evaluate;
 mod foreign_key;
+mod function;
 mod grant;
 mod like;
 mod names;
@@ -212,6 +214,7 @@ pub fn is_ddl(statement: &Statement) -> bool {
             | Statement::Revoke(_)
             | Statement::CreateExtension(_)
             | Statement::DropExtension(_)
+            | Statement::DropFunction(_)
     )
 }
 
@@ -233,6 +236,7 @@ pub async fn execute(context: &DdlContext, statement: &Statement) -> Result<Stri
             let options = sequence::Options { data_type: data_type.as_ref(), options: sequence_options };
             sequence::create(context, *temporary, *if_not_exists, name, &options, owned_by.as_ref()).await?
         }
+        Statement::DropFunction(drop) => function::drop(context, drop)?,
         Statement::CreateRole(create) => role::create(context, create).await?,
         Statement::AlterRole { name, operation } => role::alter(context, name, operation).await?,
         Statement::AlterTable(alter) => alter_table::execute(context, alter).await?,

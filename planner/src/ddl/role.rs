@@ -5,7 +5,11 @@ use crate::catalog::acl::Acl;
 use crate::catalog::{Membership, RoleDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
-use sqlparser::ast::{AlterRoleOperation, CreateRole, Expr, Ident, ObjectName, Password, RoleOption, Value};
+use crate::types::text::{InputContext, input};
+use crate::types::{Datum, SqlType};
+use sqlparser::ast::{
+    AlterRoleOperation, CreateRole, Expr, Ident, ObjectName, Password, RoleOption, Value, ValueWithSpan,
+};
 use std::sync::Arc;
 
 impl DdlContext {
@@ -22,6 +26,17 @@ impl DdlContext {
             Ok(())
         } else {
             Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied to {what}")))
+        }
+    }
+    /// The moment of VALID UNTIL. Errors: 22007 and its like.
+    fn moment(&self, expr: &Expr) -> Result<Option<i64>> {
+        let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) = expr else {
+            return Err(SqlError::syntax(format!("syntax error at or near \"{expr}\"")));
+        };
+        let now = i64::try_from(self.store.env().now_micros()).unwrap_or(i64::MAX);
+        match input(SqlType::TIMESTAMPTZ, text, &InputContext::new(&self.settings, &self.catalog, now))? {
+            Datum::TimestampMicrosecond(micros, _) => Ok(micros),
+            _ => Err(SqlError::internal("a moment that is none")),
         }
     }
     fn verifier(&self, password: &Password) -> Result<Option<String>> {
@@ -56,7 +71,6 @@ pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<
     let refused = [
         (create.bypassrls == Some(true), "BYPASSRLS"),
         (create.replication == Some(true), "REPLICATION"),
-        (create.valid_until.is_some(), "VALID UNTIL"),
         (!create.user.is_empty(), "USER"),
         (create.authorization_owner.is_some(), "AUTHORIZATION"),
     ];
@@ -91,6 +105,7 @@ pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<
                 .collect::<Result<_>>()?,
             no_inherit: create.inherit == Some(false),
             connection_limit: create.connection_limit.as_ref().map_or(Ok(None), connection_limit)?,
+            valid_until: create.valid_until.as_ref().map_or(Ok(None), |until| context.moment(until))?,
             password: create.password.as_ref().map_or(Ok(None), |password| context.verifier(password))?,
             ..Default::default()
         };
@@ -148,6 +163,7 @@ pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterR
                         role.superuser = *value;
                     }
                     RoleOption::Password(password) => role.password = context.verifier(password)?,
+                    RoleOption::ValidUntil(until) => role.valid_until = context.moment(until)?,
                     RoleOption::Inherit(inherit) => role.no_inherit = !*inherit,
                     RoleOption::ConnectionLimit(limit) => role.connection_limit = connection_limit(limit)?,
                     RoleOption::BypassRLS(false) | RoleOption::Replication(false) => {}

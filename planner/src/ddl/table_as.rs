@@ -7,7 +7,6 @@ use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::CreateTableAs;
 use crate::session::OutputColumn;
-use crate::types::SqlType;
 
 /// Makes a table of the columns of a query; `None` when there is one of that name and IF NOT EXISTS says to leave it.
 pub async fn create(
@@ -66,7 +65,10 @@ fn columns(names: &[String], outputs: &[OutputColumn]) -> Result<Vec<ColumnDescr
         if columns.iter().any(|column| column.name == name) {
             return Err(SqlError::new(state::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
         }
-        if output.ty == SqlType::VOID {
+        if output.ty.row_of().is_some() {
+            return Err(SqlError::unsupported("columns of the type of a table's rows"));
+        }
+        if output.ty.is_pseudo() {
             let message = format!("column \"{name}\" has pseudo-type {}", output.ty.name());
             return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
         }

@@ -298,7 +298,6 @@ async fn what_is_not_supported_is_refused_by_name() {
         "create table t(a int, foreign key (a) references p not enforced)",
         "create table t(a xml)",
         "create table t(a int) partition by range (a)",
-        "create table t(a int unique deferrable)",
         "create index on p using gin (a)",
     ] {
         let error = world.run(sql).await.expect_err(sql);

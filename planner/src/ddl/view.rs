@@ -12,7 +12,7 @@ use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
 use crate::parse::{AlterAction, CreateView, fold, fold_name};
 use crate::session::settings::value::boolean;
-use crate::types::{Oid, SqlType};
+use crate::types::Oid;
 use sqlparser::ast::{self, AlterColumnOperation, AlterTable, AlterTableOperation, ObjectName, RenameTableNameKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -198,7 +198,10 @@ fn columns(names: &[String], bound: &BoundView) -> Result<Vec<ColumnDescriptor>>
         if columns.iter().any(|column| column.name == name) {
             return Err(SqlError::new(state::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
         }
-        if output.ty == SqlType::VOID {
+        if output.ty.row_of().is_some() {
+            return Err(SqlError::unsupported("columns of the type of a table's rows"));
+        }
+        if output.ty.is_pseudo() {
             let message = format!("column \"{name}\" has pseudo-type {}", output.ty.name());
             return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
         }

@@ -124,7 +124,7 @@ impl HeldRowsExec {
 
 impl DisplayAs for HeldRowsExec {
     fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "HeldRows: {}", self.part)
+        write!(f, "CTE Scan")
     }
 }
 

@@ -40,7 +40,8 @@ pub(super) fn least_context(from: SqlType, to: SqlType) -> Option<CastContext> {
         return Some(Implicit);
     }
     if let (B::Record(from), B::Record(to)) = (from.base, to.base) {
-        return (to.is_any() || from.is_any() || from.same_fields(to)).then_some(Implicit);
+        let others = matches!((from.row_of(), to.row_of()), (Some(from), Some(to)) if from.relation != to.relation);
+        return (to.is_any() || from.is_any() || (from.same_fields(to) && !others)).then_some(Implicit);
     }
     let to_string = matches!(to.base, B::Text | B::Varchar | B::Char | B::Name);
     let from_string = matches!(from.base, B::Text | B::Varchar | B::Char | B::Name);
@@ -74,7 +75,7 @@ pub(super) fn least_context(from: SqlType, to: SqlType) -> Option<CastContext> {
         (B::Text | B::Varchar, B::Regclass) => Implicit,
         (B::Text | B::Varchar | B::Char, B::SingleChar) | (B::Name, B::Varchar | B::Char) => Assignment,
         (B::Void, _) | (_, B::Void) | (_, B::Unknown) => return None,
-        (_, B::Record(_)) => return None,
+        (_, B::Record(_)) if !from_string => return None,
         // Anything is written to a string when stored, and read from one when asked.
         _ if to_string => Assignment,
         _ if from_string => Explicit,
@@ -102,8 +103,14 @@ pub(super) fn cast(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, contex
         && any.is_any()
         && expr.ty.array == to.array
     {
-        // A record of any fields keeps its own.
-        return Ok(expr);
+        // A record of any fields keeps its own, but is no relation's row any more.
+        return Ok(match expr.ty.base {
+            BaseType::Record(row) if row.row_of().is_some() => {
+                let record = SqlType::record(row.fields().to_vec());
+                TypedExpr::new(expr.expr, SqlType { array: to.array, ..record })
+            }
+            _ => expr,
+        });
     }
     if !same_type && !cast_exists(expr.ty, to, context) {
         return Err(no_cast(expr.ty, to));
@@ -220,6 +227,7 @@ pub(super) fn category(ty: SqlType) -> char {
         BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz | BaseType::Time | BaseType::Timetz => 'D',
         BaseType::Interval => 'T',
         BaseType::Unknown => 'X',
+        BaseType::Record(ty) if ty.row_of().is_some() => 'C',
         _ => 'P',
     }
 }
@@ -260,7 +268,9 @@ pub(super) fn common_type(context: &str, types: &[SqlType]) -> Result<SqlType> {
                 chosen = if one.is_any() { ty } else { chosen };
                 continue;
             }
-            return Err(SqlError::unsupported(format!("{context} of rows with different fields")));
+            if one.row_of().is_none() && other.row_of().is_none() {
+                return Err(SqlError::unsupported(format!("{context} of rows with different fields")));
+            }
         }
         if category(ty) != category(chosen) {
             return Err(SqlError::new(

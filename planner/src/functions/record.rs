@@ -9,13 +9,18 @@ use crate::types::record::RecordType;
 use crate::types::value::{ValueRef, value_at};
 use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, BooleanBuilder};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// `ROW(…)`: the fields and their names.
 pub fn row(fields: Vec<(String, TypedExpr)>) -> TypedExpr {
-    let types: Vec<SqlType> = fields.iter().map(|(_, typed)| typed.ty).collect();
-    let names = fields.iter().map(|(name, typed)| (name.clone(), typed.ty)).collect();
-    let result = SqlType::record(names);
+    let result = SqlType::record(fields.iter().map(|(name, typed)| (name.clone(), typed.ty)).collect());
+    row_of(fields.into_iter().map(|(_, typed)| typed).collect(), result)
+}
+
+/// A row of a type that has such fields.
+pub fn row_of(fields: Vec<TypedExpr>, result: SqlType) -> TypedExpr {
+    let types: Vec<SqlType> = fields.iter().map(|typed| typed.ty).collect();
     let kernel: Kernel = Arc::new(|call: &Call<'_>| {
         let mut builder = BinaryBuilder::with_capacity(call.rows, call.rows * 16);
         let mut bytes = Vec::new();
@@ -32,7 +37,7 @@ pub fn row(fields: Vec<(String, TypedExpr)>) -> TypedExpr {
         Ok(Arc::new(builder.finish()) as ArrayRef)
     });
     KernelFunction::new("row", types, result, Stability::Immutable, kernel, None)
-        .call(fields.into_iter().map(|(_, typed)| typed.expr).collect())
+        .call(fields.into_iter().map(|typed| typed.expr).collect())
 }
 
 /// Lists in step as one list of records, with the names of their fields. NULL where one of them is NULL.
@@ -121,9 +126,44 @@ pub fn null_test(record: TypedExpr, negated: bool) -> TypedExpr {
 /// By what equal records are equal bytes, in order.
 pub(super) fn record_key(record: TypedExpr) -> TypedExpr {
     let ty = record.ty;
+    let untyped = ty.as_record().and_then(|record| record.types().position(|ty| ty.base == BaseType::Unknown));
+    if let Some(place) = untyped {
+        return record_key_before(record, place);
+    }
     let kernel =
         unary::<NumericBytes, NumericBytes, _>(|bytes: &[u8]| Ok(crate::encoding::record_key(bytes)?.to_vec()));
     KernelFunction::new("record_key", vec![ty], ty, Stability::Immutable, kernel, None).call(vec![record.expr])
+}
+
+/// The same of records with a field that has no type, and so no comparison. Errors: 42883 when two records are alike up to
+/// there, so that it would have to be compared.
+fn record_key_before(record: TypedExpr, place: usize) -> TypedExpr {
+    let ty = record.ty;
+    let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
+        let array = call.array(0)?;
+        let records = binary(array)?;
+        let mut seen = HashSet::new();
+        let mut builder = BinaryBuilder::new();
+        for row in 0..call.rows {
+            let at = Call::row_of(array, row);
+            if array.is_null(at) {
+                builder.append_null();
+                continue;
+            }
+            let before: Vec<Option<Vec<u8>>> = record_fields(records.value(at))?
+                .into_iter()
+                .take(place)
+                .map(|field| field.map(<[u8]>::to_vec))
+                .collect();
+            if !seen.insert(before) {
+                let message = "could not identify a comparison function for type unknown";
+                return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
+            }
+            builder.append_value(crate::encoding::record_key(records.value(at))?);
+        }
+        Ok(Arc::new(builder.finish()) as ArrayRef)
+    });
+    KernelFunction::new("record_key_before", vec![ty], ty, Stability::Immutable, kernel, None).call(vec![record.expr])
 }
 
 /// 42804 for records that cannot be compared, 42883 for fields that cannot.

@@ -37,6 +37,11 @@ pub fn comment(cursor: &mut Cursor<'_>) -> Result<Comment> {
         CommentOn::Database(cursor.name()?)
     } else if cursor.word("role") {
         CommentOn::Role(cursor.name()?)
+    } else if cursor.word("type") {
+        CommentOn::Type(cursor.object_name()?)
+    } else if let Some(word) = ["function", "procedure", "aggregate"].into_iter().find(|word| cursor.word(word)) {
+        let name = cursor.object_name()?;
+        CommentOn::Function(word, name, super::utility::types_in_brackets(cursor)?)
     } else {
         let what = cursor.name()?;
         return Err(SqlError::unsupported(format!("COMMENT ON {}", what.to_uppercase())));

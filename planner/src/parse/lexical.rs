@@ -2,7 +2,7 @@
 //! not follow a number, and where operators end. Finds these in a text; knows no grammar.
 
 use super::strings::{StringKind, decode};
-use crate::error::SqlError;
+use crate::error::{SqlError, state};
 use sqlparser::tokenizer::Location;
 use std::ops::Range;
 
@@ -34,11 +34,40 @@ struct Scanner<'t> {
     column: u64,
     found: Scanned,
     hidden: Vec<(Range<usize>, Fill)>,
+    /// Where backslashes in plain strings are escapes: where those strings begin, and the character behind the first one.
+    escapes: Option<Vec<(usize, char)>>,
+}
+
+impl<'t> Scanner<'t> {
+    fn new(text: &'t str, escapes: Option<Vec<(usize, char)>>) -> Self {
+        let (found, hidden) = (Scanned::default(), Vec::new());
+        Scanner { text, at: 0, line: 1, column: 1, found, hidden, escapes }
+    }
+}
+
+/// What a text says under `standard_conforming_strings = off`, as it is said otherwise: plain strings with backslashes have
+/// an E before them. Also the character behind the first backslash of each. Errors: 0A000 for `U&'…'`.
+pub fn standard(text: &str) -> Result<(String, Vec<char>), SqlError> {
+    let mut scanner = Scanner::new(text, Some(Vec::new()));
+    match scanner.run() {
+        Err((error, _)) if error.state() == state::FEATURE_NOT_SUPPORTED => return Err(error),
+        // Whoever reads the text finds it again.
+        Ok(()) | Err(_) => {}
+    }
+    let (mut written, mut done, mut escaped) = (String::with_capacity(text.len()), 0, Vec::new());
+    for (at, first) in scanner.escapes.unwrap_or_default() {
+        written.push_str(text.get(done..at).unwrap_or(""));
+        written.push('E');
+        done = at;
+        escaped.push(first);
+    }
+    written.push_str(text.get(done..).unwrap_or(""));
+    Ok((written, escaped))
 }
 
 /// Goes through a text. What is not ended is left to the tokenizer, which refuses it.
 pub fn scan(text: &str) -> Result<Scanned, Misread> {
-    let mut scanner = Scanner { text, at: 0, line: 1, column: 1, found: Scanned::default(), hidden: Vec::new() };
+    let mut scanner = Scanner::new(text, None);
     scanner.run()?;
     if !scanner.hidden.is_empty() {
         scanner.found.text = Some(hide(text, &scanner.hidden));
@@ -115,6 +144,14 @@ impl<'t> Scanner<'t> {
             match character {
                 '-' if next == Some('-') => self.skip_while(|character| character != '\n'),
                 '/' if next == Some('*') => self.comment(),
+                '\'' if self.escapes.is_some() => {
+                    let start = self.at;
+                    let inside = self.quoted('\'', true).unwrap_or("");
+                    let first = inside.split_once('\\').and_then(|(_, behind)| behind.chars().next());
+                    if let (Some(first), Some(escapes)) = (first, &mut self.escapes) {
+                        escapes.push((start, first));
+                    }
+                }
                 '\'' => self.plain('\''),
                 '"' => self.plain('"'),
                 '$' => self.dollar()?,
@@ -246,6 +283,12 @@ impl<'t> Scanner<'t> {
     fn unicode(&mut self) -> Result<(), Misread> {
         let start = self.location();
         let quote = self.peek().unwrap_or('\'');
+        if self.escapes.is_some() && quote == '\'' {
+            let message = "unsafe use of string constant with Unicode escapes";
+            let detail =
+                "String constants with Unicode escapes cannot be used when standard_conforming_strings is off.";
+            return Err((SqlError::new(state::FEATURE_NOT_SUPPORTED, message).detail(detail), start));
+        }
         let Some(inside) = self.quoted(quote, false) else { return Ok(()) };
         let rest = self.rest();
         let trimmed = rest.trim_start();
@@ -330,5 +373,25 @@ impl<'t> Scanner<'t> {
             self.found.operators.push((start, text.len() as u64, text.to_string()));
         }
         self.skip(text.len().max(1));
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_strings_with_backslashes_become_strings_with_escapes() {
+        for (text, said) in [
+            (r"select 'a\nb', 'c'", r"select E'a\nb', 'c'"),
+            (r"select 'it\'s', e'\\', date'x'", r"select E'it\'s', e'\\', date'x'"),
+            (r#"select "a\'", $$\'$$, $x$ '\' $x$, a$b$, '\\'"#, r#"select "a\'", $$\'$$, $x$ '\' $x$, a$b$, E'\\'"#),
+            ("select 1 -- '\\\n, '\\t' /* '\\' /* */ '\\' */", "select 1 -- '\\\n, E'\\t' /* '\\' /* */ '\\' */"),
+            (r"select $1, 'a''\b'", r"select $1, E'a''\b'"),
+        ] {
+            assert_eq!(standard(text).unwrap().0, said);
+        }
+        assert_eq!(standard(r"select U&'\0041'").unwrap_err().state(), state::FEATURE_NOT_SUPPORTED);
     }
 }

@@ -40,9 +40,11 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
         } else if follows(tokens, at, &["foreign", "key"]) {
             set_columns(tokens, at)?;
         } else if follows(tokens, at, &["where", "current", "of"]) {
-            return Err(SqlError::unsupported("WHERE CURRENT OF"));
+            current_of(source, tokens, at)?;
         } else if follows(tokens, at, &["interval"]) {
             interval_precision(tokens, at);
+        } else if follows(tokens, at, &["national"]) || follows(tokens, at, &["nchar", "varying"]) {
+            national(tokens, at);
         }
         if expressions {
             super::expression_tokens::rewrite(tokens, at);
@@ -52,6 +54,51 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
         super::group_by::rewrite(tokens, at);
         at += 1;
     }
+    Ok(())
+}
+
+/// `NATIONAL CHARACTER` and `NCHAR VARYING` are CHARACTER and CHARACTER VARYING: there is one character set. What begins
+/// brackets or follows a comma is a column's name, unless a type is all that can stand there.
+fn national(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    let of_column = at
+        .checked_sub(1)
+        .and_then(|before| tokens.get(before))
+        .is_none_or(|before| matches!(before.token, Token::LParen | Token::Comma) && !follows(tokens, 0, &["prepare"]));
+    let named = ["character", "char"].iter().any(|word| follows(tokens, at + 1, &[word]));
+    if follows(tokens, at, &["national"]) && named && !of_column {
+        tokens.remove(at);
+    } else if let Some(token) = tokens.get_mut(at)
+        && is_word(token, "nchar")
+    {
+        *token = word(Keyword::CHARACTER, "CHARACTER", token);
+    }
+}
+
+/// `WHERE CURRENT OF c` is `WHERE current_of('c')`, by this name.
+pub const CURRENT_OF: &str = "\u{1}current of";
+
+/// WHERE CURRENT OF at a place. Errors: 42601 where it is not all of the condition of an UPDATE or DELETE.
+fn current_of(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> Result<()> {
+    let wrong = |token: Option<&TokenWithSpan>| source.syntax_error_at(token.unwrap_or(&TokenWithSpan::new_eof()));
+    let writes = |token: &TokenWithSpan| is_word(token, "update") || is_word(token, "delete");
+    if !tokens.iter().take(at).any(writes) {
+        return Err(wrong(tokens.get(at + 2)));
+    }
+    let name = match tokens.get(at + 3).map(|token| &token.token) {
+        Some(Token::Word(word)) => super::names::fold_text(&word.value, word.quote_style.is_some()),
+        Some(Token::Placeholder(_)) => return Err(SqlError::unsupported("WHERE CURRENT OF a parameter")),
+        _ => return Err(wrong(tokens.get(at + 3))),
+    };
+    let ends = |token: &TokenWithSpan| {
+        is_word(token, "returning") || matches!(token.token, Token::RParen | Token::SemiColon | Token::EOF)
+    };
+    if let Some(behind) = tokens.get(at + 4).filter(|token| !ends(token)) {
+        return Err(wrong(Some(behind)));
+    }
+    let Some(span) = tokens.get(at + 3).map(|token| token.span) else { return Ok(()) };
+    let function = Word { value: CURRENT_OF.into(), quote_style: Some('"'), keyword: Keyword::NoKeyword };
+    let call = [Token::Word(function), Token::LParen, Token::SingleQuotedString(name), Token::RParen];
+    tokens.splice(at + 1..at + 4, call.map(|token| TokenWithSpan { token, span }));
     Ok(())
 }
 

@@ -164,7 +164,7 @@ pub fn refuse_foreign(tree: &ast::Statement) -> Result<()> {
         S::CreateType { .. } | S::AlterType(_) => Ok(()),
         S::AlterTable(_) | S::AlterIndex { .. } | S::AlterRole { .. } | S::AlterSchema(_) => Ok(()),
         S::Drop { .. } | S::Truncate(_) | S::Comment { .. } | S::Grant(_) | S::Revoke(_) => Ok(()),
-        S::CreateExtension(_) | S::DropExtension(_) => Ok(()),
+        S::CreateExtension(_) | S::DropExtension(_) | S::DropFunction(_) => Ok(()),
         other => {
             let text = other.to_string();
             let head: Vec<&str> = text.split_whitespace().take(2).collect();

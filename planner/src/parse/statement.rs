@@ -557,4 +557,8 @@ pub enum CommentOn {
     Database(String),
     /// A role.
     Role(String),
+    /// A type.
+    Type(ast::ObjectName),
+    /// A function and its like: the word, its name, and the types of its arguments.
+    Function(&'static str, ast::ObjectName, Vec<ast::DataType>),
 }

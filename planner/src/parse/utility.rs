@@ -294,18 +294,27 @@ fn discard(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     Ok(StatementKind::Discard(what))
 }
 
+/// `(int, text)`.
+pub fn types_in_brackets(cursor: &mut Cursor<'_>) -> Result<Vec<ast::DataType>> {
+    let tokens = cursor.bracketed()?;
+    if tokens.iter().all(|token| token.token == Token::EOF) {
+        return Ok(Vec::new());
+    }
+    with_parser(cursor.source, tokens, |parser| {
+        let mut types = vec![parser.parse_data_type()?];
+        while parser.consume_token(&Token::Comma) {
+            types.push(parser.parse_data_type()?);
+        }
+        Ok(types)
+    })
+}
+
 fn prepare(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     let name = cursor.name()?;
-    let mut types = Vec::new();
-    if cursor.peek().is_some_and(|token| token.token == Token::LParen) {
-        let tokens = cursor.bracketed()?;
-        types = with_parser(cursor.source, tokens, |parser| {
-            let mut types = vec![parser.parse_data_type()?];
-            while parser.consume_token(&Token::Comma) {
-                types.push(parser.parse_data_type()?);
-            }
-            Ok(types)
-        })?;
+    let has_types = cursor.peek().is_some_and(|token| token.token == Token::LParen);
+    let types = if has_types { types_in_brackets(cursor)? } else { Vec::new() };
+    if has_types && types.is_empty() {
+        return Err(cursor.error());
     }
     cursor.expect_word("as")?;
     let statement = Box::new(parse_one(cursor.source, required(cursor)?)?);

@@ -7,7 +7,7 @@ use super::source::Source;
 use super::tokens::{closing, sign_at, word, word_at};
 use crate::error::Result;
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
 /// The only item of an empty select list.
 pub const NOTHING: &str = "\u{1}nothing";
@@ -48,6 +48,10 @@ fn after_operand(tokens: &[TokenWithSpan], at: usize) -> bool {
 const LABELS_WITH_AS: [&str; 10] =
     ["day", "filter", "hour", "minute", "month", "over", "second", "within", "without", "year"];
 
+/// Words that are a column's label without AS too, which sqlparser does not take for one.
+const LABELS: [&str; 11] =
+    ["analyze", "cluster", "distribute", "exclude", "explain", "lateral", "minus", "select", "sort", "top", "view"];
+
 /// Rewrites what stands at a place of a query or write. Errors: 42601.
 pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> Result<()> {
     let Some(here) = tokens.get(at).cloned() else { return Ok(()) };
@@ -79,6 +83,12 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> R
                 }
                 test.push(word(Keyword::NULL, "NULL", &here));
                 tokens.splice(at..=at, test);
+            } else if word_at(tokens, at, &LABELS) && is_bare_label(tokens, at) {
+                let label =
+                    Word { value: found.value.to_lowercase(), quote_style: Some('"'), keyword: Keyword::NoKeyword };
+                if let Some(token) = tokens.get_mut(at) {
+                    token.token = Token::Word(label);
+                }
             } else if is_word(&here, "table")
                 && at.checked_sub(1).is_some_and(|before| {
                     sign_at(tokens, before, &Token::LParen)

@@ -254,7 +254,11 @@ pub(super) mod value {
     pub fn text(value: impl AsRef<str>) -> Datum {
         Datum::from(value.as_ref())
     }
-    /// The same, or NULL.
+    /// A moment, microseconds since the Unix epoch, or NULL.
+    pub fn moment(value: Option<i64>) -> Datum {
+        Datum::TimestampMicrosecond(value, Some("+00:00".into()))
+    }
+    /// A text, or NULL.
     pub fn optional(value: Option<&str>) -> Datum {
         Datum::Utf8(value.map(str::to_string))
     }

@@ -2,8 +2,8 @@
 //! and `format_type` print them. Pure functions of the catalog.
 
 use crate::catalog::{
-    Catalog, CheckDescriptor, ColumnId, ForeignKeyDescriptor, IndexDescriptor, ReferentialAction, RelationKind,
-    TableDescriptor,
+    Catalog, CheckDescriptor, ColumnId, Deferral, ForeignKeyDescriptor, IndexDescriptor, ReferentialAction,
+    RelationKind, TableDescriptor,
 };
 use crate::ddl::canonical;
 use crate::parse::{names::quote, parse_expression};
@@ -116,7 +116,7 @@ fn column_list(table: &TableDescriptor, index: &IndexDescriptor, with_order: boo
 
 /// `pg_get_indexdef(oid)`.
 pub fn index_definition(table: &TableDescriptor, index: &IndexDescriptor, with_schema: bool, pretty: bool) -> String {
-    let unique = if index.unique { "UNIQUE " } else { "" };
+    let unique = if index.is_declared_unique() { "UNIQUE " } else { "" };
     let schema = if with_schema { format!("{}.", quote(&table.schema)) } else { String::new() };
     let list = column_list(table, index, true, pretty);
     let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
@@ -179,12 +179,17 @@ fn foreign_key_definition(
 pub fn constraint_definition(catalog: &Catalog, oid: Oid, pretty: bool, search_path: &[String]) -> Option<String> {
     for table in catalog.user_relations() {
         if let Some(index) = table.indexes.iter().find(|index| index.constraint == Some(oid)) {
-            let kind = match (index.primary, index.nulls_not_distinct) {
+            let kind = match (index.is_declared_primary(), index.nulls_not_distinct) {
                 (true, _) => "PRIMARY KEY",
                 (false, true) => "UNIQUE NULLS NOT DISTINCT",
                 (false, false) => "UNIQUE",
             };
-            return Some(format!("{kind} {}", column_list(table, index, false, pretty)));
+            let deferral = match index.deferral {
+                None => "",
+                Some(Deferral { deferred: false, .. }) => " DEFERRABLE",
+                Some(Deferral { deferred: true, .. }) => " DEFERRABLE INITIALLY DEFERRED",
+            };
+            return Some(format!("{kind} {}{deferral}", column_list(table, index, false, pretty)));
         }
         if let Some(key) = table.foreign_keys.iter().find(|key| key.oid == oid) {
             return foreign_key_definition(catalog, table, key, search_path);

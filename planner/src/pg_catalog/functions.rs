@@ -171,7 +171,7 @@ fn definitions() -> Vec<ScalarFunction> {
         |context, arguments| match arguments.oid(0) {
             Some(oid) => {
                 let modifier = arguments.integer(1).and_then(|modifier| i32::try_from(modifier).ok());
-                let own = context.catalog.type_by_oid(oid).filter(|ty| matches!(ty.base, BaseType::Enum(_)));
+                let own = context.catalog.type_by_oid(oid).filter(|_| SqlType::from_oid(oid).is_none());
                 some_text(match own {
                     Some(ty) => context.catalog.type_name(ty, context.settings.search_path()),
                     None => describe::format_type(oid, modifier),

@@ -22,14 +22,15 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("oid", value::oid(role.oid)),
             ("rolname", value::text(&role.name)),
             ("rolsuper", Datum::from(role.superuser)),
-            ("rolinherit", Datum::from(true)),
+            ("rolinherit", Datum::from(role.inherits())),
             ("rolcreaterole", Datum::from(role.create_role)),
             ("rolcreatedb", Datum::from(role.create_database)),
             ("rolcanlogin", Datum::from(role.login)),
             ("rolreplication", Datum::from(role.oid == crate::catalog::builder::SUPERUSER_OID)),
             ("rolbypassrls", Datum::from(role.oid == crate::catalog::builder::SUPERUSER_OID)),
-            ("rolconnlimit", Datum::from(-1)),
+            ("rolconnlimit", Datum::from(role.connection_limit.map_or(-1, |limit| i32::try_from(limit).unwrap_or(-1)))),
             ("rolpassword", value::optional(role.password.as_deref())),
+            ("rolvaliduntil", value::moment(role.valid_until)),
         ])?;
     }
     Ok(())

@@ -7,6 +7,7 @@ use crate::catalog::RelationKind;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
+use crate::types::record::row_type_oids;
 
 /// `pg_catalog.pg_class`.
 pub(super) const VIEW: Definition = Definition {
@@ -30,6 +31,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("oid", value::oid(table.oid)),
             ("relname", value::text(&table.name)),
             ("relnamespace", value::oid(table.schema_oid)),
+            ("reltype", value::oid(if table.kind == RelationKind::Sequence { 0 } else { row_type_oids(table.oid).0 })),
             ("relowner", value::oid(table.owner)),
             ("relam", value::oid(if table.kind == RelationKind::Table { HEAP } else { 0 })),
             ("relfilenode", value::oid(if stored { table.oid } else { 0 })),

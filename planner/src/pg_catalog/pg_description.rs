@@ -25,6 +25,7 @@ pub(super) const SHARED: Definition = Definition {
 
 const PG_CLASS: Oid = 1259;
 const PG_CONSTRAINT: Oid = 2606;
+const PG_TYPE: Oid = 1247;
 const PG_NAMESPACE: Oid = 2615;
 const PG_DATABASE: Oid = 1262;
 const PG_AUTHID: Oid = 1260;
@@ -65,6 +66,9 @@ fn comments(catalog: &Catalog) -> Vec<Comment> {
             }
         }
     }
+    for ty in catalog.enums() {
+        add(PG_TYPE, ty.oid, 0, ty.comment.as_deref().unwrap_or_default());
+    }
     for schema in catalog.schemas() {
         let given = match schema.name.as_str() {
             "pg_catalog" => "system catalog schema",
@@ -94,6 +98,7 @@ pub(super) fn comment(catalog: &Catalog, class: Option<&str>, object: Oid, colum
         None => None,
         Some("pg_class") => Some(PG_CLASS),
         Some("pg_constraint") => Some(PG_CONSTRAINT),
+        Some("pg_type") => Some(PG_TYPE),
         Some("pg_namespace") => Some(PG_NAMESPACE),
         Some("pg_database") => Some(PG_DATABASE),
         Some("pg_authid") => Some(PG_AUTHID),

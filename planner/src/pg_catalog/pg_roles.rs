@@ -29,6 +29,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("rolbypassrls", Datum::from(role.oid == crate::catalog::builder::SUPERUSER_OID)),
             ("rolconnlimit", Datum::from(role.connection_limit.map_or(-1, |limit| i32::try_from(limit).unwrap_or(-1)))),
             ("rolpassword", value::text("********")),
+            ("rolvaliduntil", value::moment(role.valid_until)),
             ("rolconfig", super::privileges::settings(role.everywhere())),
         ])?;
     }

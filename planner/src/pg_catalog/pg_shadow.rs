@@ -27,6 +27,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("userepl", Datum::from(false)),
             ("usebypassrls", Datum::from(role.superuser)),
             ("passwd", value::optional(role.password.as_deref())),
+            ("valuntil", value::moment(role.valid_until)),
             ("useconfig", super::privileges::settings(role.everywhere())),
         ])?;
     }

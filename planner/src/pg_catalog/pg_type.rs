@@ -1,10 +1,12 @@
-//! `pg_type`: PostgreSQL's own rows of the types that are here, and users' enums.
+//! `pg_type`: PostgreSQL's own rows of the types that are here, users' enums, and the types of relations' rows.
 
 use super::builtin::{Row, TYPES};
 use super::definition::{Definition, Fill, Rows, value};
 use super::present;
+use crate::catalog::RelationKind;
 use crate::error::Result;
 use crate::execution::StatementContext;
+use crate::types::record::row_type_oids;
 use crate::types::{BaseType, Datum, Oid, SqlType};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -95,8 +97,42 @@ fn enum_rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     Ok(())
 }
 
+/// The rows of the types of relations' rows, and of their arrays.
+fn row_type_rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for relation in context.catalog.relations().iter().filter(|relation| relation.kind != RelationKind::Sequence) {
+        let (oid, array_oid) = row_type_oids(relation.oid);
+        for array in [false, true] {
+            let [input, output, receive, send] = if array { [750, 751, 2400, 2401] } else { [2290, 2291, 2402, 2403] };
+            rows.add([
+                ("oid", value::oid(if array { array_oid } else { oid })),
+                ("typname", value::text(if array { format!("_{}", relation.name) } else { relation.name.clone() })),
+                ("typnamespace", value::oid(relation.schema_oid)),
+                ("typowner", value::oid(relation.owner)),
+                ("typlen", Datum::from(-1_i16)),
+                ("typtype", value::text(if array { "b" } else { "c" })),
+                ("typcategory", value::text(if array { "A" } else { "C" })),
+                ("typisdefined", Datum::from(true)),
+                ("typdelim", value::text(",")),
+                ("typrelid", value::oid(if array { 0 } else { relation.oid })),
+                ("typsubscript", value::oid(if array { 6179 } else { 0 })),
+                ("typelem", value::oid(if array { oid } else { 0 })),
+                ("typarray", value::oid(if array { 0 } else { array_oid })),
+                ("typinput", value::oid(input)),
+                ("typoutput", value::oid(output)),
+                ("typreceive", value::oid(receive)),
+                ("typsend", value::oid(send)),
+                ("typalign", value::text("d")),
+                ("typstorage", value::text("x")),
+                ("typtypmod", Datum::from(-1)),
+            ])?;
+        }
+    }
+    Ok(())
+}
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     enum_rows(context, rows)?;
+    row_type_rows(context, rows)?;
     let beside = [("typnamespace", "11"), ("typowner", "10"), ("typisdefined", "t"), ("typtypmod", "-1")];
     for row in present::types() {
         TYPES.add(row, rows, &beside)?;

@@ -24,6 +24,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("userepl", Datum::from(false)),
             ("usebypassrls", Datum::from(role.superuser)),
             ("passwd", value::text("********")),
+            ("valuntil", value::moment(role.valid_until)),
             ("useconfig", super::privileges::settings(role.everywhere())),
         ])?;
     }

@@ -19,13 +19,16 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let database = value::text(&context.catalog.database().name);
     for table in context.catalog.user_relations() {
         let keys = table.indexes.iter().filter(|index| index.constraint.is_some());
-        let keys = keys.map(|index| (index.name.clone(), if index.primary { "PRIMARY KEY" } else { "UNIQUE" }));
+        let keys =
+            keys.map(|index| (index.name.clone(), if index.is_declared_primary() { "PRIMARY KEY" } else { "UNIQUE" }));
         let checks = table.checks.iter().map(|check| (check.name.clone(), "CHECK"));
         let foreign = table.foreign_keys.iter().map(|key| (key.name.clone(), "FOREIGN KEY"));
         let nulls = table.live_columns().filter(|column| column.not_null);
         let nulls = nulls.map(|column| (describe::not_null_name(table, column.id), "CHECK"));
         for (name, kind) in keys.chain(checks).chain(foreign).chain(nulls) {
             let key = table.foreign_keys.iter().find(|key| key.name == name);
+            let unique = table.indexes.iter().find(|index| index.name == name && index.constraint.is_some());
+            let deferral = unique.and_then(|index| index.deferral);
             let yes_or_no = |is: bool| value::text(if is { "YES" } else { "NO" });
             rows.add([
                 ("constraint_catalog", database.clone()),
@@ -35,8 +38,13 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("table_schema", value::text(&table.schema)),
                 ("table_name", value::text(&table.name)),
                 ("constraint_type", value::text(kind)),
-                ("is_deferrable", yes_or_no(key.is_some_and(|key| key.deferrable))),
-                ("initially_deferred", yes_or_no(key.is_some_and(|key| key.deferred))),
+                ("is_deferrable", yes_or_no(deferral.is_some() || key.is_some_and(|key| key.deferrable))),
+                (
+                    "initially_deferred",
+                    yes_or_no(
+                        deferral.is_some_and(|deferral| deferral.deferred) || key.is_some_and(|key| key.deferred),
+                    ),
+                ),
                 ("enforced", value::text("YES")),
             ])?;
         }

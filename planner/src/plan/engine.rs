@@ -13,12 +13,14 @@ use crate::execution::extension::ExtensionNodes;
 use crate::execution::interrupt::interruptible;
 use crate::execution::slots::Slots;
 use crate::execution::table_scan::TableScanExec;
+use datafusion::common::NullEquality;
+use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SessionStateDefaults, TaskContext};
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{Expr, JoinType, LogicalPlan};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::join_selection::JoinSelection;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
@@ -139,6 +141,7 @@ impl Engine {
     /// The whole way from a bound plan to one that can run, again and again, with `slots`.
     pub async fn plan(&self, plan: &LogicalPlan, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
         let optimized = self.optimize(plan)?;
+        refuse_full_joins(&optimized)?;
         let filled = filters_to_scans(fill_placeholders(optimized, slots)?)?;
         let planner = self.planner(slots);
         let plan = planner.create_physical_plan(&filled, &self.state).await?;
@@ -170,6 +173,29 @@ impl Engine {
     pub fn task_context(&self) -> &Arc<TaskContext> {
         &self.task
     }
+}
+
+/// Errors: 0A000 for a FULL JOIN without an equality of its sides, as in PostgreSQL: unless its condition is a constant, or
+/// what is asked of its rows makes another join of it.
+fn refuse_full_joins(plan: &LogicalPlan) -> Result<()> {
+    let mut refused = false;
+    plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::Join(join) = node
+            && join.join_type == JoinType::Full
+        {
+            // IS NOT DISTINCT FROM is no equality.
+            let equality = !join.on.is_empty() && join.null_equality == NullEquality::NullEqualsNothing;
+            let constant =
+                join.on.is_empty() && join.filter.as_ref().is_none_or(|filter| matches!(filter, Expr::Literal(..)));
+            refused |= !equality && !constant;
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    if !refused {
+        return Ok(());
+    }
+    let message = "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions";
+    Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message))
 }
 
 /// Whether a plan reads a large table from end to end.

@@ -1,9 +1,10 @@
 //! DECLARE, FETCH, MOVE and CLOSE.
 
-use super::cursors::{Cursor, Fetched};
+use super::current_rows;
+use super::cursors::{Cursor, Fetched, Followed};
 use super::outcome::{Outcome, OutputColumn, RowsTag};
 use super::prepared::Prepared;
-use super::query::QueryKind;
+use super::query::{PlannedQuery, QueryKind};
 use super::{Session, TransactionStatus};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{DeclareCursor, FetchDirection, StatementKind};
@@ -30,7 +31,7 @@ impl Session {
             return Err(SqlError::new(state::NO_ACTIVE_SQL_TRANSACTION, message));
         }
         check(declare)?;
-        let planned = self.planned(&Arc::new(declare.query.clone()), &prepared.given).await?;
+        let (planned, tables) = self.planned_cursor(declare, prepared).await?;
         if let QueryKind::Write { .. } = planned.kind {
             let message = "DECLARE CURSOR must not contain data-modifying statements in WITH";
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
@@ -56,13 +57,40 @@ impl Session {
         let (command, created) = (context.command, context.statement_time);
         let stream = planned.plan.run(context).await?;
         let columns = planned.columns.clone().unwrap_or_else(|| Arc::new([]));
+        let shown = tables.first().map_or(columns.len(), |followed: &Followed| followed.first);
+        let columns = columns.iter().take(shown).cloned().collect();
         let kind = (declare.scroll, declare.hold);
-        let mut cursor = Cursor::new(statement.source.text().into(), kind, created, columns, command, stream);
+        let current = (tables, matches!(planned.kind, QueryKind::Query { locks: true }));
+        let mut cursor = Cursor::new(statement.source.text().into(), kind, created, columns, command, stream, current);
         if declare.hold {
             cursor.materialize().await?;
         }
         self.shared.cursors.lock().insert(declare.name.clone(), cursor)?;
         Ok(done("DECLARE CURSOR"))
+    }
+
+    /// The plan of a cursor's query; where it can tell the rows of tables, with what tells them behind its columns.
+    async fn planned_cursor(
+        &mut self,
+        declare: &DeclareCursor,
+        prepared: &Prepared,
+    ) -> Result<(Arc<PlannedQuery>, Vec<Followed>)> {
+        let catalog = self.block.statement(false).await?.catalog;
+        let path = self.shared.settings().search_path().to_vec();
+        if let Some((telling, mut tables)) = current_rows::telling(&declare.query, &catalog, &path)
+            && let Ok(planned) = self.planned(&Arc::new(telling), &prepared.given).await
+        {
+            // Counted from the first column behind those that are shown, so far.
+            let all = planned.columns.as_ref().map_or(0, |columns| columns.len());
+            let hidden = tables.iter().map(|(_, count)| count).sum::<usize>();
+            let mut first = all.saturating_sub(hidden);
+            let followed = tables.drain(..).map(|(table, count)| {
+                first += count;
+                Followed { table, first: first - count }
+            });
+            return Ok((planned, followed.collect()));
+        }
+        Ok((self.planned(&Arc::new(declare.query.clone()), &prepared.given).await?, Vec::new()))
     }
 
     /// FETCH and MOVE. Errors: 34000, 55000, and what the query raises.

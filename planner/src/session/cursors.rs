@@ -2,8 +2,10 @@
 //! as far as a cursor may go back to them. Must not know statements or the wire.
 
 use super::outcome::OutputColumn;
+use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
 use crate::parse::FetchDirection;
+use crate::types::{Datum, Oid};
 use datafusion::arrow::array::UInt64Array;
 use datafusion::arrow::compute::{concat_batches, take_record_batch};
 use datafusion::arrow::datatypes::SchemaRef;
@@ -35,7 +37,12 @@ pub struct Cursor {
     pub columns: Arc<[OutputColumn]>,
     /// The command that declared it: a savepoint before it takes it away. None once its transaction committed.
     command: Option<CommandNumber>,
+    /// Of the rows that it reads, which have behind what is shown what tells them: see `tables`.
     schema: SchemaRef,
+    /// What tells the rows of tables that WHERE CURRENT OF may name.
+    tables: Vec<Followed>,
+    /// Whether it locks rows: then CURRENT OF is of what it locks.
+    locks: bool,
     /// What is not read yet; None when all is, or after an error.
     stream: Option<SendableRecordBatchStream>,
     /// An error ended it.
@@ -48,6 +55,15 @@ pub struct Cursor {
     read: u64,
     /// Where it stands: 0 before the first row, one more than there are rows behind the last.
     position: u64,
+}
+
+/// A table whose rows a cursor tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Followed {
+    /// The table.
+    pub table: Oid,
+    /// Where what tells its row begins among the columns that are read.
+    pub first: usize,
 }
 
 /// The rows of a FETCH.
@@ -76,6 +92,7 @@ impl Cursor {
         columns: Arc<[OutputColumn]>,
         command: CommandNumber,
         stream: SendableRecordBatchStream,
+        (tables, locks): (Vec<Followed>, bool),
     ) -> Cursor {
         Cursor {
             statement,
@@ -85,6 +102,8 @@ impl Cursor {
             columns,
             command: Some(command),
             schema: stream.schema(),
+            tables,
+            locks,
             stream: Some(stream),
             failed: false,
             kept: VecDeque::new(),
@@ -169,7 +188,7 @@ impl Cursor {
     async fn fetch_open(&mut self, direction: FetchDirection, only_move: bool) -> Result<Fetched> {
         let keep = if self.scroll == Some(false) { 0 } else { KEPT_UNASKED };
         let fetched = match self.go(direction).await? {
-            None => Fetched { batches: Vec::new(), schema: self.schema.clone(), count: 0 },
+            None => Fetched { batches: Vec::new(), schema: self.shown()?, count: 0 },
             Some(span) => self.rows(&span, only_move)?,
         };
         self.let_go(keep)?;
@@ -261,8 +280,49 @@ impl Cursor {
                 batches = vec![take_record_batch(&all, &order)?];
             }
         }
-        Ok(Fetched { batches, schema: self.schema.clone(), count })
+        let shown: Vec<usize> = (0..self.columns.len()).collect();
+        let batches = batches.iter().map(|batch| batch.project(&shown)).collect::<std::result::Result<_, _>>()?;
+        Ok(Fetched { batches, schema: self.shown()?, count })
     }
+
+    /// The form of the columns that are shown.
+    fn shown(&self) -> Result<SchemaRef> {
+        Ok(Arc::new(self.schema.project(&(0..self.columns.len()).collect::<Vec<_>>())?))
+    }
+
+    /// A value of what tells the row of a table on which it stands. Errors: 24000.
+    fn current(&self, name: &str, table: &TableDescriptor, place: usize) -> Result<Datum> {
+        let wrong = |what: String| SqlError::new(state::INVALID_CURSOR_STATE, format!("cursor \"{name}\" {what}"));
+        if self.command.is_none() {
+            return Err(wrong("is held from a previous transaction".into()));
+        }
+        let mut found = self.tables.iter().filter(|followed| followed.table == table.oid);
+        let followed = match (found.next(), self.locks) {
+            (Some(followed), _) => followed,
+            (None, true) => {
+                return Err(wrong(format!("does not have a FOR UPDATE/SHARE reference to table \"{}\"", table.name)));
+            }
+            (None, false) => {
+                return Err(wrong(format!("is not a simply updatable scan of table \"{}\"", table.name)));
+            }
+        };
+        if found.next().is_some() {
+            return Err(wrong(format!("has multiple FOR UPDATE/SHARE references to table \"{}\"", table.name)));
+        }
+        for (first, batch) in &self.kept {
+            let row = self.position.checked_sub(*first).and_then(|row| usize::try_from(row).ok());
+            if let Some(row) = row.filter(|row| *row < batch.num_rows()) {
+                let array = batch.columns().get(followed.first + place);
+                let array = array.ok_or_else(|| SqlError::internal("a cursor does not tell its rows"))?;
+                return Ok(Datum::try_from_array(array, row)?);
+            }
+        }
+        Err(wrong("is not positioned on a row".into()))
+    }
+}
+
+fn missing(name: &str) -> SqlError {
+    SqlError::new(state::INVALID_CURSOR_NAME, format!("cursor \"{name}\" does not exist"))
 }
 
 /// The cursors of a session, by name.
@@ -288,11 +348,15 @@ impl Cursors {
     pub fn columns(&self, name: &str) -> Option<Arc<[OutputColumn]>> {
         self.by_name.get(name).map(|cursor| cursor.columns.clone())
     }
+    /// A value of what tells the row of a table on which one stands: of its primary key, by place, or its row key.
+    /// Errors: 34000, 24000.
+    pub fn current(&self, name: &str, table: &TableDescriptor, place: usize) -> Result<Datum> {
+        let cursor = self.by_name.get(name).ok_or_else(|| missing(name))?;
+        cursor.current(name, table, place)
+    }
     /// Takes one out, to be read or forgotten. Errors: 34000.
     pub fn take(&mut self, name: &str) -> Result<Cursor> {
-        self.by_name
-            .remove(name)
-            .ok_or_else(|| SqlError::new(state::INVALID_CURSOR_NAME, format!("cursor \"{name}\" does not exist")))
+        self.by_name.remove(name).ok_or_else(|| missing(name))
     }
     /// Puts one back that was taken.
     pub fn put_back(&mut self, name: &str, cursor: Cursor) {

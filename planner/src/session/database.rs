@@ -104,7 +104,9 @@ impl Database {
     /// How `user` logs in; `None` when there is no such role.
     pub async fn authentication(&self, user: &str) -> Result<Option<RoleLogin>> {
         let role = self.roles().await?.into_iter().find(|role| role.name == user);
-        Ok(role.map(|role| RoleLogin { verifier: role.password, login: role.login }))
+        let now = i64::try_from(self.env().now_micros()).unwrap_or(i64::MAX);
+        let expired = |role: &RoleDescriptor| role.valid_until.is_some_and(|until| until < now);
+        Ok(role.map(|role| RoleLogin { expired: expired(&role), verifier: role.password, login: role.login }))
     }
     /// Whether any role has a password: then nobody is trusted.
     pub async fn any_password(&self) -> Result<bool> {

@@ -2,8 +2,7 @@
 
 use super::outcome::{Outcome, OutputColumn};
 use super::prepared::Prepared;
-use super::query::{PlannedQuery, QueryKind, Surroundings};
-use super::set::text_rows;
+use super::query::{PlannedQuery, Surroundings};
 use super::statement::Statement;
 use super::stream::Limits;
 use super::{Session, copy, run};
@@ -11,7 +10,6 @@ use crate::catalog::TableDescriptor;
 use crate::ddl::{self, DdlContext};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
-use crate::explain::ExplainOptions;
 use crate::parse::{Extras, StatementKind};
 use crate::types::{Datum, SqlType};
 use parking_lot::Mutex;
@@ -171,7 +169,13 @@ impl Session {
             let columns = self.utility_columns(&statement).await?;
             return Ok(Arc::new(Prepared::utility(statement, columns)));
         }
-        let planned = self.planned(&statement, &given).await?;
+        let planned = match self.planned(&statement, &given).await {
+            // Privileges are asked for when it runs.
+            Err(error) if error.state() == state::INSUFFICIENT_PRIVILEGE => {
+                self.planned_by(&statement, &given, false).await?
+            }
+            planned => planned?,
+        };
         Ok(Arc::new(Prepared {
             parameters: planned.parameters.clone(),
             columns: planned.columns.clone(),
@@ -187,9 +191,20 @@ impl Session {
         statement: &Arc<Statement>,
         given: &[Option<SqlType>],
     ) -> Result<Arc<PlannedQuery>> {
+        self.planned_by(statement, given, true).await
+    }
+
+    /// The same, whether privileges are asked for or not.
+    async fn planned_by(
+        &mut self,
+        statement: &Arc<Statement>,
+        given: &[Option<SqlType>],
+        checked: bool,
+    ) -> Result<Arc<PlannedQuery>> {
         let part = self.block.statement(false).await?;
         let (catalog, now) = (part.catalog, part.started);
         let settings = self.shared.settings();
+        let settings = if checked { settings } else { Arc::new(settings.unchecked()) };
         let surroundings = Surroundings::new(&catalog, &settings);
         self.catalog = Some(catalog.clone());
         self.database.statements().get_or_plan(statement, given, surroundings, || {
@@ -329,53 +344,6 @@ impl Session {
         let outcome = run::run_planned(&planned, context.clone(), self.block.read_only(), limits).await?;
         super::referential::enforce(&self.database, &context).await?;
         Ok(outcome)
-    }
-
-    async fn run_explain(
-        &mut self,
-        explain: &crate::parse::Explain,
-        prepared: &Prepared,
-        parameters: Vec<Datum>,
-    ) -> Result<Outcome> {
-        if explain.format != "text" {
-            return Err(SqlError::unsupported(format!("EXPLAIN (FORMAT {})", explain.format)));
-        }
-        let (statement, given, parameters) = match &explain.statement.kind {
-            StatementKind::Execute { name, parameters } => {
-                let (target, values) = self.execute_arguments(&explain.statement, name, parameters).await?;
-                (target.statement.clone(), target.given.clone(), values)
-            }
-            StatementKind::CreateTableAs(create) if !explain.analyze && is_planned(&create.query.kind) => {
-                (Arc::new(create.query.clone()), prepared.given.clone(), parameters)
-            }
-            StatementKind::DeclareCursor(declare) if !explain.analyze => {
-                (Arc::new(declare.query.clone()), prepared.given.clone(), parameters)
-            }
-            _ => (Arc::new(explain.statement.clone()), prepared.given.clone(), parameters),
-        };
-        if !is_planned(&statement.kind) {
-            return Err(SqlError::unsupported("EXPLAIN of this statement"));
-        }
-        let context = self.begin_statement(parameters).await?;
-        let planned = self.planned(&statement, &given).await?;
-        if let (true, true, QueryKind::Write { verb, .. }) = (explain.analyze, self.block.read_only(), &planned.kind) {
-            return Err(refused_in_read_only(verb.name()));
-        }
-        if !planned.parts.is_empty() {
-            return Err(SqlError::unsupported("EXPLAIN of a statement with data-modifying WITH"));
-        }
-        let options = ExplainOptions {
-            analyze: explain.analyze,
-            verbose: explain.verbose,
-            costs: explain.costs,
-            timing: explain.timing,
-            summary: explain.summary.unwrap_or(explain.analyze),
-        };
-        self.shared.references.lock().begin();
-        let lines = crate::explain::explain(&planned.plan, context.clone(), options).await?;
-        super::referential::enforce(&self.database, &context).await?;
-        let rows: Vec<Vec<String>> = lines.into_iter().map(|line| vec![line]).collect();
-        text_rows(&["QUERY PLAN"], &rows, "EXPLAIN")
     }
 
     async fn run_ddl(&mut self, tree: &ast::Statement, extras: &Extras) -> Result<Outcome> {

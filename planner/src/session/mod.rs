@@ -9,10 +9,12 @@ pub mod cancel;
 pub(crate) mod conflict;
 pub mod contention;
 pub mod copy;
+mod current_rows;
 mod cursor_statements;
 pub mod cursors;
 pub mod database;
 mod dispatch;
+mod explain_statement;
 pub mod exported;
 mod lock_tag;
 pub mod notification;
@@ -166,7 +168,21 @@ impl Session {
     }
     /// Splits and parses a query string. Empty for an empty query.
     pub fn parse(&self, sql: &str) -> Result<Vec<Arc<Statement>>> {
-        Ok(crate::parse::parse(sql)?.into_iter().map(Arc::new).collect())
+        if self.shared.settings().get("standard_conforming_strings") != Some("off".into()) || !sql.contains('\\') {
+            return Ok(crate::parse::parse(sql)?.into_iter().map(Arc::new).collect());
+        }
+        let (text, escapes) = crate::parse::lexical::standard(sql)?;
+        let warned = self.shared.settings().get("escape_string_warning") != Some("off".into());
+        for escaped in escapes.into_iter().filter(|_| warned) {
+            let (what, hint) = match escaped {
+                '\'' => ("\\'", "Use '' to write quotes in strings, or use the escape string syntax (E'...')."),
+                '\\' => ("\\\\", "Use the escape string syntax for backslashes, e.g., E'\\\\'."),
+                _ => ("escape", "Use the escape string syntax for escapes, e.g., E'\\r\\n'."),
+            };
+            let message = format!("nonstandard use of {what} in a string literal");
+            self.shared.notify(Notice::warning(state::NONSTANDARD_USE_OF_ESCAPE_CHARACTER, message).hint(hint));
+        }
+        Ok(crate::parse::parse(&text)?.into_iter().map(Arc::new).collect())
     }
     /// Determines a statement's parameters and columns. `parameter_oids` are the types the client gave; 0 or a missing
     /// one is inferred. May begin an implicit transaction: it reads the catalog.

@@ -55,7 +55,7 @@ pub async fn run_planned(
 }
 
 /// Runs the data-modifying WITH queries of a statement: those whose rows somebody reads, or the others.
-async fn run_parts(planned: &PlannedQuery, context: &Arc<StatementContext>, last: bool) -> Result<()> {
+pub async fn run_parts(planned: &PlannedQuery, context: &Arc<StatementContext>, last: bool) -> Result<()> {
     for (number, part) in planned.parts.iter().enumerate().filter(|(_, part)| part.last == last) {
         let stream = part.plan.run(context.clone()).await?;
         context.held.put(number, stream.try_collect().await?);

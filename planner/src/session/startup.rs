@@ -26,6 +26,8 @@ pub struct Startup {
 pub struct RoleLogin {
     /// SCRAM-SHA-256 verifier as PostgreSQL stores it (`SCRAM-SHA-256$iterations:salt$stored_key:server_key`).
     pub verifier: Option<String>,
+    /// Whether its password is one no more: VALID UNTIL has passed.
+    pub expired: bool,
     /// Whether it may log in.
     pub login: bool,
 }

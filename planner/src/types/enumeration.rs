@@ -53,6 +53,9 @@ pub struct EnumDescriptor {
     pub owner: Oid,
     /// By place.
     pub labels: Vec<EnumLabel>,
+    /// COMMENT ON; empty when it was taken away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
 }
 
 impl EnumDescriptor {
@@ -154,6 +157,7 @@ impl<'de> Deserialize<'de> for EnumType {
             name: format!("type {oid}"),
             owner: 0,
             labels: Vec::new(),
+            comment: None,
         }))
     }
 }
@@ -173,6 +177,7 @@ mod tests {
             name: "mood".into(),
             owner: 10,
             labels: Vec::new(),
+            comment: None,
         };
         for (at, name) in [(0, "sad"), (1, "happy"), (1, "ok"), (0, "awful")] {
             let place = mood.new_place(at).unwrap();

@@ -302,7 +302,7 @@ impl SqlType {
             BaseType::Xid8 => (5069, 271),
             BaseType::Tid => (27, 1010),
             BaseType::Enum(ty) => (ty.descriptor().oid, ty.descriptor().array_oid),
-            BaseType::Record(_) => (2249, 2287),
+            BaseType::Record(ty) => ty.row_of().map_or((2249, 2287), |row_of| record::row_type_oids(row_of.relation)),
             BaseType::Unknown => (705, 705),
             BaseType::Void => (2278, 2278),
         };
@@ -319,6 +319,18 @@ impl SqlType {
     pub fn as_record(&self) -> Option<record::RecordType> {
         match self.base {
             BaseType::Record(ty) if !self.array => Some(ty),
+            _ => None,
+        }
+    }
+    /// Whether it is a type that no column has.
+    pub fn is_pseudo(&self) -> bool {
+        matches!(self.base, BaseType::Unknown | BaseType::Void)
+            || matches!(self.base, BaseType::Record(ty) if ty.row_of().is_none())
+    }
+    /// The relation whose rows, or arrays of rows, these are.
+    pub fn row_of(&self) -> Option<&'static record::RowOf> {
+        match self.base {
+            BaseType::Record(ty) => ty.row_of(),
             _ => None,
         }
     }
@@ -475,7 +487,10 @@ impl SqlType {
             BaseType::Xid8 => "xid8",
             BaseType::Tid => "tid",
             BaseType::Enum(ty) => &ty.descriptor().name,
-            BaseType::Record(_) => "record",
+            BaseType::Record(ty) => match ty.row_of() {
+                Some(row_of) => &text::quote_identifier(&row_of.name),
+                None => "record",
+            },
             BaseType::Unknown => "unknown",
             BaseType::Void => "void",
         };

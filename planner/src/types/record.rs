@@ -5,7 +5,7 @@
 //! and types are of the type, not of the value. Types are small numbers that are copied everywhere, so the definition behind
 //! one lives as long as the process: one for each different list of fields that was ever seen.
 
-use super::SqlType;
+use super::{Oid, SqlType};
 use parking_lot::Mutex;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cmp::Ordering;
@@ -14,6 +14,43 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::LazyLock;
 
+/// The relation whose rows are of a type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RowOf {
+    /// OID of the relation, in pg_class.
+    pub relation: Oid,
+    /// Name of its schema.
+    pub schema: String,
+    /// Its name, which is the type's.
+    pub name: String,
+}
+
+impl RowOf {
+    /// OID in pg_type.
+    pub fn oid(&self) -> Oid {
+        row_type_oids(self.relation).0
+    }
+}
+
+/// Between a relation's OID and that of the type of its rows, and of their arrays. What users make is numbered from
+/// 16384, what the system has lies below, and functions of ours above both.
+const ROWS_FROM: Oid = 0x2000_0000;
+const ARRAYS_FROM: Oid = 0x4000_0000;
+
+/// OIDs in pg_type of the type of a relation's rows, and of the type of their arrays.
+pub fn row_type_oids(relation: Oid) -> (Oid, Oid) {
+    (relation | ROWS_FROM, relation | ARRAYS_FROM)
+}
+
+/// The relation whose rows' type, or arrays' type (`true`), has this OID.
+pub fn relation_of_type(oid: Oid) -> Option<(Oid, bool)> {
+    match oid & !(ROWS_FROM - 1) {
+        ROWS_FROM => Some((oid ^ ROWS_FROM, false)),
+        ARRAYS_FROM => Some((oid ^ ARRAYS_FROM, true)),
+        _ => None,
+    }
+}
+
 /// The fields of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RecordFields {
@@ -21,6 +58,8 @@ pub struct RecordFields {
     pub fields: Vec<(String, SqlType)>,
     /// Whether any record is meant: `record` as the name of a type.
     pub any: bool,
+    /// Of rows of a relation: which.
+    pub row_of: Option<RowOf>,
 }
 
 static SEEN: LazyLock<Mutex<HashSet<&'static RecordFields>>> = LazyLock::new(Mutex::default);
@@ -32,11 +71,15 @@ pub struct RecordType(&'static RecordFields);
 impl RecordType {
     /// The type of records of these fields.
     pub fn new(fields: Vec<(String, SqlType)>) -> Self {
-        Self::known(RecordFields { fields, any: false })
+        Self::known(RecordFields { fields, any: false, row_of: None })
+    }
+    /// The type of a relation's rows.
+    pub fn of_relation(row_of: RowOf, fields: Vec<(String, SqlType)>) -> Self {
+        Self::known(RecordFields { fields, any: false, row_of: Some(row_of) })
     }
     /// Any record.
     pub fn any() -> Self {
-        Self::known(RecordFields { fields: Vec::new(), any: true })
+        Self::known(RecordFields { fields: Vec::new(), any: true, row_of: None })
     }
     fn known(fields: RecordFields) -> Self {
         let mut seen = SEEN.lock();
@@ -59,6 +102,10 @@ impl RecordType {
     pub fn is_any(self) -> bool {
         self.0.any
     }
+    /// The relation whose rows these are.
+    pub fn row_of(self) -> Option<&'static RowOf> {
+        self.0.row_of.as_ref()
+    }
     /// The place and type of the first field of this name.
     pub fn field(self, name: &str) -> Option<(usize, SqlType)> {
         let found = self.0.fields.iter().position(|(known, _)| known == name)?;
@@ -70,6 +117,9 @@ impl RecordType {
             left.array == right.array
                 && match (left.base, right.base) {
                     (super::BaseType::Record(left), super::BaseType::Record(right)) => left.same_fields(right),
+                    // A bare string stands as text.
+                    (super::BaseType::Unknown, super::BaseType::Text | super::BaseType::Varchar)
+                    | (super::BaseType::Text | super::BaseType::Varchar, super::BaseType::Unknown) => true,
                     (left, right) => left == right,
                 }
         };

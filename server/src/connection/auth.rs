@@ -31,7 +31,7 @@ pub async fn authenticate(
         return Err(refused(format!("role \"{user}\" does not exist")));
     };
     match role.verifier {
-        Some(verifier) => scram(stream, input, out, user, &verifier).await?,
+        Some(verifier) => scram(stream, input, out, user, (&verifier, role.expired)).await?,
         None if peer.to_canonical().is_loopback() => {}
         None => return Err(refused(format!("role \"{user}\" has no password and may connect only from this machine"))),
     }
@@ -42,7 +42,14 @@ pub async fn authenticate(
     Ok(())
 }
 
-async fn scram(stream: &mut Stream, input: &mut Input, out: &mut Output, user: &str, verifier: &str) -> Result<()> {
+/// `verifier`: with whether it has expired, which is told to nobody.
+async fn scram(
+    stream: &mut Stream,
+    input: &mut Input,
+    out: &mut Output,
+    user: &str,
+    (verifier, expired): (&str, bool),
+) -> Result<()> {
     let failed = || {
         ConnectionError::Fatal(SqlError::new(
             state::INVALID_PASSWORD,
@@ -66,6 +73,10 @@ async fn scram(stream: &mut Stream, input: &mut Input, out: &mut Output, user: &
         tracing::info!(user, %error, "authentication failed");
         failed()
     })?;
+    if expired {
+        tracing::info!(user, "the password has expired");
+        return Err(failed());
+    }
     out.message(&Authentication::SASLFinal(Bytes::from(proof)));
     Ok(())
 }

@@ -89,6 +89,9 @@ impl Run {
     ) -> Result<(Vec<ArrayRef>, usize)> {
         let target = self.target.clone();
         let codec = &target.codec;
+        if rows > 0 {
+            refuse_deferrable(codec, conflict.arbiter)?;
+        }
         // PostgreSQL would not have come to the rows after the first that fails.
         let failure = first_failure(codec, &target.checks, &target.schema, columns, rows)?;
         let rows = failure.as_ref().map_or(rows, |(row, _)| *row);
@@ -290,6 +293,22 @@ fn existing_row_key(codec: &TableCodec, keys: &Keys<'_>, row: usize, value: &Byt
         return Ok(key);
     }
     IndexDecoder::new(&codec.table, keys.index, &[], true)?.row_key(&key, value)
+}
+
+/// 55000 where a constraint decides whose keys may be there twice for a while.
+fn refuse_deferrable(codec: &TableCodec, arbiter: Option<Space>) -> Result<()> {
+    let decides = |place: usize| arbiter.is_none_or(|arbiter| arbiter == place + 1);
+    let mut deciding = codec.indexes.iter().enumerate().filter(|(place, _)| decides(*place));
+    match deciding.find(|(_, index)| index.index.deferral.is_some()) {
+        None => Ok(()),
+        Some((_, index)) => {
+            let message =
+                "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters";
+            Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+                .table(&codec.table.schema, &codec.table.name)
+                .constraint(&index.index.name))
+        }
+    }
 }
 
 fn affected_twice() -> SqlError {

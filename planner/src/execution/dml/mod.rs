@@ -20,7 +20,7 @@ mod row_locks;
 mod run;
 mod update;
 
-pub use check::{key_text, live_schema};
+pub use check::{key_text, live_schema, unique_violation};
 pub use computed::{Computed, IndexExpressions, IndexWriter, RowComputer, Rules};
 pub use feed::FeedNode;
 pub use lock_rows::LockRowsExec;

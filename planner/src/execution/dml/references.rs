@@ -1,5 +1,5 @@
 //! [`References`]: what a write does to the keys of FOREIGN KEYs: those that its rows refer with, and those of its rows
-//! that others may refer to. Collected while rows are written; whoever ran the statement looks at them when it has
+//! that others may refer to; and to the keys of constraints that are unique and deferrable. Collected while rows are written; whoever ran the statement looks at them when it has
 //! ended ([`Pending`]). Must not know how they are looked up.
 
 use crate::catalog::{Catalog, TableDescriptor};
@@ -17,6 +17,8 @@ pub enum KeyChange {
     Deleted,
     /// The row that had it has this one now.
     Changed(Vec<Datum>),
+    /// A row has it under a unique constraint that is deferrable.
+    Taken,
 }
 
 /// Why a key that is NULL in part does not do under MATCH FULL.
@@ -31,9 +33,9 @@ pub fn dangling(schema: &str, table: &str, constraint: &str) -> SqlError {
 /// A key to be looked at when the statement has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pending {
-    /// The table of the FOREIGN KEY.
+    /// The table of the constraint.
     pub table: Oid,
-    /// The FOREIGN KEY.
+    /// The FOREIGN KEY, or unique constraint.
     pub constraint: Oid,
     /// The key: values of the FOREIGN KEY's columns, or of those it refers to, in its order. None is NULL.
     pub key: Vec<Datum>,
@@ -41,7 +43,7 @@ pub struct Pending {
     pub change: KeyChange,
 }
 
-/// A FOREIGN KEY as a write meets it.
+/// A constraint as a write meets it.
 #[derive(Debug)]
 struct Side {
     table: Oid,
@@ -50,6 +52,8 @@ struct Side {
     /// Positions of its columns among the live ones of the written table.
     positions: Vec<usize>,
     match_full: bool,
+    /// Of a unique constraint: whether NULLs are equal.
+    equal_nulls: bool,
 }
 
 /// Collects the keys of one statement.
@@ -59,6 +63,7 @@ pub struct References {
     name: String,
     referring: Vec<Side>,
     referred: Vec<Side>,
+    unique: Vec<Side>,
     pending: Vec<Pending>,
     seen: HashSet<Pending>,
 }
@@ -75,6 +80,7 @@ impl References {
             name: key.name.clone(),
             positions: positions(&key.columns),
             match_full: key.match_full,
+            equal_nulls: false,
         });
         let referred = catalog.referencing(table.oid).into_iter().map(|(child, key)| Side {
             table: child.oid,
@@ -82,12 +88,22 @@ impl References {
             name: key.name.clone(),
             positions: positions(&key.referenced),
             match_full: key.match_full,
+            equal_nulls: false,
+        });
+        let unique = table.indexes.iter().filter(|index| index.deferral.is_some()).map(|index| Side {
+            table: table.oid,
+            constraint: index.constraint.unwrap_or_default(),
+            name: index.name.clone(),
+            positions: positions(&index.columns.iter().map(|key| key.column).collect::<Vec<_>>()),
+            match_full: false,
+            equal_nulls: index.nulls_not_distinct,
         });
         References {
             schema: table.schema.clone(),
             name: table.name.clone(),
             referring: referring.collect(),
             referred: referred.collect(),
+            unique: unique.collect(),
             ..References::default()
         }
     }
@@ -100,6 +116,9 @@ impl References {
                 if let Some(key) = self.complete(side, key_of(side, columns, row)?)? {
                     found.push(pending(side, key, KeyChange::Referring));
                 }
+            }
+            for side in &self.unique {
+                found.extend(taken(side, key_of(side, columns, row)?));
             }
         }
         self.add(found);
@@ -127,7 +146,8 @@ impl References {
         let mut found = Vec::new();
         let referred: Vec<&Side> = self.referred.iter().filter(touched).collect();
         let referring: Vec<&Side> = self.referring.iter().filter(touched).collect();
-        if referred.is_empty() && referring.is_empty() {
+        let unique: Vec<&Side> = self.unique.iter().filter(touched).collect();
+        if referred.is_empty() && referring.is_empty() && unique.is_empty() {
             return Ok(());
         }
         for row in 0..rows {
@@ -143,6 +163,12 @@ impl References {
                     && let Some(key) = self.complete(side, after)?
                 {
                     found.push(pending(side, key, KeyChange::Referring));
+                }
+            }
+            for side in &unique {
+                let (before, after) = (key_of(side, old, row)?, key_of(side, new, row)?);
+                if before != after {
+                    found.extend(taken(side, after));
                 }
             }
         }
@@ -184,6 +210,11 @@ impl References {
 
 fn pending(side: &Side, key: Vec<Datum>, change: KeyChange) -> Pending {
     Pending { table: side.table, constraint: side.constraint, key, change }
+}
+
+/// A key that must not be there twice.
+fn taken(side: &Side, key: Vec<Datum>) -> Option<Pending> {
+    (side.equal_nulls || !key.iter().any(Datum::is_null)).then(|| pending(side, key, KeyChange::Taken))
 }
 
 fn key_of(side: &Side, columns: &[ArrayRef], row: usize) -> Result<Vec<Datum>> {

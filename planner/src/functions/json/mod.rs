@@ -10,12 +10,14 @@ mod path;
 mod path_functions;
 mod path_time;
 mod path_value;
+mod populate;
 mod record;
 mod rows;
 mod to_json;
 
 pub(crate) use assign::with_part;
 pub(super) use collect::{NAMES as AGGREGATES, aggregate};
+pub(crate) use populate::populated;
 pub(crate) use record::{Source as RecordSource, record_lists};
 
 use super::kernel::{Kernel, KernelFunction, Stability};

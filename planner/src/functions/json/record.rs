@@ -43,19 +43,49 @@ impl Source {
     }
 }
 
+/// The row whose values stand where the object has none, and the json. Errors: 42883.
+pub(super) fn arguments(
+    resolver: &Resolver<'_>,
+    name: &str,
+    source: Source,
+    mut args: Vec<TypedExpr>,
+) -> Result<(Option<TypedExpr>, TypedExpr)> {
+    let missing = resolver.no_function(name, &args);
+    let base = if source.populate && !args.is_empty() { Some(args.remove(0)) } else { None };
+    let [text] = <[TypedExpr; 1]>::try_from(args).map_err(|_| missing.clone())?;
+    let wanted = if source.binary { SqlType::JSONB } else { SqlType::JSON };
+    Ok((base, resolver.cast(text, wanted, CastContext::Implicit).map_err(|_| missing)?))
+}
+
+/// The pairs of an object.
+pub(super) type Pairs<'t> = Vec<(String, Node<'t>)>;
+
+/// The objects of a call. Errors: 22023.
+pub(super) fn objects<'n, 't>(node: &'n Node<'t>, name: &str, set: bool) -> Result<Vec<&'n Pairs<'t>>> {
+    let objects: Vec<&Node<'_>> = match (&node.value, set) {
+        (Value::Array(elements), true) => elements.iter().collect(),
+        (Value::Object(_), true) => return Err(wrong(format!("cannot call {name} on an object"))),
+        (_, true) => return Err(wrong(format!("cannot call {name} on a scalar"))),
+        _ => vec![node],
+    };
+    let pairs = objects.into_iter().map(|object| match (&object.value, set) {
+        (Value::Object(pairs), _) => Ok(pairs),
+        (_, true) => Err(wrong(format!("argument of {name} must be an array of objects"))),
+        (Value::Array(_), false) => Err(wrong("cannot call populate_composite on an array".to_string())),
+        _ => Err(wrong("cannot call populate_composite on a scalar".to_string())),
+    });
+    pairs.collect()
+}
+
 /// The columns of a call as arrays. Errors: 42883.
 pub(crate) fn record_lists(
     resolver: &Resolver<'_>,
     name: &str,
     source: Source,
-    mut args: Vec<TypedExpr>,
+    args: Vec<TypedExpr>,
     columns: &[(String, SqlType)],
 ) -> Result<Vec<TypedExpr>> {
-    let missing = resolver.no_function(name, &args);
-    let base = if source.populate && !args.is_empty() { Some(args.remove(0)) } else { None };
-    let [text] = <[TypedExpr; 1]>::try_from(args).map_err(|_| missing.clone())?;
-    let wanted = if source.binary { SqlType::JSONB } else { SqlType::JSON };
-    let text = resolver.cast(text, wanted, CastContext::Implicit).map_err(|_| missing)?;
+    let (base, text) = arguments(resolver, name, source, args)?;
     let mut lists = Vec::new();
     for (place, (column, ty)) in columns.iter().enumerate() {
         let (column, ty, set) = (column.clone(), *ty, source.set);
@@ -107,21 +137,7 @@ fn column_values(
             None => default(&mut values)?,
             Some(text) => {
                 let node = parse(text)?;
-                let objects: Vec<&Node<'_>> = match (&node.value, set) {
-                    (Value::Array(elements), true) => elements.iter().collect(),
-                    (Value::Object(_), true) => return Err(wrong(format!("cannot call {name} on an object"))),
-                    (_, true) => return Err(wrong(format!("cannot call {name} on a scalar"))),
-                    _ => vec![&node],
-                };
-                for object in objects {
-                    let Value::Object(pairs) = &object.value else {
-                        let message = match (set, &object.value) {
-                            (true, _) => format!("argument of {name} must be an array of objects"),
-                            (false, Value::Array(_)) => "cannot call populate_composite on an array".to_string(),
-                            _ => "cannot call populate_composite on a scalar".to_string(),
-                        };
-                        return Err(wrong(message));
-                    };
+                for pairs in objects(&node, name, set)? {
                     match pairs.iter().rev().find(|(key, _)| key == column) {
                         Some((_, value)) => values.append_datum(&datum(value, ty, &context)?)?,
                         None => default(&mut values)?,
@@ -148,7 +164,7 @@ fn column_values(
     builder.finish()
 }
 
-fn wrong(message: String) -> SqlError {
+pub(super) fn wrong(message: String) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
 }
 
@@ -188,7 +204,7 @@ fn nested(
 }
 
 /// A value of json as a value of a type.
-fn datum(node: &Node<'_>, ty: SqlType, context: &InputContext<'_>) -> Result<Datum> {
+pub(super) fn datum(node: &Node<'_>, ty: SqlType, context: &InputContext<'_>) -> Result<Datum> {
     if matches!(node.value, Value::Null) {
         return Ok(Datum::try_from(&ty.arrow())?);
     }

@@ -215,6 +215,10 @@ fn visibility() -> Vec<ScalarFunction> {
                 let found = context.catalog.enum_named(None, &own.name, context.settings.search_path());
                 return some_bool(found.is_some_and(|found| found.descriptor().oid == own.oid));
             }
+            if let Some(row_of) = context.catalog.type_by_oid(oid).and_then(|ty| ty.row_of()) {
+                let found = context.catalog.relation(None, &row_of.name, context.settings.search_path());
+                return some_bool(found.is_some_and(|found| found.oid == row_of.relation));
+            }
             visible(present::types().any(|row| row.oid(0) == oid))
         }),
         is("pg_function_is_visible", |_, arguments| visible(function_of(arguments.oid(0)).is_some())),

@@ -1,5 +1,6 @@
 //! FOREIGN KEYs, looked at when a statement has ended: keys that rows refer with must be there, and are locked so that
-//! nobody takes them away before COMMIT; rows that refer to keys which went away are refused, or follow them.
+//! nobody takes them away before COMMIT; rows that refer to keys which went away are refused, or follow them. So are
+//! constraints that are unique and deferrable: of what they queue no key may be there twice.
 //!
 //! Most of it is SQL of its own within the statement's transaction, as in PostgreSQL. Under snapshot isolation this is
 //! free of races because of the locks: who refers to a row locks it with KEY SHARE, who deletes it or changes its key
@@ -9,8 +10,10 @@ mod parents;
 mod queue;
 mod reference;
 mod runner;
+mod unique;
 
 pub use queue::Queue;
+pub use unique::validate as validate_unique;
 
 use super::database::Database;
 use crate::catalog::{ForeignKeyDescriptor, ReferentialAction, TableDescriptor};
@@ -25,6 +28,7 @@ use runner::Runner;
 use sqlparser::ast::ObjectName;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
+use unique::Unique;
 
 /// Keys that are looked for at once in a referring table, at most.
 const AT_ONCE: usize = 4096;
@@ -38,7 +42,19 @@ pub async fn enforce(database: &Arc<Database>, context: &Arc<StatementContext>) 
     let mut runner = Runner::new(database, context);
     loop {
         let all = context.session.references.lock().take();
+        let (taken, all): (Vec<Pending>, Vec<Pending>) =
+            all.into_iter().partition(|pending| pending.change == KeyChange::Taken);
         let mut now = Vec::with_capacity(all.len());
+        let mut unique = Vec::new();
+        for pending in taken {
+            let Some(constraint) = Unique::of(context, &pending) else { continue };
+            let mut queue = context.session.references.lock();
+            match constraint.is_deferred(&queue) {
+                true => queue.put_off(context.command, pending),
+                false => unique.push((constraint, pending)),
+            }
+        }
+        unique::hold(context, &unique).await?;
         for pending in all {
             let Some(reference) = Reference::of(context, &pending) else { continue };
             let mut queue = context.session.references.lock();
@@ -58,6 +74,9 @@ pub async fn enforce(database: &Arc<Database>, context: &Arc<StatementContext>) 
 /// Looks at the keys that were put off, at COMMIT. Errors: 23503.
 pub async fn enforce_later(database: &Arc<Database>, context: &Arc<StatementContext>) -> Result<()> {
     let later = context.session.references.lock().take_later();
+    let unique: Vec<(Unique, Pending)> =
+        later.iter().filter_map(|(_, pending)| Some((Unique::of(context, pending)?, pending.clone()))).collect();
+    unique::hold(context, &unique).await?;
     let later = later.into_iter().filter_map(|(_, pending)| Some((Reference::of(context, &pending)?, pending)));
     let later = later.collect();
     hold(&mut Runner::new(database, context), later).await
@@ -79,8 +98,16 @@ pub async fn set_constraints(
         }
         queue.take_later()
     };
-    let mut now = Vec::new();
+    let (mut now, mut unique) = (Vec::new(), Vec::new());
     for (written, pending) in later {
+        if let Some(constraint) = Unique::of(context, &pending) {
+            let mut queue = context.session.references.lock();
+            match constraint.is_deferred(&queue) {
+                true => queue.put_off(written, pending),
+                false => unique.push((constraint, pending)),
+            }
+            continue;
+        }
         let Some(reference) = Reference::of(context, &pending) else { continue };
         let mut queue = context.session.references.lock();
         if queue.defers(&reference.key) {
@@ -89,6 +116,7 @@ pub async fn set_constraints(
             now.push((reference, pending));
         }
     }
+    unique::hold(context, &unique).await?;
     hold(&mut Runner::new(database, context), now).await
 }
 
@@ -109,7 +137,8 @@ fn named(context: &StatementContext, names: &[ObjectName]) -> Result<Vec<Oid>> {
         let before = found.len();
         for schema in path {
             for table in context.catalog.user_relations().filter(|table| table.schema == schema) {
-                let others = table.indexes.iter().any(|index| index.constraint.is_some() && index.name == name)
+                let index = table.indexes.iter().find(|index| index.constraint.is_some() && index.name == name);
+                let others = index.is_some_and(|index| index.deferral.is_none())
                     || table.checks.iter().any(|check| check.name == name);
                 let keys = table.foreign_keys.iter().filter(|key| key.name == name);
                 let keys: Vec<&ForeignKeyDescriptor> = keys.collect();
@@ -118,6 +147,7 @@ fn named(context: &StatementContext, names: &[ObjectName]) -> Result<Vec<Oid>> {
                     return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
                 }
                 found.extend(keys.into_iter().map(|key| key.oid));
+                found.extend(index.and_then(|index| index.constraint));
             }
             if found.len() > before {
                 break;
@@ -177,7 +207,7 @@ async fn fine_at_once(runner: &mut Runner<'_>, all: &[(Reference, Pending)]) -> 
     for (position, (reference, pending)) in all.iter().enumerate() {
         if only_looks(reference, pending) {
             let kind = match pending.change {
-                KeyChange::Referring => 0,
+                KeyChange::Referring | KeyChange::Taken => 0,
                 KeyChange::Deleted => 1,
                 KeyChange::Changed(_) => 2,
             };

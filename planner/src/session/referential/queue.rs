@@ -1,4 +1,4 @@
-//! [`Queue`]: the keys that FOREIGN KEYs are still to be held to: at the end of the statement under way, and, of those
+//! [`Queue`]: the keys that FOREIGN KEYs and deferrable unique constraints are still to be held to: at the end of the statement under way, and, of those
 //! that are deferred, at COMMIT or when SET CONSTRAINTS says so.
 
 use crate::catalog::ForeignKeyDescriptor;
@@ -43,8 +43,12 @@ impl Queue {
     }
     /// Whether a FOREIGN KEY's checks wait for COMMIT.
     pub fn defers(&self, key: &ForeignKeyDescriptor) -> bool {
-        let applies = |mode: &&Mode| mode.constraints.as_ref().is_none_or(|named| named.contains(&key.oid));
-        key.deferrable && self.modes.iter().rfind(applies).map_or(key.deferred, |mode| mode.deferred)
+        key.deferrable && self.said(key.oid).unwrap_or(key.deferred)
+    }
+    /// Whether SET CONSTRAINTS has made a deferrable constraint wait for COMMIT, or not wait.
+    pub fn said(&self, constraint: Oid) -> Option<bool> {
+        let applies = |mode: &&Mode| mode.constraints.as_ref().is_none_or(|named| named.contains(&constraint));
+        self.modes.iter().rfind(applies).map(|mode| mode.deferred)
     }
     /// Puts a key off that a statement with this number wrote.
     pub fn put_off(&mut self, command: CommandNumber, pending: Pending) {

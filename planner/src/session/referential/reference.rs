@@ -79,7 +79,7 @@ impl Reference {
     /// What becomes of rows that refer with a key.
     pub fn action(&self, change: &KeyChange) -> ReferentialAction {
         match change {
-            KeyChange::Referring => ReferentialAction::NoAction,
+            KeyChange::Referring | KeyChange::Taken => ReferentialAction::NoAction,
             KeyChange::Deleted => self.key.on_delete,
             KeyChange::Changed(_) => self.key.on_update,
         }

@@ -138,14 +138,84 @@ pub fn number(definition: &Definition, value: &str) -> Option<i64> {
     }
 }
 
+/// PostgreSQL's other encodings, without what is no letter or digit.
+const ENCODINGS: [&str; 62] = [
+    "BIG5",
+    "WIN950",
+    "WINDOWS950",
+    "EUCCN",
+    "EUCJP",
+    "EUCJIS2004",
+    "EUCKR",
+    "EUCTW",
+    "GB18030",
+    "GBK",
+    "WIN936",
+    "WINDOWS936",
+    "ISO88595",
+    "ISO88596",
+    "ISO88597",
+    "ISO88598",
+    "JOHAB",
+    "KOI8R",
+    "KOI8",
+    "KOI8U",
+    "LATIN1",
+    "ISO88591",
+    "LATIN2",
+    "ISO88592",
+    "LATIN3",
+    "ISO88593",
+    "LATIN4",
+    "ISO88594",
+    "LATIN5",
+    "ISO88599",
+    "LATIN6",
+    "ISO885910",
+    "LATIN7",
+    "ISO885913",
+    "LATIN8",
+    "ISO885914",
+    "LATIN9",
+    "ISO885915",
+    "LATIN10",
+    "ISO885916",
+    "MULEINTERNAL",
+    "SJIS",
+    "MSKANJI",
+    "SHIFTJIS",
+    "WIN932",
+    "WINDOWS932",
+    "SHIFTJIS2004",
+    "UHC",
+    "WIN949",
+    "WINDOWS949",
+    "WIN866",
+    "ALT",
+    "WIN874",
+    "WIN1250",
+    "WIN1251",
+    "WIN",
+    "WIN1252",
+    "WIN1253",
+    "WIN1254",
+    "WIN1255",
+    "WIN1256",
+    "WIN1257",
+];
+
 fn special(definition: &Definition, value: &str) -> Result<String> {
     match definition.name {
         "client_encoding" => {
             let plain: String = value.chars().filter(char::is_ascii_alphanumeric).collect();
             match plain.to_ascii_uppercase().as_str() {
                 "UTF8" | "UNICODE" => Ok("UTF8".to_string()),
-                "" => Err(invalid(definition, value)),
-                _ => Err(SqlError::unsupported(format!("client_encoding {value}")).hint("Use UTF8.")),
+                // Bytes as they are, which are UTF-8 here.
+                "SQLASCII" => Ok("SQL_ASCII".to_string()),
+                known if ENCODINGS.contains(&known) => {
+                    Err(SqlError::unsupported(format!("client_encoding {value}")).hint("Use UTF8."))
+                }
+                _ => Err(invalid(definition, value)),
             }
         }
         "DateStyle" => date_style(DateFormat::ISO, value),
@@ -162,7 +232,7 @@ fn special(definition: &Definition, value: &str) -> Result<String> {
         },
         "standard_conforming_strings" => match boolean(value) {
             Some(true) => Ok("on".to_string()),
-            Some(false) => Err(SqlError::unsupported("standard_conforming_strings = off")),
+            Some(false) => Ok("off".to_string()),
             None => Err(invalid_state("parameter \"standard_conforming_strings\" requires a Boolean value".into())),
         },
         "lc_messages" | "lc_monetary" | "lc_numeric" | "lc_time" => match value {

@@ -256,6 +256,7 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
         BaseType::Xid | BaseType::Cid => ScalarValue::Int64(Some(i64::from(place::read_number(text) as u32))),
         BaseType::Xid8 => ScalarValue::Int64(Some(place::xid8_value(place::read_number(text)))),
         BaseType::Tid => ScalarValue::Int64(Some(place::read_tid(text)?)),
+        BaseType::Record(ty) if ty.row_of().is_some() => super::record_input::read_record(ty, text, context)?,
         BaseType::Record(_) => {
             let message = "input of anonymous composite types is not implemented";
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));

@@ -4,6 +4,7 @@
 
 mod input;
 mod output;
+mod record_input;
 
 pub(crate) use input::parse_oid;
 pub use input::{input, parse_bool, parse_bytea, parse_float4, parse_float8, parse_integer, parse_uuid};

@@ -1,0 +1,124 @@
+//! FOR UPDATE of subqueries in FROM and of views: it is of the tables in them. While such a query is bound, it carries the
+//! row keys of its tables behind its columns, so that the rows are locked that are left in the end.
+
+use super::binder::{Binder, column};
+use super::current_of::key_type;
+use super::scope::{Scope, ScopeColumn};
+use crate::catalog::acl::UPDATE;
+use crate::catalog::{RelationKind, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::parse::{LockStrength, strength_words};
+use datafusion::common::TableReference;
+use datafusion::logical_expr::Expr;
+use sqlparser::ast;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Begins the name of a column that carries a row key.
+const LOCK_KEY: &str = "\u{1}lock ";
+
+/// The row key of a table within a subquery or view.
+#[derive(Clone, Debug)]
+pub struct HiddenKey {
+    /// The table.
+    pub table: Arc<TableDescriptor>,
+    /// Under which name it is scanned.
+    pub name: TableReference,
+    /// The key.
+    pub expr: Expr,
+}
+
+/// A clause of the SELECT under way.
+#[derive(Clone)]
+struct Clause {
+    of: Vec<String>,
+    strength: LockStrength,
+}
+
+/// What clauses there are while queries are bound.
+#[derive(Default)]
+pub struct Pushes {
+    /// Those of the SELECT whose FROM is bound.
+    clauses: Vec<Clause>,
+    /// Those that are of the query that is bound next.
+    next: Vec<LockStrength>,
+    /// The tables whose row keys columns carry, by the names of the columns.
+    hidden: HashMap<String, (Arc<TableDescriptor>, TableReference)>,
+}
+
+impl Binder<'_> {
+    /// The FROM clause of a SELECT follows, with clauses of its own and those that were pushed into it. Answers what was
+    /// before.
+    pub fn begin_pushing(&self, locks: &[ast::LockClause], pushed: &[LockStrength]) -> Pushes {
+        let own = locks.iter().filter_map(|clause| self.extras.lock(clause));
+        let own = own.map(|lock| Clause { of: lock.of.clone(), strength: lock.strength });
+        let pushed = pushed.iter().map(|strength| Clause { of: Vec::new(), strength: *strength });
+        let clauses = own.chain(pushed).collect();
+        let mut pushes = self.pushes.borrow_mut();
+        let around = std::mem::replace(&mut pushes.clauses, clauses);
+        Pushes { clauses: around, ..Pushes::default() }
+    }
+    /// The FROM clause is bound.
+    pub fn end_pushing(&self, around: Pushes) {
+        self.pushes.borrow_mut().clauses = around.clauses;
+    }
+    /// The query that is bound next is the relation with this name.
+    pub fn push_into(&self, relation: &str) {
+        let mut pushes = self.pushes.borrow_mut();
+        let applies = |clause: &&Clause| clause.of.is_empty() || clause.of.iter().any(|name| name == relation);
+        pushes.next = pushes.clauses.iter().filter(applies).map(|clause| clause.strength).collect();
+    }
+    /// The clauses that are of the query whose binding begins.
+    pub fn take_pushed(&self) -> Vec<LockStrength> {
+        std::mem::take(&mut self.pushes.borrow_mut().next)
+    }
+    /// Hands what was pushed, or what keys are carried, on to the binder of a view's query.
+    pub fn share_pushes_with(&self, other: &Binder<'_>) {
+        let mut pushes = self.pushes.borrow_mut();
+        let mut others = other.pushes.borrow_mut();
+        pushes.next.append(&mut others.next);
+        pushes.hidden.extend(others.hidden.drain());
+    }
+    /// 0A000 when clauses are of a query, `what` says why they are not allowed.
+    pub fn refuse_pushed(&self, pushed: &[LockStrength], what: &str) -> Result<()> {
+        let Some(strength) = pushed.first() else { return Ok(()) };
+        Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("{} {what}", strength_words(*strength))))
+    }
+
+    /// Columns that carry the row keys of the tables of a FROM clause: what the select list needs for them, and they.
+    pub fn hidden_columns(&self, scope: &Scope<'_>) -> Result<Vec<(Expr, ScopeColumn)>> {
+        let mut found = Vec::new();
+        for relation in &scope.relations {
+            let mut keys = relation.keys.clone();
+            if let (Some(table), Some(key)) = (&relation.table, &relation.key)
+                && let Some(name) = key.relation.clone().filter(|_| table.kind == RelationKind::Table)
+            {
+                self.require_columns(table, UPDATE, [])?;
+                keys.push(HiddenKey { table: table.clone(), name, expr: Expr::Column(key.clone()) });
+            }
+            for HiddenKey { table, name, expr } in keys {
+                let unique = self.unique("l");
+                let marked = format!("{LOCK_KEY}{unique}");
+                self.pushes.borrow_mut().hidden.insert(marked.clone(), (table, name));
+                let carried =
+                    ScopeColumn { name: marked, expr: column(&unique), ty: key_type(), table_oid: 0, attnum: 0 };
+                found.push((expr.alias(unique), carried));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Takes the columns that carry row keys from those of a query.
+    pub fn strip_hidden(&self, columns: &mut Vec<ScopeColumn>) -> Vec<HiddenKey> {
+        let pushes = self.pushes.borrow();
+        let mut keys = Vec::new();
+        columns.retain(|column| match pushes.hidden.get(&column.name) {
+            Some((table, name)) => {
+                keys.push(HiddenKey { table: table.clone(), name: name.clone(), expr: column.expr.clone() });
+                false
+            }
+            None => true,
+        });
+        keys
+    }
+}

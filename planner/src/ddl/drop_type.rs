@@ -1,0 +1,173 @@
+//! DROP TYPE: what needs an enum refuses, or goes along.
+
+use super::create_table::Making;
+use super::dependents::{self, Dependent, Object};
+use super::enumeration::{check_owner, find, has_column, missing, qualified};
+use super::names::Chosen;
+use super::{DdlContext, drop};
+use crate::catalog::{CatalogWriter, CheckDescriptor, RelationKind, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::types::enumeration::{EnumDescriptor, EnumType};
+use crate::types::{BaseType, SqlType};
+use sqlparser::ast::ObjectName;
+use std::sync::Arc;
+
+/// What needs an enum, as PostgreSQL names it.
+fn dependents(context: &DdlContext, ty: &EnumDescriptor) -> Vec<String> {
+    let mut found = Vec::new();
+    let cast = format!("::{}", qualified(ty));
+    let shown =
+        context.catalog.type_name(SqlType::of(BaseType::Enum(EnumType::new(ty))), context.settings.search_path());
+    for table in relations(context) {
+        let name = context.shown_name(table);
+        if let Some(view) = &table.view {
+            if has_column(table, ty.oid) || view.query.contains(&ty.name) {
+                found.push(format!("view {name} depends on type {shown}"));
+            }
+            continue;
+        }
+        // Those that need the type of its arrays come first, as in PostgreSQL.
+        let mut lines = [Vec::new(), Vec::new()];
+        for column in table.live_columns() {
+            let what = format!("column {} of {} {name}", column.name, drop::kind_word(table));
+            let [arrays, plain] = &mut lines;
+            if matches!(column.ty.base, BaseType::Enum(used) if used.descriptor().oid == ty.oid) {
+                let (lines, suffix) = if column.ty.array { (arrays, "[]") } else { (plain, "") };
+                lines.push(format!("{what} depends on type {shown}{suffix}"));
+            } else if column.default.as_ref().is_some_and(|default| default.contains(&cast)) {
+                plain.push(format!("default value for {what} depends on type {shown}"));
+            }
+        }
+        found.extend(lines.into_iter().flatten());
+        // A constraint over a column of the type goes with the column.
+        let over_others = |check: &&CheckDescriptor| !has_column(table, ty.oid) && check.expression.contains(&cast);
+        for check in table.checks.iter().filter(over_others) {
+            found.push(format!("constraint {} on table {name} depends on type {shown}", check.name));
+        }
+    }
+    found
+}
+
+/// Relations in the order in which they were made.
+fn relations(context: &DdlContext) -> Vec<&Arc<TableDescriptor>> {
+    let mut all: Vec<&Arc<TableDescriptor>> = context.catalog.user_relations().collect();
+    all.sort_by_key(|table| table.oid);
+    all
+}
+
+/// Takes along what needs enums: columns of them, defaults and constraints that name them, views. Answers what went.
+async fn cascade(
+    context: &DdlContext,
+    writer: &mut CatalogWriter<'_>,
+    types: &[&EnumDescriptor],
+) -> Result<Vec<String>> {
+    let casts: Vec<String> = types.iter().map(|ty| format!("::{}", qualified(ty))).collect();
+    let names_one = |text: &str| casts.iter().any(|cast| text.contains(cast));
+    let is_one =
+        |ty: SqlType| matches!(ty.base, BaseType::Enum(used) if types.iter().any(|ty| ty.oid == used.descriptor().oid));
+    let mut gone = Vec::new();
+    let mut views: Vec<Dependent> = Vec::new();
+    for table in relations(context).into_iter().filter(|table| table.kind == RelationKind::Table) {
+        let shown = format!("table {}", context.shown_name(table));
+        let mut columns: Vec<_> = table.live_columns().filter(|column| is_one(column.ty)).cloned().collect();
+        // Those that need the type of its arrays come first, as in PostgreSQL.
+        columns.sort_by_key(|column| !column.ty.array);
+        let by_default = |column: &&crate::catalog::ColumnDescriptor| {
+            !is_one(column.ty) && column.default.as_deref().is_some_and(names_one)
+        };
+        let defaults: Vec<_> = table.live_columns().filter(by_default).map(|column| column.id).collect();
+        let constrains = |check: &CheckDescriptor| names_one(&check.expression);
+        if columns.is_empty() && defaults.is_empty() && !table.checks.iter().any(constrains) {
+            continue;
+        }
+        context.lock(table).await?;
+        context.must_be_idle(table, "DROP TYPE")?;
+        let schema = context.schema(&table.schema)?;
+        let mut changed = TableDescriptor::clone(table);
+        changed.version += 1;
+        let mut making = Making::of(context, &schema, changed, Chosen::default());
+        for column in &columns {
+            if !making.generated_from(&column.name)?.is_empty() {
+                return Err(SqlError::unsupported("DROP TYPE … CASCADE of a type that generated columns need"));
+            }
+            gone.push(format!("column {} of {shown}", column.name));
+            for view in dependents::of(context, &[Object::Column(table.oid, column.id)], true)? {
+                note(context, &mut views, view, &mut gone);
+            }
+            let referring = making.referring_to(column.id);
+            making.let_go(referring, true, &shown, &shown).await?;
+            making.remove_column(column.id, &column.name).await?;
+        }
+        for column in making.table.columns.iter_mut().filter(|column| defaults.contains(&column.id)) {
+            gone.push(format!("default value for column {} of {shown}", column.name));
+            column.default = None;
+        }
+        for check in making.table.checks.iter().filter(|check| constrains(check)) {
+            gone.push(format!("constraint {} on {shown}", check.name));
+        }
+        making.table.checks.retain(|check| !constrains(check));
+        making.store().await?;
+    }
+    // Views that name a type themselves.
+    let needs = |view: &TableDescriptor| {
+        let query = view.view.as_ref().map(|view| view.query.as_str());
+        query.is_some_and(|query| types.iter().any(|ty| has_column(view, ty.oid) || query.contains(&ty.name)))
+    };
+    for view in relations(context).into_iter().filter(|view| needs(view)) {
+        note(context, &mut views, Dependent::of(view.clone()), &mut gone);
+        for other in dependents::of(context, &[Object::Relation(view.oid)], true)? {
+            note(context, &mut views, other, &mut gone);
+        }
+    }
+    dependents::remove_silently(context, writer, &views).await?;
+    Ok(gone)
+}
+
+/// Notes a view that goes, once.
+fn note(context: &DdlContext, views: &mut Vec<Dependent>, view: Dependent, gone: &mut Vec<String>) {
+    if !views.iter().any(|other| other.relation.oid == view.relation.oid) {
+        gone.push(format!("view {}", context.shown_name(&view.relation)));
+        views.push(view);
+    }
+}
+
+/// DROP TYPE.
+pub(super) async fn execute(
+    context: &DdlContext,
+    if_exists: bool,
+    names: &[ObjectName],
+    with_all: bool,
+) -> Result<String> {
+    let mut types: Vec<&EnumDescriptor> = Vec::new();
+    for name in names {
+        let Some(ty) = find(context, name)? else {
+            let message = missing(name);
+            if !if_exists {
+                return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
+            }
+            context.notice(state::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
+            continue;
+        };
+        let ty = ty.descriptor();
+        check_owner(context, ty)?;
+        let lines = dependents(context, ty);
+        if !lines.is_empty() && !with_all {
+            let shown = SqlType::of(BaseType::Enum(EnumType::new(ty)));
+            let shown = context.catalog.type_name(shown, context.settings.search_path());
+            return Err(drop::dependent(format!("type {shown}"), &lines.join("\n")));
+        }
+        if !types.iter().any(|other| other.oid == ty.oid) {
+            types.push(ty);
+        }
+    }
+    let mut writer = context.writer();
+    if with_all {
+        let gone = cascade(context, &mut writer, &types).await?;
+        drop::report_cascade(context, &gone);
+    }
+    for ty in types {
+        writer.remove_enum(ty);
+    }
+    writer.flush().await?;
+    Ok("DROP TYPE".into())
+}

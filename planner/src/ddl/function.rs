@@ -1,0 +1,68 @@
+//! Functions that statements name: there are none but the system's.
+
+use super::DdlContext;
+use crate::bind::catalog_type;
+use crate::error::{Result, SqlError, state};
+use crate::parse::fold_name;
+use crate::pg_catalog::object_names;
+use crate::types::BaseType;
+use sqlparser::ast::{DataType, DropFunction, ObjectName};
+
+/// That there is a function with this name and these types of arguments. Errors: 42883, 42704 for an unknown type.
+pub(super) fn named(context: &DdlContext, word: &str, name: &ObjectName, types: &[DataType]) -> Result<()> {
+    let path = context.settings.search_path();
+    let mut arguments = Vec::with_capacity(types.len());
+    for ty in types {
+        let ty = catalog_type(ty, &context.catalog, path, false)?;
+        arguments.push(context.catalog.type_name(ty.plain(), path));
+    }
+    let (schema, name) = fold_name(name)?;
+    let shown = schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}"));
+    let signature = format!("{shown}({})", arguments.join(","));
+    match object_names::read(BaseType::Regprocedure, &signature, Some(&context.catalog), path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.state() == state::UNDEFINED_FUNCTION => {
+            let message = format!("{word} {shown}({}) does not exist", arguments.join(", "));
+            Err(SqlError::new(state::UNDEFINED_FUNCTION, message))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// DROP FUNCTION. Errors: 42883; 2BP01 for those of the system.
+pub(super) fn drop(context: &DdlContext, drop: &DropFunction) -> Result<String> {
+    for function in &drop.func_desc {
+        let found = match &function.args {
+            Some(args) => {
+                let types: Vec<DataType> = args.iter().map(|arg| arg.data_type.clone()).collect();
+                named(context, "function", &function.name, &types)
+            }
+            None => {
+                let (_, name) = fold_name(&function.name)?;
+                match object_names::read(BaseType::Regproc, &name, Some(&context.catalog), &[]) {
+                    Err(error) if error.state() == state::UNDEFINED_FUNCTION => {
+                        let message = format!("could not find a function named \"{name}\"");
+                        Err(SqlError::new(state::UNDEFINED_FUNCTION, message))
+                    }
+                    found => found.map(|_| ()),
+                }
+            }
+        };
+        match found {
+            Err(error) if drop.if_exists && error.state() == state::UNDEFINED_FUNCTION => {
+                let message = match &function.args {
+                    Some(_) => error.fields().message.clone(),
+                    None => format!("function {}() does not exist", fold_name(&function.name)?.1),
+                };
+                context.notice(state::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
+            }
+            Err(error) => return Err(error),
+            Ok(()) => {
+                let message =
+                    format!("cannot drop function {} because it is required by the database system", function.name);
+                return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message));
+            }
+        }
+    }
+    Ok("DROP FUNCTION".into())
+}

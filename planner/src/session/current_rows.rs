@@ -1,0 +1,86 @@
+//! What a cursor's query must carry so that WHERE CURRENT OF finds its rows: behind its columns the primary key of each
+//! table, or the row key where there is none. Knows the query as it is written, and the catalog.
+
+use crate::bind::ROW_KEY;
+use crate::catalog::{Catalog, RelationKind};
+use crate::parse::{Statement, StatementKind, fold, fold_name};
+use crate::types::Oid;
+use sqlparser::ast::{self, Expr, Ident, SelectItem, SetExpr, TableFactor};
+use std::sync::Arc;
+
+fn quoted(name: &str) -> Ident {
+    Ident::with_quote('"', name)
+}
+
+/// The name of a relation in the query, and the table that it is.
+fn relation(factor: &TableFactor, catalog: &Catalog, path: &[String]) -> Option<(String, Oid)> {
+    let TableFactor::Table { name, alias, args: None, sample: None, .. } = factor else { return None };
+    let (schema, name) = fold_name(name).ok()?;
+    let table = catalog.relation(schema.as_deref(), &name, path)?;
+    let shown = alias.as_ref().map_or(name, |alias| fold(&alias.name));
+    (table.kind == RelationKind::Table).then_some((shown, table.oid))
+}
+
+/// What tells the rows of a table.
+fn items(shown: &str, table: Oid, catalog: &Catalog) -> Option<Vec<SelectItem>> {
+    let table = catalog.relation_by_oid(table)?;
+    let Some(primary) = table.primary_key() else {
+        let argument = ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(Expr::Identifier(quoted(shown))));
+        let list = ast::FunctionArgumentList { duplicate_treatment: None, args: vec![argument], clauses: Vec::new() };
+        return Some(vec![SelectItem::UnnamedExpr(Expr::Function(ast::Function {
+            name: ast::ObjectName(vec![ast::ObjectNamePart::Identifier(quoted(ROW_KEY))]),
+            uses_odbc_syntax: false,
+            parameters: ast::FunctionArguments::None,
+            args: ast::FunctionArguments::List(list),
+            filter: None,
+            null_treatment: None,
+            over: None,
+            within_group: Vec::new(),
+        }))]);
+    };
+    let column = |part: &crate::catalog::IndexColumn| {
+        let column = table.column(part.column)?;
+        Some(SelectItem::UnnamedExpr(Expr::CompoundIdentifier(vec![quoted(shown), quoted(&column.name)])))
+    };
+    primary.columns.iter().map(column).collect()
+}
+
+/// A query that tells the rows of tables behind its columns, and how many columns each table takes. `None` for a query
+/// whose rows are not those of one table, or of tables that it locks.
+pub fn telling(query: &Statement, catalog: &Catalog, path: &[String]) -> Option<(Statement, Vec<(Oid, usize)>)> {
+    let mut telling = query.clone();
+    let StatementKind::Sql(tree) = &mut telling.kind else { return None };
+    let ast::Statement::Query(tree) = tree.as_mut() else { return None };
+    let locks = tree.locks.clone();
+    if tree.with.is_some() {
+        return None;
+    }
+    let SetExpr::Select(select) = tree.body.as_mut() else { return None };
+    let grouped = !matches!(&select.group_by, ast::GroupByExpr::Expressions(by, _) if by.is_empty());
+    if grouped || select.distinct.is_some() || select.having.is_some() {
+        return None;
+    }
+    let mut relations: Vec<(String, Oid)> = Vec::new();
+    if locks.is_empty() {
+        let [ast::TableWithJoins { relation: only, joins }] = select.from.as_slice() else { return None };
+        relations.extend(relation(only, catalog, path).filter(|_| joins.is_empty()));
+    } else {
+        let of: Vec<&[String]> =
+            locks.iter().filter_map(|clause| Some(query.extras.lock(clause)?.of.as_slice())).collect();
+        let locked = |name: &String| of.iter().any(|names| names.is_empty() || names.contains(name));
+        for item in &select.from {
+            let factors = std::iter::once(&item.relation).chain(item.joins.iter().map(|join| &join.relation));
+            relations.extend(factors.filter_map(|factor| relation(factor, catalog, path)));
+        }
+        relations.retain(|(name, _)| locked(name));
+    }
+    let mut tables = Vec::new();
+    for (shown, table) in relations {
+        let items = items(&shown, table, catalog)?;
+        tables.push((table, items.len()));
+        select.projection.extend(items);
+    }
+    // Its text is the key of its plan, and that of no other statement.
+    telling.text = Arc::from(format!("{}\u{1}", query.text));
+    (!tables.is_empty()).then_some((telling, tables))
+}

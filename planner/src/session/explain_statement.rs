@@ -1,0 +1,79 @@
+//! EXPLAIN of statements.
+
+use super::dispatch::{is_planned, refused_in_read_only};
+use super::outcome::Outcome;
+use super::prepared::Prepared;
+use super::query::QueryKind;
+use super::set::text_rows;
+use super::{Session, run};
+use crate::error::{Result, SqlError};
+use crate::explain::ExplainOptions;
+use crate::parse::StatementKind;
+use crate::types::Datum;
+use std::sync::Arc;
+
+impl Session {
+    /// EXPLAIN, which runs the statement with ANALYZE.
+    pub(super) async fn run_explain(
+        &mut self,
+        explain: &crate::parse::Explain,
+        prepared: &Prepared,
+        parameters: Vec<Datum>,
+    ) -> Result<Outcome> {
+        if explain.format != "text" {
+            return Err(SqlError::unsupported(format!("EXPLAIN (FORMAT {})", explain.format)));
+        }
+        let (statement, given, parameters) = match &explain.statement.kind {
+            StatementKind::Execute { name, parameters } => {
+                let (target, values) = self.execute_arguments(&explain.statement, name, parameters).await?;
+                (target.statement.clone(), target.given.clone(), values)
+            }
+            StatementKind::CreateTableAs(create) if !explain.analyze && is_planned(&create.query.kind) => {
+                (Arc::new(create.query.clone()), prepared.given.clone(), parameters)
+            }
+            StatementKind::DeclareCursor(declare) if !explain.analyze => {
+                (Arc::new(declare.query.clone()), prepared.given.clone(), parameters)
+            }
+            _ => (Arc::new(explain.statement.clone()), prepared.given.clone(), parameters),
+        };
+        if !is_planned(&statement.kind) {
+            return Err(SqlError::unsupported("EXPLAIN of this statement"));
+        }
+        let context = self.begin_statement(parameters).await?;
+        let planned = self.planned(&statement, &given).await?;
+        if let (true, true, QueryKind::Write { verb, .. }) = (explain.analyze, self.block.read_only(), &planned.kind) {
+            return Err(refused_in_read_only(verb.name()));
+        }
+        let options = ExplainOptions {
+            analyze: explain.analyze,
+            verbose: explain.verbose,
+            costs: explain.costs,
+            timing: explain.timing,
+            summary: explain.summary.unwrap_or(explain.analyze),
+        };
+        self.shared.references.lock().begin();
+        if explain.analyze {
+            if planned.overlapping {
+                context.held.remember_written();
+            }
+            run::run_parts(&planned, &context, false).await?;
+        }
+        let mut lines = crate::explain::explain(&planned.plan, context.clone(), options).await?;
+        if explain.analyze {
+            run::run_parts(&planned, &context, true).await?;
+        }
+        // Where PostgreSQL shows the queries of WITH: right below the statement.
+        let plain = ExplainOptions { analyze: false, summary: false, ..options };
+        let mut parts = Vec::new();
+        for part in &planned.parts {
+            parts.push("  CTE".to_string());
+            for (at, line) in crate::explain::explain(&part.plan, context.clone(), plain).await?.iter().enumerate() {
+                parts.push(format!("    {}{line}", if at == 0 { "->  " } else { "    " }));
+            }
+        }
+        lines.splice(1.min(lines.len())..1.min(lines.len()), parts);
+        super::referential::enforce(&self.database, &context).await?;
+        let rows: Vec<Vec<String>> = lines.into_iter().map(|line| vec![line]).collect();
+        text_rows(&["QUERY PLAN"], &rows, "EXPLAIN")
+    }
+}

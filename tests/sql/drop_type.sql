@@ -1,0 +1,28 @@
+-- DROP TYPE … CASCADE of enums in use.
+create type mood as enum ('sad', 'ok', 'happy');
+create type size as enum ('s', 'm');
+create table moods (id int primary key, m mood, v text, check (m > 'sad'), unique (m, v));
+insert into moods values (1, 'ok', 'a'), (2, 'happy', 'b');
+drop type mood;
+drop type mood cascade;
+select * from moods order by id;
+select conname from pg_constraint where conrelid = 'moods'::regclass order by 1;
+select indexname from pg_indexes where tablename = 'moods' order by 1;
+insert into moods values (3, 'c');
+create type mood as enum ('sad', 'ok');
+create table a (x mood, y mood[], z int default 1, t text default 'ok'::mood::text);
+create view va as select x, z from a;
+create view vb as select z from a;
+insert into a values ('sad', '{ok}');
+drop type mood cascade;
+select * from a;
+select * from va;
+select * from vb;
+insert into a default values returning *;
+create table sized (s size primary key, n int);
+insert into sized values ('s', 1), ('m', 2);
+drop type size, nosuch cascade;
+drop type if exists size, nosuch cascade;
+select * from sized order by n;
+drop view vb;
+drop table a, sized, moods;

@@ -1,0 +1,20 @@
+-- Columns that FOREIGN KEYs refer to get another type.
+create table typed_parent (id int primary key, code text unique, up int references typed_parent);
+create table typed_child (p int references typed_parent, c text references typed_parent (code) on update cascade);
+insert into typed_parent values (1, 'a', null), (2, 'b', 1);
+insert into typed_child values (1, 'a'), (2, null);
+alter table typed_parent alter column id type bigint;
+insert into typed_child values (3, 'b');
+insert into typed_child values (2, 'b');
+alter table typed_parent alter column id type text;
+alter table typed_parent alter column code type varchar(1);
+alter table typed_parent alter column code type int using 1;
+alter table typed_parent alter column id type bigint using id + 10;
+alter table typed_parent alter column code type text using code || '!';
+alter table typed_parent alter column up type bigint;
+update typed_parent set code = 'z' where id = 2;
+alter table typed_parent drop constraint typed_parent_up_fkey;
+delete from typed_parent where id = 1;
+select p, c from typed_child order by p, c;
+select attname, atttypid::regtype from pg_attribute where attrelid = 'typed_parent'::regclass and attnum > 0 order by attnum;
+drop table typed_child, typed_parent;
