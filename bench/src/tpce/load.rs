@@ -27,8 +27,11 @@ pub async fn init(config: &Config, scale: Scale, jobs: usize) -> Result<()> {
     let client = connect(config).await?;
     create_tables(&client, &scale).await?;
     let population = Arc::new(Population::new(scale));
-    load(config, &client, Arc::clone(&population), jobs.max(1)).await?;
-    finish(&client, &population.scale).await?;
+    // What was finished before is only counted again.
+    if setting::loaded(&client).await.is_err() {
+        load(config, &client, Arc::clone(&population), jobs.max(1)).await?;
+        finish(&client, &population.scale).await?;
+    }
     summarise(&client, &population.scale).await
 }
 

@@ -20,7 +20,7 @@ const RATINGS: &[&str] = &[
 pub fn industry_bounds(companies: i64) -> Vec<i64> {
     let weight = |industry: i64| {
         let place = industry * 37 % INDUSTRIES;
-        8 + place * place * place / 2800
+        24 + place * place * place / 4000
     };
     let total: i64 = (0..INDUSTRIES).map(weight).sum();
     let mut sum = 0;

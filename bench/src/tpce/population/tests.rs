@@ -88,6 +88,13 @@ fn a_full_unit_has_five_thousand_accounts_and_three_tiers() {
 }
 
 #[test]
+fn every_industry_has_a_company() {
+    let population = Population::new(tiny());
+    let industries: HashSet<i64> = (0..500).map(|company| population.industry_of(company)).collect();
+    assert_eq!(industries.len(), 102);
+}
+
+#[test]
 fn busy_customers_are_picked_more_often() {
     let population = Population::new(Scale { customers: 1000, ..tiny() });
     let mut stream = population.scale.stream(99, 0);
