@@ -70,3 +70,15 @@ select count(*) from pg_prepared_statements;
 select json_build_object(array[1], 1);
 drop table few, kept;
 select array_to_json(array[1, null], true), array_to_json(array[[1, 2], [3, 4]], true), array_to_json('{}'::int[], true), array_to_json(array['a'], false), array_to_json(array[1], null);
+-- Expressions in MERGE are those of other statements.
+create table merged (id int primary key, d date, s text);
+insert into merged values (1, '2001-01-01', 'abc'), (2, '2002-01-01', ' b '), (3, null, 'c');
+merge into merged using (values (1), (2), (9)) v(k) on k = id
+  when matched and d between symmetric date '2001-12-31' and date '2000-12-31' then update set s = substring(s similar 'a#"%#"c' escape '#')
+  when matched then update set s = trim(both from s)
+  when not matched and k in ((select 9), 10) then insert values (k, date '2003-01-01', trim(leading 'x' from 'xxy'));
+select * from merged order by id;
+drop table merged;
+select to_jsonb('a');
+select to_json(null);
+select to_jsonb('a'::text), to_json(null::int);

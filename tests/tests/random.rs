@@ -2,6 +2,7 @@
 //! `PERCOSQL_SEEDS=5000-9000` tries others. What differs is made smaller before it is shown.
 
 use percosql_tests::compat::answer;
+use percosql_tests::random::writes::Write;
 use percosql_tests::random::{Query, rules};
 use percosql_tests::raw::Raw;
 use percosql_tests::{Postgres, Server};
@@ -57,6 +58,48 @@ fn seeds() -> Range<u64> {
     let given = std::env::var("PERCOSQL_SEEDS").ok();
     let bounds = given.as_deref().and_then(|text| text.split_once('-'));
     bounds.map_or(SEEDS, |(first, end)| first.parse().expect("a number")..end.parse().expect("a number"))
+}
+
+/// What a write says: an error of a value anywhere ends it, so only its kind counts then.
+fn told(said: &str) -> &str {
+    if said.contains("ERROR 22") || said.contains("ERROR 0A000") { "an error of a value" } else { said }
+}
+
+#[test]
+fn random_writes_have_the_same_answers() {
+    let (server, postgres) = (Server::start(), Postgres::start());
+    let mut pair = Pair { postgres: Raw::connect_port(postgres.port()), percosql: Raw::connect(&server) };
+    let (expected, found) = pair.ask(rules::TABLES);
+    assert_eq!((expected.as_str(), expected.contains("ERROR")), (found.as_str(), false));
+    let differ = |pair: &mut Pair, write: &Write| {
+        let (expected, found) = pair.ask(&write.sql());
+        // An error ends the batch, not its block.
+        pair.ask("rollback");
+        // Which rows a value is computed for, and so whether it fails, is the plan's choice.
+        let failed = [&expected, &found].iter().any(|said| told(said) != said.as_str());
+        (!failed && expected != found).then_some((expected, found))
+    };
+    let (mut done, mut wrong) = (0, BTreeMap::new());
+    let seeds = seeds().start..seeds().start + (seeds().end - seeds().start) / 3;
+    for seed in seeds.clone() {
+        let mut write = Write::random(seed);
+        while let Some(answers) = differ(&mut pair, &write) {
+            match write.smaller().into_iter().find(|less| differ(&mut pair, less).is_some()) {
+                Some(less) => write = less,
+                None => {
+                    wrong.entry(write.sql()).or_insert((seed, answers));
+                    break;
+                }
+            }
+        }
+        done += u64::from(told(&pair.ask(&write.sql()).0).contains("ROLLBACK"));
+        pair.ask("rollback");
+    }
+    for (sql, (seed, (expected, found))) in &wrong {
+        println!("-- seed {seed}\n{sql};\nPostgreSQL: {expected}PercoSQL:   {found}");
+    }
+    assert!(wrong.is_empty(), "{} kinds of writes differ", wrong.len());
+    assert!(done * 3 > seeds.end - seeds.start, "{done} writes were done");
 }
 
 #[test]

@@ -110,6 +110,13 @@ impl<'a> Resolver<'a> {
             let ty = SqlType::of(BaseType::Regtype);
             return Ok(TypedExpr { expr: Expr::Literal(Datum::Int64(Some(oid)), None), ty });
         }
+        if let ("to_json" | "to_jsonb", [arg]) = (name, args.as_slice())
+            && arg.is_unknown()
+            && arg.constant().is_some()
+        {
+            let message = "could not determine polymorphic type because input has type unknown";
+            return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+        }
         if let ("pg_column_size" | "pg_collation_for", [arg]) = (name, args.as_slice())
             && arg.is_unknown()
             && let Some(Datum::Utf8(Some(text))) = arg.constant()

@@ -112,7 +112,7 @@ fn trimmed(tokens: &mut Vec<TokenWithSpan>, at: usize) {
 
 /// Whether constants of types may stand in a statement: it is a query or write, or defines a table or view.
 pub fn has_expressions(tokens: &[TokenWithSpan]) -> bool {
-    let words = ["select", "insert", "update", "delete", "with", "values"];
+    let words = ["select", "insert", "update", "delete", "merge", "with", "values"];
     let defines = [["create", "table"], ["create", "view"], ["create", "or"]];
     let first = tokens.first();
     first.is_some_and(|first| first.token == Token::LParen || words.iter().any(|word| is_word(first, word)))

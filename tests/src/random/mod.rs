@@ -2,6 +2,7 @@
 //! Must not know what is right: PostgreSQL says it.
 
 pub mod rules;
+pub mod writes;
 
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;

@@ -19,13 +19,17 @@ pub enum Ty {
     Timestamp,
     Interval,
     Ints,
+    Texts,
+    Jsonb,
+    Timestamptz,
 }
 
-use Ty::{Bool, Date, Float8, Int2, Int4, Int8, Interval, Ints, Numeric, Text, Timestamp};
+use Ty::{Bool, Date, Float8, Int2, Int4, Int8, Interval, Ints, Jsonb, Numeric, Text, Texts, Timestamp, Timestamptz};
 
 impl Ty {
     /// All of them.
-    pub const ALL: [Ty; 11] = [Int2, Int4, Int8, Numeric, Float8, Text, Bool, Date, Timestamp, Interval, Ints];
+    pub const ALL: [Ty; 14] =
+        [Int2, Int4, Int8, Numeric, Float8, Text, Bool, Date, Timestamp, Interval, Ints, Texts, Jsonb, Timestamptz];
 
     /// The name in SQL.
     pub fn name(self) -> &'static str {
@@ -41,6 +45,9 @@ impl Ty {
             Timestamp => "timestamp",
             Interval => "interval",
             Ints => "int4[]",
+            Texts => "text[]",
+            Jsonb => "jsonb",
+            Timestamptz => "timestamptz",
         }
     }
 
@@ -72,6 +79,19 @@ impl Ty {
                 "interval '36 hours'",
             ],
             Ints => &["array[1,2,3]", "'{}'::int4[]", "array[null,2]", "array[3]"],
+            Texts => &["array['a','b c']", "'{}'::text[]", "array[null,'x','']", "array[array['a'],array['b']]"],
+            Jsonb => &[
+                "'{\"a\":1,\"b\":[1,2,{\"c\":null}]}'::jsonb",
+                "'[1,\"x\",null,true,1.50]'::jsonb",
+                "'\"s\"'::jsonb",
+                "'null'::jsonb",
+                "'{}'::jsonb",
+            ],
+            Timestamptz => &[
+                "timestamptz '2000-01-01 00:00:00+00'",
+                "timestamptz '2024-02-29 23:59:59.999999-08'",
+                "timestamptz 'infinity'",
+            ],
         }
     }
 
@@ -89,6 +109,9 @@ impl Ty {
             Timestamp => &["ts"],
             Interval => &["iv"],
             Ints => &["a"],
+            Texts => &["string_to_array(s, ' ')"],
+            Jsonb => &["j"],
+            Timestamptz => &["ts::timestamptz"],
         }
     }
 }
@@ -269,6 +292,65 @@ pub const RULES: &[(Ty, &str, &[Ty])] = &[
     (Interval, "(- {})", &[Interval]),
     (Interval, "justify_interval({})", &[Interval]),
     (Interval, "make_interval(days => {} & 255)", &[Int4]),
+    (Texts, "array[{}, {}]", &[Text, Text]),
+    (Texts, "({} || {})", &[Texts, Text]),
+    (Texts, "({} || {})", &[Texts, Texts]),
+    (Texts, "array_prepend({}, {})", &[Text, Texts]),
+    (Texts, "string_to_array({}, {})", &[Text, Text]),
+    (Texts, "regexp_split_to_array({}, '[ ,]+')", &[Text]),
+    (Texts, "regexp_match({}, '([a-z])([a-z])')", &[Text]),
+    (Texts, "array_remove({}, {})", &[Texts, Text]),
+    (Texts, "{}::text[]", &[Ints]),
+    (Texts, "({})[:2]", &[Texts]),
+    (Text, "array_to_string({}, {}, {})", &[Texts, Text, Text]),
+    (Text, "{}::text", &[Texts]),
+    (Text, "({})[{}]", &[Texts, Int4]),
+    (Bool, "({} @> {})", &[Texts, Texts]),
+    (Bool, "({} < {})", &[Texts, Texts]),
+    (Bool, "({} = any ({}))", &[Text, Texts]),
+    (Int4, "coalesce(array_position({}, {}), 0)", &[Texts, Text]),
+    (Int4, "array_ndims({})", &[Texts]),
+    (Jsonb, "to_jsonb({}::text)", &[Text]),
+    (Jsonb, "to_jsonb({})", &[Numeric]),
+    (Jsonb, "to_jsonb({})", &[Ints]),
+    (Jsonb, "to_jsonb({})", &[Timestamp]),
+    (Jsonb, "to_jsonb({})", &[Bool]),
+    (Jsonb, "jsonb_build_array({}, {})", &[Int8, Text]),
+    (Jsonb, "jsonb_build_object('a', {}, 'k', {})", &[Jsonb, Float8]),
+    (Jsonb, "({} || {})", &[Jsonb, Jsonb]),
+    (Jsonb, "({} -> 'a')", &[Jsonb]),
+    (Jsonb, "({} -> {})", &[Jsonb, Int4]),
+    (Jsonb, "({} #> '{b,2}')", &[Jsonb]),
+    (Jsonb, "jsonb_strip_nulls({})", &[Jsonb]),
+    (Jsonb, "jsonb_set({}, '{a}', {})", &[Jsonb, Jsonb]),
+    (Jsonb, "jsonb_path_query_array({}, '$.**')", &[Jsonb]),
+    (Jsonb, "jsonb_path_query_first({}, '$.b[*] ? (@ > 1)')", &[Jsonb]),
+    (Text, "{}::text", &[Jsonb]),
+    (Text, "({} ->> 'a')", &[Jsonb]),
+    (Text, "({} ->> {})", &[Jsonb, Int4]),
+    (Text, "jsonb_typeof({})", &[Jsonb]),
+    (Text, "jsonb_pretty({})", &[Jsonb]),
+    (Bool, "({} @> {})", &[Jsonb, Jsonb]),
+    (Bool, "({} ? {})", &[Jsonb, Text]),
+    (Bool, "({} < {})", &[Jsonb, Jsonb]),
+    (Bool, "({} = {})", &[Jsonb, Jsonb]),
+    (Bool, "jsonb_path_exists({}, '$.a ? (@ != null)')", &[Jsonb]),
+    (Timestamptz, "{}::timestamptz", &[Timestamp]),
+    (Timestamptz, "({} at time zone 'America/New_York')", &[Timestamp]),
+    (Timestamptz, "({} + {})", &[Timestamptz, Interval]),
+    (Timestamptz, "date_trunc('day', {}, 'Asia/Tokyo')", &[Timestamptz]),
+    (Timestamp, "({} at time zone 'Europe/Berlin')", &[Timestamptz]),
+    (Interval, "({} - {})", &[Timestamptz, Timestamptz]),
+    (Text, "{}::text", &[Timestamptz]),
+    (Bool, "({} < {})", &[Timestamptz, Timestamp]),
+    (Text, "encode({}::bytea, 'hex')", &[Text]),
+    (Text, "chr(65 + ({} & 31))", &[Int4]),
+    (Text, "strpos({}, {})::text", &[Text, Text]),
+    (Text, "regexp_substr({}, '[a-z]+')", &[Text]),
+    (Text, "to_char({}, 'HH24:MI:SS DD')", &[Interval]),
+    (Text, "to_char({}, 'Mon Dy IYYY-IW Q')", &[Date]),
+    (Text, "quote_ident({})", &[Text]),
+    (Int4, "regexp_count({}, '[a-z]')", &[Text]),
     (Ints, "array[{}, {}]", &[Int4, Int4]),
     (Ints, "({} || {})", &[Ints, Int4]),
     (Ints, "({} || {})", &[Ints, Ints]),
@@ -309,6 +391,11 @@ pub const AGGREGATES: &[(&str, Ty)] = &[
     ("bool_or({})", Bool),
     ("sum({} % 10) filter (where b)", Int4),
     ("string_agg({}, ',' order by id)", Text),
+    ("jsonb_agg({} order by id)", Jsonb),
+    ("array_agg({} order by id)", Timestamptz),
+    ("sum({})", Interval),
+    ("avg(distinct {})", Numeric),
+    ("max({})", Timestamptz),
     ("array_agg({} order by id desc)", Int4),
     ("var_pop({} % 100)", Int4),
     ("stddev({} % 100)", Int4),
@@ -334,21 +421,24 @@ pub const WINDOWS: &[(&str, Ty)] = &[
 ];
 
 /// The tables that the expressions are over.
-pub const TABLES: &str = "
+pub const TABLES: &str = r#"
     create table big (
         id int4 primary key, i2 int2, i4 int4, i8 int8, n numeric, m numeric(8,3), f float8, s text, v varchar(6), b bool,
-        d date, ts timestamp, iv interval, a int4[]);
+        d date, ts timestamp, iv interval, a int4[], j jsonb);
     insert into big values
-        (1, 1, 10, 100, 1.50, 2.125, 1.5, 'abc', 'ab', true, '2024-02-29', '2024-02-29 12:30:45.5', '1 day', '{1,2,3}'),
-        (2, -1, -10, -100, -0.005, -1, -0.5, '', '', false, '1999-12-31', '1999-12-31 23:59:59', '-2 hours', '{}'),
-        (3, null, null, null, null, null, null, null, null, null, null, null, null, null),
+        (1, 1, 10, 100, 1.50, 2.125, 1.5, 'abc', 'ab', true, '2024-02-29', '2024-02-29 12:30:45.5', '1 day', '{1,2,3}',
+         '{"a":1,"b":[1,2,3]}'),
+        (2, -1, -10, -100, -0.005, -1, -0.5, '', '', false, '1999-12-31', '1999-12-31 23:59:59', '-2 hours', '{}', '[]'),
+        (3, null, null, null, null, null, null, null, null, null, null, null, null, null, null),
         (4, 32767, 2147483647, 9223372036854775807, 99999999999.99, 99999.999, 1e15, 'Zebra', 'zzzzzz', true,
-         '2000-01-01', '2000-01-01', '1 year 2 months', '{null,7}'),
+         '2000-01-01', '2000-01-01', '1 year 2 months', '{null,7}', '{"a":{"b":null},"c":"x"}'),
         (5, -32768, -2147483648, -9223372036854775808, 'NaN', 0.001, 'NaN', 'ÄÖü ß', 'ä', false, '4000-01-01', null,
-         '00:00:00.000001', '{5,5}'),
-        (6, 0, 0, 0, 0, 0, 0, '12', '12', null, '1970-01-01', '1970-01-01', '0', '{0}'),
-        (7, 7, 7, 7, 7.0, 7, 7, 'a_b%c', 'a', true, '2023-03-31', '2023-03-31 06:00', '30 days', '{3,2,1}'),
-        (8, 2, 3, 3000000000, 2.50, null, '-infinity', ' x ', ' x', null, null, '1969-07-20 20:17:40', null, null);
+         '00:00:00.000001', '{5,5}', '[1,"a",{"a":2.50}]'),
+        (6, 0, 0, 0, 0, 0, 0, '12', '12', null, '1970-01-01', '1970-01-01', '0', '{0}', '0'),
+        (7, 7, 7, 7, 7.0, 7, 7, 'a_b%c', 'a', true, '2023-03-31', '2023-03-31 06:00', '30 days', '{3,2,1}',
+         '"a"'),
+        (8, 2, 3, 3000000000, 2.50, null, '-infinity', ' x ', ' x', null, null, '1969-07-20 20:17:40', null, null,
+         'null');
     create table small (k int4, w text);
     insert into small values (1, 'abc'), (2, null), (7, 'x'), (10, ''), (null, 'abc');
-";
+"#;
