@@ -19,7 +19,15 @@ const SCHEMA: &str = "
     create unlogged table fast (a int);
     insert into made (w) values ('x') on conflict do nothing;
     alter table made add constraint later check (i > 100) not valid;
+    create table checked (
+        s text check (s in ('a', 'b')), n int default -1 check (n between symmetric 5 and -5), r numeric check (r > 0),
+        d date check (extract(year from d) > 2000),
+        k text generated always as (case when n > 0 then 'up' else 'down' end) stored);
+    create index checked_year on checked ((extract(year from d)), coalesce(s, 'x')) where s like 'a%' or n is null;
     create view v as select a, b from other.t where a > 1;
+    create view w as
+        with m as (select a, count(*) as n from other.t group by a)
+        select m.a, m.n, p.s from m left join plain p on p.s = m.a where m.n in (select 1) union select 7, 2, null order by 1;
     create sequence counter increment 5 start 20;
     select nextval('counter'), nextval('counter');
     comment on table plain is 'it''s plain';
@@ -78,9 +86,13 @@ fn what_is_dumped_can_be_restored_here_and_there() {
     let theirs = dump(postgres.port(), "postgres");
     run(server.port(), "postgres", "create database back");
     run(server.port(), "back", &theirs);
-    for sql in
-        ["select * from other.t order by a", "select * from plain", "select * from v", "select nextval('counter')"]
-    {
+    for sql in [
+        "select * from other.t order by a",
+        "select * from plain",
+        "select * from v",
+        "select * from w",
+        "select nextval('counter')",
+    ] {
         let rows = |port: u16, database: &str| {
             let arguments =
                 ["-X", "-At", "-h", "127.0.0.1", "-p", &port.to_string(), "-U", "postgres", "-c", sql, database];

@@ -268,7 +268,7 @@ impl Binder<'_> {
 }
 
 /// The lower bound of BETWEEN SYMMETRIC without its mark; `None` for another.
-fn unmarked(low: &ast::Expr) -> Option<ast::Expr> {
+pub fn unmarked(low: &ast::Expr) -> Option<ast::Expr> {
     let ast::Expr::BinaryOp { left, op, right } = low else { return None };
     match left.as_ref() {
         ast::Expr::Identifier(ident) if ident.quote_style.is_none() && ident.value == SYMMETRIC => {

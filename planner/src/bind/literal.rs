@@ -33,6 +33,17 @@ pub fn boolean(value: bool) -> TypedExpr {
     literal(Datum::Boolean(Some(value)), SqlType::BOOL)
 }
 
+/// The type that `INTERVAL '…' fields` has. Errors: 42601.
+pub fn interval_type(interval: &ast::Interval) -> Result<SqlType> {
+    let word = |field: &DateTimeField| {
+        let word = field.to_string().to_lowercase();
+        word.strip_suffix('s').map(str::to_string).unwrap_or(word)
+    };
+    let precision = interval.fractional_seconds_precision.or(interval.leading_precision);
+    let (first, last) = (interval.leading_field.as_ref().map(word), interval.last_field.as_ref().map(word));
+    super::type_name::interval(first.as_deref(), last.as_deref(), precision)
+}
+
 impl Binder<'_> {
     /// A constant or parameter.
     pub fn value(&self, value: &Value) -> Result<TypedExpr> {
@@ -67,13 +78,7 @@ impl Binder<'_> {
 
     /// `INTERVAL '…' fields`.
     pub fn interval(&self, interval: &ast::Interval, env: Env<'_>) -> Result<TypedExpr> {
-        let word = |field: &DateTimeField| {
-            let word = field.to_string().to_lowercase();
-            word.strip_suffix('s').map(str::to_string).unwrap_or(word)
-        };
-        let precision = interval.fractional_seconds_precision.or(interval.leading_precision);
-        let (first, last) = (interval.leading_field.as_ref().map(word), interval.last_field.as_ref().map(word));
-        let ty = super::type_name::interval(first.as_deref(), last.as_deref(), precision)?;
+        let ty = interval_type(interval)?;
         let value = self.expr(&interval.value, env)?;
         if !value.is_unknown() || value.constant().is_none() {
             return Err(SqlError::syntax("INTERVAL takes a string"));

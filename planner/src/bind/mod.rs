@@ -60,8 +60,11 @@ mod writing_with;
 
 pub use binder::{bind, bind_parameter_values};
 pub use column_name::column_name as output_name;
+pub use comparison::{row_items, unmarked};
 pub use current_of::ROW_KEY;
+pub use literal::interval_type;
 pub use row_function::is_row_function;
+pub use special::field_name;
 pub use system_column::{SYSTEM_COLUMNS, has_system_columns};
 pub use table_expression::{
     TableExpression, bind_computed, bind_constant, bind_generated, bind_index, bind_stored, bind_table_expression,
@@ -70,7 +73,7 @@ pub use table_expression::{
 pub use target::invokes;
 pub use type_name::{catalog_type, sql_type};
 pub use updatable::{Level, NO_COLUMNS, events, level};
-pub use view::{BoundView, bind_view};
+pub use view::{BoundView, bind_view, the_query, view_statement};
 pub use writing_with::Part;
 
 use crate::catalog::{Catalog, TableDescriptor};

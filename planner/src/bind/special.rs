@@ -323,7 +323,8 @@ fn nullif_type(left: SqlType, right: SqlType) -> SqlType {
     }
 }
 
-fn field_name(field: &DateTimeField) -> String {
+/// The field of EXTRACT.
+pub fn field_name(field: &DateTimeField) -> String {
     match field {
         DateTimeField::Custom(ident) => ident.value.to_ascii_lowercase(),
         other => other.to_string().to_ascii_lowercase(),

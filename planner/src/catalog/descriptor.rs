@@ -104,6 +104,15 @@ pub struct ColumnDescriptor {
     /// SET STORAGE (`attstorage`); none for the type's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<String>,
+    /// Dimensions of an array as they were declared (`attndims`): they say nothing of its values.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dimensions: i16,
+}
+
+// Serde asks by reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(value: &i16) -> bool {
+    *value == 0
 }
 
 impl Default for ColumnDescriptor {
@@ -121,6 +130,7 @@ impl Default for ColumnDescriptor {
             acl: Vec::new(),
             statistics: None,
             storage: None,
+            dimensions: 0,
         }
     }
 }

@@ -103,7 +103,8 @@ impl Making<'_> {
         }
         let converted = Converted::new(self.context, &self.table, &column, ty, using)?;
         let before = self.table.clone();
-        let mut changed = ColumnDescriptor { ty, missing: None, ..column.clone() };
+        let dimensions = super::type_name::dimensions(data_type);
+        let mut changed = ColumnDescriptor { ty, missing: None, dimensions, ..column.clone() };
         if let Some(default) = column.default.as_ref().filter(|_| column.identity.is_none()) {
             changed.default = Some(self.recast_default(name, default, column.ty, ty)?);
         }

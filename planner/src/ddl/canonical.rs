@@ -1,11 +1,14 @@
-//! Expressions of DEFAULT and CHECK as they are stored: SQL text in one form, parenthesised as
-//! PostgreSQL's deparser does, so that `pg_get_expr` can show it and the binder can read it.
+//! Expressions of DEFAULT and CHECK as they are stored: SQL text in one form, with a bracket around every operator, that the
+//! binder can read. What `pg_get_expr` and its kin show of them is `pg_catalog::deparse`'s.
 
+use crate::bind::unmarked;
 use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
-use crate::parse::{fold, names::quote};
+use crate::parse::{SYMMETRIC, fold, names::quote};
 use crate::types::SqlType;
-use sqlparser::ast::{BinaryOperator, Expr, Ident, UnaryOperator, Value, Visit, Visitor};
+use sqlparser::ast::{
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArguments, Ident, UnaryOperator, Value, Visit, Visitor,
+};
 use std::ops::ControlFlow;
 
 /// A DEFAULT for a column of this type. `None` for NULL, which is no default.
@@ -15,16 +18,15 @@ pub(super) fn default_text(expr: &Expr, ty: &SqlType) -> Result<Option<String>> 
         let _ = column;
         return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot use column reference in DEFAULT expression"));
     }
-    let type_name = super::enumeration::stored_name(ty);
     Ok(match strip(expr) {
         Expr::Value(value) => match &value.value {
             Value::Null => None,
-            Value::SingleQuotedString(text) => Some(format!("{}::{type_name}", literal(text))),
+            // A string is of the column's type, without its length: what is too long fails where it is used.
+            Value::SingleQuotedString(text) => {
+                Some(format!("{}::{}", literal(text), super::enumeration::stored_name(ty)))
+            }
             _ => Some(text(expr)),
         },
-        Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } if is_number(inner) => {
-            Some(format!("'-{}'::{type_name}", strip(inner)))
-        }
         _ => Some(text(expr)),
     })
 }
@@ -45,6 +47,8 @@ pub(crate) fn referenced(expr: &Expr) -> Result<Vec<String>> {
     #[derive(Default)]
     struct Columns {
         names: Vec<String>,
+        /// Where names of arguments are, which are no columns.
+        labels: Vec<*const Ident>,
         subquery: bool,
     }
     impl Columns {
@@ -63,6 +67,15 @@ pub(crate) fn referenced(expr: &Expr) -> Result<Vec<String>> {
         }
         fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
             match expr {
+                Expr::Function(Function { args: FunctionArguments::List(list), .. }) => {
+                    for arg in &list.args {
+                        if let FunctionArg::ExprNamed { name: Expr::Identifier(label), .. } = arg {
+                            self.labels.push(label);
+                        }
+                    }
+                }
+                Expr::Identifier(ident) if ident.quote_style.is_none() && ident.value == SYMMETRIC => {}
+                Expr::Identifier(ident) if self.labels.contains(&std::ptr::from_ref(ident)) => {}
                 Expr::Identifier(ident) if !is_keyword(ident) => self.add(ident),
                 Expr::CompoundIdentifier(parts) => {
                     if let Some(last) = parts.last() {
@@ -129,6 +142,10 @@ pub(crate) fn conjuncts(expr: &Expr, found: &mut Vec<String>) {
             conjuncts(left, found);
             conjuncts(right, found);
         }
+        Expr::Between { expr, negated: false, low, high } if unmarked(low).is_none() => {
+            found.push(format!("({} >= {})", text(expr), text(low)));
+            found.push(format!("({} <= {})", text(expr), text(high)));
+        }
         other => found.push(text(other)),
     }
 }
@@ -154,16 +171,19 @@ pub(crate) fn text(expr: &Expr) -> String {
             format!("({} {op} {})", text(left), text(right))
         }
         Expr::UnaryOp { op: UnaryOperator::Not, expr } => format!("(NOT {})", text(expr)),
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } if is_number(expr) => format!("(-{})", text(expr)),
         Expr::UnaryOp { op: UnaryOperator::Minus, expr } => format!("(- {})", text(expr)),
         Expr::IsNull(inner) => format!("({} IS NULL)", text(inner)),
         Expr::IsNotNull(inner) => format!("({} IS NOT NULL)", text(inner)),
         Expr::IsTrue(inner) => format!("({} IS TRUE)", text(inner)),
         Expr::IsFalse(inner) => format!("({} IS FALSE)", text(inner)),
-        Expr::Between { expr, negated: false, low, high } => {
-            format!("(({0} >= {1}) AND ({0} <= {2}))", text(expr), text(low), text(high))
-        }
-        Expr::Between { expr, negated: true, low, high } => {
-            format!("(({0} < {1}) OR ({0} > {2}))", text(expr), text(low), text(high))
+        Expr::Between { expr, negated, low, high } => {
+            let not = if *negated { "NOT " } else { "" };
+            let (symmetric, low) = match unmarked(low) {
+                Some(low) => ("SYMMETRIC ", text(&low)),
+                None => ("", text(low)),
+            };
+            format!("({} {not}BETWEEN {symmetric}{low} AND {})", text(expr), text(high))
         }
         Expr::InList { expr, list, negated } => {
             let list: Vec<String> = list.iter().map(text).collect();
@@ -177,9 +197,12 @@ pub(crate) fn text(expr: &Expr) -> String {
                     Value::SingleQuotedString(text) => format!("{}::{name}", literal(text)),
                     _ => format!("({})::{name}", text(expr)),
                 },
+                // Brackets would hide from it what its elements are.
+                Expr::Array(array) => format!("{array}::{name}"),
                 _ => format!("({})::{name}", text(expr)),
             }
         }
+        Expr::Tuple(items) => format!("({})", items.iter().map(text).collect::<Vec<_>>().join(", ")),
         // Everything else as sqlparser prints it, in brackets where it is an operator.
         Expr::Function(_) | Expr::Case { .. } | Expr::Substring { .. } | Expr::Trim { .. } | Expr::Extract { .. } => {
             expr.to_string()
@@ -240,6 +263,7 @@ pub(super) fn is_constant(stored: &str) -> bool {
         match strip(expr) {
             Expr::Value(_) => true,
             Expr::Cast { expr, .. } => constant(expr),
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr } => is_number(expr),
             _ => false,
         }
     }
@@ -259,7 +283,10 @@ mod tests {
             ("a>0 and b < 5", "((a > 0) AND (b < 5))"),
             ("((a)) != 3", "(a <> 3)"),
             ("t.\"A b\" IS NULL", "(\"A b\" IS NULL)"),
-            ("a between 1 and 2", "((a >= 1) AND (a <= 2))"),
+            ("a between 1 and 2", "(a BETWEEN 1 AND 2)"),
+            ("a between symmetric 2 and 1", "(a BETWEEN SYMMETRIC 2 AND 1)"),
+            ("(a, b) = (1, 2)", "((a, b) = (1, 2))"),
+            ("array[]::int[] = a", "(ARRAY[]::integer[] = a)"),
             ("'x'::text", "'x'::text"),
             ("a::numeric(10,2) > 1", "((a)::numeric(10,2) > 1)"),
         ] {
@@ -280,7 +307,8 @@ mod tests {
     fn defaults_are_cast_to_the_column() {
         let of = |sql: &str, ty| default_text(&parse_expression(sql).unwrap().0, &ty).unwrap();
         assert_eq!(of("'it''s'", SqlType::TEXT).unwrap(), "'it''s'::text");
-        assert_eq!(of("-1", SqlType::INT4).unwrap(), "'-1'::integer");
+        assert_eq!(of("-1", SqlType::INT4).unwrap(), "(-1)");
+        assert_eq!(of("'a'", SqlType::CHAR.with_modifier(9)).unwrap(), "'a'::bpchar");
         assert_eq!(of("0", SqlType::INT4).unwrap(), "0");
         assert_eq!(of("null", SqlType::INT4), None);
         assert_eq!(of("now()", SqlType::TIMESTAMPTZ).unwrap(), "now()");

@@ -122,6 +122,7 @@ pub(super) async fn describe(
                     0 => of_expressions.next().map(|expression| expression.name.as_str()),
                     id => table.column(id).map(|column| column.name.as_str()),
                 })
+                .chain(include.iter().filter_map(|id| table.column(*id)).map(|column| column.name.as_str()))
                 .collect();
             Chosen::default().relation(context, &table.schema, &table.name, Some(&names.join("_")), "idx")
         }

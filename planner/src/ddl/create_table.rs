@@ -271,10 +271,7 @@ impl Making<'_> {
             name: name.clone(),
             ty,
             not_null: serial.is_some(),
-            default: None,
-            identity: None,
-            missing: None,
-            dropped: false,
+            dimensions: super::type_name::dimensions(&definition.data_type),
             ..Default::default()
         };
         let mut constraints = Vec::new();
@@ -553,7 +550,9 @@ impl Making<'_> {
                 name
             }
             None => {
-                let joined = columns.join("_");
+                let included =
+                    include.iter().filter_map(|id| self.table.column(*id)).map(|column| column.name.as_str());
+                let joined = columns.iter().map(String::as_str).chain(included).collect::<Vec<_>>().join("_");
                 let (column, label) = if primary { (None, "pkey") } else { (Some(joined.as_str()), "key") };
                 self.chosen.relation(self.context, &self.schema.name, &self.table.name, column, label)
             }

@@ -19,7 +19,10 @@ use std::sync::Arc;
 
 /// A type's name in a stored expression.
 pub(super) fn stored_name(ty: &SqlType) -> String {
-    let BaseType::Enum(labels) = ty.base else { return ty.plain().name() };
+    let BaseType::Enum(labels) = ty.base else {
+        // "character" alone would have a length of 1.
+        return if ty.plain() == SqlType::CHAR { "bpchar".to_string() } else { ty.plain().name() };
+    };
     let name = qualified(labels.descriptor());
     if ty.array { format!("{name}[]") } else { name }
 }

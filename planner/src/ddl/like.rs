@@ -61,6 +61,7 @@ impl Making<'_> {
                 generated: column.generated.clone().filter(|_| like.generated),
                 statistics: column.statistics.filter(|_| like.statistics),
                 storage: column.storage.clone().filter(|_| like.storage),
+                dimensions: 0,
             };
             if let (Some(identity), true) = (column.identity, like.identity) {
                 let owned = self.context.catalog.owned_sequence(source.oid, column.id);

@@ -2,7 +2,7 @@
 
 use crate::parse::fold_name;
 use crate::types::SqlType;
-use sqlparser::ast::DataType;
+use sqlparser::ast::{ArrayElemTypeDef, DataType};
 
 /// `smallserial`, `serial`, `bigserial` and their other names, as the integer type behind them.
 pub fn serial_type(ty: &DataType) -> Option<SqlType> {
@@ -15,6 +15,16 @@ pub fn serial_type(ty: &DataType) -> Option<SqlType> {
         "serial" | "serial4" => Some(SqlType::INT4),
         "bigserial" | "serial8" => Some(SqlType::INT8),
         _ => None,
+    }
+}
+
+/// The dimensions of an array that a type name declares.
+pub fn dimensions(ty: &DataType) -> i16 {
+    match ty {
+        DataType::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {
+            dimensions(element).saturating_add(1)
+        }
+        _ => 0,
     }
 }
 

@@ -70,8 +70,13 @@ pub fn parse(sql: &str) -> Result<Vec<Statement>> {
 /// Parses one expression standing alone, such as the text of a DEFAULT.
 pub fn parse_expression(sql: &str) -> Result<(ast::Expr, Arc<Source>)> {
     let source = Arc::new(Source::new(sql));
-    let tokens = source.tokens()?;
+    let mut tokens = source.tokens()?;
     limits::check(&source, &tokens)?;
+    let mut at = 0;
+    while at < tokens.len() {
+        expression_tokens::rewrite(&mut tokens, at);
+        at += 1;
+    }
     let expr = with_parser(&source, &tokens, |parser| parser.parse_expr())?;
     Ok((expr, source))
 }

@@ -1,9 +1,10 @@
 //! Definitions of things as SQL text, as `pg_get_indexdef`, `pg_get_constraintdef`, `pg_get_expr`
 //! and `format_type` print them. Pure functions of the catalog.
 
+use super::deparse::{self, Context};
 use crate::catalog::{
-    Catalog, CheckDescriptor, ColumnId, Deferral, ForeignKeyDescriptor, IndexDescriptor, ReferentialAction,
-    RelationKind, TableDescriptor,
+    Catalog, CheckDescriptor, ColumnDescriptor, ColumnId, Deferral, ForeignKeyDescriptor, IndexDescriptor,
+    ReferentialAction, RelationKind, TableDescriptor,
 };
 use crate::ddl::canonical;
 use crate::parse::{names::quote, parse_expression};
@@ -35,6 +36,11 @@ pub fn default_oid(table: Oid, column: ColumnId) -> Oid {
     0x8000_0000 | (table.wrapping_mul(1601).wrapping_add(Oid::from(column.unsigned_abs())) & 0x7fff_ffff)
 }
 
+/// OID of one of the triggers that PostgreSQL keeps a FOREIGN KEY by, made of the key's like [`default_oid`].
+pub fn trigger_oid(key: Oid, number: i16) -> Oid {
+    default_oid(key, number)
+}
+
 /// The name that the standard's views give to NOT NULL.
 pub fn not_null_name(table: &TableDescriptor, column: ColumnId) -> String {
     format!("{}_{}_{column}_not_null", table.schema_oid, table.oid)
@@ -42,7 +48,12 @@ pub fn not_null_name(table: &TableDescriptor, column: ColumnId) -> String {
 
 /// The columns that a CHECK names.
 pub fn check_columns(table: &TableDescriptor, check: &CheckDescriptor) -> Vec<ColumnId> {
-    let Ok((expr, _)) = parse_expression(&check.expression) else { return Vec::new() };
+    named_columns(table, &check.expression)
+}
+
+/// The columns that a stored expression names.
+pub fn named_columns(table: &TableDescriptor, stored: &str) -> Vec<ColumnId> {
+    let Ok((expr, _)) = parse_expression(stored) else { return Vec::new() };
     let names = canonical::referenced(&expr).unwrap_or_default();
     names.iter().filter_map(|name| table.column_named(name)).map(|column| column.id).collect()
 }
@@ -71,6 +82,7 @@ pub fn format_type(oid: Oid, modifier: Option<i32>) -> String {
 
 /// A column of an index as its definition shows it.
 fn key_text(
+    context: &Context<'_>,
     table: &TableDescriptor,
     index: &IndexDescriptor,
     position: usize,
@@ -81,13 +93,17 @@ fn key_text(
     let id = index.columns.get(position).map(|key| key.column).or(included.copied());
     let expression = index.parts().nth(position).and_then(|(_, expression)| expression);
     let mut text = match expression {
-        Some(expression) => {
-            let text = if pretty { pretty_expression(&expression.text) } else { expression.text.clone() };
-            let call = parse_expression(&expression.text)
-                .is_ok_and(|(expr, _)| matches!(expr, sqlparser::ast::Expr::Function(_)));
-            // An expression stands in brackets, unless it is a call.
-            if call { text } else { format!("({text})") }
-        }
+        // An expression stands in brackets, unless it is a call.
+        Some(expression) => match deparse::index_key(context, table, &expression.text, pretty) {
+            Some((text, true)) => text,
+            Some((text, false)) => format!("({text})"),
+            None => {
+                let text = if pretty { pretty_expression(&expression.text) } else { expression.text.clone() };
+                let call = parse_expression(&expression.text)
+                    .is_ok_and(|(expr, _)| matches!(expr, sqlparser::ast::Expr::Function(_)));
+                if call { text } else { format!("({text})") }
+            }
+        },
         None => id.and_then(|id| table.column(id)).map(|column| quote(&column.name)).unwrap_or_default(),
     };
     if let Some(key) = index.columns.get(position).filter(|_| with_order) {
@@ -101,12 +117,17 @@ fn key_text(
     text
 }
 
-fn column_list(table: &TableDescriptor, index: &IndexDescriptor, with_order: bool, pretty: bool) -> String {
-    let keys: Vec<String> =
-        (0..index.columns.len()).map(|position| key_text(table, index, position, with_order, pretty)).collect();
-    let include: Vec<String> = (index.columns.len()..index.columns.len() + index.include.len())
-        .map(|position| key_text(table, index, position, false, pretty))
-        .collect();
+fn column_list(
+    context: &Context<'_>,
+    table: &TableDescriptor,
+    index: &IndexDescriptor,
+    with_order: bool,
+    pretty: bool,
+) -> String {
+    let key = |position, with_order| key_text(context, table, index, position, with_order, pretty);
+    let keys: Vec<String> = (0..index.columns.len()).map(|position| key(position, with_order)).collect();
+    let include: Vec<String> =
+        (index.columns.len()..index.columns.len() + index.include.len()).map(|position| key(position, false)).collect();
     let mut text = format!("({})", keys.join(", "));
     if !include.is_empty() {
         text = format!("{text} INCLUDE ({})", include.join(", "));
@@ -115,24 +136,34 @@ fn column_list(table: &TableDescriptor, index: &IndexDescriptor, with_order: boo
 }
 
 /// `pg_get_indexdef(oid)`.
-pub fn index_definition(table: &TableDescriptor, index: &IndexDescriptor, with_schema: bool, pretty: bool) -> String {
+pub fn index_definition(
+    context: &Context<'_>,
+    table: &TableDescriptor,
+    index: &IndexDescriptor,
+    with_schema: bool,
+    pretty: bool,
+) -> String {
     let unique = if index.is_declared_unique() { "UNIQUE " } else { "" };
     let schema = if with_schema { format!("{}.", quote(&table.schema)) } else { String::new() };
-    let list = column_list(table, index, true, pretty);
+    let list = column_list(context, table, index, true, pretty);
     let nulls = if index.nulls_not_distinct { " NULLS NOT DISTINCT" } else { "" };
-    let condition = index.predicate.as_ref().map(|text| match pretty {
-        true => format!(" WHERE {}", pretty_expression(text)),
-        false => format!(" WHERE {text}"),
-    });
+    let condition = index.predicate.as_ref().map(|text| format!(" WHERE {}", condition(context, table, text, pretty)));
     let condition = condition.unwrap_or_default();
     let (name, of) = (quote(&index.name), quote(&table.name));
     format!("CREATE {unique}INDEX {name} ON {schema}{of} USING btree {list}{nulls}{condition}")
 }
 
 /// `pg_get_indexdef(oid, column, pretty)`: one column of an index, from 1.
-pub fn index_column(table: &TableDescriptor, index: &IndexDescriptor, column: i32, pretty: bool) -> Option<String> {
+pub fn index_column(
+    context: &Context<'_>,
+    table: &TableDescriptor,
+    index: &IndexDescriptor,
+    column: i32,
+    pretty: bool,
+) -> Option<String> {
     let position = usize::try_from(column).ok()?.checked_sub(1)?;
-    (position < index.columns.len() + index.include.len()).then(|| key_text(table, index, position, false, pretty))
+    (position < index.columns.len() + index.include.len())
+        .then(|| key_text(context, table, index, position, false, pretty))
 }
 
 /// A FOREIGN KEY as `pg_get_constraintdef` prints it.
@@ -176,8 +207,8 @@ fn foreign_key_definition(
 }
 
 /// `pg_get_constraintdef(oid, pretty)`.
-pub fn constraint_definition(catalog: &Catalog, oid: Oid, pretty: bool, search_path: &[String]) -> Option<String> {
-    for table in catalog.user_relations() {
+pub fn constraint_definition(context: &Context<'_>, oid: Oid, pretty: bool) -> Option<String> {
+    for table in context.catalog.user_relations() {
         if let Some(index) = table.indexes.iter().find(|index| index.constraint == Some(oid)) {
             let kind = match (index.is_declared_primary(), index.nulls_not_distinct) {
                 (true, _) => "PRIMARY KEY",
@@ -189,22 +220,56 @@ pub fn constraint_definition(catalog: &Catalog, oid: Oid, pretty: bool, search_p
                 Some(Deferral { deferred: false, .. }) => " DEFERRABLE",
                 Some(Deferral { deferred: true, .. }) => " DEFERRABLE INITIALLY DEFERRED",
             };
-            return Some(format!("{kind} {}{deferral}", column_list(table, index, false, pretty)));
+            return Some(format!("{kind} {}{deferral}", column_list(context, table, index, false, pretty)));
         }
         if let Some(key) = table.foreign_keys.iter().find(|key| key.oid == oid) {
-            return foreign_key_definition(catalog, table, key, search_path);
+            return foreign_key_definition(context.catalog, table, key, context.search_path);
         }
         if let Some(check) = table.checks.iter().find(|check| check.oid == oid) {
-            let no_inherit = if check.no_inherit { " NO INHERIT" } else { "" };
-            let not_valid = format!("{no_inherit}{}", if check.not_valid { " NOT VALID" } else { "" });
-            return Some(if pretty {
-                format!("CHECK ({}){not_valid}", pretty_expression(&check.expression))
-            } else {
-                format!("CHECK ({}){not_valid}", check.expression)
-            });
+            return Some(check_definition(context, table, check, pretty));
         }
     }
     None
+}
+
+/// A CHECK as `pg_get_constraintdef` prints it.
+pub fn check_definition(
+    context: &Context<'_>,
+    table: &TableDescriptor,
+    check: &CheckDescriptor,
+    pretty: bool,
+) -> String {
+    let no_inherit = if check.no_inherit { " NO INHERIT" } else { "" };
+    let not_valid = if check.not_valid { " NOT VALID" } else { "" };
+    format!("CHECK ({}){no_inherit}{not_valid}", condition(context, table, &check.expression, pretty))
+}
+
+/// A stored condition.
+fn condition(context: &Context<'_>, table: &TableDescriptor, stored: &str, pretty: bool) -> String {
+    deparse::expression(context, Some(table), stored, Some(SqlType::BOOL), pretty).unwrap_or_else(|| {
+        let shown = shown_default(stored, context.catalog, context.search_path);
+        if pretty { pretty_expression(&shown) } else { shown }
+    })
+}
+
+/// What a column gets of itself, its default or what it is computed of, as `pg_get_expr` prints it.
+pub fn column_value(context: &Context<'_>, table: &TableDescriptor, column: &ColumnDescriptor) -> Option<String> {
+    let stored = column.default.as_ref().or(column.generated.as_ref())?;
+    let shown = deparse::expression(context, Some(table), stored, Some(column.ty), false);
+    Some(shown.unwrap_or_else(|| shown_default(stored, context.catalog, context.search_path)))
+}
+
+/// `pg_get_expr`: a stored expression of a table.
+pub fn stored_expression(context: &Context<'_>, table: Option<&TableDescriptor>, stored: &str, pretty: bool) -> String {
+    // What a column gets is of its type.
+    let column = table
+        .into_iter()
+        .flat_map(TableDescriptor::live_columns)
+        .find(|column| column.default.as_deref() == Some(stored) || column.generated.as_deref() == Some(stored));
+    deparse::expression(context, table, stored, column.map(|column| column.ty), pretty).unwrap_or_else(|| {
+        let shown = shown_default(stored, context.catalog, context.search_path);
+        if pretty && stored.starts_with('(') { pretty_expression(&shown) } else { shown }
+    })
 }
 
 /// A stored expression without the brackets that PostgreSQL's pretty printing leaves out.

@@ -8,10 +8,11 @@ mod objects;
 mod privilege;
 mod various;
 
+use super::deparse::Context;
 use super::describe;
 use super::pg_description::comment;
 use super::privileges;
-use super::view_definition::view_definition;
+use super::view_definition::{Layout, view_definition};
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
@@ -128,9 +129,11 @@ fn definitions() -> Vec<ScalarFunction> {
         let rest = arguments.0.iter().skip(1).cloned();
         Ok(Arguments(std::iter::once(Datum::Int64(Some(i64::from(oid)))).chain(rest).collect()))
     }
-    fn expression(context: &StatementContext, stored: &str, pretty: bool) -> String {
-        let shown = describe::shown_default(stored, &context.catalog, context.settings.search_path());
-        if pretty && stored.starts_with('(') { describe::pretty_expression(&shown) } else { shown }
+    fn expression(context: &StatementContext, arguments: &Arguments, pretty: bool) -> Result<Option<Datum>> {
+        let table = arguments.oid(1).and_then(|oid| context.catalog.relation_by_oid(oid));
+        let stored = arguments.text(0).unwrap_or_default();
+        let reader = Context::of_statement(context);
+        some_text(describe::stored_expression(&reader, table.as_deref(), stored, pretty))
     }
     fn index(
         context: &StatementContext,
@@ -143,11 +146,12 @@ fn definitions() -> Vec<ScalarFunction> {
             return Ok(None);
         };
         let Some(index) = table.indexes.get(position) else { return Ok(None) };
+        let reader = Context::of_statement(context);
         if column == 0 {
-            return some_text(describe::index_definition(&table, index, with_schema, pretty));
+            return some_text(describe::index_definition(&reader, &table, index, with_schema, pretty));
         }
         let column = i32::try_from(column).unwrap_or(i32::MAX);
-        some_text(describe::index_column(&table, index, column, pretty).unwrap_or_default())
+        some_text(describe::index_column(&reader, &table, index, column, pretty).unwrap_or_default())
     }
     fn index_schema_shown(context: &StatementContext, arguments: &Arguments) -> bool {
         // Pretty printing leaves the schema out where the table is visible.
@@ -156,15 +160,20 @@ fn definitions() -> Vec<ScalarFunction> {
         table.and_then(|oid| describe::relation_is_visible(&context.catalog, oid, path)) != Some(true)
     }
     fn constraint(context: &StatementContext, arguments: &Arguments, pretty: bool) -> Result<Option<Datum>> {
-        let path = context.settings.search_path();
-        let text =
-            arguments.oid(0).and_then(|oid| describe::constraint_definition(&context.catalog, oid, pretty, path));
-        Ok(text.map(|text| Datum::Utf8(Some(describe::shown_default(&text, &context.catalog, path)))))
+        let reader = Context::of_statement(context);
+        let text = arguments.oid(0).and_then(|oid| describe::constraint_definition(&reader, oid, pretty));
+        Ok(text.map(|text| Datum::Utf8(Some(text))))
     }
     fn view(context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
         let view = arguments.oid(0).and_then(|oid| context.catalog.relation_by_oid(oid));
-        let path = context.settings.search_path();
-        Ok(view.and_then(|view| view_definition(&context.catalog, &view, path)).map(|text| Datum::Utf8(Some(text))))
+        // The second argument says whether it is pretty, or how long its lines are.
+        let length = arguments.integer(1);
+        let layout = Layout {
+            pretty: length.is_some() || arguments.boolean(1),
+            wrap: usize::try_from(length.unwrap_or(0)).ok(),
+        };
+        let reader = Context::of_statement(context);
+        Ok(view.and_then(|view| view_definition(&reader, &view, layout)).map(|text| Datum::Utf8(Some(text))))
     }
     let mut format_type = function("format_type", &[SqlType::OID, SqlType::INT4], SqlType::TEXT, |_, _| Ok(None));
     format_type.kernel = kernel(
@@ -184,11 +193,9 @@ fn definitions() -> Vec<ScalarFunction> {
     let (text, oid, int4, boolean) = (SqlType::TEXT, SqlType::OID, SqlType::INT4, SqlType::BOOL);
     vec![
         format_type,
-        function("pg_get_expr", &[text, oid], text, |context, arguments| {
-            some_text(expression(context, arguments.text(0).unwrap_or_default(), false))
-        }),
+        function("pg_get_expr", &[text, oid], text, |context, arguments| expression(context, arguments, false)),
         function("pg_get_expr", &[text, oid, boolean], text, |context, arguments| {
-            some_text(expression(context, arguments.text(0).unwrap_or_default(), arguments.boolean(2)))
+            expression(context, arguments, arguments.boolean(2))
         }),
         function("pg_partition_ancestors", &[SqlType::REGCLASS], SqlType::REGCLASS.array_of(), |_, _| Ok(None)),
         function("pg_get_constraintdef", &[oid], text, |context, arguments| constraint(context, arguments, false)),

@@ -7,6 +7,7 @@
 mod builtin;
 mod builtin_views;
 mod definition;
+pub mod deparse;
 pub mod describe;
 mod empty;
 pub mod functions;
@@ -45,6 +46,7 @@ mod pg_stat_activity;
 mod pg_stat_tables;
 mod pg_tables;
 mod pg_tablespace;
+mod pg_trigger;
 mod pg_type;
 mod pg_user;
 mod pg_views;
@@ -157,6 +159,7 @@ static FILLED: &[&Definition] = &[
     &pg_stat_tables::USER,
     &pg_tables::VIEW,
     &pg_tablespace::VIEW,
+    &pg_trigger::VIEW,
     &pg_type::VIEW,
     &pg_user::VIEW,
     &pg_views::VIEW,

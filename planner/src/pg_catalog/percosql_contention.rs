@@ -14,7 +14,7 @@ use txn::locks::WaitEnd;
 
 /// `percosql.contention`.
 pub(super) const VIEW: Definition = Definition {
-    oid: 15_001,
+    oid: 15_002,
     name: "percosql.contention",
     columns: "at timestamptz, kind text, relation text, key text, pid int4, blocked_by int4[], waited_ms float8, \
               outcome text, retries int4, detail text",

@@ -3,7 +3,7 @@
 use super::definition::{Definition, Fill, Rows, value};
 use super::pg_type::type_facts;
 use crate::bind::{SYSTEM_COLUMNS, has_system_columns};
-use crate::catalog::{ColumnDescriptor, Identity, IndexExpression};
+use crate::catalog::{ColumnDescriptor, Identity, IndexExpression, RelationKind};
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::{Datum, Oid};
@@ -44,7 +44,7 @@ fn add(
         ("attstattarget", Datum::from(if column.dropped { 0 } else { column.statistics.map_or(-1, i32::from) })),
         ("attlen", Datum::from(column.ty.length())),
         ("attnum", Datum::from(number)),
-        ("attndims", Datum::from(i32::from(column.ty.array))),
+        ("attndims", Datum::from(i32::from(column.dimensions))),
         ("attcacheoff", Datum::from(-1)),
         ("atttypmod", Datum::from(if column.ty.is_vector() { -1 } else { column.ty.modifier })),
         ("attbyval", Datum::from(facts.by_value)),
@@ -76,6 +76,11 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             }
         }
         for column in &table.columns {
+            if table.kind == RelationKind::SystemView && column.ty.array {
+                let column = ColumnDescriptor { dimensions: 1, ..column.clone() };
+                add(context, rows, table.oid, column.id, &column, false)?;
+                continue;
+            }
             add(context, rows, table.oid, column.id, column, false)?;
         }
         for index in &table.indexes {

@@ -3,6 +3,7 @@
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
+use crate::types::Datum;
 
 /// `pg_catalog.pg_language`.
 pub(super) const VIEW: Definition = Definition {
@@ -14,8 +15,16 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 fn rows(_context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for (oid, name) in [(12, "internal"), (14, "sql")] {
-        rows.add([("oid", value::oid(oid)), ("lanname", value::text(name)), ("lanowner", value::oid(10))])?;
+    for (oid, name, trusted, validator) in
+        [(12, "internal", false, 2246), (13, "c", false, 2247), (14, "sql", true, 2248)]
+    {
+        rows.add([
+            ("oid", value::oid(oid)),
+            ("lanname", value::text(name)),
+            ("lanowner", value::oid(10)),
+            ("lanpltrusted", Datum::from(trusted)),
+            ("lanvalidator", value::oid(validator)),
+        ])?;
     }
     Ok(())
 }

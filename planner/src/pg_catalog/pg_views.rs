@@ -1,8 +1,9 @@
 //! `pg_views`: the views of users and of the system.
 
 use super::definition::{Definition, Fill, Rows, value};
+use super::deparse::Context;
 use super::describe;
-use super::view_definition::view_definition;
+use super::view_definition::{Layout, view_definition};
 use crate::error::Result;
 use crate::execution::StatementContext;
 
@@ -15,9 +16,10 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let reader = Context::of_statement(context);
     for view in context.catalog.relations() {
         if describe::relation_kind(&view) == "v" {
-            let definition = view_definition(&context.catalog, &view, context.settings.search_path());
+            let definition = view_definition(&reader, &view, Layout::PLAIN);
             rows.add([
                 ("schemaname", value::text(&view.schema)),
                 ("viewname", value::text(&view.name)),

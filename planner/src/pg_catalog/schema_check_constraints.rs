@@ -1,6 +1,7 @@
 //! `information_schema.check_constraints`.
 
 use super::definition::{Definition, Fill, Rows, value};
+use super::deparse::Context;
 use super::describe;
 use crate::error::Result;
 use crate::execution::StatementContext;
@@ -15,8 +16,12 @@ pub(super) const VIEW: Definition = Definition {
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let database = value::text(&context.catalog.database().name);
+    let reader = Context::of_statement(context);
     for table in context.catalog.user_relations() {
-        let checks = table.checks.iter().map(|check| (check.name.clone(), check.expression.clone()));
+        let checks = table.checks.iter().map(|check| {
+            let shown = describe::check_definition(&reader, table, check, false);
+            (check.name.clone(), shown.strip_prefix("CHECK ").unwrap_or_default().to_string())
+        });
         let nulls = table.live_columns().filter(|column| column.not_null);
         let nulls =
             nulls.map(|column| (describe::not_null_name(table, column.id), format!("{} IS NOT NULL", column.name)));

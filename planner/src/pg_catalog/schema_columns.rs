@@ -1,6 +1,7 @@
 //! `information_schema.columns`.
 
 use super::definition::{Definition, Fill, Rows, value};
+use super::deparse::Context;
 use super::pg_type::type_facts;
 use super::{PG_CATALOG, describe};
 use crate::catalog::{Identity, RelationKind};
@@ -45,6 +46,7 @@ fn numbers(ty: &SqlType) -> (Option<i32>, Option<i32>, Option<i32>) {
 }
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let reader = Context::of_statement(context);
     for table in context.catalog.relations() {
         if table.kind == RelationKind::Sequence {
             continue;
@@ -83,9 +85,8 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             };
             let fields = Restriction::of_modifier(ty.modifier).field_names();
             let fields = (ty.base == BaseType::Interval && !ty.array && !fields.is_empty()).then_some(fields);
-            let default = column.default.as_deref().filter(|_| column.identity.is_none());
-            let shown =
-                default.map(|text| describe::shown_default(text, &context.catalog, context.settings.search_path()));
+            let shown = describe::column_value(&reader, &table, column).filter(|_| column.identity.is_none());
+            let (default, generated) = if column.generated.is_some() { (None, shown) } else { (shown, None) };
             let sequence = context.catalog.owned_sequence(table.oid, column.id).filter(|_| column.identity.is_some());
             let parameters = sequence.as_ref().and_then(|sequence| sequence.sequence.as_ref());
             let number = |value: Option<i64>| value::optional(value.map(|value| value.to_string()).as_deref());
@@ -95,7 +96,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("table_name", value::text(&table.name)),
                 ("column_name", value::text(&column.name)),
                 ("ordinal_position", Datum::from(position)),
-                ("column_default", value::optional(shown.as_deref())),
+                ("column_default", value::optional(default.as_deref())),
                 ("is_nullable", value::text(if column.not_null { "NO" } else { "YES" })),
                 ("data_type", value::text(if ty.array { "ARRAY".to_string() } else { shown_type(ty) })),
                 ("character_maximum_length", Datum::Int32(length)),
@@ -124,7 +125,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("identity_minimum", number(parameters.map(|sequence| sequence.min))),
                 ("identity_cycle", value::text(if parameters.is_some_and(|found| found.cycle) { "YES" } else { "NO" })),
                 ("is_generated", value::text(if column.generated.is_some() { "ALWAYS" } else { "NEVER" })),
-                ("generation_expression", value::optional(column.generated.as_deref())),
+                ("generation_expression", value::optional(generated.as_deref())),
                 ("is_updatable", value::text(updatable)),
             ])?;
         }

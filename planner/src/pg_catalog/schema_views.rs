@@ -1,8 +1,9 @@
 //! `information_schema.views`, `view_table_usage` and `view_column_usage`.
 
 use super::definition::{Definition, Fill, Rows, value};
+use super::deparse::Context;
 use super::describe;
-use super::view_definition::view_definition;
+use super::view_definition::{Layout, view_definition};
 use crate::catalog::CheckOption;
 use crate::error::Result;
 use crate::execution::StatementContext;
@@ -35,9 +36,10 @@ pub(super) const COLUMN_USAGE: Definition = Definition {
 };
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let reader = Context::of_statement(context);
     for view in context.catalog.relations().iter().filter(|table| describe::relation_kind(table) == "v") {
         let events = crate::bind::events(&context.catalog, view, None);
-        let definition = view_definition(&context.catalog, view, context.settings.search_path());
+        let definition = view_definition(&reader, view, Layout::PLAIN);
         rows.add([
             ("table_catalog", value::text(&context.catalog.database().name)),
             ("table_schema", value::text(&view.schema)),

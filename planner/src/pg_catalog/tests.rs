@@ -66,19 +66,20 @@ fn pg_catalog_is_searched_first_and_only_implicitly() {
 #[test]
 fn definitions_are_postgresqls() {
     let catalog = catalog();
+    let reader = super::deparse::Context::plain(&catalog);
     let table = catalog.relation_by_oid(20_000).unwrap();
     let index = &table.indexes[1];
     assert_eq!(
-        describe::index_definition(&table, index, true, false),
+        describe::index_definition(&reader, &table, index, true, false),
         "CREATE UNIQUE INDEX t_b ON public.t USING btree (b, c) INCLUDE (a)"
     );
-    assert_eq!(describe::index_column(&table, index, 2, false).unwrap(), "c");
-    assert_eq!(describe::index_column(&table, index, 4, false), None);
+    assert_eq!(describe::index_column(&reader, &table, index, 2, false).unwrap(), "c");
+    assert_eq!(describe::index_column(&reader, &table, index, 4, false), None);
     let primary = table.primary_key().unwrap().constraint.unwrap();
-    assert_eq!(describe::constraint_definition(&catalog, primary, true, &[]).unwrap(), "PRIMARY KEY (a)");
+    assert_eq!(describe::constraint_definition(&reader, primary, true).unwrap(), "PRIMARY KEY (a)");
     let check = table.checks[0].oid;
-    assert_eq!(describe::constraint_definition(&catalog, check, true, &[]).unwrap(), "CHECK (c > 0)");
-    assert_eq!(describe::constraint_definition(&catalog, check, false, &[]).unwrap(), "CHECK ((c > 0))");
+    assert_eq!(describe::constraint_definition(&reader, check, true).unwrap(), "CHECK (c > 0::numeric)");
+    assert_eq!(describe::constraint_definition(&reader, check, false).unwrap(), "CHECK ((c > (0)::numeric))");
     assert_eq!(describe::pretty_expression("((a > 0) AND ((b < 5) OR (c = 1)))"), "a > 0 AND (b < 5 OR c = 1)");
     assert_eq!(describe::format_type(1043, Some(14)), "character varying(10)");
     assert_eq!(describe::format_type(23, None), "integer");

@@ -1,6 +1,7 @@
-//! The query of a view as `pg_get_viewdef` prints it: with the names that relations have today, laid out as
-//! PostgreSQL does where the query is simple.
+//! The query of a view as `pg_get_viewdef` prints it: as PostgreSQL does, or, where that is not known exactly, as it was
+//! written, with the names that relations have today and laid out as PostgreSQL does where the query is simple.
 
+use super::deparse::{self, Context};
 use super::describe;
 use crate::catalog::{Catalog, TableDescriptor, ViewDescriptor, ViewRelation};
 use crate::parse::names::quote;
@@ -10,7 +11,26 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 
 /// The definition of a view, ending in a semicolon; `None` for what is no view.
-pub fn view_definition(catalog: &Catalog, view: &TableDescriptor, search_path: &[String]) -> Option<String> {
+pub fn view_definition(context: &Context<'_>, view: &TableDescriptor, layout: Layout) -> Option<String> {
+    deparse::view(context, view, layout.pretty, layout.wrap).or_else(|| as_written(context, view))
+}
+
+/// How a definition is laid out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Layout {
+    /// Whether brackets that say nothing are left out.
+    pub pretty: bool,
+    /// How long lines may be: 0 for an item a line, `None` for any length.
+    pub wrap: Option<usize>,
+}
+
+impl Layout {
+    /// As lists of views show it.
+    pub const PLAIN: Layout = Layout { pretty: false, wrap: Some(0) };
+}
+
+fn as_written(context: &Context<'_>, view: &TableDescriptor) -> Option<String> {
+    let Context { catalog, search_path, .. } = *context;
     let stored = view.view.as_ref()?;
     let parsed = crate::parse::parse(&stored.query).ok()?.into_iter().next()?;
     let StatementKind::Sql(tree) = parsed.kind else { return None };

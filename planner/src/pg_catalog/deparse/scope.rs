@@ -1,0 +1,77 @@
+//! [`Scope`]: the names that an expression of a query sees.
+
+use super::Analysis;
+use super::node::Node;
+
+/// A relation as a scope has it.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Its place in the list of all.
+    pub relation: usize,
+    /// Whether it is called by its name.
+    pub qualified: bool,
+    /// Whether its columns are called by their names alone.
+    pub bare: bool,
+}
+
+/// The names of a query, and of those around it.
+#[derive(Clone, Debug, Default)]
+pub struct Scope<'s> {
+    /// Relations.
+    pub items: Vec<Item>,
+    /// The query around this one.
+    pub outer: Option<&'s Scope<'s>>,
+}
+
+impl<'s> Scope<'s> {
+    /// A scope within another.
+    pub fn within(outer: Option<&'s Scope<'s>>) -> Scope<'s> {
+        Scope { items: Vec::new(), outer }
+    }
+
+    /// A column by its name alone. `None` where there is none, or more than one.
+    pub fn column(&self, analysis: &Analysis<'_>, name: &str) -> Option<Node> {
+        let relations = analysis.relations.borrow();
+        let mut found = None;
+        for item in self.items.iter().filter(|item| item.bare) {
+            for (_, node) in relations.get(item.relation)?.columns.iter().filter(|(known, _)| known == name) {
+                if found.is_some() {
+                    return None;
+                }
+                found = Some(node.clone());
+            }
+        }
+        drop(relations);
+        found.or_else(|| self.outer?.column(analysis, name))
+    }
+
+    /// A relation by its name.
+    pub fn relation(&self, analysis: &Analysis<'_>, name: &str) -> Option<usize> {
+        let relations = analysis.relations.borrow();
+        let named = |item: &&Item| {
+            item.qualified
+                && relations.get(item.relation).is_some_and(|relation| relation.name.as_deref() == Some(name))
+        };
+        let mut found = self.items.iter().filter(named);
+        match (found.next(), found.next()) {
+            (Some(item), None) => Some(item.relation),
+            (None, _) => self.outer?.relation(analysis, name),
+            _ => None,
+        }
+    }
+
+    /// A column of a relation by its name.
+    pub fn qualified(&self, analysis: &Analysis<'_>, schema: Option<&str>, name: &str, column: &str) -> Option<Node> {
+        let at = self.relation(analysis, name)?;
+        let relations = analysis.relations.borrow();
+        let relation = relations.get(at)?;
+        if schema.is_some() && relation.aliased {
+            return None;
+        }
+        let mut found = relation.columns.iter().filter(|(known, _)| known == column);
+        match (found.next(), found.next()) {
+            (Some((_, node)), None) => Some(node.clone()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! `pg_trigger`: those by which PostgreSQL keeps FOREIGN KEYs. Here they are kept otherwise; the rows are for clients that look
+//! for them. Their OIDs are made of the key's.
+
+use super::builtin::ALL_FUNCTIONS;
+use super::definition::{Definition, Fill, Rows, value};
+use super::describe::trigger_oid;
+use crate::catalog::ReferentialAction;
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `pg_catalog.pg_trigger`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 2620,
+    name: "pg_catalog.pg_trigger",
+    columns: "oid oid=0, tgrelid oid=0, tgparentid oid=0, tgname name=, tgfoid oid=0, tgtype int2=0, tgenabled char=, \
+              tgisinternal bool=f, tgconstrrelid oid=0, tgconstrindid oid=0, tgconstraint oid=0, tgdeferrable bool=f, \
+              tginitdeferred bool=f, tgnargs int2=0, tgattr int2vector, tgargs bytea, tgqual pg_node_tree, tgoldtable name, \
+              tgnewtable name",
+    fill: Fill::Now(rows),
+};
+
+/// How many there are of a FOREIGN KEY.
+pub(super) const OF_A_KEY: i16 = 4;
+
+/// Bits of `tgtype`: for each row, and the event.
+const ON_INSERT: i16 = 5;
+const ON_DELETE: i16 = 9;
+const ON_UPDATE: i16 = 17;
+
+fn action_word(action: ReferentialAction) -> &'static str {
+    match action {
+        ReferentialAction::NoAction => "noaction",
+        ReferentialAction::Restrict => "restrict",
+        ReferentialAction::Cascade => "cascade",
+        ReferentialAction::SetNull => "setnull",
+        ReferentialAction::SetDefault => "setdefault",
+    }
+}
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for table in context.catalog.user_relations() {
+        for key in &table.foreign_keys {
+            let deferred = |action| action == ReferentialAction::NoAction;
+            let (delete, update) = (action_word(key.on_delete), action_word(key.on_update));
+            let triggers = [
+                (true, format!("RI_FKey_{delete}_del"), ON_DELETE, deferred(key.on_delete)),
+                (true, format!("RI_FKey_{update}_upd"), ON_UPDATE, deferred(key.on_update)),
+                (false, "RI_FKey_check_ins".to_string(), ON_INSERT, true),
+                (false, "RI_FKey_check_upd".to_string(), ON_UPDATE, true),
+            ];
+            for (number, (of_parent, name, kind, may_wait)) in (1..=OF_A_KEY).zip(triggers) {
+                let oid = trigger_oid(key.oid, number);
+                let function = ALL_FUNCTIONS.iter().find(|function| function.name == name);
+                let (own, other) = if of_parent { (key.parent, table.oid) } else { (table.oid, key.parent) };
+                rows.add([
+                    ("oid", value::oid(oid)),
+                    ("tgrelid", value::oid(own)),
+                    (
+                        "tgname",
+                        value::text(format!("RI_ConstraintTrigger_{}_{oid}", if of_parent { "a" } else { "c" })),
+                    ),
+                    ("tgfoid", value::oid(function.map_or(0, |function| function.oid))),
+                    ("tgtype", Datum::from(kind)),
+                    ("tgenabled", value::text("O")),
+                    ("tgisinternal", Datum::from(true)),
+                    ("tgconstrrelid", value::oid(other)),
+                    ("tgconstrindid", value::oid(key.index)),
+                    ("tgconstraint", value::oid(key.oid)),
+                    ("tgdeferrable", Datum::from(key.deferrable && may_wait)),
+                    ("tginitdeferred", Datum::from(key.deferred && may_wait)),
+                    ("tgattr", value::int2_vector([])),
+                    ("tgargs", Datum::LargeBinary(Some(Vec::new()))),
+                ])?;
+            }
+        }
+    }
+    Ok(())
+}
