@@ -83,7 +83,7 @@ fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, 
                 ("kind", value::text("conflict")),
                 ("relation", value::optional(relation.as_deref())),
                 ("pid", Datum::from(refused.pid)),
-                ("outcome", value::text(refused.error.state().to_string())),
+                ("outcome", value::text(refused.error.state())),
                 ("retries", Datum::from(i32::try_from(refused.retries).unwrap_or(i32::MAX))),
                 ("detail", value::optional(fields.detail.as_deref())),
             ])?;

@@ -261,7 +261,7 @@ pub enum Body {
 #[derive(Clone, Debug)]
 pub enum SetArm {
     /// A query that stands for itself.
-    Query(Query),
+    Query(Box<Query>),
     /// Another operation.
     Set { words: &'static str, all: bool, left: Box<SetArm>, right: Box<SetArm> },
 }

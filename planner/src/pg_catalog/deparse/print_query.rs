@@ -196,16 +196,16 @@ impl Printer<'_> {
         for (at, item) in from.iter().enumerate() {
             if at == 0 {
                 self.line(" FROM ", -STEP, STEP, 2);
-                self.from_item(item);
+                self.item_of_from(item);
                 continue;
             }
             self.push(", ");
-            let text = self.apart(|printer| printer.from_item(item));
+            let text = self.apart(|printer| printer.item_of_from(item));
             self.item(&text, true, false);
         }
     }
 
-    fn from_item(&mut self, item: &From) {
+    fn item_of_from(&mut self, item: &From) {
         match item {
             From::Relation(at) => self.relation(*at),
             From::Join(join) => self.join(join),
@@ -256,11 +256,11 @@ impl Printer<'_> {
         if brackets {
             self.push("(");
         }
-        self.from_item(&join.left);
+        self.item_of_from(&join.left);
         self.line(&format!(" {} ", join.words), -STEP, STEP, SMALL_STEP);
         let right = self.pretty && matches!(&join.right, From::Join(right) if right.alias.is_none());
         self.push(if right { "(" } else { "" });
-        self.from_item(&join.right);
+        self.item_of_from(&join.right);
         self.push(if right { ")" } else { "" });
         if !join.using.is_empty() {
             self.push(&format!(" USING ({})", quoted(&join.using)));

@@ -202,7 +202,7 @@ impl Analysis<'_> {
                 }
                 let made = self.any_query(query, outer, false)?;
                 let columns = made.columns.clone();
-                Some((SetArm::Query(made), columns))
+                Some((SetArm::Query(Box::new(made)), columns))
             }
             body => {
                 let query = ast::Query {
@@ -219,7 +219,7 @@ impl Analysis<'_> {
                 };
                 let made = self.any_query(&query, outer, false)?;
                 let columns = made.columns.clone();
-                Some((SetArm::Query(made), columns))
+                Some((SetArm::Query(Box::new(made)), columns))
             }
         }
     }
