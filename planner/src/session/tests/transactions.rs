@@ -169,7 +169,9 @@ async fn isolation_levels() {
     let here = database.transactions().can_lock_rows();
     let mut c = connect(&database).await;
     assert_eq!(c.value("SHOW transaction_isolation").await, "repeatable read");
-    assert_eq!(c.state("BEGIN ISOLATION LEVEL SERIALIZABLE").await, "0A000");
+    c.run("BEGIN ISOLATION LEVEL SERIALIZABLE; COMMIT AND CHAIN").await;
+    assert_eq!(c.value("SHOW transaction_isolation").await, "serializable");
+    c.run("ROLLBACK").await;
     assert_eq!(c.status(), TransactionStatus::Idle);
     c.run("BEGIN ISOLATION LEVEL READ COMMITTED").await;
     assert_eq!(c.notices().len(), usize::from(!here));
@@ -179,6 +181,34 @@ async fn isolation_levels() {
     c.run("BEGIN; SELECT 1").await;
     assert_eq!(c.state("SET TRANSACTION ISOLATION LEVEL READ COMMITTED").await, "25001");
     c.run("ROLLBACK").await;
+}
+
+/// What was read counts for whoever may write when it is read, however that was said.
+#[tokio::test(flavor = "multi_thread")]
+async fn serializable_transactions_validate_what_they_read() {
+    let database = database().await;
+    let (mut a, mut b) = (connect(&database).await, connect(&database).await);
+    a.run("CREATE TABLE t (a int PRIMARY KEY, b int); INSERT INTO t VALUES (1, 1), (2, 2)").await;
+    for begin in [
+        "BEGIN ISOLATION LEVEL SERIALIZABLE",
+        "BEGIN; SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+        "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY; SET TRANSACTION READ WRITE",
+        "BEGIN READ ONLY; SET TRANSACTION ISOLATION LEVEL SERIALIZABLE, READ WRITE",
+    ] {
+        a.run(begin).await;
+        a.run("SELECT b FROM t WHERE a = 1; UPDATE t SET b = 0 WHERE a = 2").await;
+        b.run("UPDATE t SET b = b + 1 WHERE a = 1").await;
+        let error = a.error("COMMIT").await;
+        assert_eq!(error.state(), "40001", "{begin}");
+        assert_eq!(error.fields().table.as_deref(), Some("t"), "{begin}");
+    }
+    // Who only reads is not refused, whoever said so.
+    for begin in ["BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE", "BEGIN ISOLATION LEVEL SERIALIZABLE"] {
+        a.run(begin).await;
+        a.run("SELECT b FROM t").await;
+        b.run("UPDATE t SET b = b + 1 WHERE a = 1").await;
+        a.run("SELECT b FROM t; COMMIT").await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
