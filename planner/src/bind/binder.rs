@@ -157,9 +157,14 @@ impl<'a> Binder<'a> {
 
     /// A name that is unique in this binding.
     pub fn unique(&self, letter: &str) -> String {
+        format!("{letter}{}", self.next_number())
+    }
+
+    /// A number that is unique in this binding.
+    pub fn next_number(&self) -> usize {
         let number = self.next.get();
         self.next.set(number + 1);
-        format!("{letter}{number}")
+        number
     }
 
     /// Goes on with the unique names of another binding, whose plan becomes part of this one or the other way round.

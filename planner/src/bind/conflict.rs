@@ -1,7 +1,7 @@
 //! ON CONFLICT: which index decides, and what happens then.
 
 use super::assignment::is_default;
-use super::binder::Binder;
+use super::binder::{Binder, column};
 use super::comparison::row_items;
 use super::element::element_value;
 use super::expression::{Clause, Env};
@@ -12,14 +12,17 @@ use crate::catalog::acl::UPDATE;
 use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};
 use crate::ddl::canonical;
 use crate::error::{Result, SqlError, state};
-use crate::execution::dml::{OnConflict, conflict_schema};
+use crate::execution::dml::{OnConflict, ROW_NUMBER, conflict_schema};
+use crate::execution::held_rows::HeldRowsNode;
 use crate::functions::TypedExpr;
 use crate::parse::{fold, fold_name, parse_expression};
 use crate::types::Oid;
-use datafusion::common::TableReference;
+use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::tree_node::TreeNode;
-use datafusion::logical_expr::Expr;
+use datafusion::common::{DFSchema, TableReference};
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, AssignmentTarget, ConflictTarget, OnConflictAction, OnInsert, Spanned};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What SET gives a column.
@@ -47,15 +50,15 @@ impl Binder<'_> {
         shown: &str,
         qualifier: &TableReference,
         on: Option<&OnInsert>,
-    ) -> Result<Option<OnConflict>> {
+    ) -> Result<(Option<OnConflict>, Option<(usize, LogicalPlan)>)> {
         let clause = match on {
-            None => return Ok(None),
+            None => return Ok((None, None)),
             Some(OnInsert::OnConflict(clause)) => clause,
             Some(_) => return Err(SqlError::unsupported("ON DUPLICATE KEY UPDATE")),
         };
         let arbiter = clause.conflict_target.as_ref().map(|on| self.arbiter(target, on)).transpose()?;
         let update = match &clause.action {
-            OnConflictAction::DoNothing => return Ok(Some(OnConflict::DoNothing { arbiter })),
+            OnConflictAction::DoNothing => return Ok((Some(OnConflict::DoNothing { arbiter }), None)),
             OnConflictAction::DoUpdate(update) => update,
         };
         let Some(arbiter) = arbiter else {
@@ -69,7 +72,7 @@ impl Binder<'_> {
         let scope = Scope {
             visible: there.columns.clone(),
             relations: vec![there, proposed],
-            schema: Some(schema),
+            schema: Some(schema.clone()),
             parent: None,
             barred: None,
         };
@@ -81,9 +84,35 @@ impl Binder<'_> {
             None => None,
         };
         if set.iter().map(|(_, expr)| expr).chain(&filter).any(sees_rows) {
-            return Err(SqlError::unsupported("a subquery in ON CONFLICT DO UPDATE that sees its rows"));
+            let rows = self.planned_rows(&schema, &set, filter)?;
+            let set = ids.into_iter().map(|id| (id, Expr::default())).collect();
+            return Ok((Some(OnConflict::DoUpdate { arbiter, set, filter: None }), Some(rows)));
         }
-        Ok(Some(OnConflict::DoUpdate { arbiter, set, filter }))
+        Ok((Some(OnConflict::DoUpdate { arbiter, set, filter }), None))
+    }
+
+    /// What makes new values of rows in conflict, where subqueries see them: of each row that WHERE keeps its number, and
+    /// the values. Also the part of the statement as which the rows are held.
+    fn planned_rows(
+        &self,
+        schema: &DFSchema,
+        set: &[(ColumnId, Expr)],
+        filter: Option<Expr>,
+    ) -> Result<(usize, LogicalPlan)> {
+        let number = Arc::new(Field::new(ROW_NUMBER, DataType::Int64, true));
+        let fields = schema.iter().map(|(qualifier, field)| (qualifier.cloned(), field.clone()));
+        let fields = fields.chain(std::iter::once((None, number))).collect();
+        let schema = Arc::new(DFSchema::new_with_metadata(fields, HashMap::new())?);
+        // Parts of WITH are counted from 0.
+        let part = usize::MAX - self.next_number();
+        let held = LogicalPlan::Extension(Extension { node: Arc::new(HeldRowsNode { part, schema }) });
+        let mut plan = LogicalPlanBuilder::from(held);
+        if let Some(filter) = filter {
+            plan = plan.filter(filter)?;
+        }
+        let mut exprs = vec![column(ROW_NUMBER)];
+        exprs.extend(set.iter().map(|(_, value)| value.clone().alias(self.unique("n"))));
+        Ok((part, plan.project(exprs)?.build()?))
     }
 
     /// The unique index that a conflict target means.

@@ -57,11 +57,12 @@ impl Binder<'_> {
                 _ => self.insert_query(&target, query, insert)?,
             },
         };
-        let on_conflict = self.on_conflict(&target, &shown, &qualifier, insert.on.as_ref())?;
+        let (on_conflict, rows) = self.on_conflict(&target, &shown, &qualifier, insert.on.as_ref())?;
         let updates = matches!(on_conflict, Some(OnConflict::DoUpdate { .. }));
         let rules = self.target_rules(&target)?;
         let returning = insert.returning.is_some();
         let node = InsertNode::new(table.clone(), qualifier.clone(), input, on_conflict, rules, returning)?;
+        let node = node.with_rows(rows);
         let plan = extension(node);
         let mut relation = match returning {
             true => self.named_relation(&target, &shown, &qualifier, plan.schema())?,

@@ -2,6 +2,7 @@
 
 use super::check::{batch_of, first_failure};
 use super::codec::TableCodec;
+use super::recheck::Recheck;
 use super::row_locks::patience;
 use super::run::{Run, pick, put_entry};
 use crate::catalog::IndexDescriptor;
@@ -9,13 +10,16 @@ use crate::encoding::{IndexDecoder, IndexEntry, RowDecoder};
 use crate::error::{Result, SqlError, state};
 use crate::types::Oid;
 use bytes::Bytes;
-use datafusion::arrow::array::{ArrayRef, AsArray};
-use datafusion::arrow::compute::{concat, take};
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::array::{ArrayRef, AsArray, Int64Array, UInt32Array};
+use datafusion::arrow::compute::{concat, concat_batches, take};
+use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use datafusion::physical_expr::PhysicalExpr;
 use std::collections::HashSet;
 use std::sync::Arc;
 use txn::{LockStrength, OwnWrites, Write, WriteKind};
+
+/// The column behind the others of rows that a plan makes new values of.
+pub const ROW_NUMBER: &str = "\u{1}number";
 
 /// Where keys are unique: 0 is the table itself, then its secondary indexes in order.
 pub type Space = usize;
@@ -32,12 +36,31 @@ pub struct Conflict {
 /// DO UPDATE.
 #[derive(Debug)]
 pub struct ConflictUpdate {
-    /// Positions among the live columns, and their new values.
-    pub set: Vec<(usize, Arc<dyn PhysicalExpr>)>,
-    /// WHERE.
-    pub filter: Option<Arc<dyn PhysicalExpr>>,
-    /// Schema of the expressions: the live columns, then the excluded ones.
+    /// Positions among the live columns of those that get new values.
+    pub positions: Vec<usize>,
+    /// What makes the new values.
+    pub values: NewValues,
+    /// Schema of what they are made of: the live columns, then the excluded ones.
     pub schema: SchemaRef,
+}
+
+/// What makes new values of rows in conflict.
+#[derive(Debug)]
+pub enum NewValues {
+    /// Expressions.
+    Expressions {
+        /// The values.
+        set: Vec<Arc<dyn PhysicalExpr>>,
+        /// WHERE.
+        filter: Option<Arc<dyn PhysicalExpr>>,
+    },
+    /// A plan, because subqueries see the rows.
+    Planned {
+        /// The part of the statement that the plan reads them as, numbered in a last column.
+        part: usize,
+        /// Answers the numbers of the rows that WHERE keeps, and their values.
+        plan: Recheck,
+    },
 }
 
 /// The space of a unique index of a table.
@@ -246,33 +269,41 @@ impl Run {
         let mut excluded = excluded.to_vec();
         let mut keys = keys.to_vec();
         let mut kept: Vec<u32> = (0..position(keys.len())?).collect();
-        if let Some(filter) = &update.filter {
+        let mut planned = None;
+        if let NewValues::Planned { part, plan } = &update.values {
+            let (found, values) = self.planned_values(update, (*part, plan), &old, &excluded, keys.len()).await?;
+            kept = found;
+            planned = Some(values);
+        }
+        if let NewValues::Expressions { filter: Some(filter), .. } = &update.values {
             let batch = both(&update.schema, &old, &excluded, keys.len())?;
             let result = filter.evaluate(&batch)?.into_array(keys.len())?;
             let result = result.as_boolean_opt().ok_or_else(|| SqlError::internal("WHERE is not boolean"))?;
             kept = (0u32..).zip(result.iter()).filter(|(_, keep)| *keep == Some(true)).map(|(row, _)| row).collect();
-            if kept.len() < keys.len() {
-                let kept_rows: HashSet<u32> = kept.iter().copied().collect();
-                let left_alone: Vec<Write> = (0u32..)
-                    .zip(&keys)
-                    .filter(|(row, _)| !kept_rows.contains(row))
-                    .map(|(_, key)| Write {
-                        key: key.clone(),
-                        kind: WriteKind::Lock,
-                        strength: LockStrength::NoKeyUpdate,
-                    })
-                    .collect();
-                self.context.transaction.write(left_alone).await?;
-                old = pick(&old, &kept)?;
-                excluded = pick(&excluded, &kept)?;
-                keys = kept.iter().filter_map(|row| keys.get(*row as usize).cloned()).collect();
-            }
         }
-        let batch = both(&update.schema, &old, &excluded, keys.len())?;
+        if kept.len() < keys.len() {
+            let kept_rows: HashSet<u32> = kept.iter().copied().collect();
+            let left_alone: Vec<Write> = (0u32..)
+                .zip(&keys)
+                .filter(|(row, _)| !kept_rows.contains(row))
+                .map(|(_, key)| Write { key: key.clone(), kind: WriteKind::Lock, strength: LockStrength::NoKeyUpdate })
+                .collect();
+            self.context.transaction.write(left_alone).await?;
+            old = pick(&old, &kept)?;
+            excluded = pick(&excluded, &kept)?;
+            keys = kept.iter().filter_map(|row| keys.get(*row as usize).cloned()).collect();
+        }
+        let values = match (&update.values, planned) {
+            (NewValues::Expressions { set, .. }, _) => {
+                let batch = both(&update.schema, &old, &excluded, keys.len())?;
+                let values = set.iter().map(|value| Ok(value.evaluate(&batch)?.into_array(keys.len())?));
+                values.collect::<Result<Vec<_>>>()?
+            }
+            (NewValues::Planned { .. }, planned) => planned.unwrap_or_default(),
+        };
         let mut new = old.clone();
         let mut assigned = Vec::new();
-        for (position, value) in &update.set {
-            let array = value.evaluate(&batch)?.into_array(keys.len())?;
+        for (position, array) in update.positions.iter().zip(values) {
             *new.get_mut(*position).ok_or_else(|| SqlError::internal("an unknown assigned column"))? = array;
             assigned.push(*position);
         }
@@ -283,6 +314,44 @@ impl Run {
             self.update(&keys, &old, &new, &assigned).await?;
         }
         Ok((new, kept))
+    }
+}
+
+impl Run {
+    /// The rows that WHERE keeps, in order, and their new values, where subqueries see them.
+    async fn planned_values(
+        &self,
+        update: &ConflictUpdate,
+        (part, plan): (usize, &Recheck),
+        old: &[ArrayRef],
+        excluded: &[ArrayRef],
+        rows: usize,
+    ) -> Result<(Vec<u32>, Vec<ArrayRef>)> {
+        let mut columns: Vec<ArrayRef> = old.iter().chain(excluded).cloned().collect();
+        let mut fields: Vec<_> = update.schema.fields().iter().cloned().collect();
+        columns.push(Arc::new(Int64Array::from_iter_values((0_i64..).take(rows))));
+        fields.push(Arc::new(Field::new(ROW_NUMBER, DataType::Int64, true)));
+        let schema: SchemaRef = Arc::new(Schema::new(fields));
+        self.context.held.put(part, vec![batch_of(&schema, &columns, rows)?]);
+        let batches = plan.run(&self.context, Vec::new()).await?;
+        let Some(first) = batches.first() else {
+            let none = UInt32Array::from(Vec::<u32>::new());
+            let values = update.positions.iter().filter_map(|position| old.get(*position));
+            let none: Vec<ArrayRef> = values.map(|array| Ok(take(array, &none, None)?)).collect::<Result<_>>()?;
+            return Ok((Vec::new(), none));
+        };
+        let made = concat_batches(&first.schema(), &batches)?;
+        let (numbers, values) =
+            made.columns().split_first().ok_or_else(|| SqlError::internal("new values without their rows"))?;
+        let numbers =
+            numbers.as_primitive_opt::<Int64Type>().ok_or_else(|| SqlError::internal("rows have no number"))?;
+        let mut order: Vec<(u32, u32)> = (0u32..)
+            .zip(numbers.values())
+            .map(|(at, row)| Ok((position(usize::try_from(*row).unwrap_or(usize::MAX))?, at)))
+            .collect::<Result<_>>()?;
+        order.sort_unstable();
+        let places: Vec<u32> = order.iter().map(|(_, at)| *at).collect();
+        Ok((order.into_iter().map(|(row, _)| row).collect(), pick(values, &places)?))
     }
 }
 

@@ -22,6 +22,7 @@ mod update;
 
 pub use check::{key_text, live_schema, unique_violation};
 pub use computed::{Computed, IndexExpressions, IndexWriter, RowComputer, Rules};
+pub use conflict::ROW_NUMBER;
 pub use feed::FeedNode;
 pub use lock_rows::LockRowsExec;
 pub use node::{

@@ -55,6 +55,9 @@ pub struct InsertNode {
     /// Scalar subqueries of ON CONFLICT, which see nothing around them: its expressions have [`OnConflict::subquery`] in their
     /// place.
     pub subqueries: Vec<Expr>,
+    /// Where subqueries of DO UPDATE see its rows: by which part of the statement they are held, and what makes of them
+    /// the number of each row that WHERE keeps, and its new values. Then DO UPDATE has no expressions.
+    pub rows: Option<(usize, LogicalPlan)>,
     schema: DFSchemaRef,
 }
 
@@ -261,7 +264,12 @@ impl InsertNode {
         let schema = if returning { Arc::new(table_schema(&table, &qualifier)?) } else { count_schema()? };
         let mut on_conflict = on_conflict;
         let subqueries = on_conflict.as_mut().map(OnConflict::take_subqueries).transpose()?.unwrap_or_default();
-        Ok(InsertNode { table, input, on_conflict, rules, returning, qualifier, subqueries, schema })
+        Ok(InsertNode { table, input, on_conflict, rules, returning, qualifier, subqueries, rows: None, schema })
+    }
+    /// The same with what makes new values of rows in conflict.
+    #[must_use]
+    pub fn with_rows(self, rows: Option<(usize, LogicalPlan)>) -> Self {
+        InsertNode { rows, ..self }
     }
 }
 
@@ -344,7 +352,9 @@ macro_rules! compare_by {
     };
 }
 
-compare_by!(InsertNode, |this| (this.on_conflict.clone(), this.rules.clone(), this.returning, this.subqueries.clone()));
+compare_by!(InsertNode, |this| {
+    (this.on_conflict.clone(), this.rules.clone(), this.returning, this.subqueries.clone(), this.rows.clone())
+});
 compare_by!(UpdateNode, |this| (this.assigned.clone(), this.rules.clone(), this.returning));
 compare_by!(DeleteNode, |this| (this.rules.clone(), this.returning));
 compare_by!(MergeNode, |this| (this.actions.clone(), this.rules.clone()));
@@ -358,7 +368,7 @@ fn one_input(mut inputs: Vec<LogicalPlan>) -> Result<LogicalPlan> {
 
 /// What writing nodes have in common: they need every column of their input.
 macro_rules! writing_node {
-    ($node:ty, $name:literal $(, $subqueries:ident)?) => {
+    ($node:ty, $name:literal) => {
         impl UserDefinedLogicalNodeCore for $node {
             fn name(&self) -> &str {
                 $name
@@ -370,19 +380,13 @@ macro_rules! writing_node {
                 &self.schema
             }
             fn expressions(&self) -> Vec<Expr> {
-                #[allow(unused_mut)]
-                let mut all = Vec::new();
-                $(all.clone_from(&self.$subqueries);)?
-                all
+                Vec::new()
             }
             fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "{}: {}", $name, self.table.name)
             }
-            fn with_exprs_and_inputs(&self, exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
-                let node = Self { input: one_input(inputs)?, ..self.clone() };
-                let _ = &exprs;
-                $(let node = Self { $subqueries: exprs, ..node };)?
-                Ok(node)
+            fn with_exprs_and_inputs(&self, _: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
+                Ok(Self { input: one_input(inputs)?, ..self.clone() })
             }
             fn necessary_children_exprs(&self, _output: &[usize]) -> Option<Vec<Vec<usize>>> {
                 Some(vec![(0..self.input.schema().fields().len()).collect()])
@@ -391,7 +395,35 @@ macro_rules! writing_node {
     };
 }
 
-writing_node!(InsertNode, "Insert", subqueries);
+impl UserDefinedLogicalNodeCore for InsertNode {
+    fn name(&self) -> &str {
+        "Insert"
+    }
+    fn inputs(&self) -> Vec<&LogicalPlan> {
+        std::iter::once(&self.input).chain(self.rows.iter().map(|(_, plan)| plan)).collect()
+    }
+    fn schema(&self) -> &DFSchemaRef {
+        &self.schema
+    }
+    fn expressions(&self) -> Vec<Expr> {
+        self.subqueries.clone()
+    }
+    fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Insert: {}", self.table.name)
+    }
+    fn with_exprs_and_inputs(&self, exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
+        let mut inputs = inputs;
+        let rows = match &self.rows {
+            Some((part, _)) => inputs.pop().map(|plan| (*part, plan)),
+            None => None,
+        };
+        Ok(InsertNode { input: one_input(inputs)?, subqueries: exprs, rows, ..self.clone() })
+    }
+    fn necessary_children_exprs(&self, _output: &[usize]) -> Option<Vec<Vec<usize>>> {
+        Some(self.inputs().iter().map(|input| (0..input.schema().fields().len()).collect()).collect())
+    }
+}
+
 writing_node!(UpdateNode, "Update");
 writing_node!(DeleteNode, "Delete");
 writing_node!(MergeNode, "Merge");

@@ -3,7 +3,7 @@
 use super::check::{Check, live_schema};
 use super::codec::TableCodec;
 use super::computed::{RowComputer, Rules};
-use super::conflict::{Conflict, ConflictUpdate, space_of};
+use super::conflict::{Conflict, ConflictUpdate, NewValues, space_of};
 use super::feed::FeedNode;
 use super::lock_rows::LockRowsExec;
 use super::merge::MergeStep;
@@ -78,6 +78,7 @@ impl DmlPlanner {
         planner: &dyn PhysicalPlanner,
         session: &dyn Session,
         context: &PhysicalPlanningContext,
+        rows: Option<&LogicalPlan>,
     ) -> Result<Option<Conflict>> {
         let physical = |expr: &Expr, schema: &DFSchema| -> Result<Arc<dyn PhysicalExpr>> {
             if node.subqueries.is_empty() {
@@ -95,12 +96,18 @@ impl DmlPlanner {
             }
             Some(OnConflict::DoUpdate { arbiter, set, filter }) => {
                 let schema = conflict_schema(&node.table, &node.qualifier)?;
-                let set = set
-                    .iter()
-                    .map(|(column, value)| Ok((live_position(&node.table, *column)?, physical(value, &schema)?)))
-                    .collect::<Result<Vec<_>>>()?;
-                let filter = filter.as_ref().map(|filter| physical(filter, &schema)).transpose()?;
-                let update = ConflictUpdate { set, filter, schema: schema.inner().clone() };
+                let positions = set.iter().map(|(column, _)| live_position(&node.table, *column));
+                let positions = positions.collect::<Result<Vec<_>>>()?;
+                let values = match (&node.rows, rows) {
+                    (Some((part, _)), Some(rows)) => {
+                        NewValues::Planned { part: *part, plan: Recheck::new(rows, &[], &self.slots) }
+                    }
+                    _ => NewValues::Expressions {
+                        set: set.iter().map(|(_, value)| physical(value, &schema)).collect::<Result<_>>()?,
+                        filter: filter.as_ref().map(|filter| physical(filter, &schema)).transpose()?,
+                    },
+                };
+                let update = ConflictUpdate { positions, values, schema: schema.inner().clone() };
                 Some(Conflict { arbiter: Some(space_of(codec, *arbiter)?), update: Some(update) })
             }
         })
@@ -152,8 +159,16 @@ impl ExtensionPlanner for DmlPlanner {
         let input = || physical_inputs.first().ok_or_else(|| DataFusionError::Internal("a write has one input".into()));
         if let Some(insert) = node.as_any().downcast_ref::<InsertNode>() {
             let (codec, computer) = self.codec(&insert.table, &insert.rules, session)?;
-            let operation =
-                Operation::Insert { on_conflict: self.conflict(&codec, insert, planner, session, context)? };
+            let operation = Operation::Insert {
+                on_conflict: self.conflict(
+                    &codec,
+                    insert,
+                    planner,
+                    session,
+                    context,
+                    logical_inputs.get(1).copied(),
+                )?,
+            };
             let checks = self.checks(&insert.table, &insert.rules, session)?;
             return Ok(Some(self.write(codec, operation, checks, computer, insert.returning, input()?, None, node)));
         }

@@ -1,0 +1,27 @@
+-- Subqueries of ON CONFLICT DO UPDATE that see its rows.
+create table stock (id int primary key, n int, note text);
+create table log (id int, at int, what text);
+insert into stock values (1, 10, 'a'), (2, 20, 'b'), (3, 30, null);
+insert into log values (1, 1, 'x'), (1, 2, 'y'), (2, 1, 'z');
+insert into stock values (1, 1), (2, 2), (4, 4) on conflict (id) do update set n = stock.n + excluded.n, note = (select string_agg(what, ',' order by at) from log where log.id = stock.id) returning *;
+insert into stock values (1, 1), (3, 3) on conflict (id) do update set n = (select count(*) from log where log.id = excluded.id) returning *;
+insert into stock values (1, 5), (2, 6), (3, 7) on conflict (id) do update set n = excluded.n where exists (select 1 from log where log.id = stock.id and at > 1) returning *;
+insert into stock values (1, 8), (2, 9) on conflict (id) do update set n = excluded.n where excluded.id in (select l.id from log l where l.what = 'z' and l.id = stock.id) returning *;
+insert into stock values (1, 0), (3, 0) on conflict (id) do update set (n, note) = (select max(at), min(what) from log where log.id = stock.id) returning *;
+insert into stock select id, 100 + id from stock order by id desc on conflict (id) do update set n = (select stock.n + sum(s.n) from stock s where s.id < stock.id), note = upper(excluded.note || stock.note) returning *;
+insert into stock values (1, 1) on conflict (id) do update set n = (select at from log where log.id = stock.id);
+insert into stock values (3, 1) on conflict (id) do update set n = 1 / (select count(*) from log where log.id = stock.id)::int where exists (select 1 from log where log.id = stock.id);
+insert into stock as s values (2, 1) on conflict (id) do update set n = (select sum(at) from log where log.id = s.id and s.n > excluded.n) returning s.*;
+insert into stock select g, g from generate_series(1, 3000) g on conflict (id) do update set note = (select count(*) from log where log.id = excluded.id);
+select count(*), count(note), sum(note::int) from stock;
+insert into stock select g, -g from generate_series(1, 3000) g on conflict (id) do update set n = excluded.n where stock.id % 1000 = (select min(l.id) from log l where l.id = stock.id % 1000) returning *;
+with a as (insert into stock values (1, 1) on conflict (id) do update set n = (select 11 from log where log.id = stock.id limit 1) returning n), b as (insert into stock values (2, 1) on conflict (id) do update set n = (select 22 from log where log.id = stock.id limit 1) returning n) select * from a union all select * from b order by 1;
+prepare up(int, text) as insert into stock values ($1, 1) on conflict (id) do update set note = (select $2 || what from log where log.id = stock.id order by at limit 1) returning *;
+execute up(1, 'p');
+execute up(2, 'q');
+execute up(9999, 'r');
+begin isolation level read committed;
+insert into stock values (1, 1) on conflict (id) do update set note = (select max(what) from log where log.id = stock.id) returning *;
+rollback;
+drop table stock, log;
+deallocate all;
