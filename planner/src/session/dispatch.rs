@@ -392,6 +392,7 @@ impl Session {
     /// Runs a statement of data definition: once more in a new transaction, the locks kept, when it had to wait for them and
     /// its snapshot is older than what it waited for.
     pub(super) async fn define(&mut self, definition: Definition<'_>) -> Result<Outcome> {
+        let said = self.shared.notice_count();
         loop {
             let renewable = self.block.is_renewable();
             let mut ddl = self.begin_ddl().await?;
@@ -425,6 +426,7 @@ impl Session {
             self.block.catalog_changed();
             if tag.is_err() && ddl.stale.load(Ordering::SeqCst) {
                 self.block.renew().await?;
+                self.shared.keep_notices(said);
                 continue;
             }
             return Ok(done(tag?));

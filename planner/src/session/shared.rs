@@ -180,6 +180,14 @@ impl SessionShared {
     pub(super) fn take_notices(&self) -> Vec<Notice> {
         std::mem::take(&mut *self.notices.lock())
     }
+    /// How many there are.
+    pub(super) fn notice_count(&self) -> usize {
+        self.notices.lock().len()
+    }
+    /// Forgets all but the first `count`: what said the others is run again.
+    pub(super) fn keep_notices(&self, count: usize) {
+        self.notices.lock().truncate(count);
+    }
     /// The metadata locks of the transaction under way.
     pub fn locks(&self) -> Option<Arc<HeldLocks>> {
         self.locks.lock().clone()
