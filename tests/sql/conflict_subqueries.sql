@@ -8,7 +8,8 @@ insert into stock values (1, 1), (3, 3) on conflict (id) do update set n = (sele
 insert into stock values (1, 5), (2, 6), (3, 7) on conflict (id) do update set n = excluded.n where exists (select 1 from log where log.id = stock.id and at > 1) returning *;
 insert into stock values (1, 8), (2, 9) on conflict (id) do update set n = excluded.n where excluded.id in (select l.id from log l where l.what = 'z' and l.id = stock.id) returning *;
 insert into stock values (1, 0), (3, 0) on conflict (id) do update set (n, note) = (select max(at), min(what) from log where log.id = stock.id) returning *;
-insert into stock select id, 100 + id from stock order by id desc on conflict (id) do update set n = (select stock.n + sum(s.n) from stock s where s.id < stock.id), note = upper(excluded.note || stock.note) returning *;
+insert into stock select id, 100 + id from stock order by id desc on conflict (id) do update set n = (select stock.n + sum(s.n) from stock s where s.id < stock.id), note = upper(excluded.note || stock.note);
+select * from stock order by id;
 insert into stock values (1, 1) on conflict (id) do update set n = (select at from log where log.id = stock.id);
 insert into stock values (3, 1) on conflict (id) do update set n = 1 / (select count(*) from log where log.id = stock.id)::int where exists (select 1 from log where log.id = stock.id);
 insert into stock as s values (2, 1) on conflict (id) do update set n = (select sum(at) from log where log.id = s.id and s.n > excluded.n) returning s.*;
