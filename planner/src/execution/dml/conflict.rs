@@ -59,7 +59,7 @@ pub enum NewValues {
         /// The part of the statement that the plan reads them as, numbered in a last column.
         part: usize,
         /// Answers the numbers of the rows that WHERE keeps, and their values.
-        plan: Recheck,
+        plan: Box<Recheck>,
     },
 }
 

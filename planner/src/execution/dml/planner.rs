@@ -100,7 +100,7 @@ impl DmlPlanner {
                 let positions = positions.collect::<Result<Vec<_>>>()?;
                 let values = match (&node.rows, rows) {
                     (Some((part, _)), Some(rows)) => {
-                        NewValues::Planned { part: *part, plan: Recheck::new(rows, &[], &self.slots) }
+                        NewValues::Planned { part: *part, plan: Box::new(Recheck::new(rows, &[], &self.slots)) }
                     }
                     _ => NewValues::Expressions {
                         set: set.iter().map(|(_, value)| physical(value, &schema)).collect::<Result<_>>()?,
