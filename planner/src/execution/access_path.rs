@@ -3,8 +3,9 @@
 //! point of the primary key > points of the primary key > points of a unique index > longest
 //! prefix of equalities > range > everything. Must not read anything: choices are made while planning.
 
-use super::bounds::{Equality, KeyBounds, Limit};
+use super::bounds::{Equality, KeyBounds};
 use super::condition::{Condition, Test, conditions};
+use super::limits::Limit;
 use super::value::Value;
 use crate::catalog::{ColumnId, IndexDescriptor, IndexState, TableDescriptor};
 use crate::encoding::KeyColumn;
@@ -26,6 +27,17 @@ pub struct AccessPath {
     pub remaining: Vec<usize>,
     /// Columns that have one value in all rows read.
     pub constants: Vec<ColumnId>,
+    /// What the filters say of columns where no index could use it, for who knows the columns before them in one: joins.
+    pub unused: Vec<(ColumnId, Saying)>,
+}
+
+/// What a filter says of a column, as far as a key can use it.
+#[derive(Clone, Debug)]
+pub enum Saying {
+    /// It has this value.
+    Is(Value),
+    /// It lies on one side of this.
+    Within(Limit),
 }
 
 /// The columns that an index entry gives without reading the row: key columns, INCLUDE, and the
@@ -169,15 +181,26 @@ fn build(
             })
         })
         .collect::<Result<Vec<_>>>()?;
-    let ranged = limits
-        .iter()
-        .filter_map(|(_, condition)| match &condition.test {
-            Test::Above { value: bound, inclusive } => Some((bound, true, *inclusive, condition)),
-            Test::Below { value: bound, inclusive } => Some((bound, false, *inclusive, condition)),
-            _ => None,
-        })
-        .map(|(bound, lower, inclusive, condition)| Ok(Limit { value: value(bound, condition)?, lower, inclusive }))
-        .collect::<Result<Vec<_>>>()?;
+    let limit = |condition: &Condition| -> Result<Option<Limit>> {
+        let (bound, lower, inclusive) = match &condition.test {
+            Test::Above { value, inclusive } => (value, true, *inclusive),
+            Test::Below { value, inclusive } => (value, false, *inclusive),
+            _ => return Ok(None),
+        };
+        Ok(Some(Limit { value: value(bound, condition)?, lower, inclusive }))
+    };
+    let ranged = limits.iter().filter_map(|(_, condition)| limit(condition).transpose()).collect::<Result<Vec<_>>>()?;
+    let says = |condition: &Condition| -> Result<Option<(ColumnId, Saying)>> {
+        let saying = match &condition.test {
+            Test::Equal(expression) => Some(Saying::Is(value(expression, condition)?)),
+            _ => limit(condition)?.map(Saying::Within),
+        };
+        Ok(saying.map(|saying| (condition.column, saying)))
+    };
+    let unused = match equalities.is_empty() && limits.is_empty() {
+        true => found.iter().flatten().flatten().filter_map(|condition| says(condition).transpose()).collect(),
+        false => Ok(vec![]),
+    };
     // A filter is decided when each of its conditions became a bound.
     let used: Vec<*const Condition> =
         equalities.iter().chain(limits).map(|(_, condition)| std::ptr::from_ref(*condition)).collect();
@@ -195,5 +218,6 @@ fn build(
         .filter(|(_, condition)| matches!(condition.test, Test::Equal(_) | Test::IsNull))
         .map(|(_, condition)| condition.column)
         .collect();
-    Ok(AccessPath { index, bounds: KeyBounds::new(storage_id, columns, fixed, ranged), remaining, constants })
+    let bounds = KeyBounds::new(storage_id, columns, fixed, ranged);
+    Ok(AccessPath { index, bounds, remaining, constants, unused: unused? })
 }

@@ -3,6 +3,7 @@
 //! Values bound a prefix of the key's columns: equalities first, then a range of one column. A
 //! comparison with NULL is true of no row, so its bounds are empty.
 
+use super::limits::{Limit, Limits};
 use super::slots::StatementContext;
 use super::value::{Fitted, Value};
 use crate::catalog::StorageId;
@@ -12,7 +13,7 @@ use crate::state;
 use crate::types::Datum;
 use bytes::Bytes;
 use std::fmt;
-use storage::{RowRange, prefix_end};
+use storage::RowRange;
 
 /// Ranges that one scan may fall into, at most; beyond it, a person is told rather than memory eaten.
 const MOST_RANGES: usize = 1 << 20;
@@ -30,17 +31,6 @@ pub enum Equality {
     Null,
 }
 
-/// A bound of the column behind the equalities.
-#[derive(Clone, Debug)]
-pub struct Limit {
-    /// The bounding value.
-    pub value: Value,
-    /// Whether it is a lower bound.
-    pub lower: bool,
-    /// Whether the value itself is inside.
-    pub inclusive: bool,
-}
-
 /// The keys that a scan reads.
 #[derive(Debug)]
 pub struct KeyBounds {
@@ -49,7 +39,7 @@ pub struct KeyBounds {
     names: Vec<String>,
     encoder: KeyEncoder,
     equalities: Vec<Equality>,
-    limits: Vec<Limit>,
+    limits: Limits,
 }
 
 impl KeyBounds {
@@ -63,6 +53,7 @@ impl KeyBounds {
     ) -> KeyBounds {
         let (names, columns): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
         let encoder = KeyEncoder::new(columns.clone());
+        let limits = Limits::new(limits, columns.get(equalities.len()).copied());
         KeyBounds { prefix: table_prefix(storage_id), columns, names, encoder, equalities, limits }
     }
 
@@ -100,16 +91,10 @@ impl KeyBounds {
 
     /// The ranges of keys: in key order, disjoint, none empty.
     pub fn ranges(&self, context: &StatementContext) -> Result<Vec<RowRange>> {
-        let limits = self
-            .limits
-            .iter()
-            .map(|limit| Ok((limit.value.evaluate(context)?, limit.lower, limit.inclusive)))
-            .collect::<Result<Vec<_>>>()?;
+        let Some(limits) = self.limits.evaluate(context)? else { return Ok(vec![]) };
         let mut ranges = Vec::new();
         self.each_prefix(context, |bounds, values| {
-            if let Some(range) = bounds.range(values, &limits)? {
-                ranges.push(range);
-            }
+            ranges.extend(limits.behind(bounds.encode(values)?));
             Ok(())
         })?;
         ranges.sort_unstable_by(|a: &RowRange, b| a.start.cmp(&b.start));
@@ -127,7 +112,7 @@ impl KeyBounds {
     fn each_prefix(
         &self,
         context: &StatementContext,
-        mut each: impl FnMut(&KeyBounds, &mut Vec<Datum>) -> Result<()>,
+        mut each: impl FnMut(&KeyBounds, &[Datum]) -> Result<()>,
     ) -> Result<()> {
         let mut choices: Vec<Vec<Datum>> = Vec::with_capacity(self.equalities.len());
         let mut combinations = 1usize;
@@ -162,9 +147,9 @@ impl KeyBounds {
         }
         let mut picked = vec![0usize; choices.len()];
         loop {
-            let mut values: Vec<Datum> =
+            let values: Vec<Datum> =
                 choices.iter().zip(&picked).filter_map(|(values, index)| values.get(*index).cloned()).collect();
-            each(self, &mut values)?;
+            each(self, &values)?;
             // The next combination, the last column fastest.
             let mut column = choices.len();
             loop {
@@ -178,56 +163,6 @@ impl KeyBounds {
                 *index = 0;
             }
         }
-    }
-
-    fn range(&self, values: &mut Vec<Datum>, limits: &[(Fitted, bool, bool)]) -> Result<Option<RowRange>> {
-        let mut range = RowRange::prefix(self.encode(values)?);
-        if limits.is_empty() {
-            return Ok(Some(range));
-        }
-        let Some(column) = self.columns.get(values.len()) else {
-            return Err(SqlError::internal("a range behind the last key column"));
-        };
-        // A comparison leaves NULLs out: they stand at one end of the range.
-        values.push(Datum::try_new_null(&column.ty.arrow())?);
-        let null = self.encode(values)?;
-        values.pop();
-        if column.nulls_first {
-            range = range.intersect(&after(&null));
-        } else {
-            range = range.intersect(&before(null));
-        }
-        for (value, lower, inclusive) in limits {
-            let value = match (value, lower) {
-                (Fitted::Is(value), _) if value.is_null() => return Ok(None),
-                (Fitted::Is(value), _) => value,
-                (Fitted::Below, true) | (Fitted::Above, false) => continue,
-                (Fitted::Below, false) | (Fitted::Above, true) => return Ok(None),
-            };
-            values.push(value.clone());
-            let key = self.encode(values)?;
-            values.pop();
-            // Descending columns are stored complemented: their greater values come first.
-            range = range.intersect(&match (*lower != column.descending, inclusive) {
-                (true, true) => RowRange { start: key, end: None },
-                (true, false) => after(&key),
-                (false, true) => RowRange { start: Bytes::new(), end: prefix_end(&key) },
-                (false, false) => before(key),
-            });
-        }
-        Ok((!range.is_empty()).then_some(range))
-    }
-}
-
-fn before(key: Bytes) -> RowRange {
-    RowRange { start: Bytes::new(), end: Some(key) }
-}
-
-fn after(key: &[u8]) -> RowRange {
-    match prefix_end(key) {
-        Some(start) => RowRange { start, end: None },
-        // Nothing comes after a key of 0xff bytes only.
-        None => RowRange { start: Bytes::new(), end: Some(Bytes::new()) },
     }
 }
 
@@ -253,18 +188,9 @@ impl fmt::Display for KeyBounds {
                 }
             }
         }
-        if let Some(name) = self.names.get(self.equalities.len()) {
-            for limit in &self.limits {
-                and(f)?;
-                let sign = match (limit.lower, limit.inclusive) {
-                    (true, true) => ">=",
-                    (true, false) => ">",
-                    (false, true) => "<=",
-                    (false, false) => "<",
-                };
-                write!(f, "({name} {sign} {})", limit.value)?;
-            }
+        match self.names.get(self.equalities.len()) {
+            Some(name) => self.limits.describe(name, f, and),
+            None => Ok(()),
         }
-        Ok(())
     }
 }

@@ -3,14 +3,17 @@
 
 use super::key_tap::KeyTap;
 use super::leaf::{self, leaf_methods};
+use super::limits::{Limit, Limits};
 use super::output::ScanOutput;
 use super::range_reader::{ReadOptions, read_ranges};
 use super::slots::{Slots, StatementContext};
 use super::table_scan::TableScanExec;
+use super::value::{Fitted, Value};
 use super::{index_scan, point_get};
 use crate::catalog::IndexDescriptor;
 use crate::encoding::{KeyEncoder, table_prefix};
 use crate::error::Result;
+use crate::types::Datum;
 use bytes::Bytes;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::record_batch::RecordBatch;
@@ -31,14 +34,33 @@ use txn::OwnWrites;
 /// Keys read in one call to the store, at most.
 const KEYS_AT_ONCE: usize = 1024;
 
+/// Where the value of a key column comes from.
+#[derive(Clone, Debug)]
+pub enum LookupKey {
+    /// From the join: the tap's array at this position.
+    Joined(usize),
+    /// From a filter of the table.
+    Fixed(Value),
+}
+
+/// What is looked up in an index.
+#[derive(Clone, Debug)]
+pub struct LookupKeys {
+    /// Its leading columns.
+    pub columns: Vec<LookupKey>,
+    /// Bounds of the column behind them.
+    pub limits: Vec<Limit>,
+}
+
 /// Reads the rows that joined keys name.
 #[derive(Clone, Debug)]
 pub struct LookupScanExec {
     output: ScanOutput,
     index: Arc<IndexDescriptor>,
     encoder: Arc<KeyEncoder>,
-    /// For each leading key column of the index, which of the tap's arrays holds its values.
-    arrays: Vec<usize>,
+    /// The leading key columns of the index.
+    columns: Vec<LookupKey>,
+    limits: Limits,
     tap: Arc<KeyTap>,
     whole: Arc<dyn ExecutionPlan>,
     estimate: usize,
@@ -48,12 +70,13 @@ pub struct LookupScanExec {
 }
 
 impl LookupScanExec {
-    /// In place of `whole`, a full scan: by the leading columns of `index`, whose values are the
-    /// tap's arrays at `arrays`.
-    pub fn new(whole: &TableScanExec, index: &IndexDescriptor, arrays: Vec<usize>, tap: Arc<KeyTap>) -> Self {
+    /// In place of `whole`, a full scan below the filters that `keys` has values of: by the leading columns of `index`.
+    pub fn new(whole: &TableScanExec, index: &IndexDescriptor, keys: LookupKeys, tap: Arc<KeyTap>) -> Self {
         let output = whole.output().clone();
         let columns = super::access_path::key_columns(&output.table, index);
         let encoder = KeyEncoder::new(columns.into_iter().map(|(_, column)| column).collect());
+        let LookupKeys { columns, limits } = keys;
+        let limits = Limits::new(limits, encoder.columns().get(columns.len()).copied());
         // By the primary key, rows come in the order of the scan of the whole table, which may take its place.
         let ordering = if index.primary { output.ordering(index, &[], false) } else { vec![] };
         LookupScanExec {
@@ -61,7 +84,8 @@ impl LookupScanExec {
             output,
             index: Arc::new(index.clone()),
             encoder: Arc::new(encoder),
-            arrays,
+            columns,
+            limits,
             tap,
             estimate: whole.expected_rows(),
             whole: Arc::new(whole.clone()),
@@ -87,20 +111,59 @@ impl LookupScanExec {
         &self.index.name
     }
 
-    /// Names of the key columns looked up.
-    pub fn key_names(&self) -> Vec<String> {
-        let columns = self.index.columns.iter().take(self.arrays.len());
-        columns.filter_map(|key| Some(self.output.table.column(key.column)?.name.clone())).collect()
+    /// The key columns looked up, as a person reads it: names of those joined, and what filters say of others.
+    pub fn key_names(&self) -> String {
+        fmt::from_fn(|f| {
+            let mut first = true;
+            let mut comma =
+                |f: &mut fmt::Formatter<'_>| f.write_str(if std::mem::take(&mut first) { "" } else { ", " });
+            let mut names = self.index.columns.iter().map(|key| self.output.table.column(key.column));
+            for (source, column) in self.columns.iter().zip(&mut names) {
+                let name = column.map_or("", |column| column.name.as_str());
+                comma(f)?;
+                match source {
+                    LookupKey::Joined(_) => f.write_str(name)?,
+                    LookupKey::Fixed(value) => write!(f, "({name} = {value})")?,
+                }
+            }
+            match names.next().flatten() {
+                Some(column) => self.limits.describe(&column.name, f, comma),
+                None => Ok(()),
+            }
+        })
+        .to_string()
+    }
+
+    /// The values of the columns that filters fix; `None` when no row can have them.
+    fn fixed(&self, context: &StatementContext) -> Result<Option<Vec<Option<Datum>>>> {
+        let mut values = Vec::with_capacity(self.columns.len());
+        for column in &self.columns {
+            values.push(match column {
+                LookupKey::Joined(_) => None,
+                LookupKey::Fixed(value) => match value.evaluate(context)? {
+                    Fitted::Is(value) if !value.is_null() => Some(value),
+                    _ => return Ok(None),
+                },
+            });
+        }
+        Ok(Some(values))
     }
 
     /// The encoded keys, in order, each once.
-    fn keys(&self, batches: &[Vec<ArrayRef>]) -> Result<Vec<Bytes>> {
+    fn keys(&self, context: &StatementContext, batches: &[Vec<ArrayRef>]) -> Result<Vec<Bytes>> {
+        let Some(fixed) = self.fixed(context)? else { return Ok(vec![]) };
         let prefix = table_prefix(self.index.storage_id);
         let mut keys = Vec::new();
         for batch in batches {
-            let arrays: Vec<ArrayRef> =
-                self.arrays.iter().filter_map(|position| batch.get(*position).cloned()).collect();
-            let rows = arrays.first().map_or(0, |array| array.len());
+            let rows = batch.first().map_or(0, |array| array.len());
+            let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
+            for (column, value) in self.columns.iter().zip(&fixed) {
+                match (column, value) {
+                    (_, Some(value)) => arrays.push(value.to_array_of_size(rows)?),
+                    (LookupKey::Joined(position), None) => arrays.extend(batch.get(*position).cloned()),
+                    (LookupKey::Fixed(_), None) => {}
+                }
+            }
             for row in 0..rows {
                 // NULL joins with nothing.
                 if arrays.iter().any(|array| array.is_null(row)) {
@@ -126,11 +189,11 @@ impl LookupScanExec {
             let whole = self.whole.execute(0, task)?;
             return Ok(whole.map_err(crate::SqlError::from).boxed());
         };
-        let keys = self.keys(&batches)?;
+        let keys = self.keys(context, &batches)?;
         let own = OwnWrites::Before(context.command);
         let transaction = Arc::clone(&context.transaction);
         let output = self.output.clone();
-        let whole_key = self.arrays.len() == self.index.columns.len();
+        let whole_key = self.columns.len() == self.index.columns.len();
         if self.index.primary && whole_key {
             let chunks: Vec<Vec<Bytes>> = keys.chunks(KEYS_AT_ONCE).map(<[Bytes]>::to_vec).collect();
             let batches = stream::iter(chunks).then(move |keys| {
@@ -139,7 +202,10 @@ impl LookupScanExec {
             });
             return Ok(batches.boxed());
         }
-        let ranges = keys.into_iter().map(RowRange::prefix).collect();
+        let ranges: Vec<RowRange> = match self.limits.evaluate(context)? {
+            Some(limits) => keys.into_iter().filter_map(|key| limits.behind(key)).collect(),
+            None => vec![],
+        };
         let options = ReadOptions { reverse: false, fetch: None, own };
         let pairs = read_ranges(Arc::clone(&transaction), ranges, options);
         if self.index.primary {
@@ -170,7 +236,7 @@ impl LookupScanExec {
 
 impl DisplayAs for LookupScanExec {
     fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "LookupScanExec: {} on {} ({})", self.index_name(), self.table_name(), self.key_names().join(", "))
+        write!(f, "LookupScanExec: {} on {} ({})", self.index_name(), self.table_name(), self.key_names())
     }
 }
 

@@ -16,6 +16,7 @@ pub mod key_tap;
 pub mod lateral;
 pub mod leaf;
 pub mod limit;
+pub mod limits;
 pub mod lookup_scan;
 pub mod outer;
 pub mod output;

@@ -190,7 +190,7 @@ impl Table {
         parallelism: Parallelism,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let output = ScanOutput::new(Arc::clone(&self.table), positions)?;
-        let AccessPath { index, bounds, constants, .. } = path;
+        let AccessPath { index, bounds, constants, unused, remaining: _ } = path;
         let bounds = Arc::new(bounds);
         let slots = Arc::clone(&self.slots);
         let descriptor = index.and_then(|index| self.table.indexes.get(index));
@@ -212,7 +212,7 @@ impl Table {
                 let partitions = if large { parallelism.partitions.max(1) } else { 1 };
                 // What was written lately is not on the medium yet: few bytes say little.
                 let expected = expected_rows(&bounds, rows.max(LEAST_ROWS));
-                let scan = TableScanExec::new(output, bounds, constants, slots, partitions, expected);
+                let scan = TableScanExec::new(output, bounds, constants, slots, partitions, expected).knowing(unused);
                 Arc::new(if large { scan.large() } else { scan })
             }
         };

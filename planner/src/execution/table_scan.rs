@@ -1,6 +1,6 @@
 //! [`TableScanExec`]: reads a table's rows in the order of their keys: all, or ranges of the primary key.
 
-use super::access_path::key_columns;
+use super::access_path::{Saying, key_columns};
 use super::bounds::KeyBounds;
 use super::index_scan::{self, IndexScanExec};
 use super::leaf::{self, leaf_methods};
@@ -36,6 +36,7 @@ pub struct TableScanExec {
     fetch: Option<usize>,
     partitions: usize,
     estimate: usize,
+    unused: Arc<[(ColumnId, Saying)]>,
     large: bool,
     slots: Arc<Slots>,
     shares: Shares,
@@ -63,6 +64,7 @@ impl TableScanExec {
             fetch: None,
             partitions,
             estimate,
+            unused: Arc::default(),
             large: false,
             slots,
             shares: Arc::default(),
@@ -79,6 +81,17 @@ impl TableScanExec {
     ) -> Arc<PlanProperties> {
         let ordering = output.table.primary_key().map(|key| output.ordering(key, constants, reverse));
         leaf::properties(&output.schema, ordering.unwrap_or_default(), &output.positions(constants), partitions)
+    }
+
+    /// The same; the filters above it also say this of columns that the bounds do not have.
+    pub fn knowing(mut self, unused: Vec<(ColumnId, Saying)>) -> Self {
+        self.unused = unused.into();
+        self
+    }
+
+    /// What the filters above say of columns that the bounds do not have.
+    pub fn unused(&self) -> &[(ColumnId, Saying)] {
+        &self.unused
     }
 
     /// The same, known to read so much that it pays to read it in parallel.

@@ -132,7 +132,7 @@ fn scan(operator: &Arc<dyn ExecutionPlan>) -> Option<Line> {
     }
     if let Some(lookup) = operator.downcast_ref::<LookupScanExec>() {
         let text = format!("Index Lookup using {} on {}", lookup.index_name(), lookup.table_name());
-        let details = vec![format!("Lookup Keys: {}", lookup.key_names().join(", "))];
+        let details = vec![format!("Lookup Keys: {}", lookup.key_names())];
         return Some(line(text, operator, details));
     }
     if let Some(view) = operator.downcast_ref::<SystemViewExec>() {

@@ -54,6 +54,7 @@ pub fn literal(value: &ScalarValue) -> Option<String> {
     match value {
         ScalarValue::Binary(Some(bytes)) => Numeric::from_bytes(bytes).ok().map(|number| number.to_string()),
         ScalarValue::Utf8(Some(text)) => Some(format!("'{}'", text.replace('\'', "''"))),
+        ScalarValue::Date32(Some(_)) => Some(format!("'{value}'::date")),
         ScalarValue::Struct(_) => array(value).ok(),
         _ => None,
     }

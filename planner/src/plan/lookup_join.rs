@@ -1,12 +1,13 @@
 //! [`LookupJoin`]: makes hash joins look their probe side up by key.
 //!
 //! Where a hash join would scan a whole table to probe, and the join's columns are a key of the table or
-//! the beginning of one, the keys of the build side are noted and only rows with these keys are read. Too many
-//! keys, and the table is scanned after all: that is found out while the join runs, not guessed.
+//! the beginning of one (with columns that the table's filters fix between them, and a range of the next), the keys of the build
+//! side are noted and only rows with these keys are read. Too many keys, and the table is scanned after all: that is found out while the join runs, not guessed.
 
-use crate::catalog::{IndexDescriptor, IndexState, TableDescriptor};
+use crate::catalog::{ColumnId, IndexDescriptor, IndexState, TableDescriptor};
+use crate::execution::access_path::Saying;
 use crate::execution::key_tap::{KeyTap, KeyTapExec};
-use crate::execution::lookup_scan::LookupScanExec;
+use crate::execution::lookup_scan::{LookupKey, LookupKeys, LookupScanExec};
 use crate::execution::table_scan::TableScanExec;
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
@@ -101,12 +102,12 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>>
         })
         .collect();
     let table = &scan.output().table;
-    let Some((index, arrays)) = best_index(table, &names, scan) else { return Ok(None) };
+    let Some((index, looked_up)) = best_index(table, &names, scan) else { return Ok(None) };
     let most = (scan.expected_rows() / ROWS_PER_LOOKUP).clamp(ALWAYS_KEYS, MOST_KEYS);
     let tap = Arc::new(KeyTap::default());
     let keys: Vec<Arc<dyn PhysicalExpr>> = join.on().iter().map(|(left, _)| Arc::clone(left)).collect();
     let build = Arc::new(KeyTapExec::new(Arc::clone(join.left()), keys, most, Arc::clone(&tap)));
-    let lookup: Arc<dyn ExecutionPlan> = Arc::new(LookupScanExec::new(scan, index, arrays, tap));
+    let lookup: Arc<dyn ExecutionPlan> = Arc::new(LookupScanExec::new(scan, index, looked_up, tap));
     Ok(Some(vec![build, replace_scan(join.right(), &lookup)?]))
 }
 
@@ -157,31 +158,44 @@ fn replace_scan(plan: &Arc<dyn ExecutionPlan>, scan: &Arc<dyn ExecutionPlan>) ->
     }
 }
 
-/// The index whose leading columns the join's keys are: the primary key or a unique index in full,
-/// else the longest beginning. Answers, for each of these columns, which join key it is.
+/// The index whose leading columns are the join's keys or fixed by filters: the primary key or a unique index in full,
+/// else the longest beginning. Answers where the values of these columns come from.
 fn best_index<'a>(
     table: &'a TableDescriptor,
     names: &[Option<String>],
     scan: &TableScanExec,
-) -> Option<(&'a IndexDescriptor, Vec<usize>)> {
+) -> Option<(&'a IndexDescriptor, LookupKeys)> {
+    let says = |column: ColumnId| {
+        scan.unused().iter().filter(move |(said_of, _)| *said_of == column).map(|(_, saying)| saying.clone())
+    };
     table
         .indexes
         .iter()
         .filter(|index| index.primary || index.state == IndexState::Public && index.predicate.is_none())
         .filter_map(|index| {
-            let arrays: Vec<usize> = index
-                .columns
-                .iter()
-                .map_while(|key| {
-                    let column = table.column(key.column)?;
-                    names.iter().position(|name| name.as_ref() == Some(&column.name))
+            let known = index.columns.iter().map_while(|key| {
+                let column = table.column(key.column)?;
+                let joined = names.iter().position(|name| name.as_ref() == Some(&column.name)).map(LookupKey::Joined);
+                joined.or_else(|| {
+                    says(key.column).find_map(|saying| match saying {
+                        Saying::Is(value) => Some(LookupKey::Fixed(value)),
+                        Saying::Within(_) => None,
+                    })
                 })
-                .collect();
-            (!arrays.is_empty()).then_some((index, arrays))
+            });
+            let columns: Vec<LookupKey> = known.collect();
+            let next = index.columns.get(columns.len());
+            let limits = next.into_iter().flat_map(|key| says(key.column)).filter_map(|saying| match saying {
+                Saying::Within(limit) => Some(limit),
+                Saying::Is(_) => None,
+            });
+            let joins = columns.iter().any(|key| matches!(key, LookupKey::Joined(_)));
+            joins.then(|| (index, LookupKeys { limits: limits.collect(), columns }))
         })
-        .max_by_key(|(index, arrays)| {
-            let whole = arrays.len() == index.columns.len();
+        .max_by_key(|(index, keys)| {
+            let whole = keys.columns.len() == index.columns.len();
             let covers = index.primary || crate::execution::index_scan::covers(scan.output(), index);
-            (whole && (index.primary || index.unique), arrays.len(), covers, index.primary)
+            let length = (keys.columns.len(), keys.limits.len().min(2));
+            (whole && (index.primary || index.unique), length, covers, index.primary)
         })
 }

@@ -3,6 +3,7 @@
 mod consistency;
 mod copy;
 mod foreign_keys;
+mod lookups;
 mod notifications;
 mod series;
 mod settings;

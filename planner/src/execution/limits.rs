@@ -1,0 +1,133 @@
+//! [`Limits`]: a range of one key column, behind columns whose values are known.
+//!
+//! Computed once for a scan, it narrows any prefix of a key. A comparison with NULL is true of no row, so it leaves
+//! nothing. Must not know where the prefixes come from.
+
+use super::slots::StatementContext;
+use super::value::{Fitted, Value};
+use crate::encoding::{KeyColumn, KeyEncoder};
+use crate::error::{Result, SqlError};
+use crate::types::Datum;
+use bytes::Bytes;
+use std::fmt;
+use storage::{RowRange, prefix_end};
+
+/// A bound of the column.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    /// The bounding value.
+    pub value: Value,
+    /// Whether it is a lower bound.
+    pub lower: bool,
+    /// Whether the value itself is inside.
+    pub inclusive: bool,
+}
+
+/// What the filters say of a key column that no equality fixes.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    limits: Vec<Limit>,
+    column: Option<KeyColumn>,
+}
+
+/// A bound as the piece of a key that its value is.
+#[derive(Debug)]
+struct Edge {
+    piece: Vec<u8>,
+    /// Whether keys before it are out; else those behind it are.
+    lower: bool,
+    inclusive: bool,
+}
+
+/// [`Limits`] whose values are known.
+#[derive(Debug)]
+pub struct LimitedKeys {
+    edges: Vec<Edge>,
+}
+
+impl Limits {
+    /// `limits` of `column`, the key column behind the known ones; without limits it need not be there.
+    pub fn new(limits: Vec<Limit>, column: Option<KeyColumn>) -> Limits {
+        Limits { limits, column }
+    }
+
+    /// Whether nothing is bounded.
+    pub fn is_empty(&self) -> bool {
+        self.limits.is_empty()
+    }
+
+    /// Computes the values. `None`: no key is within.
+    pub fn evaluate(&self, context: &StatementContext) -> Result<Option<LimitedKeys>> {
+        let mut edges = Vec::with_capacity(self.limits.len() + 1);
+        if self.limits.is_empty() {
+            return Ok(Some(LimitedKeys { edges }));
+        }
+        let column = self.column.ok_or_else(|| SqlError::internal("a range behind the last key column"))?;
+        let encoder = KeyEncoder::new(vec![column]);
+        let piece = |datum: &Datum| -> Result<Vec<u8>> {
+            let mut piece = Vec::new();
+            encoder.encode_datums(std::slice::from_ref(datum), &mut piece)?;
+            Ok(piece)
+        };
+        // NULLs are left out: they stand at one end of the range.
+        let null = piece(&Datum::try_new_null(&column.ty.arrow())?)?;
+        edges.push(Edge { piece: null, lower: column.nulls_first, inclusive: false });
+        for limit in &self.limits {
+            let value = match (limit.value.evaluate(context)?, limit.lower) {
+                (Fitted::Is(value), _) if value.is_null() => return Ok(None),
+                (Fitted::Is(value), _) => value,
+                (Fitted::Below, true) | (Fitted::Above, false) => continue,
+                (Fitted::Below, false) | (Fitted::Above, true) => return Ok(None),
+            };
+            // Descending columns are stored complemented: their greater values come first.
+            let lower = limit.lower != column.descending;
+            edges.push(Edge { piece: piece(&value)?, lower, inclusive: limit.inclusive });
+        }
+        Ok(Some(LimitedKeys { edges }))
+    }
+
+    /// As a person reads it: what it says of a column with this name, each after `and` was called.
+    pub fn describe(
+        &self,
+        name: &str,
+        f: &mut fmt::Formatter<'_>,
+        mut and: impl FnMut(&mut fmt::Formatter<'_>) -> fmt::Result,
+    ) -> fmt::Result {
+        for limit in &self.limits {
+            and(f)?;
+            let sign = match (limit.lower, limit.inclusive) {
+                (true, true) => ">=",
+                (true, false) => ">",
+                (false, true) => "<=",
+                (false, false) => "<",
+            };
+            write!(f, "({name} {sign} {})", limit.value)?;
+        }
+        Ok(())
+    }
+}
+
+impl LimitedKeys {
+    /// The keys behind `prefix` that are within; `None` when there can be none.
+    pub fn behind(&self, prefix: Bytes) -> Option<RowRange> {
+        let mut range = RowRange::prefix(prefix.clone());
+        for edge in &self.edges {
+            let key = Bytes::from([prefix.as_ref(), &edge.piece].concat());
+            range = range.intersect(&match (edge.lower, edge.inclusive) {
+                (true, true) => RowRange { start: key, end: None },
+                (true, false) => after(&key),
+                (false, true) => RowRange { start: Bytes::new(), end: prefix_end(&key) },
+                (false, false) => RowRange { start: Bytes::new(), end: Some(key) },
+            });
+        }
+        (!range.is_empty()).then_some(range)
+    }
+}
+
+fn after(key: &[u8]) -> RowRange {
+    match prefix_end(key) {
+        Some(start) => RowRange { start, end: None },
+        // Nothing comes after a key of 0xff bytes only.
+        None => RowRange { start: Bytes::new(), end: Some(Bytes::new()) },
+    }
+}

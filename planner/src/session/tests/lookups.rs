@@ -1,0 +1,101 @@
+//! Joins that look their rows up by key: which columns they use, and that they find what a scan finds.
+
+use super::*;
+
+async fn quotes() -> Client {
+    let mut c = client().await;
+    c.run("CREATE TABLE share (symbol text PRIMARY KEY, owner int)").await;
+    c.run("CREATE TABLE quote (symbol text, day date, grade int, price numeric, PRIMARY KEY (symbol, day))").await;
+    c.run("CREATE INDEX quote_grade ON quote (grade DESC, symbol, price)").await;
+    c.run("INSERT INTO share SELECT 'S' || i, i % 7 FROM generate_series(1, 40) i").await;
+    c.run(
+        "INSERT INTO quote SELECT 'S' || i, date '2020-01-01' + d, nullif((i + d) % 5, 4), (i * d % 9) + 0.50
+            FROM generate_series(1, 40) i, generate_series(0, 29) d",
+    )
+    .await;
+    c
+}
+
+/// Where `=` of the join is this, nothing can be looked up.
+const HIDDEN: &str = "|| '' =";
+
+/// The line of the plan that tells what is looked up, when anything is; and the number of keys read.
+async fn looked_up(c: &mut Client, sql: &str) -> (Option<String>, u64) {
+    let plan = c.rows(&format!("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {sql}")).await;
+    let line = plan.iter().find_map(|line| line.trim().strip_prefix("Lookup Keys: ").map(str::to_owned));
+    let counted = |line: &String| line.split("keys read=").nth(1)?.split([' ', ',']).next()?.parse().ok();
+    (line, plan.iter().find_map(counted).unwrap_or_else(|| panic!("{plan:?}")))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn joins_use_what_filters_say_of_the_next_columns() {
+    let mut c = quotes().await;
+    let shares = 40;
+    for (condition, keys, of_quotes) in [
+        ("true", "symbol", 180),
+        ("day = '2020-01-05'", "symbol, (day = '2020-01-05'::date)", 6),
+        (
+            "day > '2020-01-05' AND day <= '2020-01-08'",
+            "symbol, (day > '2020-01-05'::date), (day <= '2020-01-08'::date)",
+            18,
+        ),
+        ("day > '2020-01-28'", "symbol, (day > '2020-01-28'::date)", 12),
+    ] {
+        let sql = format!(
+            "SELECT s.symbol, day, price FROM share s JOIN quote q ON q.symbol = s.symbol WHERE owner = 3 AND {condition} ORDER BY 1, 2"
+        );
+        let (line, read) = looked_up(&mut c, &sql).await;
+        assert_eq!(line.as_deref(), Some(keys), "{sql}");
+        assert_eq!(read, shares + of_quotes, "{sql}");
+        let scanned = sql.replace("q.symbol =", &format!("q.symbol {HIDDEN}"));
+        assert_eq!(c.rows(&sql).await, c.rows(&scanned).await, "{sql}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn values_that_no_key_can_have_find_nothing() {
+    let mut c = quotes().await;
+    c.run("CREATE TABLE small (symbol text, code smallint, PRIMARY KEY (symbol, code))").await;
+    c.run("INSERT INTO small SELECT 'S' || i, i FROM generate_series(1, 40) i").await;
+    for (condition, rows) in [
+        ("code = 100000", 0),
+        ("code < 100000", 40),
+        ("code > -100000 AND code <= 3", 3),
+        ("code > 100000", 0),
+        ("code = 7::bigint", 1),
+    ] {
+        let sql = format!("SELECT count(*) FROM share s JOIN small USING (symbol) WHERE {condition}");
+        assert_eq!(c.value(&sql).await, rows.to_string(), "{sql}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn prepared_lookups_take_other_values() {
+    let mut c = quotes().await;
+    let sql = "SELECT count(*) FROM share s JOIN quote q ON q.symbol = s.symbol
+        WHERE owner = $1 AND day >= $2::date AND day < $3::date";
+    let statement = c.session.parse(sql).unwrap().pop().unwrap();
+    let prepared = c.session.prepare(statement, &[]).await.unwrap();
+    let day = |day: i32| Datum::Date32(Some(18262 + day));
+    for (owner, from, to, expected) in [(1, 0, 30, 180), (5, 3, 5, 12), (6, 29, 40, 5), (0, 5, 5, 0), (9, 0, 30, 0)] {
+        let values = vec![Datum::Int32(Some(owner)), day(from), day(to)];
+        let rows = c.run_prepared(&prepared, values, "").await.unwrap().rows;
+        assert_eq!(rows.concat(), [expected.to_string()], "{owner} {from} {to}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_column_between_may_be_fixed_or_joined() {
+    let mut c = quotes().await;
+    c.run("CREATE TABLE wanted (grade int, price numeric)").await;
+    c.run("INSERT INTO wanted VALUES (1, 3.5), (2, 0.50), (NULL, 1.5), (3, 7)").await;
+    for condition in
+        ["q.symbol = 'S3'", "q.symbol > 'S3' AND q.symbol < 'S32'", "q.symbol = 'S3' AND day > '2020-01-10'"]
+    {
+        let sql = format!(
+            "SELECT q.symbol, day, q.price FROM wanted w JOIN quote q ON q.grade = w.grade AND q.price = w.price WHERE {condition} ORDER BY 1, 2"
+        );
+        let scanned = sql.replace("q.grade =", "q.grade + 0 =").replace("q.price =", "q.price + 0 =");
+        assert_eq!(c.rows(&sql).await, c.rows(&scanned).await, "{sql}");
+    }
+}
