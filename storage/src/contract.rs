@@ -323,7 +323,7 @@ pub struct CommitCell {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadCondition {
     /// What was read, in order; the ranges do not touch.
-    pub ranges: Vec<RowRange>,
+    pub ranges: Arc<[RowRange]>,
     /// Writes at or below this published timestamp do not count: the reader's snapshot_ts.
     pub none_after: Timestamp,
     /// Whether locks of these classes count as writes that are still to come, but for those at one timestamp.

@@ -37,8 +37,7 @@ impl CommitJob {
             self.prewrite_wave(&progress).await?;
             progress.pass(self.store.fail_points(), failpoint::AFTER_PREWRITE).await?;
             let commit_ts = self.fresh_ts().await?;
-            self.check_unchanged(commit_ts).await?;
-            self.validate_reads(&Snapshot::of_rows(commit_ts)).await?;
+            self.validate(commit_ts).await?;
             Ok(commit_ts)
         };
         let locked = match early {
@@ -99,6 +98,12 @@ impl CommitJob {
         }
     }
 
+    /// Looks whether what has to be as it was is so, up to `commit_ts`, which was taken before.
+    async fn validate(&self, commit_ts: Timestamp) -> Result<()> {
+        self.check_unchanged(commit_ts).await?;
+        self.validate_reads(&Snapshot::of_rows(commit_ts)).await
+    }
+
     /// Looks whether the keys that had to stay unchanged did, up to `commit_ts`, which was taken before: who is not
     /// seen to change them now will do so above. Leaves nothing there, so that a key of which all depend is not
     /// written by all. Errors: one has changed, or is being changed by somebody who lives on.
@@ -149,15 +154,12 @@ impl CommitJob {
             if commit_ts < lock.min_commit_ts {
                 // Ahead of the oracle when many readers push: none of those that come meanwhile needs to.
                 commit_ts = self.fresh_ts().await?.max(lock.min_commit_ts);
-                self.check_unchanged(commit_ts).await?;
-                if self.reads.is_some() {
-                    // Two that read what the other writes could push each other for ever.
-                    pushed += 1;
-                    if pushed > PUSHES {
-                        return Err(self.conflict(&self.primary, ConflictKind::Lock, lock.min_commit_ts));
-                    }
-                    self.validate_reads(&Snapshot::of_rows(commit_ts)).await?;
+                // Two that read what the other writes could push each other for ever.
+                pushed += 1;
+                if self.reads.is_some() && pushed > PUSHES {
+                    return Err(self.conflict(&self.primary, ConflictKind::Lock, lock.min_commit_ts));
                 }
+                self.validate(commit_ts).await?;
             }
             store.fail_points().pass(failpoint::BEFORE_COMMIT_PRIMARY).await?;
             self.first_snapshot.check_age(store)?;

@@ -51,7 +51,7 @@ pub(crate) struct CommitJob {
     /// Since when what commands wrote must be unchanged, where statements have snapshots of their own.
     pub(crate) bases: Vec<(CommandNumber, Timestamp)>,
     /// What was read, where nobody else may have written to it since; in order, and the ranges do not touch.
-    pub(crate) reads: Option<Vec<RowRange>>,
+    pub(crate) reads: Option<Arc<[RowRange]>>,
     /// Ranges whose keys nobody else knows.
     pub(crate) fresh: Vec<RowRange>,
     pub(crate) durable: bool,

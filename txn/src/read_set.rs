@@ -2,8 +2,8 @@
 //! keys, to be validated at COMMIT (protocol.md, section 8). Must not know tables.
 //!
 //! Keys that were looked for and not found are in it, and so are the gaps between the rows that a scan returned: that is what
-//! keeps phantoms out. Bounded: a set that outgrows its memory widens. Neighbours grow together, those first whose keys
-//! have most in common, until ranges of a table are one; so precision is lost, never a read.
+//! keeps phantoms out. Bounded: a set that outgrows its memory widens. The half of the neighbours whose keys have most in
+//! common grow together, and again until it fits; so precision is lost, never a read.
 
 use crate::scan::successor;
 use bytes::Bytes;

@@ -216,7 +216,10 @@ impl Transaction {
         let snapshot = Arc::new(self.shared.store.take_snapshot(self.shared.options.as_of).await?);
         if self.isolation() == Isolation::ReadCommitted {
             self.shared.row_locks.reads_at(self.command(), snapshot.ts());
-            self.shared.first_snapshot.lock().get_or_insert_with(|| snapshot.clone());
+            // Elsewhere it is not held: old versions need not stay for it.
+            if !self.shared.store.has_one_log() {
+                self.shared.first_snapshot.lock().get_or_insert_with(|| snapshot.clone());
+            }
         }
         let mut slot = self.snapshot.write();
         if self.shared.state.read().ended {
@@ -441,6 +444,7 @@ impl Transaction {
         *self.snapshot.write() = None;
         let mut buffer = std::mem::replace(&mut *shared.buffer.write(), Buffer::new(usize::MAX, None));
         if buffer.is_empty() && start_ts.is_none() {
+            shared.let_go();
             return Ok(snapshot.ts());
         }
         if let Some(start_ts) = start_ts {
@@ -465,7 +469,7 @@ impl Transaction {
         if let Some(first) = shared.first_snapshot.lock().take() {
             job.first_snapshot = first;
         }
-        job.reads = shared.reads.as_ref().map(ReadSet::ranges);
+        job.reads = shared.reads.as_ref().map(|reads| reads.ranges().into());
         if by_row {
             job.fresh = self.fresh();
         }
@@ -473,7 +477,7 @@ impl Transaction {
             early.hand_over(&mut job);
         }
         let result = job.run().await;
-        *shared.validator.lock() = None;
+        shared.let_go();
         // On one log nobody can tell before a restart how it ended.
         if matches!(result, Err(TxnError::Undetermined { .. })) && !by_row {
             shared.undetermined.store(true, Ordering::SeqCst);
@@ -491,6 +495,7 @@ impl Transaction {
             state.start_ts
         };
         *self.snapshot.write() = None;
+        self.shared.let_go();
         self.shared.row_locks.end(&self.shared.store.locks);
         let buffer = std::mem::replace(&mut *self.shared.buffer.write(), Buffer::new(usize::MAX, None));
         self.forget(start_ts);
@@ -543,6 +548,13 @@ impl Transaction {
 }
 
 impl Shared {
+    /// Stops to hold what others keep for it: old versions, and the record of newer writes. A session may keep a
+    /// transaction that is over.
+    fn let_go(&self) {
+        *self.first_snapshot.lock() = None;
+        *self.validator.lock() = None;
+    }
+
     fn forget(&self, start_ts: Option<Timestamp>) {
         if let Some(start_ts) = start_ts {
             self.store.identified.lock().remove(&start_ts);

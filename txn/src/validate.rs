@@ -26,7 +26,7 @@ impl CommitJob {
         let locks = TimestampRange::up_to(up_to.ts());
         let filter = ReadFilter::new().with(Family::Lock, locks, usize::MAX).with(Family::Write, since, 1);
         let mut keys = Vec::new();
-        for range in reads {
+        for range in reads.iter() {
             if is_one_key(range) {
                 keys.push(range.start.clone());
                 continue;

@@ -167,16 +167,7 @@ impl Binder<'_> {
                 let name = fold(&alias.name);
                 let mut columns = source.scope.visible;
                 rename(&name, &mut columns, Some(alias))?;
-                let relation = ScopeRelation {
-                    scalar: false,
-                    name,
-                    schema: None,
-                    columns,
-                    table: None,
-                    row_of: 0,
-                    key: None,
-                    keys: Vec::new(),
-                };
+                let relation = ScopeRelation::of_columns(name, columns);
                 Ok(Source::of(source.plan, relation, parent))
             }
             other => match table_function(other)? {
@@ -279,8 +270,7 @@ impl Binder<'_> {
         let mut columns = bound.columns;
         let keys = self.strip_hidden(&mut columns);
         rename(&name, &mut columns, alias)?;
-        let relation =
-            ScopeRelation { scalar: false, name, schema: None, columns, table: None, row_of: 0, key: None, keys };
+        let relation = ScopeRelation { keys, ..ScopeRelation::of_columns(name, columns) };
         Ok(Source::of(bound.plan, relation, parent))
     }
 
@@ -454,16 +444,7 @@ impl Binder<'_> {
         };
         rename(&shown, &mut columns, function.alias)?;
         let function_scalar = columns.len() == 1 && RecordSource::named(&function.name).is_none();
-        let relation = ScopeRelation {
-            scalar: function_scalar,
-            name: shown,
-            schema: None,
-            columns,
-            table: None,
-            row_of: 0,
-            key: None,
-            keys: Vec::new(),
-        };
+        let relation = ScopeRelation { scalar: function_scalar, ..ScopeRelation::of_columns(shown, columns) };
         Ok(Source::of(plan, relation, parent))
     }
 }

@@ -126,16 +126,7 @@ impl Binder<'_> {
                         return Err(SqlError::new(state::DUPLICATE_ALIAS, message));
                     }
                     let columns = source.scope.visible.iter().take(names.len()).cloned().collect();
-                    let relation = ScopeRelation {
-                        scalar: false,
-                        name,
-                        schema: None,
-                        columns,
-                        table: None,
-                        row_of: 0,
-                        key: None,
-                        keys: Vec::new(),
-                    };
+                    let relation = ScopeRelation::of_columns(name, columns);
                     source.scope.relations.push(relation);
                 }
                 Ok(source)

@@ -47,16 +47,7 @@ impl Binder<'_> {
         let plan = LogicalPlanBuilder::from(left.plan).project(exprs)?.build()?;
         let mut scope = left.scope;
         scope.visible.extend(columns.iter().cloned());
-        scope.relations.push(ScopeRelation {
-            scalar: false,
-            name,
-            schema: None,
-            columns,
-            table: None,
-            row_of: 0,
-            key: None,
-            keys: Vec::new(),
-        });
+        scope.relations.push(ScopeRelation::of_columns(name, columns));
         scope.schema = Some(plan.schema().clone());
         Ok(Source { plan, scope })
     }

@@ -54,6 +54,14 @@ pub struct ScopeRelation {
     pub keys: Vec<HiddenKey>,
 }
 
+impl ScopeRelation {
+    /// Of columns alone: no table stands behind it.
+    pub fn of_columns(name: String, columns: Vec<ScopeColumn>) -> ScopeRelation {
+        let (schema, table, key, keys) = (None, None, None, Vec::new());
+        ScopeRelation { scalar: false, name, schema, columns, table, row_of: 0, key, keys }
+    }
+}
+
 /// What can be seen.
 #[derive(Clone, Debug, Default)]
 pub struct Scope<'p> {

@@ -63,17 +63,7 @@ impl ColumnBuilder {
                 | BaseType::Enum(_)
                 | BaseType::Time
                 | BaseType::Oid
-                | BaseType::Regclass
-                | BaseType::Regtype
-                | BaseType::Regproc
-                | BaseType::Regprocedure
-                | BaseType::Regoper
-                | BaseType::Regoperator
-                | BaseType::Regrole
-                | BaseType::Regnamespace
-                | BaseType::Regcollation
-                | BaseType::Regconfig
-                | BaseType::Regdictionary
+                | crate::object_name_type!()
                 | BaseType::Xid
                 | BaseType::Cid
                 | BaseType::Xid8

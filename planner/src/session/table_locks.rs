@@ -100,16 +100,7 @@ mod tests {
 
     #[test]
     fn modes_exclude_each_other_mutually_and_as_the_manual_says() {
-        let all = [
-            M::AccessShare,
-            M::RowShare,
-            M::RowExclusive,
-            M::ShareUpdateExclusive,
-            M::Share,
-            M::ShareRowExclusive,
-            M::Exclusive,
-            M::AccessExclusive,
-        ];
+        let all = M::ALL;
         // Table 13.2, a row for each mode.
         let manual = ["       X", "      XX", "    XXXX", "   XXXXX", "  XX XXX", "  XXXXXX", " XXXXXXX", "XXXXXXXX"];
         let text = |mode: M| -> String {

@@ -45,6 +45,24 @@ pub mod value;
 
 pub use named::{system_type, type_named};
 
+/// A pattern of [`BaseType`]: the types whose values are OIDs that are written as names, `regclass` and its kin.
+#[macro_export]
+macro_rules! object_name_type {
+    () => {
+        $crate::types::BaseType::Regclass
+            | $crate::types::BaseType::Regtype
+            | $crate::types::BaseType::Regproc
+            | $crate::types::BaseType::Regprocedure
+            | $crate::types::BaseType::Regoper
+            | $crate::types::BaseType::Regoperator
+            | $crate::types::BaseType::Regrole
+            | $crate::types::BaseType::Regnamespace
+            | $crate::types::BaseType::Regcollation
+            | $crate::types::BaseType::Regconfig
+            | $crate::types::BaseType::Regdictionary
+    };
+}
+
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
 
 /// A value: DataFusion's scalar, in the Arrow form of its type.
@@ -197,18 +215,7 @@ impl SqlType {
             BaseType::Int2 => DataType::Int16,
             BaseType::Int4 => DataType::Int32,
             BaseType::Int8 | BaseType::Time | BaseType::Oid | BaseType::Enum(_) => DataType::Int64,
-            BaseType::Xid | BaseType::Cid | BaseType::Xid8 | BaseType::Tid => DataType::Int64,
-            BaseType::Regclass
-            | BaseType::Regtype
-            | BaseType::Regproc
-            | BaseType::Regprocedure
-            | BaseType::Regoper
-            | BaseType::Regoperator
-            | BaseType::Regrole
-            | BaseType::Regnamespace
-            | BaseType::Regcollation
-            | BaseType::Regconfig
-            | BaseType::Regdictionary => DataType::Int64,
+            BaseType::Xid | BaseType::Cid | BaseType::Xid8 | BaseType::Tid | object_name_type!() => DataType::Int64,
             BaseType::Float4 => DataType::Float32,
             BaseType::Float8 => DataType::Float64,
             BaseType::Numeric | BaseType::Interval | BaseType::Timetz => DataType::Binary,
@@ -408,17 +415,7 @@ impl SqlType {
             | BaseType::Float4
             | BaseType::Date
             | BaseType::Oid
-            | BaseType::Regclass
-            | BaseType::Regtype
-            | BaseType::Regproc
-            | BaseType::Regprocedure
-            | BaseType::Regoper
-            | BaseType::Regoperator
-            | BaseType::Regrole
-            | BaseType::Regnamespace
-            | BaseType::Regcollation
-            | BaseType::Regconfig
-            | BaseType::Regdictionary
+            | object_name_type!()
             | BaseType::Xid
             | BaseType::Cid
             | BaseType::Enum(_)
@@ -540,20 +537,7 @@ pub fn make_numeric_modifier(precision: i32, scale: i32) -> i32 {
 impl BaseType {
     /// Whether values are OIDs that are written as names: `regclass` and its kin.
     pub const fn is_object_name(self) -> bool {
-        matches!(
-            self,
-            BaseType::Regclass
-                | BaseType::Regtype
-                | BaseType::Regproc
-                | BaseType::Regprocedure
-                | BaseType::Regoper
-                | BaseType::Regoperator
-                | BaseType::Regrole
-                | BaseType::Regnamespace
-                | BaseType::Regcollation
-                | BaseType::Regconfig
-                | BaseType::Regdictionary
-        )
+        matches!(self, object_name_type!())
     }
     /// Whether values are OIDs: `oid`, `regclass` and its kin.
     pub const fn is_oid(self) -> bool {

@@ -43,20 +43,7 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, out: &mut BytesMut) -> 
         BaseType::Int2 => out.put_i16(cast::<Int16Array>(array, ty)?.value(row)),
         BaseType::Int4 => out.put_i32(cast::<Int32Array>(array, ty)?.value(row)),
         BaseType::Int8 => out.put_i64(cast::<Int64Array>(array, ty)?.value(row)),
-        BaseType::Oid
-        | BaseType::Regclass
-        | BaseType::Regtype
-        | BaseType::Regproc
-        | BaseType::Regprocedure
-        | BaseType::Regoper
-        | BaseType::Regoperator
-        | BaseType::Regrole
-        | BaseType::Regnamespace
-        | BaseType::Regcollation
-        | BaseType::Regconfig
-        | BaseType::Regdictionary
-        | BaseType::Xid
-        | BaseType::Cid => {
+        BaseType::Oid | planner::object_name_type!() | BaseType::Xid | BaseType::Cid => {
             let oid = cast::<Int64Array>(array, ty)?.value(row);
             out.put_u32(u32::try_from(oid).map_err(|_| SqlError::internal(format!("OID {oid} out of range")))?);
         }
@@ -175,20 +162,9 @@ pub fn read(ty: SqlType, bytes: &Bytes) -> Result<Datum> {
         BaseType::Int8 => Datum::Int64(Some(i64::from_be_bytes(fixed(bytes)?))),
         BaseType::Xid8 => Datum::Int64(Some(place::xid8_value(u64::from_be_bytes(fixed(bytes)?)))),
         BaseType::Tid => Datum::Int64(Some(place::tid_of_wire(fixed(bytes)?))),
-        BaseType::Oid
-        | BaseType::Regclass
-        | BaseType::Regtype
-        | BaseType::Regproc
-        | BaseType::Regprocedure
-        | BaseType::Regoper
-        | BaseType::Regoperator
-        | BaseType::Regrole
-        | BaseType::Regnamespace
-        | BaseType::Regcollation
-        | BaseType::Regconfig
-        | BaseType::Regdictionary
-        | BaseType::Xid
-        | BaseType::Cid => Datum::Int64(Some(i64::from(u32::from_be_bytes(fixed(bytes)?)))),
+        BaseType::Oid | planner::object_name_type!() | BaseType::Xid | BaseType::Cid => {
+            Datum::Int64(Some(i64::from(u32::from_be_bytes(fixed(bytes)?))))
+        }
         BaseType::Float4 => Datum::Float32(Some(f32::from_be_bytes(fixed(bytes)?))),
         BaseType::Float8 => Datum::Float64(Some(f64::from_be_bytes(fixed(bytes)?))),
         BaseType::Numeric => Datum::Binary(Some(Numeric::from_wire(bytes)?.apply_modifier(ty.modifier)?.to_bytes())),

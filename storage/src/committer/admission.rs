@@ -200,7 +200,7 @@ impl<'a, R: VersionReader> Admission<'a, R> {
             }
         }
         let mut held = None;
-        for range in &reads.ranges {
+        for range in reads.ranges.iter() {
             self.reader.rows(range, Family::Lock, &mut |key, timestamp, value| {
                 if counts(timestamp, value) {
                     held = Some(lock(key, timestamp));

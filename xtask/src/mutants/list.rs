@@ -133,8 +133,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "commit_ts taken before the locks",
         file: "txn/src/by_row.rs",
-        original: "let commit_ts = self.fresh_ts().await?;\n            self.check",
-        broken: "let commit_ts = self.start_ts.next();\n            self.check",
+        original: "let commit_ts = self.fresh_ts().await?;\n            self.validate",
+        broken: "let commit_ts = self.start_ts.next();\n            self.validate",
         tests: &["-p", "percosql-txn", "--lib", "commit_ts_lies_above_every_snapshot"],
     },
     Mutant {
@@ -245,7 +245,7 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "unchanged key looked at before commit_ts was moved",
         file: "txn/src/by_row.rs",
-        original: "                self.check_unchanged(commit_ts).await?;\n",
+        original: "                self.validate(commit_ts).await?;\n",
         broken: "",
         tests: &["-p", "percosql-txn", "--lib", "a_descriptor_that_changes_before_a_pushed_commit"],
     },
@@ -581,8 +581,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "over rows what was read is not validated",
         file: "txn/src/by_row.rs",
-        original: "            self.validate_reads(&Snapshot::of_rows(commit_ts)).await?;\n            Ok(commit_ts)",
-        broken: "            Ok(commit_ts)",
+        original: "self.validate_reads(&Snapshot::of_rows(commit_ts)).await",
+        broken: "Ok(())",
         tests: &["-p", "percosql-txn", "--lib", "tests::serializable"],
     },
     Mutant {

@@ -366,6 +366,17 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// `FROM from FOR length)`: the end of OVERLAY and SUBSTRING.
+    fn from_and_for(&mut self, from: &Node, rest: &[Node]) {
+        self.push(" FROM ");
+        self.node(from, false);
+        if let [length] = rest {
+            self.push(" FOR ");
+            self.node(length, false);
+        }
+        self.push(")");
+    }
+
     /// A call in the words of the standard; `None`, and nothing written, where it has none for these arguments.
     fn standard(&mut self, syntax: Syntax, args: &[Node], node: &Node) -> Option<()> {
         let word = |arg: Option<&Node>| match arg {
@@ -410,13 +421,7 @@ impl<'a> Printer<'a> {
                 self.node(text, false);
                 self.push(" PLACING ");
                 self.node(placing, false);
-                self.push(" FROM ");
-                self.node(from, false);
-                if let [length] = rest {
-                    self.push(" FOR ");
-                    self.node(length, false);
-                }
-                self.push(")");
+                self.from_and_for(from, rest);
             }
             (Syntax::Position, [whole, text]) => {
                 self.push("POSITION((");
@@ -428,13 +433,7 @@ impl<'a> Printer<'a> {
             (Syntax::Substring, [text, from, rest @ ..]) => {
                 self.push("SUBSTRING(");
                 self.node(text, false);
-                self.push(" FROM ");
-                self.node(from, false);
-                if let [length] = rest {
-                    self.push(" FOR ");
-                    self.node(length, false);
-                }
-                self.push(")");
+                self.from_and_for(from, rest);
             }
             (Syntax::TrimBoth | Syntax::TrimLeading | Syntax::TrimTrailing, [text, what @ ..]) => {
                 self.push(match syntax {

@@ -239,17 +239,7 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
         }
         BaseType::Enum(ty) => ScalarValue::Int64(Some(ty.value(text)?)),
         BaseType::Uuid => ScalarValue::FixedSizeBinary(16, Some(parse_uuid(text)?.to_vec())),
-        BaseType::Regclass
-        | BaseType::Regtype
-        | BaseType::Regproc
-        | BaseType::Regprocedure
-        | BaseType::Regoper
-        | BaseType::Regoperator
-        | BaseType::Regrole
-        | BaseType::Regnamespace
-        | BaseType::Regcollation
-        | BaseType::Regconfig
-        | BaseType::Regdictionary => {
+        crate::object_name_type!() => {
             let catalog = context.catalog;
             ScalarValue::Int64(Some(object_names::read(ty.base, text, catalog, context.search_path)?))
         }

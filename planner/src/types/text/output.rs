@@ -246,17 +246,7 @@ pub fn output(
             out.extend_from_slice(ty.label(place)?.as_bytes());
         }
         BaseType::Uuid => write_uuid(array.as_fixed_size_binary_opt().ok_or_else(wrong)?.value(row), out),
-        BaseType::Regclass
-        | BaseType::Regtype
-        | BaseType::Regproc
-        | BaseType::Regprocedure
-        | BaseType::Regoper
-        | BaseType::Regoperator
-        | BaseType::Regrole
-        | BaseType::Regnamespace
-        | BaseType::Regcollation
-        | BaseType::Regconfig
-        | BaseType::Regdictionary => {
+        crate::object_name_type!() => {
             let oid = array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row);
             out.extend_from_slice(name_of(ty.base, oid, context).as_bytes());
         }
