@@ -27,6 +27,8 @@ pub struct Arguments {
     pub order_by: Vec<Sort>,
     /// Whether the last value is an array of the arguments from there on: VARIADIC.
     pub variadic: bool,
+    /// What to say when no function takes what was given by name.
+    pub missing: Option<SqlError>,
 }
 
 /// 42883 of a function that PostgreSQL has and that is not here is 0A000.
@@ -141,7 +143,7 @@ impl Binder<'_> {
             self.expr(expr, env)?;
             return Ok(TypedExpr::literal(crate::types::Datum::from("\"C\""), SqlType::TEXT));
         }
-        let arguments = self.arguments(function, env)?;
+        let mut arguments = self.arguments(function, env)?;
         if schema.is_none() && name == "coalesce" {
             self.no_row_functions(row_functions, "COALESCE")?;
         }
@@ -165,33 +167,49 @@ impl Binder<'_> {
             let shown = schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}"));
             return Err(self.resolver.no_function(&shown, &arguments.values));
         }
+        let missing = arguments.missing.take();
+        self.called(function, schema.is_none(), &name, arguments, env).map_err(|error| match missing {
+            Some(missing) if error.state() == state::UNDEFINED_FUNCTION => or_unsupported(missing, &name),
+            _ => error,
+        })
+    }
+
+    /// A call of a function of ours; `unqualified` says that its name is without a schema.
+    fn called(
+        &self,
+        function: &ast::Function,
+        unqualified: bool,
+        name: &str,
+        arguments: Arguments,
+        env: Env<'_>,
+    ) -> Result<TypedExpr> {
         if arguments.variadic {
-            return self.variadic_call(&name, arguments.values);
+            return self.variadic_call(name, arguments.values);
         }
-        if let Some(source) = RecordSource::named(&name) {
+        if let Some(source) = RecordSource::named(name) {
             return match source.set && source.populate {
-                true => self.row_function(&name, arguments.values, env),
-                false => populated(&self.resolver, &name, source, arguments.values),
+                true => self.row_function(name, arguments.values, env),
+                false => populated(&self.resolver, name, source, arguments.values),
             };
         }
-        if super::row_function::is_row_function(&name) || self.resolver.is_listed_rows(&name) {
-            return self.row_function(&name, arguments.values, env);
+        if super::row_function::is_row_function(name) || self.resolver.is_listed_rows(name) {
+            return self.row_function(name, arguments.values, env);
         }
-        if schema.is_none()
-            && matches!(name.as_str(), "coalesce" | "nullif" | "greatest" | "least")
-            && let Some(typed) = self.conditional(&name, arguments.values.clone())?
+        if unqualified
+            && matches!(name, "coalesce" | "nullif" | "greatest" | "least")
+            && let Some(typed) = self.conditional(name, arguments.values.clone())?
         {
             return Ok(typed);
         }
         let single = arguments.values.first().cloned().filter(|_| arguments.values.len() == 1);
-        self.resolver.function(&name, arguments.values).or_else(|error| {
+        self.resolver.function(name, arguments.values).or_else(|error| {
             // A type's name called like a function is a cast: `int8(x)`, `text(x)`.
             let ty = ast::DataType::Custom(function.name.clone(), Vec::new());
             match (single, sql_type(&ty)) {
                 (Some(value), Ok(ty)) if error.state() == state::UNDEFINED_FUNCTION => {
                     self.resolver.cast(value, ty, CastContext::Explicit)
                 }
-                _ => Err(or_unsupported(error, &name)),
+                _ => Err(or_unsupported(error, name)),
             }
         })
     }
@@ -262,8 +280,14 @@ impl Binder<'_> {
 
     /// Arguments of a call.
     pub fn arguments(&self, function: &ast::Function, env: Env<'_>) -> Result<Arguments> {
-        let mut arguments =
-            Arguments { values: Vec::new(), star: false, distinct: false, order_by: Vec::new(), variadic: false };
+        let mut arguments = Arguments {
+            values: Vec::new(),
+            star: false,
+            distinct: false,
+            order_by: Vec::new(),
+            variadic: false,
+            missing: None,
+        };
         let list = match &function.args {
             FunctionArguments::None => return Ok(arguments),
             FunctionArguments::Subquery(_) => return Err(SqlError::unsupported("a subquery as an argument")),
@@ -281,7 +305,8 @@ impl Binder<'_> {
         for arg in args {
             match arg {
                 FunctionArg::Unnamed(_) if !named.is_empty() => {
-                    return Err(SqlError::syntax("positional argument cannot follow named argument"));
+                    let error = SqlError::syntax("positional argument cannot follow named argument");
+                    return Err(self.at(error, arg.span()));
                 }
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => arguments.values.push(self.expr(expr, env)?),
                 FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => arguments.star = true,
@@ -302,7 +327,8 @@ impl Binder<'_> {
                     }
                     let name = fold(name);
                     if named.iter().any(|(known, _)| *known == name) {
-                        return Err(SqlError::syntax(format!("argument name \"{name}\" used more than once")));
+                        let error = SqlError::syntax(format!("argument name \"{name}\" used more than once"));
+                        return Err(self.at(error, arg.span()));
                     }
                     let value = self.expr(expr, env)?;
                     named.push((name, value));
@@ -313,7 +339,9 @@ impl Binder<'_> {
             }
         }
         if !named.is_empty() {
-            arguments.values = self.with_named(function, arguments.values, named)?;
+            let (_, called) = fold_name(&function.name)?;
+            let (values, missing) = self.in_places(&called, arguments.values, named)?;
+            (arguments.values, arguments.missing) = (values, Some(missing));
         }
         for clause in clauses {
             match clause {
@@ -344,46 +372,6 @@ impl Binder<'_> {
     fn variadic_call(&self, name: &str, mut values: Vec<TypedExpr>) -> Result<TypedExpr> {
         let array = values.pop().ok_or_else(|| SqlError::internal("VARIADIC without an argument"))?;
         self.resolver.variadic_function(name, values, array)
-    }
-
-    /// All arguments of a call in their places: those given by place, then those given by name, then defaults.
-    fn with_named(
-        &self,
-        function: &ast::Function,
-        values: Vec<TypedExpr>,
-        named: Vec<(String, TypedExpr)>,
-    ) -> Result<Vec<TypedExpr>> {
-        let (_, called) = fold_name(&function.name)?;
-        // The names, and whether what is not given is 0.
-        let (names, defaults): (&[&str], bool) = match called.as_str() {
-            "make_interval" => (&["years", "months", "weeks", "days", "hours", "mins", "secs"], true),
-            "make_date" => (&["year", "month", "day"], false),
-            "make_time" => (&["hour", "min", "sec"], false),
-            "make_timestamp" => (&["year", "month", "mday", "hour", "min", "sec"], false),
-            _ => return Err(SqlError::unsupported(format!("named arguments of {called}"))),
-        };
-        let shown = named.iter().map(|(name, value)| format!("{name} => {}", value.ty.name()));
-        let shown: Vec<String> = values.iter().map(|value| value.ty.name()).chain(shown).collect();
-        let missing = || {
-            let message = format!("function {called}({}) does not exist", shown.join(", "));
-            SqlError::new(state::UNDEFINED_FUNCTION, message).hint(
-                "No function matches the given name and argument types. You might need to add explicit type casts.",
-            )
-        };
-        if names.len() < values.len() {
-            return Err(missing());
-        }
-        let mut places: Vec<Option<TypedExpr>> = values.into_iter().map(Some).collect();
-        places.resize(names.len(), None);
-        for (name, value) in named {
-            let place = names.iter().position(|known| *known == name).and_then(|place| places.get_mut(place));
-            match place {
-                Some(place @ None) => *place = Some(value),
-                _ => return Err(missing()),
-            }
-        }
-        let zero = || super::literal::literal(crate::types::Datum::Int32(Some(0)), SqlType::INT4);
-        places.into_iter().map(|place| place.or_else(|| defaults.then(zero)).ok_or_else(missing)).collect()
     }
 
     /// An aggregate, without OVER.
@@ -417,7 +405,7 @@ impl Binder<'_> {
                 "count(*) must be used to call a parameterless aggregate function",
             ));
         }
-        let Arguments { values, star: _, distinct, order_by, variadic: _ } = arguments;
+        let Arguments { values, star: _, distinct, order_by, variadic: _, missing: _ } = arguments;
         let argued = |sort: &Sort| {
             values.iter().any(|value| self.resolver.sort_key(value.clone()).is_ok_and(|key| key == sort.expr))
         };

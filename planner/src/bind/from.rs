@@ -11,7 +11,7 @@ use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::functions::json::{RecordSource, record_lists};
 use crate::functions::{CastContext, TypedExpr};
-use crate::parse::{ROWS_FROM, fold, fold_name};
+use crate::parse::{ROWS_FROM, VARIADIC, fold, fold_name};
 use crate::types::{Datum, SqlType};
 use datafusion::common::Column;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
@@ -40,6 +40,8 @@ pub struct TableFunction<'t> {
     pub name: String,
     /// Arguments.
     pub args: Vec<&'t ast::Expr>,
+    /// Arguments behind them that are given by name.
+    pub named: Vec<(String, &'t ast::Expr)>,
     /// Alias.
     pub alias: Option<&'t ast::TableAlias>,
     /// WITH ORDINALITY.
@@ -122,8 +124,14 @@ impl Binder<'_> {
                     && let Some(value) = self.niladic(&fold(ident))?
                 {
                     let alias = alias.as_ref();
-                    let function =
-                        TableFunction { name: fold(ident), args: Vec::new(), alias, ordinality: false, outer: false };
+                    let function = TableFunction {
+                        name: fold(ident),
+                        args: Vec::new(),
+                        named: Vec::new(),
+                        alias,
+                        ordinality: false,
+                        outer: false,
+                    };
                     let plan = LogicalPlanBuilder::empty(true).build()?;
                     return self.function_rows(plan, Vec::new(), &function, BoundFunction::Value(value), parent);
                 }
@@ -279,7 +287,11 @@ impl Binder<'_> {
         if function.name == ROWS_FROM {
             return self.rows_from(&function.args, env);
         }
-        let args: Vec<TypedExpr> = function.args.iter().map(|arg| self.expr(arg, env)).collect::<Result<_>>()?;
+        let mut args: Vec<TypedExpr> = function.args.iter().map(|arg| self.expr(arg, env)).collect::<Result<_>>()?;
+        if !function.named.is_empty() {
+            let named = function.named.iter().map(|(name, arg)| Ok((name.clone(), self.expr(arg, env)?)));
+            args = self.in_places(&function.name, args, named.collect::<Result<_>>()?)?.0;
+        }
         let defined = function.alias.is_some_and(|alias| alias.columns.iter().any(|column| column.data_type.is_some()));
         if let Some(source) = RecordSource::named(&function.name) {
             let columns = self.record_columns(function, source, args.first())?;
@@ -342,8 +354,8 @@ impl Binder<'_> {
                 return Err(SqlError::unsupported(format!("{call} in ROWS FROM")));
             };
             let name = fold_name(name)?.1;
-            let args = plain_arguments(&list.args)?;
-            let function = TableFunction { name, args, alias: None, ordinality: false, outer: false };
+            let (args, named) = table_arguments(&list.args)?;
+            let function = TableFunction { name, args, named, alias: None, ordinality: false, outer: false };
             let bound = self.table_function(&function, env)?;
             let several = matches!(&bound, BoundFunction::Rows(RowSource::Lists(lists, _)) if lists.len() > 1);
             match bound {
@@ -463,7 +475,7 @@ pub fn is_lateral(factor: &TableFactor) -> bool {
 
 /// The function that an item of FROM calls; None when it is something else.
 pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>> {
-    let (name, args, alias, ordinality) = match factor {
+    let (name, (args, named), alias, ordinality) = match factor {
         TableFactor::Table {
             name,
             alias,
@@ -476,28 +488,46 @@ pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>>
             sample: None,
             index_hints,
         } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
-            (fold_name(name)?.1, plain_arguments(args)?, alias, *with_ordinality)
+            (fold_name(name)?.1, table_arguments(args)?, alias, *with_ordinality)
         }
         TableFactor::Function { lateral: _, name, args, with_ordinality, alias } => {
-            (fold_name(name)?.1, plain_arguments(args)?, alias, *with_ordinality)
+            (fold_name(name)?.1, table_arguments(args)?, alias, *with_ordinality)
         }
         TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_offset_alias: None, with_ordinality } => {
-            ("unnest".to_string(), array_exprs.iter().collect(), alias, *with_ordinality)
+            ("unnest".to_string(), (array_exprs.iter().collect(), Vec::new()), alias, *with_ordinality)
         }
         _ => return Ok(None),
     };
     let alias = alias.as_ref();
     check_alias(alias)?;
-    Ok(Some(TableFunction { name, args, alias, ordinality, outer: false }))
+    Ok(Some(TableFunction { name, args, named, alias, ordinality, outer: false }))
 }
 
-fn plain_arguments(args: &[FunctionArg]) -> Result<Vec<&ast::Expr>> {
-    args.iter()
-        .map(|arg| match arg {
-            FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Ok(expr),
-            other => Err(SqlError::unsupported(format!("the argument {other}"))),
-        })
-        .collect()
+/// Arguments given by place, and behind them those given by name.
+type TableArguments<'t> = (Vec<&'t ast::Expr>, Vec<(String, &'t ast::Expr)>);
+
+fn table_arguments(args: &[FunctionArg]) -> Result<TableArguments<'_>> {
+    let (mut placed, mut named): TableArguments<'_> = (Vec::new(), Vec::new());
+    for arg in args {
+        match arg {
+            FunctionArg::Unnamed(_) if !named.is_empty() => {
+                return Err(SqlError::syntax("positional argument cannot follow named argument"));
+            }
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => placed.push(expr),
+            FunctionArg::ExprNamed { name: ast::Expr::Identifier(name), arg: FunctionArgExpr::Expr(expr), .. }
+            | FunctionArg::Named { name, arg: FunctionArgExpr::Expr(expr), .. }
+                if name.value != VARIADIC || name.quote_style.is_some() =>
+            {
+                let name = fold(name);
+                if named.iter().any(|(known, _)| *known == name) {
+                    return Err(SqlError::syntax(format!("argument name \"{name}\" used more than once")));
+                }
+                named.push((name, expr));
+            }
+            other => return Err(SqlError::unsupported(format!("the argument {other}"))),
+        }
+    }
+    Ok((placed, named))
 }
 
 /// Gives columns the names of an alias' list.

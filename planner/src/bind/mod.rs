@@ -28,6 +28,7 @@ mod lateral;
 mod literal;
 mod lock;
 mod merge;
+mod named;
 mod niladic;
 mod order;
 mod outer_aggregate;

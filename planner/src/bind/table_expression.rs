@@ -156,6 +156,7 @@ pub fn bind_stored(
         let clause = match what {
             "index expression" => Clause::IndexExpression,
             "index predicate" => Clause::IndexPredicate,
+            "COPY FROM WHERE condition" => Clause::CopyFrom,
             _ => Clause::Transform,
         };
         let typed = binder.settle(binder.expr(expr, Env::new(&scope, clause))?)?;

@@ -1,10 +1,12 @@
 //! COPY, with the options of PostgreSQL 9 and later and those of before.
 
 use super::cursor::{Cursor, is_word};
+use super::source::Source;
 use super::statement::{Statement, StatementKind};
 use crate::error::{Result, SqlError, state};
-use sqlparser::ast::ObjectName;
+use sqlparser::ast::{self, ObjectName};
 use sqlparser::tokenizer::Token;
+use std::sync::Arc;
 
 /// COPY.
 #[derive(Clone, Debug)]
@@ -15,6 +17,17 @@ pub struct Copy {
     pub from: bool,
     /// The options.
     pub options: CopyOptions,
+    /// WHERE of COPY FROM.
+    pub condition: Option<CopyCondition>,
+}
+
+/// Which of the rows that are read go in.
+#[derive(Clone, Debug)]
+pub struct CopyCondition {
+    /// The condition.
+    pub expr: ast::Expr,
+    /// Where it stands.
+    pub source: Arc<Source>,
 }
 
 /// What is copied.
@@ -157,12 +170,21 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
             old_option(cursor, &mut given)?;
         }
     }
-    if cursor.at_word("where") {
-        return Err(SqlError::unsupported("COPY … WHERE"));
-    }
+    let condition = condition(cursor, from)?;
     cursor.end()?;
     let options = finish(given, from)?;
-    Ok(Some(StatementKind::Copy(Box::new(Copy { target, from, options }))))
+    Ok(Some(StatementKind::Copy(Box::new(Copy { target, from, options, condition }))))
+}
+
+fn condition(cursor: &mut Cursor<'_>, from: bool) -> Result<Option<CopyCondition>> {
+    let Some(word) = cursor.peek().filter(|token| is_word(token, "where")) else { return Ok(None) };
+    cursor.next();
+    let source = Arc::clone(cursor.source);
+    if !from {
+        return Err(source.error(SqlError::syntax("WHERE clause not allowed with COPY TO"), word.span));
+    }
+    let expr = super::expression(&source, cursor.take_rest().to_vec())?;
+    Ok(Some(CopyCondition { expr, source }))
 }
 
 fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>> {

@@ -70,15 +70,20 @@ pub fn parse(sql: &str) -> Result<Vec<Statement>> {
 /// Parses one expression standing alone, such as the text of a DEFAULT.
 pub fn parse_expression(sql: &str) -> Result<(ast::Expr, Arc<Source>)> {
     let source = Arc::new(Source::new(sql));
-    let mut tokens = source.tokens()?;
-    limits::check(&source, &tokens)?;
+    let tokens = source.tokens()?;
+    let expr = expression(&source, tokens)?;
+    Ok((expr, source))
+}
+
+/// Parses tokens that are an expression.
+fn expression(source: &Source, mut tokens: Vec<TokenWithSpan>) -> Result<ast::Expr> {
+    limits::check(source, &tokens)?;
     let mut at = 0;
     while at < tokens.len() {
         expression_tokens::rewrite(&mut tokens, at);
         at += 1;
     }
-    let expr = with_parser(&source, &tokens, |parser| parser.parse_expr())?;
-    Ok((expr, source))
+    with_parser(source, &tokens, |parser| parser.parse_expr())
 }
 
 /// Parses a data type standing alone, such as the argument of `to_regtype`.

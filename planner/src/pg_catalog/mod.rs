@@ -65,6 +65,7 @@ mod schema_sequences;
 mod schema_table_constraints;
 mod schema_tables;
 mod schema_views;
+pub mod signature;
 #[cfg(test)]
 mod tests;
 mod view_definition;

@@ -1,10 +1,12 @@
 //! `pg_constraint`: primary keys, unique, check and FOREIGN KEY constraints.
 
+use super::builtin::ALL_OPERATORS;
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
+use crate::catalog::{ColumnId, TableDescriptor};
 use crate::error::Result;
 use crate::execution::StatementContext;
-use crate::types::Datum;
+use crate::types::{BaseType, Datum, Oid, SqlType};
 
 /// `pg_catalog.pg_constraint`.
 pub(super) const VIEW: Definition = Definition {
@@ -58,6 +60,12 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ])?;
         }
         for key in &table.foreign_keys {
+            let parent = context.catalog.relation_by_oid(key.parent);
+            let types = |table: Option<&TableDescriptor>, columns: &[ColumnId]| -> Vec<Oid> {
+                let of = |id: &ColumnId| table?.live_columns().find(|column| column.id == *id).map(|column| column.ty);
+                columns.iter().map(|id| of(id).map_or(0, compared)).collect()
+            };
+            let (own, referenced) = (types(Some(table), &key.columns), types(parent.as_deref(), &key.referenced));
             rows.add([
                 ("oid", value::oid(key.oid)),
                 ("conname", value::text(&key.name)),
@@ -76,6 +84,9 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("connoinherit", Datum::from(true)),
                 ("conkey", value::int2s(key.columns.iter().copied())),
                 ("confkey", value::int2s(key.referenced.iter().copied())),
+                ("conpfeqop", equalities(&referenced, &own)),
+                ("conppeqop", equalities(&referenced, &referenced)),
+                ("conffeqop", equalities(&own, &own)),
                 (
                     "confdelsetcols",
                     match key.set_columns.is_empty() {
@@ -87,4 +98,26 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The type whose operators compare values of a type.
+fn compared(ty: SqlType) -> Oid {
+    const ANY_ARRAY: Oid = 2277;
+    const ANY_ENUM: Oid = 3500;
+    match ty.base {
+        _ if ty.array => ANY_ARRAY,
+        BaseType::Enum(_) => ANY_ENUM,
+        BaseType::Varchar => SqlType::TEXT.oid(),
+        _ => ty.oid(),
+    }
+}
+
+/// The operators `=` of pairs of types; of the left one alone where there is none of both.
+fn equalities(left: &[Oid], right: &[Oid]) -> Datum {
+    let equality = |left: Oid, right: Oid| {
+        ALL_OPERATORS.iter().find(|operator| operator.name == "=" && operator.left == left && operator.right == right)
+    };
+    let pairs = left.iter().zip(right);
+    let found = pairs.map(|(left, right)| equality(*left, *right).or_else(|| equality(*left, *left)));
+    value::int8s(found.map(|operator| operator.map_or(0, |operator| i64::from(operator.oid))))
 }

@@ -3,6 +3,9 @@
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
+use crate::session::settings::registry::{Changeable, Kind};
+use crate::session::settings::value::in_base_unit;
+use crate::types::Datum;
 
 /// `pg_catalog.pg_settings`.
 pub(super) const VIEW: Definition = Definition {
@@ -16,14 +19,49 @@ pub(super) const VIEW: Definition = Definition {
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     for (definition, setting) in context.settings.all() {
+        let (setting, unit) = in_base_unit(definition, &setting);
+        let (default, _) = in_base_unit(definition, definition.default);
+        let (kind, bounds, words) = match definition.kind {
+            Kind::Bool | Kind::OnlyBool(_) => ("bool", None, Vec::new()),
+            Kind::Int { min, max, .. } => ("integer", Some((min.to_string(), max.to_string())), Vec::new()),
+            Kind::Real { min, max } => ("real", Some((shown(min), shown(max))), Vec::new()),
+            Kind::Enum(words) => ("enum", None, words.to_vec()),
+            Kind::Partial(words, refused) => ("enum", None, [words, refused].concat()),
+            Kind::Text | Kind::Special => ("string", None, Vec::new()),
+        };
+        let changeable = match definition.changeable {
+            Changeable::Always => "user",
+            Changeable::Never => "internal",
+            Changeable::AtServerStart => "postmaster",
+            Changeable::ByConfiguration => "sighup",
+        };
+        let (min, max) = bounds.unzip();
         rows.add([
             ("name", value::text(definition.name)),
             ("setting", value::text(&setting)),
+            ("unit", value::optional(unit)),
             ("short_desc", value::text(definition.description)),
-            ("reset_val", value::text(definition.default)),
-            ("boot_val", value::text(definition.default)),
+            ("context", value::text(changeable)),
+            ("vartype", value::text(kind)),
+            ("min_val", value::optional(min.as_deref())),
+            ("max_val", value::optional(max.as_deref())),
+            (
+                "enumvals",
+                match words.is_empty() {
+                    true => Datum::Null,
+                    false => value::texts(words.into_iter().map(str::to_string)),
+                },
+            ),
+            ("reset_val", value::text(&default)),
+            ("boot_val", value::text(&default)),
             ("source", value::text("default")),
+            ("pending_restart", Datum::from(false)),
         ])?;
     }
     Ok(())
+}
+
+/// A bound as PostgreSQL's `%g` writes it.
+fn shown(bound: f64) -> String {
+    if bound == f64::MAX { "1.79769e+308".to_string() } else { bound.to_string() }
 }

@@ -8,6 +8,7 @@ mod collect;
 mod contain;
 mod path;
 mod path_functions;
+mod path_id;
 mod path_time;
 mod path_value;
 mod populate;

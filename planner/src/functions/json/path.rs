@@ -1,8 +1,9 @@
 //! Following a jsonpath (manual, 9.16.2).
 
+use super::path_id;
 use super::path_time::Moment;
 use super::path_value::Json;
-use crate::error::{SqlError, state};
+use crate::error::{Result, SqlError, state};
 use crate::types::datetime::TimeZone;
 use crate::types::jsonpath::{Item, Method, Node, Operator, Path, Step};
 use crate::types::numeric::Numeric;
@@ -10,7 +11,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 /// Why following a path ends early.
-pub(super) enum Stop {
+enum Stop {
     /// An error that `silent` suppresses, and that makes a predicate unknown.
     Soft(SqlError),
     /// Another error.
@@ -25,6 +26,9 @@ impl From<SqlError> for Stop {
     }
 }
 
+/// Numbers of objects within one value: its own number counts beyond them.
+const OBJECTS: i64 = 10_000_000_000;
+
 type Walk<T> = std::result::Result<T, Stop>;
 
 /// A path being followed.
@@ -36,6 +40,10 @@ pub(super) struct Walker<'a> {
     zone: Option<TimeZone>,
     /// What `@` is.
     current: Json,
+    /// What objects are numbered within, and its own number.
+    base: (Json, i64),
+    /// The number of the next object that is made here.
+    next_made: i64,
     /// One less than the length of the array that is subscripted: what `last` is.
     last: Option<i64>,
     /// Whether members that are not there count for nothing.
@@ -72,24 +80,33 @@ fn unwrapped(items: Vec<Json>) -> Vec<Json> {
         .collect()
 }
 
-/// Every item that a path finds. With `first`, one where that tells enough.
+/// What a path found.
+pub(super) struct Items {
+    /// The items, up to an error if there was one.
+    pub(super) items: Vec<Json>,
+    /// The error, if it is one that `silent` suppresses.
+    pub(super) error: Option<SqlError>,
+}
+
+/// Every item that a path finds. With `first`, one where that tells enough. Errors: those that `silent` does not suppress.
 pub(super) fn follow(
     path: &Path,
     target: Json,
     variables: &Json,
     zone: Option<TimeZone>,
     first: bool,
-) -> Walk<Vec<Json>> {
+) -> Result<Items> {
     if !matches!(variables, Json::Object(_)) {
-        return Err(Stop::Hard(
-            SqlError::new(state::INVALID_PARAMETER_VALUE, "\"vars\" argument is not an object")
-                .detail("Jsonpath parameters should be encoded as key-value pairs of \"vars\" object."),
-        ));
+        return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, "\"vars\" argument is not an object")
+            .detail("Jsonpath parameters should be encoded as key-value pairs of \"vars\" object."));
     }
     let mut walker = Walker {
         strict: path.strict,
         variables,
         current: target.clone(),
+        base: (target.clone(), 0),
+        // The value itself and the variables come before.
+        next_made: 2,
         root: target,
         zone,
         last: None,
@@ -97,10 +114,12 @@ pub(super) fn follow(
     };
     // In strict mode every item is looked for, so that errors are met.
     let mut found = Found { items: Vec::new(), first: first && !path.strict };
-    match walker.item(&path.root, &mut found) {
-        Ok(()) | Err(Stop::Found) => Ok(found.items),
-        Err(stop) => Err(stop),
-    }
+    let error = match walker.item(&path.root, &mut found) {
+        Ok(()) | Err(Stop::Found) => None,
+        Err(Stop::Soft(error)) => Some(error),
+        Err(Stop::Hard(error)) => return Err(error),
+    };
+    Ok(Items { items: found.items, error })
 }
 
 impl Walker<'_> {
@@ -139,7 +158,23 @@ impl Walker<'_> {
                 None => Json::Null,
             },
         };
-        self.steps(&item.steps, value, found, true)
+        let base = match &item.node {
+            Node::Root => Some((self.root.clone(), 0)),
+            Node::Variable(_) => Some((self.variables.clone(), 1)),
+            _ => None,
+        };
+        match base {
+            Some(base) => self.within(base, |walker| walker.steps(&item.steps, value, found, true)),
+            None => self.steps(&item.steps, value, found, true),
+        }
+    }
+
+    /// Goes on with another value that objects are numbered within.
+    fn within(&mut self, base: (Json, i64), go: impl FnOnce(&mut Self) -> Walk<()>) -> Walk<()> {
+        let before = std::mem::replace(&mut self.base, base);
+        let result = go(self);
+        self.base = before;
+        result
     }
 
     fn variable(&self, name: &str) -> Walk<Json> {
@@ -324,13 +359,18 @@ impl Walker<'_> {
         let Json::Object(pairs) = &value else {
             return soft("2203C", "jsonpath item method .keyvalue() can only be applied to an object");
         };
+        let (base, number) = &self.base;
+        let id = number * OBJECTS + path_id::place(base, pairs);
         for (key, member) in pairs.iter() {
             let pair = vec![
-                ("id".to_string(), Json::Number(Numeric::zero())),
+                ("id".to_string(), Json::Number(Numeric::from(id))),
                 ("key".to_string(), Json::String(key.as_str().into())),
                 ("value".to_string(), member.clone()),
             ];
-            self.steps(rest, Json::Object(Rc::new(pair)), found, true)?;
+            let pair = Json::Object(Rc::new(pair));
+            let number = self.next_made;
+            self.next_made += 1;
+            self.within((pair.clone(), number), |walker| walker.steps(rest, pair, found, true))?;
         }
         Ok(())
     }
@@ -506,8 +546,8 @@ fn datetime(value: &Json, template: Option<&str>) -> Walk<Json> {
     let Json::String(text) = value else {
         return soft("22031", "jsonpath item method .datetime() can only be applied to a string");
     };
-    if template.is_some() {
-        return Err(Stop::Hard(SqlError::unsupported("a template of .datetime()")));
+    if let Some(template) = template {
+        return Moment::by_template(text, template).map(Json::Moment).map_err(Stop::Soft);
     }
     match Moment::read(text) {
         Some(moment) => Ok(Json::Moment(moment)),

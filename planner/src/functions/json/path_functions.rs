@@ -1,6 +1,6 @@
 //! The functions and operators of jsonpath: jsonb_path_exists and its kin, `@?`, `@@`.
 
-use super::path::{Stop, follow};
+use super::path::{Items, follow};
 use super::path_value::Json;
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError};
@@ -32,7 +32,7 @@ pub(in crate::functions) fn row_list(resolver: &Resolver<'_>, name: &str, args: 
     })
 }
 
-/// What the items of a row are found for: `Some` of them, or `None` where an error was suppressed.
+/// What a path finds in a value; with `silent` as far as it comes.
 fn items(
     target: &str,
     path: &Path,
@@ -40,13 +40,11 @@ fn items(
     silent: bool,
     zone: Option<crate::types::datetime::TimeZone>,
     first: bool,
-) -> Result<Option<Vec<Json>>> {
+) -> Result<Items> {
     let (target, variables) = (Json::of(&parse(target)?)?, Json::of(&parse(variables)?)?);
-    match follow(path, target, &variables, zone, first) {
-        Ok(items) => Ok(Some(items)),
-        Err(Stop::Soft(_)) if silent => Ok(None),
-        Err(Stop::Soft(error) | Stop::Hard(error)) => Err(error),
-        Err(Stop::Found) => Err(SqlError::internal("a path ended early")),
+    match follow(path, target, &variables, zone, first)? {
+        Items { items: _, error: Some(error) } if !silent => Err(error),
+        found => Ok(found),
     }
 }
 
@@ -56,14 +54,14 @@ fn kernel<R: SqlWrite + 'static>(
     silent: bool,
     zoned: bool,
     first: bool,
-    answer: fn(Vec<Json>, bool) -> Result<Option<R::Owned>>,
+    answer: fn(Items, bool) -> Result<Option<R::Owned>>,
 ) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let mut builder = R::builder(call.rows);
         each(call, silent, zoned, first, |row| {
             let value = match row {
-                Some((Some(items), silent)) => answer(items, silent)?,
-                _ => None,
+                Some((found, silent)) => answer(found, silent)?,
+                None => None,
             };
             R::append(&mut builder, value)
         })?;
@@ -77,7 +75,7 @@ fn each(
     silent: bool,
     zoned: bool,
     first: bool,
-    mut tell: impl FnMut(Option<(Option<Vec<Json>>, bool)>) -> Result<()>,
+    mut tell: impl FnMut(Option<(Items, bool)>) -> Result<()>,
 ) -> Result<()> {
     let zone = if zoned { Some(call.context()?.settings.time_zone()) } else { None };
     let (targets, paths) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
@@ -109,12 +107,12 @@ fn each(
     Ok(())
 }
 
-fn exists(items: Vec<Json>, _: bool) -> Result<Option<bool>> {
-    Ok(Some(!items.is_empty()))
+fn exists(found: Items, _: bool) -> Result<Option<bool>> {
+    Ok(found.error.is_none().then_some(!found.items.is_empty()))
 }
 
-fn matched(items: Vec<Json>, silent: bool) -> Result<Option<bool>> {
-    match items.as_slice() {
+fn matched(found: Items, silent: bool) -> Result<Option<bool>> {
+    match found.items.as_slice() {
         [Json::Bool(value)] => Ok(Some(*value)),
         [Json::Null] => Ok(None),
         _ if silent => Ok(None),
@@ -122,24 +120,24 @@ fn matched(items: Vec<Json>, silent: bool) -> Result<Option<bool>> {
     }
 }
 
-fn first(items: Vec<Json>, _: bool) -> Result<Option<String>> {
-    Ok(items.first().map(Json::text))
+fn first(found: Items, _: bool) -> Result<Option<String>> {
+    Ok(found.items.first().map(Json::text))
 }
 
-fn collected(items: Vec<Json>, _: bool) -> Result<Option<String>> {
-    Ok(Some(array(items.iter().map(Json::text))))
+fn collected(found: Items, _: bool) -> Result<Option<String>> {
+    Ok(Some(array(found.items.iter().map(Json::text))))
 }
 
 fn listed(zoned: bool) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let mut builder = ColumnBuilder::new(call.result, call.rows);
         each(call, false, zoned, false, |row| match row {
-            Some((Some(items), _)) => {
-                let texts: Vec<String> = items.iter().map(Json::text).collect();
+            Some((found, _)) => {
+                let texts: Vec<String> = found.items.iter().map(Json::text).collect();
                 let list: ArrayRef = Arc::new(StringArray::from(texts));
                 builder.append(&ValueRef::array(list))
             }
-            _ => {
+            None => {
                 builder.append_null();
                 Ok(())
             }
@@ -203,8 +201,8 @@ mod tests {
 
     fn query(target: &str, path: &str, variables: &str) -> Result<String> {
         let path = jsonpath::parse(path)?;
-        let found = items(target, &path, variables, false, None, false)?.unwrap();
-        Ok(array(found.iter().map(Json::text)))
+        let found = items(target, &path, variables, false, None, false)?;
+        Ok(array(found.items.iter().map(Json::text)))
     }
 
     #[test]
@@ -227,6 +225,10 @@ mod tests {
             (r#"{"a":{"b":1}}"#, "strict $.**{2}", "[1]"),
             (r#"{"x":"2"}"#, "$.x.double() * 3", "[6]"),
             (r#"{"a":1}"#, "$.keyvalue()", r#"[{"id": 0, "key": "a", "value": 1}]"#),
+            (r#"[{"a": 1, "b": [1, 2]}, {"c": {"a": "bbb"}}]"#, "$[*].keyvalue().id", "[12, 12, 72]"),
+            (r#"{"a": {"b": 1}}"#, "$.keyvalue().value.keyvalue().id", "[20000000048]"),
+            (r#""10-03-2017""#, r#"$.datetime("dd-mm-yyyy")"#, r#"["2017-03-10"]"#),
+            (r#""10-03-2017""#, r#"$.datetime("dd.mm.yyyy")"#, "error"),
             (
                 r#"[1,"a",null,true,[],{}]"#,
                 "$[*].type()",

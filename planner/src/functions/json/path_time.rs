@@ -1,8 +1,10 @@
 //! Dates and times within jsonpath: what `.datetime()` reads, and how they compare.
 
 use crate::error::{Result, SqlError};
+use crate::functions::time::standard::{self, Reading};
 use crate::types::datetime::{
-    DAY, DateFormat, SECOND, TimeZone, days_from_civil, days_in_month, to_utc, write_date, write_timestamp,
+    DAY, DateFormat, END_DATE, MIN_DATE, SECOND, TimeZone, days_from_civil, days_in_month, in_timestamp_range,
+    out_of_range, to_utc, write_date, write_timestamp,
 };
 use crate::types::time::{TimeTz, write_time, write_timetz};
 use std::cmp::Ordering;
@@ -39,14 +41,15 @@ fn clock(text: &str) -> Option<(i64, &str)> {
     fits.then_some((((hour * 60 + minute) * 60 + second) * SECOND + micros, rest))
 }
 
-/// `+hh[:mm]` as seconds east of UTC.
+/// `+hh[:mm]` as seconds east of UTC. A blank is a sign too, behind which there may be another `+`.
 fn offset(text: &str) -> Option<i64> {
-    let sign = match text.as_bytes().first()? {
-        b'+' => 1,
-        b'-' => -1,
+    let (sign, rest) = match text.as_bytes().first()? {
+        b'+' => (1, text.get(1..)?),
+        b'-' => (-1, text.get(1..)?),
+        b' ' => (1, text.trim_start_matches(' ')),
         _ => return None,
     };
-    let rest = text.get(1..)?;
+    let rest = if text.starts_with(' ') { rest.strip_prefix('+').unwrap_or(rest) } else { rest };
     let length = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     let hours: i64 = rest.get(..length).filter(|digits| (1..=2).contains(&digits.len()))?.parse().ok()?;
     let minutes = match rest.get(length..)? {
@@ -63,7 +66,7 @@ impl Moment {
             return if rest.is_empty() {
                 Some(Moment::Time(time))
             } else {
-                offset(rest.trim_start()).map(|offset| Moment::TimeTz(TimeTz { micros: time, offset: offset as i32 }))
+                offset(rest).map(|offset| Moment::TimeTz(TimeTz { micros: time, offset: offset as i32 }))
             };
         }
         let (year, rest) = text.split_once('-').filter(|(year, _)| year.len() == 4)?;
@@ -82,8 +85,24 @@ impl Moment {
         if rest.is_empty() {
             return Some(Moment::Timestamp(local));
         }
-        let east = offset(rest.trim_start())?;
+        let east = offset(rest)?;
         Some(Moment::Timestamptz(local - east * SECOND, east))
+    }
+
+    /// Reads a text by a template. Errors: 22007, 22008.
+    pub(super) fn by_template(text: &str, template: &str) -> Result<Moment> {
+        let Reading { date, time, east } = standard::read(text, template)?;
+        let local = date.unwrap_or(0).checked_mul(DAY).and_then(|day| day.checked_add(time.unwrap_or(0)));
+        let utc = local.map(|local| local - east.unwrap_or(0) * SECOND).filter(|utc| in_timestamp_range(*utc));
+        let utc = || utc.ok_or_else(|| out_of_range("timestamp"));
+        Ok(match (date, time, east) {
+            (None, Some(micros), Some(east)) => Moment::TimeTz(TimeTz { micros, offset: east as i32 }),
+            (None, time, _) => Moment::Time(time.unwrap_or(0)),
+            (Some(days), None, _) if (MIN_DATE..END_DATE).contains(&days) => Moment::Date(days),
+            (Some(_), None, _) => return Err(out_of_range("date")),
+            (Some(_), Some(_), Some(east)) => Moment::Timestamptz(utc()?, east),
+            (Some(_), Some(_), None) => Moment::Timestamp(utc()?),
+        })
     }
 
     /// As ISO 8601, with a `T`.
@@ -196,7 +215,9 @@ mod tests {
             let moment = Moment::read(text).unwrap();
             assert_eq!((moment.text().as_str(), moment.type_name()), (shown, name), "{text}");
         }
-        for bad in ["", "x", "2017-13-01", "2017-02-30", "25:00", "2017-03-10 12", "12:34:56 x", "12:34"] {
+        for bad in
+            ["", "x", "2017-13-01", "2017-02-30", "25:00", "2017-03-10 12", "12:34:56 x", "12:34:56 -05", "12:34"]
+        {
             assert!(Moment::read(bad).is_none(), "{bad}");
         }
         let (a, b) = (Moment::read("12:00:00").unwrap(), Moment::read("12:00:00+01").unwrap());

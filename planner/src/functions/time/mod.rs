@@ -11,6 +11,7 @@ mod operator;
 mod overlaps;
 mod parse;
 mod span;
+pub(super) mod standard;
 mod template;
 mod to_char;
 mod to_number;

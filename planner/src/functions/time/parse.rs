@@ -148,7 +148,7 @@ fn ends_digits(part: &Part<'_>, next: Option<&Part<'_>>) -> bool {
     }
     match next {
         Some(Part::Pattern { name, .. }) => !template::is_number(name),
-        Some(Part::Literal(text)) => !text.starts_with(|c: char| c.is_ascii_digit()),
+        Some(Part::Literal(text) | Part::Bare(text)) => !text.starts_with(|c: char| c.is_ascii_digit()),
         Some(Part::Separator(_)) | None => true,
     }
 }
@@ -298,15 +298,24 @@ fn field(name: &str, part: &Part<'_>, next: Option<&Part<'_>>, input: &mut Input
     Ok(())
 }
 
-/// Reads a text by a template.
-fn read(text: &str, pattern: &str) -> Result<Read> {
+/// Reads a text by a template; `standard` as SQL's standard has it, without leave to differ.
+fn read(text: &str, pattern: &str, standard: bool) -> Result<Read> {
     let parts = template::parse(pattern);
     let mut input = Input { rest: text, before: None, extra: 0 };
     let mut read = Read::default();
-    let mut fixed = false;
+    let mut fixed = standard;
     for (at, part) in parts.iter().enumerate() {
         if input.rest.is_empty() {
+            if standard {
+                return Err(wrong("input string is too short for datetime format".into()));
+            }
             break;
+        }
+        if let (true, Part::Separator(text) | Part::Literal(text)) = (standard, part)
+            && !input.rest.starts_with(text)
+        {
+            let what = if matches!(part, Part::Literal(_)) { "character" } else { "separator" };
+            return Err(wrong(format!("unmatched format {what} \"{text}\"")));
         }
         let is_fixed = matches!(part, Part::Pattern { name: "FX" | "fx", .. });
         if !fixed && !is_fixed && (matches!(part, Part::Pattern { .. }) || at == 0) {
@@ -324,8 +333,8 @@ fn read(text: &str, pattern: &str) -> Result<Read> {
                     input.extra += 1;
                 }
             }
-            Part::Literal(_) if !fixed && input.extra > 0 => input.extra -= 1,
-            Part::Literal(_) => {
+            Part::Literal(_) | Part::Bare(_) if !fixed && input.extra > 0 => input.extra -= 1,
+            Part::Literal(_) | Part::Bare(_) => {
                 input.skip();
             }
             Part::Pattern { .. } if is_fixed => fixed = true,
@@ -342,6 +351,9 @@ fn read(text: &str, pattern: &str) -> Result<Read> {
             }
         }
     }
+    if standard && !input.rest.trim_start_matches(|c: char| c.is_ascii_whitespace()).is_empty() {
+        return Err(wrong("trailing characters remain in input string after datetime format".into()));
+    }
     Ok(read)
 }
 
@@ -352,8 +364,8 @@ fn iso_start(year: i64) -> i64 {
 }
 
 /// Days since 1970-01-01, microseconds of the day, and seconds east of UTC if that is said.
-fn parse(text: &str, pattern: &str) -> Result<(i64, i64, Option<i64>)> {
-    let read = read(text, pattern)?;
+pub(super) fn parse(text: &str, pattern: &str, standard: bool) -> Result<(i64, i64, Option<i64>)> {
+    let read = read(text, pattern, standard)?;
     let of_day = read.get(Field::SecondOfDay);
     let (mut hour, mut minute, mut second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
     for (field, slot) in [(Field::Hour, &mut hour), (Field::Minute, &mut minute), (Field::Second, &mut second)] {
@@ -462,7 +474,7 @@ fn parse(text: &str, pattern: &str) -> Result<(i64, i64, Option<i64>)> {
         0 => None,
         sign => Some(sign * read.get(Field::ZoneHour)),
     };
-    if zone.is_some_and(|east| east.abs() >= 16 * 3600) {
+    if read.get(Field::ZoneHour) < 0 || zone.is_some_and(|east| east.abs() >= 16 * 3600) {
         return Err(SqlError::new("22009", format!("time zone displacement out of range: \"{text}\"")));
     }
     let time = ((hour * 60 + minute) * 60 + second) * SECOND + micros;
@@ -470,7 +482,7 @@ fn parse(text: &str, pattern: &str) -> Result<(i64, i64, Option<i64>)> {
 }
 
 fn to_date(text: &str, pattern: &str) -> Result<i32> {
-    let (days, ..) = parse(text, pattern)?;
+    let (days, ..) = parse(text, pattern, false)?;
     if (MIN_DATE..END_DATE).contains(&days) {
         Ok(days as i32)
     } else {
@@ -496,7 +508,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                 for row in 0..call.rows {
                     let value = match (texts.get(row)?, patterns.get(row)?) {
                         (Some(text), Some(pattern)) => {
-                            let (days, time, east) = parse(text, pattern)?;
+                            let (days, time, east) = parse(text, pattern, false)?;
                             let local = days.checked_mul(DAY).and_then(|day| day.checked_add(time));
                             let zone = east.map_or(session, ZoneName::Fixed);
                             let utc = local.map(|local| zone.to_utc(local)).filter(|utc| in_timestamp_range(*utc));
@@ -519,7 +531,7 @@ mod tests {
     use crate::types::datetime::{DateFormat, write_timestamp};
 
     fn shown(text: &str, pattern: &str) -> String {
-        let (days, time, zone) = parse(text, pattern).unwrap();
+        let (days, time, zone) = parse(text, pattern, false).unwrap();
         let mut out = Vec::new();
         write_timestamp(days * DAY + time - zone.unwrap_or(0) * SECOND, DateFormat::ISO, &mut out);
         String::from_utf8(out).unwrap()
@@ -562,7 +574,7 @@ mod tests {
             ("2015-02-11 86400", "YYYY-MM-DD SSSSS", "22008"),
             ("2020 CET", "YYYY TZ", "0A000"),
         ] {
-            assert_eq!(parse(text, pattern).unwrap_err().state(), sqlstate, "{text} {pattern}");
+            assert_eq!(parse(text, pattern, false).unwrap_err().state(), sqlstate, "{text} {pattern}");
         }
     }
 }

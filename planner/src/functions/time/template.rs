@@ -14,8 +14,10 @@ pub(super) enum Part<'a> {
         /// `TH` (true) or `th` behind it.
         ordinal: Option<bool>,
     },
-    /// A character that stands for itself.
+    /// A character in quotes, which stands for itself.
     Literal(&'a str),
+    /// Another character outside of them that is neither a pattern's nor a separator.
+    Bare(&'a str),
     /// A blank or another separator.
     Separator(&'a str),
 }
@@ -112,7 +114,7 @@ pub(super) fn parse(template: &str) -> Vec<Part<'_>> {
         let length = rest.chars().next().map_or(0, char::len_utf8);
         let (text, tail) = rest.split_at(after(rest, length));
         let separator = c.is_ascii_punctuation() || c.is_ascii_whitespace();
-        parts.push(if separator { Part::Separator(text) } else { Part::Literal(text) });
+        parts.push(if separator { Part::Separator(text) } else { Part::Bare(text) });
         rest = tail;
     }
     parts
@@ -133,9 +135,9 @@ mod tests {
                 Part::Separator("-"),
                 Part::Literal("a"),
                 Part::Literal("\""),
-                Part::Literal("x"),
+                Part::Bare("x"),
             ]
         );
-        assert_eq!(parse("\\\"é"), [Part::Separator("\""), Part::Literal("é")]);
+        assert_eq!(parse("\\\"é"), [Part::Separator("\""), Part::Bare("é")]);
     }
 }

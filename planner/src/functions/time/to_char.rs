@@ -109,7 +109,7 @@ fn fill(pattern: &str, write: impl Fn(&str, bool) -> Result<(String, Option<i64>
     let mut out = String::new();
     for part in template::parse(pattern) {
         match part {
-            Part::Literal(text) | Part::Separator(text) => out.push_str(text),
+            Part::Literal(text) | Part::Bare(text) | Part::Separator(text) => out.push_str(text),
             Part::Pattern { name: "FX" | "fx", .. } => {}
             Part::Pattern { name, fill, translated, ordinal: suffix } => {
                 let cased = CASED.contains(&name.to_ascii_lowercase().as_str());

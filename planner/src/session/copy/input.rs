@@ -1,6 +1,7 @@
 //! [`CopyIn`]: COPY FROM STDIN. Records become batches, batches feed an INSERT that runs meanwhile.
 
 use super::binary::{BinaryCodec, BinaryReader};
+use super::condition::CopyFilter;
 use super::origin::{Origins, at_line, in_line, shown};
 use super::record::{Fields, Kind, Next, RecordReader};
 use super::target::{CopyTable, chosen};
@@ -18,6 +19,7 @@ use crate::session::run::count;
 use crate::session::stream::Limits;
 use crate::types::text::{InputContext, input};
 use bytes::Bytes;
+use datafusion::arrow::compute::filter_record_batch;
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -47,6 +49,8 @@ pub struct CopyIn {
     /// Whether the header line is behind.
     begun: bool,
     origins: Origins,
+    /// WHERE.
+    filter: Option<CopyFilter>,
     force_not_null: Vec<bool>,
     force_null: Vec<bool>,
     builders: Vec<ColumnBuilder>,
@@ -78,6 +82,7 @@ pub async fn begin_input(
         // What the types' modifiers ask, the INSERT does.
         target.columns.iter_mut().for_each(|column| column.ty = column.ty.plain());
     }
+    let filter = copy.condition.as_ref().map(|condition| CopyFilter::new(&context, condition, &target)).transpose()?;
     if target.columns.is_empty() {
         return Err(SqlError::unsupported("COPY into a table without columns"));
     }
@@ -112,6 +117,7 @@ pub async fn begin_input(
         header: copy.options.header,
         begun: false,
         origins: Origins::default(),
+        filter,
         force_not_null: chosen(&copy.options.force_not_null, "FORCE_NOT_NULL", &names)?,
         force_null: chosen(&copy.options.force_null, "FORCE_NULL", &names)?,
         columns: target.columns,
@@ -387,9 +393,19 @@ impl CopyIn {
             return Ok(());
         }
         let arrays = self.builders.iter_mut().map(ColumnBuilder::finish).collect::<Result<Vec<_>>>()?;
-        let batch = RecordBatch::try_new(self.schema.clone(), arrays)?;
+        let mut batch = RecordBatch::try_new(self.schema.clone(), arrays)?;
+        if let Some(filter) = &self.filter {
+            let kept = filter
+                .holds(batch.columns(), self.rows)
+                .map_err(|(row, error)| error.context(self.origins.context_of(row, &self.table)))?;
+            batch = filter_record_batch(&batch, &kept)?;
+            self.origins.keep(|row| kept.value(row));
+        }
         self.builders = builders(&self.columns);
         (self.rows, self.bytes) = (0, 0);
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
         self.origins.begin_batch();
         let sender = self.sender.as_ref().ok_or_else(|| SqlError::internal("COPY has ended"))?;
         let work = &mut self.work;

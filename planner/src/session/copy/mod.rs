@@ -1,6 +1,7 @@
 //! COPY: rows in and out as text, csv or in binary form, streamed. Must not know messages.
 
 mod binary;
+mod condition;
 mod input;
 mod origin;
 mod output;

@@ -45,6 +45,27 @@ impl Origins {
             self.batches.pop_front();
         }
     }
+    /// Of the rows pushed since the last batch only some stay.
+    pub fn keep(&mut self, stays: impl Fn(usize) -> bool) {
+        let Some(batch) = self.batches.back_mut() else { return };
+        let before = std::mem::take(batch);
+        batch.first = before.first;
+        let mut start = 0;
+        for (at, (line, end)) in before.lines.iter().zip(&before.ends).enumerate() {
+            if stays(at) {
+                batch.lines.push(*line);
+                batch.text.extend_from_slice(before.text.get(start..*end).unwrap_or_default());
+                batch.ends.push(batch.text.len());
+            }
+            start = *end;
+        }
+        self.rows = batch.first + batch.lines.len() as u64;
+    }
+    /// The CONTEXT of a row since the last batch.
+    pub fn context_of(&self, at: usize, table: &str) -> String {
+        let row = self.batches.back().map_or(0, |batch| batch.first) + at as u64;
+        self.find(row).map_or_else(|| format!("COPY {table}"), |(line, record)| in_line(table, line, record))
+    }
     fn find(&self, row: u64) -> Option<(u64, &[u8])> {
         let batch = self.batches.iter().rev().find(|batch| batch.first <= row)?;
         let at = usize::try_from(row - batch.first).ok()?;
@@ -106,6 +127,23 @@ mod tests {
         assert_eq!(error(5), "COPY t, line 11: \"row 5\"");
         assert_eq!(error(9), "COPY t, line 19: \"row 9\"");
         assert_eq!(error(99), "COPY t");
+    }
+
+    #[test]
+    fn rows_that_do_not_stay_are_not_counted() {
+        let mut origins = Origins::default();
+        origins.push(1, b"first");
+        origins.begin_batch();
+        for line in 2..6u64 {
+            origins.push(line, format!("line {line}").as_bytes());
+        }
+        assert_eq!(origins.context_of(2, "t"), "COPY t, line 4: \"line 4\"");
+        origins.keep(|at| at % 2 == 1);
+        origins.begin_batch();
+        origins.push(6, b"last");
+        let error = |row| origins.explain(SqlError::new("23502", "x").row(row), "t").fields().context.clone().unwrap();
+        assert_eq!(error(2), "COPY t, line 5: \"line 5\"");
+        assert_eq!(error(3), "COPY t, line 6: \"last\"");
     }
 
     #[test]

@@ -228,7 +228,7 @@ pub const DEFINITIONS: &[Definition] = &[
     reported(user(
         "IntervalStyle",
         "postgres",
-        Kind::Enum(&["postgres", "sql_standard", "postgres_verbose", "iso_8601"]),
+        Kind::Enum(&["postgres", "postgres_verbose", "sql_standard", "iso_8601"]),
         "Sets the display format for interval values.",
     )),
     reported(internal("is_superuser", "off", "Shows whether the current user is a superuser.")),

@@ -138,6 +138,13 @@ pub fn number(definition: &Definition, value: &str) -> Option<i64> {
     }
 }
 
+/// A canonical value as `pg_settings` shows it: a number in the base unit, and that unit's name.
+pub fn in_base_unit(definition: &Definition, value: &str) -> (String, Option<&'static str>) {
+    let Kind::Int { unit, .. } = definition.kind else { return (value.to_string(), None) };
+    let name = units(unit).last().map(|(name, _)| *name);
+    (integer(definition, value, unit).map_or_else(|_| value.to_string(), |number| number.to_string()), name)
+}
+
 /// PostgreSQL's other encodings, without what is no letter or digit.
 const ENCODINGS: [&str; 62] = [
     "BIG5",

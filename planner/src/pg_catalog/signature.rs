@@ -1,0 +1,64 @@
+//! What PostgreSQL calls the parameters of its functions, and what stands for those that a call leaves out. Must not know
+//! how calls are bound.
+
+use super::builtin::{ALL_FUNCTIONS, Function};
+use crate::types::SqlType;
+
+/// The parameters of a function of PostgreSQL's that go in.
+pub struct Signature {
+    /// Their names, empty where there is none.
+    pub names: Vec<String>,
+    /// Their types; `None` for one that is not here or is a pseudo-type.
+    pub types: Vec<Option<SqlType>>,
+    /// The constants that stand for the last of them, each as it is cast from text.
+    pub defaults: Vec<&'static str>,
+}
+
+impl Signature {
+    fn of(function: &'static Function) -> Signature {
+        let modes = function.modes();
+        let goes_in = |at: usize| modes.get(at).is_none_or(|mode| matches!(mode, 'i' | 'b'));
+        let names = function.names().into_iter().enumerate().filter(|(at, _)| goes_in(*at)).map(|(_, name)| name);
+        let mut names: Vec<String> = names.collect();
+        names.resize(function.arguments.len(), String::new());
+        let defaults = function.row.field(19).unwrap_or_default().split(", ").filter(|text| !text.is_empty());
+        // `'{}'::jsonb` is the text between the quotes, anything else itself.
+        let bare =
+            |text: &'static str| text.strip_prefix('\'').and_then(|rest| rest.split_once('\'')).map(|(text, _)| text);
+        Signature {
+            names,
+            types: function.arguments.iter().map(|oid| SqlType::from_oid(*oid)).collect(),
+            defaults: defaults.map(|text| bare(text).unwrap_or(text)).collect(),
+        }
+    }
+
+    /// What stands for the parameter at a place.
+    pub fn default(&self, at: usize) -> Option<&'static str> {
+        at.checked_sub(self.types.len().checked_sub(self.defaults.len())?).and_then(|at| self.defaults.get(at)).copied()
+    }
+}
+
+/// The signatures of the functions with a name that can be called with arguments given by name: those that repeat their last
+/// parameter can not.
+pub fn signatures(name: &str) -> impl Iterator<Item = Signature> {
+    let fixed = |function: &&'static Function| function.kind == "f" && function.row.oid(5) == 0;
+    ALL_FUNCTIONS.iter().filter(move |function| function.name == name).filter(fixed).map(Signature::of)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_have_names_and_defaults() {
+        let query = signatures("jsonb_path_query").next().unwrap();
+        assert_eq!(query.names, ["target", "path", "vars", "silent"]);
+        assert_eq!(query.types.get(1), Some(&Some(SqlType::JSONPATH)));
+        assert_eq!([1, 2, 3].map(|at| query.default(at)), [None, Some("{}"), Some("false")]);
+        assert_eq!(signatures("make_interval").next().unwrap().default(6), Some("0.0"));
+        // What comes out has no place among them, and what repeats is not called so.
+        assert_eq!(signatures("json_each").next().unwrap().names, ["from_json"]);
+        assert_eq!(signatures("json_extract_path").count(), 0);
+    }
+}

@@ -1,0 +1,99 @@
+//! [`CopyFilter`]: WHERE of COPY FROM, over the rows that were read. Must not know their text.
+
+use super::target::CopyTable;
+use crate::bind::{BindContext, bind_stored};
+use crate::error::{Result, SqlError, state};
+use crate::execution::dml::table_schema;
+use crate::execution::{Slots, StatementContext, table_source};
+use crate::parse::copy::CopyCondition;
+use crate::plan::slotting::fill_expression;
+use crate::types::SqlType;
+use datafusion::arrow::array::{ArrayRef, AsArray, BooleanArray, new_null_array};
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use datafusion::common::TableReference;
+use datafusion::logical_expr::execution_props::ExecutionProps;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
+use std::sync::Arc;
+
+/// The condition, over all columns of the table.
+pub struct CopyFilter {
+    condition: Arc<dyn PhysicalExpr>,
+    schema: SchemaRef,
+    /// For each column of the table its place among those that are read; the others are NULL.
+    places: Vec<Option<usize>>,
+    /// Kept for what the condition reads when it runs.
+    _slots: Arc<Slots>,
+}
+
+impl CopyFilter {
+    /// Binds the condition. Errors: as in a statement; 42804 when it is not boolean, 42P10 for a generated column, 0A000 for a
+    /// column that is not read and has a default.
+    pub fn new(context: &Arc<StatementContext>, condition: &CopyCondition, target: &CopyTable) -> Result<CopyFilter> {
+        let table = &target.table;
+        let slots = Slots::new();
+        let source = |table| table_source(table, Arc::clone(&slots));
+        let binding = BindContext {
+            catalog: &context.catalog,
+            settings: &context.settings,
+            slots: &slots,
+            parameters: &[],
+            now: context.transaction_time,
+            table_source: &source,
+        };
+        let typed = bind_stored(&condition.expr, &condition.source, table, "COPY FROM WHERE condition", &binding)?;
+        if typed.ty != SqlType::BOOL {
+            let message = format!("argument of WHERE must be type boolean, not type {}", typed.ty.name());
+            return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+        }
+        let named = typed.expr.column_refs();
+        let place = |id| target.columns.iter().position(|column| column.id == id);
+        let mut places = Vec::new();
+        for column in table.live_columns() {
+            let place = place(column.id);
+            let is_named = named.iter().any(|named| named.name == column.name);
+            if is_named && column.generated.is_some() {
+                let message = "generated columns are not supported in COPY FROM WHERE conditions";
+                return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message)
+                    .detail(format!("Column \"{}\" is a generated column.", column.name)));
+            }
+            if is_named && place.is_none() && (column.default.is_some() || column.identity.is_some()) {
+                return Err(SqlError::unsupported("COPY … WHERE of a column that gets its default"));
+            }
+            places.push(place);
+        }
+        let schema = table_schema(table, &TableReference::bare(table.name.as_str()))?;
+        slots.fill(Arc::clone(context));
+        let expr = fill_expression(typed.expr, &slots)?;
+        let condition =
+            create_physical_expr(&expr, &schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())?;
+        let fields: Vec<Field> =
+            schema.fields().iter().take(places.len()).map(|field| field.as_ref().clone()).collect();
+        let fields: Vec<Field> = fields.into_iter().map(|field| field.with_nullable(true)).collect();
+        Ok(CopyFilter { condition, schema: Arc::new(Schema::new(fields)), places, _slots: slots })
+    }
+
+    /// Of which rows the condition is true. Errors: what it raises, with the place of the first row that it raises it for.
+    pub fn holds(&self, columns: &[ArrayRef], rows: usize) -> std::result::Result<BooleanArray, (usize, SqlError)> {
+        let of = |columns: &[ArrayRef], rows: usize| -> Result<BooleanArray> {
+            let all = self.places.iter().zip(self.schema.fields()).map(|(place, field)| {
+                let read = place.and_then(|place| columns.get(place));
+                read.cloned().unwrap_or_else(|| new_null_array(field.data_type(), rows))
+            });
+            let options = RecordBatchOptions::new().with_row_count(Some(rows));
+            let batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), all.collect(), &options)?;
+            let values = self.condition.evaluate(&batch)?.into_array(rows)?;
+            let values =
+                values.as_boolean_opt().ok_or_else(|| SqlError::internal("a condition that is not boolean"))?;
+            Ok(values.iter().map(|value| Some(value == Some(true))).collect())
+        };
+        of(columns, rows).map_err(|error| {
+            let mut each = (0..rows).map(|row| {
+                let one: Vec<ArrayRef> = columns.iter().map(|column| column.slice(row, 1)).collect();
+                of(&one, 1)
+            });
+            each.position(|result| result.is_err()).map_or_else(|| (0, error.clone()), |row| (row, error.clone()))
+        })
+    }
+}

@@ -1,0 +1,32 @@
+-- Arguments given by name, with the names and defaults of PostgreSQL's functions.
+select make_interval(days => 10), make_interval(1, secs := 2.5), make_interval(years => 1, mins => 2);
+select make_date(year => 2020, month => 2, day => 29), make_time(12, 30, sec => 1.5);
+select make_timestamp(year => 2020, month => 2, mday => 29, hour => 1, min => 2, sec => 3);
+set timezone = 'UTC';
+select make_timestamptz(year => 2020, month => 2, mday => 29, hour => 1, min => 2, sec => 3);
+select make_timestamptz(2020, 2, 29, 1, 2, sec => 3, timezone => 'Europe/Berlin');
+select jsonb_set('{"a": 1}', '{b}', replacement => '2', create_if_missing => false);
+select jsonb_set(jsonb_in => '{"a": 1}', path => '{b}', replacement => '2');
+select jsonb_set_lax('{"a": 1}', '{a}', null, null_value_treatment => 'delete_key');
+select jsonb_insert('{"a": [0, 1, 2]}', '{a, 1}', '"new"', insert_after => true);
+select jsonb_path_query('{"a": [1, 2, 3]}', '$.a[*] ? (@ >= $min)', vars => '{"min": 2}');
+select * from jsonb_path_query('{"a": 1}', 'strict $.b', silent => true);
+select jsonb_path_query_array(target => '[1, 2]', path => '$[*]');
+select jsonb_path_exists('{"a": 1}', 'strict $.b', silent => true);
+select parse_ident('a.b c', strict => false), parse_ident(str => '"A".b');
+select * from json_each(from_json => '{"a": 1}');
+select * from jsonb_array_elements(from_json => '[1, 2]') as e;
+select make_interval(days => null), make_interval(days => $$3$$);
+-- What is wrong with them.
+select make_interval(dies => 10);
+select make_interval(1, years => 2);
+select make_date(year => 2020);
+select make_date(year => 'x'::text, month => 1, day => 1);
+select make_interval(days => 1, days => 2);
+select make_interval(days => 1, 2);
+select upper(string => 'x');
+select nonesuch(a => 1);
+select sum(x => 1);
+select * from json_each(json => '{"a": 1}');
+select * from generate_series(start => 1, stop => 2);
+select sqrt(x => 1) over ();
