@@ -139,6 +139,9 @@ pub struct Fields {
     pub context: Option<String>,
     /// Which row of a write's input failed, counted from 0: COPY finds its line by it. Not for clients.
     pub row: Option<u64>,
+    /// The token that the error is about, where its place in the statement is not known: it is there when the token stands
+    /// once. Not for clients.
+    pub token: Option<String>,
     /// Whether PostgreSQL says it of values when it runs, so that it has no position though a constant had it. Not for clients.
     pub run_time: bool,
 }
@@ -159,6 +162,7 @@ impl SqlError {
             constraint: None,
             context: None,
             row: None,
+            token: None,
             run_time: false,
         }))
     }
@@ -190,6 +194,12 @@ impl SqlError {
     #[must_use]
     pub fn at(mut self, position: usize) -> Self {
         self.0.position = Some(position);
+        self
+    }
+    /// Says which token the error is about.
+    #[must_use]
+    pub fn about(mut self, token: impl Into<String>) -> Self {
+        self.0.token = Some(token.into());
         self
     }
     /// Says that the error is one of values: it gets no position.

@@ -265,7 +265,7 @@ impl Binder<'_> {
                 // Elements of one column may be assigned to one by one.
                 if before.is_some() && (element.is_none() || !elements.contains(&column.id)) {
                     let message = format!("multiple assignments to same column \"{named}\"");
-                    return Err(self.at(SqlError::syntax(message), span));
+                    return Err(SqlError::syntax(message));
                 }
                 if let Some(element) = element {
                     let array = match before.and_then(|at| set.get(at)) {

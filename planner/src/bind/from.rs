@@ -1,7 +1,7 @@
 //! FROM: tables, subqueries, functions, each with its alias. Joins are `join`'s, LATERAL is `lateral`'s.
 
 use super::KEY_COLUMN;
-use super::binder::{Binder, column};
+use super::binder::{Binder, column, span_of};
 use super::clauses::check_alias;
 use super::expression::{Clause, Env};
 use super::query::BoundQuery;
@@ -15,7 +15,8 @@ use crate::parse::{ROWS_FROM, VARIADIC, fold, fold_name};
 use crate::types::{Datum, SqlType};
 use datafusion::common::Column;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
-use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, TableFactor};
+use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, Spanned, TableFactor};
+use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 
 /// A plan and what of it can be named.
@@ -42,6 +43,8 @@ pub struct TableFunction<'t> {
     pub args: Vec<&'t ast::Expr>,
     /// Arguments behind them that are given by name.
     pub named: Vec<(String, &'t ast::Expr)>,
+    /// Where its name stands.
+    pub place: Span,
     /// Alias.
     pub alias: Option<&'t ast::TableAlias>,
     /// WITH ORDINALITY.
@@ -128,6 +131,7 @@ impl Binder<'_> {
                         name: fold(ident),
                         args: Vec::new(),
                         named: Vec::new(),
+                        place: ident.span,
                         alias,
                         ordinality: false,
                         outer: false,
@@ -158,8 +162,7 @@ impl Binder<'_> {
             }
             TableFactor::Derived { lateral: _, subquery, alias, sample: None } => {
                 let Some(alias) = alias else {
-                    return Err(SqlError::syntax("subquery in FROM must have an alias")
-                        .hint("For example, FROM (SELECT ...) [AS] foo."));
+                    return Err(self.without_alias(subquery));
                 };
                 check_alias(Some(alias))?;
                 self.push_into(&fold(&alias.name));
@@ -266,6 +269,12 @@ impl Binder<'_> {
         Ok(source)
     }
 
+    /// 42601 for a subquery in FROM without an alias.
+    pub fn without_alias(&self, subquery: &ast::Query) -> SqlError {
+        let error = SqlError::syntax("subquery in FROM must have an alias");
+        self.at_bracket(error.hint("For example, FROM (SELECT ...) [AS] foo."), subquery.span())
+    }
+
     /// A subquery's rows.
     pub fn derived<'p>(
         &self,
@@ -284,6 +293,10 @@ impl Binder<'_> {
 
     /// Binds the function and its arguments.
     pub fn table_function(&self, function: &TableFunction<'_>, env: Env<'_>) -> Result<BoundFunction> {
+        self.bound_function(function, env).map_err(|error| self.at(error, function.place))
+    }
+
+    fn bound_function(&self, function: &TableFunction<'_>, env: Env<'_>) -> Result<BoundFunction> {
         if function.name == ROWS_FROM {
             return self.rows_from(&function.args, env);
         }
@@ -353,9 +366,10 @@ impl Binder<'_> {
             let ast::Expr::Function(ast::Function { name, args: ast::FunctionArguments::List(list), .. }) = call else {
                 return Err(SqlError::unsupported(format!("{call} in ROWS FROM")));
             };
+            let place = span_of(name);
             let name = fold_name(name)?.1;
             let (args, named) = table_arguments(&list.args)?;
-            let function = TableFunction { name, args, named, alias: None, ordinality: false, outer: false };
+            let function = TableFunction { name, args, named, place, alias: None, ordinality: false, outer: false };
             let bound = self.table_function(&function, env)?;
             let several = matches!(&bound, BoundFunction::Rows(RowSource::Lists(lists, _)) if lists.len() > 1);
             match bound {
@@ -475,7 +489,7 @@ pub fn is_lateral(factor: &TableFactor) -> bool {
 
 /// The function that an item of FROM calls; None when it is something else.
 pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>> {
-    let (name, (args, named), alias, ordinality) = match factor {
+    let (name, place, (args, named), alias, ordinality) = match factor {
         TableFactor::Table {
             name,
             alias,
@@ -488,19 +502,19 @@ pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>>
             sample: None,
             index_hints,
         } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
-            (fold_name(name)?.1, table_arguments(args)?, alias, *with_ordinality)
+            (fold_name(name)?.1, span_of(name), table_arguments(args)?, alias, *with_ordinality)
         }
         TableFactor::Function { lateral: _, name, args, with_ordinality, alias } => {
-            (fold_name(name)?.1, table_arguments(args)?, alias, *with_ordinality)
+            (fold_name(name)?.1, span_of(name), table_arguments(args)?, alias, *with_ordinality)
         }
         TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_offset_alias: None, with_ordinality } => {
-            ("unnest".to_string(), (array_exprs.iter().collect(), Vec::new()), alias, *with_ordinality)
+            ("unnest".to_string(), Span::empty(), (array_exprs.iter().collect(), Vec::new()), alias, *with_ordinality)
         }
         _ => return Ok(None),
     };
     let alias = alias.as_ref();
     check_alias(alias)?;
-    Ok(Some(TableFunction { name, args, named, alias, ordinality, outer: false }))
+    Ok(Some(TableFunction { name, args, named, place, alias, ordinality, outer: false }))
 }
 
 /// Arguments given by place, and behind them those given by name.

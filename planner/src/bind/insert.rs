@@ -3,6 +3,7 @@
 use super::assignment::{extension, is_default};
 use super::binder::{Binder, span_of};
 use super::expression::{Clause, Env};
+use super::place::place_of_target;
 use super::scope::Scope;
 use super::table_expression::table_relation;
 use super::target::Target;
@@ -48,7 +49,7 @@ impl Binder<'_> {
                     let mut rows = Vec::with_capacity(values.rows.len());
                     for row in &values.rows {
                         if values.rows.first().is_some_and(|first| first.content.len() != row.content.len()) {
-                            return Err(SqlError::syntax("VALUES lists must all be the same length"));
+                            return Err(self.uneven(row));
                         }
                         rows.push(self.insert_row(&target, &targets, &row.content, insert)?);
                     }
@@ -142,7 +143,8 @@ impl Binder<'_> {
         row: &[ast::Expr],
         insert: &ast::Insert,
     ) -> Result<Vec<Expr>> {
-        check_width(targets.len(), row.len(), !insert.columns.is_empty())?;
+        let names: Vec<Span> = insert.columns.iter().map(span_of).collect();
+        self.check_width(targets.len(), row.len(), &names, |at| row.get(at).map_or_else(Span::empty, Spanned::span))?;
         let scope = Scope::empty(None);
         self.given_values(target, targets, (row, &parts_of(insert)?), Env::new(&scope, Clause::Values))
     }
@@ -235,7 +237,9 @@ impl Binder<'_> {
     fn insert_query(&self, target: &Target, query: &ast::Query, insert: &ast::Insert) -> Result<LogicalPlan> {
         let bound = self.open_query(query)?;
         let targets = self.insert_targets(target, insert, bound.columns.len())?;
-        check_width(targets.len(), bound.columns.len(), !insert.columns.is_empty())?;
+        let names: Vec<Span> = insert.columns.iter().map(span_of).collect();
+        let given = bound.columns.len();
+        self.check_width(targets.len(), given, &names, |at| place_of_target(&query.body, at))?;
         let parts = parts_of(insert)?;
         // Constants and parameters of unknown type take the column's type.
         let types: Vec<_> = bound
@@ -266,12 +270,34 @@ impl Binder<'_> {
             }
             let at = targets.iter().position(|target| target.id == column.id);
             let value = match at.and_then(|at| bound.columns.get(at)) {
-                Some(source) if !self.ignored(column, true)? => self.assign(source.typed(), column, query.span())?,
+                Some(source) if !self.ignored(column, true)? => {
+                    self.assign(source.typed(), column, place_of_target(&query.body, at.unwrap_or(0)))?
+                }
                 _ => self.default_through(target, column)?,
             };
             exprs.push(value.alias(self.unique("v")));
         }
         Ok(LogicalPlanBuilder::from(bound.plan).project(exprs)?.build()?)
+    }
+}
+
+impl Binder<'_> {
+    /// Errors: 42601 for more or fewer values than columns. `names`: where those of the columns stand, if they are given;
+    /// `place`: where a value stands.
+    pub fn check_width(
+        &self,
+        targets: usize,
+        given: usize,
+        names: &[Span],
+        place: impl Fn(usize) -> Span,
+    ) -> Result<()> {
+        if given > targets {
+            return Err(self.at(SqlError::syntax("INSERT has more expressions than target columns"), place(targets)));
+        }
+        match names.get(given) {
+            Some(name) => Err(self.at(SqlError::syntax("INSERT has more target columns than expressions"), *name)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -285,17 +311,6 @@ fn parts_of(insert: &ast::Insert) -> Result<Vec<Part>> {
 
 fn has_slice(chain: &[ast::AccessExpr]) -> bool {
     chain.iter().any(|access| matches!(access, ast::AccessExpr::Subscript(ast::Subscript::Slice { .. })))
-}
-
-/// Errors: 42601 for more or fewer values than columns. `listed`: the columns are named.
-pub fn check_width(targets: usize, given: usize, listed: bool) -> Result<()> {
-    if given > targets {
-        return Err(SqlError::syntax("INSERT has more expressions than target columns"));
-    }
-    if given < targets && listed {
-        return Err(SqlError::syntax("INSERT has more target columns than expressions"));
-    }
-    Ok(())
 }
 
 /// Whether nothing stands around VALUES.

@@ -59,10 +59,10 @@ impl Binder<'_> {
         factor: &TableFactor,
         parent: Option<&'p Scope<'p>>,
     ) -> Result<Source<'p>> {
-        let TableFactor::Derived { lateral: _, subquery, alias: Some(alias), sample: None } = factor else {
-            return Err(SqlError::syntax("subquery in FROM must have an alias")
-                .hint("For example, FROM (SELECT ...) [AS] foo."));
+        let TableFactor::Derived { lateral: _, subquery, alias, sample: None } = factor else {
+            return Err(SqlError::unsupported("TABLESAMPLE of a subquery"));
         };
+        let Some(alias) = alias else { return Err(self.without_alias(subquery)) };
         let mut bound = self.query_within(subquery, &left.scope, Clause::FromQuery)?;
         if !super::subquery::outer_columns(&bound.plan).is_empty() {
             bound.plan = LogicalPlan::Subquery(super::subquery::subquery(bound.plan));

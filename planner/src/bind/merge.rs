@@ -17,7 +17,8 @@ use crate::parse::fold_name;
 use crate::types::Datum;
 use datafusion::common::JoinType;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder, case, lit, when};
-use sqlparser::ast::{self, MergeClauseKind, MergeInsertKind, MergeUpdateKind};
+use sqlparser::ast::{self, MergeClauseKind, MergeInsertKind, MergeUpdateKind, Spanned};
+use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 
 /// A bound WHEN.
@@ -194,11 +195,12 @@ impl Binder<'_> {
             }
             columns.push(column);
         }
-        let listed = !columns.is_empty();
-        if !listed {
+        if columns.is_empty() {
             columns = target.table.live_columns().collect();
         }
-        super::insert::check_width(columns.len(), row.content.len(), listed)?;
+        let names: Vec<_> = insert.columns.iter().map(span_of).collect();
+        let place = |at: usize| row.content.get(at).map_or_else(Span::empty, Spanned::span);
+        self.check_width(columns.len(), row.content.len(), &names, place)?;
         columns.truncate(row.content.len());
         let ids: Vec<ColumnId> = columns.iter().map(|column| column.id).collect();
         self.require_written(target, INSERT, &ids)?;

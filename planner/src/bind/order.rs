@@ -52,12 +52,18 @@ impl Binder<'_> {
         let (asc, nulls_first) = self.direction(item)?;
         let typed = self.settled_expr(&item.expr, env)?;
         let ty = typed.ty;
-        Ok((Sort { expr: self.resolver.sort_key(typed)?, asc, nulls_first }, ty))
+        let expr = self.resolver.sort_key(typed).map_err(|error| self.at(error, item.expr.span()))?;
+        Ok((Sort { expr, asc, nulls_first }, ty))
     }
 
     /// What an item of a query's ORDER BY (or GROUP BY) stands for: a number, an output name, or an expression.
     pub fn order_target(&self, expr: &ast::Expr, outputs: &[String], clause: &str) -> Result<OrderTarget> {
-        if let Some(place) = ordinal(expr, clause)? {
+        if let Some(place) = ordinal(expr, clause).map_err(|error| match expr {
+            ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr: inner } => {
+                self.at_operator(error, "-", None, inner)
+            }
+            other => self.at(error, other.span()),
+        })? {
             if place == 0 || place > outputs.len() {
                 let message = format!("{clause} position {place} is not in select list");
                 return Err(self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), expr.span()));
@@ -88,12 +94,13 @@ impl Binder<'_> {
                         }
                         column
                     }
-                    _ => return Err(self.invalid_set_order()),
+                    other => return Err(self.at(self.invalid_set_order(), other.span())),
                 },
             };
             let Some(column) = column else { return Err(SqlError::internal("an output column is missing")) };
             let (asc, nulls_first) = self.direction(item)?;
-            sorts.push(Sort { expr: self.resolver.sort_key(column.typed())?, asc, nulls_first });
+            let expr = self.resolver.sort_key(column.typed()).map_err(|error| self.at(error, item.expr.span()))?;
+            sorts.push(Sort { expr, asc, nulls_first });
         }
         let plan = LogicalPlanBuilder::from(bound.plan).sort(sorts)?.build()?;
         Ok(BoundQuery { plan, columns: bound.columns })

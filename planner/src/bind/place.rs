@@ -16,12 +16,46 @@ impl Binder<'_> {
         self.source.error_at_token(error, within, left.is_none(), says, start.unwrap_or(right))
     }
 
+    /// Puts the place of a function's name before its first argument into an error.
+    pub fn at_call(&self, error: SqlError, name: &str, argument: Span) -> SqlError {
+        let says = |token: &str| token.eq_ignore_ascii_case(name);
+        self.source.error_at_token(error, (None, Some(argument.start)), true, says, argument)
+    }
+
+    /// Puts the place of IN behind its left operand into an error.
+    pub fn at_in(&self, error: SqlError, left: &ast::Expr) -> SqlError {
+        let (left, says) = (left.span(), |token: &str| token.eq_ignore_ascii_case("in"));
+        self.source.error_at_token(error, (Some(left.end), None), false, says, left)
+    }
+
     /// Puts the place of a cast into an error: `::`, or the word CAST.
     pub fn at_cast(&self, error: SqlError, kind: &ast::CastKind, inner: &ast::Expr) -> SqlError {
+        // The span of a cast is that of its operand.
+        let mut before = 0;
+        let mut operand = inner;
+        loop {
+            operand = match operand {
+                ast::Expr::Cast { kind: ast::CastKind::DoubleColon, expr, .. } => {
+                    before += 1;
+                    expr
+                }
+                ast::Expr::Nested(expr) => expr,
+                _ => break,
+            };
+        }
         let inner = inner.span();
         match kind {
             ast::CastKind::DoubleColon => {
-                self.source.error_at_token(error, (Some(inner.end), None), false, |token| token == "::", inner)
+                let left = std::cell::Cell::new(before);
+                let own = |token: &str| match (token == "::", left.get()) {
+                    (true, 0) => true,
+                    (true, more) => {
+                        left.set(more - 1);
+                        false
+                    }
+                    (false, _) => false,
+                };
+                self.source.error_at_token(error, (Some(inner.end), None), false, own, inner)
             }
             _ => {
                 let cast = |token: &str| token.eq_ignore_ascii_case("cast");
@@ -43,6 +77,11 @@ impl Binder<'_> {
         self.source.error_at_token(error, (Some(inner.end), None), false, next, inner)
     }
 
+    /// Puts the place of the bracket before something into an error.
+    pub fn at_bracket(&self, error: SqlError, inner: Span) -> SqlError {
+        self.source.error_at_token(error, (None, Some(inner.start)), true, |token| token == "(", inner)
+    }
+
     /// Where a column is first named in a part of the statement, by its name with or without its relation's.
     pub fn place_of_column(&self, part: &impl ast::Visit, relation: &str, name: &str) -> Option<Span> {
         let found = ast::visit_expressions(part, |expr: &ast::Expr| {
@@ -60,6 +99,29 @@ impl Binder<'_> {
             ControlFlow::Break(span) => Some(span),
             ControlFlow::Continue(()) => None,
         }
+    }
+}
+
+/// Where the expression of a query's column stands, as far as that can be said.
+pub fn place_of_target(body: &ast::SetExpr, at: usize) -> Span {
+    use ast::{SelectItem as Item, SetExpr};
+    match body {
+        SetExpr::Select(select) => {
+            let mut items = select.projection.iter();
+            let whole =
+                items.clone().take(at + 1).find(|item| matches!(item, Item::Wildcard(_) | Item::QualifiedWildcard(..)));
+            match whole.or_else(|| items.nth(at)) {
+                Some(Item::UnnamedExpr(expr) | Item::ExprWithAlias { expr, .. }) => expr.span(),
+                Some(other) => other.span(),
+                None => Span::empty(),
+            }
+        }
+        SetExpr::Values(values) => {
+            values.rows.first().and_then(|row| row.content.get(at)).map_or_else(Span::empty, ast::Expr::span)
+        }
+        SetExpr::Query(query) => place_of_target(&query.body, at),
+        SetExpr::SetOperation { left, .. } => place_of_target(left, at),
+        _ => Span::empty(),
     }
 }
 

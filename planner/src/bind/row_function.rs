@@ -186,9 +186,7 @@ impl Binder<'_> {
     /// `generate_series` of integers.
     fn generate_series(&self, args: Vec<TypedExpr>) -> Result<RowSource> {
         if !(2..=3).contains(&args.len()) {
-            let types: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
-            let message = format!("function generate_series({}) does not exist", types.join(", "));
-            return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
+            return Err(self.resolver.no_function("generate_series", &args));
         }
         let types: Vec<SqlType> = args.iter().map(|arg| arg.ty).collect();
         if types.iter().all(|ty| *ty == SqlType::UNKNOWN) {

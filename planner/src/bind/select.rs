@@ -17,7 +17,8 @@ use crate::parse::{NOTHING, fold, fold_name};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
-use sqlparser::ast::{self, Distinct, SelectItem, SelectItemQualifiedWildcardKind};
+use sqlparser::ast::{self, Distinct, SelectItem, SelectItemQualifiedWildcardKind, Spanned};
+use sqlparser::tokenizer::Span;
 use std::collections::HashMap;
 
 /// An item of a select list, stars expanded.
@@ -38,6 +39,7 @@ struct OrderItem {
     typed: Option<TypedExpr>,
     asc: bool,
     nulls_first: bool,
+    span: Span,
 }
 
 impl Binder<'_> {
@@ -85,7 +87,11 @@ impl Binder<'_> {
                         "SELECT DISTINCT ON",
                     )?);
                 }
-                check_distinct_on(&keys, &order, &items)?;
+                check_distinct_on(&keys, &order, &items).map_err(|key| {
+                    let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
+                    let place = exprs.get(key).map_or_else(Span::empty, Spanned::span);
+                    self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), place)
+                })?;
                 keys
             }
             _ => Vec::new(),
@@ -232,19 +238,20 @@ impl Binder<'_> {
         let mut sorts = Vec::new();
         let mut places = Vec::new();
         for item in order {
-            let OrderItem { output, typed, asc, nulls_first } = item;
+            let OrderItem { output, typed, asc, nulls_first, span } = item;
+            let sort_key = |typed| self.resolver.sort_key(typed).map_err(|error| self.at(error, span));
             let equal = |typed: &TypedExpr| exprs.iter().position(|expr| expr.clone().unalias() == typed.expr);
             let place = output.or_else(|| typed.as_ref().and_then(equal)).filter(|place| *place < columns.len());
             let expr = match (place.and_then(|place| columns.get(place)), typed) {
-                (Some(output), _) => self.resolver.sort_key(output.typed())?,
+                (Some(output), _) => sort_key(output.typed())?,
                 (None, Some(_)) if distinct => {
                     let message = "for SELECT DISTINCT, ORDER BY expressions must appear in select list";
-                    return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
+                    return Err(self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), span));
                 }
                 (None, Some(typed)) => {
                     let name = self.unique("s");
                     let typed = self.settle(typed)?;
-                    exprs.push(self.resolver.sort_key(typed)?.alias(&name));
+                    exprs.push(sort_key(typed)?.alias(&name));
                     column(name)
                 }
                 (None, None) => return Err(SqlError::internal("an ORDER BY item stands for nothing")),
@@ -396,7 +403,7 @@ impl Binder<'_> {
                 Some(_) => None,
                 None => Some(self.expr(&item.expr, env)?),
             };
-            order.push(OrderItem { output, typed, asc, nulls_first });
+            order.push(OrderItem { output, typed, asc, nulls_first, span: item.expr.span() });
         }
         Ok(order)
     }
@@ -447,8 +454,9 @@ impl Binder<'_> {
     }
 }
 
-/// 42P10 unless ORDER BY begins with the expressions of DISTINCT ON, in any order.
-fn check_distinct_on(keys: &[TypedExpr], order: &[OrderItem], items: &[Item]) -> Result<()> {
+/// Whether ORDER BY begins with the expressions of DISTINCT ON, in any order. Errors: the place of one of them that it does not
+/// begin with.
+fn check_distinct_on(keys: &[TypedExpr], order: &[OrderItem], items: &[Item]) -> std::result::Result<(), usize> {
     let expr = |item: &OrderItem| match (&item.typed, item.output.and_then(|place| items.get(place))) {
         (Some(typed), _) => Some(typed.expr.clone()),
         (None, output) => output.map(|item| item.typed.expr.clone()),
@@ -457,10 +465,9 @@ fn check_distinct_on(keys: &[TypedExpr], order: &[OrderItem], items: &[Item]) ->
     let is_key = |sorted: &Option<Expr>| keys.iter().any(|key| Some(&key.expr) == sorted.as_ref());
     let first_other = sorted.iter().position(|sorted| !is_key(sorted));
     let (before, after) = sorted.split_at(first_other.unwrap_or(sorted.len()));
-    let missing = keys.iter().any(|key| !before.iter().any(|sorted| sorted.as_ref() == Some(&key.expr)));
-    if after.iter().any(is_key) || (first_other.is_some() && missing) {
-        let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
-        return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
+    let missing = keys.iter().position(|key| !before.iter().any(|sorted| sorted.as_ref() == Some(&key.expr)));
+    if after.iter().any(is_key) || (first_other.is_some() && missing.is_some()) {
+        return Err(missing.unwrap_or(0));
     }
     Ok(())
 }

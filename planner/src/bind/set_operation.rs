@@ -1,6 +1,7 @@
 //! UNION, INTERSECT, EXCEPT.
 
 use super::binder::{Binder, column};
+use super::place::place_of_target;
 use super::query::BoundQuery;
 use super::scope::{Scope, ScopeColumn};
 use crate::error::{Result, SqlError, state};
@@ -34,15 +35,17 @@ impl Binder<'_> {
             SetOperator::Except => "EXCEPT",
             SetOperator::Minus => return Err(SqlError::unsupported("MINUS")),
         };
+        let right_tree = right;
         let left = self.set_expr(left, parent)?;
         let right = self.set_expr(right, parent)?;
         if left.columns.len() != right.columns.len() {
             let message = format!("each {name} query must have the same number of columns");
-            return Err(SqlError::syntax(message));
+            return Err(self.at(SqlError::syntax(message), place_of_target(right_tree, 0)));
         }
         let mut types = Vec::new();
-        for (left, right) in left.columns.iter().zip(&right.columns) {
-            let common = self.resolver.common_type(name, &[left.ty, right.ty])?;
+        for (at, (left, right)) in left.columns.iter().zip(&right.columns).enumerate() {
+            let common = self.resolver.common_type(name, &[left.ty, right.ty]);
+            let common = common.map_err(|error| self.at(error, place_of_target(right_tree, at)))?;
             let common = if common == SqlType::UNKNOWN { SqlType::TEXT } else { common };
             let same = left.ty.base == right.ty.base && left.ty.modifier == right.ty.modifier;
             types.push(if same && left.ty != SqlType::UNKNOWN { left.ty } else { common.plain() });

@@ -24,9 +24,9 @@ impl Binder<'_> {
                 let source = bind(expr)?;
                 if source.is_unknown() && source.constant().is_some() {
                     let message = "function pg_catalog.extract(unknown, unknown) is not unique";
-                    return Err(SqlError::new(state::AMBIGUOUS_FUNCTION, message).hint(
-                        "Could not choose a best candidate function. You might need to add explicit type casts.",
-                    ));
+                    let error = SqlError::new(state::AMBIGUOUS_FUNCTION, message)
+                        .hint("Could not choose a best candidate function. You might need to add explicit type casts.");
+                    return Err(self.at_call(error, "extract", expr.span()));
                 }
                 self.resolver.function("extract", vec![self.word(&field), source])
             }
@@ -40,7 +40,7 @@ impl Binder<'_> {
                 let whole = bind(r#in)?;
                 self.resolver.function("position", vec![whole, bind(expr)?])
             }
-            E::Substring { expr, substring_from, substring_for, .. } => {
+            E::Substring { expr, substring_from, substring_for, special, shorthand } => {
                 let text = bind(expr)?;
                 let mut args = vec![text];
                 match (substring_from, substring_for) {
@@ -49,7 +49,9 @@ impl Binder<'_> {
                     (None, Some(length)) => args.extend([self.number("1")?, bind(length)?]),
                     (None, None) => {}
                 }
-                self.resolver.function("substring", args)
+                // Not with words between them it is a call, whose errors name it as it was written.
+                let written = if *special && *shorthand { "substr" } else { "substring" };
+                self.resolver.function(written, args).map_err(|error| self.at_call(error, written, expr.span()))
             }
             E::Trim { trim_where, trim_what, expr, trim_characters } => {
                 let name = match trim_where {

@@ -13,7 +13,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier, Sort};
 use datafusion::logical_expr::{BinaryExpr, Case, Expr, LogicalPlan, LogicalPlanBuilder, Operator, Subquery};
-use sqlparser::ast::{self, BinaryOperator};
+use sqlparser::ast::{self, BinaryOperator, Spanned};
 use std::sync::Arc;
 
 impl Binder<'_> {
@@ -25,7 +25,7 @@ impl Binder<'_> {
             return Ok(known);
         }
         let bound = self.inner_query(query, env)?;
-        let (plan, ty) = self.single_column(bound)?;
+        let (plan, ty) = self.single_column(bound).map_err(|error| self.at_bracket(error, query.span()))?;
         let repeatable = !super::with::is_volatile(&plan)?;
         let plan = self.at_most_one_row(plan)?;
         let typed = TypedExpr { expr: Expr::ScalarSubquery(subquery(plan)), ty };
@@ -92,9 +92,10 @@ impl Binder<'_> {
         if let Some(items) = row_items(left) {
             return self.row_in(&items, query, negated, env);
         }
+        let tree = left;
         let left = self.expr(left, Env { conjunct: false, ..env })?;
         let bound = self.inner_query(query, env)?;
-        let (left, plan) = self.matched(left, bound)?;
+        let (left, plan) = self.matched(left, bound).map_err(|error| self.at_in(error, tree))?;
         self.in_plan(left, plan, negated, env)
     }
 

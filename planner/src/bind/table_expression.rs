@@ -199,7 +199,7 @@ fn standalone<T>(context: &BindContext<'_>, source: &Source, bind: impl FnOnce(&
     let extras = crate::parse::Extras::default();
     let mut binder = Binder::new(*context, source, &extras, &parameters);
     binder.kept = true;
-    let bound = bind(&binder)?;
+    let bound = bind(&binder).map_err(|error| source.about_token(error))?;
     if !parameters.finish(true)?.is_empty() {
         return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1"));
     }

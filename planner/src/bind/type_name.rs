@@ -232,5 +232,5 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
 
 fn unknown(schema: Option<&str>, name: &str) -> SqlError {
     let shown = schema.map_or(name.to_string(), |schema| format!("{schema}.{name}"));
-    SqlError::new(state::UNDEFINED_OBJECT, format!("type \"{shown}\" does not exist"))
+    SqlError::new(state::UNDEFINED_OBJECT, format!("type \"{shown}\" does not exist")).about(name)
 }

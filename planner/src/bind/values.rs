@@ -10,7 +10,7 @@ use crate::types::SqlType;
 use datafusion::arrow::datatypes::Field;
 use datafusion::common::DFSchema;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Values};
-use sqlparser::ast;
+use sqlparser::ast::{self, Spanned};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Binder<'_> {
         let mut columns: Vec<Vec<TypedExpr>> = vec![Vec::new(); width];
         for row in &values.rows {
             if row.content.len() != width {
-                return Err(SqlError::syntax("VALUES lists must all be the same length"));
+                return Err(self.uneven(row));
             }
             for (expr, column) in row.content.iter().zip(&mut columns) {
                 column.push(self.expr(expr, env)?);
@@ -59,6 +59,12 @@ impl Binder<'_> {
             })
             .collect();
         Ok(BoundQuery { plan, columns })
+    }
+
+    /// 42601 for a list of VALUES that is longer or shorter than the first.
+    pub fn uneven(&self, row: &ast::Parens<Vec<ast::Expr>>) -> SqlError {
+        let first = row.content.first().map_or_else(sqlparser::tokenizer::Span::empty, Spanned::span);
+        self.at(SqlError::syntax("VALUES lists must all be the same length"), first)
     }
 
     /// Rows of expressions as a plan with new column names.

@@ -61,8 +61,15 @@ impl Binder<'_> {
             return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
         }
         let window = match over {
-            WindowType::NamedWindow(name) => named(&fold(name), env.windows, 0)?,
-            WindowType::WindowSpec(spec) => specified(spec, env.windows, 0)?,
+            WindowType::NamedWindow(name) => {
+                named(&fold(name), env.windows, 0).map_err(|error| self.at(error, name.span))?
+            }
+            WindowType::WindowSpec(spec) => {
+                specified(spec, env.windows, 0).map_err(|error| match &spec.window_name {
+                    Some(name) => self.at_bracket(error, name.span),
+                    None => error,
+                })?
+            }
         };
         let mut partition_by = Vec::new();
         for expr in window.partition_by {

@@ -1,6 +1,7 @@
 //! WITH: common table expressions.
 
 use super::binder::{Binder, column};
+use super::place::place_of_target;
 use super::query::BoundQuery;
 use super::recursion::{INVALID_RECURSION, check_recursion, in_order, mentions};
 use super::scope::{Scope, ScopeColumn};
@@ -11,6 +12,7 @@ use crate::parse::{CYCLE, SEARCH, fold};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, SetExpr};
+use sqlparser::tokenizer::Span;
 
 /// The WITH queries in sight, innermost last.
 #[derive(Default)]
@@ -53,7 +55,8 @@ impl Binder<'_> {
         for (at, (name, _)) in names.iter().enumerate() {
             if names.iter().take(at).any(|(other, _)| other == name) {
                 let message = format!("WITH query name \"{name}\" specified more than once");
-                return Err(SqlError::new(state::DUPLICATE_ALIAS, message));
+                let place = items.get(at).map_or_else(Span::empty, |item| item.table.alias.name.span);
+                return Err(self.at(SqlError::new(state::DUPLICATE_ALIAS, message), place));
             }
         }
         let order = if with.recursive { in_order(&names)? } else { (0..items.len()).collect() };
@@ -184,7 +187,7 @@ impl Binder<'_> {
             let message = format!(
                 "recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term"
             );
-            SqlError::new(INVALID_RECURSION, message)
+            self.at(SqlError::new(INVALID_RECURSION, message), table.alias.name.span)
         };
         let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } =
             table.query.body.as_ref()
@@ -229,20 +232,25 @@ impl Binder<'_> {
         self.leave_with(depth);
         let second = second?;
         if second.columns.len() != columns.len() {
-            return Err(SqlError::syntax("each UNION query must have the same number of columns"));
+            let error = SqlError::syntax("each UNION query must have the same number of columns");
+            return Err(self.at(error, place_of_target(right, 0)));
         }
         let mut exprs = Vec::new();
         for (at, ((of_second, of_first), internal)) in second.columns.iter().zip(&columns).zip(&names).enumerate() {
-            let overall = self.resolver.common_type("UNION", &[of_first.ty, of_second.ty])?;
-            if overall.base != of_first.ty.base || overall.array != of_first.ty.array {
+            let common = self.resolver.common_type("UNION", &[of_first.ty, of_second.ty]);
+            let common = common.map_err(|error| self.at(error, place_of_target(right, at)))?;
+            // Where modifiers differ there is none overall.
+            let overall = if of_second.ty == of_first.ty { of_first.ty } else { common.plain() };
+            if overall != of_first.ty {
                 let message = format!(
                     "recursive query \"{name}\" column {} has type {} in non-recursive term but type {} overall",
                     at + 1,
-                    of_first.ty.name(),
-                    overall.name()
+                    of_first.ty.format(),
+                    overall.format()
                 );
-                return Err(SqlError::new(state::DATATYPE_MISMATCH, message)
-                    .hint("Cast the output of the non-recursive term to the correct type."));
+                let error = SqlError::new(state::DATATYPE_MISMATCH, message)
+                    .hint("Cast the output of the non-recursive term to the correct type.");
+                return Err(self.at(error, place_of_target(left, at)));
             }
             let cast = self.coerce(of_second.typed(), of_first.ty)?;
             exprs.push(cast.expr.alias(internal));

@@ -35,7 +35,8 @@ pub(super) fn default_text(expr: &Expr, ty: &SqlType) -> Result<Option<String>> 
 pub(super) fn check_text(expr: &Expr, table: &TableDescriptor) -> Result<String> {
     for column in referenced(expr)? {
         if table.column_named(&column).is_none() {
-            return Err(SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{column}\" does not exist")));
+            return Err(SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{column}\" does not exist"))
+                .about(column.as_str()));
         }
     }
     let text = text(expr);

@@ -47,11 +47,20 @@ pub(super) fn bound<T>(
     slots: &Arc<Slots>,
     bind: impl FnOnce(&BindContext<'_>) -> Result<T>,
 ) -> Result<T> {
+    // Positions are those in the expression's own text.
+    bound_in_place(context, catalog, slots, bind).map_err(SqlError::without_position)
+}
+
+/// Binds a part of the statement itself.
+pub(super) fn bound_in_place<T>(
+    context: &DdlContext,
+    catalog: &Arc<Catalog>,
+    slots: &Arc<Slots>,
+    bind: impl FnOnce(&BindContext<'_>) -> Result<T>,
+) -> Result<T> {
     let source = |table: Arc<TableDescriptor>| table_source(table, Arc::clone(slots));
     let now = i64::try_from(context.store.env().now_micros()).unwrap_or(i64::MAX);
     bind(&BindContext { catalog, settings: &context.settings, slots, parameters: &[], now, table_source: &source })
-        // Positions are those in the expression's own text.
-        .map_err(SqlError::without_position)
 }
 
 fn check_expression(context: &DdlContext, table: &TableDescriptor, stored: &str, slots: &Arc<Slots>) -> Result<Expr> {

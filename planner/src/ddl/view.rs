@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub async fn create(context: &DdlContext, create: &CreateView) -> Result<String> {
     refuse_moments(&create.query.text)?;
     let slots = Slots::new();
-    let bound = evaluate::bound(context, &context.catalog, &slots, |bind| bind_view(&create.query, bind))?;
+    let bound = evaluate::bound_in_place(context, &context.catalog, &slots, |bind| bind_view(&create.query, bind))?;
     let columns = columns(&create.columns, &bound)?;
     // A view of something temporary is temporary.
     let of_temporary = bound.relations.iter().any(|relation| {

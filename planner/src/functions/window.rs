@@ -144,10 +144,10 @@ pub(super) fn resolve(
             return Ok(TypedExpr::literal(null, ty));
         }
         Some(Some(buckets)) if name == "ntile" && buckets <= 0 => {
-            return Err(SqlError::new("22014", "argument of ntile must be greater than zero"));
+            return Err(SqlError::new("22014", "argument of ntile must be greater than zero").of_values());
         }
         Some(Some(at)) if name == "nth_value" && at <= 0 => {
-            return Err(SqlError::new("22016", "argument of nth_value must be greater than zero"));
+            return Err(SqlError::new("22016", "argument of nth_value must be greater than zero").of_values());
         }
         _ => {}
     }

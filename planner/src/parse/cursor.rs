@@ -201,7 +201,7 @@ impl<'a> Cursor<'a> {
     pub fn error(&self) -> SqlError {
         match self.peek() {
             Some(token) => self.source.syntax_error_at(token),
-            None => self.source.syntax_error_at(&TokenWithSpan::new_eof()),
+            None => self.source.syntax_error_behind(self.tokens.last()),
         }
     }
 }

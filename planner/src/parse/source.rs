@@ -168,10 +168,19 @@ impl Source {
     pub fn syntax_error_at(&self, token: &TokenWithSpan) -> SqlError {
         let near = self.slice(token.span.start, token.span.end);
         if token.token == Token::EOF || near.is_empty() {
-            let end = self.text.trim_end_matches([';', ' ', '\n', '\r', '\t']).chars().count() + 1;
-            return SqlError::syntax("syntax error at end of input").at(end);
+            return self.syntax_error_behind(None);
         }
         positioned(SqlError::syntax(format!("syntax error at or near \"{near}\"")), self.start(token.span))
+    }
+
+    /// A syntax error at what ends the statement whose last token this is: the semicolon behind it, or the end of the input.
+    pub fn syntax_error_behind(&self, last: Option<&TokenWithSpan>) -> SqlError {
+        let tokens = self.tokens().unwrap_or_default();
+        let behind = |token: &&TokenWithSpan| last.is_none_or(|last| token.span.start >= last.span.end);
+        match tokens.iter().filter(behind).find(|token| token.token == Token::SemiColon) {
+            Some(semicolon) => self.error(SqlError::syntax("syntax error at or near \";\""), semicolon.span),
+            None => SqlError::syntax("syntax error at end of input").at(self.text.trim_end().chars().count() + 1),
+        }
     }
 
     /// The same from sqlparser's message, which ends in `at Line: 1, Column: 8`.
@@ -183,7 +192,9 @@ impl Source {
         let found = location.and_then(|at| tokens.iter().find(|token| token.span.start == at));
         match found {
             Some(token) => self.syntax_error_at(token),
-            None if message.contains("found: EOF") => self.syntax_error_at(&TokenWithSpan::new_eof()),
+            None if message.contains("found: EOF") || fallback.token == Token::EOF => {
+                self.syntax_error_behind(tokens.last())
+            }
             None => self.syntax_error_at(fallback).detail(format!("{message}.")),
         }
     }
@@ -191,6 +202,32 @@ impl Source {
     /// An error of another state at a span.
     pub fn error(&self, error: SqlError, span: Span) -> SqlError {
         positioned(error, self.start(span))
+    }
+
+    /// Notes which token stands where an error of this text has its place, for when the text is shown within another.
+    pub fn about_token(&self, error: SqlError) -> SqlError {
+        let Some(position) = error.fields().position else { return error };
+        let tokens = self.tokens().unwrap_or_default();
+        let token = tokens.iter().find(|token| self.start(token.span) == Some(position));
+        match token {
+            Some(token) => error.about(self.slice(token.span.start, token.span.end)),
+            None => error,
+        }
+    }
+
+    /// Puts the place of the token that an error is about into it, if it stands once in this text.
+    pub fn error_at_its_token(&self, error: SqlError) -> SqlError {
+        let fields = error.fields();
+        let Some(about) = fields.token.as_ref().filter(|_| fields.position.is_none()) else { return error };
+        let tokens = self.tokens().unwrap_or_default();
+        let mut same = tokens.iter().filter(|token| {
+            let text = self.slice(token.span.start, token.span.end);
+            text.eq_ignore_ascii_case(about) || text.trim_matches('"') == about
+        });
+        match (same.next(), same.next()) {
+            (Some(token), None) => self.error(error, token.span),
+            _ => error,
+        }
     }
 
     /// Puts the place of the first token for which `is` holds into an error: after `from`, and before `to`, of the last one if

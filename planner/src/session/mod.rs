@@ -233,6 +233,7 @@ impl Session {
         self.shared.set_deadline(limits.deadline());
         let statement_limits = limits.clone();
         let done = limits.run(self.dispatch(prepared, parameters, &statement_limits)).await;
+        let done = done.map_err(|error| prepared.statement.source.error_at_its_token(error));
         if let Err(error) = &done {
             self.block.note_refused(error);
         }

@@ -293,7 +293,7 @@ impl Accumulator for Values {
 pub(super) fn fraction(value: f64) -> SqlResult<f64> {
     if value.is_nan() || !(0.0..=1.0).contains(&value) {
         let message = format!("percentile value {value} is not between 0 and 1");
-        return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, message));
+        return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, message).of_values());
     }
     Ok(value)
 }
