@@ -68,6 +68,9 @@ pub struct StartOptions {
     /// spill to the data directory, or fail with 53200 [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", env = "PERCOSQL_QUERY_MEMORY")]
     pub query_memory: Option<String>,
+    /// A tablet of the embedded store is split when it has grown larger than this, such as 256MB [default: 64MB]
+    #[arg(long, value_name = "SIZE", env = "PERCOSQL_TABLET_SIZE")]
+    pub tablet_size: Option<String>,
     /// Isolation level of transactions that do not name one: snapshot (PostgreSQL's repeatable read: writers do not wait, the
     /// first to commit wins), read-committed (writers wait, as PostgreSQL's do by default) or serializable (as if one
     /// transaction ran after the other; more are refused with 40001) [default: snapshot]
@@ -135,6 +138,7 @@ struct File {
     advertise: Option<String>,
     max_connections: Option<usize>,
     query_memory: Option<String>,
+    tablet_size: Option<String>,
     isolation: Option<IsolationLevel>,
     tls_cert: Option<PathBuf>,
     tls_key: Option<PathBuf>,
@@ -185,6 +189,8 @@ pub struct Config {
     pub max_connections: usize,
     /// Memory of all statements together, in bytes.
     pub query_memory: usize,
+    /// Size from which a tablet of the embedded store is split, in bytes.
+    pub tablet_size: usize,
     /// Isolation level of transactions that do not name one.
     pub isolation: IsolationLevel,
     /// Certificate chain and key.
@@ -226,8 +232,12 @@ impl Config {
             advertise,
             max_connections: options.max_connections.or(file.max_connections).unwrap_or(200).max(1),
             query_memory: match options.query_memory.or(file.query_memory) {
-                Some(text) => parse_size(&text).map_err(|error| format!("--query-memory {text}: {error}"))?,
+                Some(text) => parse_size(&text, 1 << 20).map_err(|error| format!("--query-memory {text}: {error}"))?,
                 None => machine_memory() / 4,
+            },
+            tablet_size: match options.tablet_size.or(file.tablet_size) {
+                Some(text) => parse_size(&text, 64 << 10).map_err(|error| format!("--tablet-size {text}: {error}"))?,
+                None => 64 << 20,
             },
             isolation: options.isolation.or(file.isolation).unwrap_or_default(),
             tls,
@@ -254,9 +264,8 @@ fn read_file(path: &Path) -> Result<File, String> {
     toml::from_str(&text).map_err(|e| format!("settings file {}: {e}", path.display()))
 }
 
-/// A number of bytes: `65536`, `64kB`, `512MB`, `2GB`. Units are multiples of 1024, as in PostgreSQL's settings.
-fn parse_size(text: &str) -> Result<usize, String> {
-    const LEAST: usize = 1 << 20;
+/// A number of bytes, `least` or more: `65536`, `64kB`, `512MB`, `2GB`. Units are multiples of 1024, as in PostgreSQL's settings.
+fn parse_size(text: &str, least: usize) -> Result<usize, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -270,8 +279,8 @@ fn parse_size(text: &str) -> Result<usize, String> {
     };
     let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(1 << shift));
     match bytes {
-        Some(bytes) if bytes >= LEAST => Ok(bytes),
-        Some(_) => Err("at least 1MB is needed".to_string()),
+        Some(bytes) if bytes >= least => Ok(bytes),
+        Some(_) => Err(format!("at least {}kB are needed", least >> 10)),
         None => Err("write a number and kB, MB, GB or TB, such as 512MB".to_string()),
     }
 }
@@ -351,13 +360,15 @@ mod tests {
 
     #[test]
     fn sizes_have_units() {
-        assert_eq!(parse_size("2097152"), Ok(2 << 20));
-        assert_eq!(parse_size("64 MB"), Ok(64 << 20));
-        assert_eq!(parse_size("3gb"), Ok(3 << 30));
+        assert_eq!(parse_size("2097152", 1 << 20), Ok(2 << 20));
+        assert_eq!(parse_size("64 MB", 1 << 20), Ok(64 << 20));
+        assert_eq!(parse_size("3gb", 1 << 20), Ok(3 << 30));
         for bad in ["", "1kB", "12 apples", "MB", "-1GB", "99999999999999999999GB"] {
-            assert!(parse_size(bad).is_err(), "{bad}");
+            assert!(parse_size(bad, 1 << 20).is_err(), "{bad}");
         }
         assert!(machine_memory() > 1 << 20);
+        assert_eq!(parse_size("64kB", 64 << 10), Ok(64 << 10));
+        assert_eq!(parse_size("65535", 64 << 10), Err("at least 64kB are needed".to_string()));
         let options = StartOptions { query_memory: Some("lots".into()), ..StartOptions::default() };
         assert!(Config::resolve(options).unwrap_err().starts_with("--query-memory lots: "));
     }

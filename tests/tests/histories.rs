@@ -3,6 +3,7 @@
 //! `PERCOSQL_HISTORY_TRANSACTIONS` says how many in all (20,000 when unset).
 
 use adya::{History, Opts, Report, Valid, Workload, check};
+use percosql_tests::clients::value;
 use percosql_tests::histories::{Counts, Kind, Plan, run, run_on};
 use percosql_tests::{Bigtable, Server};
 use std::sync::Arc;
@@ -66,10 +67,10 @@ async fn every_level_keeps_its_promise_and_no_more() {
     }
 }
 
-/// With a server that is killed and paused again and again: no level promises less.
+/// With a server that is killed and paused again and again, and whose tablets are split: no level promises less.
 #[tokio::test(flavor = "multi_thread")]
-async fn kills_and_pauses_break_no_promise() {
-    let server = Arc::new(Mutex::new(Server::start()));
+async fn kills_pauses_and_splits_break_no_promise() {
+    let server = Arc::new(Mutex::new(Server::start_with(&["--tablet-size", "64kB"])));
     let port = server.lock().await.port();
     let each = transactions() / 12;
     for (at, (level, promise, _)) in LEVELS.into_iter().enumerate() {
@@ -101,6 +102,11 @@ async fn kills_and_pauses_break_no_promise() {
             assert_holds(&text, kind, promise, counts);
         }
     }
+    let server = server.lock().await;
+    let tablets: u32 =
+        value(&server, "SELECT count(DISTINCT tablet_id) FROM percosql.tablets").parse().expect("a number");
+    eprintln!("{tablets} tablets");
+    assert!(tablets > 1, "no tablet was split");
 }
 
 /// Over Bigtable, half of the sessions on each of two servers: the levels that there are.
