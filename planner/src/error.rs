@@ -337,6 +337,10 @@ pub(crate) fn serialization_message(kind: ConflictKind) -> &'static str {
     }
 }
 
+/// Why locks are lost.
+pub const LOCKS_LOST: &str = "The server that keeps the locks of all did not hear of this one for too long, or took over from one \
+                              that died and did not hear of this one in time; others may have had them meanwhile.";
+
 impl From<TxnError> for SqlError {
     /// Without names: `session` replaces key bytes by table and key where it can.
     fn from(error: TxnError) -> Self {
@@ -355,6 +359,12 @@ impl From<TxnError> for SqlError {
                 SqlError::new(state::SNAPSHOT_TOO_OLD, "snapshot too old").detail(error.to_string())
             }
             TxnError::NotLocked { failure, .. } => failure.into(),
+            TxnError::LocksLost => {
+                SqlError::new(state::SERIALIZATION_FAILURE, "could not serialize access due to locks that were lost")
+                    .detail(LOCKS_LOST)
+                    .hint("The transaction might succeed if retried.")
+            }
+            error @ TxnError::Unlooked => SqlError::internal(error.to_string()),
             TxnError::Invalid(what) => SqlError::internal(what),
             TxnError::Store(error) => error.into(),
             TxnError::Spill(what) => SqlError::new(state::IO_ERROR, what),
@@ -378,6 +388,7 @@ impl From<LockFailure> for SqlError {
             }
             LockFailure::TooMany => SqlError::new(state::OUT_OF_MEMORY, "out of shared memory")
                 .hint("Too many rows are locked at the same time. Change fewer in one transaction, or use REPEATABLE READ, which locks none before COMMIT."),
+            LockFailure::Unavailable => SqlError::new(state::IO_ERROR, "the server that keeps the locks does not answer"),
         }
     }
 }

@@ -50,12 +50,11 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
     // Bound last: who can connect gets an answer.
     let socket = listener::bind(config.listen).await?;
     let address = socket.local_addr().map_err(|e| format!("cannot tell the address listened on: {e}"))?;
-    let shared = Arc::new(Shared {
-        database,
-        backends: Backends::new(config.max_connections),
-        tls,
-        stopping: watch::Sender::new(false),
-    });
+    let backends = match &config.advertise {
+        Some(_) => Backends::among_others(config.max_connections, store.env.random()),
+        None => Backends::new(config.max_connections),
+    };
+    let shared = Arc::new(Shared { database, backends, tls, stopping: watch::Sender::new(false) });
     banner(&config, address, any_password);
 
     let running = tokio::spawn(Listener::new(socket, Arc::clone(&shared)).run(config.shutdown_timeout));

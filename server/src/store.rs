@@ -160,6 +160,7 @@ impl OpenStore {
     /// Closes it in order: what was asked of it is finished, synced, and given free for the next server.
     pub async fn close(self) {
         let OpenStore { transactions, env, engine } = self;
+        transactions.give_locks_back().await;
         drop(transactions);
         drop(env);
         match engine {

@@ -163,7 +163,12 @@ async fn settle(sessions: &mut [Session], monitor: &Client, told: &mut String) {
 
 /// Runs a script on a server, in a schema of its own; answers what happened.
 pub async fn run(script: &Script, level: &str, port: u16) -> String {
-    let setup = connect(port).await;
+    run_on(script, level, &[port]).await
+}
+
+/// The same with its sessions spread over servers of one store.
+pub async fn run_on(script: &Script, level: &str, ports: &[u16]) -> String {
+    let setup = connect(ports[0]).await;
     let prepare = "drop schema if exists isolation cascade; create schema isolation; set search_path = isolation";
     setup.batch_execute(prepare).await.expect("a schema for the script");
     for statement in &script.setup {
@@ -173,6 +178,7 @@ pub async fn run(script: &Script, level: &str, port: u16) -> String {
     let mut told = String::new();
     for (who, sql) in &script.steps {
         if !sessions.iter().any(|session| session.name == *who) {
+            let port = ports[sessions.len() % ports.len()];
             sessions.push(Session::start(who, port, level).await);
         }
         let session = sessions.iter_mut().find(|session| session.name == *who).expect("a session");

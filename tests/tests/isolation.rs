@@ -1,23 +1,24 @@
 //! Sessions against each other, beside PostgreSQL 15: the same steps wait, and every step answers the same.
 
-use percosql_tests::isolation::{run, scripts};
+use percosql_tests::isolation::{run, run_on, scripts};
 use percosql_tests::postgres::Postgres;
 use percosql_tests::{Bigtable, Server};
 use std::path::Path;
 
 async fn same(file: &str) {
-    same_on(&Server::start(), file, &|_| true).await;
+    same_on(&[&Server::start()], file, &|_| true).await;
 }
 
-/// The same steps on `server`, at the levels that are `wanted`.
-async fn same_on(server: &Server, file: &str, wanted: &dyn Fn(&str) -> bool) {
+/// The same steps on servers of one store, at the levels that are `wanted`.
+async fn same_on(servers: &[&Server], file: &str, wanted: &dyn Fn(&str) -> bool) {
+    let ports: Vec<u16> = servers.iter().map(|server| server.port()).collect();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("isolation").join(file);
     let postgres = Postgres::start();
     let wish = std::env::var("PERCOSQL_SCRIPT").unwrap_or_default();
     let mut differences = Vec::new();
     for script in scripts(&path).iter().filter(|script| script.name.contains(&wish)) {
         for level in script.levels.iter().filter(|level| wanted(level)) {
-            let ours = run(script, level, server.port());
+            let ours = run_on(script, level, &ports);
             let theirs = run(script, level, postgres.port());
             let (ours, theirs) = tokio::join!(ours, theirs);
             if ours != theirs {
@@ -167,17 +168,17 @@ async fn alone_over_bigtable() {
     let bigtable = Bigtable::start();
     let server = bigtable.table().serve();
     for file in ["read_committed.txt", "row_locks.txt", "locks.txt", "anomalies.txt"] {
-        same_on(&server, file, &|_| true).await;
+        same_on(&[&server], file, &|_| true).await;
     }
 }
 
-/// One of several servers over Bigtable, where READ COMMITTED runs as snapshot isolation: the levels above it.
+/// With the sessions of each script on two servers over Bigtable, one of which keeps the locks of both.
 #[tokio::test]
-async fn anomalies_over_bigtable() {
+async fn two_servers_over_bigtable() {
     let bigtable = Bigtable::start();
     let table = bigtable.table();
-    let server = table.node();
-    for file in ["anomalies.txt", "serializable.txt"] {
-        same_on(&server, file, &|level| level != "read committed").await;
+    let (first, second) = (table.node(), table.node());
+    for file in ["read_committed.txt", "row_locks.txt", "locks.txt", "anomalies.txt", "serializable.txt"] {
+        same_on(&[&first, &second], file, &|_| true).await;
     }
 }

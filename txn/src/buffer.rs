@@ -33,7 +33,7 @@ pub(crate) struct FinalWrite {
     pub(crate) kind: WriteKind,
     /// The strongest of all its versions.
     pub(crate) strength: LockStrength,
-    /// The first command that wrote it.
+    /// The first command that changed it, or locked it as strongly as it is held.
     pub(crate) command: CommandNumber,
     /// Whether the first change put a value and the last removed it: if the key had no value in
     /// the snapshot, what remains is the check that it has none.
@@ -445,7 +445,8 @@ fn final_write(key: &Bytes, versions: &[Version]) -> Option<FinalWrite> {
     let kind = versions.iter().rev().find(is_change).map_or(WriteKind::Lock, |version| version.kind.clone());
     let first = versions.iter().find(is_change).map(|version| &version.kind);
     let put_then_deleted = kind == WriteKind::Delete && matches!(first, Some(WriteKind::Put(_)));
-    let command = versions.first()?.command;
+    // Who locked it weakly first let others change it until it was locked again.
+    let command = versions.iter().find(|version| is_change(version) || version.strength == strength)?.command;
     Some(FinalWrite { key: key.clone(), kind, strength, command, put_then_deleted, early: Early::Not })
 }
 

@@ -7,7 +7,9 @@ use crate::commit::{CommitJob, STORE_PATIENCE};
 use crate::error::{ConflictKind, Result, TxnError};
 use crate::failpoint;
 use crate::lock::{Lock, LockStrength};
+use crate::oracle::OracleReading;
 use crate::resolver::{PrimaryRow, exactly, nothing_since, roll_back_mutations, roll_forward_mutations};
+use crate::row_locks::{LOCKED_AT_ONCE, LOCKED_BYTES};
 use crate::snapshot::Snapshot;
 use bytes::Bytes;
 use futures::StreamExt;
@@ -25,9 +27,29 @@ const PARALLEL_BATCHES: usize = 2;
 const PUSHES: u32 = 8;
 
 impl CommitJob {
-    /// From the first lock to the primary's commit.
-    pub(crate) async fn decide_by_row(&mut self) -> Result<Timestamp> {
+    /// From the first lock to the primary's commit; again, when its commit_ts said that there are locks to be looked for, and it
+    /// had not: under another name, for nothing can be written any more under one that was rolled back.
+    pub(crate) async fn look_and_decide_by_row(&mut self) -> Result<Timestamp> {
+        let identified = self.start_ts != Timestamp::ZERO;
         self.start_ts = self.first_snapshot.ts();
+        match self.decide_by_row().await {
+            Err(TxnError::Unlooked) if !identified => {}
+            Err(TxnError::Unlooked) => {
+                // Its name is known to others.
+                return Err(self.conflict(&self.primary, ConflictKind::Lock, self.start_ts));
+            }
+            decided => return decided,
+        }
+        let Some(shared) = self.unlooked.take() else { return Err(TxnError::Unlooked) };
+        shared.lock_writes(|from| self.buffer.final_writes(from, LOCKED_AT_ONCE, LOCKED_BYTES)).await?;
+        self.locker = shared.row_locks.holder();
+        drop(shared);
+        *self.primary_lock.lock() = None;
+        self.start_ts = self.fresh_ts().await?;
+        self.decide_by_row().await
+    }
+
+    async fn decide_by_row(&mut self) -> Result<Timestamp> {
         let (first, _) = self.buffer.final_writes(&Bytes::new(), 1, 0)?;
         let Some(first) = first.into_iter().next() else { return Ok(self.snapshot.ts()) };
         self.primary = self.choose_primary(first.key)?;
@@ -36,7 +58,8 @@ impl CommitJob {
         let locked = async {
             self.prewrite_wave(&progress).await?;
             progress.pass(self.store.fail_points(), failpoint::AFTER_PREWRITE).await?;
-            let commit_ts = self.fresh_ts().await?;
+            let commit_ts = self.take_commit_ts().await?;
+            self.confirm_locks().await?;
             self.validate(commit_ts).await?;
             Ok(commit_ts)
         };
@@ -77,9 +100,28 @@ impl CommitJob {
 
     /// A timestamp from after this call.
     async fn fresh_ts(&self) -> Result<Timestamp> {
-        let fresh = self.store.oracle.timestamp().await?.timestamp;
-        self.freshest.fetch_max(fresh.0, Ordering::SeqCst);
-        Ok(fresh)
+        Ok(self.fresh_reading().await?.timestamp)
+    }
+
+    async fn fresh_reading(&self) -> Result<OracleReading> {
+        let reading = self.store.oracle.timestamp().await?;
+        self.freshest.fetch_max(reading.timestamp.0, Ordering::SeqCst);
+        Ok(reading)
+    }
+
+    /// The same to commit at. Who is granted a lock that this commit does not know of reads at a later one, and meets the locks
+    /// that lie in the store by now. Errors: it should have looked for locks.
+    async fn take_commit_ts(&self) -> Result<Timestamp> {
+        let reading = self.fresh_reading().await?;
+        if reading.locked && self.unlooked.is_some() { Err(TxnError::Unlooked) } else { Ok(reading.timestamp) }
+    }
+
+    /// Errors: locks that only another node knows of were lost.
+    async fn confirm_locks(&self) -> Result<()> {
+        match &self.locker {
+            Some(locker) => locker.confirm().await.map_err(|_| TxnError::LocksLost),
+            None => Ok(()),
+        }
     }
 
     /// Waits until every snapshot from now on sees what committed at `commit_ts`: readers may have pushed it a
@@ -153,7 +195,7 @@ impl CommitJob {
             let lock = Lock::decode(&cell.value)?;
             if commit_ts < lock.min_commit_ts {
                 // Ahead of the oracle when many readers push: none of those that come meanwhile needs to.
-                commit_ts = self.fresh_ts().await?.max(lock.min_commit_ts);
+                commit_ts = self.take_commit_ts().await?.max(lock.min_commit_ts);
                 // Two that read what the other writes could push each other for ever.
                 pushed += 1;
                 if self.reads.is_some() && pushed > PUSHES {

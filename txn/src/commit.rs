@@ -10,11 +10,12 @@ use crate::error::{Conflict, ConflictKind, Result, TxnError};
 use crate::failpoint;
 use crate::intents::IntentState;
 use crate::lock::{Lock, LockStrength};
+use crate::locks::Locker;
 use crate::resolver::{Cleared, exactly};
 use crate::row_locks::base_of;
 use crate::snapshot::{ReadCounts, Snapshot};
 use crate::store::TransactionStore;
-use crate::transaction::{CommandNumber, WriteKind};
+use crate::transaction::{CommandNumber, Shared, WriteKind};
 use crate::wave::Reached;
 use crate::write::encode_record;
 use bytes::Bytes;
@@ -54,6 +55,10 @@ pub(crate) struct CommitJob {
     pub(crate) reads: Option<Arc<[RowRange]>>,
     /// Ranges whose keys nobody else knows.
     pub(crate) fresh: Vec<RowRange>,
+    /// It has not looked for locks that another node keeps, and does when its commit_ts says that there are some.
+    pub(crate) unlooked: Option<Arc<Shared>>,
+    /// Who holds locks that may be lost.
+    pub(crate) locker: Option<Arc<Locker>>,
     pub(crate) durable: bool,
     /// Keys put and deleted by this transaction that had no value before: only checks are left.
     pub(crate) vanished: HashSet<Bytes>,
@@ -88,6 +93,8 @@ impl CommitJob {
             bases: Vec::new(),
             reads: None,
             fresh: Vec::new(),
+            unlooked: None,
+            locker: None,
             durable,
             vanished: HashSet::new(),
             primary: Bytes::new(),
@@ -325,7 +332,7 @@ impl CommitJob {
     async fn two_phase(mut self, answer: oneshot::Sender<Result<Timestamp>>) {
         let outcome = match self.store.store.atomic() {
             Some(_) => self.decide().await,
-            None => self.decide_by_row().await,
+            None => self.look_and_decide_by_row().await,
         };
         let committed = outcome.as_ref().ok().copied();
         // Whoever went away does not want to know.

@@ -30,6 +30,10 @@ pub enum TxnError {
         /// Why.
         failure: LockFailure,
     },
+    /// Locks that it held, other than of rows, were lost: others may have had them meanwhile. SQLSTATE 40001.
+    LocksLost,
+    /// It has not looked for locks that another node keeps. Never leaves this crate.
+    Unlooked,
     /// The transaction is read-only, or has ended. A mistake of the caller.
     Invalid(&'static str),
     /// The store failed.
@@ -90,6 +94,8 @@ impl fmt::Display for TxnError {
                 write!(f, "snapshot {snapshot_ts} is older than the safe point {safe_point}")
             }
             TxnError::NotLocked { key, failure } => write!(f, "key {key:?} was not locked: {failure:?}"),
+            TxnError::LocksLost => f.write_str("locks of the transaction were lost"),
+            TxnError::Unlooked => f.write_str("the commit did not look for locks"),
             TxnError::Invalid(what) => f.write_str(what),
             TxnError::Store(error) => error.fmt(f),
             TxnError::Spill(what) => write!(f, "spilling the write buffer failed: {what}"),

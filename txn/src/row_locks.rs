@@ -1,17 +1,22 @@
 //! [`RowLocks`]: the rows that a transaction has locked for others to wait, and from when on its writes must be the only
-//! ones. Where one log holds every row; see [`crate::locks`].
+//! ones; see [`crate::locks`].
 //!
 //! At READ COMMITTED a row is locked, then read at its newest, then written. Nobody who looks for locks changes it in
 //! between, so at COMMIT such a write is held against commits since that read, not since the statement's snapshot; whatever a
 //! statement wrote without a lock is held against commits since its snapshot. Both are one timestamp a command: a
 //! command that locks raises it to its newest read, at which everything that it read before was still locked.
+//!
+//! Where another node keeps the locks they may be lost. So there each lock of a row at READ COMMITTED is also a write that only
+//! locks, held against commits since that read, and at the other levels COMMIT requires that nobody changed the row since
+//! the snapshot: should the lock be lost and another change the row, COMMIT finds the conflict.
 
 use crate::buffer::FinalWrite;
 use crate::error::{Conflict, ConflictKind, TxnError};
 use crate::lock::LockStrength;
-use crate::locks::{Acquired, LockFailure, LockMode, LockName, LockTable, LockWait, Locker};
+use crate::locks::{Acquired, LockFailure, LockMode, LockName, LockWait, Locker, Taken, WantedLock};
 use crate::snapshot::Snapshot;
-use crate::transaction::{CommandNumber, Isolation, Shared, Transaction};
+use crate::store::TransactionStore;
+use crate::transaction::{CommandNumber, Isolation, Shared, Transaction, Write, WriteKind};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -42,6 +47,8 @@ pub(crate) struct RowLocks {
     /// Who it is to others: a session, or made when it is needed.
     locker: Mutex<Option<Arc<Locker>>>,
     acquired: Acquired,
+    /// Names to be locked by a COMMIT that looks for locks.
+    at_commit: Mutex<Vec<(CommandNumber, WantedLock)>>,
     /// Whether the lock table counts it among those who hold row locks.
     counted: AtomicBool,
     /// Taking the first.
@@ -57,6 +64,7 @@ impl RowLocks {
         RowLocks {
             locker: Mutex::new(locker),
             acquired: Acquired::default(),
+            at_commit: Mutex::default(),
             counted: AtomicBool::new(false),
             beginning: tokio::sync::Mutex::new(()),
             bases: Mutex::default(),
@@ -64,8 +72,21 @@ impl RowLocks {
         }
     }
 
-    fn locker(&self, table: &Arc<LockTable>) -> Arc<Locker> {
-        self.locker.lock().get_or_insert_with(|| table.locker(0)).clone()
+    fn locker(&self, store: &TransactionStore) -> Arc<Locker> {
+        self.locker.lock().get_or_insert_with(|| store.locker(0)).clone()
+    }
+
+    /// Who holds its locks, where there is somebody.
+    pub(crate) fn holder(&self) -> Option<Arc<Locker>> {
+        self.locker.lock().clone()
+    }
+
+    /// Errors: locks that only another node knows of were lost.
+    pub(crate) async fn confirm(&self) -> Result<()> {
+        match self.holder() {
+            Some(locker) => locker.confirm().await.map_err(|_| TxnError::LocksLost),
+            None => Ok(()),
+        }
     }
 
     /// What `command` reads and writes without locks is as of `snapshot_ts`, or of what it locked later.
@@ -83,30 +104,58 @@ impl RowLocks {
 
     /// Gives back what was locked by `command` and later ones.
     pub(crate) fn undo_from(&self, command: CommandNumber) {
-        if let Some(locker) = self.locker.lock().clone() {
+        self.at_commit.lock().retain(|(taken, _)| *taken < command);
+        if let Some(locker) = self.holder() {
             self.acquired.release_from(&locker, command);
         }
     }
 
     /// Gives everything back.
-    pub(crate) fn end(&self, table: &LockTable) {
+    pub(crate) fn end(&self) {
         if !self.acquired.is_empty() {
             self.undo_from(0);
         }
-        if self.counted.swap(false, Ordering::SeqCst) {
-            table.end_row_locks();
+        if self.counted.swap(false, Ordering::SeqCst)
+            && let Some(locker) = self.holder()
+        {
+            locker.end_row_locks();
         }
     }
 
-    async fn begin(&self, table: &LockTable) {
+    async fn begin(&self, locker: &Locker) {
         if self.counted.load(Ordering::SeqCst) {
             return;
         }
         let _beginning = self.beginning.lock().await;
         if !self.counted.load(Ordering::SeqCst) {
-            let begun = table.begin_row_locks().await;
-            begun.keep();
+            locker.begin_row_locks().await;
             self.counted.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// Locks rows for `command` at the node that keeps the locks; what became of those up to the first that failed.
+    async fn lock_elsewhere(
+        &self,
+        locker: &Locker,
+        command: CommandNumber,
+        rows: Vec<(Bytes, LockStrength)>,
+        wait: LockWait,
+    ) -> Result<Vec<Taken>> {
+        let Some(agent) = locker.agent() else { return Ok(Vec::new()) };
+        let wanted = |(key, strength): &(Bytes, LockStrength)| WantedLock {
+            name: LockName::row(key),
+            mode: LockMode::of_row(*strength),
+            tag: key.clone(),
+        };
+        let (taken, failure) = agent.acquire(locker.id(), rows.iter().map(wanted).collect(), wait).await;
+        for ((key, strength), _) in rows.iter().zip(&taken).filter(|(_, taken)| **taken == Taken::Newly) {
+            self.acquired.note(command, LockName::row(key), LockMode::of_row(*strength));
+        }
+        match failure {
+            Some(failure) => {
+                Err(failed(failure, &rows.get(taken.len()).map(|(key, _)| key.clone()).unwrap_or_default()))
+            }
+            None => Ok(taken),
         }
     }
 }
@@ -142,25 +191,50 @@ impl Transaction {
     pub async fn lock_rows(&self, rows: &[(Bytes, LockStrength)], wait: LockWait) -> Result<Vec<LockedRow>> {
         let snapshot = self.snapshot().await?;
         let shared = &self.shared;
-        let (table, locks) = (&shared.store.locks, &shared.row_locks);
-        locks.begin(table).await;
-        let (locker, command) = (locks.locker(table), self.command());
+        let locks = &shared.row_locks;
+        let (locker, command) = (locks.locker(&shared.store), self.command());
+        locks.begin(&locker).await;
         let fresh = self.fresh();
+        let is_fresh = |key: &Bytes| fresh.iter().any(|range| range.contains(key));
         let mut states = Vec::with_capacity(rows.len());
-        for (key, strength) in rows {
-            if fresh.iter().any(|range| range.contains(key)) {
-                states.push(LockedRow::Same);
-                continue;
-            }
-            let (name, mode) = (LockName::row(key), LockMode::of_row(*strength));
-            match locker.acquire(name, mode, key, wait).await {
-                Ok(true) => {
-                    locks.acquired.note(command, name, mode);
+        if shared.store.agent.is_some() {
+            let wanted = rows.iter().filter(|(key, _)| !is_fresh(key)).cloned().collect();
+            let mut taken = locks.lock_elsewhere(&locker, command, wanted, wait).await?.into_iter();
+            let mut writes = Vec::new();
+            for (key, strength) in rows {
+                if is_fresh(key) {
                     states.push(LockedRow::Same);
+                } else if taken.next() == Some(Taken::Held) {
+                    states.push(LockedRow::Held);
+                } else {
+                    states.push(LockedRow::Same);
+                    writes.push(Write { key: key.clone(), kind: WriteKind::Lock, strength: *strength });
                 }
-                Ok(false) => states.push(LockedRow::Same),
-                Err(LockFailure::Held) => states.push(LockedRow::Held),
-                Err(failure) => return Err(failed(failure, key)),
+            }
+            match self.isolation() {
+                Isolation::ReadCommitted => self.write(writes).await?,
+                // That nobody changed them is all there is to know; a record would refuse those who only locked them.
+                _ => {
+                    let guarded = writes.into_iter().filter(|write| write.strength >= LockStrength::Share);
+                    shared.unchanged.lock().extend(guarded.map(|write| (write.key, Timestamp::ZERO)));
+                }
+            }
+        } else {
+            for (key, strength) in rows {
+                if is_fresh(key) {
+                    states.push(LockedRow::Same);
+                    continue;
+                }
+                let (name, mode) = (LockName::row(key), LockMode::of_row(*strength));
+                match locker.acquire(name, mode, key, wait).await {
+                    Ok(true) => {
+                        locks.acquired.note(command, name, mode);
+                        states.push(LockedRow::Same);
+                    }
+                    Ok(false) => states.push(LockedRow::Same),
+                    Err(LockFailure::Held) => states.push(LockedRow::Held),
+                    Err(failure) => return Err(failed(failure, key)),
+                }
             }
         }
         let newest = Arc::new(shared.store.take_snapshot(None).await?);
@@ -173,7 +247,8 @@ impl Transaction {
         Ok(states)
     }
 
-    /// Locks a name until the transaction ends or is rolled back to before the current command.
+    /// Locks a name until the transaction ends or is rolled back to before the current command. A weak mode, where another node
+    /// keeps the locks, at a level whose writes lock nothing before COMMIT: when COMMIT looks for locks.
     pub async fn lock_name(
         &self,
         name: LockName,
@@ -181,8 +256,20 @@ impl Transaction {
         tag: &Bytes,
         wait: LockWait,
     ) -> Result<(), LockFailure> {
-        let locks = &self.shared.row_locks;
-        let locker = locks.locker(&self.shared.store.locks);
+        let (store, locks) = (&self.shared.store, &self.shared.row_locks);
+        if store.agent.is_some() && mode.is_weak() && self.isolation().has_one_snapshot() {
+            let wanted = WantedLock { name, mode, tag: tag.clone() };
+            let mut at_commit = locks.at_commit.lock();
+            if !at_commit.iter().any(|(_, other)| *other == wanted) {
+                at_commit.push((self.command(), wanted));
+            }
+            return Ok(());
+        }
+        let locker = locks.locker(store);
+        if store.agent.is_some() && !mode.is_weak() {
+            // Who commits without having looked must not pass it.
+            locks.begin(&locker).await;
+        }
         if locker.acquire(name, mode, tag, wait).await? {
             locks.acquired.note(self.command(), name, mode);
         }
@@ -222,7 +309,7 @@ impl Transaction {
         let store = &self.shared.store;
         store.can_lock_rows()
             && self.isolation().has_one_snapshot()
-            && store.locks.has_row_lockers()
+            && if store.agent.is_some() { store.oracle.saw_locks() } else { store.locks.has_row_lockers() }
             && self.has_writes()
     }
 
@@ -266,17 +353,29 @@ impl Shared {
         &self,
         step: impl Fn(&Bytes) -> Result<(Vec<FinalWrite>, Option<Bytes>)>,
     ) -> Result<()> {
-        let (table, locks) = (&self.store.locks, &self.row_locks);
-        let locker = locks.locker(table);
+        let locks = &self.row_locks;
+        let locker = locks.locker(&self.store);
         let wait = LockWait::For(*locks.timeout.lock());
+        let names = locks.at_commit.lock().clone();
+        for (_, WantedLock { name, mode, tag }) in names {
+            match locker.acquire(name, mode, &tag, wait).await {
+                Ok(true) => locks.acquired.note(CommandNumber::MAX, name, mode),
+                Ok(false) => {}
+                Err(failure) => return Err(failed(failure, &tag)),
+            }
+        }
         let fresh = self.fresh_ranges();
         let mut from = Some(Bytes::new());
         while let Some(start) = from {
-            let (writes, next) = step(&start)?;
+            let (mut writes, next) = step(&start)?;
+            writes.retain(|write| !fresh.iter().any(|range| range.contains(&write.key)));
+            if self.store.agent.is_some() {
+                let rows = writes.into_iter().map(|write| (write.key, write.strength)).collect();
+                locks.lock_elsewhere(&locker, CommandNumber::MAX, rows, wait).await?;
+                from = next;
+                continue;
+            }
             for write in writes {
-                if fresh.iter().any(|range| range.contains(&write.key)) {
-                    continue;
-                }
                 let (name, mode) = (LockName::row(&write.key), LockMode::of_row(write.strength));
                 match locker.acquire(name, mode, &write.key, wait).await {
                     Ok(true) => locks.acquired.note(CommandNumber::MAX, name, mode),

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::failpoint::FailPoints;
 use crate::holds::NodeHold;
 use crate::intents::Intents;
-use crate::locks::{LockTable, Locker};
+use crate::locks::{LockAgent, LockTable, Locker, SeenLocks};
 use crate::met_locks::{FinalStates, Pushed};
 use crate::oracle::Oracle;
 use crate::snapshot::Readers;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use storage::{AtomicCommit, EnvRef, RowRange, StoreRef, Timestamp};
+use storage::{AtomicCommit, EnvRef, RowRange, StoreError, StoreRef, Timestamp};
 
 /// How a [`TransactionStore`] behaves.
 #[derive(Clone, Debug)]
@@ -50,7 +50,8 @@ pub struct TransactionStoreOptions {
     /// Rows whose reads are validated at that level. What lies elsewhere is guarded otherwise
     /// ([`Transaction::require_unchanged`]), or need not be.
     pub validated: RowRange,
-    /// No other process writes to the store: this one can hold all locks in memory. Always so where one log holds every row.
+    /// No other process writes to the store: this one keeps all locks. Always so where one log holds every row. Else the node
+    /// that is the oracle keeps them, where nodes can ask it.
     pub alone: bool,
     /// Commit in two phases even where one would do. For tests.
     pub always_two_phase: bool,
@@ -84,6 +85,8 @@ pub struct TransactionStore {
     pub(crate) options: TransactionStoreOptions,
     pub(crate) intents: Intents,
     pub(crate) locks: Arc<LockTable>,
+    /// Asks who keeps the locks of all nodes, where there can be several.
+    pub(crate) agent: Option<Arc<LockAgent>>,
     pub(crate) readers: Readers,
     /// Those of them that read the past where other nodes collect garbage.
     pub(crate) past_readers: Readers,
@@ -126,7 +129,9 @@ impl TransactionStore {
             None => Timestamp::ZERO,
         };
         let node = env.random();
-        let locks = LockTable::new(env.clone());
+        let locks = oracle.keeper().map_or_else(|| LockTable::new(env.clone()), |keeper| keeper.table().clone());
+        let several = store.atomic().is_none() && !options.alone && oracle.keeper().is_some();
+        let agent = several.then(|| LockAgent::start(oracle.clone(), env.clone(), node));
         let this = Arc::new_cyclic(|this| TransactionStore {
             store,
             oracle,
@@ -134,6 +139,7 @@ impl TransactionStore {
             options,
             intents: Intents::default(),
             locks,
+            agent,
             readers: Readers::default(),
             past_readers: Readers::default(),
             node_hold: NodeHold::default(),
@@ -165,9 +171,33 @@ impl TransactionStore {
         Arc::new(Transaction::new(self.clone(), options, Some(locker.clone())))
     }
 
-    /// Whether rows can be locked so that others wait for them: one process has all locks.
+    /// Whether rows can be locked so that others wait for them: this process has all locks, or can ask who has.
     pub fn can_lock_rows(&self) -> bool {
-        self.has_one_log() || self.options.alone
+        self.has_one_log() || self.options.alone || self.agent.is_some()
+    }
+
+    /// A new locker, who holds nothing. `label`: as others are told of it.
+    pub fn locker(&self, label: i32) -> Arc<Locker> {
+        match &self.agent {
+            Some(agent) => agent.locker(label),
+            None => self.locks.locker(label),
+        }
+    }
+
+    /// Waits a little until the node that keeps the locks of all knows what was given back here. To be called when nothing is
+    /// asked of it any more: what it does not learn, it learns from this node's silence.
+    pub async fn give_locks_back(&self) {
+        if let Some(agent) = &self.agent {
+            agent.give_everything_back().await;
+        }
+    }
+
+    /// Who holds and waits for what, on all nodes. Errors: who keeps the locks does not answer.
+    pub async fn seen_locks(&self) -> Result<SeenLocks> {
+        match &self.agent {
+            Some(agent) => agent.seen().await.map_err(|why| StoreError::Unavailable(why).into()),
+            None => Ok(self.locks.seen()),
+        }
     }
 
     /// Whether one log holds every row: then commits are published one after the other.
@@ -175,7 +205,7 @@ impl TransactionStore {
         self.store.atomic().is_some()
     }
 
-    /// The locks that are held in memory.
+    /// The locks that this process keeps.
     pub fn locks(&self) -> &Arc<LockTable> {
         &self.locks
     }

@@ -111,7 +111,7 @@ pub(crate) struct Shared {
     early: tokio::sync::Mutex<Option<EarlyLocks>>,
     command: AtomicU32,
     /// With the snapshot that they are unchanged since; zero: that of the transaction.
-    unchanged: Mutex<Vec<(Bytes, Timestamp)>>,
+    pub(crate) unchanged: Mutex<Vec<(Bytes, Timestamp)>>,
     /// Ranges whose keys nobody else knows.
     fresh: Mutex<Vec<RowRange>>,
     /// Its commit ended without anybody knowing how: it counts as in progress until a restart.
@@ -427,7 +427,7 @@ impl Transaction {
     pub async fn commit(&self) -> Result<Timestamp> {
         let committed = self.commit_writes().await;
         // What was locked is given back after it was published.
-        self.shared.row_locks.end(&self.shared.store.locks);
+        self.shared.row_locks.end();
         committed
     }
 
@@ -445,7 +445,7 @@ impl Transaction {
         let mut buffer = std::mem::replace(&mut *shared.buffer.write(), Buffer::new(usize::MAX, None));
         if buffer.is_empty() && start_ts.is_none() {
             shared.let_go();
-            return Ok(snapshot.ts());
+            return shared.row_locks.confirm().await.map(|()| snapshot.ts());
         }
         if let Some(start_ts) = start_ts {
             buffer.write(self.command(), outcome_write(start_ts))?;
@@ -454,9 +454,11 @@ impl Transaction {
         // Held until the commit was published.
         let one_snapshot = shared.options.isolation.has_one_snapshot();
         let looks = one_snapshot && shared.store.can_lock_rows();
-        let unlooking = if looks { shared.store.locks.unlooking_commit() } else { None };
-        if unlooking.is_none()
-            && looks
+        // Where another node keeps the locks the timestamp of the commit tells whether it should have looked.
+        let elsewhere = shared.store.agent.is_some();
+        let unlooking = if looks && !elsewhere { shared.store.locks.unlooking_commit() } else { None };
+        let must_look = looks && if elsewhere { shared.store.oracle.saw_locks() } else { unlooking.is_none() };
+        if must_look
             && let Err(error) = shared.lock_writes(|from| buffer.final_writes(from, LOCKED_AT_ONCE, LOCKED_BYTES)).await
         {
             self.forget(start_ts);
@@ -472,6 +474,10 @@ impl Transaction {
         job.reads = shared.reads.as_ref().map(|reads| reads.ranges().into());
         if by_row {
             job.fresh = self.fresh();
+        }
+        if elsewhere {
+            job.unlooked = (looks && !must_look).then(|| shared.clone());
+            job.locker = shared.row_locks.holder();
         }
         if let Some(early) = shared.early.lock().await.take() {
             early.hand_over(&mut job);
@@ -496,7 +502,7 @@ impl Transaction {
         };
         *self.snapshot.write() = None;
         self.shared.let_go();
-        self.shared.row_locks.end(&self.shared.store.locks);
+        self.shared.row_locks.end();
         let buffer = std::mem::replace(&mut *self.shared.buffer.write(), Buffer::new(usize::MAX, None));
         self.forget(start_ts);
         if let Some(start_ts) = start_ts {
@@ -568,7 +574,7 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.row_locks.end(&self.store.locks);
+        self.row_locks.end();
         if !self.undetermined.load(Ordering::SeqCst) {
             let (start_ts, ended) = (self.state.get_mut().start_ts, self.state.get_mut().ended);
             self.forget(start_ts);

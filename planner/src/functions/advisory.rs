@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 fn locks(context: &StatementContext) -> Result<&AdvisoryLocks> {
     if !context.transaction.can_lock_rows() {
-        return Err(SqlError::unsupported("advisory locks on a store of several servers"));
+        return Err(SqlError::unsupported("advisory locks on this store"));
     }
     context.session.advisory().ok_or_else(|| SqlError::internal("a session without locks"))
 }

@@ -47,6 +47,7 @@ pub use kernel::{Call, Kernel, Stability};
 pub use parameters::ParameterTypes;
 pub use registry::{Param, ResultType, ScalarFunction, is_internal};
 pub use resolver::Resolver;
+pub(crate) use session::wait;
 pub use window::WindowCall;
 
 use crate::types::SqlType;

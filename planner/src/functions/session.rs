@@ -64,7 +64,7 @@ fn current_setting(context: &StatementContext, name: &str, missing_ok: bool) -> 
 }
 
 /// Runs a future of the store within a kernel. The server's runtime has several threads.
-pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
+pub fn wait<T>(future: impl Future<Output = T>) -> T {
     match tokio::runtime::Handle::try_current() {
         Ok(handle) => tokio::task::block_in_place(|| handle.block_on(future)),
         Err(_) => futures::executor::block_on(future),

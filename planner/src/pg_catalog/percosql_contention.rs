@@ -1,5 +1,5 @@
-//! `percosql.contention`: who waited for whom, and who was refused because of whom, newest last: the last thousand of each on
-//! this server. `kind`: of waits what was waited for (tuple, relation, advisory), `conflict` of transactions that were refused.
+//! `percosql.contention`: who waited for whom, and who was refused because of whom, newest last: the last thousand waits of all servers
+//! of a store, and the last thousand refused on this one. `kind`: of waits what was waited for (tuple, relation, advisory), `conflict` of transactions that were refused.
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::pg_locks::What;
@@ -50,11 +50,12 @@ async fn named(context: &StatementContext, what: &What, tag: &Bytes) -> Result<(
 fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, Result<()>> {
     Box::pin(async move {
         let Ok(database) = context.session.database() else { return Ok(()) };
-        let (wall, monotonic) = (database.env().now_micros(), database.env().monotonic());
-        for wait in database.transactions().locks().ended_waits() {
+        let seen = database.transactions().seen_locks().await?;
+        let wall = database.env().now_micros();
+        for wait in seen.ended {
             let Some(what) = What::of(context, &wait.tag) else { continue };
             let (relation, key) = named(context, &what, &wait.tag).await?;
-            let ago = u64::try_from(monotonic.saturating_sub(wait.since).as_micros()).unwrap_or(u64::MAX);
+            let ago = u64::try_from(seen.now.saturating_sub(wait.since).as_micros()).unwrap_or(u64::MAX);
             let at = i64::try_from(wall.saturating_sub(ago)).unwrap_or(i64::MAX);
             let outcome = match wait.end {
                 WaitEnd::Granted => "granted",

@@ -1,5 +1,5 @@
 //! `pg_locks`: what is locked by name (tables by LOCK TABLE and writers, advisory locks), and who waits for what, rows included.
-//! Rows that are held and that nobody waits for are not shown, as in PostgreSQL. On a store of several servers there are none.
+//! Rows that are held and that nobody waits for are not shown, as in PostgreSQL. Of all servers of a store.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::encoding::storage_id_of;
@@ -10,6 +10,7 @@ use crate::session::advisory::AdvisoryKey;
 use crate::session::table_locks;
 use crate::types::{Datum, Oid};
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use txn::locks::LockMode;
 
 /// `pg_catalog.pg_locks`.
@@ -19,7 +20,7 @@ pub(super) const VIEW: Definition = Definition {
     columns: "locktype text, database oid, relation oid, page int4, tuple int2, virtualxid text, transactionid xid, \
               classid oid, objid oid, objsubid int2, virtualtransaction text, pid int4, mode text, granted bool, \
               fastpath bool, waitstart timestamptz",
-    fill: Fill::Now(rows),
+    fill: Fill::Later(rows),
 };
 
 /// What a lock is of.
@@ -65,22 +66,25 @@ impl What {
     }
 }
 
-fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    let Ok(database) = context.session.database() else { return Ok(()) };
-    let locks = database.transactions().locks();
-    for lock in locks.named() {
-        let Some(what) = What::of(context, &lock.tag) else { continue };
-        for number in (0..16).filter(|number| lock.modes & (1 << number) != 0) {
-            row(context, rows, &what, what.mode(number), lock.label, None)?;
+fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, Result<()>> {
+    Box::pin(async move {
+        let Ok(database) = context.session.database() else { return Ok(()) };
+        let seen = database.transactions().seen_locks().await?;
+        for lock in seen.named {
+            let Some(what) = What::of(context, &lock.tag) else { continue };
+            for number in (0..16).filter(|number| lock.modes & (1 << number) != 0) {
+                row(context, rows, &what, what.mode(number), lock.label, None)?;
+            }
         }
-    }
-    let (wall, monotonic) = (database.env().now_micros(), database.env().monotonic());
-    for wait in locks.waiting() {
-        let Some(what) = What::of(context, &wait.tag) else { continue };
-        let since = wall.saturating_sub(u64::try_from(monotonic.saturating_sub(wait.since).as_micros()).unwrap_or(0));
-        row(context, rows, &what, what.mode(LockMode::number(wait.mode)), wait.label, i64::try_from(since).ok())?;
-    }
-    Ok(())
+        let wall = database.env().now_micros();
+        for wait in seen.waiting {
+            let Some(what) = What::of(context, &wait.tag) else { continue };
+            let waited = u64::try_from(seen.now.saturating_sub(wait.since).as_micros()).unwrap_or(0);
+            let since = i64::try_from(wall.saturating_sub(waited)).ok();
+            row(context, rows, &what, what.mode(LockMode::number(wait.mode)), wait.label, since)?;
+        }
+        Ok(())
+    })
 }
 
 fn row(

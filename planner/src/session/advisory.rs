@@ -84,6 +84,11 @@ impl AdvisoryLocks {
         &self.locker
     }
 
+    /// Whether the session may not have what it took for itself any more.
+    pub fn are_lost(&self) -> bool {
+        self.locker.has_lost_locks() && self.held.lock().values().any(|held| held.by_session > 0)
+    }
+
     /// Takes a lock for the session, or for its transaction at `command`. Answers false when another holds it and `wait`
     /// says not to wait. Errors: 55P03 after `lock_timeout`, 40P01, 53200.
     pub async fn lock(

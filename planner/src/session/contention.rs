@@ -50,7 +50,7 @@ impl Contention {
 
 /// What sessions run, as the log says it.
 fn statement_of(activities: &Activities, pid: i32) -> Arc<str> {
-    activities.find(pid).map_or_else(|| "(not a session)".into(), |activity| activity.doing().query)
+    activities.find(pid).map_or_else(|| "(not a session of this server)".into(), |activity| activity.doing().query)
 }
 
 /// Writes what happened to locks into the log, with the statements of all who are concerned.

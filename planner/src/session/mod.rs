@@ -47,7 +47,7 @@ pub use startup::{RoleLogin, Startup};
 pub use statement::Statement;
 
 use crate::catalog::Catalog;
-use crate::error::{Result, SqlError, state};
+use crate::error::{LOCKS_LOST, Result, SqlError, state};
 use crate::types::{Datum, Oid, SqlType};
 use activity::{Activity, Backend};
 use settings::Settings;
@@ -269,6 +269,12 @@ impl Session {
     /// Cancelled when the connection is to end (pg_terminate_backend).
     pub fn terminated(&self) -> CancelToken {
         self.activity.backend.terminate.clone()
+    }
+    /// What ends the connection, whatever its client asks for next: it may not have its advisory locks any more (57P01).
+    pub fn lost_locks(&self) -> Option<SqlError> {
+        let lost = self.shared.advisory().is_some_and(advisory::AdvisoryLocks::are_lost);
+        let message = "terminating connection because its advisory locks were lost";
+        lost.then(|| SqlError::new(state::ADMIN_SHUTDOWN, message).detail(LOCKS_LOST))
     }
     /// What ReadyForQuery says.
     pub fn status(&self) -> TransactionStatus {

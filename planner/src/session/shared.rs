@@ -77,7 +77,7 @@ impl SessionShared {
         cancel: CancelToken,
         settings: SettingsStack,
     ) -> Self {
-        let locker = database.transactions().locks().locker(backend_pid);
+        let locker = database.transactions().locker(backend_pid);
         SessionShared {
             advisory: Some(AdvisoryLocks::new(locker)),
             database: Some(database),

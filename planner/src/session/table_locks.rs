@@ -1,6 +1,5 @@
 //! LOCK TABLE: tables locked in one of eight modes until the transaction ends (PostgreSQL's manual, table 13.2). Who writes a table
-//! holds ROW EXCLUSIVE, who locks its rows ROW SHARE; who only reads it holds nothing, for no mode keeps readers out. Where one
-//! process has all locks.
+//! holds ROW EXCLUSIVE, who locks its rows ROW SHARE; who only reads it holds nothing, for no mode keeps readers out.
 
 use super::lock_tag;
 use crate::catalog::acl::{DELETE, INSERT, Kind, SELECT, TRUNCATE, UPDATE};

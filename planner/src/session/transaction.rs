@@ -74,7 +74,7 @@ impl TransactionBlock {
     pub fn new(database: Arc<Database>, shared: Arc<SessionShared>) -> Self {
         let locker = match shared.advisory() {
             Some(advisory) => advisory.locker().clone(),
-            None => database.transactions().locks().locker(shared.backend_pid),
+            None => database.transactions().locker(shared.backend_pid),
         };
         TransactionBlock { database, shared, open: None, locker, told_read_committed: false }
     }

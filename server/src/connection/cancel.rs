@@ -7,10 +7,15 @@ use planner::session::CancelToken;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Process numbers of one of several servers.
+const RANGE: i32 = 1 << 16;
+
 /// All connections of a server.
 #[derive(Debug)]
 pub struct Backends {
     limit: usize,
+    /// Process numbers lie above this, and up to [`RANGE`] further.
+    base: i32,
     state: Mutex<State>,
 }
 
@@ -39,7 +44,15 @@ pub struct Backend {
 impl Backends {
     /// Room for `limit` connections.
     pub fn new(limit: usize) -> Arc<Self> {
-        Arc::new(Backends { limit, state: Mutex::default() })
+        Arc::new(Backends { limit, base: 0, state: Mutex::default() })
+    }
+
+    /// The same on one of several servers: its processes have numbers that those of others hardly ever have, for each is seen
+    /// from all. `drawn` is random.
+    pub fn among_others(limit: usize, drawn: u64) -> Arc<Self> {
+        let ranges = u64::from(i32::MAX.unsigned_abs() / RANGE.unsigned_abs());
+        let base = i32::try_from(drawn % ranges).unwrap_or(0) * RANGE;
+        Arc::new(Backends { limit, base, state: Mutex::default() })
     }
 
     /// Takes a place; `None` when there is no more room.
@@ -49,15 +62,20 @@ impl Backends {
             return None;
         }
         loop {
-            state.next = if state.next == i32::MAX { 1 } else { state.next + 1 };
-            if !state.by_process.contains_key(&state.next) {
+            state.next = if state.next == self.last() { 1 } else { state.next + 1 };
+            if !state.by_process.contains_key(&(self.base + state.next)) {
                 break;
             }
         }
-        let process = state.next;
+        let process = self.base + state.next;
         let cancel = CancelToken::new();
         state.by_process.insert(process, Entry { secret, cancel: cancel.clone() });
         Some(Backend { process, cancel, backends: Arc::clone(self) })
+    }
+
+    /// The number of the last process above the base.
+    fn last(&self) -> i32 {
+        if self.base == 0 { i32::MAX } else { RANGE }
     }
 
     /// Cancels what connection `process` runs, if `secret` is its own. Nobody is told whether it was.
@@ -103,6 +121,19 @@ fn same(left: &[u8], right: &[u8]) -> bool {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn servers_number_their_processes_apart() {
+        let secret = Bytes::from_static(b"1234");
+        let all = [0, 1, 7, u64::MAX].map(|drawn| Backends::among_others(10, drawn));
+        let places: Vec<Backend> =
+            all.iter().flat_map(|one| (0..3).map(|_| one.register(secret.clone()).unwrap())).collect();
+        let numbers: std::collections::HashSet<i32> = places.iter().map(|place| place.process).collect();
+        assert!(numbers.len() == 12 && numbers.iter().all(|number| *number > 0), "{numbers:?}");
+        // They begin again within their range.
+        all[1].state.lock().next = RANGE;
+        assert_eq!(all[1].register(secret).unwrap().process, RANGE + 4);
+    }
 
     #[test]
     fn only_the_right_secret_cancels_and_a_dropped_place_is_free_again() {

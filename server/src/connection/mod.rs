@@ -196,6 +196,9 @@ impl Connection {
             };
             self.resting = false;
             let Some(frame) = frame else { return Ok(()) };
+            if let Some(error) = self.session.lost_locks() {
+                return Err(ConnectionError::Fatal(error));
+            }
             if !self.handle(frame).await? {
                 return Ok(());
             }

@@ -1,6 +1,7 @@
 //! [`OracleClient`]: asks other nodes, over a connection each that is kept and made anew when it breaks.
 
-use super::{PATH, TakeRequest, TakeResponse};
+use super::lock_messages::{LockAnswer, LockMessage};
+use super::{LOCK, MESSAGE_BYTES, TAKE, TakeRequest, TakeResponse};
 use http::uri::PathAndQuery;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -9,6 +10,7 @@ use storage::{BoxFuture, Timestamp};
 use tonic::client::Grpc;
 use tonic::transport::{Channel, Endpoint};
 use tonic_prost::ProstCodec;
+use txn::locks::{LockReply, LockRequest};
 use txn::{OracleReading, OracleRequest, OracleTransport};
 
 /// How long making a connection may take: a node that is gone must not keep us from asking its successor.
@@ -38,20 +40,38 @@ impl OracleClient {
     }
 }
 
-async fn take(channel: Channel, request: OracleRequest) -> Result<OracleReading, tonic::Status> {
-    let mut grpc = Grpc::new(channel);
-    grpc.ready().await.map_err(|error| tonic::Status::unavailable(error.to_string()))?;
-    let message = TakeRequest { tenure: request.tenure, count: request.count };
-    let codec = ProstCodec::<TakeRequest, TakeResponse>::default();
-    let answer = grpc.unary(tonic::Request::new(message), PathAndQuery::from_static(PATH), codec).await?.into_inner();
-    Ok(OracleReading { timestamp: Timestamp(answer.first), physical_micros: answer.physical_micros })
+fn told(status: tonic::Status) -> String {
+    format!("{}: {}", status.code(), status.message())
+}
+
+async fn call<Q, A>(channel: Channel, path: &'static str, message: Q) -> Result<A, String>
+where
+    Q: prost::Message + Send + Sync + 'static,
+    A: prost::Message + Default + Send + Sync + 'static,
+{
+    let mut grpc = Grpc::new(channel).max_decoding_message_size(MESSAGE_BYTES);
+    grpc.ready().await.map_err(|error| error.to_string())?;
+    let codec = ProstCodec::<Q, A>::default();
+    let answer = grpc.unary(tonic::Request::new(message), PathAndQuery::from_static(path), codec).await;
+    Ok(answer.map_err(told)?.into_inner())
 }
 
 impl OracleTransport for OracleClient {
     fn ask(&self, address: &str, request: OracleRequest) -> BoxFuture<'static, Result<OracleReading, String>> {
         let channel = self.channel(address);
         Box::pin(async move {
-            take(channel?, request).await.map_err(|status| format!("{}: {}", status.code(), status.message()))
+            let message = TakeRequest { tenure: request.tenure, count: request.count };
+            let answer: TakeResponse = call(channel?, TAKE, message).await?;
+            let TakeResponse { first, physical_micros, locked } = answer;
+            Ok(OracleReading { timestamp: Timestamp(first), physical_micros, locked })
+        })
+    }
+
+    fn ask_for_locks(&self, address: &str, request: LockRequest) -> BoxFuture<'static, Result<LockReply, String>> {
+        let channel = self.channel(address);
+        Box::pin(async move {
+            let answer: LockAnswer = call(channel?, LOCK, LockMessage::from(request)).await?;
+            answer.read()
         })
     }
 }

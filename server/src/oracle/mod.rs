@@ -1,8 +1,9 @@
-//! How the nodes of one store ask each other for timestamps: one unary call over gRPC, in plain text, at the address of
-//! `--advertise`. Who asks proves that it can read the store: it names the holder's tenure, a random number in the
+//! How the nodes of one store ask each other for timestamps and for locks: two unary calls over gRPC, in plain text, at the address
+//! of `--advertise`. Who asks proves that it can read the store: it names the holder's tenure, a random number in the
 //! row of the lease. Must not know what timestamps are for, nor who may hand them out: that is `txn`'s.
 
 mod client;
+mod lock_messages;
 mod service;
 
 pub use client::OracleClient;
@@ -10,8 +11,12 @@ pub use service::{OracleService, ServingOracle};
 
 use prost::Message;
 
-/// The path of the call.
-const PATH: &str = "/percosql.Oracle/Take";
+/// The path of the call for timestamps.
+const TAKE: &str = "/percosql.Oracle/Take";
+/// The path of the call for locks.
+const LOCK: &str = "/percosql.Oracle/Lock";
+/// Bytes of a message, at most: who waits for locks may be many.
+const MESSAGE_BYTES: usize = 64 << 20;
 
 /// `Take`'s request.
 #[derive(Clone, PartialEq, Message)]
@@ -33,6 +38,9 @@ struct TakeResponse {
     /// The oracle's clock: microseconds since the Unix epoch.
     #[prost(fixed64, tag = "2")]
     physical_micros: u64,
+    /// Whether commits must look for locks.
+    #[prost(bool, tag = "3")]
+    locked: bool,
 }
 
 #[cfg(test)]

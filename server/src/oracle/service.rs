@@ -1,6 +1,7 @@
-//! [`OracleService`]: answers the nodes that ask this one for timestamps.
+//! [`OracleService`]: answers the nodes that ask this one for timestamps and for locks.
 
-use super::{PATH, TakeRequest, TakeResponse};
+use super::lock_messages::{LockAnswer, LockMessage};
+use super::{LOCK, MESSAGE_BYTES, TAKE, TakeRequest, TakeResponse};
 use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
@@ -15,7 +16,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tonic::server::{Grpc, UnaryService};
 use tonic::{Request, Response, Status};
 use tonic_prost::ProstCodec;
-use txn::{Oracle, OracleRequest};
+use txn::{Oracle, OracleReading, OracleRequest};
 
 /// A listening socket whose callers are not answered yet.
 pub struct OracleService {
@@ -74,12 +75,16 @@ async fn listen(listener: TcpListener, oracle: Weak<Oracle>) {
 async fn connection(socket: TcpStream, oracle: Weak<Oracle>) {
     let _ = socket.set_nodelay(true);
     let answer = service_fn(move |request: http::Request<Incoming>| {
-        let take = Take { oracle: Weak::clone(&oracle) };
+        let oracle = Weak::clone(&oracle);
         async move {
-            if request.uri().path() != PATH {
-                return Ok::<_, Infallible>(Status::unimplemented("no such call").into_http());
-            }
-            Ok(Grpc::new(ProstCodec::<TakeResponse, TakeRequest>::default()).unary(take, request).await)
+            Ok::<_, Infallible>(match request.uri().path() {
+                TAKE => Grpc::new(ProstCodec::<TakeResponse, _>::default()).unary(Take { oracle }, request).await,
+                LOCK => {
+                    let grpc = Grpc::new(ProstCodec::<LockAnswer, _>::default());
+                    grpc.max_decoding_message_size(MESSAGE_BYTES).unary(Lock { oracle }, request).await
+                }
+                _ => Status::unimplemented("no such call").into_http(),
+            })
         }
     });
     let served = http2::Builder::new(TokioExecutor::new())
@@ -106,8 +111,28 @@ impl UnaryService<TakeRequest> for Take {
             let TakeRequest { tenure, count } = request.into_inner();
             let oracle = oracle.ok_or_else(|| Status::unavailable("the node is stopping"))?;
             let reading = oracle.serve(OracleRequest { tenure, count }).await.map_err(Status::failed_precondition)?;
-            let first = reading.timestamp.0;
-            Ok(Response::new(TakeResponse { first, physical_micros: reading.physical_micros }))
+            let OracleReading { timestamp, physical_micros, locked } = reading;
+            Ok(Response::new(TakeResponse { first: timestamp.0, physical_micros, locked }))
+        })
+    }
+}
+
+struct Lock {
+    oracle: Weak<Oracle>,
+}
+
+impl UnaryService<LockMessage> for Lock {
+    type Response = LockAnswer;
+    type Future = BoxFuture<'static, Result<Response<LockAnswer>, Status>>;
+
+    /// Dropped when the caller goes away: then it waits in no line any more.
+    fn call(&mut self, request: Request<LockMessage>) -> Self::Future {
+        let oracle = self.oracle.upgrade();
+        Box::pin(async move {
+            let request = request.into_inner().read().map_err(Status::invalid_argument)?;
+            let oracle = oracle.ok_or_else(|| Status::unavailable("the node is stopping"))?;
+            let reply = oracle.serve_locks(request).await.map_err(Status::failed_precondition)?;
+            Ok(Response::new(LockAnswer::from(reply)))
         })
     }
 }

@@ -1,6 +1,9 @@
-//! [`Locker`]: who holds locks and waits for them: a session, or a commit that nobody's session runs. [`Acquired`]: what one
-//! of its transactions took, to be given back together or from a command on.
+//! [`Locker`]: who holds locks and waits for them: a session, or a commit that nobody's session runs. Its locks are in the
+//! table of this process, or another node keeps them. [`Acquired`]: what one of its transactions took, to be given back together
+//! or from a command on.
 
+use super::agent::LockAgent;
+use super::call::{Taken, WantedLock};
 use super::mode::{LockMode, LockName};
 use super::table::{LockFailure, LockTable, LockWait};
 use crate::transaction::CommandNumber;
@@ -12,17 +15,25 @@ use std::sync::Arc;
 /// Identity of a locker.
 pub(crate) type LockerId = u64;
 
+/// Where the locks of a locker are.
+pub(super) enum Home {
+    /// In this process.
+    Here(Arc<LockTable>),
+    /// Where the oracle is, for all nodes of a store.
+    Kept(Arc<LockAgent>),
+}
+
 /// One holder of locks. What one of its transactions holds never excludes another of them.
 pub struct Locker {
-    table: Arc<LockTable>,
+    home: Home,
     id: LockerId,
     /// As others are told of it: the session's process id; 0 for none.
     label: i32,
 }
 
 impl Locker {
-    pub(super) fn new(table: Arc<LockTable>, id: LockerId, label: i32) -> Arc<Locker> {
-        Arc::new(Locker { table, id, label })
+    pub(super) fn new(home: Home, id: LockerId, label: i32) -> Arc<Locker> {
+        Arc::new(Locker { home, id, label })
     }
 
     pub(crate) fn id(&self) -> LockerId {
@@ -42,14 +53,73 @@ impl Locker {
         tag: &Bytes,
         wait: LockWait,
     ) -> Result<bool, LockFailure> {
-        self.table.acquire(self, name, mode, tag, wait).await
+        match &self.home {
+            Home::Here(table) => table.acquire(self, name, mode, tag, wait).await,
+            Home::Kept(agent) => {
+                let wanted = vec![WantedLock { name, mode, tag: tag.clone() }];
+                match agent.acquire(self.id, wanted, wait).await {
+                    (_, Some(failure)) => Err(failure),
+                    (taken, None) if taken.first() == Some(&Taken::Held) => Err(LockFailure::Held),
+                    (taken, None) => Ok(taken.first() == Some(&Taken::Newly)),
+                }
+            }
+        }
+    }
+
+    /// Who asks for its locks, where another node keeps them.
+    pub(crate) fn agent(&self) -> Option<&Arc<LockAgent>> {
+        match &self.home {
+            Home::Here(_) => None,
+            Home::Kept(agent) => Some(agent),
+        }
     }
 
     /// Gives a mode of a name back.
     pub fn release(&self, name: LockName, mode: LockMode) {
-        self.table.release(self.id, &[(name, mode)]);
+        self.release_all(&[(name, mode)]);
+    }
+
+    fn release_all(&self, given_back: &[(LockName, LockMode)]) {
+        match &self.home {
+            Home::Here(table) => table.release(self.id, given_back),
+            Home::Kept(agent) => agent.release(self.id, given_back),
+        }
+    }
+
+    /// A transaction is about to take its first lock that commits elsewhere must look for.
+    pub(crate) async fn begin_row_locks(&self) {
+        match &self.home {
+            Home::Here(table) => table.begin_row_locks().await.keep(),
+            Home::Kept(agent) => agent.begin_row_locks(self.id),
+        }
+    }
+
+    /// Such a transaction holds none any more.
+    pub(crate) fn end_row_locks(&self) {
+        match &self.home {
+            Home::Here(table) => table.end_row_locks(),
+            Home::Kept(agent) => agent.end_row_locks(self.id),
+        }
+    }
+
+    /// Whether it has held locks, other than of rows, that were lost and that it has not given back since: the node that keeps
+    /// them did not hear of this one for too long, or one died and another had them meanwhile.
+    pub fn has_lost_locks(&self) -> bool {
+        self.agent().is_some_and(|agent| agent.has_lost(self.id))
+    }
+
+    /// Waits until it is certain that it has all its locks at this moment. Errors: some were lost, or nobody can tell.
+    pub(crate) async fn confirm(&self) -> Result<(), Lost> {
+        match &self.home {
+            Home::Here(_) => Ok(()),
+            Home::Kept(agent) => agent.confirm(self.id).await,
+        }
     }
 }
+
+/// Locks were lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lost;
 
 impl fmt::Debug for Locker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,12 +148,15 @@ impl Acquired {
         let first = taken.partition_point(|(taken, ..)| *taken < command);
         let undone: Vec<(LockName, LockMode)> = taken.drain(first..).map(|(_, name, mode)| (name, mode)).collect();
         drop(taken);
-        locker.table.release(locker.id, &undone);
+        locker.release_all(&undone);
     }
 }
 
 impl Drop for Locker {
     fn drop(&mut self) {
-        self.table.forget(self.id);
+        match &self.home {
+            Home::Here(table) => table.forget(self.id),
+            Home::Kept(agent) => agent.forget(self.id),
+        }
     }
 }

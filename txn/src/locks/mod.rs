@@ -7,16 +7,27 @@
 //! row lock waits until the commits that did not look are over. So what is read after a lock was granted is what all
 //! who held it before have left, and nobody else changes it until the lock is given back.
 //!
+//! Where several nodes share a store, the one that is the oracle keeps the locks of all (`keeper`), and the others ask it (`agent`).
+//! There the gate is what the oracle tells with each timestamp ([`crate::OracleReading::locked`]).
+//!
 //! Must not know SQL: names are digests, tags are bytes for others to read.
 
+mod agent;
+mod call;
 mod history;
+mod keeper;
+mod kept;
 mod locker;
 mod mode;
+mod registry;
 mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use agent::LockAgent;
+pub use call::{AcquireCall, GivenBack, HeldLock, LockCall, LockReply, LockRequest, SeenLocks, Taken, WantedLock};
 pub use history::{EndedWait, LockEvent, WaitEnd};
+pub(crate) use keeper::LockKeeper;
 pub(crate) use locker::Acquired;
 pub use locker::Locker;
 pub use mode::{LockMode, LockName, ROW};

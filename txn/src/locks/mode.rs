@@ -53,6 +53,24 @@ impl LockMode {
         self.excludes(other.bit())
     }
 
+    /// Whether it goes together with itself and with every mode of a smaller number: those who hold it keep only stronger
+    /// ones out.
+    pub const fn is_weak(self) -> bool {
+        self.excludes & ((2 << self.number) - 1) == 0
+    }
+
+    /// All of it in one number, to be sent.
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.number) | u64::from(self.excludes) << 16 | u64::from(self.covered_by) << 32
+    }
+
+    /// The mode in a number; `None` when there is none.
+    pub fn from_bits(bits: u64) -> Option<LockMode> {
+        let number = u8::try_from(bits & 0xffff).ok().filter(|number| *number < 16)?;
+        let part = |shift: u32| (bits >> shift & 0xffff) as u16;
+        Some(LockMode { number, excludes: part(16), covered_by: part(32) })
+    }
+
     pub(super) const fn bit(self) -> u16 {
         1 << self.number
     }
@@ -91,6 +109,16 @@ impl LockName {
         LockName(u128::from(kind) << 120 | ((half(0) << 64 | half(1)) >> 8))
     }
 
+    /// The digest in two halves, to be sent. Servers of one build agree on it.
+    pub fn to_halves(self) -> (u64, u64) {
+        ((self.0 >> 64) as u64, self.0 as u64)
+    }
+
+    /// The name of such halves.
+    pub fn from_halves(high: u64, low: u64) -> LockName {
+        LockName(u128::from(high) << 64 | u128::from(low))
+    }
+
     /// Among which names it is.
     pub fn kind(self) -> u8 {
         (self.0 >> 120) as u8
@@ -121,6 +149,19 @@ mod tests {
                 assert_eq!(one.is_covered_by(other.bit()), a <= b, "{a:?} {b:?}");
             }
         }
+    }
+
+    #[test]
+    fn modes_and_names_are_sent_whole() {
+        let row = LockMode::of_row(LockStrength::NoKeyUpdate);
+        for mode in [row, LockMode::new(0, 0b10), LockMode::new(15, u16::MAX)] {
+            assert_eq!(LockMode::from_bits(mode.to_bits()), Some(mode));
+        }
+        assert_eq!(LockMode::from_bits(16), None);
+        assert!(LockMode::of_row(LockStrength::KeyShare).is_weak() && !row.is_weak());
+        let name = LockName::new(3, b"name");
+        let (high, low) = name.to_halves();
+        assert_eq!(LockName::from_halves(high, low), name);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! [`LockTable`]: who holds and who waits for which name. Fair: a waiter is granted in the order of arrival, unless it
 //! holds the name already in another mode. A wait that would close a circle fails at once.
 
+use super::call::SeenLocks;
 use super::history::{EndedWait, LockEvent, LockHistory, WaitEnd};
-use super::locker::{Locker, LockerId};
+use super::locker::{Home, Locker, LockerId};
 use super::mode::{LockMode, LockName, ROW};
 use bytes::Bytes;
 use futures::channel::oneshot;
@@ -38,8 +39,10 @@ pub enum LockFailure {
     TimedOut,
     /// The lockers, each waiting for the next, the last for the first. SQLSTATE 40P01.
     Deadlock(Vec<CircleMember>),
-    /// Too many locks are held in this process. SQLSTATE 53200.
+    /// Too many locks are held. SQLSTATE 53200.
     TooMany,
+    /// Another node keeps the locks, and could not be asked for long. SQLSTATE 58030.
+    Unavailable,
 }
 
 /// One locker of a deadlock.
@@ -172,15 +175,17 @@ impl State {
         }
     }
 
-    fn release(&mut self, id: LockerId, name: LockName, mode: LockMode) {
+    /// Takes modes, as a set of bits, away from a holder.
+    fn release(&mut self, id: LockerId, name: LockName, given_back: u16) {
         let Some(entry) = self.entries.get_mut(&name) else { return };
         let Some(at) = entry.holders.iter().position(|(holder, _)| *holder == id) else { return };
         if let Some((_, modes)) = entry.holders.get_mut(at)
-            && *modes & mode.bit() != 0
+            && *modes & given_back != 0
         {
-            *modes &= !mode.bit();
+            let count = (*modes & given_back).count_ones() as usize;
+            *modes &= !given_back;
             let gone = *modes == 0;
-            self.held = self.held.saturating_sub(1);
+            self.held = self.held.saturating_sub(count);
             if gone {
                 entry.holders.swap_remove(at);
             }
@@ -265,7 +270,7 @@ impl State {
     }
 }
 
-/// The locks of a process.
+/// The locks of a process, or of all nodes of a store at the one that keeps them.
 pub struct LockTable {
     env: EnvRef,
     state: Mutex<State>,
@@ -309,7 +314,7 @@ impl LockTable {
         if label != 0 {
             self.state.lock().labels.insert(id, label);
         }
-        Locker::new(self.clone(), id, label)
+        Locker::new(Home::Here(self.clone()), id, label)
     }
 
     pub(super) fn forget(&self, id: LockerId) {
@@ -339,6 +344,11 @@ impl LockTable {
             }
             drained.await;
         }
+    }
+
+    /// The same where commits look without being kept waiting here: those of all nodes, by what the oracle tells them.
+    pub(super) fn note_row_locks(&self) {
+        self.row_lockers.fetch_add(1, Ordering::SeqCst);
     }
 
     /// A transaction that began row locks holds none any more.
@@ -439,9 +449,29 @@ impl LockTable {
         for chunk in given_back.chunks(1024) {
             let mut state = self.state.lock();
             for (name, mode) in chunk {
-                state.release(id, *name, *mode);
+                state.release(id, *name, mode.bit());
             }
         }
+    }
+
+    /// Takes everything away from lockers that wait for nothing. Looks at all that is held.
+    pub(super) fn release_everything(&self, ids: &HashSet<LockerId>) {
+        let of = |(name, entry): (&LockName, &Entry)| {
+            let held = entry.holders.iter().filter(|(holder, _)| ids.contains(holder));
+            held.map(|(holder, modes)| (*holder, *name, *modes)).collect::<Vec<_>>()
+        };
+        let held: Vec<_> = self.state.lock().entries.iter().flat_map(of).collect();
+        for chunk in held.chunks(1024) {
+            let mut state = self.state.lock();
+            for (id, name, modes) in chunk {
+                state.release(*id, *name, *modes);
+            }
+        }
+    }
+
+    /// By the clock of its waits.
+    pub(super) fn now(&self) -> Duration {
+        self.env.monotonic()
     }
 
     /// Those who wait now, in no order.
@@ -471,6 +501,12 @@ impl LockTable {
             }
         }
         found
+    }
+
+    /// All that is to be seen at this moment.
+    pub fn seen(&self) -> SeenLocks {
+        let (now, named, waiting) = (self.now(), self.named(), self.waiting());
+        SeenLocks { now, named, waiting, ended: self.ended_waits() }
     }
 
     /// Held modes of names.
@@ -520,7 +556,7 @@ impl Drop for Waiting<'_> {
         if !self.over {
             let mut state = self.table.state.lock();
             if !state.leave_line(self.id, self.name) {
-                state.release(self.id, self.name, self.mode);
+                state.release(self.id, self.name, self.mode.bit());
             }
             drop(state);
             self.table.note(self.began.take(), WaitEnd::GivenUp);

@@ -4,10 +4,12 @@
 use super::election::{Election, Role};
 use super::{Oracle, OracleReading, unavailable};
 use crate::error::Result;
+use crate::locks::{LockReply, LockRequest};
 use futures::channel::oneshot;
 use futures::future::{Either, select};
 use parking_lot::Mutex;
 use std::pin::pin;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use storage::{BoxFuture, Timestamp};
 
@@ -38,6 +40,14 @@ pub trait OracleTransport: Send + Sync + 'static {
         address: &str,
         request: OracleRequest,
     ) -> BoxFuture<'static, std::result::Result<OracleReading, String>>;
+
+    /// Has [`Oracle::serve_locks`] of the node at `address` called. Dropped, it should be dropped there too, so that nobody
+    /// waits in line for who is gone. Errors, in words: there was no answer, or a refusal.
+    fn ask_for_locks(
+        &self,
+        address: &str,
+        request: LockRequest,
+    ) -> BoxFuture<'static, std::result::Result<LockReply, String>>;
 }
 
 /// Requests that wait.
@@ -174,6 +184,7 @@ impl Oracle {
         let mut state = self.state.lock();
         state.last = state.last.max(first.timestamp.0 + count - 1);
         state.clock.set(&*self.env, first.physical_micros);
+        self.locked.store(first.locked, Ordering::Relaxed);
         Ok(first)
     }
 }

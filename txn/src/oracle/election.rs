@@ -7,6 +7,7 @@ use super::asking::{OracleTransport, Queue};
 use super::lease::{self, LeaseRow};
 use super::{Oracle, State, Tenure, unavailable};
 use crate::error::{Result, TxnError};
+use crate::locks::LockKeeper;
 use futures::future::{Either, select};
 use parking_lot::Mutex;
 use std::pin::pin;
@@ -66,6 +67,8 @@ pub(super) struct Election {
     changing: tokio::sync::Mutex<()>,
     pub(super) failure: Mutex<Option<String>>,
     pub(super) queue: Queue,
+    /// The locks of all nodes, where this one is the oracle.
+    pub(super) keeper: Arc<LockKeeper>,
 }
 
 impl Election {
@@ -132,6 +135,7 @@ impl Oracle {
             changing: tokio::sync::Mutex::new(()),
             failure: Mutex::new(None),
             queue: Queue::default(),
+            keeper: LockKeeper::new(env.clone()),
         };
         // Nothing was told yet: its clock shows the distant past, by which nothing expires.
         let clock = super::Clock::showing(&**env, 0);
@@ -245,6 +249,7 @@ impl Oracle {
             beat: row.map_or(0, |row| row.beat + 1),
             held: true,
             high_water: now.max(floor) + RESERVE_MICROS,
+            holders: row.map(|row| row.holders.clone()).unwrap_or_default(),
             address: election.node.address.clone().unwrap_or_default(),
             name: election.node.name.clone(),
         };
@@ -265,8 +270,10 @@ impl Oracle {
             let mut state = self.state.lock();
             self.start_above(&mut state, floor);
             state.reserved = next.high_water;
-            state.tenure = Tenure::Until(sent + LEASE);
         }
+        // Before a timestamp can be had: with each, commits are told whether there are locks to look for.
+        election.keeper.begin(next.tenure, next.holders.clone()).await;
+        self.state.lock().tenure = Tenure::Until(sent + LEASE);
         tracing::info!(above = floor, "this node hands out timestamps");
         election.become_(Role::Holder(next));
         Ok(())
@@ -283,13 +290,17 @@ impl Oracle {
                 state.clock.own(&*self.env).max(state.last)
             };
             let high_water = row.high_water.max(needed + RESERVE_MICROS);
-            let next = LeaseRow { beat: row.beat + 1, high_water, ..row.clone() };
+            let holders = election.keeper.nodes_to_note();
+            let next = LeaseRow { beat: row.beat + 1, high_water, holders, ..row.clone() };
             let sent = self.env.monotonic();
             if change(&self.env, &*store, Some(&row.cell()), &next).await? == Some(true) {
-                let mut state = self.state.lock();
-                state.reserved = state.reserved.max(high_water);
-                state.tenure = Tenure::Until(sent + LEASE);
-                *election.role.lock() = Role::Holder(next);
+                {
+                    let mut state = self.state.lock();
+                    state.reserved = state.reserved.max(high_water);
+                    state.tenure = Tenure::Until(sent + LEASE);
+                }
+                *election.role.lock() = Role::Holder(next.clone());
+                election.keeper.noted(next.holders).await;
                 return Ok(());
             }
             let found = soon(&self.env, lease::read(&*store)).await?;
@@ -305,6 +316,7 @@ impl Oracle {
                 } else {
                     self.follow(election, cell, other, read_at);
                 }
+                election.keeper.end().await;
                 return Err(unavailable("another node is the oracle"));
             }
             // Ours, by an attempt that may have been sent long before this one: good for nothing but the next.
@@ -325,6 +337,7 @@ impl Oracle {
         };
         let role = election.role();
         election.become_(Role::Left);
+        election.keeper.end().await;
         let Role::Holder(mut row) = role else { return Ok(()) };
         let store = election.store()?;
         for _ in 0..ATTEMPTS {

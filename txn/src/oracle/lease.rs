@@ -5,7 +5,11 @@ use crate::data::decode_data;
 use crate::error::{Result, TxnError};
 use crate::{register, system};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
+use std::collections::BTreeSet;
 use storage::{Cell, Store, StoreError};
+
+/// Set in the byte that says whether it is held: nodes that may hold locks follow.
+const HOLDERS: u8 = 2;
 
 /// What the row says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +22,8 @@ pub(super) struct LeaseRow {
     pub(super) held: bool,
     /// No timestamp above it was handed out. Whoever takes the lease begins above it.
     pub(super) high_water: u64,
+    /// Nodes that may hold locks: see `locks::keeper`.
+    pub(super) holders: BTreeSet<u64>,
     /// `HOST:PORT` where others ask; empty when they cannot.
     pub(super) address: String,
     /// Who it is, for people.
@@ -26,11 +32,15 @@ pub(super) struct LeaseRow {
 
 impl LeaseRow {
     pub(super) fn cell(&self) -> Cell {
-        let mut bytes = BytesMut::with_capacity(27 + self.address.len() + self.name.len());
+        let mut bytes = BytesMut::with_capacity(29 + 8 * self.holders.len() + self.address.len() + self.name.len());
         bytes.put_u64(self.tenure);
         bytes.put_u64(self.beat);
-        bytes.put_u8(u8::from(self.held));
+        bytes.put_u8(u8::from(self.held) | if self.holders.is_empty() { 0 } else { HOLDERS });
         bytes.put_u64(self.high_water);
+        if !self.holders.is_empty() {
+            bytes.put_u16(u16::try_from(self.holders.len()).unwrap_or(u16::MAX));
+            self.holders.iter().take(usize::from(u16::MAX)).for_each(|node| bytes.put_u64(*node));
+        }
         bytes.put_u16(u16::try_from(self.address.len()).unwrap_or(0));
         bytes.put_slice(self.address.as_bytes());
         bytes.put_slice(self.name.as_bytes());
@@ -43,16 +53,23 @@ impl LeaseRow {
         let head = (|| {
             let tenure = bytes.try_get_u64()?;
             let beat = bytes.try_get_u64()?;
-            let held = bytes.try_get_u8()? != 0;
-            Ok::<_, bytes::TryGetError>((tenure, beat, held, bytes.try_get_u64()?, bytes.try_get_u16()?))
+            let flags = bytes.try_get_u8()?;
+            let high_water = bytes.try_get_u64()?;
+            let mut holders = BTreeSet::new();
+            if flags & HOLDERS != 0 {
+                for _ in 0..bytes.try_get_u16()? {
+                    holders.insert(bytes.try_get_u64()?);
+                }
+            }
+            Ok::<_, bytes::TryGetError>((tenure, beat, flags & 1 != 0, high_water, holders, bytes.try_get_u16()?))
         })();
-        let (tenure, beat, held, high_water, length) = head.map_err(|_| damaged())?;
+        let (tenure, beat, held, high_water, holders, length) = head.map_err(|_| damaged())?;
         if bytes.len() < usize::from(length) {
             return Err(damaged());
         }
         let text = |bytes: Bytes| String::from_utf8_lossy(&bytes).into_owned();
         let address = text(bytes.split_to(usize::from(length)));
-        Ok(LeaseRow { tenure, beat, held, high_water, address, name: text(bytes) })
+        Ok(LeaseRow { tenure, beat, held, high_water, holders, address, name: text(bytes) })
     }
 }
 
@@ -78,18 +95,21 @@ mod tests {
 
     #[test]
     fn rows_round_trip_and_damage_is_told() {
-        let row = LeaseRow {
-            tenure: u64::MAX,
-            beat: 2,
-            held: true,
-            high_water: 3,
-            address: "10.0.0.1:6501".to_owned(),
-            name: "somebody".to_owned(),
-        };
-        assert_eq!(LeaseRow::of(&row.cell()).unwrap(), row);
-        let whole = decode_data(&row.cell().value).unwrap();
-        for length in 0..27 + row.address.len() {
-            assert!(LeaseRow::of(&register::cell(&whole[..length])).is_err(), "{length}");
+        for (holders, head) in [(BTreeSet::new(), 27), (BTreeSet::from([5, u64::MAX]), 45)] {
+            let row = LeaseRow {
+                tenure: u64::MAX,
+                beat: 2,
+                held: true,
+                high_water: 3,
+                holders,
+                address: "10.0.0.1:6501".to_owned(),
+                name: "somebody".to_owned(),
+            };
+            assert_eq!(LeaseRow::of(&row.cell()).unwrap(), row);
+            let whole = decode_data(&row.cell().value).unwrap();
+            for length in 0..head + row.address.len() {
+                assert!(LeaseRow::of(&register::cell(&whole[..length])).is_err(), "{length}");
+            }
         }
     }
 }

@@ -15,6 +15,7 @@
 mod asking;
 mod clock;
 mod election;
+mod keeping;
 mod lease;
 
 pub use asking::{OracleRequest, OracleTransport};
@@ -46,6 +47,9 @@ pub struct OracleReading {
     pub timestamp: Timestamp,
     /// Measures: the oracle's clock, microseconds since the Unix epoch. Never goes backwards.
     pub physical_micros: u64,
+    /// Whether, at a moment after the timestamp was assigned, somebody held locks of several nodes that commits at snapshot
+    /// level must look for.
+    pub locked: bool,
 }
 
 /// Whether this process may hand timestamps out.
@@ -87,6 +91,8 @@ pub struct Oracle {
     store: OnceLock<Weak<dyn Store>>,
     /// Where several nodes share the store.
     election: Option<Election>,
+    /// What the newest timestamp told of locks.
+    locked: AtomicBool,
     renewing: AtomicBool,
     renewal: tokio::sync::Mutex<()>,
     this: Weak<Oracle>,
@@ -105,6 +111,7 @@ impl Oracle {
             state: Mutex::new(state),
             store: OnceLock::new(),
             election,
+            locked: AtomicBool::new(false),
             renewing: AtomicBool::new(false),
             renewal: tokio::sync::Mutex::new(()),
             this: this.clone(),
@@ -157,6 +164,11 @@ impl Oracle {
         }
     }
 
+    /// Whether locks were to be looked for when the newest timestamp was taken: a hint.
+    pub(crate) fn saw_locks(&self) -> bool {
+        self.locked.load(Ordering::Relaxed)
+    }
+
     /// The newest timestamp handed out.
     pub fn last(&self) -> Timestamp {
         Timestamp(self.state.lock().last)
@@ -193,7 +205,9 @@ impl Oracle {
         }
         state.last = last;
         let near = last.saturating_add(RENEW_MICROS) > state.reserved;
-        let reading = OracleReading { timestamp: Timestamp(first), physical_micros: now };
+        let locked = self.election.as_ref().is_some_and(|election| election.keeper.must_look());
+        self.locked.store(locked, Ordering::Relaxed);
+        let reading = OracleReading { timestamp: Timestamp(first), physical_micros: now, locked };
         Ok((reading, last <= state.reserved, near))
     }
 

@@ -1,6 +1,7 @@
 //! Transactions over Bigtable's emulator, behind a proxy that loses, delays, doubles and breaks calls.
 
 use super::harness::{get, key, put, scan, update};
+use crate::locks::{LockReply, LockRequest};
 use crate::*;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -24,6 +25,10 @@ struct Nobody;
 
 impl OracleTransport for Nobody {
     fn ask(&self, _: &str, _: OracleRequest) -> BoxFuture<'static, std::result::Result<OracleReading, String>> {
+        Box::pin(async { Err("there is no other node".to_owned()) })
+    }
+
+    fn ask_for_locks(&self, _: &str, _: LockRequest) -> BoxFuture<'static, std::result::Result<LockReply, String>> {
         Box::pin(async { Err("there is no other node".to_owned()) })
     }
 }

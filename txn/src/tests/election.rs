@@ -1,7 +1,9 @@
 //! One oracle for all nodes, whatever the store, the network and the clocks do.
 
 use super::hooked::AheadEnv;
+use crate::locks::{LockReply, LockRequest};
 use crate::{Oracle, OracleNode, OracleReading, OracleRequest, OracleTransport, TxnError};
+use futures::StreamExt;
 use futures::future::join_all;
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap};
@@ -11,22 +13,32 @@ use std::time::Duration;
 use storage::testing::{CountingTimestamps, Faults, FaultyStore, MemoryOptions, MemoryStore, SimEnv};
 use storage::{BoxFuture, EnvRef, StoreError, StoreRef, Timestamp};
 
-/// A network that delays and loses what nodes say to each other.
-struct Network {
+/// A network that delays, loses and repeats what nodes say to each other.
+pub(crate) struct Network {
     env: EnvRef,
     nodes: Mutex<HashMap<String, Weak<Oracle>>>,
     calls: AtomicU64,
     /// Thousandths of requests, and of answers.
-    lost: AtomicU64,
+    pub(crate) lost: AtomicU64,
     /// Microseconds, at most, each way.
-    delay: AtomicU64,
+    pub(crate) delay: AtomicU64,
+    /// Thousandths of requests about locks that arrive twice.
+    pub(crate) repeated: AtomicU64,
+    /// Nodes that nobody reaches, and that reach nobody.
+    pub(crate) cut_off: Mutex<BTreeSet<String>>,
     /// What every answer is made of, when it is told to lie.
     lie: AtomicU64,
 }
 
-struct Link(Arc<Network>);
+/// What a node, by its name, reaches the others by.
+struct Link(Arc<Network>, String);
 
 impl Network {
+    fn reaches(&self, from: &str, to: &str) -> bool {
+        let cut_off = self.cut_off.lock();
+        !cut_off.contains(from) && !cut_off.contains(to)
+    }
+
     async fn way(&self) -> Result<(), String> {
         let delay = self.delay.load(Ordering::SeqCst);
         if delay > 0 {
@@ -42,7 +54,7 @@ impl Network {
 impl OracleTransport for Link {
     fn ask(&self, address: &str, request: OracleRequest) -> BoxFuture<'static, Result<OracleReading, String>> {
         let network = self.0.clone();
-        let address = address.to_owned();
+        let (from, address) = (self.1.clone(), address.to_owned());
         Box::pin(async move {
             network.calls.fetch_add(1, Ordering::SeqCst);
             let (sender, receiver) = futures::channel::oneshot::channel();
@@ -53,7 +65,7 @@ impl OracleTransport for Link {
                 Box::pin(async move {
                     let Ok(()) = arrives.way().await else { return };
                     let node = arrives.nodes.lock().get(&address).and_then(Weak::upgrade);
-                    let Some(node) = node else { return };
+                    let Some(node) = node.filter(|_| arrives.reaches(&from, &address)) else { return };
                     let mut answer = node.serve(request).await;
                     drop(node);
                     let lie = arrives.lie.load(Ordering::SeqCst);
@@ -67,15 +79,42 @@ impl OracleTransport for Link {
             receiver.await.unwrap_or_else(|_| Err("lost".to_owned()))
         })
     }
+
+    fn ask_for_locks(&self, address: &str, request: LockRequest) -> BoxFuture<'static, Result<LockReply, String>> {
+        let network = self.0.clone();
+        let (from, address) = (self.1.clone(), address.to_owned());
+        Box::pin(async move {
+            let (sender, mut receiver) = futures::channel::mpsc::unbounded();
+            let repeated = network.env.random() % 1000 < network.repeated.load(Ordering::SeqCst);
+            for _ in 0..1 + u8::from(repeated) {
+                let (arrives, sender, request) = (network.clone(), sender.clone(), request.clone());
+                let (from, address) = (from.clone(), address.clone());
+                let call = async move {
+                    let Ok(()) = arrives.way().await else { return };
+                    let node = arrives.nodes.lock().get(&address).and_then(Weak::upgrade);
+                    let Some(node) = node.filter(|_| arrives.reaches(&from, &address)) else { return };
+                    let answer = node.serve_locks(request).await;
+                    drop(node);
+                    let Ok(()) = arrives.way().await else { return };
+                    if arrives.reaches(&from, &address) {
+                        let _ = sender.unbounded_send(answer);
+                    }
+                };
+                network.env.spawn("call", Box::pin(call));
+            }
+            drop(sender);
+            receiver.next().await.unwrap_or_else(|| Err("lost".to_owned()))
+        })
+    }
 }
 
 /// What nodes share.
 #[derive(Clone)]
-struct World {
-    sim: Arc<SimEnv>,
-    env: EnvRef,
-    memory: StoreRef,
-    network: Arc<Network>,
+pub(crate) struct World {
+    pub(crate) sim: Arc<SimEnv>,
+    pub(crate) env: EnvRef,
+    pub(crate) memory: StoreRef,
+    pub(crate) network: Arc<Network>,
 }
 
 impl World {
@@ -90,30 +129,38 @@ impl World {
             calls: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             delay: AtomicU64::new(0),
+            repeated: AtomicU64::new(0),
+            cut_off: Mutex::default(),
             lie: AtomicU64::new(0),
         };
         World { sim, env, memory, network: Arc::new(network) }
     }
 
-    fn faulty(&self) -> (Arc<FaultyStore>, StoreRef) {
+    pub(crate) fn faulty(&self) -> (Arc<FaultyStore>, StoreRef) {
         let faulty = FaultyStore::new(self.memory.clone(), self.env.clone(), Faults::default());
         (faulty.clone(), faulty)
     }
 
-    async fn try_join(&self, name: &str, alone: bool, store: &StoreRef, env: &EnvRef) -> Result<Arc<Oracle>, TxnError> {
+    pub(crate) async fn try_join(
+        &self,
+        name: &str,
+        alone: bool,
+        store: &StoreRef,
+        env: &EnvRef,
+    ) -> Result<Arc<Oracle>, TxnError> {
         let address = (!alone).then(|| name.to_owned());
         let node = OracleNode { name: name.to_owned(), address };
-        let oracle = Oracle::join(store, env, node, Arc::new(Link(self.network.clone()))).await?;
+        let oracle = Oracle::join(store, env, node, Arc::new(Link(self.network.clone(), name.to_owned()))).await?;
         self.network.nodes.lock().insert(name.to_owned(), Arc::downgrade(&oracle));
         Ok(oracle)
     }
 
-    async fn join(&self, name: &str) -> Arc<Oracle> {
+    pub(crate) async fn join(&self, name: &str) -> Arc<Oracle> {
         self.try_join(name, false, &self.memory, &self.env).await.unwrap()
     }
 
     /// Runs a test in a world of its own.
-    fn run<Work: Future<Output = ()> + Send + 'static>(seed: u64, test: impl FnOnce(World) -> Work) {
+    pub(crate) fn run<Work: Future<Output = ()> + Send + 'static>(seed: u64, test: impl FnOnce(World) -> Work) {
         let world = World::new(seed);
         let sim = world.sim.clone();
         sim.block_on(test(world)).unwrap();

@@ -14,6 +14,7 @@ mod gc_by_row;
 mod giving_way;
 pub(crate) mod harness;
 pub(crate) mod hooked;
+mod kept_locks;
 pub(crate) mod nodes;
 mod oracle;
 mod pitfalls;

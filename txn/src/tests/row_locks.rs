@@ -208,7 +208,7 @@ fn counts_are_never_lost() {
     }
 }
 
-async fn count_up(world: World, number: u64, done: Arc<AtomicU64>) {
+pub(super) async fn count_up(world: World, number: u64, done: Arc<AtomicU64>) {
     for turn in 0..4 {
         let row = if (number + turn).is_multiple_of(3) { "b" } else { "a" };
         let at_snapshot = number.is_multiple_of(2);
@@ -237,7 +237,7 @@ async fn count_up(world: World, number: u64, done: Arc<AtomicU64>) {
 }
 
 /// Runs a future beside others, and hands out what it came to.
-fn beside<T: Send + 'static>(
+pub(super) fn beside<T: Send + 'static>(
     env: &Arc<SimEnv>,
     work: impl Future<Output = T> + Send + 'static,
 ) -> futures::channel::oneshot::Receiver<T> {

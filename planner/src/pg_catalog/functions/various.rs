@@ -8,7 +8,7 @@ use super::objects::function_of;
 use super::{Arguments, function, role, some_bool};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
-use crate::functions::{Call, Kernel, Param, ResultType, ScalarFunction, Stability};
+use crate::functions::{Call, Kernel, Param, ResultType, ScalarFunction, Stability, wait};
 use crate::types::{BaseType, Datum, Oid, SqlType};
 use datafusion::arrow::array::{BooleanArray, NullArray};
 use datafusion::scalar::ScalarValue;
@@ -27,7 +27,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     all.push(function("pg_blocking_pids", &[int4], int4.array_of(), |context, arguments| {
         let pid = arguments.integer(0).unwrap_or(0);
         let waiting = match context.session.database() {
-            Ok(database) => database.transactions().locks().waiting(),
+            Ok(database) => wait(database.transactions().seen_locks())?.waiting,
             Err(_) => Vec::new(),
         };
         let mut blockers: Vec<i32> =

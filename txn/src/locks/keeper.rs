@@ -1,0 +1,303 @@
+//! [`LockKeeper`]: the locks of all nodes of a store, at the one that is the oracle, so that queues are fair among all and
+//! circles are found at once. Each node has a session, which loses its locks when it is not heard of for [`LEASE`].
+//!
+//! When another node becomes the oracle, what nodes hold is known to them alone. So a tenure begins with a *grace*: the nodes that
+//! may hold something reclaim it, and nobody gets anything else until all have done so, or their leases are over. Which nodes those
+//! are lies in the row of the oracle's lease ([`LockKeeper::nodes_to_note`]). It says so before a node is granted anything, and
+//! does not say so any more before what it held is given to others: so of two that claim one lock, one is not in the row.
+//!
+//! Must not know leases of oracles, nor what the names stand for.
+
+use super::call::{AcquireCall, LockCall, LockReply, LockRequest, SeenLocks};
+use super::kept::KeptSession;
+use super::table::{LockFailure, LockTable, LockWait};
+use futures::future::select;
+use parking_lot::Mutex;
+use std::collections::{BTreeSet, HashMap};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use storage::EnvRef;
+use tokio::sync::Notify;
+
+/// How long a session lives after its last sign of life.
+pub(crate) const LEASE: Duration = Duration::from_secs(5);
+/// How often the keeper looks who is silent.
+const LOOK: Duration = Duration::from_millis(250);
+/// Sessions count as holders of locks until nothing was held or asked for so long.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// See the head of the module. Made on every node; it has something to do where the oracle is.
+pub(crate) struct LockKeeper {
+    env: EnvRef,
+    table: Arc<LockTable>,
+    state: Mutex<State>,
+    /// Whether a grace goes on.
+    grace: AtomicBool,
+    grace_over: Notify,
+    this: Weak<LockKeeper>,
+}
+
+#[derive(Default)]
+struct State {
+    /// 0: none.
+    tenure: u64,
+    grace: Option<Grace>,
+    sessions: HashMap<u64, Arc<KeptSession>>,
+    /// Sessions that are over, and whose locks are others' to have when the row does not name them any more.
+    over: Vec<Arc<KeptSession>>,
+    /// Those of them that the row is being changed for.
+    leaving: Vec<Arc<KeptSession>>,
+    /// Nodes that the row says may hold something.
+    noted: BTreeSet<u64>,
+    /// Nodes that it is to name.
+    wanted: BTreeSet<u64>,
+    /// When something was last asked for.
+    used: Duration,
+}
+
+struct Grace {
+    until: Duration,
+    /// Nodes that have not reclaimed everything.
+    awaited: BTreeSet<u64>,
+    /// The row is being changed so that it does not name them any more.
+    ends: bool,
+}
+
+impl LockKeeper {
+    pub(crate) fn new(env: EnvRef) -> Arc<LockKeeper> {
+        let table = LockTable::new(env.clone());
+        Arc::new_cyclic(|this| LockKeeper {
+            env,
+            table,
+            state: Mutex::default(),
+            grace: AtomicBool::new(false),
+            grace_over: Notify::new(),
+            this: this.clone(),
+        })
+    }
+
+    /// What is locked, where this node is the oracle.
+    pub(crate) fn table(&self) -> &Arc<LockTable> {
+        &self.table
+    }
+
+    /// A tenure of this node begins. `awaited`: nodes that may hold something, by the row.
+    pub(crate) async fn begin(&self, tenure: u64, awaited: BTreeSet<u64>) {
+        self.end().await;
+        let now = self.env.monotonic();
+        {
+            let mut state = self.state.lock();
+            let noted = awaited.clone();
+            let grace = (!awaited.is_empty()).then(|| Grace { until: now + LEASE, awaited, ends: false });
+            self.grace.store(grace.is_some(), Ordering::SeqCst);
+            *state = State { tenure, grace, noted, used: now, ..State::default() };
+        }
+        let (weak, env) = (self.this.clone(), self.env.clone());
+        let watch = async move {
+            loop {
+                env.sleep(LOOK).await;
+                let Some(keeper) = weak.upgrade() else { return };
+                let mut state = keeper.state.lock();
+                if state.tenure != tenure {
+                    return;
+                }
+                let silent: Vec<_> = state.sessions.extract_if(|_, session| session.silence() > LEASE).collect();
+                for (_, session) in silent {
+                    tracing::warn!(
+                        node = session.node,
+                        "a server gives no sign of life: its locks are given to others"
+                    );
+                    state.over.push(session);
+                }
+            }
+        };
+        self.env.spawn("lock-keeper", Box::pin(watch));
+    }
+
+    /// The tenure is over: nothing is held here.
+    pub(crate) async fn end(&self) {
+        let State { sessions, over, leaving, .. } = std::mem::take(&mut *self.state.lock());
+        self.grace.store(false, Ordering::SeqCst);
+        self.grace_over.notify_waiters();
+        for session in sessions.into_values().chain(over).chain(leaving) {
+            session.end().await;
+        }
+    }
+
+    fn end_grace(&self, state: &mut State) {
+        state.grace = None;
+        self.grace.store(false, Ordering::SeqCst);
+        self.grace_over.notify_waiters();
+    }
+
+    /// Whether commits at snapshot level must look for locks. Set before the first such lock is granted; so who sees it unset
+    /// after its commit_ts was assigned is met, at its prewritten locks, by all who are granted one later.
+    pub(crate) fn must_look(&self) -> bool {
+        self.grace.load(Ordering::SeqCst) || self.table.has_row_lockers()
+    }
+
+    /// The nodes that the row of the lease is to name. Until [`LockKeeper::noted`] is told, nobody relies on more.
+    pub(crate) fn nodes_to_note(&self) -> BTreeSet<u64> {
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        if self.env.monotonic().saturating_sub(state.used) > IDLE && self.table.held() == 0 {
+            state.sessions.values().for_each(|session| session.holds.store(false, Ordering::SeqCst));
+        }
+        state.leaving.append(&mut state.over);
+        let holders = state.sessions.values().filter(|session| session.holds.load(Ordering::SeqCst));
+        let mut nodes: BTreeSet<u64> = holders.map(|session| session.node).collect();
+        nodes.extend(&state.wanted);
+        if let Some(grace) = &mut state.grace {
+            grace.ends |= self.env.monotonic() >= grace.until;
+            if !grace.ends {
+                nodes.extend(&grace.awaited);
+            }
+        }
+        state.noted.retain(|node| nodes.contains(node));
+        nodes
+    }
+
+    /// The row names them, and no others.
+    pub(crate) async fn noted(&self, nodes: BTreeSet<u64>) {
+        let left = {
+            let mut state = self.state.lock();
+            state.wanted.retain(|node| !nodes.contains(node));
+            state.noted = nodes;
+            if state.grace.as_ref().is_some_and(|grace| grace.ends) {
+                self.end_grace(&mut state);
+            }
+            std::mem::take(&mut state.leaving)
+        };
+        for session in left {
+            session.end().await;
+        }
+    }
+
+    /// Whether a session may be granted something; else the row has to name its node first.
+    pub(crate) fn admits(&self, request: &LockRequest) -> bool {
+        if !matches!(request.call, LockCall::Acquire(_) | LockCall::Reclaim { .. }) {
+            return true;
+        }
+        let mut state = self.state.lock();
+        state.used = self.env.monotonic();
+        let Some(session) = state.sessions.get(&request.session).cloned() else { return true };
+        // The locks of the keeper's own node are gone when it is.
+        if session.own {
+            return true;
+        }
+        if state.noted.contains(&session.node) {
+            session.holds.store(true, Ordering::SeqCst);
+            return true;
+        }
+        state.wanted.insert(session.node);
+        false
+    }
+
+    /// Answers a node. `own`: it is this one. Dropped, it waits for nothing any more. Errors, in words: it came late.
+    pub(crate) async fn serve(&self, request: LockRequest, own: bool) -> Result<LockReply, String> {
+        let found = {
+            let state = self.state.lock();
+            if state.tenure != request.tenure {
+                return Err("this node does not keep the locks".to_owned());
+            }
+            state.sessions.get(&request.session).cloned()
+        };
+        if let Some(session) = &found {
+            session.hear();
+        }
+        let session = match (request.call, found) {
+            (LockCall::Look, _) => return Ok(LockReply::Seen(self.seen())),
+            (LockCall::Open { node, attempt }, _) => return self.open(node, attempt, own).await,
+            (_, None) => return Ok(LockReply::Unknown),
+            (LockCall::Beat, Some(_)) => return Ok(LockReply::Done),
+            (LockCall::Release { number, floor, given_back }, Some(session)) => {
+                session.release(number, floor, given_back).await;
+                return Ok(LockReply::Done);
+            }
+            (LockCall::Reclaim { locks, looked_for, last }, Some(session)) => {
+                let names = locks.iter().map(|held| (held.locker, held.lock.name)).collect();
+                let lost = match self.may_reclaim(&session) {
+                    true => session.reclaim(locks, looked_for).await,
+                    false => names,
+                };
+                if last {
+                    self.reclaimed(&session);
+                }
+                return Ok(LockReply::Lost(lost));
+            }
+            (LockCall::Acquire(call), Some(session)) => (session, call),
+        };
+        let (session, call) = session;
+        self.acquire(&session, call).await
+    }
+
+    /// A session in the place of those that the node had.
+    async fn open(&self, node: u64, attempt: u64, own: bool) -> Result<LockReply, String> {
+        let id = self.env.random().max(1);
+        let older: Vec<Arc<KeptSession>> = {
+            let mut state = self.state.lock();
+            if state.sessions.values().any(|session| session.node == node && session.attempt >= attempt) {
+                return Err("the request came late".to_owned());
+            }
+            state.sessions.extract_if(|_, session| session.node == node).map(|(_, session)| session).collect()
+        };
+        for session in older {
+            session.end().await;
+        }
+        self.state.lock().sessions.insert(id, KeptSession::new(self.table.clone(), node, attempt, own));
+        Ok(LockReply::Opened(id))
+    }
+
+    async fn acquire(&self, session: &KeptSession, call: AcquireCall) -> Result<LockReply, String> {
+        let wait = call.wait;
+        match session.acquire(call, self.after_grace(wait)).await {
+            Ok((taken, failure)) => Ok(LockReply::Taken { taken, failure }),
+            Err(_) => Err("the request came late".to_owned()),
+        }
+    }
+
+    /// Only who is awaited, and only while nobody is granted anything else.
+    fn may_reclaim(&self, session: &KeptSession) -> bool {
+        let state = self.state.lock();
+        state.grace.as_ref().is_some_and(|grace| !grace.ends && grace.awaited.contains(&session.node))
+    }
+
+    fn reclaimed(&self, session: &KeptSession) {
+        let mut state = self.state.lock();
+        let Some(grace) = &mut state.grace else { return };
+        grace.awaited.remove(&session.node);
+        if grace.awaited.is_empty() {
+            self.end_grace(&mut state);
+        }
+    }
+
+    /// Resolves when the grace is over, with what is left of the wait. Who does not want to wait waits for this all the same:
+    /// nobody knows before what is held.
+    async fn after_grace(&self, wait: LockWait) -> Result<LockWait, LockFailure> {
+        let began = self.env.monotonic();
+        loop {
+            let over = self.grace_over.notified();
+            let waited = self.env.monotonic().saturating_sub(began);
+            if !self.grace.load(Ordering::SeqCst) {
+                return Ok(match wait {
+                    LockWait::For(Some(timeout)) => LockWait::For(Some(timeout.saturating_sub(waited))),
+                    wait => wait,
+                });
+            }
+            let left = match wait {
+                LockWait::For(Some(timeout)) => timeout.saturating_sub(waited).min(LOOK),
+                _ => LOOK,
+            };
+            if left.is_zero() {
+                return Err(LockFailure::TimedOut);
+            }
+            select(pin!(over), self.env.sleep(left)).await;
+        }
+    }
+
+    fn seen(&self) -> SeenLocks {
+        self.table.seen()
+    }
+}
