@@ -399,3 +399,14 @@ select o.id from fo o where case when o.f > o.m then o.m else o.b end < o.f orde
 select o.b, min(o.f), avg(o.n), bool_or(o.z) from fo o where o.n <> case when o.z then o.n else o.f end group by o.b order by 1, 2, 3, 4;
 select o.d from fo o where o.d is null intersect all select p.d from fp p where (case when p.z then p.f else p.f end in (p.a, 1, 2)) is false order by 1;
 select o.id, (select count(s1.b) from fp s1 where (1.0 < s1.b) and s1.a = o.b) from fo o order by 1;
+-- BETWEEN SYMMETRIC in what definitions keep.
+create table symmetric_between (a int, b int);
+create index on symmetric_between ((a between symmetric b and 3)) where a not between symmetric 7 and 2;
+alter table symmetric_between add constraint sb check (a between symmetric 5 and b);
+alter table symmetric_between add column e bool generated always as (a between symmetric 4 and b) stored;
+insert into symmetric_between values (4, 3), (5, 9);
+insert into symmetric_between values (6, 1);
+select * from symmetric_between order by a;
+select pg_get_constraintdef(oid) from pg_constraint where conname = 'sb';
+select pg_get_indexdef(indexrelid) from pg_index where indrelid = 'symmetric_between'::regclass;
+drop table symmetric_between;

@@ -117,3 +117,11 @@ select timezone(interval '1 hour', timetz '10:00+05');
 select max(x), min(x), count(distinct x), array_agg(distinct x order by x desc) from (values (interval '1 mon'), ('30 days'), ('31 days')) t(x);
 select greatest(interval '30 days', '1 mon'), least(interval '30 days', '1 mon');
 select interval '1' month to year;
+-- A sign before the first field, and no other: IntervalStyle sql_standard makes it that of all fields.
+set intervalstyle = 'sql_standard';
+select interval '-1 day 2 hours', interval '-1 2:03:04', interval '1 year -2 months', interval '-1-2 3 4:05:06', interval '+1 -2:03:04';
+select interval '-1 year 2 days 3:04:05', interval '-1 days +02:03', interval '-1-2 +3 -4:05:06', '-1 1:00'::interval, '- 1 1:00'::interval;
+select interval '-23 hours 45 min 12.34 sec', interval '-1 year 2 months 1 day 23 hours 45 min 12.34 sec', interval '-1 year 2 months 1 day 23 hours 45 min +12.34 sec';
+set intervalstyle = 'postgres';
+select interval '-1 day 2 hours', interval '-1 2:03:04', interval '-23 hours 45 min 12.34 sec';
+reset intervalstyle;

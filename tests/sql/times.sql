@@ -44,3 +44,7 @@ select attname, format_type(atttypid, atttypmod) from pg_attribute where attreli
 select column_name, data_type, datetime_precision from information_schema.columns where table_name = 'clock' order by ordinal_position;
 copy (select * from clock order by t) to stdout;
 drop table clock;
+-- Which OVERLAPS is meant when an end is not known.
+select (date '2020-01-01', null) overlaps (date '2020-01-01', date '2020-02-01');
+select (timestamp '2020-01-01', null) overlaps (timestamp '2020-01-01', timestamp '2020-01-02');
+select (1, 2) overlaps (3, 4);

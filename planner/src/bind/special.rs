@@ -112,7 +112,12 @@ impl Binder<'_> {
             };
             args.extend([self.expr(start, env)?, self.expr(end, env)?]);
         }
-        self.resolver.function("overlaps", args)
+        // The operator calls it by its whole name.
+        let missing = self.resolver.no_function("pg_catalog.overlaps", &args);
+        self.resolver.function("overlaps", args).map_err(|error| match error.state() {
+            state::UNDEFINED_FUNCTION => missing,
+            _ => error,
+        })
     }
 
     /// COALESCE, NULLIF, GREATEST, LEAST; None for other names.

@@ -292,9 +292,14 @@ fn choose<'c>(
         let mut known = types.iter().filter(|ty| **ty != SqlType::UNKNOWN);
         if let Some(first) = known.next()
             && known.all(|ty| ty == first)
-            && let Some(function) = left.iter().find(|function| exact(function, true))
         {
-            return Ok(function);
+            let takes = |function: &&&ScalarFunction| {
+                (0..types.len()).all(|at| function.parameter(at).is_some_and(|parameter| fits(*first, parameter)))
+            };
+            let mut fitting = left.iter().filter(takes);
+            if let (Some(function), None) = (fitting.next(), fitting.next()) {
+                return Ok(function);
+            }
         }
     }
     match left.as_slice() {

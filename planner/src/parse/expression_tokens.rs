@@ -16,8 +16,8 @@ pub const EXCLUDE: &str = "\u{1}exclude ";
 /// `SET a[1] = x` is `SET a = function(x, a[1])`.
 pub const ELEMENT: &str = "\u{1}element";
 
-/// Rewrites what stands at a place of a query or write.
-pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+/// Rewrites BETWEEN SYMMETRIC and ASYMMETRIC at a place of any statement. Whether they stand there.
+pub fn between(tokens: &mut Vec<TokenWithSpan>, at: usize) -> bool {
     if follows(tokens, at, &["between", "asymmetric"]) {
         tokens.remove(at + 1);
     } else if follows(tokens, at, &["between", "symmetric"])
@@ -26,6 +26,15 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         let marker = word(Keyword::NoKeyword, SYMMETRIC, symmetric);
         symmetric.token = Token::CustomBinaryOperator(MARK.into());
         tokens.insert(at + 1, marker);
+    } else {
+        return false;
+    }
+    true
+}
+
+/// Rewrites what stands at a place of a query or write.
+pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    if between(tokens, at) {
     } else if follows(tokens, at, &["substring"]) {
         similar(tokens, at);
     } else if follows(tokens, at, &["trim"]) {

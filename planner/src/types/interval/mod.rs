@@ -10,7 +10,7 @@ mod iso;
 mod parse;
 
 pub use format::{Style, write_interval};
-pub use parse::{Restriction, parse_interval};
+pub use parse::{Restriction, parse_interval, parse_interval_signed};
 
 use crate::error::{Result, SqlError, state};
 use crate::types::datetime::DAY;

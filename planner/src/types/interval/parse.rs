@@ -245,8 +245,8 @@ fn pieces(text: &str) -> std::result::Result<Vec<Piece<'_>>, Wrong> {
                 return Err(Wrong::Syntax);
             }
             let (unsigned, tail) = body.split_at(taken);
-            let sign = if c == '-' { "-" } else { "" };
-            let piece = if sign.is_empty() { Cow::Borrowed(unsigned) } else { Cow::Owned(format!("{sign}{unsigned}")) };
+            let signed = c == '-' || c == '+';
+            let piece = if signed { Cow::Owned(format!("{c}{unsigned}")) } else { Cow::Borrowed(unsigned) };
             pieces.push(if piece.contains(':') { Piece::Clock(piece) } else { Piece::Number(piece) });
             rest = tail;
         } else if c.is_ascii_alphabetic() {
@@ -340,8 +340,25 @@ fn years_months(text: &str) -> std::result::Result<Option<i64>, Wrong> {
     years.checked_mul(12).and_then(|all| all.checked_add(months)).map(|all| Some(sign * all)).ok_or(Wrong::Range)
 }
 
+/// Gives the sign of the first piece, if it is `-` and the only one, to all others.
+fn spread_sign(pieces: &mut [Piece<'_>]) {
+    let sign = |piece: &Piece<'_>| match piece {
+        Piece::Clock(text) | Piece::Number(text) => text.chars().next().filter(|c| matches!(c, '-' | '+')),
+        Piece::Word(_) => None,
+    };
+    let Some((first, others)) = pieces.split_first_mut() else { return };
+    if sign(first) != Some('-') || others.iter().any(|piece| sign(piece).is_some()) {
+        return;
+    }
+    for piece in others {
+        if let Piece::Clock(text) | Piece::Number(text) = piece {
+            text.to_mut().insert(0, '-');
+        }
+    }
+}
+
 /// From the last piece to the first, since units follow their numbers.
-fn traditional(text: &str, restriction: Restriction) -> std::result::Result<Interval, Wrong> {
+fn traditional(text: &str, restriction: Restriction, one_sign: bool) -> std::result::Result<Interval, Wrong> {
     let mut sum = Sum::default();
     let mut current: Option<Unit> = None;
     // Units used, so that none is used twice; a clock uses hours, minutes and seconds.
@@ -354,7 +371,11 @@ fn traditional(text: &str, restriction: Restriction) -> std::result::Result<Inte
         Ok(())
     };
     let (mut ago, mut any) = (false, false);
-    for piece in pieces(text)?.into_iter().rev() {
+    let mut pieces = pieces(text)?;
+    if one_sign {
+        spread_sign(&mut pieces);
+    }
+    for piece in pieces.into_iter().rev() {
         match piece {
             Piece::Clock(text) => {
                 let minutes_first = restriction.fields == MINUTE | SECOND_BIT;
@@ -389,8 +410,13 @@ fn traditional(text: &str, restriction: Restriction) -> std::result::Result<Inte
 
 /// Reads an interval of any accepted form. Errors: 22007 for other text, 22015 for what does not fit.
 pub fn parse_interval(text: &str, restriction: Restriction) -> Result<Interval> {
+    parse_interval_signed(text, restriction, false)
+}
+
+/// The same; with `one_sign` a sign before the first field, if it is the only one, is that of all fields.
+pub fn parse_interval_signed(text: &str, restriction: Restriction, one_sign: bool) -> Result<Interval> {
     let lower = text.trim().to_ascii_lowercase();
-    let read = match traditional(&lower, restriction) {
+    let read = match traditional(&lower, restriction, one_sign) {
         Err(Wrong::Syntax) => super::iso::parse(text.trim()),
         read => read,
     };

@@ -4,7 +4,7 @@ use super::InputContext;
 use crate::error::{Result, SqlError, state};
 use crate::pg_catalog::object_names;
 use crate::types::array::{ArrayValue, Dimension, literal, values_array};
-use crate::types::interval::{Restriction, parse_interval};
+use crate::types::interval::{Restriction, parse_interval_signed};
 use crate::types::numeric::Numeric;
 use crate::types::{BaseType, Datum, SqlType, datetime, json, length, place, time};
 use datafusion::scalar::ScalarValue;
@@ -226,7 +226,8 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
             )
         }
         BaseType::Interval => {
-            ScalarValue::Binary(Some(parse_interval(text, Restriction::of_modifier(ty.modifier))?.to_bytes()))
+            let restriction = Restriction::of_modifier(ty.modifier);
+            ScalarValue::Binary(Some(parse_interval_signed(text, restriction, context.one_sign)?.to_bytes()))
         }
         BaseType::Time => {
             let micros = datetime::parse_time(text, &context.reading())?;

@@ -26,6 +26,8 @@ pub struct InputContext<'a> {
     pub now: i64,
     /// The order of day, month and year (DateStyle).
     pub date_order: DateOrder,
+    /// Whether the only sign of an interval, before its first field, is that of all its fields (IntervalStyle sql_standard).
+    pub one_sign: bool,
     /// Where regclass and its kin look names up.
     pub catalog: Option<&'a Catalog>,
     /// Schemas searched.
@@ -34,8 +36,14 @@ pub struct InputContext<'a> {
 
 impl<'a> InputContext<'a> {
     /// UTC, no catalog.
-    pub const PLAIN: InputContext<'static> =
-        InputContext { time_zone: TimeZone::UTC, now: 0, date_order: DateOrder::Mdy, catalog: None, search_path: &[] };
+    pub const PLAIN: InputContext<'static> = InputContext {
+        time_zone: TimeZone::UTC,
+        now: 0,
+        date_order: DateOrder::Mdy,
+        one_sign: false,
+        catalog: None,
+        search_path: &[],
+    };
     /// From the settings of a session.
     pub fn new(settings: &'a Settings, catalog: &'a Catalog, now: i64) -> Self {
         Self::of_session(settings, Some(catalog), now)
@@ -46,6 +54,7 @@ impl<'a> InputContext<'a> {
             time_zone: settings.time_zone(),
             now,
             date_order: settings.date_format().order,
+            one_sign: settings.interval_style() == Style::SqlStandard,
             catalog,
             search_path: settings.search_path(),
         }
