@@ -367,7 +367,7 @@ impl<'a> Printer<'a> {
     }
 
     /// `FROM from FOR length)`: the end of OVERLAY and SUBSTRING.
-    fn from_and_for(&mut self, from: &Node, rest: &[Node]) {
+    fn write_from_and_for(&mut self, from: &Node, rest: &[Node]) {
         self.push(" FROM ");
         self.node(from, false);
         if let [length] = rest {
@@ -421,7 +421,7 @@ impl<'a> Printer<'a> {
                 self.node(text, false);
                 self.push(" PLACING ");
                 self.node(placing, false);
-                self.from_and_for(from, rest);
+                self.write_from_and_for(from, rest);
             }
             (Syntax::Position, [whole, text]) => {
                 self.push("POSITION((");
@@ -433,7 +433,7 @@ impl<'a> Printer<'a> {
             (Syntax::Substring, [text, from, rest @ ..]) => {
                 self.push("SUBSTRING(");
                 self.node(text, false);
-                self.from_and_for(from, rest);
+                self.write_from_and_for(from, rest);
             }
             (Syntax::TrimBoth | Syntax::TrimLeading | Syntax::TrimTrailing, [text, what @ ..]) => {
                 self.push(match syntax {
