@@ -102,7 +102,8 @@ fn a_silent_node_loses_its_locks_when_its_lease_is_over() {
 fn locks_outlive_who_keeps_them() {
     for in_order in [false, true] {
         World::run(3, move |world| async move {
-            let (first, second) = (node(&world, "first").await, node(&world, "second").await);
+            let (faulty, store) = world.faulty();
+            let (first, second) = (node_over(&world, "first", &store).await, node(&world, "second").await);
             let third = node(&world, "third").await;
             let (one, two, three) = (first.agent.locker(1), second.agent.locker(2), third.agent.locker(3));
             for (locker, name) in [(&one, "a"), (&two, "b"), (&three, "c")] {
@@ -116,13 +117,23 @@ fn locks_outlive_who_keeps_them() {
             let before = world.env.monotonic();
             match in_order {
                 true => first.oracle.leave().await.unwrap(),
-                false => drop((first, one)),
+                false => {
+                    faulty.set_faults(Faults { lost_writes: 1000, lost_reads: 1000, ..Faults::default() });
+                    // One that holds something comes late.
+                    world.network.cut_off.lock().extend(["first".to_owned(), "third".to_owned()]);
+                    let heals = world.clone();
+                    let later = async move {
+                        heals.env.sleep(7 * SECOND).await;
+                        heals.network.cut_off.lock().remove("third");
+                    };
+                    world.env.spawn("heals", Box::pin(later));
+                }
             }
             // What the dead one held is free, what the others held is not, and who waited waits on.
             assert_eq!(take(&two, "a", FOREVER).await, Ok(true));
             let waited = world.env.monotonic() - before;
             // Of a lease of 3 s, for how long the row must lie still, and how often nodes look.
-            assert!(waited < if in_order { SECOND } else { 7 * SECOND }, "{waited:?}");
+            assert!(waited < if in_order { SECOND } else { 8 * SECOND }, "{waited:?}");
             assert_eq!(take(&two, "c", LockWait::No).await, Err(LockFailure::Held));
             assert!(two.confirm().await.is_ok() && three.confirm().await.is_ok());
             give(&two, "b");
