@@ -81,8 +81,9 @@ pub async fn explain(
         pending.extend(children.into_iter().rev());
     }
     if options.analyze {
-        lines.extend(transaction_lines(before, context.transaction.stats()));
-        lines.push(format!("Conflicts: retries={}", context.session.retries()));
+        let after = context.transaction.stats();
+        lines.extend(transaction_lines(before, after));
+        lines.push(format!("Conflicts: retries={}{}", context.session.retries(), locking(before, after, options)));
     }
     if options.summary && options.timing {
         lines.push(format!("Planning Time: {:.3} ms", planning.as_secs_f64() * 1e3));
@@ -209,6 +210,22 @@ fn transaction_lines(before: TransactionStats, after: TransactionStats) -> Vec<S
         ),
         format!("Commit: calls={} waves={}", after.commit_calls, after.commit_waves),
     ]
+}
+
+/// What waiting for rows that others had locked came to; nothing when no rows were to be locked.
+fn locking(before: TransactionStats, after: TransactionStats, options: ExplainOptions) -> String {
+    let locked = after.rows_locked.saturating_sub(before.rows_locked);
+    let skipped = after.rows_skipped.saturating_sub(before.rows_skipped);
+    if locked + skipped == 0 {
+        return String::new();
+    }
+    let changed = after.rows_changed.saturating_sub(before.rows_changed);
+    let mut text = format!(" rows locked={locked} changed meanwhile={changed} skipped={skipped}");
+    if options.timing {
+        let waited = after.lock_wait.saturating_sub(before.lock_wait);
+        text.push_str(&format!(" wait={:.3} ms", waited.as_secs_f64() * 1e3));
+    }
+    text
 }
 
 #[cfg(test)]

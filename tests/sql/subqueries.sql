@@ -28,6 +28,11 @@ select id from o where (k not in (select v from p where v is not null)) is null 
 select id, id in (select oid from p), id not in (select oid from p), k in (select v*2 from p where v is not null) from o order by id;
 select id, k in (select v from p where false), k not in (select v from p where false) from o order by id;
 select id from o where k in (select v * 2 from p where p.oid = o.id) order by id;
+select id from o where (id in (select oid from p))::int4 in (select pid from p) order by id;
+select id from o where (id in (select oid from p)) in (select pid = 1 from p where pid < 3) order by id;
+select id from o where (case when exists (select 1 from p where oid = o.id) then 1 else 9 end) not in (select pid from p) order by id;
+select id, (id in (select oid from p)) in (select true) from o order by id;
+select id from o where (select 1) in (select pid from p where oid = o.id) order by id;
 select id from o where k not in (select v * 2 from p where p.oid = o.id) order by id;
 select id from o where k not in (select v * 2 from p where p.oid <> o.id) order by id;
 select id, k in (select v * 2 from p where p.oid = o.id) from o order by id;

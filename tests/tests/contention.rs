@@ -76,6 +76,34 @@ async fn a_wait_is_seen_while_it_lasts_and_afterwards() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn explain_analyze_tells_of_locked_rows() {
+    let server = Server::start_with(READ_COMMITTED);
+    let holder = table(&server).await;
+    let waiter = server.connect().await;
+    let told = |rows: Vec<tokio_postgres::Row>| {
+        let lines: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+        lines.into_iter().find(|line| line.starts_with("Conflicts: ")).expect("a line about conflicts")
+    };
+    let read = waiter.query("explain analyze select * from t", &[]).await.expect("a plan");
+    assert_eq!(told(read), "Conflicts: retries=0");
+    holder.batch_execute("begin; update t set b = 10 where a = 1").await.expect("the first");
+    let skips = "explain (analyze, timing off) select * from t for update skip locked";
+    let skipped = told(waiter.query(skips, &[]).await.expect("a plan"));
+    assert_eq!(skipped, "Conflicts: retries=0 rows locked=1 changed meanwhile=0 skipped=1");
+    let waits =
+        tokio::spawn(
+            async move { waiter.query("explain analyze update t set b = b + 1", &[]).await.expect("an update") },
+        );
+    until_waiting(&holder).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    holder.batch_execute("commit").await.expect("the first");
+    let waited = told(waits.await.expect("the second"));
+    let time = waited.strip_prefix("Conflicts: retries=0 rows locked=2 changed meanwhile=1 skipped=0 wait=");
+    let time: f64 = time.and_then(|text| text.strip_suffix(" ms")).expect(&waited).parse().expect(&waited);
+    assert!(time >= 100.0, "{waited}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn refusals_are_remembered_and_deadlocks_logged() {
     let server = Server::start();
     let watcher = table(&server).await;

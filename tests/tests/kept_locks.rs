@@ -59,7 +59,7 @@ async fn each_job_is_done_once_though_the_keeper_of_locks_dies() {
     let bigtable = Bigtable::start();
     let table = bigtable.table();
     // The first that comes is the oracle.
-    let mut servers = vec![table.node(), table.node(), table.node()];
+    let mut servers = [table.node(), table.node(), table.node()];
     let setup = at_read_committed(&servers[1]).await;
     setup
         .batch_execute(&format!(

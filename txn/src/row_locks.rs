@@ -57,6 +57,28 @@ pub(crate) struct RowLocks {
     bases: Mutex<Vec<(CommandNumber, Timestamp)>>,
     /// `lock_timeout`, for COMMIT.
     timeout: Mutex<Option<Duration>>,
+    counts: Mutex<LockCounts>,
+}
+
+/// What locking rows came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LockCounts {
+    pub(crate) locked: u64,
+    pub(crate) changed: u64,
+    pub(crate) skipped: u64,
+    pub(crate) waited: Duration,
+}
+
+impl LockCounts {
+    /// Adds rows with whether they are newly locked: who looks at a changed row again locks it again.
+    fn add(&mut self, states: &[LockedRow], newly: &[bool], waited: Duration) {
+        for (state, newly) in states.iter().zip(newly) {
+            self.locked += u64::from(*newly);
+            self.changed += u64::from(*newly && *state == LockedRow::Changed);
+            self.skipped += u64::from(*state == LockedRow::Held);
+        }
+        self.waited += waited;
+    }
 }
 
 impl RowLocks {
@@ -69,7 +91,13 @@ impl RowLocks {
             beginning: tokio::sync::Mutex::new(()),
             bases: Mutex::default(),
             timeout: Mutex::default(),
+            counts: Mutex::default(),
         }
+    }
+
+    /// What locking rows came to so far.
+    pub(crate) fn counts(&self) -> LockCounts {
+        *self.counts.lock()
     }
 
     fn locker(&self, store: &TransactionStore) -> Arc<Locker> {
@@ -193,18 +221,24 @@ impl Transaction {
         let shared = &self.shared;
         let locks = &shared.row_locks;
         let (locker, command) = (locks.locker(&shared.store), self.command());
+        let began = shared.store.env.monotonic();
         locks.begin(&locker).await;
         let fresh = self.fresh();
         let is_fresh = |key: &Bytes| fresh.iter().any(|range| range.contains(key));
         let mut states = Vec::with_capacity(rows.len());
+        let mut newly = vec![false; rows.len()];
         if shared.store.agent.is_some() {
             let wanted = rows.iter().filter(|(key, _)| !is_fresh(key)).cloned().collect();
             let mut taken = locks.lock_elsewhere(&locker, command, wanted, wait).await?.into_iter();
             let mut writes = Vec::new();
-            for (key, strength) in rows {
+            for ((key, strength), newly) in rows.iter().zip(&mut newly) {
                 if is_fresh(key) {
                     states.push(LockedRow::Same);
-                } else if taken.next() == Some(Taken::Held) {
+                    continue;
+                }
+                let taken = taken.next();
+                *newly = taken == Some(Taken::Newly);
+                if taken == Some(Taken::Held) {
                     states.push(LockedRow::Held);
                 } else {
                     states.push(LockedRow::Same);
@@ -220,7 +254,7 @@ impl Transaction {
                 }
             }
         } else {
-            for (key, strength) in rows {
+            for ((key, strength), newly) in rows.iter().zip(&mut newly) {
                 if is_fresh(key) {
                     states.push(LockedRow::Same);
                     continue;
@@ -229,6 +263,7 @@ impl Transaction {
                 match locker.acquire(name, mode, key, wait).await {
                     Ok(true) => {
                         locks.acquired.note(command, name, mode);
+                        *newly = true;
                         states.push(LockedRow::Same);
                     }
                     Ok(false) => states.push(LockedRow::Same),
@@ -237,6 +272,7 @@ impl Transaction {
                 }
             }
         }
+        let waited = shared.store.env.monotonic().saturating_sub(began);
         let newest = Arc::new(shared.store.take_snapshot(None).await?);
         if self.isolation() == Isolation::ReadCommitted {
             locks.reads_at(command, newest.ts());
@@ -244,6 +280,7 @@ impl Transaction {
         if newest.ts() > snapshot.ts() {
             self.compare(rows, &mut states, &snapshot, &newest).await?;
         }
+        locks.counts.lock().add(&states, &newly, waited);
         Ok(states)
     }
 

@@ -19,6 +19,7 @@ use futures::stream::BoxStream;
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 use storage::{AtomicCommit, RowRange, TabletInfo, Timestamp, Validator};
 
 pub use crate::options::{Isolation, OwnWrites, TransactionOptions};
@@ -90,6 +91,14 @@ pub struct TransactionStats {
     pub commit_calls: u64,
     /// Waves of calls that COMMIT has to wait for, one after the other.
     pub commit_waves: u64,
+    /// Rows locked before COMMIT, for others to wait.
+    pub rows_locked: u64,
+    /// Of them, those of which a newer version was there than the statement had seen.
+    pub rows_changed: u64,
+    /// Rows that another had locked, and that were skipped.
+    pub rows_skipped: u64,
+    /// Time that locking rows took: waiting for others, nearly all of it.
+    pub lock_wait: Duration,
 }
 
 /// A transaction, as one statement sees it where each has a snapshot of its own. Methods take `&self`: the operators of one
@@ -534,6 +543,7 @@ impl Transaction {
                 (writes.saturating_sub(buffer.locked()) + looks + 1, looks + 2)
             }
         };
+        let locks = self.shared.row_locks.counts();
         TransactionStats {
             writes,
             buffer_bytes: buffer.memory_bytes() as u64,
@@ -544,6 +554,10 @@ impl Transaction {
             waves: self.shared.counts.waves.load(Ordering::Relaxed),
             commit_calls,
             commit_waves,
+            rows_locked: locks.locked,
+            rows_changed: locks.changed,
+            rows_skipped: locks.skipped,
+            lock_wait: locks.waited,
         }
     }
 

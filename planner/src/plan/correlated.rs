@@ -54,7 +54,12 @@ pub fn has_correlated(plan: &LogicalPlan) -> Result<bool> {
 }
 
 pub(super) fn is_subquery(expression: &Expr) -> bool {
-    matches!(expression, Expr::ScalarSubquery(_) | Expr::Exists(_) | Expr::InSubquery(_))
+    matches!(expression, Expr::ScalarSubquery(_)) || is_test(expression)
+}
+
+/// EXISTS, and IN a subquery.
+fn is_test(expression: &Expr) -> bool {
+    matches!(expression, Expr::Exists(_) | Expr::InSubquery(_))
 }
 
 fn rewrite(node: LogicalPlan, all: bool) -> DataFusionResult<Transformed<LogicalPlan>> {
@@ -134,6 +139,8 @@ fn needs_apply(expression: &Expr, in_filter: bool, all: bool) -> bool {
         Expr::ScalarSubquery(subquery) => {
             all || sees_outer_row(&subquery.subquery) || !becomes_join(&subquery.subquery, true)
         }
+        // A join's condition has no place for such a subquery within the operand.
+        Expr::InSubquery(InSubquery { expr, .. }) if expr.exists(|inner| Ok(is_test(inner))).unwrap_or(true) => true,
         Expr::Exists(Exists { subquery, .. }) | Expr::InSubquery(InSubquery { subquery, .. }) => {
             !in_filter || !subquery.outer_ref_columns.is_empty() && (all || !becomes_join(&subquery.subquery, false))
         }
@@ -222,7 +229,7 @@ fn replace(expression: Expr, input: &mut LogicalPlan, in_filter: bool, all: bool
             Expr::ScalarSubquery(subquery) => (ApplyKind::Scalar, subquery, None),
             Expr::Exists(Exists { subquery, negated }) => (ApplyKind::Exists { negated }, subquery, None),
             Expr::InSubquery(InSubquery { expr, subquery, negated }) => {
-                (ApplyKind::In { negated }, subquery, Some(*expr))
+                (ApplyKind::In { negated }, subquery, Some(replace(*expr, input, false, all)?))
             }
             other => return Ok(Transformed::no(other)),
         };

@@ -125,8 +125,14 @@ pub struct Maintenance {
 }
 
 impl Maintenance {
-    /// Starts passes, one each interval.
+    /// Makes a pass, so that sizes are known, and starts others, one each interval.
     pub fn start(keeper: Arc<TabletKeeper>, env: &EnvRef) -> Maintenance {
+        let pass = |keeper: &TabletKeeper, elapsed| {
+            if let Err(error) = keeper.pass(elapsed) {
+                tracing::warn!(%error, "tablets could not be maintained");
+            }
+        };
+        pass(&keeper, keeper.options.tablet_interval);
         let signal = Arc::new(Signal::default());
         let end = EndGuard(signal.clone());
         let clock = env.clone();
@@ -149,9 +155,7 @@ impl Maintenance {
                     if now < last + keeper.options.tablet_interval {
                         continue;
                     }
-                    if let Err(error) = keeper.pass(now - last) {
-                        tracing::warn!(%error, "tablets could not be maintained");
-                    }
+                    pass(&keeper, now - last);
                     last = now;
                 }
             }),
