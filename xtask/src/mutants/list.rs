@@ -133,8 +133,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "commit_ts taken before the locks",
         file: "txn/src/by_row.rs",
-        original: "let commit_ts = self.fresh_ts().await?;\n            self.validate",
-        broken: "let commit_ts = self.start_ts.next();\n            self.validate",
+        original: "let commit_ts = self.take_commit_ts().await?;\n            self.confirm",
+        broken: "let commit_ts = self.start_ts.next();\n            self.confirm",
         tests: &["-p", "percosql-txn", "--lib", "commit_ts_lies_above_every_snapshot"],
     },
     Mutant {
