@@ -132,6 +132,7 @@ pub(crate) mod row_locks;
 pub(crate) mod scan;
 pub(crate) mod snapshot;
 pub(crate) mod sorted_run;
+pub mod stats;
 pub mod store;
 pub(crate) mod system;
 pub mod transaction;
@@ -145,6 +146,7 @@ pub use lock::LockStrength;
 pub use oracle::{Oracle, OracleNode, OracleReading, OracleRequest, OracleTransport};
 pub use outcome::Outcome;
 pub use row_locks::LockedRow;
+pub use stats::TransactionStats;
 pub use store::{TransactionStore, TransactionStoreOptions};
 pub use transaction::*;
 
