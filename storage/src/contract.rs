@@ -8,6 +8,7 @@ use crate::env::BoxFuture;
 use crate::error::{Result, StoreError};
 use crate::timestamp::Timestamp;
 use bytes::Bytes;
+use futures::channel::oneshot;
 use futures::stream::BoxStream;
 use std::sync::Arc;
 
@@ -389,9 +390,27 @@ pub trait AtomicCommit: Send + Sync {
         batch: CommitBatch,
     ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>>;
 
+    /// The same, and tells `ordered` before it answers, as soon as nothing but a failure of the log, which stops all commits,
+    /// can undo the commit. From then on it is in what [`AtomicCommit::ordered_snapshot`] shows, and what commits later lies
+    /// behind it in the log. An engine may leave it out.
+    fn commit_ordered(
+        &self,
+        batch: CommitBatch,
+        _ordered: oneshot::Sender<Timestamp>,
+    ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>> {
+        self.commit_atomic(batch)
+    }
+
     /// The newest commit timestamp that a new snapshot sees: every commit at or below it is
     /// readable, none above it was acknowledged. protocol.md's visible_ts.
     fn published(&self) -> Timestamp;
+
+    /// Resolves when every commit at or below `timestamp` is published. Errors: that will not be, for the log has failed.
+    fn when_published(&self, timestamp: Timestamp) -> BoxFuture<'_, Result<()>>;
+
+    /// A snapshot of all that is ordered. What is told of it to anybody before it is published may turn out never to have
+    /// been; what is written because of it may be committed at once.
+    fn ordered_snapshot(&self) -> SnapshotGuard;
 
     /// Registers a reader at [`AtomicCommit::published`], atomically with reading it: GC keeps
     /// what it needs until the guard is dropped.

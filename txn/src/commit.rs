@@ -20,6 +20,7 @@ use crate::wave::Reached;
 use crate::write::encode_record;
 use bytes::Bytes;
 use futures::channel::oneshot;
+use futures::future::{Either, select};
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -57,6 +58,8 @@ pub(crate) struct CommitJob {
     pub(crate) fresh: Vec<RowRange>,
     /// It has not looked for locks that another node keeps, and does when its commit_ts says that there are some.
     pub(crate) unlooked: Option<Arc<Shared>>,
+    /// Who gives its rows up as soon as the commit is ordered, where commits are ordered before they are published.
+    pub(crate) gives_up: Option<Arc<Shared>>,
     /// Who holds locks that may be lost.
     pub(crate) locker: Option<Arc<Locker>>,
     pub(crate) durable: bool,
@@ -94,6 +97,7 @@ impl CommitJob {
             reads: None,
             fresh: Vec::new(),
             unlooked: None,
+            gives_up: None,
             locker: None,
             durable,
             vanished: HashSet::new(),
@@ -193,7 +197,7 @@ impl CommitJob {
             let lean = self.store.intents.lean_commit();
             let mut batch = self.one_phase_batch(&writes, lean.is_none());
             batch.reads = self.read_condition(&validated, lean.is_none(), None);
-            let failed = match atomic.commit_atomic(batch).await {
+            let failed = match self.commit_batch(atomic, batch).await {
                 Ok(Ok(commit_ts)) => return Ok(commit_ts),
                 Ok(Err(failed)) => failed,
                 Err(StoreError::Undetermined(_)) => return Err(TxnError::Undetermined { start_ts: self.start_ts }),
@@ -218,6 +222,25 @@ impl CommitJob {
                 }
                 FailedCondition::Read { key, found, .. } => return Err(self.conflict(&key, ConflictKind::Read, found)),
                 FailedCondition::Forgotten => validated = self.validate_up_to_now().await?,
+            }
+        }
+    }
+
+    /// Commits, and lets others have the rows as soon as the commit has its place in the log: what they commit lies behind it.
+    async fn commit_batch(
+        &self,
+        atomic: &dyn AtomicCommit,
+        batch: CommitBatch,
+    ) -> storage::Result<std::result::Result<Timestamp, FailedCondition>> {
+        let Some(shared) = &self.gives_up else { return atomic.commit_atomic(batch).await };
+        let (ordered, told) = oneshot::channel();
+        match select(atomic.commit_ordered(batch, ordered), told).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right((ordered, committing)) => {
+                if ordered.is_ok() {
+                    shared.row_locks.give_up_rows();
+                }
+                committing.await
             }
         }
     }

@@ -71,10 +71,10 @@ pub(crate) struct LockCounts {
 
 impl LockCounts {
     /// Adds rows with whether they are newly locked: who looks at a changed row again locks it again.
-    fn add(&mut self, states: &[LockedRow], newly: &[bool], waited: Duration) {
-        for (state, newly) in states.iter().zip(newly) {
-            self.locked += u64::from(*newly);
-            self.changed += u64::from(*newly && *state == LockedRow::Changed);
+    fn add<'a>(&mut self, rows: impl Iterator<Item = (bool, &'a LockedRow)>, waited: Duration) {
+        for (newly, state) in rows {
+            self.locked += u64::from(newly);
+            self.changed += u64::from(newly && *state == LockedRow::Changed);
             self.skipped += u64::from(*state == LockedRow::Held);
         }
         self.waited += waited;
@@ -138,6 +138,17 @@ impl RowLocks {
         }
     }
 
+    pub(crate) fn holds_any(&self) -> bool {
+        !self.acquired.is_empty()
+    }
+
+    /// Gives rows back, and keeps other names.
+    pub(crate) fn give_up_rows(&self) {
+        if let Some(locker) = self.holder() {
+            self.acquired.release_rows(&locker);
+        }
+    }
+
     /// Gives everything back.
     pub(crate) fn end(&self) {
         if !self.acquired.is_empty() {
@@ -161,31 +172,27 @@ impl RowLocks {
         }
     }
 
-    /// Locks rows for `command` at the node that keeps the locks; what became of those up to the first that failed.
-    async fn lock_elsewhere(
+    /// Takes names for `command`; what became of each. Errors: [`TxnError::NotLocked`], of the first that failed.
+    async fn take(
         &self,
         locker: &Locker,
         command: CommandNumber,
-        rows: Vec<(Bytes, LockStrength)>,
+        wanted: Vec<WantedLock>,
         wait: LockWait,
     ) -> Result<Vec<Taken>> {
-        let Some(agent) = locker.agent() else { return Ok(Vec::new()) };
-        let wanted = |(key, strength): &(Bytes, LockStrength)| WantedLock {
-            name: LockName::row(key),
-            mode: LockMode::of_row(*strength),
-            tag: key.clone(),
-        };
-        let (taken, failure) = agent.acquire(locker.id(), rows.iter().map(wanted).collect(), wait).await;
-        for ((key, strength), _) in rows.iter().zip(&taken).filter(|(_, taken)| **taken == Taken::Newly) {
-            self.acquired.note(command, LockName::row(key), LockMode::of_row(*strength));
-        }
-        match failure {
-            Some(failure) => {
-                Err(failed(failure, &rows.get(taken.len()).map(|(key, _)| key.clone()).unwrap_or_default()))
+        let tags: Vec<Bytes> = wanted.iter().map(|lock| lock.tag.clone()).collect();
+        match locker.acquire_all(wanted, wait, &self.acquired, command).await {
+            (taken, None) => Ok(taken),
+            (taken, Some(failure)) => {
+                Err(TxnError::NotLocked { key: tags.get(taken.len()).cloned().unwrap_or_default(), failure })
             }
-            None => Ok(taken),
         }
     }
+}
+
+/// A row that is to be locked.
+fn wanted_row(key: &Bytes, strength: LockStrength) -> WantedLock {
+    WantedLock { name: LockName::row(key), mode: LockMode::of_row(strength), tag: key.clone() }
 }
 
 /// Since when a key that `command` wrote must be unchanged.
@@ -196,10 +203,6 @@ pub(crate) fn base_of(
 ) -> Timestamp {
     let after = bases.partition_point(|(from, _)| *from <= command);
     bases.get(after.saturating_sub(1)).filter(|_| after > 0).map_or(snapshot_ts, |(_, base)| *base)
-}
-
-fn failed(failure: LockFailure, key: &Bytes) -> TxnError {
-    TxnError::NotLocked { key: key.clone(), failure }
 }
 
 impl Transaction {
@@ -225,26 +228,23 @@ impl Transaction {
         locks.begin(&locker).await;
         let fresh = self.fresh();
         let is_fresh = |key: &Bytes| fresh.iter().any(|range| range.contains(key));
-        let mut states = Vec::with_capacity(rows.len());
-        let mut newly = vec![false; rows.len()];
+        let wanted = rows.iter().filter(|(key, _)| !is_fresh(key)).map(|(key, strength)| wanted_row(key, *strength));
+        let taken = locks.take(&locker, command, wanted.collect(), wait).await?;
+        let mut answers = taken.iter();
+        let of = |(key, _): &(Bytes, LockStrength)| match if is_fresh(key) { None } else { answers.next() } {
+            Some(Taken::Held) => LockedRow::Held,
+            _ => LockedRow::Same,
+        };
+        let mut states: Vec<LockedRow> = rows.iter().map(of).collect();
         if shared.store.agent.is_some() {
-            let wanted = rows.iter().filter(|(key, _)| !is_fresh(key)).cloned().collect();
-            let mut taken = locks.lock_elsewhere(&locker, command, wanted, wait).await?.into_iter();
-            let mut writes = Vec::new();
-            for ((key, strength), newly) in rows.iter().zip(&mut newly) {
-                if is_fresh(key) {
-                    states.push(LockedRow::Same);
-                    continue;
-                }
-                let taken = taken.next();
-                *newly = taken == Some(Taken::Newly);
-                if taken == Some(Taken::Held) {
-                    states.push(LockedRow::Held);
-                } else {
-                    states.push(LockedRow::Same);
-                    writes.push(Write { key: key.clone(), kind: WriteKind::Lock, strength: *strength });
-                }
-            }
+            let locked =
+                rows.iter().zip(&states).filter(|((key, _), state)| **state == LockedRow::Same && !is_fresh(key));
+            let write = |(key, strength): &(Bytes, LockStrength)| Write {
+                key: key.clone(),
+                kind: WriteKind::Lock,
+                strength: *strength,
+            };
+            let writes: Vec<Write> = locked.map(|(row, _)| write(row)).collect();
             match self.isolation() {
                 Isolation::ReadCommitted => self.write(writes).await?,
                 // That nobody changed them is all there is to know; a record would refuse those who only locked them.
@@ -253,34 +253,18 @@ impl Transaction {
                     shared.unchanged.lock().extend(guarded.map(|write| (write.key, Timestamp::ZERO)));
                 }
             }
-        } else {
-            for ((key, strength), newly) in rows.iter().zip(&mut newly) {
-                if is_fresh(key) {
-                    states.push(LockedRow::Same);
-                    continue;
-                }
-                let (name, mode) = (LockName::row(key), LockMode::of_row(*strength));
-                match locker.acquire(name, mode, key, wait).await {
-                    Ok(true) => {
-                        locks.acquired.note(command, name, mode);
-                        *newly = true;
-                        states.push(LockedRow::Same);
-                    }
-                    Ok(false) => states.push(LockedRow::Same),
-                    Err(LockFailure::Held) => states.push(LockedRow::Held),
-                    Err(failure) => return Err(failed(failure, key)),
-                }
-            }
         }
         let waited = shared.store.env.monotonic().saturating_sub(began);
-        let newest = Arc::new(shared.store.take_snapshot(None).await?);
+        let newest = self.newest().await?;
         if self.isolation() == Isolation::ReadCommitted {
             locks.reads_at(command, newest.ts());
         }
         if newest.ts() > snapshot.ts() {
             self.compare(rows, &mut states, &snapshot, &newest).await?;
         }
-        locks.counts.lock().add(&states, &newly, waited);
+        let mut answers = taken.iter();
+        let newly = |key| !is_fresh(key) && answers.next() == Some(&Taken::Newly);
+        locks.counts.lock().add(rows.iter().map(|(key, _)| key).map(newly).zip(&states), waited);
         Ok(states)
     }
 
@@ -394,32 +378,15 @@ impl Shared {
         let locker = locks.locker(&self.store);
         let wait = LockWait::For(*locks.timeout.lock());
         let names = locks.at_commit.lock().clone();
-        for (_, WantedLock { name, mode, tag }) in names {
-            match locker.acquire(name, mode, &tag, wait).await {
-                Ok(true) => locks.acquired.note(CommandNumber::MAX, name, mode),
-                Ok(false) => {}
-                Err(failure) => return Err(failed(failure, &tag)),
-            }
-        }
+        let names = names.into_iter().map(|(_, lock)| lock).collect();
+        locks.take(&locker, CommandNumber::MAX, names, wait).await?;
         let fresh = self.fresh_ranges();
         let mut from = Some(Bytes::new());
         while let Some(start) = from {
             let (mut writes, next) = step(&start)?;
             writes.retain(|write| !fresh.iter().any(|range| range.contains(&write.key)));
-            if self.store.agent.is_some() {
-                let rows = writes.into_iter().map(|write| (write.key, write.strength)).collect();
-                locks.lock_elsewhere(&locker, CommandNumber::MAX, rows, wait).await?;
-                from = next;
-                continue;
-            }
-            for write in writes {
-                let (name, mode) = (LockName::row(&write.key), LockMode::of_row(write.strength));
-                match locker.acquire(name, mode, &write.key, wait).await {
-                    Ok(true) => locks.acquired.note(CommandNumber::MAX, name, mode),
-                    Ok(false) => {}
-                    Err(failure) => return Err(failed(failure, &write.key)),
-                }
-            }
+            let rows = writes.iter().map(|write| wanted_row(&write.key, write.strength)).collect();
+            locks.take(&locker, CommandNumber::MAX, rows, wait).await?;
             from = next;
         }
         Ok(())

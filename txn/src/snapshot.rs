@@ -180,6 +180,18 @@ impl TransactionStore {
         Ok(Snapshot { deadline, ..Snapshot::new(ts, (Some(guard), None), false) })
     }
 
+    /// A snapshot for who looks at a row that it has locked: of all that is ordered, since a commit gives its rows up when it has
+    /// its place in the log, before it is published. Where commits have no order of their own it is one like others.
+    pub(crate) async fn take_ordered_snapshot(&self) -> Result<Snapshot> {
+        match self.store.atomic() {
+            Some(atomic) => {
+                let guard = atomic.ordered_snapshot();
+                Ok(Snapshot::new(guard.timestamp(), (Some(guard), None), true))
+            }
+            None => self.take_snapshot(None).await,
+        }
+    }
+
     /// A snapshot in the past, or at most of now, where other nodes write and collect garbage too.
     async fn take_past_snapshot_by_row(&self, ts: Timestamp) -> Result<Snapshot> {
         let asked_at = self.env.monotonic();

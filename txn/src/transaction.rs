@@ -18,7 +18,7 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use storage::{AtomicCommit, RowRange, TabletInfo, Timestamp, Validator};
 
 pub use crate::options::{Isolation, OwnWrites, TransactionOptions};
@@ -71,9 +71,15 @@ impl Default for TxnScanOptions {
 
 /// A transaction, as one statement sees it where each has a snapshot of its own. Methods take `&self`: the operators of one
 /// statement share it. Dropped without COMMIT it has done nothing.
+///
+/// Commits on one log give up their row locks when they are ordered, before they are published, so that a row that all
+/// want changes hands many times in one sync. Who locks such a row sees what is only ordered: should that come to nothing, the
+/// log has failed, and this transaction comes to nothing too. But nobody is told of it before: [`Transaction::settled`].
 pub struct Transaction {
     pub(crate) shared: Arc<Shared>,
     snapshot: RwLock<Option<Arc<Snapshot>>>,
+    /// Whether its statement tells nobody what it reads, but for whom `settled` lets.
+    quiet: bool,
 }
 
 /// What all statements of a transaction share.
@@ -95,6 +101,8 @@ pub(crate) struct Shared {
     undetermined: AtomicBool,
     /// The first snapshot of a statement, where each has one of its own: over rows it names the transaction.
     first_snapshot: Mutex<Option<Arc<Snapshot>>>,
+    /// The newest timestamp at which it has looked at what may be only ordered.
+    looked_at: AtomicU64,
     pub(crate) row_locks: RowLocks,
     pub(crate) counts: ReadCounts,
     /// What it has read, where that is validated.
@@ -137,21 +145,24 @@ impl Transaction {
             fresh: Mutex::default(),
             undetermined: AtomicBool::new(false),
             first_snapshot: Mutex::default(),
+            looked_at: AtomicU64::new(0),
             row_locks: RowLocks::new(locker),
             counts: ReadCounts::default(),
             reads,
             validator: Mutex::default(),
         };
-        Transaction { shared: Arc::new(shared), snapshot: RwLock::default() }
+        Transaction { shared: Arc::new(shared), snapshot: RwLock::default(), quiet: false }
     }
 
     /// The transaction as the next statement sees it: with a snapshot of its own, to be taken at its first read, at
-    /// [`Isolation::ReadCommitted`]; itself otherwise. Statements of before go on reading what they saw.
-    pub fn for_statement(self: &Arc<Self>) -> Arc<Transaction> {
+    /// [`Isolation::ReadCommitted`]; itself otherwise. Statements of before go on reading what they saw. `quiet`: the statement
+    /// tells nobody what it reads before [`Transaction::settled`] has resolved; so it need not wait for what others
+    /// commit.
+    pub fn for_statement(self: &Arc<Self>, quiet: bool) -> Arc<Transaction> {
         match self.shared.options.isolation {
             Isolation::Snapshot | Isolation::Serializable => self.clone(),
             Isolation::ReadCommitted => {
-                Arc::new(Transaction { shared: self.shared.clone(), snapshot: RwLock::default() })
+                Arc::new(Transaction { shared: self.shared.clone(), snapshot: RwLock::default(), quiet })
             }
         }
     }
@@ -190,7 +201,13 @@ impl Transaction {
             let validator = self.shared.store.store.atomic().map(AtomicCommit::validator);
             *self.shared.validator.lock() = validator;
         }
-        let snapshot = Arc::new(self.shared.store.take_snapshot(self.shared.options.as_of).await?);
+        let snapshot = if self.quiet && self.shared.looked_at.load(Ordering::SeqCst) > 0 {
+            self.newest().await?
+        } else {
+            // What it has seen already it sees again.
+            self.settled().await?;
+            Arc::new(self.shared.store.take_snapshot(self.shared.options.as_of).await?)
+        };
         if self.isolation() == Isolation::ReadCommitted {
             self.shared.row_locks.reads_at(self.command(), snapshot.ts());
             // Elsewhere it is not held: old versions need not stay for it.
@@ -216,7 +233,31 @@ impl Transaction {
             return self.snapshot().await;
         }
         self.taken()?;
-        Ok(Arc::new(self.shared.store.take_snapshot(None).await?))
+        self.newest().await
+    }
+
+    /// A snapshot of all that is ordered, for who looks at what it has locked.
+    pub(crate) async fn newest(&self) -> Result<Arc<Snapshot>> {
+        let newest = self.shared.store.take_ordered_snapshot().await?;
+        self.shared.looked_at.fetch_max(newest.ts().0, Ordering::SeqCst);
+        Ok(Arc::new(newest))
+    }
+
+    /// Resolves when all that it has looked at is published: to be awaited before anybody is told of what a quiet statement,
+    /// or one that locks rows, has found. Errors: it never will be, for the log has failed.
+    pub async fn settled(&self) -> Result<()> {
+        let looked_at = Timestamp(self.shared.looked_at.load(Ordering::SeqCst));
+        match self.shared.store.store.atomic() {
+            Some(atomic) if looked_at > Timestamp::ZERO && atomic.published() < looked_at => {
+                Ok(atomic.when_published(looked_at).await?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether its statement tells nobody what it reads.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
     }
 
     /// What is read is validated at COMMIT: notes it.
@@ -403,7 +444,7 @@ impl Transaction {
     /// error other than `Undetermined` means that nothing was or will be written.
     pub async fn commit(&self) -> Result<Timestamp> {
         let committed = self.commit_writes().await;
-        // What was locked is given back after it was published.
+        // What is left of its locks is given back after it was published.
         self.shared.row_locks.end();
         committed
     }
@@ -451,6 +492,9 @@ impl Transaction {
         job.reads = shared.reads.as_ref().map(|reads| reads.ranges().into());
         if by_row {
             job.fresh = self.fresh();
+        }
+        if !by_row && shared.row_locks.holds_any() {
+            job.gives_up = Some(shared.clone());
         }
         if elsewhere {
             job.unlooked = (looks && !must_look).then(|| shared.clone());

@@ -6,7 +6,7 @@ use crate::bind::{BindContext, bind_computed, bind_index};
 use crate::catalog::{Catalog, IndexDescriptor, TableDescriptor};
 use crate::error::Result;
 use crate::execution::dml::{IndexWriter, RowComputer, table_schema};
-use crate::execution::{Slots, table_source};
+use crate::execution::{Slots, with_binding};
 use crate::plan::slotting::fill_expression;
 use crate::session::settings::Settings;
 use datafusion::common::{DFSchema, TableReference};
@@ -17,21 +17,18 @@ use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
 use std::sync::Arc;
 
 /// Calls `make` with what binds a table's stored expressions and what makes them physical.
-fn with_binding<T>(
+fn with_compiler<T>(
     catalog: &Arc<Catalog>,
     table: &TableDescriptor,
     make: impl FnOnce(&BindContext<'_>, &dyn Fn(&Expr) -> Result<Arc<dyn PhysicalExpr>>) -> Result<T>,
 ) -> Result<T> {
     let (slots, settings) = (Slots::new(), Settings::default());
-    let source = |table: Arc<TableDescriptor>| table_source(table, Arc::clone(&slots));
-    let context =
-        BindContext { catalog, settings: &settings, slots: &slots, parameters: &[], now: 0, table_source: &source };
     let schema: DFSchema = table_schema(table, &TableReference::bare(table.name.as_str()))?;
     let physical = |expr: &Expr| -> Result<Arc<dyn PhysicalExpr>> {
         let expr = fill_expression(expr.clone(), &slots)?;
         Ok(create_physical_expr(&expr, &schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())?)
     };
-    make(&context, &physical)
+    with_binding(catalog, &settings, &slots, 0, |context| make(context, &physical))
 }
 
 /// Makes the entries of an index of a table.
@@ -40,7 +37,7 @@ pub(crate) fn index_writer(
     table: &TableDescriptor,
     index: &IndexDescriptor,
 ) -> Result<IndexWriter> {
-    with_binding(catalog, table, |context, physical| {
+    with_compiler(catalog, table, |context, physical| {
         let expressions = if index.is_computed() { Some(bind_index(table, index, context)?) } else { None };
         IndexWriter::new(table, index, expressions.as_ref(), physical)
     })
@@ -48,5 +45,7 @@ pub(crate) fn index_writer(
 
 /// Computes the generated columns of a table.
 pub(super) fn row_computer(catalog: &Arc<Catalog>, table: &TableDescriptor) -> Result<RowComputer> {
-    with_binding(catalog, table, |context, physical| RowComputer::new(table, &bind_computed(table, context)?, physical))
+    with_compiler(catalog, table, |context, physical| {
+        RowComputer::new(table, &bind_computed(table, context)?, physical)
+    })
 }

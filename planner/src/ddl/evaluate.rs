@@ -7,7 +7,7 @@ use crate::bind::{BindContext, bind_constant, bind_stored, bind_table_expression
 use crate::catalog::{Catalog, CheckDescriptor, ColumnDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::table_schema;
-use crate::execution::{Slots, StatementContext, table_source};
+use crate::execution::{Slots, StatementContext, with_binding};
 use crate::functions::TypedExpr;
 use crate::parse::parse_expression;
 use crate::plan::slotting::fill_expression;
@@ -58,9 +58,8 @@ pub(super) fn bound_in_place<T>(
     slots: &Arc<Slots>,
     bind: impl FnOnce(&BindContext<'_>) -> Result<T>,
 ) -> Result<T> {
-    let source = |table: Arc<TableDescriptor>| table_source(table, Arc::clone(slots));
     let now = i64::try_from(context.store.env().now_micros()).unwrap_or(i64::MAX);
-    bind(&BindContext { catalog, settings: &context.settings, slots, parameters: &[], now, table_source: &source })
+    with_binding(catalog, &context.settings, slots, now, bind)
 }
 
 fn check_expression(context: &DdlContext, table: &TableDescriptor, stored: &str, slots: &Arc<Slots>) -> Result<Expr> {

@@ -6,6 +6,7 @@
 
 use super::detached::detached;
 use super::dml::{LockRowsExec, WriteExec};
+use super::projection::lean;
 use super::slots::Slots;
 use crate::error::Result as SqlResult;
 use datafusion::arrow::datatypes::{DataType, FieldRef, Schema};
@@ -74,7 +75,7 @@ pub fn interruptible(plan: Arc<dyn ExecutionPlan>, slots: &Arc<Slots>) -> Result
         Ok(if long {
             Transformed::yes(Arc::new(PaceExec::new(plan, Arc::clone(slots))) as _)
         } else {
-            Transformed::yes(plan)
+            Transformed::yes(lean(plan))
         })
     })
     .data()

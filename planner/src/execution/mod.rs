@@ -2,6 +2,7 @@
 
 pub mod access_path;
 pub mod apply;
+pub mod binding;
 pub mod bounds;
 pub mod computed_indexes;
 pub mod condition;
@@ -21,6 +22,7 @@ pub mod lookup_scan;
 pub mod outer;
 pub mod output;
 pub mod point_get;
+pub mod projection;
 pub mod range_reader;
 pub mod recheck_rows;
 pub mod shared_rows;
@@ -35,6 +37,7 @@ pub mod testing;
 pub mod value;
 pub mod values;
 
+pub use binding::with_binding;
 pub use output::KEY_COLUMN;
 pub use slots::{Slots, StatementContext};
 pub use table::{computed_source, table_source, view_source};

@@ -10,6 +10,7 @@ use crate::execution::key_tap::KeyTapExec;
 use crate::execution::limit::LimitExec;
 use crate::execution::lookup_scan::LookupScanExec;
 use crate::execution::point_get::PointGetExec;
+use crate::execution::projection::LeanProjectionExec;
 use crate::execution::system_view::SystemViewExec;
 use crate::execution::table_scan::TableScanExec;
 use crate::execution::values::ValuesExec;
@@ -51,6 +52,7 @@ pub struct Line {
 /// The input of an operator that is not shown.
 pub fn transparent(operator: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
     let hidden = operator.is::<ProjectionExec>()
+        || operator.is::<LeanProjectionExec>()
         || operator.is::<CooperativeExec>()
         || operator.is::<KeyTapExec>()
         || operator.is::<PaceExec>();

@@ -16,7 +16,7 @@ fn oid(value: i64) -> Result<Oid> {
 
 /// Sequences change what is stored: not in a read-only transaction.
 fn writable(context: &StatementContext, what: &str) -> Result<()> {
-    if context.settings.get("transaction_read_only").as_deref() == Some("on") {
+    if context.settings.transaction().read_only {
         return Err(SqlError::new(
             state::READ_ONLY_SQL_TRANSACTION,
             format!("cannot execute {what} in a read-only transaction"),

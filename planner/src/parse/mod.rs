@@ -12,6 +12,7 @@ mod from_tokens;
 mod grant;
 mod group_by;
 pub mod lexical;
+pub mod lifting;
 mod like;
 mod limits;
 pub mod names;

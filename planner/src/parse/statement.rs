@@ -378,6 +378,11 @@ pub enum Isolation {
 }
 
 impl Isolation {
+    /// The level of a name, in lower case.
+    pub fn named(name: &str) -> Option<Isolation> {
+        use Isolation::{ReadCommitted, ReadUncommitted, RepeatableRead, Serializable};
+        [ReadUncommitted, ReadCommitted, RepeatableRead, Serializable].into_iter().find(|level| level.name() == name)
+    }
     /// As SHOW prints it.
     pub fn name(self) -> &'static str {
         match self {

@@ -30,6 +30,7 @@ use datafusion::prelude::SessionConfig;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 /// How an [`Engine`] is made.
 #[derive(Clone, Debug)]
@@ -84,6 +85,7 @@ pub struct Engine {
     task: Arc<TaskContext>,
     planners: Vec<NodePlannerFactory>,
     workers: Workers,
+    spare_instances: AtomicUsize,
 }
 
 impl std::fmt::Debug for Engine {
@@ -108,7 +110,14 @@ impl Engine {
         let parallel = (options.partitions > 1).then(|| state(options.partitions));
         let state = state(1);
         let task = state.task_ctx();
-        Ok(Arc::new(Engine { state, parallel, task, planners, workers: options.workers }))
+        Ok(Arc::new(Engine {
+            state,
+            parallel,
+            task,
+            planners,
+            workers: options.workers,
+            spare_instances: AtomicUsize::new(0),
+        }))
     }
 
     /// Optimises a logical plan; its placeholders stay. Correlated subqueries become joins where
@@ -162,6 +171,11 @@ impl Engine {
         let mut planners: Vec<NodePlanner> = vec![Arc::new(ExtensionNodes)];
         planners.extend(self.planners.iter().map(|make| make(slots)));
         DefaultPhysicalPlanner::with_extension_planners(planners)
+    }
+
+    /// How many plan instances statements keep beyond the few that each may.
+    pub(super) fn spare_instances(&self) -> &AtomicUsize {
+        &self.spare_instances
     }
 
     /// Where long computations run.

@@ -16,18 +16,25 @@ use futures::Stream;
 use parking_lot::Mutex;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 /// Binds a statement to slots. Called again for each instance of a pool.
 pub type PlanBuilder = Box<dyn Fn(&Arc<Slots>) -> Result<LogicalPlan> + Send + Sync>;
 
-/// Idle instances that a statement keeps, at most.
+/// Idle instances that a statement keeps, whatever others keep.
 const IDLE_INSTANCES: usize = 4;
+/// Idle instances that a statement keeps, at most: many sessions may run it at a time, each waiting for a row that the one
+/// before has locked, and planning it costs a hundred times what running it does.
+const MOST_IDLE_INSTANCES: usize = 128;
+/// Idle instances beyond [`IDLE_INSTANCES`] of all statements together, at most: each takes some ten kilobytes.
+const SPARE_INSTANCES: usize = 2048;
 
 /// A planned statement.
 pub struct PreparedPlan {
     engine: Arc<Engine>,
     builder: PlanBuilder,
+    /// Those beyond [`IDLE_INSTANCES`] are counted by the engine.
     idle: Mutex<Vec<PlanInstance>>,
 }
 
@@ -62,8 +69,7 @@ impl PreparedPlan {
 
     /// An instance for one execution: an idle one, or a new one, planned for `context`.
     pub async fn lease(self: &Arc<Self>, context: &Arc<StatementContext>) -> Result<Lease> {
-        let idle = self.idle.lock().pop();
-        let instance = match idle {
+        let instance = match self.take_idle() {
             Some(instance) => instance,
             None => {
                 let slots = Slots::new();
@@ -78,9 +84,39 @@ impl PreparedPlan {
         Ok(Lease { pool: Arc::clone(self), instance: Some(instance) })
     }
 
+    fn take_idle(&self) -> Option<PlanInstance> {
+        let mut idle = self.idle.lock();
+        if idle.len() > IDLE_INSTANCES {
+            self.engine.spare_instances().fetch_sub(1, Ordering::Relaxed);
+        }
+        idle.pop()
+    }
+
+    fn put_back(&self, instance: PlanInstance) {
+        let mut idle = self.idle.lock();
+        if idle.len() >= IDLE_INSTANCES {
+            if idle.len() >= MOST_IDLE_INSTANCES {
+                return;
+            }
+            let spare = self.engine.spare_instances();
+            if spare.fetch_add(1, Ordering::Relaxed) >= SPARE_INSTANCES {
+                spare.fetch_sub(1, Ordering::Relaxed);
+                return;
+            }
+        }
+        idle.push(instance);
+    }
+
     /// How many instances wait for their next execution.
     pub fn idle_instances(&self) -> usize {
         self.idle.lock().len()
+    }
+}
+
+impl Drop for PreparedPlan {
+    fn drop(&mut self) {
+        let spare = self.idle.get_mut().len().saturating_sub(IDLE_INSTANCES);
+        self.engine.spare_instances().fetch_sub(spare, Ordering::Relaxed);
     }
 }
 
@@ -105,10 +141,7 @@ impl Drop for Lease {
             if instance.slots().is_running() || reset.is_err() {
                 return;
             }
-            let mut idle = self.pool.idle.lock();
-            if idle.len() < IDLE_INSTANCES {
-                idle.push(instance);
-            }
+            self.pool.put_back(instance);
         }
     }
 }

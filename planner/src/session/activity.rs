@@ -42,7 +42,7 @@ pub struct Doing {
     /// When `state` became what it is.
     pub state_change: Option<i64>,
     /// The setting application_name.
-    pub application_name: String,
+    pub application_name: Arc<str>,
 }
 
 /// A session among the others; gone from them when dropped.
@@ -61,16 +61,14 @@ impl Activity {
         self.doing.lock().clone()
     }
     /// A statement begins.
-    pub(super) fn begin(&self, query: &Arc<str>, transaction_start: i64, now: i64, application_name: &str) {
+    pub(super) fn begin(&self, query: &Arc<str>, transaction_start: i64, now: i64, application_name: &Arc<str>) {
         let mut doing = self.doing.lock();
         doing.state = "active";
         doing.query = query.clone();
         doing.query_start = Some(now);
         doing.state_change = Some(now);
         doing.transaction_start = Some(transaction_start);
-        if doing.application_name != application_name {
-            doing.application_name = application_name.to_string();
-        }
+        doing.application_name = Arc::clone(application_name);
     }
     /// The client is awaited.
     pub(super) fn rest(&self, status: TransactionStatus, now: i64) {
@@ -107,7 +105,7 @@ struct State {
 
 impl Activities {
     /// Adds a session.
-    pub(super) fn register(self: &Arc<Self>, backend: Backend, application_name: String) -> Arc<Activity> {
+    pub(super) fn register(self: &Arc<Self>, backend: Backend, application_name: Arc<str>) -> Arc<Activity> {
         let mut state = self.state.lock();
         let number = state.next;
         state.next += 1;
@@ -147,9 +145,9 @@ mod tests {
             terminate: CancelToken::new(),
         };
         let first = all.register(backend(7), "psql".into());
-        let second = all.register(backend(8), String::new());
+        let second = all.register(backend(8), "".into());
         assert_eq!(all.list().len(), 2);
-        first.begin(&"SELECT 1".into(), 2, 3, "other");
+        first.begin(&"SELECT 1".into(), 2, 3, &"other".into());
         let doing = all.find(7).unwrap().doing();
         assert_eq!((doing.state, doing.query.as_ref(), doing.transaction_start), ("active", "SELECT 1", Some(2)));
         first.rest(TransactionStatus::Failed, 4);

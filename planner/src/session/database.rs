@@ -3,6 +3,7 @@
 use super::activity::Activities;
 use super::contention::{self, Contention};
 use super::copy::BinaryCodec;
+use super::lifted::LiftedStatements;
 use super::notification::Channels;
 use super::query::StatementCache;
 use super::startup::RoleLogin;
@@ -21,6 +22,7 @@ pub struct Database {
     catalog: Arc<CatalogStore>,
     engine: Arc<Engine>,
     statements: StatementCache,
+    lifted: LiftedStatements,
     activities: Arc<Activities>,
     channels: Channels,
     contention: Contention,
@@ -81,6 +83,7 @@ impl Database {
             catalog,
             engine,
             statements: StatementCache::default(),
+            lifted: LiftedStatements::default(),
             activities,
             channels: Channels::default(),
             contention: Contention::default(),
@@ -123,6 +126,10 @@ impl Database {
     /// What plans run on.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+    /// Statements without their numbers.
+    pub(super) fn lifted(&self) -> &LiftedStatements {
+        &self.lifted
     }
     /// Statements planned before.
     pub(super) fn statements(&self) -> &StatementCache {

@@ -157,13 +157,27 @@ impl Session {
             let planned = self.planned(&Arc::new(explain.statement.clone()), &given).await?;
             let columns = Some(text_columns(&["QUERY PLAN"]));
             let parameters = planned.parameters.clone();
-            return Ok(Arc::new(Prepared { statement, parameters, columns, given, planned: Mutex::new(None) }));
+            return Ok(Arc::new(Prepared {
+                statement,
+                parameters,
+                columns,
+                given,
+                sent: None,
+                planned: Mutex::new(None),
+            }));
         }
         if let StatementKind::DeclareCursor(declare) = &statement.kind {
             super::cursor_statements::check(declare)?;
             let planned = self.planned(&Arc::new(declare.query.clone()), &given).await?;
             let parameters = planned.parameters.clone();
-            return Ok(Arc::new(Prepared { statement, parameters, columns: None, given, planned: Mutex::new(None) }));
+            return Ok(Arc::new(Prepared {
+                statement,
+                parameters,
+                columns: None,
+                given,
+                sent: None,
+                planned: Mutex::new(None),
+            }));
         }
         if !is_planned(&statement.kind) {
             let columns = self.utility_columns(&statement).await?;
@@ -180,6 +194,7 @@ impl Session {
             parameters: planned.parameters.clone(),
             columns: planned.columns.clone(),
             given,
+            sent: None,
             planned: Mutex::new(Some(planned)),
             statement,
         }))
@@ -214,7 +229,12 @@ impl Session {
 
     /// The context of a statement that begins now, and counts as a command.
     pub(super) async fn begin_statement(&mut self, parameters: Vec<Datum>) -> Result<Arc<StatementContext>> {
-        let part = self.block.statement(true).await?;
+        self.begin_statement_of(parameters, false).await
+    }
+
+    /// The same of a statement that may be quiet ([`txn::Transaction::for_statement`]).
+    async fn begin_statement_of(&mut self, parameters: Vec<Datum>, quiet: bool) -> Result<Arc<StatementContext>> {
+        let part = self.block.statement_of(true, quiet).await?;
         self.catalog = Some(part.catalog.clone());
         let now = self.database.env().now_micros();
         Ok(Arc::new(StatementContext {
@@ -324,7 +344,8 @@ impl Session {
         parameters: Vec<Datum>,
         limits: &Limits,
     ) -> Result<Outcome> {
-        let context = self.begin_statement(parameters).await?;
+        // A write that returns nothing says only how many rows there were, or fails.
+        let context = self.begin_statement_of(parameters, prepared.columns.is_none()).await?;
         let surroundings = Surroundings::new(&context.catalog, &context.settings);
         let current = prepared.planned.lock().clone().filter(|planned| planned.surroundings == surroundings);
         let planned = match current {
@@ -341,9 +362,17 @@ impl Session {
             }
         };
         self.shared.references.lock().begin();
-        let outcome = run::run_planned(&planned, context.clone(), self.block.read_only(), limits).await?;
-        super::referential::enforce(&self.database, &context).await?;
-        Ok(outcome)
+        let run = async {
+            let outcome = run::run_planned(&planned, context.clone(), self.block.read_only(), limits).await?;
+            super::referential::enforce(&self.database, &context).await?;
+            Ok(outcome)
+        };
+        let outcome = run.await;
+        if !matches!(outcome, Ok(Outcome::Command { .. })) {
+            // Rows, and the words of an error, tell what it has found.
+            context.transaction.settled().await?;
+        }
+        outcome
     }
 
     async fn run_ddl(&mut self, tree: &ast::Statement, extras: &Extras) -> Result<Outcome> {

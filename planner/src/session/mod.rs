@@ -16,8 +16,9 @@ pub mod database;
 mod dispatch;
 mod explain_statement;
 pub mod exported;
+pub mod lifted;
 mod lock_tag;
-pub mod notification;
+mod notification;
 pub mod outcome;
 pub mod prepared;
 mod query;
@@ -51,7 +52,6 @@ use crate::error::{LOCKS_LOST, Result, SqlError, state};
 use crate::types::{Datum, Oid, SqlType};
 use activity::{Activity, Backend};
 use settings::Settings;
-use settings::registry::DEFINITIONS;
 use settings::stack::SettingsStack;
 use shared::SessionShared;
 use std::collections::HashMap;
@@ -71,7 +71,9 @@ pub struct Session {
     /// What DEALLOCATE and DISCARD forgot.
     deallocated: Vec<Deallocated>,
     /// What the client was last told of settings.
-    reported: HashMap<&'static str, String>,
+    told: HashMap<&'static str, String>,
+    /// The settings that it was last told of.
+    reported: Option<Arc<Settings>>,
     /// Its place among all sessions.
     activity: Arc<Activity>,
     /// The catalog as the last statement saw it.
@@ -138,7 +140,7 @@ impl Session {
             cancel: startup.cancel.clone(),
             terminate: CancelToken::new(),
         };
-        let application_name = settings.get("application_name").unwrap_or_default();
+        let application_name = Arc::clone(settings.application_name());
         let activity = database.activities().register(backend, application_name);
         let shared = Arc::new(SessionShared::new(
             database.clone(),
@@ -157,7 +159,8 @@ impl Session {
             shared,
             statements: HashMap::new(),
             deallocated: Vec::new(),
-            reported: HashMap::new(),
+            told: HashMap::new(),
+            reported: None,
             activity,
             catalog: None,
         })
@@ -168,7 +171,7 @@ impl Session {
     }
     /// Splits and parses a query string. Empty for an empty query.
     pub fn parse(&self, sql: &str) -> Result<Vec<Arc<Statement>>> {
-        if self.shared.settings().get("standard_conforming_strings") != Some("off".into()) || !sql.contains('\\') {
+        if self.shared.settings().has_conforming_strings() || !sql.contains('\\') {
             return Ok(crate::parse::parse(sql)?.into_iter().map(Arc::new).collect());
         }
         let (text, escapes) = crate::parse::lexical::standard(sql)?;
@@ -183,6 +186,38 @@ impl Session {
             self.shared.notify(Notice::warning(state::NONSTANDARD_USE_OF_ESCAPE_CHARACTER, message).hint(hint));
         }
         Ok(crate::parse::parse(&text)?.into_iter().map(Arc::new).collect())
+    }
+    /// The statement of a text without its whole numbers, and those as its parameters, so that texts that differ in them alone
+    /// share a plan. `None`: it is to be parsed and prepared as it is.
+    pub async fn prepare_lifted(&mut self, sql: &str) -> Option<(Arc<Prepared>, Vec<Datum>)> {
+        if self.block.is_failed() || !self.shared.settings().has_conforming_strings() {
+            return None;
+        }
+        let (text, values) = crate::parse::lifting::lift(sql)?;
+        let database = self.database.clone();
+        let statement = database.lifted().statement(&text)?;
+        self.block.next_statement();
+        let given = values.iter().map(|value| Some(lifted::type_of(*value))).collect::<Vec<_>>();
+        let planned = match self.planned(&statement, &given).await {
+            Ok(planned) => planned,
+            Err(error) => {
+                database.lifted().refused(&text, &error);
+                return None;
+            }
+        };
+        if !planned.liftable {
+            database.lifted().forbid(&text);
+            return None;
+        }
+        let prepared = Prepared {
+            parameters: planned.parameters.clone(),
+            columns: planned.columns.clone(),
+            given,
+            sent: Some(sql.trim().trim_end_matches(';').trim_end().into()),
+            planned: parking_lot::Mutex::new(Some(planned)),
+            statement,
+        };
+        Some((Arc::new(prepared), values.into_iter().map(lifted::datum).collect()))
     }
     /// Determines a statement's parameters and columns. `parameter_oids` are the types the client gave; 0 or a missing
     /// one is inferred. May begin an implicit transaction: it reads the catalog.
@@ -223,8 +258,7 @@ impl Session {
         self.refuse_in_failed_block(&prepared.statement)?;
         self.block.next_statement();
         let settings = self.shared.settings();
-        let application_name = settings.get("application_name").unwrap_or_default();
-        self.activity.begin(&prepared.statement.text, self.block.started(), self.now(), &application_name);
+        self.activity.begin(prepared.text(), self.block.started(), self.now(), settings.application_name());
         // A commit under way is not to be left half way.
         if let Some(outcome) = self.transaction_control(&prepared.statement).await? {
             return Ok(outcome);
@@ -233,7 +267,10 @@ impl Session {
         self.shared.set_deadline(limits.deadline());
         let statement_limits = limits.clone();
         let done = limits.run(self.dispatch(prepared, parameters, &statement_limits)).await;
-        let done = done.map_err(|error| prepared.statement.source.error_at_its_token(error));
+        let done = done.map_err(|error| match &prepared.sent {
+            Some(sent) => crate::parse::source::Source::new(sent).error_at_its_token(error),
+            None => prepared.statement.source.error_at_its_token(error),
+        });
         if let Err(error) = &done {
             self.block.note_refused(error);
         }
@@ -253,11 +290,11 @@ impl Session {
     }
     /// How long the client may say nothing now, and what ends the connection then. Errors that it carries: 25P03, 25P04, 57P05.
     pub fn idle_limit(&self) -> Option<(std::time::Duration, SqlError)> {
-        let (setting, code, what) = match self.status() {
-            TransactionStatus::Idle => ("idle_session_timeout", "57P05", "idle-session"),
-            _ => ("idle_in_transaction_session_timeout", "25P03", "idle-in-transaction"),
+        let settings = self.shared.settings();
+        let (limit, code, what) = match self.status() {
+            TransactionStatus::Idle => (settings.idle_session_timeout(), "57P05", "idle-session"),
+            _ => (settings.idle_in_transaction_timeout(), "25P03", "idle-in-transaction"),
         };
-        let limit = self.shared.settings().timeout(setting);
         let idle =
             limit.map(|limit| (limit, SqlError::new(code, format!("terminating connection due to {what} timeout"))));
         let whole = self.block.time_left().map(|left| (left, transaction_timeout()));
@@ -316,9 +353,11 @@ impl Session {
     }
     /// Notices since the last call that client_min_messages lets through, to be sent before the command's completion.
     pub fn take_notices(&mut self) -> Vec<Notice> {
-        let settings = self.shared.settings();
-        let least = severity_rank(&settings.get("client_min_messages").unwrap_or_default());
         let mut notices = self.shared.take_notices();
+        if notices.is_empty() {
+            return notices;
+        }
+        let least = severity_rank(self.shared.settings().client_min_messages());
         notices.retain(|notice| severity_rank(notice.severity) >= least);
         notices
     }
@@ -326,13 +365,13 @@ impl Session {
     pub fn take_parameter_changes(&mut self) -> Vec<(String, String)> {
         let settings = self.shared.settings();
         let mut changes = Vec::new();
-        for definition in DEFINITIONS.iter().filter(|definition| definition.reported) {
-            let value = settings.get(definition.name).unwrap_or_default();
-            if self.reported.get(definition.name) != Some(&value) {
-                changes.push((definition.name.to_string(), value.clone()));
-                self.reported.insert(definition.name, value);
+        for (name, value) in settings.reported_unless(self.reported.as_deref()) {
+            if self.told.get(name) != Some(value) {
+                changes.push((name.to_string(), value.clone()));
+                self.told.insert(name, value.clone());
             }
         }
+        self.reported = Some(settings);
         changes
     }
     /// Prepared statements that DEALLOCATE and DISCARD ALL forgot since the last call, for those that the server keeps

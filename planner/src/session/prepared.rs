@@ -15,6 +15,8 @@ pub struct Prepared {
     pub(super) columns: Option<Arc<[OutputColumn]>>,
     /// Types that the client gave.
     pub(super) given: Vec<Option<SqlType>>,
+    /// What the client sent, where the statement is another: whole numbers were lifted out of it.
+    pub(super) sent: Option<Arc<str>>,
     /// The plan of a query or write, as of the catalog it was last planned with.
     pub(super) planned: Mutex<Option<Arc<PlannedQuery>>>,
 }
@@ -35,7 +37,18 @@ pub struct Shown {
 impl Prepared {
     /// A statement without parameters that is not planned.
     pub(super) fn utility(statement: Arc<Statement>, columns: Option<Arc<[OutputColumn]>>) -> Self {
-        Prepared { statement, parameters: Vec::new(), columns, given: Vec::new(), planned: Mutex::new(None) }
+        Prepared {
+            statement,
+            parameters: Vec::new(),
+            columns,
+            given: Vec::new(),
+            sent: None,
+            planned: Mutex::new(None),
+        }
+    }
+    /// The text to show to people.
+    pub(super) fn text(&self) -> &Arc<str> {
+        self.sent.as_ref().unwrap_or(&self.statement.text)
     }
     /// The statement.
     pub fn statement(&self) -> &Arc<Statement> {

@@ -6,8 +6,7 @@ use super::statement::Statement;
 use crate::bind::{BindContext, Bound, BoundKind, Part, Verb, bind, bind_computed};
 use crate::catalog::{Catalog, IndexDescriptor, Persistence, TableDescriptor};
 use crate::error::{Result, SqlError};
-use crate::execution::Slots;
-use crate::execution::{computed_source, table_source};
+use crate::execution::{Slots, computed_source, table_source, with_binding};
 use crate::plan::{Engine, PreparedPlan};
 use crate::types::SqlType;
 use crate::types::datetime::{DateFormat, TimeZone};
@@ -21,11 +20,11 @@ use std::sync::Arc;
 pub struct Surroundings {
     catalog_version: u64,
     database: crate::types::Oid,
-    search_path: Vec<String>,
+    search_path: Arc<[String]>,
     /// What constants of dates were read by.
     reading: (TimeZone, DateFormat),
     /// The role in force, where privileges are asked for.
-    user: Option<String>,
+    user: Option<Arc<str>>,
 }
 
 impl Surroundings {
@@ -34,9 +33,9 @@ impl Surroundings {
         Surroundings {
             catalog_version: catalog.version(),
             database: catalog.database().oid,
-            search_path: settings.search_path().to_vec(),
+            search_path: Arc::clone(settings.shared_search_path()),
             reading: (settings.time_zone(), settings.date_format()),
-            user: settings.is_checked().then(|| settings.user().to_string()),
+            user: settings.is_checked().then(|| Arc::clone(settings.user())),
         }
     }
 }
@@ -84,6 +83,8 @@ pub struct PlannedQuery {
     pub parts: Vec<PlannedPart>,
     /// Whether two of them, the statement itself counted, write one table.
     pub overlapping: bool,
+    /// Whether a number in its text may be a parameter: no index asks what it says.
+    pub liftable: bool,
 }
 
 /// Binds a statement to slots. `now`: start of the transaction, for literals such as `'today'`.
@@ -99,10 +100,9 @@ pub fn bind_to(
         if !table.indexes.iter().any(IndexDescriptor::is_computed) {
             return table_source(table, slots.clone());
         }
-        let plain = |table: Arc<TableDescriptor>| table_source(table, slots.clone());
-        let context = BindContext { catalog, settings, slots, parameters: &[], now, table_source: &plain };
         // An index that cannot be read is none.
-        let computed = bind_computed(&table, &context).unwrap_or_default();
+        let bind = |context: &BindContext<'_>| bind_computed(&table, context).unwrap_or_default();
+        let computed = with_binding(catalog, settings, slots, now, bind);
         computed_source(table, slots.clone(), &computed)
     };
     bind(statement, &BindContext { catalog, settings, slots, parameters: given, now, table_source: &source })
@@ -159,6 +159,7 @@ impl PlannedQuery {
             plan: PreparedPlan::new(engine.clone(), Box::new(builder)),
             parts,
             overlapping: bound.overlapping,
+            liftable: !bound.relations.iter().any(|table| table.indexes.iter().any(IndexDescriptor::is_computed)),
         })
     }
 }

@@ -68,13 +68,7 @@ impl Session {
         let mut modes = TransactionModes::default();
         match name {
             "transaction_isolation" => {
-                modes.isolation = Some(match value.to_ascii_lowercase().as_str() {
-                    "serializable" => Isolation::Serializable,
-                    "repeatable read" => Isolation::RepeatableRead,
-                    "read committed" => Isolation::ReadCommitted,
-                    "read uncommitted" => Isolation::ReadUncommitted,
-                    _ => return Err(invalid()),
-                });
+                modes.isolation = Some(Isolation::named(&value.to_ascii_lowercase()).ok_or_else(invalid)?);
             }
             "transaction_read_only" => modes.read_only = Some(boolean(&value).ok_or_else(invalid)?),
             _ => modes.deferrable = Some(boolean(&value).ok_or_else(invalid)?),

@@ -6,6 +6,7 @@ use super::contention::RefusedTransaction;
 use super::database::Database;
 use super::exported;
 use super::outcome::{Notice, TransactionStatus};
+use super::settings::Characteristics;
 use super::shared::SessionShared;
 use super::stream::Limits;
 use crate::catalog::{Catalog, HeldLocks};
@@ -107,8 +108,8 @@ impl TransactionBlock {
     /// Whether the transaction under way, or the next one, refuses writes.
     pub fn read_only(&self) -> bool {
         match &self.open {
-            Some(open) => open.read_only || self.shared.settings().is_on("transaction_read_only"),
-            None => self.shared.settings().is_on("default_transaction_read_only"),
+            Some(open) => open.read_only || self.shared.settings().transaction().read_only,
+            None => self.shared.settings().transaction_defaults().read_only,
         }
     }
     /// Whether the transaction under way, or the next one, did nothing yet.
@@ -139,13 +140,13 @@ impl TransactionBlock {
     fn limits_of(&self, open: Option<&Open>) -> Limits {
         let (settings, env) = (self.shared.settings(), self.database.env());
         let began = || open.map_or_else(|| env.monotonic(), |open| open.began);
-        let end = settings.timeout("transaction_timeout").map(|timeout| began() + timeout);
+        let end = settings.transaction_timeout().map(|timeout| began() + timeout);
         Limits::new(self.shared.cancel.clone(), env.clone(), settings.statement_timeout()).within(end)
     }
     /// How long the transaction under way may go on.
     pub fn time_left(&self) -> Option<Duration> {
         let open = self.open.as_ref()?;
-        let timeout = self.shared.settings().timeout("transaction_timeout")?;
+        let timeout = self.shared.settings().transaction_timeout()?;
         Some((open.began + timeout).saturating_sub(self.database.env().monotonic()))
     }
     /// `now()` of the transaction under way, or of one that began now.
@@ -173,6 +174,11 @@ impl TransactionBlock {
     /// The transaction for a statement: the one under way, or a new implicit one. `counts`: whether the statement runs
     /// in it (and takes a command number), rather than only looks at the catalog.
     pub async fn statement(&mut self, counts: bool) -> Result<StatementTransaction> {
+        self.statement_of(counts, false).await
+    }
+
+    /// The same; `quiet`: it tells nobody what it reads before it has settled ([`Transaction::for_statement`]).
+    pub async fn statement_of(&mut self, counts: bool, quiet: bool) -> Result<StatementTransaction> {
         if self.open.is_none() {
             self.start(false, TransactionModes::default())?;
         }
@@ -180,7 +186,7 @@ impl TransactionBlock {
         let oid = self.shared.database_oid;
         let open = self.open.as_mut().ok_or_else(|| SqlError::internal("no transaction"))?;
         if std::mem::take(&mut open.stale) && open.transaction.isolation() == txn::Isolation::ReadCommitted {
-            open.transaction = open.transaction.for_statement();
+            open.transaction = open.transaction.for_statement(quiet);
             open.catalog = None;
         }
         let command = if counts {
@@ -213,22 +219,15 @@ impl TransactionBlock {
     }
     fn start(&mut self, explicit: bool, modes: TransactionModes) -> Result<()> {
         let settings = self.shared.settings();
-        let isolation = match modes.isolation {
-            Some(isolation) => isolation.name().to_string(),
-            None => settings.get("default_transaction_isolation").unwrap_or_default(),
-        };
-        let read_only = modes.read_only.unwrap_or_else(|| settings.is_on("default_transaction_read_only"));
-        let deferrable = modes.deferrable.unwrap_or_else(|| settings.is_on("default_transaction_deferrable"));
-        let level = self.level_of(&isolation, read_only);
+        let defaults = settings.transaction_defaults();
+        let isolation = modes.isolation.unwrap_or(defaults.isolation);
+        let read_only = modes.read_only.unwrap_or(defaults.read_only);
+        let deferrable = modes.deferrable.unwrap_or(defaults.deferrable);
+        let level = self.level_of(isolation, read_only);
         let transaction = self.new_transaction(level);
         let locks = self.database.catalog().locks().begin();
         self.shared.set_locks(Some(locks.clone()));
-        self.shared.with_settings(|stack| {
-            stack.push();
-            stack.set_fixed_local("transaction_isolation", &isolation)?;
-            stack.set_fixed_local("transaction_read_only", on_off(read_only))?;
-            stack.set_fixed_local("transaction_deferrable", on_off(deferrable))
-        })?;
+        self.shared.with_settings(|stack| stack.begin(Characteristics { isolation, read_only, deferrable }));
         self.open = Some(Open {
             transaction,
             locks,
@@ -246,25 +245,25 @@ impl TransactionBlock {
     }
 
     /// The level at which a transaction runs that asks for `isolation`.
-    fn level_of(&mut self, isolation: &str, read_only: bool) -> txn::Isolation {
+    fn level_of(&mut self, isolation: Isolation, read_only: bool) -> txn::Isolation {
         match isolation {
             // Who only reads sees what some order of the others left, and needs no validation: deferrable or not.
-            "serializable" if read_only => txn::Isolation::Snapshot,
-            "serializable" => txn::Isolation::Serializable,
-            "read committed" | "read uncommitted" if self.database.transactions().can_lock_rows() => {
-                txn::Isolation::ReadCommitted
-            }
-            "read committed" | "read uncommitted" => {
+            Isolation::Serializable if read_only => txn::Isolation::Snapshot,
+            Isolation::Serializable => txn::Isolation::Serializable,
+            Isolation::RepeatableRead => txn::Isolation::Snapshot,
+            Isolation::ReadCommitted | Isolation::ReadUncommitted => {
+                if self.database.transactions().can_lock_rows() {
+                    return txn::Isolation::ReadCommitted;
+                }
                 if !self.told_read_committed {
                     self.told_read_committed = true;
                     self.shared.notify(Notice::notice(format!(
                         "isolation level {} runs as REPEATABLE READ (snapshot isolation)",
-                        isolation.to_uppercase()
+                        isolation.name().to_uppercase()
                     )));
                 }
                 txn::Isolation::Snapshot
             }
-            _ => txn::Isolation::Snapshot,
         }
     }
 
@@ -292,14 +291,13 @@ impl TransactionBlock {
         };
         let (used, read_only) = (open.used, open.read_only);
         if let Some(isolation) = modes.isolation {
-            let current = self.shared.settings().get("transaction_isolation");
-            if used && current.as_deref() != Some(isolation.name()) {
+            if used && self.shared.settings().transaction().isolation != isolation {
                 return Err(SqlError::new(
                     state::ACTIVE_SQL_TRANSACTION,
                     "SET TRANSACTION ISOLATION LEVEL must be called before any query",
                 ));
             }
-            self.shared.with_settings(|stack| stack.set_fixed_local("transaction_isolation", isolation.name()))?;
+            self.shared.with_settings(|stack| stack.change_transaction(|now| now.isolation = isolation));
         }
         if let Some(wanted) = modes.read_only {
             if !wanted && read_only && used {
@@ -311,17 +309,17 @@ impl TransactionBlock {
             if let Some(open) = &mut self.open {
                 open.read_only = wanted;
             }
-            self.shared.with_settings(|stack| stack.set_fixed_local("transaction_read_only", on_off(wanted)))?;
+            self.shared.with_settings(|stack| stack.change_transaction(|now| now.read_only = wanted));
         }
         if !used && (modes.isolation.is_some() || modes.read_only.is_some()) {
-            let isolation = self.shared.settings().get("transaction_isolation").unwrap_or_default();
-            let level = self.level_of(&isolation, modes.read_only.unwrap_or(read_only));
+            let isolation = self.shared.settings().transaction().isolation;
+            let level = self.level_of(isolation, modes.read_only.unwrap_or(read_only));
             if self.open.as_ref().is_some_and(|open| open.transaction.isolation() != level) {
                 self.begin_anew(level).await?;
             }
         }
         if let Some(deferrable) = modes.deferrable {
-            self.shared.with_settings(|stack| stack.set_fixed_local("transaction_deferrable", on_off(deferrable)))?;
+            self.shared.with_settings(|stack| stack.change_transaction(|now| now.deferrable = deferrable));
         }
         Ok(())
     }
@@ -333,12 +331,10 @@ impl TransactionBlock {
             let message = "SET TRANSACTION SNAPSHOT must be called before any query";
             return Err(SqlError::new(state::ACTIVE_SQL_TRANSACTION, message));
         }
-        let isolation = open.transaction.isolation();
+        let level = open.transaction.isolation();
         let read_only = open.read_only;
-        if !matches!(
-            self.shared.settings().get("transaction_isolation").as_deref(),
-            Some("repeatable read" | "serializable")
-        ) {
+        let isolation = self.shared.settings().transaction().isolation;
+        if !matches!(isolation, Isolation::RepeatableRead | Isolation::Serializable) {
             return Err(SqlError::new(
                 state::FEATURE_NOT_SUPPORTED,
                 "a snapshot-importing transaction must have isolation level SERIALIZABLE or REPEATABLE READ",
@@ -354,7 +350,7 @@ impl TransactionBlock {
         let durable = self.shared.settings().durable();
         let options = TransactionOptions {
             durable,
-            isolation,
+            isolation: level,
             as_of: Some(at),
             imports: !read_only,
             ..TransactionOptions::default()
@@ -408,18 +404,8 @@ impl TransactionBlock {
         Ok(())
     }
     fn current_modes(&self) -> TransactionModes {
-        let settings = self.shared.settings();
-        let isolation = match settings.get("transaction_isolation").as_deref() {
-            Some("read committed") => Isolation::ReadCommitted,
-            Some("read uncommitted") => Isolation::ReadUncommitted,
-            Some("serializable") => Isolation::Serializable,
-            _ => Isolation::RepeatableRead,
-        };
-        TransactionModes {
-            isolation: Some(isolation),
-            read_only: Some(settings.is_on("transaction_read_only")),
-            deferrable: Some(settings.is_on("transaction_deferrable")),
-        }
+        let Characteristics { isolation, read_only, deferrable } = self.shared.settings().transaction();
+        TransactionModes { isolation: Some(isolation), read_only: Some(read_only), deferrable: Some(deferrable) }
     }
 
     /// SAVEPOINT.
@@ -581,10 +567,6 @@ fn end_advisory(shared: &SessionShared) {
     if let Some(advisory) = shared.advisory() {
         advisory.end_transaction();
     }
-}
-
-fn on_off(on: bool) -> &'static str {
-    if on { "on" } else { "off" }
 }
 
 fn only_in_blocks(what: &str) -> SqlError {

@@ -11,7 +11,7 @@ use super::{Session, query};
 use crate::bind::bind_parameter_values;
 use crate::catalog::RelationKind;
 use crate::error::{Result, SqlError, state};
-use crate::execution::Slots;
+use crate::execution::{Slots, with_binding};
 use crate::parse::{Discard, StatementKind, fold_name};
 use crate::types::{Datum, SqlType};
 use futures::TryStreamExt;
@@ -237,20 +237,10 @@ impl Session {
         }
         let context = self.begin_statement(Vec::new()).await?;
         let slots = Slots::new();
-        let source = |table| crate::execution::table_source(table, slots.clone());
-        let bound = bind_parameter_values(
-            statement,
-            values,
-            &types,
-            &crate::bind::BindContext {
-                catalog: &context.catalog,
-                settings: &context.settings,
-                slots: &slots,
-                parameters: &[],
-                now: context.transaction_time,
-                table_source: &source,
-            },
-        )?;
+        let (catalog, settings, now) = (&context.catalog, &context.settings, context.transaction_time);
+        let bound = with_binding(catalog, settings, &slots, now, |binding| {
+            bind_parameter_values(statement, values, &types, binding)
+        })?;
         let plan = query::logical_plan(bound);
         let mut instance = crate::plan::PlanInstance::build(self.database.engine(), &plan, slots.clone()).await?;
         let batches: Vec<_> = instance.start(context)?.try_collect().await?;

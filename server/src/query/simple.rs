@@ -4,7 +4,8 @@ use super::retry::{Tries, is_transaction_control};
 use super::rows::{Formats, Rows};
 use crate::connection::Connection;
 use crate::error::{ConnectionError, Result};
-use planner::session::{Outcome, Statement, TransactionStatus};
+use planner::session::{Outcome, Prepared, Statement, TransactionStatus};
+use planner::types::Datum;
 use planner::{SqlError, state};
 use std::sync::Arc;
 
@@ -47,6 +48,10 @@ impl Connection {
     }
 
     async fn run_string(&mut self, sql: &str, repeatable: &mut bool) -> Result<()> {
+        if let Some((prepared, values)) = self.session.prepare_lifted(sql).await {
+            self.run_one(&prepared, values, true, repeatable).await?;
+            return Ok(self.session.end_implicit().await?);
+        }
         let statements = self.session.parse(sql)?;
         if statements.is_empty() {
             self.out.bare(b'I');
@@ -63,7 +68,17 @@ impl Connection {
         if !prepared.parameter_types().is_empty() {
             return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1").into());
         }
-        let tag = match self.run_prepared(&prepared, Vec::new()).await? {
+        self.run_one(&prepared, Vec::new(), last, repeatable).await
+    }
+
+    async fn run_one(
+        &mut self,
+        prepared: &Arc<Prepared>,
+        parameters: Vec<Datum>,
+        last: bool,
+        repeatable: &mut bool,
+    ) -> Result<()> {
+        let tag = match self.run_prepared(prepared, parameters).await? {
             Outcome::Command { tag } => {
                 *repeatable &= !is_transaction_control(&tag);
                 self.forget_deallocated()?;

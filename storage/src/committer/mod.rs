@@ -6,9 +6,13 @@
 //!
 //! The order inside a group, and why it is safe: a request is validated against the store, against recent
 //! commits ([`recent`]) and against earlier requests of the group ([`group`]), which [`admission`] does; it takes its commit_ts
-//! only then, so that timestamps follow the order of validation; the group is logged as one record;
-//! what it publishes becomes visible only when the log has it (and has synced it, when any of the
-//! group's requests is durable); only then does anybody hear of it.
+//! only then, so that timestamps follow the order of validation; the group is logged as one record.
+//!
+//! Then it is *ordered*: whatever commits later lies behind it in the log. It is *published* when the log has also synced it
+//! (when any of its requests, or of those before it, is durable): only then do new snapshots see it, and only then does anybody
+//! hear of it, but for those who asked to be told of the order. They may let others go on from what is ordered:
+//! what comes to nothing with it comes to nothing too. [`Committer::run`] does all at once; who syncs while the next group is
+//! ordered calls [`Committer::order`] and [`Settlement::settle`], in the order of the groups.
 
 pub mod admission;
 pub mod group;
@@ -26,6 +30,7 @@ use crate::error::{Result, StoreError};
 use crate::timestamp::{Timestamp, TimestampSource};
 use admission::{Admission, Admitted};
 use bytes::Bytes;
+use parking_lot::Mutex;
 use recent::RecentCommits;
 use recent_writes::RecentWrites;
 use snapshots::SnapshotRegistry;
@@ -229,7 +234,54 @@ pub struct Committer<L> {
     visible: Timestamp,
     max_timestamp: Timestamp,
     unsynced: bool,
-    stopped: Option<String>,
+    stop: Arc<Stop>,
+}
+
+/// Why no more writes are taken, once one failed, or a sync.
+#[derive(Default)]
+pub struct Stop(Mutex<Option<String>>);
+
+impl Stop {
+    /// Why.
+    pub fn why(&self) -> Option<String> {
+        self.0.lock().clone()
+    }
+
+    /// A write or sync failed.
+    pub fn stop(&self, error: &StoreError) {
+        tracing::error!(%error, "a write or sync failed: no more writes until restart");
+        self.0.lock().get_or_insert_with(|| error.to_string());
+    }
+}
+
+/// A group that is ordered: what is left to do when it is synced.
+#[must_use]
+pub struct Settlement {
+    /// One answer for each request, to be given when it is settled.
+    pub answers: Vec<Answer>,
+    /// Whether it is to be synced before.
+    pub sync: bool,
+    /// Whether it left a record, which has to be synced sooner or later.
+    pub wrote: bool,
+    /// The newest commit of the group, when it changed anything.
+    visible: Option<Timestamp>,
+}
+
+impl Settlement {
+    /// Publishes the group, or tells that nobody knows what became of it.
+    pub fn settle(mut self, synced: &Result<()>, snapshots: &SnapshotRegistry) -> Vec<Answer> {
+        match synced {
+            Ok(()) => self.visible.into_iter().for_each(|visible| snapshots.publish(visible)),
+            Err(error) => self.undetermined(error),
+        }
+        self.answers
+    }
+
+    fn undetermined(&mut self, error: &StoreError) {
+        for answer in self.answers.iter_mut().filter(|answer| matches!(answer, Ok(Ok(_)))) {
+            *answer = Err(StoreError::Undetermined(error.to_string()));
+        }
+    }
 }
 
 impl<L: CommitLog> Committer<L> {
@@ -255,7 +307,7 @@ impl<L: CommitLog> Committer<L> {
             visible: recovered.visible,
             max_timestamp,
             unsynced: false,
-            stopped: None,
+            stop: Arc::default(),
         }
     }
 
@@ -271,12 +323,17 @@ impl<L: CommitLog> Committer<L> {
 
     /// Whether something was written since the last sync: [`Committer::sync`] is due within 200 ms.
     pub fn needs_sync(&self) -> bool {
-        self.unsynced && self.stopped.is_none()
+        self.unsynced && self.stop.why().is_none()
     }
 
-    /// Why no more writes are taken, when a write or sync failed.
-    pub fn stopped(&self) -> Option<&str> {
-        self.stopped.as_deref()
+    /// Why no more writes are taken, when a write or sync failed; to be stopped by whoever syncs for it.
+    pub fn stop(&self) -> &Arc<Stop> {
+        &self.stop
+    }
+
+    /// Where it publishes.
+    pub fn snapshots(&self) -> &Arc<SnapshotRegistry> {
+        &self.snapshots
     }
 
     /// Syncs what requests that were not durable left behind.
@@ -285,13 +342,31 @@ impl<L: CommitLog> Committer<L> {
             return Ok(());
         }
         self.unsynced = false;
-        self.log.sync().inspect_err(|error| self.stop(error))
+        self.log.sync().inspect_err(|error| self.stop.stop(error))
     }
 
     /// Runs the requests as one group; one answer each, in order.
     pub fn run(&mut self, requests: &[Request]) -> Vec<Answer> {
-        if let Some(why) = &self.stopped {
-            return requests.iter().map(|_| Err(StoreError::ReadOnly(why.clone()))).collect();
+        let settlement = self.ordered(requests, true);
+        // What left no record may still follow one that is not synced.
+        let synced = match settlement.sync {
+            true => self.sync(),
+            false => Ok(()),
+        };
+        settlement.settle(&synced, &self.snapshots)
+    }
+
+    /// Runs the requests as one group up to their place in the order. What is left is to be done in the order of the groups: a
+    /// sync, if it is wanted, and [`Settlement::settle`].
+    pub fn order(&mut self, requests: &[Request]) -> Settlement {
+        self.ordered(requests, false)
+    }
+
+    /// `with_sync`: the record is synced as it is written, when that is wanted.
+    fn ordered(&mut self, requests: &[Request], with_sync: bool) -> Settlement {
+        if let Some(why) = self.stop.why() {
+            let answers = requests.iter().map(|_| Err(StoreError::ReadOnly(why.clone()))).collect();
+            return Settlement { answers, sync: false, wrote: false, visible: None };
         }
         let space = self.log.reserve(requests.iter().map(|request| request.added_bytes() as u64).sum());
         let mut admission =
@@ -308,41 +383,34 @@ impl<L: CommitLog> Committer<L> {
         }
         let Admitted { group, newest, failure } = admission.finish();
         if let Some(failure) = failure {
-            self.stop(&failure);
+            self.stop.stop(&failure);
         }
+        let mut settlement = Settlement { answers, sync, wrote: false, visible: None };
         if group.is_empty() && newest.is_none() {
             // A durable request that changed nothing still follows what was written before it.
-            if sync && let Err(error) = self.sync() {
-                Self::undetermined(&mut answers, &error);
-            }
-            return answers;
+            return settlement;
         }
         let visible = newest.unwrap_or(self.visible);
         let max_timestamp = self.max_timestamp.max(visible).max(group.max_timestamp());
         let record = LogRecord { changes: group.changes(), visible, max_timestamp };
-        if let Err(error) = self.log.write(&record, sync) {
-            self.stop(&error);
-            Self::undetermined(&mut answers, &error);
-            return answers;
+        if let Err(error) = self.log.write(&record, sync && with_sync) {
+            self.stop.stop(&error);
+            settlement.undetermined(&error);
+            settlement.sync = false;
+            return settlement;
         }
-        self.unsynced = !sync;
+        settlement.wrote = true;
+        if with_sync {
+            self.unsynced = !sync;
+            settlement.sync = false;
+        }
         self.max_timestamp = max_timestamp;
         if visible > self.visible {
             self.visible = visible;
-            self.snapshots.publish(visible);
+            self.snapshots.order(visible);
+            settlement.visible = Some(visible);
         }
         self.recent.trim();
-        answers
-    }
-
-    fn stop(&mut self, error: &StoreError) {
-        tracing::error!(%error, "a write or sync failed: no more writes until restart");
-        self.stopped = Some(error.to_string());
-    }
-
-    fn undetermined(answers: &mut [Answer], error: &StoreError) {
-        for answer in answers.iter_mut().filter(|answer| matches!(answer, Ok(Ok(_)))) {
-            *answer = Err(StoreError::Undetermined(error.to_string()));
-        }
+        settlement
     }
 }

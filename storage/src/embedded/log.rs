@@ -1,7 +1,9 @@
 //! [`RocksLog`]: the committer's log over RocksDB: one record is one write batch, and with it one record of
 //! the write-ahead log.
 
+use super::committer::SyncLog;
 use super::folder::free_bytes;
+use super::hot_rows::HotRows;
 use super::{database_error, key, options};
 use crate::committer::{Change, CommitLog, LogRecord, Recovered, VersionReader};
 use crate::contract::{Family, RowRange, TimestampRange};
@@ -68,6 +70,10 @@ impl Database {
         Ok(recovered)
     }
 
+    fn sync(&self) -> Result<()> {
+        self.db.flush_wal(true).map_err(database_error)
+    }
+
     /// Reads a named value.
     pub fn get_meta(&self, name: &str) -> Result<Option<Vec<u8>>> {
         self.db.get([META_PREFIX, name].concat()).map_err(database_error)
@@ -88,6 +94,7 @@ fn synced(sync: bool) -> WriteOptions {
 /// See the head of the module.
 pub struct RocksLog {
     database: Arc<Database>,
+    hot_rows: Arc<HotRows>,
     /// The directory, for the free space of its file system.
     path: CString,
     reserve_bytes: u64,
@@ -95,12 +102,18 @@ pub struct RocksLog {
 
 impl RocksLog {
     /// A log that refuses to leave less than `reserve_bytes` free where `path` is.
-    pub fn new(database: Arc<Database>, path: CString, reserve_bytes: u64) -> RocksLog {
-        RocksLog { database, path, reserve_bytes }
+    pub fn new(database: Arc<Database>, hot_rows: Arc<HotRows>, path: CString, reserve_bytes: u64) -> RocksLog {
+        RocksLog { database, hot_rows, path, reserve_bytes }
     }
 }
 
 impl RocksLog {
+    /// Syncs what was written before, beside what is written meanwhile.
+    pub fn syncer(&self) -> SyncLog {
+        let database = self.database.clone();
+        Box::new(move || database.sync())
+    }
+
     /// A bound behind every row of a family, those that `changes` set included. (A range tombstone needs an
     /// end, and there is no greatest key.)
     fn behind_all(&self, family: Family, changes: &[Change]) -> Result<Vec<u8>> {
@@ -228,11 +241,14 @@ impl CommitLog for RocksLog {
         visible.copy_from_slice(&record.visible.0.to_be_bytes());
         max.copy_from_slice(&record.max_timestamp.0.to_be_bytes());
         batch.put(COMMITTER_KEY, numbers);
-        self.database.db.write_opt(batch, &synced(sync)).map_err(database_error)
+        self.database.db.write_opt(batch, &synced(sync)).map_err(database_error)?;
+        // Before anybody can have a snapshot that shows them.
+        self.hot_rows.changed(record.changes);
+        Ok(())
     }
 
     fn sync(&mut self) -> Result<()> {
-        self.database.db.flush_wal(true).map_err(database_error)
+        self.database.sync()
     }
 }
 

@@ -32,15 +32,23 @@ pub struct TabletKeeper {
 }
 
 impl TabletKeeper {
+    /// Learns the sizes of all tablets, from what the database knows without reading rows.
+    fn measure(&self) -> Result<()> {
+        for tablet in self.directory.all().iter() {
+            tablet.set_bytes(approximate_bytes(&self.database, &tablet.range)?);
+        }
+        Ok(())
+    }
+
     /// One pass over all tablets; `elapsed` since the last one. Answers whether the directory changed.
     pub fn pass(&self, elapsed: Duration) -> Result<bool> {
         let limit = self.options.tablet_bytes.max(1);
         let seconds = elapsed.as_secs_f64().max(0.001);
         let mut changed = false;
         let mut loads = Vec::new();
+        self.measure()?;
         for tablet in self.directory.all().iter() {
-            let bytes = approximate_bytes(&self.database, &tablet.range)?;
-            tablet.set_bytes(bytes);
+            let bytes = tablet.info().bytes;
             let load = (tablet.take_load() as f64 / seconds) as u64;
             loads.push((tablet.id, load));
             let pieces = match load > self.options.tablet_operations && bytes > LOAD_SPLIT_BYTES {
@@ -125,14 +133,15 @@ pub struct Maintenance {
 }
 
 impl Maintenance {
-    /// Makes a pass, so that sizes are known, and starts others, one each interval.
+    /// Measures, so that sizes are known, and starts passes, one each interval: a pass may read whole tablets, for which
+    /// nobody who opens a store should wait.
     pub fn start(keeper: Arc<TabletKeeper>, env: &EnvRef) -> Maintenance {
-        let pass = |keeper: &TabletKeeper, elapsed| {
-            if let Err(error) = keeper.pass(elapsed) {
+        let warn = |result: Result<bool>| {
+            if let Err(error) = result {
                 tracing::warn!(%error, "tablets could not be maintained");
             }
         };
-        pass(&keeper, keeper.options.tablet_interval);
+        warn(keeper.measure().map(|()| false));
         let signal = Arc::new(Signal::default());
         let end = EndGuard(signal.clone());
         let clock = env.clone();
@@ -155,7 +164,7 @@ impl Maintenance {
                     if now < last + keeper.options.tablet_interval {
                         continue;
                     }
-                    pass(&keeper, now - last);
+                    warn(keeper.pass(now - last));
                     last = now;
                 }
             }),

@@ -6,6 +6,7 @@
 
 pub mod committer;
 pub mod folder;
+pub mod hot_rows;
 pub mod key;
 pub mod log;
 pub mod log_check;
@@ -24,8 +25,8 @@ mod tests;
 use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, Committer, Recovered, Request};
 use crate::contract::{
-    AtomicCommit, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row, RowMutation, RowRange,
-    ScanOptions, SnapshotGuard, Store, TabletInfo, Validator,
+    AtomicCommit, Cell, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row, RowMutation,
+    RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
 };
 use crate::env::{BoxFuture, EnvRef};
 use crate::error::{Result, StoreError};
@@ -33,8 +34,10 @@ use crate::timestamp::{Timestamp, TimestampSource};
 use bytes::Bytes;
 use committer::CommitterThread;
 use folder::Folder;
+use futures::channel::oneshot;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
+use hot_rows::{HotRows, Known};
 use log::{Database, RocksLog};
 use maintenance::{Maintenance, TabletKeeper};
 pub use options::EmbeddedOptions;
@@ -52,6 +55,7 @@ pub struct EmbeddedStore {
     committer: CommitterThread,
     keeper: Arc<TabletKeeper>,
     database: Arc<Database>,
+    hot_rows: Arc<HotRows>,
     directory: Arc<TabletDirectory>,
     snapshots: Arc<SnapshotRegistry>,
     recovered: Recovered,
@@ -86,14 +90,17 @@ impl EmbeddedStore {
         let snapshots = SnapshotRegistry::new(recovered.visible);
         let c_path = CString::new(path.as_os_str().as_bytes())
             .map_err(|_| StoreError::Io(format!("{} is no path", path.display())))?;
-        let log = RocksLog::new(database.clone(), c_path, options.reserve_bytes);
+        let hot_rows = Arc::new(HotRows::new(options.hot_row_bytes));
+        let log = RocksLog::new(database.clone(), hot_rows.clone(), c_path, options.reserve_bytes);
+        let sync = log.syncer();
         let committer = Committer::new(log, timestamps, snapshots.clone(), recovered, options.recent_bytes);
         let keeper = Arc::new(TabletKeeper { database: database.clone(), directory: directory.clone(), options });
         Ok(Arc::new(EmbeddedStore {
             _maintenance: Maintenance::start(keeper.clone(), &env),
-            committer: CommitterThread::start(committer, &env, options.sync_interval),
+            committer: CommitterThread::start(committer, sync, &env, options.sync_interval),
             keeper,
             database,
+            hot_rows,
             directory,
             snapshots,
             recovered,
@@ -138,7 +145,47 @@ impl EmbeddedStore {
         self.committer.failure()
     }
 
-    async fn request(&self, request: Request) -> Answer {
+    /// [`Store::read`] of one cell of [`Family::Write`]: rows that are hot without a seek.
+    fn read_newest(&self, keys: &[Bytes], filter: &ReadFilter) -> Result<Vec<Row>> {
+        let Some(wanted) = hot_rows::of_newest(filter) else { return Ok(Vec::new()) };
+        let mut cells: Vec<Option<Cell>> = vec![None; keys.len()];
+        let (mut missed, mut older) = (Vec::new(), Vec::new());
+        for ((at, key), cell) in keys.iter().enumerate().zip(&mut cells) {
+            match self.hot_rows.find(key, wanted) {
+                Known::Cell(found) => *cell = Some(found),
+                Known::Nothing => {}
+                Known::Newer => older.push(at),
+                Known::Missed(word) => missed.push((at, word)),
+            }
+        }
+        if !missed.is_empty() {
+            let asked: Vec<Bytes> = missed.iter().filter_map(|(at, _)| keys.get(*at).cloned()).collect();
+            let newest = ReadFilter::new().with(Family::Write, TimestampRange::ALL, 1);
+            let mut rows = reader::read(&self.database, &asked, &newest)?.into_iter().peekable();
+            for ((at, word), key) in missed.into_iter().zip(&asked) {
+                let Some(row) = rows.next_if(|row| row.key == *key) else { continue };
+                let Some(newest) = row.newest(Family::Write) else { continue };
+                self.hot_rows.keep(word, key, newest);
+                match hot_rows::answer(newest, wanted) {
+                    Known::Cell(found) => cells.get_mut(at).into_iter().for_each(|cell| *cell = Some(found.clone())),
+                    Known::Newer => older.push(at),
+                    Known::Nothing | Known::Missed(_) => {}
+                }
+            }
+        }
+        if !older.is_empty() {
+            let asked: Vec<Bytes> = older.iter().filter_map(|at| keys.get(*at).cloned()).collect();
+            let mut rows = reader::read(&self.database, &asked, filter)?.into_iter().peekable();
+            for (at, key) in older.into_iter().zip(&asked) {
+                let found = rows.next_if(|row| row.key == *key).and_then(|row| row.cells.into_iter().next());
+                cells.get_mut(at).into_iter().for_each(|cell| cell.clone_from(&found));
+            }
+        }
+        let row = |(key, cell): (&Bytes, Option<Cell>)| Some(Row { key: key.clone(), cells: vec![cell?] });
+        Ok(keys.iter().zip(cells).filter_map(row).collect())
+    }
+
+    async fn request(&self, request: Request, ordered: Option<oneshot::Sender<Timestamp>>) -> Answer {
         match &request {
             Request::Commit(batch) => {
                 self.directory.count(batch.cells.iter().map(|cell| &cell.key[..]), Tablet::count_writes);
@@ -148,9 +195,13 @@ impl EmbeddedStore {
             }
             Request::RemoveRange(_) => {}
         }
-        self.committer.request(request).await
+        self.committer.request(request, ordered).await
     }
 }
+
+/// More keys than this in one read are looked up in the database only: who reads so many at a time does not come back for
+/// them soon.
+const KEYS_BY_LOOKUP: usize = 64;
 
 /// Answers at the second poll.
 async fn yield_once() {
@@ -230,7 +281,10 @@ impl Store for EmbeddedStore {
     fn read<'a>(&'a self, keys: &'a [Bytes], filter: &'a ReadFilter) -> BoxFuture<'a, Result<Vec<Row>>> {
         async move {
             self.directory.count(keys.iter().map(|key| &key[..]), Tablet::count_reads);
-            reader::read(&self.database, keys, filter)
+            match hot_rows::of_newest(filter) {
+                Some(_) if keys.len() <= KEYS_BY_LOOKUP => self.read_newest(keys, filter),
+                _ => reader::read(&self.database, keys, filter),
+            }
         }
         .boxed()
     }
@@ -267,13 +321,13 @@ impl Store for EmbeddedStore {
         let rows = vec![RowMutation { key, mutations }];
         async move {
             Condition::check_expressible(&conditions)?;
-            Ok(self.request(Request::Rows { conditions, rows }).await?.is_ok())
+            Ok(self.request(Request::Rows { conditions, rows }, None).await?.is_ok())
         }
         .boxed()
     }
 
     fn mutate_rows(&self, rows: Vec<RowMutation>) -> BoxFuture<'_, Result<()>> {
-        async move { self.request(Request::Rows { conditions: Vec::new(), rows }).await.map(|_| ()) }.boxed()
+        async move { self.request(Request::Rows { conditions: Vec::new(), rows }, None).await.map(|_| ()) }.boxed()
     }
 
     fn delete_range(&self, range: RowRange) -> BoxFuture<'_, Result<()>> {
@@ -281,7 +335,7 @@ impl Store for EmbeddedStore {
             if range.is_empty() {
                 return Ok(());
             }
-            self.request(Request::RemoveRange(range)).await.map(|_| ())
+            self.request(Request::RemoveRange(range), None).await.map(|_| ())
         }
         .boxed()
     }
@@ -320,7 +374,23 @@ impl AtomicCommit for EmbeddedStore {
         &self,
         batch: CommitBatch,
     ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>> {
-        self.request(Request::Commit(batch)).boxed()
+        self.request(Request::Commit(batch), None).boxed()
+    }
+
+    fn commit_ordered(
+        &self,
+        batch: CommitBatch,
+        ordered: oneshot::Sender<Timestamp>,
+    ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>> {
+        self.request(Request::Commit(batch), Some(ordered)).boxed()
+    }
+
+    fn when_published(&self, timestamp: Timestamp) -> BoxFuture<'_, Result<()>> {
+        self.snapshots.when_published(timestamp).boxed()
+    }
+
+    fn ordered_snapshot(&self) -> SnapshotGuard {
+        self.snapshots.ordered_snapshot()
     }
 
     fn published(&self) -> Timestamp {

@@ -12,6 +12,8 @@ use std::time::Duration;
 pub struct EmbeddedOptions {
     /// Bytes of SSTable blocks kept in memory.
     pub cache_bytes: usize,
+    /// Bytes of rows that were read lately, kept apart from their blocks.
+    pub hot_row_bytes: u64,
     /// Bytes of memtables, over all families. Also bounds the log, and with it the time to reopen.
     pub memtable_bytes: usize,
     /// Writes are refused with `DiskFull` when less than this would be left free.
@@ -33,6 +35,7 @@ impl Default for EmbeddedOptions {
     fn default() -> Self {
         EmbeddedOptions {
             cache_bytes: 256 << 20,
+            hot_row_bytes: 32 << 20,
             memtable_bytes: 128 << 20,
             reserve_bytes: 256 << 20,
             recent_bytes: 64 << 20,

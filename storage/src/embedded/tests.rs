@@ -309,7 +309,7 @@ proptest! {
                 store.flush().unwrap();
             }
             let expected = block_on(memory.request(request.clone()));
-            let found = block_on(store.request(request));
+            let found = block_on(store.request(request, None));
             match (&expected, &found) {
                 // Which of several newer cells is found may differ.
                 (Ok(Err(FailedCondition::Newer { index: a, .. })), Ok(Err(FailedCondition::Newer { index: b, .. }))) => {

@@ -62,6 +62,18 @@ macro_rules! delegate_atomic_questions {
             self.$inner.atomic().map_or($crate::Timestamp::ZERO, $crate::AtomicCommit::published)
         }
 
+        fn when_published(&self, timestamp: $crate::Timestamp) -> $crate::BoxFuture<'_, $crate::Result<()>> {
+            match self.$inner.atomic() {
+                Some(atomic) => atomic.when_published(timestamp),
+                None => Box::pin(::std::future::ready(Ok(()))),
+            }
+        }
+
+        fn ordered_snapshot(&self) -> $crate::SnapshotGuard {
+            let none = || $crate::SnapshotGuard::new($crate::Timestamp::ZERO, None);
+            self.$inner.atomic().map_or_else(none, $crate::AtomicCommit::ordered_snapshot)
+        }
+
         fn snapshot(&self) -> $crate::SnapshotGuard {
             let none = || $crate::SnapshotGuard::new($crate::Timestamp::ZERO, None);
             self.$inner.atomic().map_or_else(none, $crate::AtomicCommit::snapshot)

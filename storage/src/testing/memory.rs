@@ -2,7 +2,9 @@
 //! everything else is as in the embedded engine. For tests and explorers.
 
 use crate::committer::snapshots::SnapshotRegistry;
-use crate::committer::{Answer, Change, CommitLog, Committer, LogRecord, Recovered, Request, VersionReader};
+use crate::committer::{
+    Answer, Change, CommitLog, Committer, LogRecord, Recovered, Request, Settlement, VersionReader,
+};
 use crate::contract::{
     AtomicCommit, Cell, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row, RowMutation,
     RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
@@ -177,6 +179,8 @@ pub struct MemoryStore {
     committer: Mutex<Committer<MemoryLog>>,
     queue: Mutex<Vec<Waiting>>,
     snapshots: Arc<SnapshotRegistry>,
+    /// What is ordered and not published, while publishing is held.
+    held: Mutex<Option<Vec<(Settlement, oneshot::Sender<Answer>)>>>,
     meta: Mutex<BTreeMap<String, Bytes>>,
     /// First keys of the tablets but the first.
     splits: Mutex<BTreeSet<Bytes>>,
@@ -208,6 +212,7 @@ impl MemoryStore {
             committer: Mutex::new(committer),
             queue: Mutex::default(),
             snapshots,
+            held: Mutex::default(),
             meta: Mutex::default(),
             splits: Mutex::default(),
             reads: AtomicU64::new(0),
@@ -247,6 +252,36 @@ impl MemoryStore {
             let _ = sender.send(answer);
         }
         requests.len()
+    }
+
+    /// From now on commits are ordered and not published, until [`MemoryStore::publish`].
+    pub fn hold_publishing(&self) {
+        self.held.lock().get_or_insert_default();
+    }
+
+    /// Publishes what is ordered, and whatever is ordered later at once.
+    pub fn publish(&self) {
+        for (settlement, sender) in self.held.lock().take().unwrap_or_default() {
+            let answer = settlement.settle(&Ok(()), &self.snapshots).pop();
+            let _ = answer.map(|answer| sender.send(answer));
+        }
+    }
+
+    /// Orders a commit while publishing is held: the answer to come.
+    fn order(&self, batch: CommitBatch, ordered: oneshot::Sender<Timestamp>) -> oneshot::Receiver<Answer> {
+        let settlement = self.committer.lock().order(&[Request::Commit(batch)]);
+        if let Some(Ok(Ok(timestamp))) = settlement.answers.first() {
+            let _ = ordered.send(*timestamp);
+        }
+        let (sender, receiver) = oneshot::channel();
+        match &mut *self.held.lock() {
+            Some(held) => held.push((settlement, sender)),
+            None => {
+                let answer = settlement.settle(&Ok(()), &self.snapshots).pop();
+                let _ = answer.map(|answer| sender.send(answer));
+            }
+        }
+        receiver
     }
 
     /// Lets the next group fail with `error`, after it was applied or without. No more writes are
@@ -417,6 +452,27 @@ impl AtomicCommit for MemoryStore {
         batch: CommitBatch,
     ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>> {
         self.request(Request::Commit(batch)).boxed()
+    }
+
+    fn commit_ordered(
+        &self,
+        batch: CommitBatch,
+        ordered: oneshot::Sender<Timestamp>,
+    ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>> {
+        if self.held.lock().is_none() {
+            return self.commit_atomic(batch);
+        }
+        let answer = self.order(batch, ordered);
+        async move { answer.await.unwrap_or_else(|_| Err(StoreError::Unavailable("the store was closed".to_owned()))) }
+            .boxed()
+    }
+
+    fn when_published(&self, timestamp: Timestamp) -> BoxFuture<'_, Result<()>> {
+        self.snapshots.when_published(timestamp).boxed()
+    }
+
+    fn ordered_snapshot(&self) -> SnapshotGuard {
+        self.snapshots.ordered_snapshot()
     }
 
     fn published(&self) -> Timestamp {

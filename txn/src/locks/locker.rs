@@ -4,7 +4,7 @@
 
 use super::agent::LockAgent;
 use super::call::{Taken, WantedLock};
-use super::mode::{LockMode, LockName};
+use super::mode::{LockMode, LockName, ROW};
 use super::table::{LockFailure, LockTable, LockWait};
 use crate::transaction::CommandNumber;
 use bytes::Bytes;
@@ -66,8 +66,42 @@ impl Locker {
         }
     }
 
+    /// Takes names for a command of one of its transactions, one after the other, each waited for as `wait` says, and notes
+    /// those that are newly held. What became of those up to the first that failed.
+    pub(crate) async fn acquire_all(
+        &self,
+        wanted: Vec<WantedLock>,
+        wait: LockWait,
+        acquired: &Acquired,
+        command: CommandNumber,
+    ) -> (Vec<Taken>, Option<LockFailure>) {
+        let note = |lock: &WantedLock| acquired.note(command, lock.name, lock.mode);
+        match &self.home {
+            Home::Here(table) => {
+                let mut taken = Vec::with_capacity(wanted.len());
+                for lock in &wanted {
+                    taken.push(match table.acquire(self, lock.name, lock.mode, &lock.tag, wait).await {
+                        Ok(true) => {
+                            note(lock);
+                            Taken::Newly
+                        }
+                        Ok(false) => Taken::Already,
+                        Err(LockFailure::Held) => Taken::Held,
+                        Err(failure) => return (taken, Some(failure)),
+                    });
+                }
+                (taken, None)
+            }
+            Home::Kept(agent) => {
+                let (taken, failure) = agent.acquire(self.id, wanted.clone(), wait).await;
+                wanted.iter().zip(&taken).filter(|(_, taken)| **taken == Taken::Newly).for_each(|(lock, _)| note(lock));
+                (taken, failure)
+            }
+        }
+    }
+
     /// Who asks for its locks, where another node keeps them.
-    pub(crate) fn agent(&self) -> Option<&Arc<LockAgent>> {
+    fn agent(&self) -> Option<&Arc<LockAgent>> {
         match &self.home {
             Home::Here(_) => None,
             Home::Kept(agent) => Some(agent),
@@ -149,6 +183,19 @@ impl Acquired {
         let undone: Vec<(LockName, LockMode)> = taken.drain(first..).map(|(_, name, mode)| (name, mode)).collect();
         drop(taken);
         locker.release_all(&undone);
+    }
+
+    /// Gives rows back.
+    pub(crate) fn release_rows(&self, locker: &Locker) {
+        let mut rows = Vec::new();
+        self.taken.lock().retain(|(_, name, mode)| {
+            let row = name.kind() == ROW;
+            if row {
+                rows.push((*name, *mode));
+            }
+            !row
+        });
+        locker.release_all(&rows);
     }
 }
 

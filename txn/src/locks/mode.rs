@@ -2,8 +2,8 @@
 //! it excludes, so that row strengths, table modes and advisory locks all are data to the lock table.
 
 use crate::lock::LockStrength;
+use sha2::{Digest, Sha256};
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A way to hold a name. Modes of one kind of name exclude each other mutually: if `a` excludes `b`, `b` excludes `a`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -92,7 +92,7 @@ impl fmt::Debug for LockMode {
     }
 }
 
-/// What is locked: a digest of a kind and its bytes, so that a million held rows take little memory. Two names with one
+/// What is locked: a digest (SHA-256, cut) of a kind and its bytes, which servers of different builds agree on, so that a million held rows take little memory. Two names with one
 /// digest (a chance of 2^-120 a pair) would only wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LockName(u128);
@@ -100,16 +100,12 @@ pub struct LockName(u128);
 impl LockName {
     /// The name of `bytes` among those of a kind.
     pub fn new(kind: u8, bytes: &[u8]) -> LockName {
-        let half = |salt: u8| {
-            let mut hasher = DefaultHasher::new();
-            (salt, kind).hash(&mut hasher);
-            hasher.write(bytes);
-            u128::from(hasher.finish())
-        };
-        LockName(u128::from(kind) << 120 | ((half(0) << 64 | half(1)) >> 8))
+        let digest = Sha256::new().chain_update([kind]).chain_update(bytes).finalize();
+        let low = digest.iter().take(15).fold(0, |low, byte| low << 8 | u128::from(*byte));
+        LockName(u128::from(kind) << 120 | low)
     }
 
-    /// The digest in two halves, to be sent. Servers of one build agree on it.
+    /// The digest in two halves, to be sent.
     pub fn to_halves(self) -> (u64, u64) {
         ((self.0 >> 64) as u64, self.0 as u64)
     }
@@ -160,6 +156,8 @@ mod tests {
         assert_eq!(LockMode::from_bits(16), None);
         assert!(LockMode::of_row(LockStrength::KeyShare).is_weak() && !row.is_weak());
         let name = LockName::new(3, b"name");
+        // printf '\003name' | sha256sum
+        assert_eq!(name.0, 0x038ebe05458771e103b26b09d02c9ce7);
         let (high, low) = name.to_halves();
         assert_eq!(LockName::from_halves(high, low), name);
     }

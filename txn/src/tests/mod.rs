@@ -17,6 +17,7 @@ pub(crate) mod hooked;
 mod kept_locks;
 pub(crate) mod nodes;
 mod oracle;
+mod ordered;
 mod pitfalls;
 mod row_locks;
 mod scripts;

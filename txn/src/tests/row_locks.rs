@@ -32,14 +32,14 @@ fn each_statement_has_a_snapshot_of_its_own() {
     on_paths_alone(|world| async move {
         world.set("a", "1").await;
         let (transaction, at_snapshot) = (read_committed(&world), world.begin());
-        let first = transaction.for_statement();
+        let first = transaction.for_statement(false);
         assert_eq!(get(&first, "a").await.as_deref(), Some("1"));
-        assert_eq!(get(&at_snapshot.for_statement(), "a").await.as_deref(), Some("1"));
+        assert_eq!(get(&at_snapshot.for_statement(false), "a").await.as_deref(), Some("1"));
         world.set("a", "2").await;
         assert_eq!(get(&first, "a").await.as_deref(), Some("1"), "a statement under way");
         assert_eq!(newest(&first, "a").await.as_deref(), Some("2"));
-        assert_eq!(get(&transaction.for_statement(), "a").await.as_deref(), Some("2"));
-        assert_eq!(get(&at_snapshot.for_statement(), "a").await.as_deref(), Some("1"));
+        assert_eq!(get(&transaction.for_statement(false), "a").await.as_deref(), Some("2"));
+        assert_eq!(get(&at_snapshot.for_statement(false), "a").await.as_deref(), Some("1"));
         assert_eq!(newest(&at_snapshot, "a").await.as_deref(), Some("1"));
     });
 }
@@ -125,13 +125,13 @@ fn what_was_not_locked_is_held_against_commits_since_its_statement() {
     on_paths_alone(|world| async move {
         world.set("a", "1").await;
         let transaction = read_committed(&world);
-        let first = transaction.for_statement();
+        let first = transaction.for_statement(false);
         get(&first, "a").await;
         first.write(vec![update("a", "2")]).await.unwrap();
         world.set("a", "3").await;
         // A later statement sees the change; what the first wrote was not allowed to know.
         transaction.advance_command();
-        let second = transaction.for_statement();
+        let second = transaction.for_statement(false);
         get(&second, "b").await;
         lock_row(&second, "b").await.unwrap();
         assert_eq!(conflict_kind(second.commit().await), Some(ConflictKind::Write));

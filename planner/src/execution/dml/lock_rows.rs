@@ -224,6 +224,10 @@ async fn lock_rows(
             Err(error) => return Err(error.into()),
         }
     };
+    if !transaction.is_quiet() {
+        // They are about to be shown.
+        transaction.settled().await?;
+    }
     if table.wait == RowWait::Error && states.contains(&LockedRow::Held) {
         let message = format!("could not obtain lock on row in relation \"{}\"", table.table.name);
         return Err(SqlError::new(state::LOCK_NOT_AVAILABLE, message));

@@ -1,10 +1,10 @@
 //! [`CopyFilter`]: WHERE of COPY FROM, over the rows that were read. Must not know their text.
 
 use super::target::CopyTable;
-use crate::bind::{BindContext, bind_stored};
+use crate::bind::bind_stored;
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::table_schema;
-use crate::execution::{Slots, StatementContext, table_source};
+use crate::execution::{Slots, StatementContext, with_binding};
 use crate::parse::copy::CopyCondition;
 use crate::plan::slotting::fill_expression;
 use crate::types::SqlType;
@@ -33,16 +33,9 @@ impl CopyFilter {
     pub fn new(context: &Arc<StatementContext>, condition: &CopyCondition, target: &CopyTable) -> Result<CopyFilter> {
         let table = &target.table;
         let slots = Slots::new();
-        let source = |table| table_source(table, Arc::clone(&slots));
-        let binding = BindContext {
-            catalog: &context.catalog,
-            settings: &context.settings,
-            slots: &slots,
-            parameters: &[],
-            now: context.transaction_time,
-            table_source: &source,
-        };
-        let typed = bind_stored(&condition.expr, &condition.source, table, "COPY FROM WHERE condition", &binding)?;
+        let typed = with_binding(&context.catalog, &context.settings, &slots, context.transaction_time, |binding| {
+            bind_stored(&condition.expr, &condition.source, table, "COPY FROM WHERE condition", binding)
+        })?;
         if typed.ty != SqlType::BOOL {
             let message = format!("argument of WHERE must be type boolean, not type {}", typed.ty.name());
             return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
@@ -68,9 +61,8 @@ impl CopyFilter {
         let expr = fill_expression(typed.expr, &slots)?;
         let condition =
             create_physical_expr(&expr, &schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())?;
-        let fields: Vec<Field> =
-            schema.fields().iter().take(places.len()).map(|field| field.as_ref().clone()).collect();
-        let fields: Vec<Field> = fields.into_iter().map(|field| field.with_nullable(true)).collect();
+        let fields = schema.fields().iter().take(places.len()).map(|field| field.as_ref().clone().with_nullable(true));
+        let fields: Vec<Field> = fields.collect();
         Ok(CopyFilter { condition, schema: Arc::new(Schema::new(fields)), places, _slots: slots })
     }
 

@@ -52,7 +52,7 @@ impl<'a> Runner<'a> {
         let context = Arc::new(StatementContext {
             parameters: values,
             // At READ COMMITTED it sees the newest.
-            transaction: self.context.transaction.for_statement(),
+            transaction: self.context.transaction.for_statement(self.context.transaction.is_quiet()),
             command: self.context.transaction.advance_command(),
             catalog: catalog.clone(),
             settings: settings.clone(),

@@ -83,7 +83,7 @@ pub async fn hold(context: &StatementContext, all: &[(Unique, Pending)]) -> Resu
             prefixes.iter().map(|prefix| (prefix.clone(), LockStrength::Update)).collect();
         context.transaction.lock_rows(&rows, patience(context)).await?;
     }
-    let newest = context.transaction.for_statement();
+    let newest = context.transaction.for_statement(context.transaction.is_quiet());
     for ((unique, pending), prefix) in all.iter().zip(&prefixes) {
         context.session.check_interrupt()?;
         let mut entries = newest.scan(

@@ -1,39 +1,44 @@
 //! [`Settings`]: the run-time parameters of a session (SET, SHOW, pg_settings). Must not know transactions: their effect
 //! on settings is [`stack::SettingsStack`]'s.
 
+mod derived;
 pub mod registry;
 pub mod stack;
 pub mod value;
 
 use crate::error::{Result, SqlError, state};
+use crate::parse::Isolation;
 use crate::types::datetime::{DateFormat, TimeZone};
+use derived::Derived;
 use registry::{Changeable, DEFINITIONS, Definition};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Values of all settings. Immutable; SET makes a new one.
+/// What SET TRANSACTION says of the transaction under way: the three settings `transaction_…`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Characteristics {
+    /// `transaction_isolation`.
+    pub isolation: Isolation,
+    /// `transaction_read_only`.
+    pub read_only: bool,
+    /// `transaction_deferrable`.
+    pub deferrable: bool,
+}
+
+/// Values of all settings. Immutable; SET makes a new one. That of a transaction shares all but its characteristics.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// What differs from the definition's first value, by definition's name; and settings with a dot, by lower-cased name.
-    values: BTreeMap<String, String>,
+    values: Arc<BTreeMap<String, String>>,
+    derived: Arc<Derived>,
+    transaction: Characteristics,
     /// Who logged in.
     login: Arc<str>,
-    /// The role in force.
-    user: Arc<str>,
     /// Whether privileges are asked for.
     checked: bool,
-    search_path: Arc<[String]>,
-    /// The same without the schema of temporary tables, unless search_path names it.
-    creation_path: Arc<[String]>,
     /// The session's schema of temporary tables.
     temporary: Option<Arc<str>>,
-    time_zone: TimeZone,
-    date_format: DateFormat,
-    float_digits: i32,
-    bytea_escape: bool,
-    statement_timeout: Option<Duration>,
-    lock_timeout: Option<Duration>,
 }
 
 impl Default for Settings {
@@ -45,28 +50,32 @@ impl Default for Settings {
 impl Settings {
     /// First values for `user`, who stands for `"$user"` in search_path.
     pub fn new(user: &str) -> Self {
-        let mut settings = Settings {
-            values: BTreeMap::new(),
-            login: user.into(),
-            user: user.into(),
-            checked: true,
-            search_path: Arc::new([]),
-            creation_path: Arc::new([]),
-            temporary: None,
-            time_zone: TimeZone::UTC,
-            date_format: DateFormat::ISO,
-            float_digits: 1,
-            bytea_escape: false,
-            statement_timeout: None,
-            lock_timeout: None,
-        };
-        settings.derive();
-        settings
+        let (values, login) = (BTreeMap::new(), Arc::from(user));
+        let derived = Arc::new(Derived::new(&values, &login, None));
+        let transaction = derived.defaults;
+        Settings { values: Arc::new(values), derived, transaction, login, checked: true, temporary: None }
     }
 
+    /// These settings with other values.
+    fn with_values(&self, values: BTreeMap<String, String>) -> Settings {
+        let derived = Derived::new(&values, &self.login, self.temporary.as_deref());
+        Settings { values: Arc::new(values), derived: Arc::new(derived), ..self.clone() }
+    }
+    /// These settings in a transaction of such characteristics.
+    pub fn in_transaction(&self, transaction: Characteristics) -> Settings {
+        Settings { transaction, ..self.clone() }
+    }
+    /// The characteristics of the transaction under way.
+    pub fn transaction(&self) -> Characteristics {
+        self.transaction
+    }
+    /// Those of a transaction that begins and says nothing else (`default_transaction_…`).
+    pub fn transaction_defaults(&self) -> Characteristics {
+        self.derived.defaults
+    }
     /// The name of the role in force: `current_user`.
-    pub fn user(&self) -> &str {
-        &self.user
+    pub fn user(&self) -> &Arc<str> {
+        &self.derived.user
     }
     /// `session_user`.
     pub fn session_user(&self) -> String {
@@ -83,11 +92,15 @@ impl Settings {
     /// The schemas searched for unqualified names, `"$user"` already replaced, pg_catalog not
     /// included unless named; the session's schema of temporary tables first, unless it is named.
     pub fn search_path(&self) -> &[String] {
-        &self.search_path
+        &self.derived.search_path
+    }
+    /// The same, to be kept.
+    pub fn shared_search_path(&self) -> &Arc<[String]> {
+        &self.derived.search_path
     }
     /// The same as search_path says it: the first that exists is `current_schema`, where new relations go.
     pub fn creation_path(&self) -> &[String] {
-        &self.creation_path
+        &self.derived.creation_path
     }
     /// The session's schema of temporary tables, once there is one.
     pub fn temporary(&self) -> Option<&str> {
@@ -95,41 +108,71 @@ impl Settings {
     }
     /// These settings of a session with a schema of temporary tables.
     pub fn with_temporary(&self, schema: &str) -> Settings {
-        let mut settings = Settings { temporary: Some(schema.into()), ..self.clone() };
-        settings.derive();
-        settings
+        Settings { temporary: Some(schema.into()), ..self.clone() }.with_values(self.values.as_ref().clone())
     }
     /// TimeZone.
     pub fn time_zone(&self) -> TimeZone {
-        self.time_zone
+        self.derived.time_zone
     }
     /// DateStyle.
     pub fn date_format(&self) -> DateFormat {
-        self.date_format
+        self.derived.date_format
     }
     /// extra_float_digits.
     pub fn extra_float_digits(&self) -> i32 {
-        self.float_digits
+        self.derived.float_digits
     }
     /// Whether bytea_output is `escape`.
     pub fn bytea_escape(&self) -> bool {
-        self.bytea_escape
+        self.derived.bytea_escape
     }
     /// IntervalStyle.
     pub fn interval_style(&self) -> crate::types::interval::Style {
-        self.values.get("IntervalStyle").map(|name| crate::types::interval::Style::named(name)).unwrap_or_default()
+        self.derived.interval_style
     }
     /// statement_timeout, unless 0.
     pub fn statement_timeout(&self) -> Option<Duration> {
-        self.statement_timeout
+        self.derived.statement_timeout
     }
     /// lock_timeout, unless 0.
     pub fn lock_timeout(&self) -> Option<Duration> {
-        self.lock_timeout
+        self.derived.lock_timeout
     }
     /// Whether COMMIT waits for the sync: every value of synchronous_commit but `off`.
     pub fn durable(&self) -> bool {
-        self.get("synchronous_commit").as_deref() != Some("off")
+        self.derived.durable
+    }
+    /// transaction_timeout, unless 0.
+    pub fn transaction_timeout(&self) -> Option<Duration> {
+        self.derived.transaction_timeout
+    }
+    /// idle_session_timeout, unless 0.
+    pub fn idle_session_timeout(&self) -> Option<Duration> {
+        self.derived.idle_session_timeout
+    }
+    /// idle_in_transaction_session_timeout, unless 0.
+    pub fn idle_in_transaction_timeout(&self) -> Option<Duration> {
+        self.derived.idle_in_transaction_timeout
+    }
+    /// application_name.
+    pub fn application_name(&self) -> &Arc<str> {
+        &self.derived.application_name
+    }
+    /// client_min_messages.
+    pub fn client_min_messages(&self) -> &str {
+        &self.derived.client_min_messages
+    }
+    /// standard_conforming_strings.
+    pub fn has_conforming_strings(&self) -> bool {
+        self.derived.conforming_strings
+    }
+    /// The settings that clients are told of, with their values; nothing when `other` would answer the same, as it surely does
+    /// when the two are of one transaction, or of one after the other.
+    pub fn reported_unless(&self, other: Option<&Settings>) -> &[(&'static str, String)] {
+        match other {
+            Some(other) if Arc::ptr_eq(&self.derived, &other.derived) => &[],
+            _ => &self.derived.reported,
+        }
     }
     /// Whether a Boolean setting is on.
     pub fn is_on(&self, name: &str) -> bool {
@@ -142,8 +185,13 @@ impl Settings {
             None => self.values.get(&name.to_lowercase()).cloned(),
         }
     }
-    fn value_of(&self, definition: &Definition) -> &str {
-        self.values.get(definition.name).map_or(definition.default, String::as_str)
+    fn value_of<'a>(&'a self, definition: &'a Definition) -> &'a str {
+        match definition.name {
+            "transaction_isolation" => self.transaction.isolation.name(),
+            "transaction_read_only" => on_off(self.transaction.read_only),
+            "transaction_deferrable" => on_off(self.transaction.deferrable),
+            _ => derived::value_of(&self.values, definition),
+        }
     }
     /// Every setting with its value as SHOW prints it, by name.
     pub fn all(&self) -> Vec<(&'static Definition, String)> {
@@ -172,7 +220,7 @@ impl Settings {
         }
         let canonical = match definition.name {
             // What a list does not say stays.
-            "DateStyle" => value::date_style(self.date_format, value)?,
+            "DateStyle" => value::date_style(self.date_format(), value)?,
             _ => value::canonical(definition, value)?,
         };
         self.with_fixed(definition.name, &canonical)
@@ -181,10 +229,18 @@ impl Settings {
     /// must be canonical.
     pub fn with_fixed(&self, name: &str, value: &str) -> Result<Settings> {
         let definition = registry::find(name).ok_or_else(|| unknown(name))?;
-        let mut settings = self.clone();
-        settings.values.insert(definition.name.to_string(), value.to_string());
-        settings.derive();
-        Ok(settings)
+        let mut transaction = self.transaction;
+        match definition.name {
+            "transaction_isolation" => transaction.isolation = Isolation::named(value).unwrap_or(transaction.isolation),
+            "transaction_read_only" => transaction.read_only = value == "on",
+            "transaction_deferrable" => transaction.deferrable = value == "on",
+            _ => {
+                let mut values = self.values.as_ref().clone();
+                values.insert(definition.name.to_string(), value.to_string());
+                return Ok(self.with_values(values));
+            }
+        }
+        Ok(self.in_transaction(transaction))
     }
     /// These settings with one back at its value in `reset`.
     pub fn with_reset(&self, name: &str, reset: &Settings) -> Result<Settings> {
@@ -194,61 +250,27 @@ impl Settings {
             None if self.values.contains_key(&name.to_lowercase()) => name.to_lowercase(),
             None => return Err(unknown(name)),
         };
-        let mut settings = self.clone();
+        let mut values = self.values.as_ref().clone();
         match reset.values.get(&key) {
-            Some(value) => settings.values.insert(key, value.clone()),
+            Some(value) => values.insert(key, value.clone()),
             // A name of the user's stays known.
-            None if registry::find(name).is_none() => settings.values.insert(key, String::new()),
-            None => settings.values.remove(&key),
+            None if registry::find(name).is_none() => values.insert(key, String::new()),
+            None => values.remove(&key),
         };
-        settings.derive();
-        Ok(settings)
+        Ok(self.with_values(values))
     }
     fn with_custom(&self, name: &str, value: &str) -> Result<Settings> {
         if !is_custom_name(name) {
             return Err(unknown(name));
         }
-        let mut settings = self.clone();
-        settings.values.insert(name.to_lowercase(), value.to_string());
-        Ok(settings)
+        let mut values = self.values.as_ref().clone();
+        values.insert(name.to_lowercase(), value.to_string());
+        Ok(self.with_values(values))
     }
+}
 
-    /// Works out what is asked for often.
-    fn derive(&mut self) {
-        let role = self.values.get("role").filter(|role| *role != "none");
-        self.user = role.map_or_else(|| self.session_user().into(), |role| role.as_str().into());
-        let path = self.get("search_path").unwrap_or_default();
-        self.search_path = value::split_identifiers(&path)
-            .unwrap_or_default()
-            .into_iter()
-            .map(|name| match (name.as_str(), &self.temporary) {
-                ("$user", _) => self.user.to_string(),
-                ("pg_temp", Some(temporary)) => temporary.to_string(),
-                _ => name,
-            })
-            .collect();
-        self.creation_path = Arc::clone(&self.search_path);
-        if let Some(temporary) = &self.temporary
-            && !self.search_path.iter().any(|name| **name == **temporary)
-        {
-            let own = std::iter::once(temporary.to_string());
-            self.search_path = own.chain(self.creation_path.iter().cloned()).collect();
-        }
-        self.time_zone =
-            self.get("TimeZone").and_then(|zone| value::time_zone(&zone).ok()).map_or(TimeZone::UTC, |(zone, _)| zone);
-        self.date_format =
-            self.get("DateStyle").and_then(|list| DateFormat::ISO.changed(&list).ok()).unwrap_or_default();
-        self.float_digits = self.get("extra_float_digits").and_then(|digits| digits.parse().ok()).unwrap_or(1);
-        self.bytea_escape = self.get("bytea_output").as_deref() == Some("escape");
-        self.statement_timeout = self.timeout("statement_timeout");
-        self.lock_timeout = self.timeout("lock_timeout");
-    }
-    /// The value of a setting in milliseconds, unless 0.
-    pub fn timeout(&self, name: &str) -> Option<Duration> {
-        let definition = registry::find(name)?;
-        let milliseconds = value::number(definition, self.value_of(definition))?;
-        u64::try_from(milliseconds).ok().filter(|milliseconds| *milliseconds > 0).map(Duration::from_millis)
-    }
+fn on_off(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
 }
 
 /// 42704 for an unknown setting.

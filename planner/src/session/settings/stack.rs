@@ -1,7 +1,7 @@
 //! [`SettingsStack`]: what transactions do to settings. SET lasts when its transaction commits, SET LOCAL until its
 //! transaction ends, and a rolled back savepoint takes both back.
 
-use super::Settings;
+use super::{Characteristics, Settings};
 use crate::error::Result;
 use std::sync::Arc;
 
@@ -57,13 +57,8 @@ impl SettingsStack {
                 settings = known;
             }
         }
-        let session = Arc::new(settings.clone());
-        for name in ["transaction_isolation", "transaction_read_only", "transaction_deferrable"] {
-            if let Some(kept) = self.level.current.get(name).and_then(|value| settings.with_fixed(name, &value).ok()) {
-                settings = kept;
-            }
-        }
-        self.level = Level { current: Arc::new(settings), session };
+        let current = Arc::new(settings.in_transaction(self.level.current.transaction()));
+        self.level = Level { current, session: Arc::new(settings) };
     }
     /// Sets until the end of the transaction what the session itself decides.
     pub fn set_fixed_local(&mut self, name: &str, value: &str) -> Result<()> {
@@ -89,7 +84,18 @@ impl SettingsStack {
         self.level.current = current;
         Ok(())
     }
-    /// Marks the start of a transaction, or a savepoint.
+    /// Marks the start of a transaction, of such characteristics.
+    pub fn begin(&mut self, transaction: Characteristics) {
+        self.push();
+        self.level.current = Arc::new(self.level.current.in_transaction(transaction));
+    }
+    /// SET TRANSACTION.
+    pub fn change_transaction(&mut self, change: impl FnOnce(&mut Characteristics)) {
+        let mut transaction = self.level.current.transaction();
+        change(&mut transaction);
+        self.level.current = Arc::new(self.level.current.in_transaction(transaction));
+    }
+    /// Marks a savepoint.
     pub fn push(&mut self) {
         self.saved.push(self.level.clone());
     }

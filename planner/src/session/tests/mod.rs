@@ -3,6 +3,7 @@
 mod consistency;
 mod copy;
 mod foreign_keys;
+mod lifted;
 mod lookups;
 mod notifications;
 mod series;
@@ -68,6 +69,11 @@ impl Client {
     }
     async fn run_string(&mut self, sql: &str, data: &str) -> Result<Vec<Reply>> {
         let mut replies = Vec::new();
+        if let Some((prepared, values)) = self.session.prepare_lifted(sql).await {
+            replies.push(self.run_prepared(&prepared, values, data).await?);
+            self.session.end_implicit().await?;
+            return Ok(replies);
+        }
         for statement in self.session.parse(sql)? {
             let prepared = self.session.prepare(statement, &[]).await?;
             replies.push(self.run_prepared(&prepared, Vec::new(), data).await?);

@@ -1,0 +1,112 @@
+//! [`LeanProjectionExec`]: DataFusion's projection without the metrics that it makes for each expression each time it runs, with a
+//! text of each: for a statement of one row they cost more than the expressions. Must not know what is computed.
+
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{Result, Statistics};
+use datafusion::execution::TaskContext;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions,
+    SendableRecordBatchStream,
+};
+use futures::StreamExt;
+use std::fmt;
+use std::sync::Arc;
+
+/// See the head of the module. Shown as what it stands for.
+#[derive(Debug)]
+pub struct LeanProjectionExec {
+    projection: Arc<ProjectionExec>,
+    expressions: Arc<[Arc<dyn PhysicalExpr>]>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl LeanProjectionExec {
+    fn of(projection: ProjectionExec) -> LeanProjectionExec {
+        let expressions = projection.expr().iter().map(|projected| Arc::clone(&projected.expr)).collect();
+        LeanProjectionExec { projection: Arc::new(projection), expressions, metrics: ExecutionPlanMetricsSet::new() }
+    }
+}
+
+/// A projection without such metrics; any other plan as it is.
+pub fn lean(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    match plan.downcast_ref::<ProjectionExec>() {
+        Some(projection) => Arc::new(LeanProjectionExec::of(projection.clone())),
+        None => plan,
+    }
+}
+
+impl DisplayAs for LeanProjectionExec {
+    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.projection.fmt_as(format, f)
+    }
+}
+
+impl ExecutionPlan for LeanProjectionExec {
+    fn name(&self) -> &str {
+        "ProjectionExec"
+    }
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.projection.properties()
+    }
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        self.projection.children()
+    }
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        self.projection.apply_expressions(f)
+    }
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        options: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(lean(Arc::clone(&self.projection).replace_children(children, options)?))
+    }
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        self.projection.child_stats_requests(partition)
+    }
+    fn statistics_from_inputs(
+        &self,
+        inputs: &[Arc<Statistics>],
+        arguments: &StatisticsArgs,
+    ) -> Result<Arc<Statistics>> {
+        self.projection.statistics_from_inputs(inputs, arguments)
+    }
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let input = match self.projection.children().first() {
+            Some(input) => input.execute(partition, context)?,
+            None => return datafusion::common::internal_err!("a projection of nothing"),
+        };
+        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+        let (schema, expressions) = (self.schema(), Arc::clone(&self.expressions));
+        let output = Arc::clone(&schema);
+        let batches = input.map(move |batch| {
+            let batch = batch?;
+            rows.add(batch.num_rows());
+            let columns =
+                expressions.iter().map(|expression| expression.evaluate(&batch)?.into_array(batch.num_rows()));
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+            Ok(RecordBatch::try_new_with_options(Arc::clone(&output), columns, &options)?)
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
+    }
+}

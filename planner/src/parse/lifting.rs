@@ -1,0 +1,267 @@
+//! [`lift`]: a statement's text with its whole numbers replaced by parameters, so that texts that differ in them alone share one
+//! plan. Must not know plans: whether the other text means the same in its surroundings is for others to say.
+//!
+//! Only numbers are lifted that can be nothing but values: behind a comparison or an assignment, an addition or subtraction, and
+//! in the lists of VALUES. Elsewhere a number may be a position (ORDER BY 1), a part of a type (varchar(5)) or a limit. Texts
+//! with comments, escapes, dollars and the like are left alone.
+
+use std::fmt::Write;
+
+/// More numbers than these are not lifted: such a text hardly comes again.
+const MOST_VALUES: usize = 64;
+/// Longer texts are left alone.
+const MOST_BYTES: usize = 8 << 10;
+
+/// A lifted number, with the type that PostgreSQL gives it (manual, chapter 4.1.2.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lifted {
+    /// `integer`
+    Int4(i32),
+    /// `bigint`
+    Int8(i64),
+}
+
+/// What stands before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// A comparison or assignment.
+    Comparison,
+    /// `+`, `-` or `*` behind a value.
+    Arithmetic,
+    /// A name, a number, a string, a closing parenthesis.
+    Value,
+    /// `(` or `,` in VALUES.
+    List,
+    Other,
+}
+
+/// The text with parameters in place of numbers, and the numbers in order. `None`: nothing is lifted.
+pub fn lift(sql: &str) -> Option<(String, Vec<Lifted>)> {
+    let text = sql.trim().trim_end_matches(';').trim_end();
+    let verb = text.get(..6)?;
+    if text.len() > MOST_BYTES || !["select", "insert", "update", "delete"].iter().any(|w| verb.eq_ignore_ascii_case(w))
+    {
+        return None;
+    }
+    let bytes = text.as_bytes();
+    if bytes.iter().any(|byte| matches!(byte, b'\\' | b'$' | b';' | b'{' | 0))
+        || text.contains("--")
+        || text.contains("/*")
+    {
+        return None;
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    let (mut values, mut before, mut in_values) = (Vec::new(), Before::Other, false);
+    let mut at = 0;
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+    let run = |from: usize, holds: &dyn Fn(u8) -> bool| {
+        from + bytes.iter().skip(from).take_while(|byte| holds(**byte)).count()
+    };
+    while let Some(byte) = bytes.get(at).copied() {
+        let start = at;
+        match byte {
+            b' ' | b'\t' | b'\n' | b'\r' => {
+                at += 1;
+                out.push(char::from(byte));
+                continue;
+            }
+            b'\'' | b'"' => {
+                // A doubled quote inside is the end of one piece and the start of the next.
+                at = run(at + 1, &|inside| inside != byte) + 1;
+                bytes.get(at - 1)?;
+                before = Before::Value;
+            }
+            b'0'..=b'9' => {
+                at = run(at, &|digit| digit.is_ascii_digit());
+                let whole = bytes.get(at).is_none_or(|next| !is_word(*next) && *next != b'.');
+                let is_value = matches!(before, Before::Comparison | Before::Arithmetic | Before::List);
+                let lifted = (whole && is_value).then(|| number(text.get(start..at)?, false)).flatten();
+                before = Before::Value;
+                if let Some(lifted) = lifted {
+                    push(&mut out, &mut values, lifted)?;
+                    continue;
+                }
+                at = run(at, &|rest| is_word(rest) || rest == b'.');
+            }
+            _ if is_word(byte) => {
+                at = run(at, &|rest| is_word(rest) || rest == b'.');
+                let word = text.get(start..at)?;
+                let in_list = before == Before::List;
+                before = Before::Value;
+                if word.eq_ignore_ascii_case("values") {
+                    in_values = true;
+                } else if is_keyword(word) {
+                    before = Before::Other;
+                    in_values &= in_list;
+                }
+            }
+            b'(' | b',' => {
+                at += 1;
+                before = if in_values { Before::List } else { Before::Other };
+            }
+            b')' | b']' => {
+                at += 1;
+                before = Before::Value;
+            }
+            _ if is_operator(byte) => {
+                at = run(at, &is_operator);
+                let behind_value = before == Before::Value;
+                before = match text.get(start..at)? {
+                    "=" | "<" | ">" | "<=" | ">=" | "<>" | "!=" => Before::Comparison,
+                    "-" if matches!(before, Before::Comparison | Before::Arithmetic | Before::List) => {
+                        // A sign belongs to the number, unless something binds the number more tightly.
+                        let end = run(at, &|digit| digit.is_ascii_digit());
+                        let rest = text.get(end..)?;
+                        let alone = rest.is_empty() || rest.starts_with([' ', ',', ')', '\n']);
+                        let tighter = rest.trim_start().starts_with([':', '[', '^', '.']);
+                        match number(text.get(at..end)?, true).filter(|_| alone && !tighter) {
+                            Some(lifted) => {
+                                at = end;
+                                before = Before::Value;
+                                push(&mut out, &mut values, lifted)?;
+                                continue;
+                            }
+                            None => Before::Other,
+                        }
+                    }
+                    "+" | "-" | "*" if behind_value => Before::Arithmetic,
+                    _ => Before::Other,
+                };
+            }
+            _ => {
+                at += 1;
+                before = Before::Other;
+            }
+        }
+        out.push_str(text.get(start..at)?);
+    }
+    (!values.is_empty()).then_some((out, values))
+}
+
+fn push(out: &mut String, values: &mut Vec<Lifted>, lifted: Lifted) -> Option<()> {
+    values.push(lifted);
+    // Apart from what stands beside it.
+    write!(out, "${}", values.len()).ok()?;
+    (values.len() <= MOST_VALUES).then_some(())
+}
+
+/// The number that digits are; `None` for what is no bigint.
+fn number(digits: &str, negative: bool) -> Option<Lifted> {
+    let magnitude: i128 = digits.parse().ok()?;
+    let value = if negative { -magnitude } else { magnitude };
+    match i32::try_from(value) {
+        Ok(value) => Some(Lifted::Int4(value)),
+        Err(_) => i64::try_from(value).ok().map(Lifted::Int8),
+    }
+}
+
+fn is_operator(byte: u8) -> bool {
+    b"+-*/<>=~!@#%^&|`?:".contains(&byte)
+}
+
+/// Words behind which `-` is a sign and after which a list of VALUES is over.
+fn is_keyword(word: &str) -> bool {
+    const KEYWORDS: [&str; 31] = [
+        "all",
+        "and",
+        "any",
+        "between",
+        "by",
+        "case",
+        "conflict",
+        "distinct",
+        "else",
+        "except",
+        "from",
+        "group",
+        "having",
+        "in",
+        "intersect",
+        "like",
+        "limit",
+        "not",
+        "offset",
+        "on",
+        "or",
+        "order",
+        "returning",
+        "select",
+        "set",
+        "then",
+        "union",
+        "using",
+        "when",
+        "where",
+        "with",
+    ];
+    KEYWORDS.iter().any(|keyword| word.eq_ignore_ascii_case(keyword))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn lifted(sql: &str) -> String {
+        match lift(sql) {
+            Some((text, values)) => {
+                let values: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
+                format!("{text} | {}", values.join(" "))
+            }
+            None => "as it is".into(),
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_values_are_lifted() {
+        let cases = [
+            ("SELECT abalance FROM a WHERE aid = 4711;", "SELECT abalance FROM a WHERE aid = $1 | Int4(4711)"),
+            ("UPDATE a SET b = b + -5 WHERE c=7", "UPDATE a SET b = b + $1 WHERE c=$2 | Int4(-5) Int4(7)"),
+            ("UPDATE a SET b = b - 5", "UPDATE a SET b = b - $1 | Int4(5)"),
+            ("INSERT INTO h (t, b) VALUES (1, -2, 'x;1', CURRENT_TIMESTAMP), (3000000000, -2147483648)", "as it is"),
+            (
+                "insert into h values (1, -2, 'it''s 1', now()), (3000000000, -2147483648) on conflict do nothing",
+                "insert into h values ($1, $2, 'it''s 1', now()), ($3, $4) on conflict do nothing | \
+                 Int4(1) Int4(-2) Int8(3000000000) Int4(-2147483648)",
+            ),
+            (
+                "delete from t where a>=1 and \"b = 2\" <> 3",
+                "delete from t where a>=$1 and \"b = 2\" <> $2 | Int4(1) Int4(3)",
+            ),
+        ];
+        for (sql, expected) in cases {
+            assert_eq!(lifted(sql), expected, "{sql}");
+        }
+    }
+
+    #[test]
+    fn all_else_stays() {
+        let untouched = [
+            "SELECT a FROM t ORDER BY 1 LIMIT 10",
+            "SELECT 1, -2 FROM t GROUP BY 1, 2",
+            "SELECT a::varchar(5), b::numeric(10, 2) FROM t",
+            "SELECT a FROM t WHERE b = 1.5",
+            "SELECT a FROM t WHERE b = 1e5",
+            "SELECT a FROM t WHERE b = 99999999999999999999",
+            "SELECT a FROM t WHERE b = -5::text",
+            "SELECT a FROM t WHERE b = -5 ^ 2",
+            "SELECT a FROM t WHERE b =-5",
+            "SELECT a FROM t WHERE b = $1 AND c = 5",
+            "SELECT a FROM t WHERE b = 5 -- five",
+            "SELECT a FROM t WHERE b = E'\\'' AND c = 5",
+            "SELECT a FROM t WHERE b = 5; SELECT 1",
+            "SELECT t1.a2 FROM t1 WHERE a BETWEEN 1 AND 5",
+            "SELECT a FROM t WHERE b IN (1, 2)",
+            "SELECT f(a => 5) FROM t",
+            "EXPLAIN SELECT a FROM t WHERE b = 5",
+            "SELECT 'unfinished = 5",
+            "SET x = 5",
+            "",
+        ];
+        for sql in untouched {
+            assert_eq!(lifted(sql), "as it is", "{sql}");
+        }
+        let many = format!("INSERT INTO t VALUES ({})", vec!["1"; MOST_VALUES + 1].join(", "));
+        assert_eq!(lifted(&many), "as it is");
+    }
+}

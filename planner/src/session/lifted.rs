@@ -1,0 +1,65 @@
+//! [`LiftedStatements`]: statements whose whole numbers were lifted out of their texts, parsed; and texts whose numbers must stay.
+
+use super::dispatch::is_planned;
+use super::statement::Statement;
+use crate::error::SqlError;
+use crate::parse::lifting::Lifted;
+use crate::parse::parse;
+use crate::state;
+use crate::types::{Datum, SqlType};
+use quick_cache::sync::Cache;
+use std::sync::Arc;
+
+/// Texts that are remembered, at most.
+const KEPT: usize = 1024;
+
+/// By text. `None`: its numbers must stay.
+pub struct LiftedStatements(Cache<String, Option<Arc<Statement>>>);
+
+impl Default for LiftedStatements {
+    fn default() -> Self {
+        LiftedStatements(Cache::new(KEPT))
+    }
+}
+
+impl LiftedStatements {
+    /// The statement of a text with parameters.
+    pub fn statement(&self, text: &str) -> Option<Arc<Statement>> {
+        if let Some(known) = self.0.get(text) {
+            return known;
+        }
+        let alone = |mut statements: Vec<Statement>| if statements.len() == 1 { statements.pop() } else { None };
+        let parsed = parse(text).ok().and_then(alone).filter(|statement| is_planned(&statement.kind)).map(Arc::new);
+        self.0.insert(text.to_owned(), parsed.clone());
+        parsed
+    }
+
+    /// The text could not be planned with parameters. Where that may be their fault it is not tried again.
+    pub fn refused(&self, text: &str, error: &SqlError) {
+        let missing = [state::UNDEFINED_TABLE, state::UNDEFINED_COLUMN, state::INSUFFICIENT_PRIVILEGE];
+        if !missing.contains(&error.state()) {
+            self.forbid(text);
+        }
+    }
+
+    /// The numbers of the text must stay.
+    pub fn forbid(&self, text: &str) {
+        self.0.insert(text.to_owned(), None);
+    }
+}
+
+/// The type of a number.
+pub fn type_of(value: Lifted) -> SqlType {
+    match value {
+        Lifted::Int4(_) => SqlType::INT4,
+        Lifted::Int8(_) => SqlType::INT8,
+    }
+}
+
+/// The number as a parameter.
+pub fn datum(value: Lifted) -> Datum {
+    match value {
+        Lifted::Int4(value) => Datum::Int32(Some(value)),
+        Lifted::Int8(value) => Datum::Int64(Some(value)),
+    }
+}

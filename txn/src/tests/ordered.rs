@@ -1,0 +1,118 @@
+//! Commits that are ordered in the log and not yet published: who may have their rows, and who may be told of them.
+
+use super::harness::*;
+use super::row_locks::beside;
+use crate::locks::LockWait;
+use crate::*;
+use futures::FutureExt;
+use std::sync::Arc;
+use std::time::Duration;
+use storage::{Env, Timestamp};
+
+const FOREVER: LockWait = LockWait::For(None);
+
+fn begin(world: &World) -> Arc<Transaction> {
+    let options = TransactionOptions { isolation: Isolation::ReadCommitted, ..TransactionOptions::default() };
+    world.store.begin(options)
+}
+
+async fn locked(transaction: &Transaction, name: &str) -> LockedRow {
+    let rows = [(key(name), LockStrength::NoKeyUpdate)];
+    transaction.lock_rows(&rows, FOREVER).await.unwrap()[0]
+}
+
+async fn newest(transaction: &Transaction, name: &str) -> Option<String> {
+    let value = transaction.get(name.as_bytes(), OwnWrites::Newest).await.unwrap();
+    value.map(|value| String::from_utf8_lossy(&value).into_owned())
+}
+
+/// Commits beside the test.
+async fn committing(
+    world: &World,
+    transaction: &Arc<Transaction>,
+) -> impl Future<Output = Result<Timestamp>> + Unpin + use<> {
+    let other = transaction.clone();
+    let commit = beside(&world.env, async move { other.commit().await }).map(std::result::Result::unwrap);
+    world.env.sleep(Duration::from_millis(1)).await;
+    Box::pin(commit)
+}
+
+#[test]
+fn a_row_changes_hands_before_the_commit_is_published() {
+    on_paths(&[Path::OnePhase], |world| async move {
+        world.set("a", "1").await;
+        world.memory.as_ref().unwrap().hold_publishing();
+        let (one, two) = (begin(&world), begin(&world));
+        assert_eq!(locked(&one, "a").await, LockedRow::Same);
+        one.write(vec![update("a", "2")]).await.unwrap();
+        get(&two, "a").await;
+        let other = two.clone();
+        let waits = beside(&world.env, async move { locked(&other, "a").await });
+        let mut first = committing(&world, &one).await;
+        assert_eq!(waits.await.unwrap(), LockedRow::Changed);
+        assert!((&mut first).now_or_never().is_none(), "it is not published");
+        assert_eq!(newest(&two, "a").await.as_deref(), Some("2"));
+        two.write(vec![update("a", "3")]).await.unwrap();
+        let mut second = committing(&world, &two).await;
+        assert!((&mut second).now_or_never().is_none());
+        assert_eq!(world.value("a").await.as_deref(), Some("1"));
+        world.memory.as_ref().unwrap().publish();
+        assert!(first.await.unwrap() < second.await.unwrap());
+        assert_eq!(world.value("a").await.as_deref(), Some("3"));
+        assert_eq!(world.store.locks().held(), 0);
+    });
+}
+
+#[test]
+fn nobody_is_told_of_what_is_not_published() {
+    on_paths(&[Path::OnePhase], |world| async move {
+        let memory = world.memory.clone().unwrap();
+        world.set("a", "1").await;
+        world.set("b", "1").await;
+        memory.hold_publishing();
+        let (one, two) = (begin(&world), begin(&world));
+        locked(&one, "a").await;
+        one.write(vec![update("a", "2"), update("b", "2")]).await.unwrap();
+        let first = committing(&world, &one).await;
+        assert_eq!(locked(&two, "a").await, LockedRow::Changed);
+        // A statement that tells nobody sees the commit whole, as does a lock.
+        let quiet = two.for_statement(true);
+        assert_eq!(get(&quiet, "b").await.as_deref(), Some("2"));
+        assert!(quiet.settled().now_or_never().is_none());
+        // One that shows what it reads waits, rather than see less than the one before.
+        let shows = two.for_statement(false);
+        let other = shows.clone();
+        let mut reads = beside(&world.env, async move { get(&other, "b").await });
+        world.env.sleep(Duration::from_millis(1)).await;
+        assert!((&mut reads).now_or_never().is_none());
+        memory.publish();
+        assert_eq!(reads.await.unwrap().as_deref(), Some("2"));
+        quiet.settled().await.unwrap();
+        first.await.unwrap();
+        two.rollback().await;
+    });
+}
+
+#[test]
+fn who_has_looked_at_nothing_does_not_wait() {
+    on_paths(&[Path::OnePhase], |world| async move {
+        let memory = world.memory.clone().unwrap();
+        world.set("a", "1").await;
+        memory.hold_publishing();
+        let one = begin(&world);
+        locked(&one, "a").await;
+        one.write(vec![update("a", "2")]).await.unwrap();
+        let first = committing(&world, &one).await;
+        let reader = begin(&world);
+        assert_eq!(get(&reader.for_statement(false), "a").await.as_deref(), Some("1"));
+        assert_eq!(get(&reader.for_statement(true), "a").await.as_deref(), Some("1"));
+        assert_eq!(world.value("a").await.as_deref(), Some("1"));
+        // At snapshot level, too, a row that is locked is looked at as it is.
+        let at_snapshot = world.begin();
+        get(&at_snapshot, "a").await;
+        let rows = [(key("a"), LockStrength::NoKeyUpdate)];
+        assert!(matches!(at_snapshot.lock_rows(&rows, FOREVER).await, Err(TxnError::Conflict(_))));
+        memory.publish();
+        first.await.unwrap();
+    });
+}
