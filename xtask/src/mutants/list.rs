@@ -1,121 +1,9 @@
-//! The planted bugs. Knows the text of the source and nothing else.
+//! Planted bugs. Knows the text of the source and nothing else.
 
 use super::Mutant;
 
-/// Every planted bug.
+/// The bugs that are in no list of their own.
 pub const MUTANTS: &[Mutant] = &[
-    Mutant {
-        name: "write condition off by one",
-        file: "storage/src/committer/admission.rs",
-        original: "TimestampRange::after(condition.none_after)",
-        broken: "TimestampRange::after(condition.none_after.next())",
-        tests: &["-p", "percosql-storage", "--lib", "grouping_and_forgetting"],
-    },
-    Mutant {
-        name: "row condition of a batch not looked at",
-        file: "storage/src/committer/admission.rs",
-        original: "if !self.holds(key, condition)? {",
-        broken: "if !self.holds(key, condition)? && false {",
-        tests: &["-p", "percosql-storage", "--lib", "grouping_and_forgetting"],
-    },
-    Mutant {
-        name: "condition of a row's mutation not looked at",
-        file: "storage/src/committer/admission.rs",
-        original: "if !self.holds(&row.key, condition)? {",
-        broken: "if !self.holds(&row.key, condition)? && false {",
-        tests: &["-p", "percosql-storage", "--lib", "grouping_and_forgetting"],
-    },
-    Mutant {
-        name: "validation blind to earlier requests of the group",
-        file: "storage/src/committer/group.rs",
-        original: "        self.index();\n",
-        broken: "",
-        tests: &["-p", "percosql-storage", "--lib", "grouping_and_forgetting"],
-    },
-    Mutant {
-        name: "floor of recent commits off by one",
-        file: "storage/src/committer/recent.rs",
-        original: "floor| from > floor)",
-        broken: "floor| from >= floor)",
-        tests: &["-p", "percosql-storage", "--lib", "committer::"],
-    },
-    Mutant {
-        name: "floor of recent commits stays when they are dropped",
-        file: "storage/src/committer/recent.rs",
-        original: "*floor = (*floor).max(greatest);",
-        broken: "let _ = (&floor, greatest);",
-        tests: &["-p", "percosql-storage", "--lib", "committer::"],
-    },
-    Mutant {
-        name: "removed cell still counts as a recent commit",
-        file: "storage/src/committer/recent.rs",
-        original: "if entry.removed {",
-        broken: "if entry.removed && false {",
-        tests: &["-p", "percosql-storage", "--lib", "grouping_and_forgetting"],
-    },
-    Mutant {
-        name: "durable commit not synced",
-        file: "storage/src/embedded/committer.rs",
-        original: "let due = due || groups.iter().any(|(settlement, _)| settlement.sync);",
-        broken: "",
-        tests: &["-p", "percosql-storage", "--lib", "embedded::committer"],
-    },
-    Mutant {
-        name: "commit that did not wait never synced",
-        file: "storage/src/embedded/committer.rs",
-        original: "        unsettled.sync_at = Some(sync_at);\n",
-        broken: "",
-        tests: &["-p", "percosql-storage", "--lib", "what_did_not_wait"],
-    },
-    Mutant {
-        name: "failed write acknowledged",
-        file: "storage/src/committer/mod.rs",
-        original: "            settlement.undetermined(&error);\n",
-        broken: "",
-        tests: &["-p", "percosql-storage", "--lib", "nobody_sees_a_write_that_failed"],
-    },
-    Mutant {
-        name: "writes go on after a failed one",
-        file: "storage/src/committer/mod.rs",
-        original: "            self.stop.stop(&error);\n            settlement.undetermined",
-        broken: "            settlement.undetermined",
-        tests: &["-p", "percosql-storage", "--lib", "a_failed_write_stops_all_others"],
-    },
-    Mutant {
-        name: "what needs no sync is seen before what is being synced",
-        file: "storage/src/embedded/committer.rs",
-        original: "if !settlement.sync && unsettled.groups.is_empty() && !unsettled.busy {",
-        broken: "if !settlement.sync {",
-        tests: &["-p", "percosql-storage", "--lib", "embedded::committer"],
-    },
-    Mutant {
-        name: "a sync after a failed one counts",
-        file: "storage/src/embedded/committer.rs",
-        original: "        if due && synced.is_ok() {",
-        broken: "        if due {",
-        tests: &["-p", "percosql-storage", "--lib", "embedded::committer"],
-    },
-    Mutant {
-        name: "who reads what is only ordered lets garbage collection pass",
-        file: "storage/src/committer/snapshots.rs",
-        original: ".map_or(visible, |oldest| visible.min(*oldest))",
-        broken: ".map_or(visible, |oldest| *oldest)",
-        tests: &["-p", "percosql-storage", "--lib", "committer::snapshots"],
-    },
-    Mutant {
-        name: "a row is kept as hot although it changed while it was read",
-        file: "storage/src/embedded/hot_rows.rs",
-        original: "if shard.changes.get(missed.place) == Some(&missed.changes) {",
-        broken: "if true {",
-        tests: &["-p", "percosql-storage", "--lib", "embedded::hot_rows"],
-    },
-    Mutant {
-        name: "hot rows do not hear of commits",
-        file: "storage/src/embedded/log.rs",
-        original: "        self.hot_rows.changed(record.changes);\n",
-        broken: "",
-        tests: &["-p", "percosql-storage", "--lib", "embedded::tests"],
-    },
     Mutant {
         name: "a row that was given up is looked at as published",
         file: "txn/src/transaction.rs",
@@ -136,27 +24,6 @@ pub const MUTANTS: &[Mutant] = &[
         original: "                    shared.row_locks.give_up_rows();\n",
         broken: "",
         tests: &["-p", "percosql-txn", "--lib", "tests::ordered"],
-    },
-    Mutant {
-        name: "snapshot one behind what is published",
-        file: "storage/src/committer/snapshots.rs",
-        original: "self.registered(|state| state.visible)",
-        broken: "self.registered(|state| state.visible.previous())",
-        tests: &["-p", "percosql-storage", "--lib", "testing::memory::tests::honours_the_contract"],
-    },
-    Mutant {
-        name: "newest reader taken for the oldest",
-        file: "storage/src/committer/snapshots.rs",
-        original: "state.readers.keys().next()",
-        broken: "state.readers.keys().next_back()",
-        tests: &["-p", "percosql-storage", "--lib", "testing::memory::tests::honours_the_contract"],
-    },
-    Mutant {
-        name: "one reader's end releases others at its snapshot",
-        file: "storage/src/committer/snapshots.rs",
-        original: "if *count == 0 {",
-        broken: "if *count < usize::MAX {",
-        tests: &["-p", "percosql-storage", "--lib", "testing::memory::tests::honours_the_contract"],
     },
     Mutant {
         name: "lock-only condition dropped",
@@ -611,27 +478,6 @@ pub const MUTANTS: &[Mutant] = &[
         file: "txn/src/scan.rs",
         original: "            reads.note(self.range.clone());",
         broken: "            let _ = (reads, &self.range);",
-        tests: &["-p", "percosql-txn", "--lib", "tests::serializable"],
-    },
-    Mutant {
-        name: "what was read is not validated by the committer",
-        file: "storage/src/committer/admission.rs",
-        original: "Since::Written(key, found) => return Ok(Some(FailedCondition::Read { key, found, locked: false })),",
-        broken: "Since::Written(_, _) => {}",
-        tests: &["-p", "percosql-txn", "--lib", "tests::serializable"],
-    },
-    Mutant {
-        name: "the committer forgets the group under way",
-        file: "storage/src/committer/recent_writes.rs",
-        original: "take_while(|write| write.after >= snapshot)",
-        broken: "take_while(|write| write.after > snapshot)",
-        tests: &["-p", "percosql-txn", "--lib", "tests::serializable"],
-    },
-    Mutant {
-        name: "what nobody noted counts as not written",
-        file: "storage/src/committer/recent_writes.rs",
-        original: "            self.floor = self.floor.max(timestamp);\n            if",
-        broken: "            if",
         tests: &["-p", "percosql-txn", "--lib", "tests::serializable"],
     },
     Mutant {
