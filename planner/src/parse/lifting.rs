@@ -28,8 +28,10 @@ enum Before {
     Comparison,
     /// `+`, `-` or `*` behind a value.
     Arithmetic,
-    /// A name, a number, a string, a closing parenthesis.
+    /// A name, a string, a lifted number, a closing parenthesis.
     Value,
+    /// A number that stays. What is computed of constants alone is a constant, which some places ask for.
+    Number,
     /// `(` or `,` in VALUES.
     List,
     Other,
@@ -76,8 +78,9 @@ pub fn lift(sql: &str) -> Option<(String, Vec<Lifted>)> {
                 let whole = bytes.get(at).is_none_or(|next| !is_word(*next) && *next != b'.');
                 let is_value = matches!(before, Before::Comparison | Before::Arithmetic | Before::List);
                 let lifted = (whole && is_value).then(|| number(text.get(start..at)?, false)).flatten();
-                before = Before::Value;
+                before = Before::Number;
                 if let Some(lifted) = lifted {
+                    before = Before::Value;
                     push(&mut out, &mut values, lifted)?;
                     continue;
                 }
@@ -105,8 +108,9 @@ pub fn lift(sql: &str) -> Option<(String, Vec<Lifted>)> {
             }
             _ if is_operator(byte) => {
                 at = run(at, &is_operator);
-                let behind_value = before == Before::Value;
+                let (behind_value, behind_number) = (before == Before::Value, before == Before::Number);
                 before = match text.get(start..at)? {
+                    _ if behind_number => Before::Other,
                     "=" | "<" | ">" | "<=" | ">=" | "<>" | "!=" => Before::Comparison,
                     "-" if matches!(before, Before::Comparison | Before::Arithmetic | Before::List) => {
                         // A sign belongs to the number, unless something binds the number more tightly.
@@ -253,6 +257,8 @@ mod tests {
             "SELECT t1.a2 FROM t1 WHERE a BETWEEN 1 AND 5",
             "SELECT a FROM t WHERE b IN (1, 2)",
             "SELECT f(a => 5) FROM t",
+            "SELECT * FROM t FULL JOIN u ON 1 = 2",
+            "SELECT 1 + 2 < 3",
             "EXPLAIN SELECT a FROM t WHERE b = 5",
             "SELECT 'unfinished = 5",
             "SET x = 5",
