@@ -16,6 +16,7 @@ pub mod lifting;
 mod like;
 mod limits;
 pub mod names;
+pub mod precision;
 mod query_statement;
 mod query_tokens;
 mod role_statement;
@@ -98,7 +99,7 @@ pub fn parse_type(sql: &str) -> Result<ast::DataType> {
 /// Parses the tokens of one statement.
 fn parse_one(source: &Arc<Source>, tokens: &[TokenWithSpan]) -> Result<Statement> {
     limits::check(source, tokens)?;
-    let mut extras = Extras::default();
+    let mut extras = Extras { reduced: precision::reduced(source, tokens), ..Extras::default() };
     let without = table_clauses::take(source, tokens, &mut extras)?;
     let read = without.as_deref().unwrap_or(tokens);
     let mut cursor = Cursor::new(source, read);

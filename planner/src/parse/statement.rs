@@ -1,6 +1,7 @@
 //! [`Statement`]: one parsed statement.
 
 use super::copy::Copy;
+use super::precision::Reduced;
 pub use super::query_statement::{CreateTableAs, CreateView, DeclareCursor, Explain, FetchDirection};
 use super::role_statement::{AlterDatabase, AlterSettings, DefaultPrivileges, Grant};
 use super::source::Source;
@@ -59,6 +60,8 @@ pub struct Extras {
     /// What ON CONFLICT says of indexes over expressions and of partial ones; in the tree each stands as a column named
     /// by [`CONFLICT_TARGET`] and its number.
     pub conflict_targets: Vec<ConflictTarget>,
+    /// Types of times whose digits were reduced.
+    pub reduced: Vec<Reduced>,
 }
 
 /// Begins the name of a column that stands for one of [`Extras::conflict_targets`].

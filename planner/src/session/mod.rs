@@ -130,7 +130,7 @@ impl Session {
         for (name, value) in &startup.options {
             settings = settings.with(name, value)?;
         }
-        let now = i64::try_from(database.env().now_micros()).unwrap_or(i64::MAX);
+        let now = database.now();
         let backend = Backend {
             pid: startup.backend_pid,
             database: (descriptor.oid, descriptor.name.clone()),
@@ -242,6 +242,11 @@ impl Session {
             .map(|ty| ty.map(|ty| ty.filter(|ty| *ty != SqlType::UNKNOWN)))
             .collect::<Result<Vec<_>>>()?;
         self.refuse_in_failed_block(&statement)?;
+        for reduced in &statement.extras.reduced {
+            let mut warning = Notice::warning(state::INVALID_PARAMETER_VALUE, &reduced.message);
+            warning.fields.position = reduced.position;
+            self.shared.notify(warning);
+        }
         self.prepare_statement(statement, given).await
     }
     /// Whether a portal may be made of a statement, or its rows described, now; `None` is the empty one. Errors: 25P02.
@@ -277,7 +282,7 @@ impl Session {
         done
     }
     fn now(&self) -> i64 {
-        i64::try_from(self.database.env().now_micros()).unwrap_or(i64::MAX)
+        self.database.now()
     }
     /// The server is about to run what was asked, for the first time (0), or again because of a conflict: EXPLAIN ANALYZE
     /// tells it.
@@ -387,7 +392,7 @@ impl Session {
     pub fn catalog(&self) -> Option<Arc<Catalog>> {
         self.block.catalog().or(self.catalog.as_ref()).cloned()
     }
-    /// `now()` of the transaction under way, or of the next one: microseconds since the Unix epoch.
+    /// `now()` of the transaction under way, or of the next one.
     pub fn transaction_time(&self) -> i64 {
         self.block.started()
     }

@@ -133,6 +133,8 @@ impl Analysis<'_> {
             "current_timestamp" | "current_time" | "localtimestamp" | "localtime" => {
                 let [ast::Expr::Value(digits)] = exprs.as_slice() else { return Some(None) };
                 let ty = keyword(name).map(|node| node.ty());
+                // There are six digits at most.
+                let digits = digits.to_string().parse().unwrap_or(6_u32).min(6);
                 Some(ty.map(|ty| Node::Keyword { text: format!("{}({digits})", name.to_uppercase()), ty }))
             }
             "normalize" => Some(match exprs.as_slice() {
