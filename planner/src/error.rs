@@ -196,6 +196,12 @@ impl SqlError {
         self.0.position = Some(position);
         self
     }
+    /// Changes its message.
+    #[must_use]
+    pub fn reworded(mut self, word: impl FnOnce(&str) -> String) -> Self {
+        self.0.message = word(&self.0.message);
+        self
+    }
     /// Says which token the error is about.
     #[must_use]
     pub fn about(mut self, token: impl Into<String>) -> Self {

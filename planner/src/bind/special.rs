@@ -116,6 +116,9 @@ impl Binder<'_> {
         let missing = self.resolver.no_function("pg_catalog.overlaps", &args);
         self.resolver.function("overlaps", args).map_err(|error| match error.state() {
             state::UNDEFINED_FUNCTION => missing,
+            state::AMBIGUOUS_FUNCTION => {
+                error.reworded(|message| message.replacen("overlaps(", "pg_catalog.overlaps(", 1))
+            }
             _ => error,
         })
     }

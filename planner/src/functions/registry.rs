@@ -188,6 +188,10 @@ fn call(resolver: &Resolver<'_>, function: &ScalarFunction, args: Vec<TypedExpr>
     for (at, arg) in args.into_iter().enumerate() {
         let arg = match function.parameter(at) {
             Some(Param::Is(ty)) => resolver.cast(arg, ty, CastContext::Implicit)?,
+            Some(Param::AnyArray) if arg.is_unknown() => {
+                let message = "could not determine polymorphic type because input has type unknown";
+                return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+            }
             _ => resolver.resolve_unknown(arg)?,
         };
         types.push(if arg.ty.is_vector() { arg.ty } else { arg.ty.plain() });
@@ -268,24 +272,7 @@ fn choose<'c>(
             .count()
     });
     if left.len() > 1 {
-        // Unknown arguments: string if any candidate takes one, else a category all agree on, preferred types first.
-        for (at, ty) in types.iter().enumerate() {
-            if *ty != SqlType::UNKNOWN {
-                continue;
-            }
-            let takes = |function: &ScalarFunction, wanted: char| match function.parameter(at) {
-                Some(Param::Is(ty)) => category(ty) == wanted,
-                _ => false,
-            };
-            if left.iter().any(|function| takes(function, 'S')) {
-                left.retain(|function| takes(function, 'S'));
-            }
-            let prefers =
-                |function: &ScalarFunction| matches!(function.parameter(at), Some(Param::Is(ty)) if preferred(ty));
-            if left.iter().any(|function| prefers(function)) {
-                left.retain(|function| prefers(function));
-            }
-        }
+        by_unknowns(&types, &mut left);
     }
     if left.len() > 1 {
         // Unknown arguments are taken to be of the type of the known ones, if these agree.
@@ -313,6 +300,38 @@ fn choose<'c>(
             )
             .hint("Could not choose a best candidate function. You might need to add explicit type casts."))
         }
+    }
+}
+
+/// Keeps the candidates whose parameters agree with what unknown arguments are taken for: of each its category, strings where
+/// any candidate takes one, and a preferred type of it where there is one. Where a category is not agreed on nothing is left out
+/// (manual, 10.3, step 4e).
+fn by_unknowns(types: &[SqlType], left: &mut Vec<&ScalarFunction>) {
+    // The category of pseudo-types.
+    const ANY: char = 'P';
+    let unknown = || types.iter().enumerate().filter(|(_, ty)| **ty == SqlType::UNKNOWN).map(|(at, _)| at);
+    let taken = |function: &ScalarFunction, at: usize| match function.parameter(at) {
+        Some(Param::Is(ty)) => (category(ty), preferred(ty)),
+        _ => (ANY, false),
+    };
+    let mut agreed = Vec::new();
+    for at in unknown() {
+        let all: Vec<(char, bool)> = left.iter().map(|function| taken(function, at)).collect();
+        let string = all.iter().any(|(category, _)| *category == 'S');
+        let wanted = if string { 'S' } else { all.first().map_or(ANY, |(category, _)| *category) };
+        if !string && all.iter().any(|(category, _)| *category != wanted) {
+            return;
+        }
+        agreed.push((at, wanted, all.iter().any(|(category, preferred)| *category == wanted && *preferred)));
+    }
+    let agrees = |function: &&ScalarFunction| {
+        agreed.iter().all(|(at, wanted, only_preferred)| {
+            let (category, preferred) = taken(function, *at);
+            category == *wanted && (preferred || !only_preferred)
+        })
+    };
+    if left.iter().any(|function| agrees(&function)) {
+        left.retain(agrees);
     }
 }
 
