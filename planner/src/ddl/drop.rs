@@ -1,7 +1,8 @@
 //! DROP of tables, indexes and sequences; the rest of DROP is handed on.
 
 use super::dependents::{self, Object};
-use super::{DdlContext, database, drop_type, names, referenced, role, schema, view};
+use super::referenced::{self, Referring};
+use super::{DdlContext, database, drop_type, names, role, schema, view};
 use crate::catalog::{CatalogWriter, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
@@ -202,7 +203,7 @@ async fn defaults_of_owned(
 async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
     let mut changed: BTreeMap<Oid, TableDescriptor> = BTreeMap::new();
     let mut writer = context.writer();
-    let mut gone = Vec::new();
+    let mut referring = Vec::new();
     for name in names {
         let (schema, index_name) = fold_name(name)?;
         let path = context.settings.search_path();
@@ -222,19 +223,13 @@ async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], ca
             return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message)
                 .hint(format!("You can drop constraint {} on table {} instead.", index.name, table.name)));
         }
-        let referring = referenced::to_index(context, &table, index.oid);
-        if !referring.is_empty() {
-            let path = context.settings.search_path();
+        let found = referenced::to_index(context, &table, index.oid);
+        if !found.is_empty() && !cascade {
             let shown = crate::pg_catalog::describe::relation_name(&context.catalog, index.oid, path);
             let shown = format!("index {}", shown.unwrap_or_else(|| index.name.clone()));
-            if !cascade {
-                return Err(referenced::index_held(context, &referring, &shown, &shown));
-            }
-            if referring.iter().any(|(child, _)| child.oid == table.oid) || names.len() > 1 {
-                return Err(SqlError::unsupported("DROP INDEX … CASCADE of several indexes or of a table's own keys"));
-            }
-            gone.extend(referenced::remove(context, &mut writer, &referring).await?);
+            return Err(referenced::index_held(context, &found, &shown, &shown));
         }
+        referring.extend(found);
         context.lock(&table).await?;
         let entry = changed.entry(table.oid).or_insert_with(|| {
             let mut table = TableDescriptor::clone(&table);
@@ -243,6 +238,16 @@ async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], ca
         });
         entry.indexes.retain(|other| other.oid != index.oid);
         writer.drop_storage(index.storage_id)?;
+    }
+    // Tables that lose an index too are written once.
+    let (own, others): (Vec<Referring>, Vec<Referring>) =
+        referring.into_iter().partition(|(child, _)| changed.contains_key(&child.oid));
+    let mut gone = referenced::remove(context, &mut writer, &others).await?;
+    for found in &own {
+        if let Some(table) = changed.get_mut(&found.0.oid) {
+            table.foreign_keys.retain(|key| key.oid != found.1.oid);
+        }
+        gone.push(referenced::shown(context, found));
     }
     if !changed.is_empty() {
         for table in changed.values() {
