@@ -1,9 +1,9 @@
 //! [`ConnectionError`]: what ends a message, or a connection; and errors as the wire carries them.
 
-use bytes::BytesMut;
+use bytes::{BufMut, BytesMut};
 use pgwire::messages::Message;
-use pgwire::messages::response::{ErrorResponse, NoticeResponse};
 use planner::error::Fields;
+use planner::types::encoding::Encoding;
 use planner::{SqlError, state};
 use std::io;
 
@@ -56,14 +56,30 @@ impl Severity {
     }
 }
 
-/// Appends an ErrorResponse.
-pub fn write_error(out: &mut BytesMut, severity: Severity, error: &SqlError) {
-    write_message(out, &ErrorResponse::new(fields(severity.name(), error.fields())));
+/// Appends an ErrorResponse, its text in the client's encoding.
+pub fn write_error(out: &mut BytesMut, severity: Severity, error: &SqlError, encoding: Encoding) {
+    write_fields(out, b'E', &fields(severity.name(), error.fields()), encoding);
 }
 
 /// Appends a NoticeResponse; `severity` is `NOTICE`, `WARNING`, `INFO`, `LOG` or `DEBUG`.
-pub fn write_notice(out: &mut BytesMut, severity: &str, notice: &Fields) {
-    write_message(out, &NoticeResponse::new(fields(severity, notice)));
+pub fn write_notice(out: &mut BytesMut, severity: &str, notice: &Fields, encoding: Encoding) {
+    write_fields(out, b'N', &fields(severity, notice), encoding);
+}
+
+fn write_fields(out: &mut BytesMut, kind: u8, fields: &[(u8, String)], encoding: Encoding) {
+    out.put_u8(kind);
+    let start = out.len();
+    out.put_u32(0);
+    for (code, text) in fields {
+        out.put_u8(*code);
+        out.put_slice(&encoding.encode_message(text));
+        out.put_u8(0);
+    }
+    out.put_u8(0);
+    let length = u32::try_from(out.len() - start).unwrap_or(u32::MAX);
+    if let Some(place) = out.get_mut(start..start + 4) {
+        place.copy_from_slice(&length.to_be_bytes());
+    }
 }
 
 /// Appends a message of the codec. The codec only refuses messages beyond its size limits: those
@@ -118,7 +134,7 @@ mod tests {
     #[test]
     fn a_zero_byte_in_a_message_does_not_break_the_frame() {
         let mut out = BytesMut::new();
-        write_error(&mut out, Severity::Error, &SqlError::new("XX000", "a\0b").detail("why"));
+        write_error(&mut out, Severity::Error, &SqlError::new("XX000", "a\0b").detail("why"), Encoding::Utf8);
         assert_eq!(out[0], b'E');
         let length = u32::from_be_bytes(out[1..5].try_into().unwrap()) as usize;
         assert_eq!(length + 1, out.len());

@@ -32,4 +32,24 @@ copy cw from stdin where a = row_number() over (order by b);
 copy cw from stdin where f > 60003;
 copy cw to stdout where a = 1;
 select * from cw order by a;
+truncate cw;
+create sequence cw_s;
+alter table cw add column n int default nextval('cw_s'), add column i int generated always as identity, add column t text default upper('abc') || 'd';
+copy cw (a) from stdin where c = 7 and n % 2 = 1;
+1
+2
+3
+\.
+copy cw (a, c) from stdin where c > 7 and t = 'ABCd' and i <> 5;
+5	8
+6	7
+7	9
+\.
+copy cw (a, n) from stdin where n is null or i > 100;
+8	\N
+9	1
+\.
+select a, c, n, i, t from cw order by a;
+select last_value from cw_s;
 drop table cw;
+drop sequence cw_s;

@@ -68,8 +68,8 @@ pub use row_function::is_row_function;
 pub use special::field_name;
 pub use system_column::{SYSTEM_COLUMNS, has_system_columns};
 pub use table_expression::{
-    TableExpression, bind_computed, bind_constant, bind_generated, bind_index, bind_stored, bind_table_expression,
-    canonical_text, cast_to, is_immutable,
+    TableExpression, bind_computed, bind_constant, bind_default, bind_generated, bind_index, bind_stored,
+    bind_table_expression, canonical_text, cast_to, is_immutable,
 };
 pub use target::invokes;
 pub use type_name::{catalog_type, sql_type};
@@ -96,7 +96,7 @@ pub struct BindContext<'a> {
     pub slots: &'a Arc<Slots>,
     /// Parameter types that the client gave; None or missing ones are inferred.
     pub parameters: &'a [Option<SqlType>],
-    /// Start of the transaction, microseconds since the Unix epoch: the meaning of `'now'` as a constant.
+    /// Start of the transaction: the meaning of `'now'` as a constant.
     pub now: i64,
     /// The source of a table: live columns by name, then the row key.
     pub table_source: &'a dyn Fn(Arc<TableDescriptor>) -> Arc<dyn TableSource>,

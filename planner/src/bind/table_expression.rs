@@ -171,6 +171,11 @@ pub fn cast_to(typed: TableExpression, ty: SqlType, context: &BindContext<'_>) -
     standalone(context, &source, |binder| Ok(binder.resolver.cast(typed, ty, CastContext::Assignment)?.expr))
 }
 
+/// What a column of a table gets when nothing is said of it.
+pub fn bind_default(table: &TableDescriptor, column: &ColumnDescriptor, context: &BindContext<'_>) -> Result<Expr> {
+    standalone(context, &Source::new(""), |binder| binder.default_of(table, column))
+}
+
 /// Whether an expression gives the same for the same row always: nothing in it depends on time, settings or chance.
 pub fn is_immutable(expr: &Expr) -> bool {
     let mut immutable = true;

@@ -159,6 +159,10 @@ pub fn catalog_type(name: &DataType, catalog: &Catalog, search_path: &[String], 
     }
 }
 
+/// Names that types have in the catalog, of which there are arrays.
+const CATALOG_NAMES: &str = "bool int2 int4 int8 float4 float8 numeric text varchar bpchar name char bytea date timestamp timestamptz \
+                             time timetz interval uuid json jsonb jsonpath oid regclass regtype regproc xid tid";
+
 /// Types that sqlparser has no word for.
 fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Result<SqlType> {
     if schema.as_deref().is_some_and(|schema| schema != "pg_catalog") {
@@ -221,6 +225,12 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
         | "int8range" | "numrange" | "tsrange" | "tstzrange" | "daterange" | "pg_node_tree" | "anyarray"
         | "anyelement" | "cstring" => {
             return Err(SqlError::unsupported(format!("the type {name}")));
+        }
+        // The name in the catalog of the type of its arrays.
+        name if name.strip_prefix('_').is_some_and(|base| CATALOG_NAMES.split(' ').any(|known| known == base)) => {
+            let element = name.get(1..).unwrap_or_default().to_string();
+            let element = named(&(schema.clone(), element), &[]).map_err(|_| unknown(schema.as_deref(), name))?;
+            element.array_of()
         }
         _ => return Err(unknown(schema.as_deref(), name)),
     };

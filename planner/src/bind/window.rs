@@ -56,6 +56,10 @@ impl Binder<'_> {
             }
             None => None,
         };
+        if name == "count" && arguments.values.is_empty() && !arguments.star {
+            let message = "count(*) must be used to call a parameterless aggregate function";
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+        }
         if arguments.star && name != "count" {
             let message = format!("function {name}() does not exist");
             return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));

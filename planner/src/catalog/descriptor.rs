@@ -510,7 +510,7 @@ pub struct RoleDescriptor {
     /// CONNECTION LIMIT; none for any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_limit: Option<u32>,
-    /// VALID UNTIL, of its password: microseconds since the Unix epoch.
+    /// VALID UNTIL, of its password, as a datum of timestamptz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<i64>,
     /// ALTER ROLE … SET, by database; 0 for every one.

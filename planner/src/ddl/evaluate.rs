@@ -12,6 +12,7 @@ use crate::functions::TypedExpr;
 use crate::parse::parse_expression;
 use crate::plan::slotting::fill_expression;
 use crate::types::SqlType;
+use crate::types::datetime::of_unix;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
@@ -25,7 +26,7 @@ use std::sync::Arc;
 /// Slots filled for this DDL statement.
 fn slots(context: &DdlContext, catalog: &Arc<Catalog>) -> Arc<Slots> {
     let slots = Slots::new();
-    let now = i64::try_from(context.store.env().now_micros()).unwrap_or(i64::MAX);
+    let now = of_unix(context.store.env().now_micros());
     slots.fill(Arc::new(StatementContext {
         parameters: Vec::new(),
         transaction: Arc::clone(&context.transaction),
@@ -58,7 +59,7 @@ pub(super) fn bound_in_place<T>(
     slots: &Arc<Slots>,
     bind: impl FnOnce(&BindContext<'_>) -> Result<T>,
 ) -> Result<T> {
-    let now = i64::try_from(context.store.env().now_micros()).unwrap_or(i64::MAX);
+    let now = of_unix(context.store.env().now_micros());
     with_binding(catalog, &context.settings, slots, now, bind)
 }
 

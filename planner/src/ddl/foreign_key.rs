@@ -305,8 +305,7 @@ impl Making<'_> {
         context.transaction.advance_command();
         let database = context.catalog.database().oid;
         let catalog = context.store.snapshot(&context.transaction, database).await?;
-        let now = context.session.database()?.env().now_micros();
-        let now = i64::try_from(now).unwrap_or(i64::MAX);
+        let now = context.session.database()?.now();
         let statement = Arc::new(StatementContext {
             parameters: Vec::new(),
             transaction: context.transaction.clone(),

@@ -5,6 +5,7 @@ use crate::catalog::acl::Acl;
 use crate::catalog::{Membership, RoleDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
+use crate::types::datetime::of_unix;
 use crate::types::text::{InputContext, input};
 use crate::types::{Datum, SqlType};
 use sqlparser::ast::{
@@ -33,7 +34,7 @@ impl DdlContext {
         let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) = expr else {
             return Err(SqlError::syntax(format!("syntax error at or near \"{expr}\"")));
         };
-        let now = i64::try_from(self.store.env().now_micros()).unwrap_or(i64::MAX);
+        let now = of_unix(self.store.env().now_micros());
         match input(SqlType::TIMESTAMPTZ, text, &InputContext::new(&self.settings, &self.catalog, now))? {
             Datum::TimestampMicrosecond(micros, _) => Ok(micros),
             _ => Err(SqlError::internal("a moment that is none")),

@@ -29,9 +29,9 @@ pub struct StatementContext {
     pub settings: Arc<Settings>,
     /// What outlives statements: user, database, sequences' last values, notices.
     pub session: Arc<SessionShared>,
-    /// `now()`: start of the transaction, microseconds since the Unix epoch.
+    /// `now()`: start of the transaction.
     pub transaction_time: i64,
-    /// `statement_timestamp()`, microseconds since the Unix epoch.
+    /// `statement_timestamp()`.
     pub statement_time: i64,
     /// What the parts of a statement with data-modifying WITH leave for each other.
     pub held: HeldRows,

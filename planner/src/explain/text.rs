@@ -2,6 +2,7 @@
 
 use crate::types::array::ArrayValue;
 use crate::types::array::literal::{write_bounds, write_element, write_nested};
+use crate::types::datetime::{DateFormat, TimeZone, write_date, write_timestamp, write_timestamptz};
 use crate::types::numeric::Numeric;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_expr::PhysicalExpr;
@@ -54,10 +55,23 @@ pub fn literal(value: &ScalarValue) -> Option<String> {
     match value {
         ScalarValue::Binary(Some(bytes)) => Numeric::from_bytes(bytes).ok().map(|number| number.to_string()),
         ScalarValue::Utf8(Some(text)) => Some(format!("'{}'", text.replace('\'', "''"))),
-        ScalarValue::Date32(Some(_)) => Some(format!("'{value}'::date")),
+        ScalarValue::Date32(Some(date)) => moment("date", |out| write_date(*date, DateFormat::ISO, out)),
+        ScalarValue::TimestampMicrosecond(Some(local), None) => {
+            moment("timestamp", |out| write_timestamp(*local, DateFormat::ISO, out))
+        }
+        ScalarValue::TimestampMicrosecond(Some(utc), Some(_)) => {
+            moment("timestamptz", |out| write_timestamptz(*utc, TimeZone::UTC, DateFormat::ISO, out))
+        }
         ScalarValue::Struct(_) => array(value).ok(),
         _ => None,
     }
+}
+
+/// A constant of a type of moments.
+fn moment(ty: &str, write: impl FnOnce(&mut Vec<u8>)) -> Option<String> {
+    let mut text = Vec::new();
+    write(&mut text);
+    Some(format!("'{}'::{ty}", String::from_utf8(text).ok()?))
 }
 
 /// An array as SQL writes it.

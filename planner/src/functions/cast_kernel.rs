@@ -249,11 +249,11 @@ fn zoned(from: SqlType, to: SqlType) -> Kernel {
         match (from.base, to.base) {
             (BaseType::Date, _) => map::<Date, Timestamptz, _>(call, |date| {
                 let local = datetime::date_to_timestamp(date)?;
-                Ok(datetime::to_utc(local, zone))
+                datetime::checked_timestamp(datetime::to_utc(local, zone))
             }),
-            (BaseType::Timestamp, _) => {
-                map::<Timestamp, Timestamptz, _>(call, |local| Ok(datetime::to_utc(local, zone)))
-            }
+            (BaseType::Timestamp, _) => map::<Timestamp, Timestamptz, _>(call, |local| {
+                datetime::checked_timestamp(datetime::to_utc(local, zone))
+            }),
             (BaseType::Time, _) => {
                 let now = call.context()?.transaction_time;
                 let offset = datetime::offset_at_utc(zone, now) as i32;
@@ -271,7 +271,9 @@ fn zoned(from: SqlType, to: SqlType) -> Kernel {
             (_, BaseType::Date) => {
                 map::<Timestamptz, Date, _>(call, |utc| Ok(datetime::timestamp_to_date(datetime::to_local(utc, zone))))
             }
-            _ => map::<Timestamptz, Timestamp, _>(call, |utc| Ok(datetime::to_local(utc, zone))),
+            _ => {
+                map::<Timestamptz, Timestamp, _>(call, |utc| datetime::checked_timestamp(datetime::to_local(utc, zone)))
+            }
         }
     })
 }

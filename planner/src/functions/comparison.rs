@@ -6,6 +6,7 @@ use super::array::key::{one_form, one_form_f32};
 use super::cast::cast_exists;
 use super::kernel::{KernelFunction, Stability};
 use super::operator::no_operator;
+use super::time::compared;
 use super::typed::{Bytea, Float4, Float8, NumericBytes, Text, unary};
 use super::{CastContext, Resolver, TypedExpr};
 use crate::error::Result;
@@ -228,6 +229,9 @@ pub(super) fn balance(
     let bring = |expr: TypedExpr| -> Result<TypedExpr> {
         if expr.ty.base == ty.base || matches!(ty.base, BaseType::Record(_)) {
             return Ok(expr);
+        }
+        if compared::applies(expr.ty, ty) {
+            return compared::compared(resolver, expr, ty);
         }
         let context = if cast_exists(expr.ty, ty, implicit) { implicit } else { CastContext::Explicit };
         resolver.cast(expr, ty, context)

@@ -24,7 +24,7 @@ pub struct Resolver<'a> {
     pub settings: &'a Settings,
     /// The catalog while binding: constants of regclass are looked up in it.
     pub catalog: &'a Arc<Catalog>,
-    /// Start of the transaction, microseconds since the Unix epoch: `'now'::timestamptz`, `'today'::date`.
+    /// Start of the transaction: `'now'::timestamptz`, `'today'::date`.
     pub now: i64,
 }
 

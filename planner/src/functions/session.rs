@@ -9,7 +9,7 @@ use crate::execution::StatementContext;
 use crate::session::Notice;
 use crate::session::activity::Backend;
 use crate::session::exported;
-use crate::types::datetime::{timestamp_to_date, to_local};
+use crate::types::datetime::{timestamp_to_date, to_local, wall_clock};
 use crate::types::place::{xid8_number, xid8_value};
 use crate::types::value::ValueRef;
 use crate::types::{BaseType, SqlType};
@@ -284,7 +284,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             &[],
             SqlType::TIMESTAMPTZ,
             volatile,
-            Arc::new(|call: &Call<'_>| fill::<Timestamptz>(call, || Ok(Some(chrono::Utc::now().timestamp_micros())))),
+            Arc::new(|call: &Call<'_>| fill::<Timestamptz>(call, || Ok(Some(wall_clock())))),
         ),
         ScalarFunction::new(
             "statement_timestamp",
@@ -314,7 +314,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     }));
     all.push(sleeping("pg_sleep_until", SqlType::TIMESTAMPTZ, |call, row| {
         let until = call.column::<Timestamptz>(0)?.get(row)?;
-        Ok(until.map(|until| until.saturating_sub(chrono::Utc::now().timestamp_micros()) as f64 / 1e6))
+        Ok(until.map(|until| until.saturating_sub(wall_clock()) as f64 / 1e6))
     }));
     all.push(ScalarFunction::new(
         "current_date",

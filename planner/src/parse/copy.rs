@@ -4,6 +4,7 @@ use super::cursor::{Cursor, is_word};
 use super::source::Source;
 use super::statement::{Statement, StatementKind};
 use crate::error::{Result, SqlError, state};
+use crate::types::encoding::{Encoding, canonical};
 use sqlparser::ast::{self, ObjectName};
 use sqlparser::tokenizer::Token;
 use std::sync::Arc;
@@ -95,6 +96,8 @@ pub struct CopyOptions {
     pub force_not_null: CopyColumns,
     /// FORCE_NULL.
     pub force_null: CopyColumns,
+    /// ENCODING; the client's where it is not said.
+    pub encoding: Option<Encoding>,
 }
 
 #[derive(Default)]
@@ -109,6 +112,7 @@ struct Given {
     force_quote: Option<CopyColumns>,
     force_not_null: Option<CopyColumns>,
     force_null: Option<CopyColumns>,
+    encoding: Option<Encoding>,
 }
 
 /// Parses COPY; None when it is something else.
@@ -252,7 +256,7 @@ fn option(cursor: &mut Cursor<'_>, given: &mut Given) -> Result<()> {
         "force_quote" => once(&mut given.force_quote, columns(cursor)?),
         "force_not_null" => once(&mut given.force_not_null, columns(cursor)?),
         "force_null" => once(&mut given.force_null, columns(cursor)?),
-        "encoding" => encoding(&text(cursor)?),
+        "encoding" => once(&mut given.encoding, encoding(&text(cursor)?)?),
         "on_error" | "log_verbosity" | "reject_limit" | "default" => {
             Err(SqlError::unsupported(format!("the COPY option {}", name.to_uppercase())))
         }
@@ -288,7 +292,7 @@ fn old_option(cursor: &mut Cursor<'_>, given: &mut Given) -> Result<()> {
     } else if cursor.words(&["force", "null"]) {
         once(&mut given.force_null, bare_columns(cursor)?)?;
     } else if cursor.word("encoding") {
-        encoding(&text(cursor)?)?;
+        once(&mut given.encoding, encoding(&text(cursor)?)?)?;
     } else {
         return Err(cursor.error());
     }
@@ -306,11 +310,14 @@ fn bare_columns(cursor: &mut Cursor<'_>) -> Result<CopyColumns> {
     Ok(CopyColumns::Some(names))
 }
 
-fn encoding(name: &str) -> Result<()> {
-    match name.to_ascii_lowercase().replace(['-', '_'], "").as_str() {
-        "utf8" | "unicode" => Ok(()),
-        _ => Err(SqlError::unsupported(format!("the encoding \"{name}\""))),
-    }
+fn encoding(name: &str) -> Result<Encoding> {
+    Encoding::named(name).ok_or_else(|| match canonical(name) {
+        Some(known) => SqlError::unsupported(format!("the encoding \"{known}\"")),
+        None => {
+            let message = "argument to option \"encoding\" must be a valid encoding name";
+            SqlError::new(state::INVALID_PARAMETER_VALUE, message)
+        }
+    })
 }
 
 fn one_byte(text: &str, what: &str) -> Result<u8> {
@@ -401,5 +408,6 @@ fn finish(given: Given, from: bool) -> Result<CopyOptions> {
         force_quote: given.force_quote.unwrap_or_else(none),
         force_not_null: given.force_not_null.unwrap_or_else(none),
         force_null: given.force_null.unwrap_or_else(none),
+        encoding: given.encoding,
     })
 }

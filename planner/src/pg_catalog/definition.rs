@@ -254,7 +254,7 @@ pub(super) mod value {
     pub fn text(value: impl AsRef<str>) -> Datum {
         Datum::from(value.as_ref())
     }
-    /// A moment, microseconds since the Unix epoch, or NULL.
+    /// A moment, or NULL.
     pub fn moment(value: Option<i64>) -> Datum {
         Datum::TimestampMicrosecond(value, Some("+00:00".into()))
     }

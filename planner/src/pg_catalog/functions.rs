@@ -17,6 +17,7 @@ use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::functions::{Call, Kernel, Param, ResultType, ScalarFunction, Stability};
+use crate::types::encoding;
 use crate::types::{BaseType, Datum, Oid, SqlType};
 use datafusion::arrow::array::{ArrayRef, new_empty_array, new_null_array};
 use datafusion::scalar::ScalarValue;
@@ -435,19 +436,12 @@ fn facts() -> Vec<ScalarFunction> {
             Ok(own.map(|own| Datum::Utf8(Some(own.doing().query.to_string()))))
         }),
         function("pg_encoding_to_char", &[SqlType::INT4], SqlType::NAME, |_, arguments| {
-            some_text(match arguments.integer(0) {
-                Some(0) => "SQL_ASCII",
-                Some(6) => "UTF8",
-                _ => "",
-            })
+            let number = arguments.integer(0).and_then(|number| i32::try_from(number).ok());
+            some_text(number.and_then(encoding::name_of).unwrap_or_default())
         }),
         function("pg_char_to_encoding", &[SqlType::NAME], SqlType::INT4, |_, arguments| {
-            let name = arguments.text(0).unwrap_or_default().to_ascii_lowercase().replace(['-', '_'], "");
-            Ok(Some(Datum::Int32(Some(match name.as_str() {
-                "utf8" | "unicode" => describe::UTF8,
-                "sqlascii" => 0,
-                _ => -1,
-            }))))
+            let name = arguments.text(0).unwrap_or_default();
+            Ok(Some(Datum::Int32(Some(encoding::number_of(name).unwrap_or(-1)))))
         }),
         function("getdatabaseencoding", &[], SqlType::NAME, |_, _| some_text("UTF8")),
         function("pg_is_other_temp_schema", &[oid], boolean, |_, _| some_bool(false)),

@@ -51,12 +51,12 @@ fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, 
     Box::pin(async move {
         let Ok(database) = context.session.database() else { return Ok(()) };
         let seen = database.transactions().seen_locks().await?;
-        let wall = database.env().now_micros();
+        let now = database.now();
         for wait in seen.ended {
             let Some(what) = What::of(context, &wait.tag) else { continue };
             let (relation, key) = named(context, &what, &wait.tag).await?;
-            let ago = u64::try_from(seen.now.saturating_sub(wait.since).as_micros()).unwrap_or(u64::MAX);
-            let at = i64::try_from(wall.saturating_sub(ago)).unwrap_or(i64::MAX);
+            let ago = i64::try_from(seen.now.saturating_sub(wait.since).as_micros()).unwrap_or(0);
+            let at = now.saturating_sub(ago);
             let outcome = match wait.end {
                 WaitEnd::Granted => "granted",
                 WaitEnd::TimedOut => "lock_timeout",

@@ -76,11 +76,11 @@ fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, 
                 row(context, rows, &what, what.mode(number), lock.label, None)?;
             }
         }
-        let wall = database.env().now_micros();
+        let now = database.now();
         for wait in seen.waiting {
             let Some(what) = What::of(context, &wait.tag) else { continue };
-            let waited = u64::try_from(seen.now.saturating_sub(wait.since).as_micros()).unwrap_or(0);
-            let since = i64::try_from(wall.saturating_sub(waited)).ok();
+            let waited = i64::try_from(seen.now.saturating_sub(wait.since).as_micros()).unwrap_or(0);
+            let since = Some(now.saturating_sub(waited));
             row(context, rows, &what, what.mode(LockMode::number(wait.mode)), wait.label, since)?;
         }
         Ok(())

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 use crate::types::datetime::abbreviation::{ABBREVIATIONS, Abbreviation};
-use crate::types::datetime::{TimeZone, offset_at_utc};
+use crate::types::datetime::{TimeZone, chrono_moment, offset_at_utc};
 use crate::types::interval::Interval;
 use chrono::TimeZone as _;
 use chrono_tz::{OffsetComponents, TZ_VARIANTS, Tz};
@@ -31,10 +31,9 @@ fn span(seconds: i64) -> Datum {
     Datum::Binary(Some(Interval::new(0, 0, seconds * 1_000_000).to_bytes()))
 }
 
-/// Whether a zone has summer time at a moment, microseconds since the Unix epoch.
-fn is_summer(zone: Tz, micros: i64) -> bool {
-    let moment = chrono::DateTime::from_timestamp_micros(micros).unwrap_or_default().naive_utc();
-    !zone.offset_from_utc_datetime(&moment).dst_offset().is_zero()
+/// Whether a zone has summer time at a moment of UTC.
+fn is_summer(zone: Tz, utc: i64) -> bool {
+    !zone.offset_from_utc_datetime(&chrono_moment(utc)).dst_offset().is_zero()
 }
 
 fn names(context: &StatementContext, rows: &mut Rows) -> Result<()> {

@@ -20,7 +20,7 @@ pub struct Backend {
     pub user: (Oid, String),
     /// Where it comes from.
     pub client: Option<SocketAddr>,
-    /// When it began, in microseconds since the Unix epoch.
+    /// When it began.
     pub started: i64,
     /// Stops its statement.
     pub cancel: CancelToken,
@@ -28,7 +28,7 @@ pub struct Backend {
     pub terminate: CancelToken,
 }
 
-/// What a session does. Times are microseconds since the Unix epoch.
+/// What a session does. Times are moments as datums have them.
 #[derive(Clone, Debug, Default)]
 pub struct Doing {
     /// `active`, `idle` and so on.

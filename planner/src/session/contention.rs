@@ -15,7 +15,7 @@ const MOST: usize = 1000;
 /// A transaction that was refused.
 #[derive(Clone, Debug)]
 pub struct RefusedTransaction {
-    /// When, in microseconds since the Unix epoch.
+    /// When, as a datum of timestamptz.
     pub at: i64,
     /// In which database.
     pub database: Oid,

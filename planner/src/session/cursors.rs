@@ -31,7 +31,7 @@ pub struct Cursor {
     pub hold: bool,
     /// SCROLL (true), NO SCROLL (false), or neither.
     pub scroll: Option<bool>,
-    /// When it was declared, microseconds since the Unix epoch.
+    /// When it was declared.
     pub created: i64,
     /// What its rows are.
     pub columns: Arc<[OutputColumn]>,

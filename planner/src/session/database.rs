@@ -11,6 +11,7 @@ use crate::catalog::{CatalogStore, NodeOptions, RoleDescriptor};
 use crate::error::{Result, SqlError};
 use crate::execution::dml::DmlPlanner;
 use crate::plan::{Engine, EngineOptions};
+use crate::types::datetime::of_unix;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use storage::env::EnvRef;
@@ -87,7 +88,7 @@ impl Database {
             activities,
             channels: Channels::default(),
             contention: Contention::default(),
-            started: i64::try_from(env.now_micros()).unwrap_or(i64::MAX),
+            started: of_unix(env.now_micros()),
             env,
             binary: OnceLock::new(),
             isolation: OnceLock::new(),
@@ -107,7 +108,7 @@ impl Database {
     /// How `user` logs in; `None` when there is no such role.
     pub async fn authentication(&self, user: &str) -> Result<Option<RoleLogin>> {
         let role = self.roles().await?.into_iter().find(|role| role.name == user);
-        let now = i64::try_from(self.env().now_micros()).unwrap_or(i64::MAX);
+        let now = self.now();
         let expired = |role: &RoleDescriptor| role.valid_until.is_some_and(|until| until < now);
         Ok(role.map(|role| RoleLogin { expired: expired(&role), verifier: role.password, login: role.login }))
     }
@@ -147,7 +148,11 @@ impl Database {
     pub fn activities(&self) -> &Arc<Activities> {
         &self.activities
     }
-    /// When it was opened, in microseconds since the Unix epoch.
+    /// The moment that the clock shows.
+    pub fn now(&self) -> i64 {
+        of_unix(self.env.now_micros())
+    }
+    /// When it was opened.
     pub fn started(&self) -> i64 {
         self.started
     }

@@ -236,7 +236,6 @@ impl Session {
     async fn begin_statement_of(&mut self, parameters: Vec<Datum>, quiet: bool) -> Result<Arc<StatementContext>> {
         let part = self.block.statement_of(true, quiet).await?;
         self.catalog = Some(part.catalog.clone());
-        let now = self.database.env().now_micros();
         Ok(Arc::new(StatementContext {
             parameters,
             transaction: part.transaction,
@@ -245,7 +244,7 @@ impl Session {
             settings: self.shared.settings(),
             session: self.shared.clone(),
             transaction_time: part.started,
-            statement_time: i64::try_from(now).unwrap_or(i64::MAX),
+            statement_time: self.database.now(),
             held: Default::default(),
         }))
     }

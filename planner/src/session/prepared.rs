@@ -26,7 +26,7 @@ pub struct Prepared {
 pub struct Shown {
     /// What the client sent.
     pub text: String,
-    /// When, microseconds since the Unix epoch.
+    /// When.
     pub created: i64,
     /// Types of its parameters.
     pub parameters: Vec<SqlType>,

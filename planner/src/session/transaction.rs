@@ -154,7 +154,7 @@ impl TransactionBlock {
         self.open.as_ref().map_or_else(|| self.now(), |open| open.started)
     }
     fn now(&self) -> i64 {
-        i64::try_from(self.database.env().now_micros()).unwrap_or(i64::MAX)
+        self.database.now()
     }
     /// The catalog as last read by the transaction under way.
     pub fn catalog(&self) -> Option<&Arc<Catalog>> {

@@ -186,6 +186,8 @@ impl Session {
                 known => known?,
             }));
         }
+        // A type that is not said is found as for parameters without any.
+        let given = given.into_iter().map(|ty| ty.filter(|ty| *ty != SqlType::UNKNOWN)).collect();
         let prepared = self.prepare_statement(Arc::new(statement.clone()), given).await?;
         self.show_prepared(name, text, &prepared, true);
         self.statements.insert(name.to_string(), prepared);

@@ -11,8 +11,8 @@
 //! | numeric | Binary: the bytes of `numeric::Numeric`, ordered by value, then by scale |
 //! | text, varchar(n), char(n), name, "char", unknown | Utf8 |
 //! | bytea | LargeBinary |
-//! | date | Date32 (days since 1970-01-01; i32::MIN and MAX are -infinity and infinity) |
-//! | timestamp | Timestamp(Microsecond, None); i64::MIN and MAX are -infinity and infinity |
+//! | date | Date32, but days since 2000-01-01; i32::MIN and MAX are -infinity and infinity |
+//! | timestamp | Timestamp(Microsecond, None), but since 2000-01-01; i64::MIN and MAX are -infinity and infinity |
 //! | timestamptz | Timestamp(Microsecond, "+00:00") |
 //! | time | Int64: microseconds since midnight |
 //! | timetz | Binary: the bytes of `time::TimeTz`, in order |
@@ -30,6 +30,7 @@
 
 pub mod array;
 pub mod datetime;
+pub mod encoding;
 pub mod enumeration;
 pub mod interval;
 pub mod json;

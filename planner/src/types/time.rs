@@ -67,7 +67,7 @@ pub fn make_time(hour: i32, minute: i32, seconds: f64) -> Result<i64> {
     let micros = fields
         .then(|| (i64::from(hour) * 60 + i64::from(minute)) * 60 * SECOND + (seconds * 1e6).round_ties_even() as i64);
     micros.filter(|micros| *micros <= DAY).ok_or_else(|| {
-        let seconds = if seconds.fract() == 0.0 { format!("{seconds:02}") } else { format!("{seconds:0>5}") };
+        let seconds = format!("{seconds:02}");
         SqlError::new(
             state::DATETIME_FIELD_OVERFLOW,
             format!("time field value out of range: {hour}:{minute:02}:{seconds}"),

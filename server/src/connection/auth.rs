@@ -11,6 +11,7 @@ use bytes::Bytes;
 use pgwire::api::auth::sasl::scram::{ScramSecret, ScramServerAuth};
 use pgwire::messages::startup::Authentication;
 use planner::session::Database;
+use planner::types::encoding::Encoding;
 use planner::{SqlError, state};
 use std::net::IpAddr;
 
@@ -87,7 +88,7 @@ async fn response(stream: &mut Stream, input: &mut Input) -> Result<Bytes> {
         None => return Err(ConnectionError::Io(std::io::ErrorKind::UnexpectedEof.into())),
     };
     let kind = frame.kind;
-    match Message::decode(frame) {
+    match Message::decode(frame, Encoding::Utf8) {
         Ok(Message::Password(body)) => Ok(body),
         _ => {
             Err(ConnectionError::Fatal(protocol_violation(format!("expected SASL response, got message type {kind}"))))

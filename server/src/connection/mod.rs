@@ -18,6 +18,7 @@ use bytes::Bytes;
 use cancel::Backend;
 use pgwire::messages::startup::{BackendKeyData, NegotiateProtocolVersion, SecretKey};
 use planner::session::{CancelToken, Deallocated, Session, Startup, TransactionStatus};
+use planner::types::encoding::Encoding;
 use planner::{SqlError, state};
 use reading::Input;
 use startup::{NEWEST_PROTOCOL, StartupPacket};
@@ -165,6 +166,7 @@ async fn admit(
         cancel: backend.cancel.clone(),
     };
     let mut session = Session::start(Arc::clone(&shared.database), startup).await.map_err(ConnectionError::Fatal)?;
+    out.set_encoding(session.settings().client_encoding());
     for (name, value) in session.take_parameter_changes() {
         out.parameter_status(&name, &value);
     }
@@ -245,13 +247,13 @@ impl Connection {
         let kind = frame.kind;
         match kind {
             b'X' => return Ok(false),
-            b'S' => match Message::decode(frame) {
+            b'S' => match Message::decode(frame, self.encoding()) {
                 Ok(_) => self.sync().await?,
                 Err(error) => return Err(ConnectionError::Fatal(error)),
             },
             // After an error everything up to Sync is skipped, whatever it is.
             _ if self.batch.is_skipping() => {}
-            b'Q' => match Message::decode(frame) {
+            b'Q' => match Message::decode(frame, self.encoding()) {
                 Ok(Message::Query { sql }) => self.simple_query(&sql).await?,
                 Ok(_) => {}
                 Err(error) => self.simple_error(error).await?,
@@ -292,8 +294,15 @@ impl Connection {
         Ok(())
     }
 
+    /// client_encoding.
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.session.settings().client_encoding()
+    }
+
     /// Notices of the statement that has just run.
     pub(crate) fn send_notices(&mut self) {
+        // What comes from here on is in the encoding that the statement may have set.
+        self.out.set_encoding(self.encoding());
         for notice in self.session.take_notices() {
             self.out.notice(&notice);
         }
@@ -331,6 +340,7 @@ impl Connection {
         // Open row streams hold the transaction: they go first.
         self.portals.clear();
         self.session.fail().await;
+        self.out.set_encoding(self.encoding());
     }
 
     async fn simple_error(&mut self, error: SqlError) -> Result<()> {

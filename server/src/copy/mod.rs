@@ -31,7 +31,7 @@ impl Connection {
                 return Err(ConnectionError::Io(io::ErrorKind::UnexpectedEof.into()));
             };
             let kind = frame.kind;
-            match Message::decode(frame)? {
+            match Message::decode(frame, self.encoding())? {
                 Message::CopyData(bytes) => copy.data(bytes).await?,
                 Message::CopyDone => return Ok(copy.finish().await?),
                 Message::CopyFail { message } => return Err(copy.fail(&message).await.into()),

@@ -5,6 +5,7 @@ use super::reader::Reader;
 use crate::error::protocol_violation;
 use bytes::{Buf, Bytes, BytesMut};
 use planner::SqlError;
+use planner::types::encoding::Encoding;
 
 /// Length of the longest message: PostgreSQL's 1 GB less one.
 const LARGE: usize = 0x3fff_ffff;
@@ -98,10 +99,10 @@ pub struct Bind {
 }
 
 impl Message {
-    /// Decodes a frame. Errors: 08P01, 22021.
-    pub fn decode(frame: Frame) -> Result<Message, SqlError> {
+    /// Decodes a frame, its text in the client's encoding. Errors: 08P01, 22021, 22P05.
+    pub fn decode(frame: Frame, encoding: Encoding) -> Result<Message, SqlError> {
         let kind = frame.kind;
-        let mut body = Reader::new(frame.body);
+        let mut body = Reader::new(frame.body).of(encoding);
         let message = match kind {
             b'Q' => Message::Query { sql: body.string()? },
             b'P' => {
@@ -169,8 +170,8 @@ mod tests {
         let mut two = whole.clone();
         two.extend_from_slice(&frame(b'S', b""));
         let first = Frame::cut(&mut two).unwrap().unwrap();
-        assert_eq!(Message::decode(first).unwrap(), Message::Query { sql: "select 1".into() });
-        assert_eq!(Message::decode(Frame::cut(&mut two).unwrap().unwrap()).unwrap(), Message::Sync);
+        assert_eq!(Message::decode(first, Encoding::Utf8).unwrap(), Message::Query { sql: "select 1".into() });
+        assert_eq!(Message::decode(Frame::cut(&mut two).unwrap().unwrap(), Encoding::Utf8).unwrap(), Message::Sync);
     }
 
     #[test]
@@ -197,7 +198,8 @@ mod tests {
             (b'C', b"Pname\0"),
         ];
         for (kind, body) in messages {
-            let decode = |body: &[u8]| Message::decode(Frame { kind, body: Bytes::copy_from_slice(body) });
+            let decode =
+                |body: &[u8]| Message::decode(Frame { kind, body: Bytes::copy_from_slice(body) }, Encoding::Utf8);
             assert!(decode(body).is_ok(), "{}", kind as char);
             for end in 0..body.len() {
                 assert_eq!(decode(&body[..end]).unwrap_err().state(), "08P01", "{} cut at {end}", kind as char);
@@ -220,7 +222,7 @@ mod tests {
         for _ in 0..20_000 {
             let kind = b"QPBDCEHSdcfFpX"[(next() % 14) as usize];
             let body: Vec<u8> = (0..next() % 40).map(|_| if next() % 2 == 0 { 0 } else { next() as u8 }).collect();
-            let _ = Message::decode(Frame { kind, body: body.into() });
+            let _ = Message::decode(Frame { kind, body: body.into() }, Encoding::Utf8);
         }
     }
 }

@@ -8,6 +8,7 @@ use bytes::{BufMut, BytesMut};
 use pgwire::messages::Message;
 use planner::SqlError;
 use planner::session::{Notice, Notification, OutputColumn, TransactionStatus};
+use planner::types::encoding::Encoding;
 use std::io;
 use tokio::io::AsyncWriteExt;
 
@@ -21,12 +22,18 @@ const KEEP_BYTES: usize = 4 * FLUSH_BYTES;
 pub struct Output {
     buffer: BytesMut,
     sent: bool,
+    encoding: Encoding,
 }
 
 impl Output {
     /// An empty one.
     pub fn new() -> Self {
-        Output { buffer: BytesMut::with_capacity(8 * 1024), sent: false }
+        Output { buffer: BytesMut::with_capacity(8 * 1024), sent: false, encoding: Encoding::Utf8 }
+    }
+
+    /// The encoding of text from now on.
+    pub fn set_encoding(&mut self, encoding: Encoding) {
+        self.encoding = encoding;
     }
 
     /// A batch begins: what comes after can be taken back until it is flushed.
@@ -88,20 +95,21 @@ impl Output {
 
     /// ErrorResponse.
     pub fn error(&mut self, severity: Severity, error: &SqlError) {
-        write_error(&mut self.buffer, severity, error);
+        write_error(&mut self.buffer, severity, error, self.encoding);
     }
 
     /// NoticeResponse.
     pub fn notice(&mut self, notice: &Notice) {
-        write_notice(&mut self.buffer, notice.severity, &notice.fields);
+        write_notice(&mut self.buffer, notice.severity, &notice.fields, self.encoding);
     }
 
     /// NotificationResponse.
     pub fn notification(&mut self, notification: &Notification) {
+        let encoding = self.encoding;
         self.frame(b'A', |buffer| {
             buffer.put_i32(notification.pid);
-            put_string(buffer, &notification.channel);
-            put_string(buffer, &notification.payload);
+            put_string(buffer, &notification.channel, encoding);
+            put_string(buffer, &notification.payload, encoding);
         });
     }
 
@@ -118,23 +126,26 @@ impl Output {
 
     /// CommandComplete.
     pub fn complete(&mut self, tag: &str) {
-        self.frame(b'C', |buffer| put_string(buffer, tag));
+        let encoding = self.encoding;
+        self.frame(b'C', |buffer| put_string(buffer, tag, encoding));
     }
 
     /// ParameterStatus.
     pub fn parameter_status(&mut self, name: &str, value: &str) {
+        let encoding = self.encoding;
         self.frame(b'S', |buffer| {
-            put_string(buffer, name);
-            put_string(buffer, value);
+            put_string(buffer, name, encoding);
+            put_string(buffer, value, encoding);
         });
     }
 
     /// RowDescription; `format` tells the format code of each column.
     pub fn row_description(&mut self, columns: &[OutputColumn], format: impl Fn(usize) -> i16) {
+        let encoding = self.encoding;
         self.frame(b'T', |buffer| {
             buffer.put_u16(u16::try_from(columns.len()).unwrap_or(u16::MAX));
             for (index, column) in columns.iter().enumerate() {
-                put_string(buffer, &column.name);
+                put_string(buffer, &column.name, encoding);
                 buffer.put_u32(column.table_oid);
                 buffer.put_i16(column.attnum);
                 buffer.put_u32(column.ty.oid());
@@ -167,7 +178,7 @@ impl Output {
     }
 }
 
-fn put_string(buffer: &mut BytesMut, text: &str) {
-    buffer.extend(text.bytes().filter(|byte| *byte != 0));
+fn put_string(buffer: &mut BytesMut, text: &str, encoding: Encoding) {
+    buffer.extend(encoding.encode_message(text).iter().filter(|byte| **byte != 0));
     buffer.put_u8(0);
 }

@@ -4,11 +4,14 @@
 
 use crate::error::protocol_violation;
 use bytes::{Buf, Bytes};
-use planner::{SqlError, state};
+use planner::SqlError;
+use planner::types::encoding::Encoding;
+use std::borrow::Cow;
 
 /// A cursor over a message body.
 pub struct Reader {
     body: Bytes,
+    encoding: Encoding,
 }
 
 type Result<T> = std::result::Result<T, SqlError>;
@@ -20,7 +23,12 @@ fn short() -> SqlError {
 impl Reader {
     /// At the start of `body`.
     pub fn new(body: Bytes) -> Self {
-        Reader { body }
+        Reader { body, encoding: Encoding::Utf8 }
+    }
+
+    /// The same, with strings in an encoding.
+    pub fn of(self, encoding: Encoding) -> Self {
+        Reader { encoding, ..self }
     }
 
     /// One byte.
@@ -82,7 +90,7 @@ impl Reader {
             .ok_or_else(|| protocol_violation("invalid string in message"))?;
         let text = self.body.split_to(end);
         self.body.advance(1);
-        utf8(&text).map(str::to_string)
+        self.encoding.decode(&text).map(Cow::into_owned)
     }
 
     /// All that is left.
@@ -94,22 +102,6 @@ impl Reader {
     pub fn end(self) -> Result<()> {
         if self.body.is_empty() { Ok(()) } else { Err(protocol_violation("invalid message format")) }
     }
-}
-
-/// The bytes as UTF-8; 22021 with the offending bytes otherwise.
-pub fn utf8(bytes: &[u8]) -> Result<&str> {
-    std::str::from_utf8(bytes).map_err(|error| {
-        let bad: Vec<String> = bytes
-            .iter()
-            .skip(error.valid_up_to())
-            .take(error.error_len().unwrap_or(1))
-            .map(|b| format!("0x{b:02x}"))
-            .collect();
-        SqlError::new(
-            state::CHARACTER_NOT_IN_REPERTOIRE,
-            format!("invalid byte sequence for encoding \"UTF8\": {}", bad.join(" ")),
-        )
-    })
 }
 
 #[cfg(test)]
@@ -128,6 +120,7 @@ mod tests {
         assert!(reader(b"").string().is_err());
         assert_eq!(reader(b"abc\0").string().unwrap(), "abc");
         assert_eq!(reader(b"\xff\0").string().unwrap_err().state(), "22021");
+        assert_eq!(reader(b"\xff\0").of(Encoding::Latin1).string().unwrap(), "ÿ");
         assert!(reader(b"x").end().is_err());
     }
 }

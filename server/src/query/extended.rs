@@ -158,7 +158,7 @@ impl Connection {
     }
 
     async fn run_frame(&mut self, frame: Frame) -> Result<()> {
-        match Message::decode(frame)? {
+        match Message::decode(frame, self.encoding())? {
             Message::Parse { name, sql, parameter_oids } => self.parse(name, &sql, &parameter_oids).await,
             Message::Bind(bind) => self.bind(bind),
             Message::Describe { target, name } => self.describe(target, &name),
@@ -218,7 +218,8 @@ impl Connection {
         }
         let (settings, catalog) = (self.session.settings(), self.session.catalog());
         let context = InputContext::of_session(&settings, catalog.as_deref(), self.session.transaction_time());
-        let parameters = parameters::decode(types, &bind.parameter_formats, &bind.parameters, &context)?;
+        let parameters =
+            parameters::decode(types, &bind.parameter_formats, &bind.parameters, self.encoding(), &context)?;
         let columns = statement.as_ref().and_then(|prepared| prepared.columns()).map(|columns| columns.len());
         let formats = Formats::new(bind.result_formats, columns)?;
         self.portals.insert(bind.portal, Portal { statement, formats, state: PortalState::Bound(parameters) })?;

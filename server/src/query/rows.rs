@@ -100,7 +100,9 @@ impl Connection {
     /// Runs a statement up to its first row; a client that leaves meanwhile cancels it.
     pub(crate) async fn run_prepared(&mut self, prepared: &Arc<Prepared>, parameters: Vec<Datum>) -> Result<Outcome> {
         let work = self.session.execute(prepared, parameters);
-        Ok(self.input.while_connected(&mut self.stream, &self.backend.cancel, work).await?)
+        let outcome = self.input.while_connected(&mut self.stream, &self.backend.cancel, work).await?;
+        self.out.set_encoding(self.encoding());
+        Ok(outcome)
     }
 
     /// Sends rows, at most `limit`. `true`: there are no more. `false`: `limit` was reached.
@@ -108,6 +110,7 @@ impl Connection {
         rows.sent = 0;
         let (settings, catalog) = (self.session.settings(), self.session.catalog());
         let context = OutputContext::of_session(&settings, catalog.as_deref());
+        let encoding = settings.client_encoding();
         loop {
             if limit.is_some_and(|limit| rows.sent >= limit) {
                 return Ok(false);
@@ -129,7 +132,7 @@ impl Connection {
                     }
                 }
             };
-            let encoder = BatchEncoder::new(&rows.columns, &rows.formats, &batch, context)?;
+            let encoder = BatchEncoder::new(&rows.columns, &rows.formats, &batch, encoding, context)?;
             let left = limit.map_or(u64::MAX, |limit| limit - rows.sent);
             let end = row + usize::try_from(left).unwrap_or(usize::MAX).min(batch.num_rows() - row);
             while row < end {

@@ -4,7 +4,6 @@
 //! digits; arrays carry their dimensions and the OID of their element type.
 
 use crate::error::protocol_violation;
-use crate::protocol::reader::utf8;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use datafusion::arrow::array::{
     Array, BinaryArray, BooleanArray, Date32Array, FixedSizeBinaryArray, Float32Array, Float64Array, Int16Array,
@@ -12,6 +11,8 @@ use datafusion::arrow::array::{
 };
 use datafusion::scalar::ScalarValue;
 use planner::types::array::{self, ArrayValue, Dimension, MOST_DIMENSIONS, too_many_dimensions};
+use planner::types::datetime;
+use planner::types::encoding::Encoding;
 use planner::types::interval::Interval;
 use planner::types::numeric::Numeric;
 use planner::types::place;
@@ -19,10 +20,6 @@ use planner::types::time::TimeTz;
 use planner::types::{BaseType, Datum, SqlType};
 use planner::{SqlError, state};
 
-/// Days from 1970-01-01 to 2000-01-01.
-const EPOCH_DAYS: i32 = 10_957;
-/// Microseconds from 1970-01-01 to 2000-01-01.
-const EPOCH_MICROS: i64 = EPOCH_DAYS as i64 * 86_400_000_000;
 type Result<T> = std::result::Result<T, SqlError>;
 
 /// An array as the Arrow form of its SQL type; an internal error when a plan gave another.
@@ -33,10 +30,10 @@ pub fn cast<T: 'static>(array: &dyn Array, ty: SqlType) -> Result<&T> {
         .ok_or_else(|| SqlError::internal(format!("a column of type {} holds {}", ty.format(), array.data_type())))
 }
 
-/// Appends the binary form of a value that is not NULL, without its length.
-pub fn write(ty: SqlType, array: &dyn Array, row: usize, out: &mut BytesMut) -> Result<()> {
+/// Appends the binary form of a value that is not NULL, without its length. Text is in the client's encoding. Errors: 22P05.
+pub fn write(ty: SqlType, array: &dyn Array, row: usize, encoding: Encoding, out: &mut BytesMut) -> Result<()> {
     if ty.array {
-        return write_array(ty, &ArrayValue::at(cast::<StructArray>(array, ty)?, row)?, out);
+        return write_array(ty, &ArrayValue::at(cast::<StructArray>(array, ty)?, row)?, encoding, out);
     }
     match ty.base {
         BaseType::Bool => out.put_u8(u8::from(cast::<BooleanArray>(array, ty)?.value(row))),
@@ -57,27 +54,22 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, out: &mut BytesMut) -> 
             out.put_slice(&wire);
         }
         BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name | BaseType::Unknown => {
-            out.put_slice(cast::<StringArray>(array, ty)?.value(row).as_bytes());
+            out.put_slice(&encoding.encode(cast::<StringArray>(array, ty)?.value(row))?);
         }
-        BaseType::Json => out.put_slice(cast::<StringArray>(array, ty)?.value(row).as_bytes()),
+        BaseType::Json => out.put_slice(&encoding.encode(cast::<StringArray>(array, ty)?.value(row))?),
         BaseType::Jsonb | BaseType::Jsonpath => {
             // The version of the binary form, then the text.
             out.put_u8(1);
-            out.put_slice(cast::<StringArray>(array, ty)?.value(row).as_bytes());
+            out.put_slice(&encoding.encode(cast::<StringArray>(array, ty)?.value(row))?);
         }
         BaseType::SingleChar => {
             out.put_u8(cast::<StringArray>(array, ty)?.value(row).bytes().next().unwrap_or(0));
         }
         BaseType::Bytea => out.put_slice(cast::<LargeBinaryArray>(array, ty)?.value(row)),
-        BaseType::Date => out.put_i32(match cast::<Date32Array>(array, ty)?.value(row) {
-            infinite @ (i32::MIN | i32::MAX) => infinite,
-            days => days.saturating_sub(EPOCH_DAYS),
-        }),
+        // Both count as the protocol does.
+        BaseType::Date => out.put_i32(cast::<Date32Array>(array, ty)?.value(row)),
         BaseType::Timestamp | BaseType::Timestamptz => {
-            out.put_i64(match cast::<TimestampMicrosecondArray>(array, ty)?.value(row) {
-                infinite @ (i64::MIN | i64::MAX) => infinite,
-                micros => micros.saturating_sub(EPOCH_MICROS),
-            });
+            out.put_i64(cast::<TimestampMicrosecondArray>(array, ty)?.value(row));
         }
         BaseType::Interval => {
             let interval = Interval::from_bytes(cast::<BinaryArray>(array, ty)?.value(row))?;
@@ -92,7 +84,9 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, out: &mut BytesMut) -> 
             // PostgreSQL counts zones westwards.
             out.put_i32(-time.offset);
         }
-        BaseType::Enum(labels) => out.put_slice(labels.label(cast::<Int64Array>(array, ty)?.value(row))?.as_bytes()),
+        BaseType::Enum(labels) => {
+            out.put_slice(&encoding.encode(labels.label(cast::<Int64Array>(array, ty)?.value(row))?)?);
+        }
         BaseType::Uuid => out.put_slice(cast::<FixedSizeBinaryArray>(array, ty)?.value(row)),
         BaseType::Record(fields) => {
             let columns = planner::encoding::record_columns(fields, cast::<BinaryArray>(array, ty)?.value(row))?;
@@ -105,7 +99,7 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, out: &mut BytesMut) -> 
                 if column.is_null(0) {
                     continue;
                 }
-                write(ty, column.as_ref(), 0, out)?;
+                write(ty, column.as_ref(), 0, encoding, out)?;
                 let length = i32::try_from(out.len() - start - 4).map_err(|_| too_long())?;
                 if let Some(place) = out.get_mut(start..start + 4) {
                     place.copy_from_slice(&length.to_be_bytes());
@@ -117,7 +111,7 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, out: &mut BytesMut) -> 
     Ok(())
 }
 
-fn write_array(ty: SqlType, array: &ArrayValue, out: &mut BytesMut) -> Result<()> {
+fn write_array(ty: SqlType, array: &ArrayValue, encoding: Encoding, out: &mut BytesMut) -> Result<()> {
     let element = ty.element();
     let elements = array.elements();
     let too_long = || SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "array too long");
@@ -136,7 +130,7 @@ fn write_array(ty: SqlType, array: &ArrayValue, out: &mut BytesMut) -> Result<()
         }
         let start = out.len();
         out.put_i32(0);
-        write(element, elements.as_ref(), row, out)?;
+        write(element, elements.as_ref(), row, encoding, out)?;
         let length = i32::try_from(out.len() - start - 4).map_err(|_| too_long())?;
         if let Some(place) = out.get_mut(start..start + 4) {
             place.copy_from_slice(&length.to_be_bytes());
@@ -147,9 +141,9 @@ fn write_array(ty: SqlType, array: &ArrayValue, out: &mut BytesMut) -> Result<()
 
 /// Reads a value that is not NULL. Errors: 08P01 for too few bytes, 22P03 for too many or absurd ones, 22021,
 /// 22008, 22003.
-pub fn read(ty: SqlType, bytes: &Bytes) -> Result<Datum> {
+pub fn read(ty: SqlType, bytes: &Bytes, encoding: Encoding) -> Result<Datum> {
     if ty.array {
-        return read_array(ty, bytes.clone());
+        return read_array(ty, bytes.clone(), encoding);
     }
     let mut value = bytes.clone();
     Ok(match ty.base {
@@ -169,22 +163,22 @@ pub fn read(ty: SqlType, bytes: &Bytes) -> Result<Datum> {
         BaseType::Float8 => Datum::Float64(Some(f64::from_be_bytes(fixed(bytes)?))),
         BaseType::Numeric => Datum::Binary(Some(Numeric::from_wire(bytes)?.apply_modifier(ty.modifier)?.to_bytes())),
         BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name | BaseType::Unknown => {
-            Datum::Utf8(Some(text(bytes)?.to_string()))
+            Datum::Utf8(Some(encoding.decode(bytes)?.into_owned()))
         }
         BaseType::Json => {
-            let text = text(bytes)?;
-            planner::types::json::check(text)?;
+            let text = encoding.decode(bytes)?;
+            planner::types::json::check(&text)?;
             Datum::Utf8(Some(text.to_string()))
         }
         BaseType::Jsonb => match bytes.split_first() {
-            Some((1, rest)) => Datum::Utf8(Some(planner::types::json::to_jsonb(text(rest)?)?)),
+            Some((1, rest)) => Datum::Utf8(Some(planner::types::json::to_jsonb(&encoding.decode(rest)?)?)),
             Some((version, _)) => {
                 return Err(invalid(format!("unsupported jsonb version number {version}")));
             }
             None => return Err(insufficient()),
         },
         BaseType::Jsonpath => match bytes.split_first() {
-            Some((1, rest)) => Datum::Utf8(Some(planner::types::jsonpath::canonical(text(rest)?)?)),
+            Some((1, rest)) => Datum::Utf8(Some(planner::types::jsonpath::canonical(&encoding.decode(rest)?)?)),
             Some((version, _)) => {
                 return Err(invalid(format!("unsupported jsonpath version number: {version}")));
             }
@@ -197,19 +191,11 @@ pub fn read(ty: SqlType, bytes: &Bytes) -> Result<Datum> {
         BaseType::Bytea => Datum::LargeBinary(Some(bytes.to_vec())),
         BaseType::Date => Datum::Date32(Some(match i32::from_be_bytes(fixed(bytes)?) {
             infinite @ (i32::MIN | i32::MAX) => infinite,
-            days => days
-                .checked_add(EPOCH_DAYS)
-                .filter(|days| *days != i32::MAX)
-                .ok_or_else(|| SqlError::new(state::DATETIME_FIELD_OVERFLOW, "date out of range"))?,
+            days if datetime::in_date_range(i64::from(days)) => days,
+            _ => return Err(datetime::out_of_range("date")),
         })),
         BaseType::Timestamp | BaseType::Timestamptz => {
-            let micros = match i64::from_be_bytes(fixed(bytes)?) {
-                infinite @ (i64::MIN | i64::MAX) => infinite,
-                micros => micros
-                    .checked_add(EPOCH_MICROS)
-                    .filter(|micros| *micros != i64::MAX)
-                    .ok_or_else(|| SqlError::new(state::DATETIME_FIELD_OVERFLOW, "timestamp out of range"))?,
-            };
+            let micros = datetime::checked_timestamp(i64::from_be_bytes(fixed(bytes)?))?;
             let zone = (ty.base == BaseType::Timestamptz).then(|| "+00:00".into());
             Datum::TimestampMicrosecond(Some(micros), zone)
         }
@@ -237,11 +223,7 @@ pub fn read(ty: SqlType, bytes: &Bytes) -> Result<Datum> {
             let message = "input of anonymous composite types is not implemented";
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
         }
-        BaseType::Enum(labels) => {
-            let label = std::str::from_utf8(bytes)
-                .map_err(|_| SqlError::new("22021", "invalid byte sequence for encoding \"UTF8\""))?;
-            Datum::Int64(Some(labels.value(label)?))
-        }
+        BaseType::Enum(labels) => Datum::Int64(Some(labels.value(&encoding.decode(bytes)?)?)),
         BaseType::Uuid => Datum::FixedSizeBinary(16, Some(fixed::<16>(bytes)?.to_vec())),
         BaseType::Void => {
             value.advance(value.len());
@@ -257,7 +239,7 @@ fn time_of_day(micros: i64) -> Result<i64> {
     Err(SqlError::new(state::DATETIME_FIELD_OVERFLOW, "time out of range"))
 }
 
-fn read_array(ty: SqlType, mut bytes: Bytes) -> Result<Datum> {
+fn read_array(ty: SqlType, mut bytes: Bytes, encoding: Encoding) -> Result<Datum> {
     let short = |_| insufficient();
     let element = ty.element();
     let dimensions = bytes.try_get_i32().map_err(short)?;
@@ -291,7 +273,7 @@ fn read_array(ty: SqlType, mut bytes: Bytes) -> Result<Datum> {
     for _ in 0..count {
         let length = bytes.try_get_i32().map_err(short)?;
         elements.push(match usize::try_from(length) {
-            Ok(length) if length <= bytes.len() => read(element, &bytes.split_to(length))?,
+            Ok(length) if length <= bytes.len() => read(element, &bytes.split_to(length), encoding)?,
             Err(_) if length == -1 => ScalarValue::try_from(&element.arrow()).map_err(SqlError::from)?,
             _ => return Err(insufficient()),
         });
@@ -323,18 +305,6 @@ fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
     bytes.try_into().map_err(|_| invalid("incorrect binary data format"))
 }
 
-/// Text as a client sends it: UTF-8 without zero bytes.
-pub fn text(bytes: &[u8]) -> Result<&str> {
-    let text = utf8(bytes)?;
-    if text.contains('\0') {
-        return Err(SqlError::new(
-            state::CHARACTER_NOT_IN_REPERTOIRE,
-            "invalid byte sequence for encoding \"UTF8\": 0x00",
-        ));
-    }
-    Ok(text)
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
@@ -342,16 +312,16 @@ mod tests {
 
     fn written(ty: SqlType, datum: &Datum) -> Bytes {
         let mut out = BytesMut::new();
-        write(ty, &datum.to_array().unwrap(), 0, &mut out).unwrap();
+        write(ty, &datum.to_array().unwrap(), 0, Encoding::Utf8, &mut out).unwrap();
         out.freeze()
     }
 
     fn round_trip(ty: SqlType, datum: Datum) {
         let bytes = written(ty, &datum);
-        assert_eq!(read(ty, &bytes).unwrap(), datum, "{}", ty.name());
+        assert_eq!(read(ty, &bytes, Encoding::Utf8).unwrap(), datum, "{}", ty.name());
         // No cut and no longer form may pass as a value of fixed length, and none may panic.
         for end in 0..bytes.len() {
-            let cut = read(ty, &bytes.slice(..end));
+            let cut = read(ty, &bytes.slice(..end), Encoding::Utf8);
             assert!(cut.is_err() || ty.length() < 0 || ty.length() == 64, "{} cut at {end}", ty.name());
         }
     }
@@ -390,9 +360,9 @@ mod tests {
             let list = ArrayValue::datum_of(elements, SqlType::INT4).unwrap();
             let ty = SqlType::INT4.array_of();
             let bytes = written(ty, &list);
-            assert_eq!(read(ty, &bytes).unwrap(), list);
+            assert_eq!(read(ty, &bytes, Encoding::Utf8).unwrap(), list);
             for end in 0..bytes.len() {
-                assert!(read(ty, &bytes.slice(..end)).is_err());
+                assert!(read(ty, &bytes.slice(..end), Encoding::Utf8).is_err());
             }
         }
     }
@@ -403,24 +373,30 @@ mod tests {
         for text in ["{{1,2},{3,NULL}}", "[0:1]={7,8}", "[-1:-1][2:3]={{1,2}}"] {
             let ty = SqlType::INT4.array_of();
             let datum = input(ty, text, &InputContext::PLAIN).unwrap();
-            assert_eq!(read(ty, &written(ty, &datum)).unwrap(), datum, "{text}");
+            assert_eq!(read(ty, &written(ty, &datum), Encoding::Utf8).unwrap(), datum, "{text}");
         }
     }
 
     #[test]
     fn timestamps_count_from_2000() {
-        assert_eq!(written(SqlType::DATE, &Datum::Date32(Some(10_957))).as_ref(), [0; 4]);
-        let midnight = Datum::TimestampMicrosecond(Some(946_684_800_000_000), None);
+        assert_eq!(written(SqlType::DATE, &Datum::Date32(Some(0))).as_ref(), [0; 4]);
+        let midnight = Datum::TimestampMicrosecond(Some(0), None);
         assert_eq!(written(SqlType::TIMESTAMP, &midnight).as_ref(), [0; 8]);
     }
 
     #[test]
     fn absurd_values_are_errors() {
-        let read = |ty, bytes: &'static [u8]| read(ty, &Bytes::from_static(bytes)).map_err(|error| error.state());
+        let read = |ty, bytes: &'static [u8]| {
+            read(ty, &Bytes::from_static(bytes), Encoding::Utf8).map_err(|error| error.state())
+        };
         assert_eq!(read(SqlType::INT4, b"abc"), Err("08P01"));
         assert_eq!(read(SqlType::TEXT, b"a\0b"), Err("22021"));
         assert_eq!(read(SqlType::TEXT, b"\xc3\x28"), Err("22021"));
         assert_eq!(read(SqlType::DATE, &[0x7f, 0xff, 0xff, 0xf0]), Err("22008"));
+        assert_eq!(read(SqlType::DATE, &[0x80, 0, 0, 1]), Err("22008"));
+        // 294277-01-01, and a microsecond before it.
+        assert_eq!(read(SqlType::TIMESTAMP, &[0x7f, 0xff, 0xff, 0x5b, 0xb3, 0xb2, 0xa0, 0]), Err("22008"));
+        assert!(read(SqlType::TIMESTAMP, &[0x7f, 0xff, 0xff, 0x5b, 0xb3, 0xb2, 0x9f, 0xff]).is_ok());
         let huge = b"\0\0\0\x01\0\0\0\0\0\0\0\x17\x7f\xff\xff\xff\0\0\0\x01";
         assert_eq!(read(SqlType::INT4.array_of(), huge), Err("54000"));
         let cut = b"\0\0\0\x01\0\0\0\0\0\0\0\x17\0\0\xff\xff\0\0\0\x01";

@@ -6,6 +6,7 @@ use bytes::{BufMut, BytesMut};
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, Int32Array, Int64Array, StringArray};
 use datafusion::arrow::record_batch::RecordBatch;
 use planner::session::OutputColumn;
+use planner::types::encoding::Encoding;
 use planner::types::text::{self, OutputContext};
 use planner::types::{BaseType, SqlType};
 use planner::{SqlError, state};
@@ -19,6 +20,7 @@ type Result<T> = std::result::Result<T, SqlError>;
 /// Encodes rows of a batch.
 pub struct BatchEncoder<'a> {
     columns: Vec<Column<'a>>,
+    encoding: Encoding,
     context: OutputContext<'a>,
 }
 
@@ -44,6 +46,7 @@ impl<'a> BatchEncoder<'a> {
         columns: &[OutputColumn],
         formats: &Formats,
         batch: &'a RecordBatch,
+        encoding: Encoding,
         context: OutputContext<'a>,
     ) -> Result<Self> {
         if columns.len() != batch.num_columns() {
@@ -59,7 +62,7 @@ impl<'a> BatchEncoder<'a> {
             .enumerate()
             .map(|(index, (column, array))| Column::new(column.ty, array, formats.code(index)))
             .collect::<Result<_>>()?;
-        Ok(BatchEncoder { columns, context })
+        Ok(BatchEncoder { columns, encoding, context })
     }
 
     /// Appends one row. After an error nothing was appended.
@@ -84,7 +87,7 @@ impl<'a> BatchEncoder<'a> {
             }
             let value = out.len();
             out.put_u32(0);
-            column.write(row, &self.context, out)?;
+            column.write(row, self.encoding, &self.context, out)?;
             patch(out, value, out.len() - value - 4)?;
         }
         patch(out, start, out.len() - start)
@@ -106,9 +109,9 @@ impl<'a> Column<'a> {
         Ok(Column { ty, array, form })
     }
 
-    fn write(&self, row: usize, context: &OutputContext<'_>, out: &mut BytesMut) -> Result<()> {
+    fn write(&self, row: usize, encoding: Encoding, context: &OutputContext<'_>, out: &mut BytesMut) -> Result<()> {
         match &self.form {
-            Form::Binary => return binary::write(self.ty, self.array, row, out),
+            Form::Binary => return binary::write(self.ty, self.array, row, encoding, out),
             Form::Int4(array) => {
                 let _ = write!(out, "{}", array.value(row));
             }
@@ -116,11 +119,14 @@ impl<'a> Column<'a> {
                 let _ = write!(out, "{}", array.value(row));
             }
             Form::Bool(array) => out.put_u8(if array.value(row) { b't' } else { b'f' }),
-            Form::Utf8(array) => out.put_slice(array.value(row).as_bytes()),
+            Form::Utf8(array) => out.put_slice(&encoding.encode(array.value(row))?),
             Form::Text => {
                 let mut bytes = Vec::with_capacity(32);
                 text::output(self.ty, self.array, row, context, &mut bytes)?;
-                out.put_slice(&bytes);
+                match encoding.converts() {
+                    true => out.put_slice(&encoding.encode(&String::from_utf8_lossy(&bytes))?),
+                    false => out.put_slice(&bytes),
+                }
             }
         }
         Ok(())

@@ -4,16 +4,18 @@ use super::binary;
 use crate::error::protocol_violation;
 use bytes::Bytes;
 use datafusion::scalar::ScalarValue;
+use planner::types::encoding::Encoding;
 use planner::types::text::{self, InputContext};
 use planner::types::{Datum, SqlType};
 use planner::{SqlError, state};
 
-/// Decodes parameters. `formats`: none (all text), one for all, or one each.
+/// Decodes parameters, of which text is in the client's encoding. `formats`: none (all text), one for all, or one each.
 /// Errors: 08P01 for another count of formats, 22023 for an unknown format, and what the types say.
 pub fn decode(
     types: &[SqlType],
     formats: &[i16],
     values: &[Option<Bytes>],
+    encoding: Encoding,
     context: &InputContext<'_>,
 ) -> Result<Vec<Datum>, SqlError> {
     if formats.len() > 1 && formats.len() != values.len() {
@@ -36,8 +38,8 @@ pub fn decode(
             let decoded = match value {
                 None => ScalarValue::try_from(&ty.arrow()).map_err(SqlError::from),
                 Some(bytes) => match format(index) {
-                    0 => binary::text(bytes).and_then(|value| text::input(*ty, value, context)),
-                    1 => binary::read(*ty, bytes),
+                    0 => encoding.decode(bytes).and_then(|value| text::input(*ty, &value, context)),
+                    1 => binary::read(*ty, bytes, encoding),
                     code => {
                         Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("unsupported format code: {code}")))
                     }

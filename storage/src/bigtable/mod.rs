@@ -47,7 +47,7 @@ use std::sync::Arc;
 /// Named value that says what wrote the table.
 const FORMAT_NAME: &str = "format";
 /// The format that this version writes and reads.
-const FORMAT: &[u8] = b"percosql 1";
+const FORMAT: &[u8] = b"percosql 2";
 /// Bytes of values in one batch of a scan, roughly, whatever the rows.
 const BATCH_BYTES: usize = 4 << 20;
 /// `ReadRows` calls of one request of ours that run beside each other.

@@ -11,12 +11,12 @@ mod storage;
 use crate::run::{Result, root, say};
 use kept_locks::KEPT_LOCKS;
 use list::MUTANTS;
-use storage::STORAGE;
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use storage::STORAGE;
 
 /// How long the tests of a mutant may run before they count as hung; building does not count.
 const TIME_LIMIT: Duration = Duration::from_secs(180);

@@ -10,23 +10,31 @@ use crate::types::json::{Node, Value, parse};
 use datafusion::arrow::array::{ArrayRef, AsArray};
 use std::sync::Arc;
 
-/// As text, or as json.
-fn shown(node: Option<&Node<'_>>, text: bool) -> Option<String> {
-    let node = node?;
-    if text { node.as_text() } else { Some(node.text.to_string()) }
+/// As text, or as json. Errors: 22P05 for a text that cannot be one.
+fn shown(node: Option<&Node<'_>>, text: bool) -> Result<Option<String>> {
+    let Some(node) = node else { return Ok(None) };
+    if !text {
+        return Ok(Some(node.text.to_string()));
+    }
+    let found = node.as_text();
+    if found.as_ref().is_some_and(|found| matches!(node.value, Value::String(_)) && found.contains('\0')) {
+        return Err(SqlError::new("22P05", "unsupported Unicode escape sequence")
+            .detail("\\u0000 cannot be converted to text."));
+    }
+    Ok(found)
 }
 
 /// `json -> key`.
 pub(super) fn field(text: bool) -> Kernel {
     binary::<Text, Text, Text, _>(move |json: &str, key: &str| {
-        Nullable(parse(json).map(|node| shown(node.field(key), text)))
+        Nullable(parse(json).and_then(|node| shown(node.field(key), text)))
     })
 }
 
 /// `json -> place`. A jsonb that is no array or object is taken for an array of itself, as in PostgreSQL.
 pub(super) fn element(text: bool, binary_form: bool) -> Kernel {
     binary::<Text, Int4, Text, _>(move |json: &str, place: i32| {
-        Nullable(parse(json).map(|node| {
+        Nullable(parse(json).and_then(|node| {
             let scalar = !matches!(node.value, Value::Array(_) | Value::Object(_));
             let itself = binary_form && scalar && matches!(place, 0 | -1);
             shown(if itself { Some(&node) } else { node.element(i64::from(place)) }, text)
@@ -52,7 +60,7 @@ pub(super) fn texts(elements: &ArrayRef) -> Result<Option<Vec<String>>> {
 fn at_path(json: &str, path: &[String], text: bool) -> Result<Option<String>> {
     let node = parse(json)?;
     let found = path.iter().try_fold(&node, |node, key| step(node, key));
-    Ok(shown(found, text))
+    shown(found, text)
 }
 
 /// `json #> path`.

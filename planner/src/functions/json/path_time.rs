@@ -3,8 +3,8 @@
 use crate::error::{Result, SqlError};
 use crate::functions::time::standard::{self, Reading};
 use crate::types::datetime::{
-    DAY, DateFormat, END_DATE, MIN_DATE, SECOND, TimeZone, days_from_civil, days_in_month, in_timestamp_range,
-    out_of_range, to_utc, write_date, write_timestamp,
+    DAY, DateFormat, SECOND, TimeZone, days_from_civil, days_in_month, in_date_range, in_timestamp_range, out_of_range,
+    to_utc, write_date, write_timestamp,
 };
 use crate::types::time::{TimeTz, write_time, write_timetz};
 use std::cmp::Ordering;
@@ -98,7 +98,7 @@ impl Moment {
         Ok(match (date, time, east) {
             (None, Some(micros), Some(east)) => Moment::TimeTz(TimeTz { micros, offset: east as i32 }),
             (None, time, _) => Moment::Time(time.unwrap_or(0)),
-            (Some(days), None, _) if (MIN_DATE..END_DATE).contains(&days) => Moment::Date(days),
+            (Some(days), None, _) if in_date_range(days) => Moment::Date(days),
             (Some(_), None, _) => return Err(out_of_range("date")),
             (Some(_), Some(_), Some(east)) => Moment::Timestamptz(utc()?, east),
             (Some(_), Some(_), None) => Moment::Timestamp(utc()?),

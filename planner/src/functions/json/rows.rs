@@ -57,6 +57,8 @@ fn wrong(what: &str, node: &Node<'_>, name: &str) -> SqlError {
     let scalar = !matches!(node.value, Value::Object(_) | Value::Array(_));
     let binary = name.starts_with("jsonb");
     let message = match (what, scalar) {
+        ("array", true) if !binary => format!("cannot call {name} on a scalar"),
+        ("array", false) if !binary => format!("cannot call {name} on a non-array"),
         ("array", true) => "cannot extract elements from a scalar".to_string(),
         ("array", false) => "cannot extract elements from an object".to_string(),
         ("object", true) if name.contains("keys") => format!("cannot call {name} on a scalar"),

@@ -7,7 +7,8 @@ use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Bool, Date, Float8, Int4, Numeric, SqlWrite, Text, Timestamp, Timestamptz, unary};
 use crate::types::SqlType;
 use crate::types::datetime::{
-    DAY, END_DATE, MIN_DATE, SECOND, date_to_timestamp, days_from_civil, days_in_month, is_finite, offset_at_utc,
+    DAY, END_TIMESTAMP, MIN_TIMESTAMP, SECOND, UNIX_EPOCH, UNIX_EPOCH_DAY, date_to_timestamp, days_from_civil,
+    days_in_month, in_date_range, in_timestamp_range, is_finite, offset_at_utc,
 };
 use crate::types::numeric::Numeric as Number;
 use std::sync::Arc;
@@ -30,8 +31,48 @@ impl Source {
     }
 }
 
-/// One field of a moment: `micros` since 1970-01-01 (UTC for timestamptz), `offset` seconds east of UTC.
+/// One field of a moment: `micros` (UTC for timestamptz), `offset` seconds east of UTC.
 fn extract(field: &str, source: Source, micros: i64, offset: i64) -> Result<Option<Number>> {
+    if is_finite(micros) {
+        let local = micros.saturating_add(offset * SECOND);
+        // What an int8 of microseconds since 1970 does not hold PostgreSQL divides, to fewer digits.
+        let since = match micros.checked_sub(UNIX_EPOCH) {
+            Some(since) => Number::new(i128::from(since), 6),
+            None => Number::new(i128::from(micros) - i128::from(UNIX_EPOCH), 0).div(&Number::from(SECOND))?.round(6),
+        };
+        return extract_finite(field, source, &Fields::new(local), local.rem_euclid(DAY), since, offset);
+    }
+    Ok(match field.to_ascii_lowercase().as_str() {
+        "epoch" | "year" | "julian" | "decade" | "century" | "millennium" | "isoyear" => {
+            Some(if micros > 0 { Number::Infinity } else { Number::NegativeInfinity })
+        }
+        _ => None,
+    })
+}
+
+/// One field of a date.
+fn extract_date(field: &str, date: i32) -> Result<Option<Number>> {
+    match date {
+        i32::MIN => extract(field, Source::Date, i64::MIN, 0),
+        i32::MAX => extract(field, Source::Date, i64::MAX, 0),
+        // Dates go on where moments have ended.
+        _ => {
+            let days = i64::from(date);
+            let since = Number::from((days - UNIX_EPOCH_DAY) * (DAY / SECOND));
+            extract_finite(field, Source::Date, &Fields::at(days, 0), 0, since, 0)
+        }
+    }
+}
+
+/// One field of what is no infinity: its parts, microseconds of the day, seconds since 1970.
+fn extract_finite(
+    field: &str,
+    source: Source,
+    fields: &Fields,
+    of_day: i64,
+    since: Number,
+    offset: i64,
+) -> Result<Option<Number>> {
     let name = field.to_ascii_lowercase();
     let whole = |value: i64| Ok(Some(Number::from(value)));
     let unsupported = || {
@@ -40,15 +81,6 @@ fn extract(field: &str, source: Source, micros: i64, offset: i64) -> Result<Opti
             format!("unit \"{field}\" not supported for type {}", source.name()),
         ))
     };
-    if !is_finite(micros) {
-        return Ok(match name.as_str() {
-            "epoch" | "year" | "julian" | "decade" | "century" | "millennium" | "isoyear" => {
-                Some(if micros > 0 { Number::Infinity } else { Number::NegativeInfinity })
-            }
-            _ => None,
-        });
-    }
-    let fields = Fields::new(micros.saturating_add(offset * SECOND));
     let date = source == Source::Date;
     match name.as_str() {
         "year" | "years" | "y" => whole(fields.shown_year()),
@@ -68,15 +100,13 @@ fn extract(field: &str, source: Source, micros: i64, offset: i64) -> Result<Opti
         "millennium" | "millennia" => whole(fields.span(1000)),
         "julian" if date => whole(fields.julian()),
         "julian" => {
-            let of_day = Number::from(micros.saturating_add(offset * SECOND).rem_euclid(DAY));
-            let fraction = of_day.div_at(&Number::from(DAY), 20)?;
+            let fraction = Number::from(of_day).div(&Number::from(DAY))?;
             Ok(Some(Number::from(fields.julian()).add(&fraction)))
         }
-        "epoch" if date => whole(micros / SECOND),
-        "epoch" => Ok(Some(Number::new(i128::from(micros), 6))),
+        "epoch" => Ok(Some(since)),
         _ if date => match name.as_str() {
             "hour" | "minute" | "second" | "milliseconds" | "microseconds" | "timezone" | "timezone_hour"
-            | "timezone_minute" => unsupported(),
+            | "timezone_minute" | "timezone_h" | "timezone_m" => unsupported(),
             _ => unknown(field, source),
         },
         "hour" | "hours" | "h" => whole(fields.hour),
@@ -113,25 +143,36 @@ fn kernel<R: SqlWrite>(source: Source, write: fn(Number) -> Result<R::Owned>) ->
         };
         let mut builder = R::builder(call.rows);
         for row in 0..call.rows {
-            let micros = match source {
-                Source::Date => call.column::<Date>(1)?.get(row)?.map(|date| match date {
-                    i32::MIN => i64::MIN,
-                    i32::MAX => i64::MAX,
-                    _ => i64::from(date).saturating_mul(DAY),
-                }),
-                _ => call.column::<Timestamp>(1)?.get(row)?,
+            let found = match (names.get(row)?, source) {
+                (None, _) => None,
+                (Some(field), Source::Date) => match call.column::<Date>(1)?.get(row)? {
+                    Some(date) => extract_date(field, date)?,
+                    None => None,
+                },
+                (Some(field), _) => match call.column::<Timestamp>(1)?.get(row)? {
+                    Some(micros) => extract(field, source, micros, zone.map_or(0, |zone| offset_at_utc(zone, micros)))?,
+                    None => None,
+                },
             };
-            let value = match (names.get(row)?, micros) {
-                (Some(field), Some(micros)) => {
-                    let offset = zone.map_or(0, |zone| offset_at_utc(zone, micros));
-                    extract(field, source, micros, offset)?.map(write).transpose()?
-                }
-                _ => None,
-            };
-            R::append(&mut builder, value)?;
+            R::append(&mut builder, found.map(write).transpose()?)?;
         }
         Ok(R::finish(builder))
     })
+}
+
+/// As C's `%g` writes it: six digits.
+fn short_float(value: f64) -> String {
+    let scientific = format!("{value:.5e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let trimmed = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text.to_string(),
+    };
+    if (-4..6).contains(&exponent) {
+        return trimmed(&format!("{value:.*}", (5 - exponent) as usize));
+    }
+    format!("{}e{}{:02}", trimmed(digits), if exponent < 0 { '-' } else { '+' }, exponent.abs())
 }
 
 fn make_date(year: i32, month: i32, day: i32) -> Result<i32> {
@@ -150,7 +191,7 @@ fn make_date(year: i32, month: i32, day: i32) -> Result<i32> {
         return Err(invalid());
     }
     let days = days_from_civil(astronomical, i64::from(month), i64::from(day));
-    if (MIN_DATE..END_DATE).contains(&days) { Ok(days as i32) } else { Err(invalid()) }
+    if in_date_range(days) { Ok(days as i32) } else { Err(invalid()) }
 }
 
 /// Year, month, day, hour, minute and seconds as a local timestamp. Errors: 22008.
@@ -161,9 +202,13 @@ pub(super) fn timestamp_of([year, month, day, hour, minute]: [i32; 5], seconds: 
             format!("time field value out of range: {hour}:{minute:02}:{seconds}"),
         ));
     }
-    let midnight = date_to_timestamp(make_date(year, month, day)?)?;
+    let beyond = || {
+        let message = format!("timestamp out of range: {year}-{month:02}-{day:02} {hour}:{minute:02}:{seconds:02}");
+        SqlError::new(state::DATETIME_FIELD_OVERFLOW, message)
+    };
+    let midnight = date_to_timestamp(make_date(year, month, day)?).map_err(|_| beyond())?;
     let time = (i64::from(hour) * 60 + i64::from(minute)) * 60 * SECOND + (seconds * 1e6).round_ties_even() as i64;
-    Ok(midnight + time)
+    Some(midnight + time).filter(|moment| in_timestamp_range(*moment)).ok_or_else(beyond)
 }
 
 fn make_timestamp(call: &Call<'_>) -> Result<datafusion::arrow::array::ArrayRef> {
@@ -273,15 +318,16 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             if seconds.is_infinite() {
                 return Ok(if seconds > 0.0 { i64::MAX } else { i64::MIN });
             }
-            let micros = (seconds * 1e6).round_ties_even();
             if seconds.is_nan() {
                 return Err(SqlError::new(state::DATETIME_FIELD_OVERFLOW, "timestamp cannot be NaN"));
             }
-            if !(-2.2e17..9.2e18).contains(&micros) {
-                let message = format!("timestamp out of range: \"{seconds}\"");
-                return Err(SqlError::new(state::DATETIME_FIELD_OVERFLOW, message));
-            }
-            Ok(micros as i64)
+            // Seconds are moved before they become microseconds: that decides on what is rounded.
+            let micros = ((seconds + (UNIX_EPOCH / SECOND) as f64) * 1e6).round_ties_even();
+            let within = (MIN_TIMESTAMP as f64..END_TIMESTAMP as f64).contains(&micros);
+            within.then_some(micros as i64).filter(|micros| in_timestamp_range(*micros)).ok_or_else(|| {
+                let message = format!("timestamp out of range: \"{}\"", short_float(seconds));
+                SqlError::new(state::DATETIME_FIELD_OVERFLOW, message)
+            })
         }),
     ));
     all
@@ -322,7 +368,7 @@ mod tests {
         }
         assert_eq!(extract("hour", Source::Date, 0, 0).unwrap_err().state(), state::FEATURE_NOT_SUPPORTED);
         assert_eq!(extract("x", Source::Timestamp, 0, 0).unwrap_err().state(), state::INVALID_PARAMETER_VALUE);
-        assert_eq!(make_date(2024, 2, 29).unwrap(), 19_782);
+        assert_eq!(make_date(2024, 2, 29).unwrap(), 8_825);
         assert!(make_date(2023, 2, 29).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! The parts of a moment that extract, date_trunc and to_char speak of.
 
-use crate::types::datetime::{DAY, SECOND, civil_from_days, days_from_civil};
+use crate::types::datetime::{DAY, SECOND, civil_from_days, days_from_civil, julian, weekday};
 
 /// Seconds in an hour.
 pub(super) const HOUR: i64 = 3600;
@@ -8,7 +8,7 @@ pub(super) const HOUR: i64 = 3600;
 /// A local moment taken apart.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields {
-    /// Days since 1970-01-01.
+    /// Days since 2000-01-01.
     pub days: i64,
     /// Astronomical year.
     pub year: i64,
@@ -21,10 +21,12 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Of microseconds since 1970-01-01, local.
+    /// Of a local moment.
     pub(super) fn new(local: i64) -> Self {
-        let days = local.div_euclid(DAY);
-        let time = local.rem_euclid(DAY);
+        Self::at(local.div_euclid(DAY), local.rem_euclid(DAY))
+    }
+    /// Of a day and microseconds of the day; dates go further than moments.
+    pub(super) fn at(days: i64, time: i64) -> Self {
         let civil = civil_from_days(days);
         let seconds = time / SECOND;
         Fields {
@@ -44,11 +46,11 @@ impl Fields {
     }
     /// 0 for Sunday.
     pub(super) fn day_of_week(&self) -> i64 {
-        (self.days + 4).rem_euclid(7)
+        weekday(self.days)
     }
     /// 1 for Monday to 7 for Sunday.
     pub(super) fn iso_day_of_week(&self) -> i64 {
-        (self.days + 3).rem_euclid(7) + 1
+        weekday(self.days - 1) + 1
     }
     /// 1 for January 1.
     pub(super) fn day_of_year(&self) -> i64 {
@@ -73,6 +75,6 @@ impl Fields {
     }
     /// Days since the start of the Julian period.
     pub(super) fn julian(&self) -> i64 {
-        self.days + 2_440_588
+        julian(self.days)
     }
 }

@@ -60,21 +60,21 @@ fn make_timestamptz(call: &Call<'_>) -> Result<ArrayRef> {
 
 /// `Wed Feb 26 20:17:23.123456 2020 UTC`, by the wall clock.
 fn time_of_day(call: &Call<'_>) -> Result<ArrayRef> {
-    use crate::types::datetime::{DAY, SECOND, to_local};
+    use crate::types::datetime::{DAY, SECOND, to_local, wall_clock, weekday};
     const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let zone = call.context()?.settings.time_zone();
     let mut builder = Text::builder(call.rows);
     for _ in 0..call.rows {
-        let now = chrono::Utc::now().timestamp_micros();
+        let now = wall_clock();
         let local = to_local(now, zone);
         let (days, time) = (local.div_euclid(DAY), local.rem_euclid(DAY));
         let civil = civil_from_days(days);
-        let weekday = WEEKDAYS.get((days + 4).rem_euclid(7) as usize).copied().unwrap_or_default();
+        let of_week = WEEKDAYS.get(weekday(days) as usize).copied().unwrap_or_default();
         let month = MONTHS.get((civil.month - 1) as usize).copied().unwrap_or_default();
         let seconds = time / SECOND;
         let text = format!(
-            "{weekday} {month} {:02} {:02}:{:02}:{:02}.{:06} {} {}",
+            "{of_week} {month} {:02} {:02}:{:02}:{:02}.{:06} {} {}",
             civil.day,
             seconds / 3600,
             seconds / 60 % 60,

@@ -1,5 +1,6 @@
 //! Dates, times, timestamps and intervals: operators and functions.
 
+pub(super) mod compared;
 mod extract;
 mod extract_span;
 mod field;

@@ -5,7 +5,7 @@ use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Interval, SqlWrite, Timestamp, Timestamptz, binary, ternary};
 use crate::types::SqlType;
-use crate::types::datetime::{DAY, is_finite, to_local};
+use crate::types::datetime::{DAY, in_timestamp_range, is_finite, to_local};
 use crate::types::interval::Interval as Span;
 use std::sync::Arc;
 
@@ -51,9 +51,12 @@ fn bin(stride: Span, moment: i64, origin: i64) -> Result<i64> {
     if length <= 0 {
         return wrong("stride must be greater than zero");
     }
-    let since = i128::from(moment) - i128::from(origin);
+    let Some(since) = moment.checked_sub(origin).map(i128::from) else { return wrong("interval out of range") };
     let start = i128::from(origin) + since.div_euclid(i128::from(length)) * i128::from(length);
-    i64::try_from(start).or_else(|_| wrong("timestamp out of range"))
+    i64::try_from(start)
+        .ok()
+        .filter(|start| in_timestamp_range(*start))
+        .map_or_else(|| wrong("timestamp out of range"), Ok)
 }
 
 /// The functions of this module.

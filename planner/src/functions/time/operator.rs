@@ -8,7 +8,7 @@ use crate::functions::typed::{
 };
 use crate::functions::{CastContext, Resolver, TypedExpr};
 use crate::types::datetime::{
-    DAY, END_DATE, MIN_DATE, SECOND, date_to_timestamp, in_timestamp_range, is_finite, out_of_range,
+    DAY, SECOND, date_to_timestamp, in_date_range, in_timestamp_range, is_finite, out_of_range,
 };
 use crate::types::interval::Interval as Span;
 use crate::types::time::TimeTz as ZonedTime;
@@ -123,7 +123,7 @@ fn shift_date(date: i32, days: i64) -> Result<i32> {
         return Ok(date);
     }
     let shifted = i64::from(date) + days;
-    if (MIN_DATE..END_DATE).contains(&shifted) { Ok(shifted as i32) } else { Err(out_of_range("date")) }
+    if in_date_range(shifted) { Ok(shifted as i32) } else { Err(out_of_range("date")) }
 }
 
 fn at_time(date: i32, micros: i64) -> Result<i64> {

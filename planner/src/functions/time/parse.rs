@@ -8,7 +8,8 @@ use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Date, SqlWrite, Text, Timestamptz, binary};
 use crate::types::SqlType;
 use crate::types::datetime::{
-    DAY, END_DATE, MIN_DATE, SECOND, ZoneName, civil_from_days, days_from_civil, days_in_month, in_timestamp_range,
+    DAY, SECOND, ZoneName, civil_from_days, days_from_civil, days_from_julian, days_in_month, in_date_range,
+    in_timestamp_range, round_timestamp, weekday,
 };
 use std::sync::Arc;
 
@@ -360,10 +361,10 @@ fn read(text: &str, pattern: &str, standard: bool) -> Result<Read> {
 /// The first day of an ISO year's first week.
 fn iso_start(year: i64) -> i64 {
     let fourth = days_from_civil(year, 1, 4);
-    fourth - (fourth + 3).rem_euclid(7)
+    fourth - weekday(fourth - 1)
 }
 
-/// Days since 1970-01-01, microseconds of the day, and seconds east of UTC if that is said.
+/// Days since 2000-01-01, microseconds of the day, and seconds east of UTC if that is said.
 pub(super) fn parse(text: &str, pattern: &str, standard: bool) -> Result<(i64, i64, Option<i64>)> {
     let read = read(text, pattern, standard)?;
     let of_day = read.get(Field::SecondOfDay);
@@ -411,7 +412,7 @@ pub(super) fn parse(text: &str, pattern: &str, standard: bool) -> Result<(i64, i
     }
     let mut whole = None;
     if read.get(Field::Julian) != 0 {
-        whole = Some(read.get(Field::Julian) - 2_440_588);
+        whole = Some(days_from_julian(read.get(Field::Julian)));
     }
     let mut of_year = read.get(Field::DayOfYear);
     let week = read.get(Field::Week);
@@ -481,9 +482,17 @@ pub(super) fn parse(text: &str, pattern: &str, standard: bool) -> Result<(i64, i
     Ok((days_from_civil(year, month, 1) + day - 1, time, zone))
 }
 
+/// How many digits of seconds a pattern speaks of, by `FF1` to `FF6`: what is read is rounded to them.
+fn digits(pattern: &str) -> Option<i32> {
+    template::parse(pattern).into_iter().find_map(|part| match part {
+        Part::Pattern { name, .. } => name.to_ascii_uppercase().strip_prefix("FF")?.parse().ok(),
+        _ => None,
+    })
+}
+
 fn to_date(text: &str, pattern: &str) -> Result<i32> {
     let (days, ..) = parse(text, pattern, false)?;
-    if (MIN_DATE..END_DATE).contains(&days) {
+    if in_date_range(days) {
         Ok(days as i32)
     } else {
         Err(SqlError::new(state::DATETIME_FIELD_OVERFLOW, format!("date out of range: \"{text}\"")))
@@ -512,7 +521,8 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                             let local = days.checked_mul(DAY).and_then(|day| day.checked_add(time));
                             let zone = east.map_or(session, ZoneName::Fixed);
                             let utc = local.map(|local| zone.to_utc(local)).filter(|utc| in_timestamp_range(*utc));
-                            Some(utc.ok_or_else(|| crate::types::datetime::out_of_range("timestamp"))?)
+                            let utc = utc.ok_or_else(|| crate::types::datetime::out_of_range("timestamp"))?;
+                            Some(digits(pattern).map_or(utc, |digits| round_timestamp(utc, digits)))
                         }
                         _ => None,
                     };

@@ -87,6 +87,17 @@ fn format_interval(span: Span, pattern: &str) -> Result<String> {
             "DD" => plain(fields.day, 2),
             "DDD" => plain(i64::from(span.months) * 30 + fields.day, 3),
             "CC" => number(fields.year / 100, 2),
+            "RM" | "rm" if fields.year == 0 && fields.month == 0 => Ok((String::new(), None)),
+            "RM" | "rm" => {
+                // Months before are counted from the end of the year.
+                let month = match fields.month {
+                    0 if fields.year > 0 => 12,
+                    0 => 1,
+                    month if month < 0 => 13 + month,
+                    month => month,
+                };
+                Ok(write(&Fields { month, ..fields }, 0, 0, None, found, fill))
+            }
             "HH24" => number(fields.hour, 2),
             "HH" | "HH12" => number(if fields.hour % 12 == 0 { 12 } else { fields.hour % 12 }, 2),
             "MI" | "SS" | "SSSS" | "SSSSS" | "MS" | "US" | "FF1" | "FF2" | "FF3" | "FF4" | "FF5" | "FF6" | "AM"

@@ -6,7 +6,7 @@ use crate::functions::kernel::{Call, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{SqlWrite, Text, Timestamp, Timestamptz, binary};
 use crate::types::SqlType;
-use crate::types::datetime::{DAY, SECOND, days_from_civil, is_finite, to_local, to_utc, zone};
+use crate::types::datetime::{DAY, SECOND, checked_timestamp, days_from_civil, is_finite, to_local, to_utc, zone};
 use std::sync::Arc;
 
 /// The start of the `field` that a local moment lies in.
@@ -18,7 +18,7 @@ fn truncate(field: &str, local: i64, type_name: &str) -> Result<i64> {
     let year = |year: i64| days_from_civil(year, 1, 1) * DAY;
     // The first year of a span of years that begins with a year ending in 1.
     let span = |years: i64| (fields.year - 1).div_euclid(years) * years + 1;
-    Ok(match field.to_ascii_lowercase().as_str() {
+    checked_timestamp(match field.to_ascii_lowercase().as_str() {
         "microseconds" | "microsecond" | "us" => local,
         "milliseconds" | "millisecond" | "ms" => local.div_euclid(1000) * 1000,
         "second" | "seconds" => local.div_euclid(SECOND) * SECOND,
@@ -39,6 +39,17 @@ fn truncate(field: &str, local: i64, type_name: &str) -> Result<i64> {
             ));
         }
     })
+}
+
+/// The start of a field as UTC: of hours and less with the offset of the moment itself, since an hour may come twice.
+fn back(field: &str, utc: i64, local: i64, start: i64, to_utc: impl Fn(i64) -> i64) -> i64 {
+    let coarse = ["day", "week", "month", "quarter", "year", "decade", "centur", "millenni"];
+    let field = field.to_ascii_lowercase();
+    if coarse.iter().any(|unit| field.starts_with(unit)) || !is_finite(start) {
+        to_utc(start)
+    } else {
+        start - (local - utc)
+    }
 }
 
 const WITH_ZONE: &str = "timestamp with time zone";
@@ -68,7 +79,9 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                 for row in 0..call.rows {
                     let value = match (names.get(row)?, moments.get(row)?) {
                         (Some(field), Some(utc)) => {
-                            Some(to_utc(truncate(field, to_local(utc, zone), WITH_ZONE)?, zone))
+                            let local = to_local(utc, zone);
+                            let start = truncate(field, local, WITH_ZONE)?;
+                            Some(checked_timestamp(back(field, utc, local, start, |start| to_utc(start, zone)))?)
                         }
                         _ => None,
                     };
@@ -85,7 +98,9 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             crate::functions::typed::ternary::<Text, Timestamptz, Text, Timestamptz, _>(
                 |field: &str, utc: i64, name: &str| {
                     let zone = zone(name)?;
-                    Ok(zone.to_utc(truncate(field, zone.to_local(utc), WITH_ZONE)?))
+                    let local = zone.to_local(utc);
+                    let start = truncate(field, local, WITH_ZONE)?;
+                    checked_timestamp(back(field, utc, local, start, |start| zone.to_utc(start)))
                 },
             ),
         ),

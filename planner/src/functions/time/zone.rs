@@ -5,7 +5,7 @@ use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Interval, SqlWrite, Text, TimeTz, Timestamp, Timestamptz, binary};
 use crate::types::SqlType;
-use crate::types::datetime::{SECOND, in_timestamp_range, is_finite, out_of_range, zone};
+use crate::types::datetime::{SECOND, checked_timestamp, in_timestamp_range, is_finite, out_of_range, zone};
 use crate::types::interval::{self, Interval as Span, Style, write_interval};
 use crate::types::time::TimeTz as ZonedTime;
 use std::sync::Arc;
@@ -59,14 +59,18 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             timestamp,
             timestamptz,
             immutable,
-            binary::<Text, Timestamp, Timestamptz, _>(|name: &str, local: i64| Ok(zone(name)?.to_utc(local))),
+            binary::<Text, Timestamp, Timestamptz, _>(|name: &str, local: i64| {
+                checked_timestamp(zone(name)?.to_utc(local))
+            }),
         ),
         make(
             text,
             timestamptz,
             timestamp,
             immutable,
-            binary::<Text, Timestamptz, Timestamp, _>(|name: &str, utc: i64| Ok(zone(name)?.to_local(utc))),
+            binary::<Text, Timestamptz, Timestamp, _>(|name: &str, utc: i64| {
+                checked_timestamp(zone(name)?.to_local(utc))
+            }),
         ),
         make(
             span,

@@ -1,6 +1,7 @@
 //! COPY in format binary: the frame around values, whose own form the server knows.
 
 use crate::error::{Result, SqlError, state};
+use crate::types::encoding::Encoding;
 use crate::types::{Datum, SqlType};
 use bytes::{Buf, Bytes, BytesMut};
 use datafusion::arrow::array::Array;
@@ -8,10 +9,10 @@ use datafusion::arrow::array::Array;
 /// How values are written and read in PostgreSQL's binary format.
 #[derive(Clone, Copy, Debug)]
 pub struct BinaryCodec {
-    /// Appends a value that is not NULL, without its length.
-    pub write: fn(SqlType, &dyn Array, usize, &mut BytesMut) -> Result<()>,
-    /// Reads a value that is not NULL.
-    pub read: fn(SqlType, &Bytes) -> Result<Datum>,
+    /// Appends a value that is not NULL, without its length, its text in an encoding.
+    pub write: fn(SqlType, &dyn Array, usize, Encoding, &mut BytesMut) -> Result<()>,
+    /// Reads a value that is not NULL, its text in an encoding.
+    pub read: fn(SqlType, &Bytes, Encoding) -> Result<Datum>,
 }
 
 /// What stands before everything else.

@@ -1,7 +1,7 @@
-//! [`CopyFilter`]: WHERE of COPY FROM, over the rows that were read. Must not know their text.
+//! [`CopyFilter`]: WHERE of COPY FROM, over the rows that were read, and the defaults that it looks at. Must not know their text.
 
 use super::target::CopyTable;
-use crate::bind::bind_stored;
+use crate::bind::{BindContext, bind_default, bind_stored};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::table_schema;
 use crate::execution::{Slots, StatementContext, with_binding};
@@ -11,7 +11,8 @@ use crate::types::SqlType;
 use datafusion::arrow::array::{ArrayRef, AsArray, BooleanArray, new_null_array};
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use datafusion::common::TableReference;
+use datafusion::common::{DFSchema, TableReference};
+use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
@@ -23,15 +24,21 @@ pub struct CopyFilter {
     schema: SchemaRef,
     /// For each column of the table its place among those that are read; the others are NULL.
     places: Vec<Option<usize>>,
+    /// What the columns get that are not read and that the condition names.
+    defaults: Vec<Arc<dyn PhysicalExpr>>,
     /// Kept for what the condition reads when it runs.
     _slots: Arc<Slots>,
 }
 
 impl CopyFilter {
-    /// Binds the condition. Errors: as in a statement; 42804 when it is not boolean, 42P10 for a generated column, 0A000 for a
-    /// column that is not read and has a default.
-    pub fn new(context: &Arc<StatementContext>, condition: &CopyCondition, target: &CopyTable) -> Result<CopyFilter> {
-        let table = &target.table;
+    /// Binds the condition. Columns that are not read and have a default become further ones of the target's.
+    /// Errors: as in a statement; 42804 when it is not boolean, 42P10 for a generated column.
+    pub fn new(
+        context: &Arc<StatementContext>,
+        condition: &CopyCondition,
+        target: &mut CopyTable,
+    ) -> Result<CopyFilter> {
+        let table = &Arc::clone(&target.table);
         let slots = Slots::new();
         let typed = with_binding(&context.catalog, &context.settings, &slots, context.transaction_time, |binding| {
             bind_stored(&condition.expr, &condition.source, table, "COPY FROM WHERE condition", binding)
@@ -41,29 +48,45 @@ impl CopyFilter {
             return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
         }
         let named = typed.expr.column_refs();
-        let place = |id| target.columns.iter().position(|column| column.id == id);
-        let mut places = Vec::new();
+        let (mut places, mut defaults) = (Vec::new(), Vec::new());
         for column in table.live_columns() {
-            let place = place(column.id);
+            let mut place = target.columns.iter().position(|other| other.id == column.id);
             let is_named = named.iter().any(|named| named.name == column.name);
             if is_named && column.generated.is_some() {
                 let message = "generated columns are not supported in COPY FROM WHERE conditions";
                 return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message)
                     .detail(format!("Column \"{}\" is a generated column.", column.name)));
             }
-            if is_named && place.is_none() && (column.default.is_some() || column.identity.is_some()) {
-                return Err(SqlError::unsupported("COPY … WHERE of a column that gets its default"));
+            if place.is_none() && (column.default.is_some() || column.identity.is_some()) {
+                // Computed once, for all rows that were read: what is looked at is what is stored.
+                let (catalog, settings, now) = (&context.catalog, &context.settings, context.transaction_time);
+                let bind = |binding: &BindContext<'_>| bind_default(table, column, binding);
+                defaults.push(with_binding(catalog, settings, &slots, now, bind)?);
+                place = Some(target.columns.len());
+                target.columns.push(column.clone());
             }
             places.push(place);
         }
         let schema = table_schema(table, &TableReference::bare(table.name.as_str()))?;
         slots.fill(Arc::clone(context));
-        let expr = fill_expression(typed.expr, &slots)?;
-        let condition =
-            create_physical_expr(&expr, &schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())?;
-        let fields = schema.fields().iter().take(places.len()).map(|field| field.as_ref().clone().with_nullable(true));
-        let fields: Vec<Field> = fields.collect();
-        Ok(CopyFilter { condition, schema: Arc::new(Schema::new(fields)), places, _slots: slots })
+        let physical = |expr: Expr, schema: &DFSchema| -> Result<Arc<dyn PhysicalExpr>> {
+            let expr = fill_expression(expr, &slots)?;
+            Ok(create_physical_expr(&expr, schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())?)
+        };
+        let condition = physical(typed.expr, &schema)?;
+        let nothing = DFSchema::empty();
+        let defaults = defaults.into_iter().map(|expr| physical(expr, &nothing)).collect::<Result<_>>()?;
+        let fields: Vec<Field> =
+            schema.fields().iter().take(places.len()).map(|field| field.as_ref().clone()).collect();
+        let fields: Vec<Field> = fields.into_iter().map(|field| field.with_nullable(true)).collect();
+        Ok(CopyFilter { condition, schema: Arc::new(Schema::new(fields)), places, defaults, _slots: slots })
+    }
+
+    /// The values of the target's further columns, for so many rows.
+    pub fn defaults(&self, rows: usize) -> Result<Vec<ArrayRef>> {
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options)?;
+        self.defaults.iter().map(|expr| Ok(expr.evaluate(&batch)?.into_array(rows)?)).collect()
     }
 
     /// Of which rows the condition is true. Errors: what it raises, with the place of the first row that it raises it for.

@@ -17,6 +17,7 @@ use crate::session::database::Database;
 use crate::session::query::bind_to;
 use crate::session::run::count;
 use crate::session::stream::Limits;
+use crate::types::encoding::Encoding;
 use crate::types::text::{InputContext, input};
 use bytes::Bytes;
 use datafusion::arrow::compute::filter_record_batch;
@@ -44,6 +45,8 @@ pub struct CopyIn {
     reader: RecordReader,
     /// Of format binary.
     binary: Option<(BinaryCodec, BinaryReader)>,
+    /// Of the data.
+    encoding: Encoding,
     fields: Fields,
     header: CopyHeader,
     /// Whether the header line is behind.
@@ -82,11 +85,13 @@ pub async fn begin_input(
         // What the types' modifiers ask, the INSERT does.
         target.columns.iter_mut().for_each(|column| column.ty = column.ty.plain());
     }
-    let filter = copy.condition.as_ref().map(|condition| CopyFilter::new(&context, condition, &target)).transpose()?;
-    if target.columns.is_empty() {
+    let read = target.columns.clone();
+    let condition = copy.condition.as_ref();
+    let filter = condition.map(|condition| CopyFilter::new(&context, condition, &mut target)).transpose()?;
+    if read.is_empty() {
         return Err(SqlError::unsupported("COPY into a table without columns"));
     }
-    let names: Vec<String> = target.columns.iter().map(|column| column.name.clone()).collect();
+    let names: Vec<String> = read.iter().map(|column| column.name.clone()).collect();
     let fields: Vec<Field> = target
         .columns
         .iter()
@@ -109,10 +114,11 @@ pub async fn begin_input(
     });
     Ok(CopyIn {
         table: target.table.name.clone(),
-        builders: builders(&target.columns),
+        builders: builders(&read),
         format: copy.options.format,
         reader: RecordReader::new(&copy.options),
         binary,
+        encoding: copy.options.encoding.unwrap_or(context.settings.client_encoding()),
         fields: Fields::default(),
         header: copy.options.header,
         begun: false,
@@ -120,7 +126,7 @@ pub async fn begin_input(
         filter,
         force_not_null: chosen(&copy.options.force_not_null, "FORCE_NOT_NULL", &names)?,
         force_null: chosen(&copy.options.force_null, "FORCE_NULL", &names)?,
-        columns: target.columns,
+        columns: read,
         context,
         rows: 0,
         bytes: 0,
@@ -239,7 +245,16 @@ impl CopyIn {
             reader.push(&bytes);
             return self.binary_records(false).await;
         }
-        self.reader.push(&bytes)?;
+        if self.encoding.converts() {
+            // Characters are bytes there, so that it does not matter where they were cut.
+            let text = self
+                .encoding
+                .decode(&bytes)
+                .map_err(|error| error.context(format!("COPY {}, line {}", self.table, self.reader.lines() + 1)))?;
+            self.reader.push(text.as_bytes())?;
+        } else {
+            self.reader.push(&bytes)?;
+        }
         self.records(false).await
     }
     /// CopyDone: writes what is left and answers the command tag.
@@ -296,7 +311,7 @@ impl CopyIn {
                     None => builder.append_null(),
                     Some(bytes) => {
                         self.bytes += bytes.len();
-                        let value = (codec.read)(column.ty, bytes).map_err(|error| {
+                        let value = (codec.read)(column.ty, bytes, self.encoding).map_err(|error| {
                             error.context(format!("COPY {}, line {line}, column {}", self.table, column.name))
                         })?;
                         builder.append_datum(&value)?;
@@ -368,15 +383,10 @@ impl CopyIn {
                 continue;
             }
             self.bytes += text.len();
-            let text = std::str::from_utf8(text).map_err(|error| {
-                let byte = text.get(error.valid_up_to()).copied().unwrap_or_default();
-                SqlError::new(
-                    state::CHARACTER_NOT_IN_REPERTOIRE,
-                    format!("invalid byte sequence for encoding \"UTF8\": 0x{byte:02x}"),
-                )
-                .context(format!("COPY {}, line {line}", self.table))
-            })?;
-            let value = input(column.ty, text, &inputs).map_err(|error| {
+            let text = Encoding::Utf8
+                .decode(text)
+                .map_err(|error| error.context(format!("COPY {}, line {line}", self.table)))?;
+            let value = input(column.ty, &text, &inputs).map_err(|error| {
                 let shown = shown(text.as_bytes());
                 error.context(format!("COPY {}, line {line}, column {}: \"{shown}\"", self.table, column.name))
             })?;
@@ -392,7 +402,10 @@ impl CopyIn {
         if self.rows == 0 {
             return Ok(());
         }
-        let arrays = self.builders.iter_mut().map(ColumnBuilder::finish).collect::<Result<Vec<_>>>()?;
+        let mut arrays = self.builders.iter_mut().map(ColumnBuilder::finish).collect::<Result<Vec<_>>>()?;
+        if let Some(filter) = &self.filter {
+            arrays.extend(filter.defaults(self.rows)?);
+        }
         let mut batch = RecordBatch::try_new(self.schema.clone(), arrays)?;
         if let Some(filter) = &self.filter {
             let kept = filter

@@ -10,6 +10,7 @@ use crate::session::outcome::{Outcome, OutputColumn};
 use crate::session::query::PlannedQuery;
 use crate::session::run::run_planned;
 use crate::session::stream::Limits;
+use crate::types::encoding::Encoding;
 use crate::types::text::{OutputContext, output};
 use bytes::{BufMut, Bytes, BytesMut};
 use datafusion::arrow::record_batch::RecordBatch;
@@ -64,12 +65,13 @@ pub async fn begin_output(
     let Outcome::Rows { columns, stream, .. } = run_planned(&planned, context.clone(), false, limits).await? else {
         return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "COPY query must have a RETURNING clause"));
     };
+    let encoding = copy.options.encoding.unwrap_or(context.settings.client_encoding());
     if copy.options.format == CopyFormat::Binary {
         let (codec, shown) = (database.binary()?, columns.len());
         let chunk = |bytes: Vec<u8>| Ok(CopyChunk { ends: vec![bytes.len()], bytes: bytes.into(), rows: 0 });
         let ends = [chunk(header()), chunk(TRAILER.to_vec())].map(|end| futures::stream::iter([end]));
         let [first, last] = ends;
-        let data = stream.map(move |batch| binary_rows(&codec, &columns, &batch?));
+        let data = stream.map(move |batch| binary_rows(&codec, &columns, encoding, &batch?));
         let stream = first.chain(data).chain(last).boxed();
         return Ok(CopyOut { columns: shown, format: CopyFormat::Binary, stream });
     }
@@ -78,6 +80,7 @@ pub async fn begin_output(
         force_quote: chosen(&copy.options.force_quote, "FORCE_QUOTE", &names)?,
         options: copy.options.clone(),
         columns: columns.clone(),
+        encoding,
         context,
     };
     let header = (copy.options.header != CopyHeader::No).then(|| {
@@ -86,9 +89,16 @@ pub async fn begin_output(
             writer.field(position, Some(name.as_bytes()), false, &mut line);
         }
         line.push(b'\n');
+        let line = writer.encoded(line)?;
         Ok(CopyChunk { ends: vec![line.len()], bytes: line.into(), rows: 0 })
     });
-    let data = stream.map(move |batch| writer.lines(&batch?));
+    let data = stream.flat_map(move |batch| {
+        let pieces = match batch {
+            Ok(batch) => writer.lines(&batch),
+            Err(error) => vec![Err(error.into())],
+        };
+        futures::stream::iter(pieces)
+    });
     Ok(CopyOut {
         columns: columns.len(),
         format: copy.options.format,
@@ -97,7 +107,12 @@ pub async fn begin_output(
 }
 
 /// Rows in format binary.
-fn binary_rows(codec: &BinaryCodec, columns: &[OutputColumn], batch: &RecordBatch) -> Result<CopyChunk> {
+fn binary_rows(
+    codec: &BinaryCodec,
+    columns: &[OutputColumn],
+    encoding: Encoding,
+    batch: &RecordBatch,
+) -> Result<CopyChunk> {
     let too_long = || SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "a COPY row is too long");
     let count = i16::try_from(columns.len()).map_err(|_| too_long())?;
     let mut bytes = BytesMut::with_capacity(batch.num_rows() * 16);
@@ -110,7 +125,7 @@ fn binary_rows(codec: &BinaryCodec, columns: &[OutputColumn], batch: &RecordBatc
             if array.is_null(row) {
                 continue;
             }
-            (codec.write)(column.ty, array.as_ref(), row, &mut bytes)?;
+            (codec.write)(column.ty, array.as_ref(), row, encoding, &mut bytes)?;
             let length = i32::try_from(bytes.len() - start - 4).map_err(|_| too_long())?;
             if let Some(place) = bytes.get_mut(start..start + 4) {
                 place.copy_from_slice(&length.to_be_bytes());
@@ -125,30 +140,64 @@ struct LineWriter {
     options: CopyOptions,
     columns: Arc<[OutputColumn]>,
     force_quote: Vec<bool>,
+    encoding: Encoding,
     context: Arc<StatementContext>,
 }
 
 impl LineWriter {
-    fn lines(&self, batch: &RecordBatch) -> Result<CopyChunk> {
+    /// The lines of a batch; those before a row that cannot be written come before its error.
+    fn lines(&self, batch: &RecordBatch) -> Vec<Result<CopyChunk>> {
         let outputs = OutputContext::of_statement(&self.context);
         let mut bytes = Vec::with_capacity(batch.num_rows() * 16);
         let mut ends = Vec::with_capacity(batch.num_rows());
-        let mut value = Vec::new();
+        let (mut value, mut line) = (Vec::new(), Vec::new());
+        let mut failed = None;
         for row in 0..batch.num_rows() {
-            for (position, (column, array)) in self.columns.iter().zip(batch.columns()).enumerate() {
-                if array.is_null(row) {
-                    self.field(position, None, false, &mut bytes);
-                } else {
-                    value.clear();
-                    output(column.ty, array.as_ref(), row, &outputs, &mut value)?;
-                    let force = self.force_quote.get(position).is_some_and(|force| *force);
-                    self.field(position, Some(&value), force, &mut bytes);
-                }
+            line.clear();
+            if let Err(error) = self.line(batch, row, &outputs, &mut value, &mut line) {
+                failed = Some(Err(error));
+                break;
             }
-            bytes.push(b'\n');
+            bytes.extend_from_slice(&line);
             ends.push(bytes.len());
         }
-        Ok(CopyChunk { bytes: bytes.into(), ends, rows: batch.num_rows() as u64 })
+        let rows = ends.len() as u64;
+        let chunk = (rows > 0 || failed.is_none()).then(|| Ok(CopyChunk { bytes: bytes.into(), ends, rows }));
+        chunk.into_iter().chain(failed).collect()
+    }
+
+    fn line(
+        &self,
+        batch: &RecordBatch,
+        row: usize,
+        outputs: &OutputContext<'_>,
+        value: &mut Vec<u8>,
+        line: &mut Vec<u8>,
+    ) -> Result<()> {
+        for (position, (column, array)) in self.columns.iter().zip(batch.columns()).enumerate() {
+            if array.is_null(row) {
+                self.field(position, None, false, line);
+            } else {
+                value.clear();
+                output(column.ty, array.as_ref(), row, outputs, value)?;
+                let force = self.force_quote.get(position).is_some_and(|force| *force);
+                self.field(position, Some(value), force, line);
+            }
+        }
+        line.push(b'\n');
+        if self.encoding.converts() {
+            *line = self.encoded(std::mem::take(line))?;
+        }
+        Ok(())
+    }
+
+    /// A line in the encoding of the data. Errors: 22P05.
+    fn encoded(&self, line: Vec<u8>) -> Result<Vec<u8>> {
+        if !self.encoding.converts() {
+            return Ok(line);
+        }
+        let text = String::from_utf8(line).map_err(SqlError::internal)?;
+        Ok(self.encoding.encode(&text)?.into_owned())
     }
 
     fn field(&self, position: usize, value: Option<&[u8]>, force: bool, line: &mut Vec<u8>) {

@@ -324,6 +324,7 @@ mod tests {
             force_quote: CopyColumns::Some(vec![]),
             force_not_null: CopyColumns::Some(vec![]),
             force_null: CopyColumns::Some(vec![]),
+            encoding: None,
         }
     }
 

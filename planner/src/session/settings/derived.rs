@@ -4,6 +4,7 @@ use super::registry::{self, DEFINITIONS, Definition};
 use super::{Characteristics, value};
 use crate::parse::Isolation;
 use crate::types::datetime::{DateFormat, TimeZone};
+use crate::types::encoding::Encoding;
 use crate::types::interval::Style;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ pub(super) struct Derived {
     pub interval_style: Style,
     pub float_digits: i32,
     pub bytea_escape: bool,
+    pub encoding: Encoding,
     pub durable: bool,
     pub statement_timeout: Option<Duration>,
     pub lock_timeout: Option<Duration>,
@@ -78,6 +80,7 @@ impl Derived {
             interval_style: values.get("IntervalStyle").map(|name| Style::named(name)).unwrap_or_default(),
             float_digits: get("extra_float_digits").parse().unwrap_or(1),
             bytea_escape: get("bytea_output") == "escape",
+            encoding: Encoding::named(get("client_encoding")).unwrap_or_default(),
             durable: get("synchronous_commit") != "off",
             statement_timeout: timeout("statement_timeout"),
             lock_timeout: timeout("lock_timeout"),

@@ -9,6 +9,7 @@ pub mod value;
 use crate::error::{Result, SqlError, state};
 use crate::parse::Isolation;
 use crate::types::datetime::{DateFormat, TimeZone};
+use crate::types::encoding::Encoding;
 use derived::Derived;
 use registry::{Changeable, DEFINITIONS, Definition};
 use std::collections::BTreeMap;
@@ -125,6 +126,10 @@ impl Settings {
     /// Whether bytea_output is `escape`.
     pub fn bytea_escape(&self) -> bool {
         self.derived.bytea_escape
+    }
+    /// client_encoding.
+    pub fn client_encoding(&self) -> Encoding {
+        self.derived.encoding
     }
     /// IntervalStyle.
     pub fn interval_style(&self) -> crate::types::interval::Style {

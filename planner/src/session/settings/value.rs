@@ -3,6 +3,7 @@
 use super::registry::{Definition, Kind, Unit};
 use crate::error::{Result, SqlError, state};
 use crate::types::datetime::{DateFormat, PosixZone, TimeZone};
+use crate::types::encoding::{self, Encoding};
 use crate::types::interval::{Restriction, parse_interval};
 
 /// Checks `value` and brings it to the form that SHOW prints.
@@ -76,7 +77,11 @@ fn invalid_state(message: String) -> SqlError {
 }
 
 fn invalid(definition: &Definition, value: &str) -> SqlError {
-    invalid_state(format!("invalid value for parameter \"{}\": \"{value}\"", definition.name))
+    invalid_state(invalid_text(definition, value))
+}
+
+fn invalid_text(definition: &Definition, value: &str) -> String {
+    format!("invalid value for parameter \"{}\": \"{value}\"", definition.name)
 }
 
 fn suffix(unit: Unit) -> &'static str {
@@ -145,86 +150,14 @@ pub fn in_base_unit(definition: &Definition, value: &str) -> (String, Option<&'s
     (integer(definition, value, unit).map_or_else(|_| value.to_string(), |number| number.to_string()), name)
 }
 
-/// PostgreSQL's other encodings, without what is no letter or digit.
-const ENCODINGS: [&str; 62] = [
-    "BIG5",
-    "WIN950",
-    "WINDOWS950",
-    "EUCCN",
-    "EUCJP",
-    "EUCJIS2004",
-    "EUCKR",
-    "EUCTW",
-    "GB18030",
-    "GBK",
-    "WIN936",
-    "WINDOWS936",
-    "ISO88595",
-    "ISO88596",
-    "ISO88597",
-    "ISO88598",
-    "JOHAB",
-    "KOI8R",
-    "KOI8",
-    "KOI8U",
-    "LATIN1",
-    "ISO88591",
-    "LATIN2",
-    "ISO88592",
-    "LATIN3",
-    "ISO88593",
-    "LATIN4",
-    "ISO88594",
-    "LATIN5",
-    "ISO88599",
-    "LATIN6",
-    "ISO885910",
-    "LATIN7",
-    "ISO885913",
-    "LATIN8",
-    "ISO885914",
-    "LATIN9",
-    "ISO885915",
-    "LATIN10",
-    "ISO885916",
-    "MULEINTERNAL",
-    "SJIS",
-    "MSKANJI",
-    "SHIFTJIS",
-    "WIN932",
-    "WINDOWS932",
-    "SHIFTJIS2004",
-    "UHC",
-    "WIN949",
-    "WINDOWS949",
-    "WIN866",
-    "ALT",
-    "WIN874",
-    "WIN1250",
-    "WIN1251",
-    "WIN",
-    "WIN1252",
-    "WIN1253",
-    "WIN1254",
-    "WIN1255",
-    "WIN1256",
-    "WIN1257",
-];
-
 fn special(definition: &Definition, value: &str) -> Result<String> {
     match definition.name {
-        "client_encoding" => {
-            let plain: String = value.chars().filter(char::is_ascii_alphanumeric).collect();
-            match plain.to_ascii_uppercase().as_str() {
-                "UTF8" | "UNICODE" => Ok("UTF8".to_string()),
-                // Bytes as they are, which are UTF-8 here.
-                "SQLASCII" => Ok("SQL_ASCII".to_string()),
-                known if ENCODINGS.contains(&known) => {
-                    Err(SqlError::unsupported(format!("client_encoding {value}")).hint("Use UTF8."))
-                }
-                _ => Err(invalid(definition, value)),
-            }
-        }
+        "client_encoding" => match (Encoding::named(value), encoding::canonical(value)) {
+            (Some(encoding), _) => Ok(encoding.name().to_string()),
+            (None, Some(known)) => Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, invalid_text(definition, value))
+                .detail(format!("Conversion between {known} and UTF8 is not supported."))),
+            (None, None) => Err(invalid(definition, value)),
+        },
         "DateStyle" => date_style(DateFormat::ISO, value),
         "TimeZone" => time_zone(value).map(|(_, name)| name).map_err(|far| {
             let error = invalid(definition, value);
@@ -368,7 +301,9 @@ mod tests {
         assert_eq!(set("default_transaction_isolation", "SERIALIZABLE").unwrap(), "serializable");
         assert_eq!(set("default_transaction_isolation", "snapshot").unwrap_err().state(), "22023");
         assert_eq!(set("client_encoding", "utf-8").unwrap(), "UTF8");
-        assert_eq!(set("client_encoding", "LATIN1").unwrap_err().state(), "0A000");
+        assert_eq!(set("client_encoding", "iso-8859-1").unwrap(), "LATIN1");
+        assert_eq!(set("client_encoding", "SJIS").unwrap_err().state(), "0A000");
+        assert_eq!(set("client_encoding", "nosuch").unwrap_err().state(), "22023");
     }
 
     #[test]

@@ -76,7 +76,7 @@ async fn prepared_lookups_take_other_values() {
         WHERE owner = $1 AND day >= $2::date AND day < $3::date";
     let statement = c.session.parse(sql).unwrap().pop().unwrap();
     let prepared = c.session.prepare(statement, &[]).await.unwrap();
-    let day = |day: i32| Datum::Date32(Some(18262 + day));
+    let day = |day: i32| Datum::Date32(Some(7305 + day));
     for (owner, from, to, expected) in [(1, 0, 30, 180), (5, 3, 5, 12), (6, 29, 40, 5), (0, 5, 5, 0), (9, 0, 30, 0)] {
         let values = vec![Datum::Int32(Some(owner)), day(from), day(to)];
         let rows = c.run_prepared(&prepared, values, "").await.unwrap().rows;

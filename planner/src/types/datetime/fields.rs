@@ -4,7 +4,9 @@
 use super::keyword::{Keyword, Unit, keyword};
 use super::style::DateOrder;
 use super::zone::{TimeZone, ZoneName};
-use super::{DAY, Reading, SECOND, civil_from_days, days_from_civil, days_in_month, offset_at_utc, to_local};
+use super::{
+    DAY, Reading, SECOND, civil_from_days, days_from_civil, days_from_julian, days_in_month, offset_at_utc, to_local,
+};
 
 /// Why a text is no date or time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -305,7 +307,7 @@ impl Fields {
     }
 
     pub(super) fn set_julian(&mut self, day: i64) {
-        let civil = civil_from_days(day - 2_440_588);
+        let civil = civil_from_days(days_from_julian(day));
         (self.year, self.month, self.day) = (civil.year, civil.month, civil.day);
         self.julian = true;
     }

@@ -5,7 +5,7 @@ use super::fields::{Fault, Fields};
 use super::keyword::Keyword;
 use super::words::split;
 use super::zone::{TimeZone, ZoneName};
-use super::{DAY, DateOrder, END_DATE, END_TIMESTAMP, MIN_DATE, MIN_TIMESTAMP, SECOND, days_from_civil};
+use super::{DAY, DateOrder, SECOND, UNIX_EPOCH, UNIX_EPOCH_DAY, days_from_civil, in_date_range, in_timestamp_range};
 use crate::error::{Result, SqlError, state};
 
 /// What the meaning of a date depends on.
@@ -21,7 +21,7 @@ pub struct Reading {
 
 impl Reading {
     /// UTC, the start of 1970, month before day.
-    pub const PLAIN: Reading = Reading { zone: TimeZone::UTC, now: 0, order: DateOrder::Mdy };
+    pub const PLAIN: Reading = Reading { zone: TimeZone::UTC, now: UNIX_EPOCH, order: DateOrder::Mdy };
 }
 
 /// A point in time as written.
@@ -33,9 +33,9 @@ pub enum Parsed {
     Infinity,
     /// `epoch`
     Epoch,
-    /// Fields: days since 1970-01-01, microseconds of the day, and the zone, if one was written.
+    /// Fields: days since 2000-01-01, microseconds of the day, and the zone, if one was written.
     Fields {
-        /// Days since 1970-01-01.
+        /// Days since 2000-01-01.
         days: i64,
         /// Microseconds of the day (may be a whole day: 24:00:00).
         time: i64,
@@ -89,8 +89,8 @@ pub fn parse_date(text: &str, reading: &Reading) -> Result<i32> {
     match parse(text, "date", reading)? {
         Parsed::NegativeInfinity => Ok(i32::MIN),
         Parsed::Infinity => Ok(i32::MAX),
-        Parsed::Epoch => Ok(0),
-        Parsed::Fields { days, .. } if (MIN_DATE..END_DATE).contains(&days) => Ok(days as i32),
+        Parsed::Epoch => Ok(UNIX_EPOCH_DAY as i32),
+        Parsed::Fields { days, .. } if in_date_range(days) => Ok(days as i32),
         Parsed::Fields { .. } => Err(range_error("date", text)),
     }
 }
@@ -98,7 +98,7 @@ pub fn parse_date(text: &str, reading: &Reading) -> Result<i32> {
 fn local(days: i64, time: i64, text: &str) -> Result<i64> {
     days.checked_mul(DAY)
         .and_then(|micros| micros.checked_add(time))
-        .filter(|micros| (MIN_TIMESTAMP..END_TIMESTAMP).contains(micros))
+        .filter(|micros| in_timestamp_range(*micros))
         .ok_or_else(|| range_error("timestamp", text))
 }
 
@@ -107,7 +107,7 @@ pub fn parse_timestamp(text: &str, reading: &Reading) -> Result<i64> {
     match parse(text, "timestamp", reading)? {
         Parsed::NegativeInfinity => Ok(i64::MIN),
         Parsed::Infinity => Ok(i64::MAX),
-        Parsed::Epoch => Ok(0),
+        Parsed::Epoch => Ok(UNIX_EPOCH),
         Parsed::Fields { days, time, .. } => local(days, time, text),
     }
 }
@@ -117,14 +117,14 @@ pub fn parse_timestamptz(text: &str, reading: &Reading) -> Result<i64> {
     match parse(text, "timestamp with time zone", reading)? {
         Parsed::NegativeInfinity => Ok(i64::MIN),
         Parsed::Infinity => Ok(i64::MAX),
-        Parsed::Epoch => Ok(0),
+        Parsed::Epoch => Ok(UNIX_EPOCH),
         Parsed::Fields { days, time, zone } => {
             // The first day of all may be reached only by way of the zone.
             let local = days.checked_mul(DAY).and_then(|micros| micros.checked_add(time));
             let local = local.ok_or_else(|| range_error("timestamp", text))?;
             let offset = zone.unwrap_or(ZoneName::Zone(reading.zone)).offset_at_local(local);
             let utc = local.saturating_sub(offset * SECOND);
-            if (MIN_TIMESTAMP..END_TIMESTAMP).contains(&utc) { Ok(utc) } else { Err(range_error("timestamp", text)) }
+            if in_timestamp_range(utc) { Ok(utc) } else { Err(range_error("timestamp", text)) }
         }
     }
 }
@@ -137,7 +137,11 @@ mod tests {
 
     fn date(text: &str) -> String {
         let mut out = Vec::new();
-        write_date(parse_date(text, &Reading { now: DAY * 365, ..Reading::PLAIN }).unwrap(), DateFormat::ISO, &mut out);
+        write_date(
+            parse_date(text, &Reading { now: UNIX_EPOCH + DAY * 365, ..Reading::PLAIN }).unwrap(),
+            DateFormat::ISO,
+            &mut out,
+        );
         String::from_utf8(out).unwrap()
     }
     fn stamp(text: &str) -> String {
@@ -223,7 +227,8 @@ mod tests {
             ("2024-02-29", "2024-02-29 00:00:00"),
             ("2024-02-29 01:02:03 PM", "2024-02-29 13:02:03"),
             ("2024-02-29 24:00:00", "2024-03-01 00:00:00"),
-            ("294246-12-31 23:59:59.999999", "294246-12-31 23:59:59.999999"),
+            ("294276-12-31 23:59:59.999999", "294276-12-31 23:59:59.999999"),
+            ("4714-11-24 00:00:00 BC", "4714-11-24 00:00:00 BC"),
             ("0001-01-01 00:00:00 BC", "0001-01-01 00:00:00 BC"),
             ("20240229 123000", "2024-02-29 12:30:00"),
             ("20240229T123000", "2024-02-29 12:30:00"),

@@ -1,7 +1,7 @@
 //! [`PosixZone`]: a time zone written as POSIX has it: `EST5EDT,M3.2.0,M11.1.0`, `<+0530>-5:30`, `+02`. Offsets there count
 //! west of UTC. Must not know names of zones.
 
-use super::{civil_from_days, days_from_civil, days_in_month};
+use super::{civil_from_days, days_from_civil, days_in_month, weekday};
 
 /// Seconds of a day.
 const DAY: i64 = 86_400;
@@ -44,15 +44,15 @@ struct Change {
 }
 
 impl Change {
-    /// Local seconds since 1970 in a year.
+    /// Local seconds since 2000 in a year.
     fn in_year(&self, year: i64) -> i64 {
         let first = days_from_civil(year, 1, 1);
         let day = match self.day {
             Day::Julian(day) => first + day - 1 + i64::from(day > 59 && days_in_month(year, 2) == 29),
             Day::OfYear(day) => first + day,
-            Day::OfMonth(month, week, weekday) => {
+            Day::OfMonth(month, week, wanted) => {
                 let start = days_from_civil(year, month, 1);
-                let mut day = start + (weekday - (start + 4)).rem_euclid(7) + (week - 1) * 7;
+                let mut day = start + (wanted - weekday(start)).rem_euclid(7) + (week - 1) * 7;
                 while day >= start + days_in_month(year, month) {
                     day -= 7;
                 }

@@ -2,7 +2,7 @@
 
 use super::abbreviation::{Abbreviation, abbreviation};
 use super::posix::PosixZone;
-use super::{DAY, SECOND, civil_from_days, days_from_civil, days_in_month};
+use super::{DAY, SECOND, civil_from_days, days_from_civil, days_in_month, to_unix};
 use crate::error::{Result, SqlError, state};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, Offset, TimeZone as _};
 use chrono_tz::{OffsetName, Tz};
@@ -144,7 +144,7 @@ const CYCLE: i64 = 2050;
 
 /// A moment by chrono, which ends near the year 262142; years that the database does not reach stand for one with the same
 /// calendar.
-fn chrono_moment(micros: i64) -> NaiveDateTime {
+pub(crate) fn chrono_moment(micros: i64) -> NaiveDateTime {
     const LIMIT: i64 = 200_000 * 366 * DAY / 2;
     let days = micros.div_euclid(DAY);
     let year = civil_from_days(days).year;
@@ -159,7 +159,7 @@ fn chrono_moment(micros: i64) -> NaiveDateTime {
     } else {
         micros
     };
-    DateTime::from_timestamp_micros(micros.clamp(-LIMIT, LIMIT))
+    DateTime::from_timestamp_micros(to_unix(micros.clamp(-LIMIT, LIMIT)))
         .map(|moment| moment.naive_utc())
         .unwrap_or_else(|| NaiveDate::default().and_time(chrono::NaiveTime::MIN))
 }

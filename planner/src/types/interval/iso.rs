@@ -91,6 +91,9 @@ fn read_time(time: &str, sum: &mut Sum) -> Result<(), Wrong> {
         return sum.add(clock(time, false)?, 0.0, Unit::Time(1));
     }
     let (digits, fraction) = time.split_at(time.find('.').unwrap_or(time.len()));
+    if digits.len() != 6 && fraction.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return sum.add(number(digits)?.0, 0.0, Unit::Time(3600 * SECOND));
+    }
     if digits.len() != 6 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Wrong::Syntax);
     }

@@ -154,6 +154,8 @@ fn unit(word: &str) -> Option<Unit> {
 pub(super) enum Wrong {
     Syntax,
     Range,
+    /// Years and months fit, but not together.
+    Total,
 }
 
 /// An interval under construction, wide enough for sums.
@@ -162,6 +164,8 @@ pub(super) struct Sum {
     months: i64,
     days: i64,
     micros: i64,
+    /// Whether years are among the months.
+    years: bool,
 }
 
 impl Sum {
@@ -182,6 +186,7 @@ impl Sum {
         let product = |count: i64| whole.checked_mul(count).ok_or(Wrong::Range);
         match unit {
             Unit::Years(years) => {
+                self.years = true;
                 let months = (fraction * years as f64 * 12.0).round_ties_even() as i64;
                 let whole = product(years)?.checked_mul(12).ok_or(Wrong::Range)?;
                 self.months =
@@ -212,7 +217,9 @@ impl Sum {
                 micros: self.micros.checked_mul(sign)?,
             })
         };
-        interval().ok_or(Wrong::Range)
+        // Each of the two fits by itself.
+        let total = self.years && i32::try_from(self.months / 12).is_ok() && i32::try_from(self.months).is_err();
+        interval().ok_or(if total { Wrong::Total } else { Wrong::Range })
     }
 }
 
@@ -315,9 +322,10 @@ pub(super) fn number(text: &str) -> std::result::Result<(i64, f64), Wrong> {
     if !digits(whole) || !digits(fraction) || (whole.is_empty() && fraction.is_empty()) {
         return Err(Wrong::Syntax);
     }
-    let whole = if whole.is_empty() { 0 } else { whole.parse::<i64>().map_err(|_| Wrong::Range)? };
+    let signed = format!("{}{whole}", if negative { "-" } else { "" });
+    let whole = if whole.is_empty() { 0 } else { signed.parse::<i64>().map_err(|_| Wrong::Range)? };
     let fraction = format!("0.{fraction}0").parse::<f64>().map_err(|_| Wrong::Syntax)?;
-    Ok(if negative { (-whole, -fraction) } else { (whole, fraction) })
+    Ok((whole, if negative { -fraction } else { fraction }))
 }
 
 /// `years-months` with one sign. Nothing for other texts.
@@ -425,6 +433,7 @@ pub fn parse_interval_signed(text: &str, restriction: Restriction, one_sign: boo
             SqlError::new(state::INVALID_DATETIME_FORMAT, format!("invalid input syntax for type interval: \"{text}\""))
         }
         Wrong::Range => SqlError::new("22015", format!("interval field value out of range: \"{text}\"")),
+        Wrong::Total => out_of_range(),
     })?;
     restriction.apply(interval)
 }

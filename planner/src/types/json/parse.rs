@@ -304,6 +304,9 @@ impl<'a> Reader<'a> {
                         }
                         self.at += 2;
                         match self.hex()? {
+                            0xd800..=0xdbff => {
+                                return Err(invalid("Unicode high surrogate must not follow a high surrogate.".into()));
+                            }
                             low @ 0xdc00..=0xdfff => 0x10000 + ((first - 0xd800) << 10) + (low - 0xdc00),
                             _ => return Err(surrogate()),
                         }

@@ -284,6 +284,9 @@ pub fn float_power(base: f64, exponent: f64) -> Result<f64> {
     if value.is_infinite() && base.is_finite() && exponent.is_finite() {
         return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "value out of range: overflow"));
     }
+    if value == 0.0 && base != 0.0 && base.is_finite() && exponent.is_finite() {
+        return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "value out of range: underflow"));
+    }
     Ok(value)
 }
 

@@ -22,7 +22,7 @@ use crate::types::interval::Style;
 pub struct InputContext<'a> {
     /// The session's TimeZone.
     pub time_zone: TimeZone,
-    /// Start of the transaction, microseconds since the Unix epoch: `'now'`, `'today'`.
+    /// Start of the transaction: `'now'`, `'today'`.
     pub now: i64,
     /// The order of day, month and year (DateStyle).
     pub date_order: DateOrder,

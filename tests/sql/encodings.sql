@@ -1,0 +1,97 @@
+-- Character encodings: every byte of those of one byte, the client's encoding, COPY in an encoding: manual 24.3.
+select 'ISO_8859_5', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'ISO_8859_5'));
+select 'ISO_8859_6', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a4acadbbbfc1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dae0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2', 'hex'), 'ISO_8859_6'));
+select 'ISO_8859_7', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfe', 'hex'), 'ISO_8859_7'));
+select 'ISO_8859_8', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafdfe', 'hex'), 'ISO_8859_8'));
+select 'KOI8R', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'KOI8R'));
+select 'KOI8U', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'KOI8U'));
+select 'LATIN1', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'LATIN1'));
+select 'LATIN10', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'LATIN10'));
+select 'LATIN2', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'LATIN2'));
+select 'LATIN3', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a6a7a8a9aaabacadafb0b1b2b3b4b5b6b7b8b9babbbcbdbfc0c1c2c4c5c6c7c8c9cacbcccdcecfd1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e4e5e6e7e8e9eaebecedeeeff1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'LATIN3'));
+select 'LATIN4', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'LATIN4'));
+select 'LATIN5', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'LATIN5'));
+select 'LATIN6', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'LATIN6'));
+select 'LATIN7', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'LATIN7'));
+select 'LATIN8', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'LATIN8'));
+select 'LATIN9', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'LATIN9'));
+select 'WIN1250', md5(convert_from(decode('808284858687898a8b8c8d8e8f91929394959697999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'WIN1250'));
+select 'WIN1251', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f9091929394959697999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'WIN1251'));
+select 'WIN1252', md5(convert_from(decode('8082838485868788898a8b8c8e9192939495969798999a9b9c9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'WIN1252'));
+select 'WIN1253', md5(convert_from(decode('80828384858687898b91929394959697999ba0a1a2a3a4a5a6a7a8a9abacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfe', 'hex'), 'WIN1253'));
+select 'WIN1254', md5(convert_from(decode('8082838485868788898a8b8c9192939495969798999a9b9c9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'WIN1254'));
+select 'WIN1255', md5(convert_from(decode('8082838485868788898b9192939495969798999ba0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cbcccdcecfd0d1d2d3d4d5d6d7d8e0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafdfe', 'hex'), 'WIN1255'));
+select 'WIN1256', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'WIN1256'));
+select 'WIN1257', md5(convert_from(decode('808284858687898b8d8e8f91929394959697999b9d9ea0a2a3a4a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'WIN1257'));
+select 'WIN1258', md5(convert_from(decode('8082838485868788898b8c9192939495969798999b9c9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'WIN1258'));
+select 'WIN866', md5(convert_from(decode('808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9fa0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadbdcdddedfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex'), 'WIN866'));
+select 'WIN874', md5(convert_from(decode('808591929394959697a0a1a2a3a4a5a6a7a8a9aaabacadaeafb0b1b2b3b4b5b6b7b8b9babbbcbdbebfc0c1c2c3c4c5c6c7c8c9cacbcccdcecfd0d1d2d3d4d5d6d7d8d9dadfe0e1e2e3e4e5e6e7e8e9eaebecedeeeff0f1f2f3f4f5f6f7f8f9fafb', 'hex'), 'WIN874'));
+select n, pg_encoding_to_char(n), pg_char_to_encoding(pg_encoding_to_char(n)::name) from generate_series(-1, 42) n order by n;
+select pg_char_to_encoding('win'), pg_char_to_encoding('abc'), pg_char_to_encoding('ISO 8859-6'), pg_char_to_encoding('windows-1258'), pg_char_to_encoding('x');
+select convert_to('€', 'latin1');
+select convert_to('€uro', 'latin9'), convert_to('привет', 'koi8r'), convert_to('привет', 'win'), convert_to('ñ', 'iso-8859-1'), convert_to('ä', 'sql_ascii');
+select convert_from('\x81', 'win1252');
+select convert_from('\xe4', 'sql_ascii');
+select convert_from('\xc3', 'utf8');
+select convert_from('\xe28', 'utf8');
+select convert_from('\xe282', 'utf8');
+select convert_from('\x00', 'latin1');
+select convert('\xe4', 'latin1', 'latin9');
+select convert('\xe4', 'latin1', 'win1251');
+select convert('\xe4', 'latin2', 'win1250'), convert('\xe4', 'koi8r', 'win1251'), convert('\xe4', 'sql_ascii', 'latin1'), convert('\x81', 'win1252', 'win1252');
+select convert('\xe4', 'utf8', 'sql_ascii');
+select convert('\xe4', 'nosuch', 'utf8');
+select convert('\xe4', 'utf8', 'nosuch');
+select length('\xc3a4', 'utf8'), length('\xc3a4', 'latin1');
+set client_encoding to nosuch;
+set client_encoding to mule_internal;
+show client_encoding;
+set client_encoding to 'iso-8859-1';
+show client_encoding;
+select length('é'), chr(233), chr(228) as "für", pg_client_encoding();
+select 'é'::text = U&'\00c3\00a9', encode('é'::bytea, 'hex'), upper('é');
+select chr(8364);
+select 1 as "a", chr(8364);
+select 'ok';
+create table enc (id int primary key, t text);
+insert into enc values (1, 'é'), (2, chr(233)), (3, chr(8364));
+copy enc from stdin;
+4	é
+5	x\u
+\.
+copy (select * from enc where id <> 3 order by id) to stdout;
+copy (select * from enc where id <> 3 order by id) to stdout csv header;
+copy enc to stdout;
+copy (select * from enc order by id) to stdout (encoding 'utf8');
+copy (select * from enc order by id) to stdout (encoding 'win1252');
+copy enc from stdin (encoding 'utf8');
+6	é
+\.
+prepare p(text) as select length($1), $1;
+execute p('é');
+select * from enc where t = 'é' order by id;
+select "für" from enc;
+set client_encoding to win1252;
+select t from enc order by id;
+select 'é';
+set names 'latin1';
+show client_encoding;
+begin;
+set local client_encoding = 'koi8r';
+select chr(1103);
+select chr(233);
+rollback;
+show client_encoding;
+set names default;
+show client_encoding;
+copy (select 1) to stdout (encoding 'nosuch');
+copy enc to stdout (encoding 'latin1');
+copy enc from stdin (encoding 'latin1');
+7	é
+\.
+select id, length(t), t from enc order by id;
+set client_encoding to sql_ascii;
+select t from enc order by id;
+select chr(8364), length('é');
+reset client_encoding;
+drop table enc;
