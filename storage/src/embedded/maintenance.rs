@@ -21,6 +21,9 @@ const PIECES: u64 = 256;
 /// A tablet below this size is not split for its load.
 const LOAD_SPLIT_BYTES: u64 = 64 << 10;
 
+/// How soon after the start tablets are looked at for the first time.
+const FIRST_LOOK: Duration = Duration::from_millis(100);
+
 /// What a pass needs.
 pub struct TabletKeeper {
     /// Where the rows are.
@@ -42,6 +45,13 @@ impl TabletKeeper {
 
     /// One pass over all tablets; `elapsed` since the last one. Answers whether the directory changed.
     pub fn pass(&self, elapsed: Duration) -> Result<bool> {
+        let (split, loads) = self.split_all(elapsed)?;
+        // The parts' loads are not known yet: they are merged in a later pass, if at all.
+        if split { Ok(true) } else { self.merge_all(&loads) }
+    }
+
+    /// Splits what is large or busy. Answers whether anything was, and the load of each tablet.
+    fn split_all(&self, elapsed: Duration) -> Result<(bool, Vec<(u64, u64)>)> {
         let limit = self.options.tablet_bytes.max(1);
         let seconds = elapsed.as_secs_f64().max(0.001);
         let mut changed = false;
@@ -60,10 +70,15 @@ impl TabletKeeper {
             }
         }
         if changed {
-            // The parts' loads are not known yet: they are merged in a later pass, if at all.
             self.store()?;
-            return Ok(true);
         }
+        Ok((changed, loads))
+    }
+
+    /// Merges neighbours that are small and idle.
+    fn merge_all(&self, loads: &[(u64, u64)]) -> Result<bool> {
+        let limit = self.options.tablet_bytes.max(1);
+        let mut changed = false;
         let load_of = |id| loads.iter().find(|(of, _)| *of == id).map_or(0, |(_, load)| *load);
         let mut before: Option<Arc<Tablet>> = None;
         for tablet in self.directory.all().iter() {
@@ -134,7 +149,7 @@ pub struct Maintenance {
 
 impl Maintenance {
     /// Measures, so that sizes are known, and starts passes, one each interval: a pass may read whole tablets, for which
-    /// nobody who opens a store should wait.
+    /// nobody who opens a store should wait. The first comes soon, and only splits.
     pub fn start(keeper: Arc<TabletKeeper>, env: &EnvRef) -> Maintenance {
         let warn = |result: Result<bool>| {
             if let Err(error) = result {
@@ -151,21 +166,27 @@ impl Maintenance {
                 // Dropped in reverse order: who waits for the end may open the database again.
                 let (end, keeper) = (end, keeper);
                 let mut last = clock.monotonic();
+                let mut wait = FIRST_LOOK.min(keeper.options.tablet_interval);
+                let mut first = true;
                 loop {
                     let mut state = end.0.state.lock();
                     if !state.0 {
-                        end.0.changed.wait_for(&mut state, keeper.options.tablet_interval);
+                        end.0.changed.wait_for(&mut state, wait);
                     }
                     if state.0 {
                         return;
                     }
                     drop(state);
                     let now = clock.monotonic();
-                    if now < last + keeper.options.tablet_interval {
+                    if now < last + wait {
                         continue;
                     }
-                    warn(keeper.pass(now - last));
-                    last = now;
+                    // What grew before a crash is split soon; what is idle only because the store was closed is not merged.
+                    warn(match std::mem::replace(&mut first, false) {
+                        true => keeper.split_all(now - last).map(|(split, _)| split),
+                        false => keeper.pass(now - last),
+                    });
+                    (last, wait) = (now, keeper.options.tablet_interval);
                 }
             }),
         );
