@@ -181,8 +181,16 @@ impl Binder<'_> {
         Ok(Some(BoundQuery { plan, columns }))
     }
 
-    /// WITH RECURSIVE: the first branch, then the second over what the last round gave, until nothing new comes.
+    /// WITH RECURSIVE: the first branch, then the second over what the last round gave, until nothing new comes. Both see the
+    /// query's own WITH.
     fn recursive(&self, name: &str, table: &ast::Cte, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+        let depth = self.enter_with(&table.query, parent, false)?;
+        let bound = self.rounds(name, table, parent);
+        self.leave_with(depth);
+        bound
+    }
+
+    fn rounds(&self, name: &str, table: &ast::Cte, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         let shape = || {
             let message = format!(
                 "recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term"

@@ -283,10 +283,7 @@ impl Making<'_> {
                 ColumnOption::NotNull => column.not_null = true,
                 ColumnOption::Default(expr) => {
                     if serial.is_some() || column.default.is_some() {
-                        return Err(SqlError::syntax(format!(
-                            "multiple default values specified for column \"{name}\" of table \"{}\"",
-                            self.table.name
-                        )));
+                        return Err(sequence::second_default(&column, &self.table.name));
                     }
                     column.default = self.default(&name, expr, &ty)?;
                 }
@@ -343,6 +340,7 @@ impl Making<'_> {
                     column.generated = Some(canonical::text(&enumeration::with_schemas(self.context, expr)));
                 }
                 ColumnOption::Generated { generated_as, sequence_options, generation_expr: None, .. } => {
+                    sequence::only_identity(&column, serial.is_some(), &self.table.name)?;
                     column.identity = Some(match generated_as {
                         GeneratedAs::Always => Identity::Always,
                         GeneratedAs::ByDefault => Identity::ByDefault,

@@ -165,6 +165,19 @@ impl Making<'_> {
                 return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
             }
         }
+        if columns.iter().any(|id| self.table.column(*id).is_some_and(|column| column.generated.is_some())) {
+            use ReferentialAction::{Cascade, SetDefault, SetNull};
+            let refused = |what: &str| {
+                let message = format!("invalid {what} action for foreign key constraint containing generated column");
+                Err(SqlError::syntax(message))
+            };
+            if matches!(action(key.on_update), SetNull | SetDefault | Cascade) {
+                return refused("ON UPDATE");
+            }
+            if matches!(action(key.on_delete), SetNull | SetDefault) {
+                return refused("ON DELETE");
+            }
+        }
         let (referenced, index) = if key.referred_columns.is_empty() {
             let primary = parent.declared_primary_key().ok_or_else(|| {
                 let message = format!("there is no primary key for referenced table \"{}\"", parent.name);

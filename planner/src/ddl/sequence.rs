@@ -3,7 +3,9 @@
 use super::type_name::sql_type;
 use super::{DdlContext, names, temporary};
 use crate::catalog::sequences::SequenceValue;
-use crate::catalog::{CatalogWriter, ColumnId, RelationKind, SchemaDescriptor, SequenceDescriptor, TableDescriptor};
+use crate::catalog::{
+    CatalogWriter, ColumnDescriptor, ColumnId, RelationKind, SchemaDescriptor, SequenceDescriptor, TableDescriptor,
+};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{AlterSequence, fold, fold_name, names::quote};
 use crate::types::{Oid, SqlType};
@@ -311,6 +313,25 @@ pub async fn alter(context: &DdlContext, alter: &AlterSequence) -> Result<String
     change(context, &mut writer, &mut changed, &changes).await?;
     writer.flush().await?;
     Ok("ALTER SEQUENCE".into())
+}
+
+/// 42601 for one more default of a column, which may be that of an identity.
+pub(super) fn second_default(column: &ColumnDescriptor, table: &str) -> SqlError {
+    let name = &column.name;
+    SqlError::syntax(match column.identity {
+        Some(_) => format!("both default and identity specified for column \"{name}\" of table \"{table}\""),
+        None => format!("multiple default values specified for column \"{name}\" of table \"{table}\""),
+    })
+}
+
+/// Refuses an identity beside another, or beside a default. Errors: 42601.
+pub(super) fn only_identity(column: &ColumnDescriptor, serial: bool, table: &str) -> Result<()> {
+    let what = match column.identity {
+        Some(_) => "multiple identity specifications",
+        None if serial || column.default.is_some() => "both default and identity specified",
+        None => return Ok(()),
+    };
+    Err(SqlError::syntax(format!("{what} for column \"{}\" of table \"{table}\"", column.name)))
 }
 
 /// The name of the table whose identity column takes its values from a sequence.

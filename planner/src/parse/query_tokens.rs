@@ -142,15 +142,20 @@ fn set_columns(tokens: &mut Vec<TokenWithSpan>, at: usize) -> Result<()> {
     Ok(())
 }
 
-/// `TABLE t` is `SELECT * FROM t`.
+/// `TABLE t` is `SELECT * FROM t`, as a command and behind the table of an INSERT, for whose alias sqlparser would take it.
 fn table_command(tokens: &mut Vec<TokenWithSpan>) {
-    let Some(first) = tokens.first().cloned() else { return };
-    if is_word(&first, "table") {
-        let select = word(Keyword::SELECT, "SELECT", &first);
-        let star = TokenWithSpan { token: Token::Mul, span: first.span };
-        let from = word(Keyword::FROM, "FROM", &first);
-        tokens.splice(0..1, [select, star, from]);
+    let mut at = 0;
+    if follows(tokens, 0, &["insert", "into"]) {
+        at = 3;
+        while sign_at(tokens, at, &Token::Period) {
+            at += 2;
+        }
     }
+    let Some(first) = tokens.get(at).cloned().filter(|token| is_word(token, "table")) else { return };
+    let select = word(Keyword::SELECT, "SELECT", &first);
+    let star = TokenWithSpan { token: Token::Mul, span: first.span };
+    let from = word(Keyword::FROM, "FROM", &first);
+    tokens.splice(at..=at, [select, star, from]);
 }
 
 /// `CREATE USER` is `CREATE ROLE … LOGIN`; `ALTER USER` and `DROP USER` are those of roles; ENCRYPTED says nothing.
