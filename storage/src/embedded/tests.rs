@@ -1,5 +1,6 @@
 //! Tests of the embedded engine that need nothing broken: the contract, opening, tablets.
 
+use super::folder::FORMAT_VERSION;
 use super::*;
 use crate::env::SystemEnv;
 use crate::testing::MemoryStore;
@@ -71,8 +72,10 @@ fn a_store_is_opened_once_and_in_its_format() {
     let store = open(folder.path(), small()).unwrap();
     assert!(matches!(open(folder.path(), small()), Err(StoreError::InUse(_))));
     drop(store);
-    std::fs::write(folder.path().join("FORMAT"), "percosql store, format 2\n").unwrap();
-    assert!(matches!(open(folder.path(), small()), Err(StoreError::Format(_))));
+    for other in [FORMAT_VERSION - 1, FORMAT_VERSION + 1] {
+        std::fs::write(folder.path().join("FORMAT"), format!("percosql store, format {other}\n")).unwrap();
+        assert!(matches!(open(folder.path(), small()), Err(StoreError::Format(_))), "{other}");
+    }
     std::fs::remove_file(folder.path().join("FORMAT")).unwrap();
     assert!(matches!(open(folder.path(), small()), Err(StoreError::Format(_))));
     let file = folder.path().join("file");

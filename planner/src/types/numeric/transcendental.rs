@@ -9,6 +9,10 @@ use num_bigint::{BigInt, Sign};
 const EXP_LIMIT: f64 = 6000.0;
 /// The same of the exponent of e that a power is computed by.
 const POWER_LIMIT: f64 = 6020.0;
+/// Powers whose exact value has at most so many binary digits are computed exactly.
+const EXACT_POWER_BITS: u64 = 1 << 20;
+/// From so many digits on a power is not computed by logarithms, which take long then.
+const LONG_POWER_DIGITS: f64 = 1000.0;
 const COMPLEX: &str = "a negative number raised to a non-integer power yields a complex result";
 
 fn invalid_log(message: &str) -> SqlError {
@@ -216,13 +220,16 @@ impl Numeric {
         if digits > most {
             return Err(super::text::overflow());
         }
-        let scale = (MIN_SIGNIFICANT_DIGITS - digits.trunc() as i64).max(least).clamp(0, MAX_DISPLAY_SCALE);
-        if whole
-            && let Ok(count) = exponent.to_i64("integer")
-            && count.unsigned_abs() < 100_000
-        {
-            let scale = MIN_SIGNIFICANT_DIGITS.max(i64::from(self.scale())).min(MAX_DISPLAY_SCALE);
-            return self.power_whole(count, scale);
+        let mut scale = (MIN_SIGNIFICANT_DIGITS - digits.trunc() as i64).max(least).clamp(0, MAX_DISPLAY_SCALE);
+        let count = exponent.to_i64("integer").ok().and_then(|count| i32::try_from(count).ok()).filter(|_| whole);
+        if let (Some(count), Numeric::Finite { unscaled, .. }) = (count, self) {
+            scale = MIN_SIGNIFICANT_DIGITS.max(i64::from(self.scale())).min(MAX_DISPLAY_SCALE);
+            if unscaled.big().bits().saturating_mul(u64::from(count.unsigned_abs())) <= EXACT_POWER_BITS {
+                return self.power_whole(i64::from(count), scale);
+            }
+            if digits > LONG_POWER_DIGITS {
+                return Ok(self.power_rounded(count, digits as u64, scale));
+            }
         }
         if digits < -(scale as f64) - 5.0 {
             return Ok(Numeric::new(0, scale as u16));
@@ -238,6 +245,35 @@ impl Numeric {
             Ok(value) if value > 0.0 => value.log10(),
             _ => self.leading_exponent() as f64,
         }
+    }
+    /// A power of about `digits` digits before the point, by squaring numbers that keep as many binary digits as it needs.
+    fn power_rounded(&self, count: i32, digits: u64, scale: i64) -> Numeric {
+        let Numeric::Finite { unscaled, scale: own } = self else { return Numeric::NaN };
+        let exponent = count.unsigned_abs();
+        // An error of the base counts as often as it is multiplied, and each product is cut once: 64 bits are enough for both.
+        let precision = (digits + scale.unsigned_abs()) * 10 / 3 + 96;
+        let cut = |(value, power): (BigInt, i64)| {
+            let excess = value.bits().saturating_sub(precision);
+            (value >> excess, power + excess as i64)
+        };
+        let base = (unscaled.big() << (precision + u64::from(*own) * 4)) / power_of_ten(u32::from(*own));
+        let base = cut((base, -(precision as i64) - i64::from(*own) * 4));
+        let mut value = (BigInt::from(1), 0i64);
+        for bit in (0..u32::BITS - exponent.leading_zeros()).rev() {
+            value = cut((&value.0 * &value.0, 2 * value.1));
+            if exponent >> bit & 1 == 1 {
+                value = cut((&value.0 * &base.0, value.1 + base.1));
+            }
+        }
+        if count < 0 {
+            let bits = value.0.bits() + precision;
+            value = ((BigInt::from(1) << bits) / value.0, -value.1 - bits as i64);
+        }
+        // To the nearest at `scale` places.
+        let scaled = value.0 * power_of_ten(scale as u32) * 2;
+        let shift = value.1 - 1;
+        let doubled = if shift >= 0 { scaled << (shift as u64 + 1) } else { scaled >> (-(shift + 1)) as u64 };
+        Numeric::from_big((doubled + 1) >> 1u32, scale as u16)
     }
     fn power_whole(&self, count: i64, scale: i64) -> Result<Numeric> {
         let Numeric::Finite { unscaled, scale: own } = self else {
@@ -311,7 +347,24 @@ mod tests {
         assert_eq!(n("-5.5").exp().unwrap().to_string(), "0.004086771438464067");
         assert_eq!(n("0.001").ln().unwrap().to_string(), "-6.9077552789821371");
         assert_eq!(n("2").power(&n("-1")).unwrap().to_string(), "0.5000000000000000");
+        assert_eq!(n("10.0").power(&n("-2147483648")).unwrap().to_string(), "0.0000000000000000");
+        assert_eq!(n("1.000000000123").power(&n("-2147483648")).unwrap().to_string(), "0.7678656556403084");
         assert_eq!(n("-1").sqrt().unwrap_err().state(), "2201F");
         assert_eq!(n("0").ln().unwrap_err().state(), "2201E");
+    }
+
+    #[test]
+    fn long_powers_take_no_logarithms() {
+        let n = |text: &str| Numeric::parse(text).unwrap();
+        let exact = format!("1{}.0000000000000000", "0".repeat(100_000));
+        assert_eq!(n("10.0").power(&n("100000")).unwrap().to_string(), exact);
+        // The same, too long to be exact.
+        let rounded = n("10.0000000000").power_rounded(100_000, 100_000, 16).to_string();
+        assert!(rounded == exact);
+        let exact = n("-3.7").power_whole(2_001, 16).unwrap();
+        assert!(n("-3.7").power_rounded(2_001, 1_200, 16).to_string() == exact.to_string());
+        let exact = n("0.27").power_whole(-2_000, 16).unwrap();
+        assert!(n("0.27").power_rounded(-2_000, 1_200, 16).to_string() == exact.to_string());
+        assert_eq!(n("10").power(&n("131073")).unwrap_err().state(), "22003");
     }
 }
