@@ -24,7 +24,7 @@ fn convert(bytes: &[u8], from: &str, to: &str) -> Result<Vec<u8>> {
     let (from, to) = (named(from, "source ")?, named(to, "destination ")?);
     let pair = [from.name(), to.name()];
     let plain = [from, to].contains(&Encoding::SqlAscii) || from == to;
-    if plain && from.converts() != to.converts() || plain && from.converts() {
+    if plain && (from.converts() || to.converts()) {
         // Only looked at: a byte that is no character's passes.
         let encoding = if from.converts() { from } else { to };
         return match bytes.contains(&0) {
