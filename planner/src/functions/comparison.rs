@@ -162,7 +162,8 @@ fn narrowed(constant: &TypedExpr, to: SqlType) -> Option<TypedExpr> {
     if value.is_null() {
         return literal(ScalarValue::try_from(&to.arrow()).ok()?);
     }
-    if to.array || constant.ty.array {
+    // An xid and an oid are held as numbers too, and are none.
+    if to.array || constant.ty.array || !matches!(constant.ty.base, B::Int2 | B::Int4 | B::Int8 | B::Numeric) {
         return None;
     }
     let whole: i64 = match value {

@@ -330,7 +330,7 @@ fn by_unknowns(types: &[SqlType], left: &mut Vec<&ScalarFunction>) {
             category == *wanted && (preferred || !only_preferred)
         })
     };
-    if left.iter().any(|function| agrees(function)) {
+    if left.iter().any(agrees) {
         left.retain(agrees);
     }
 }
