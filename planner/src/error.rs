@@ -83,6 +83,7 @@ pub mod state {
     pub const DUPLICATE_TABLE: &str = "42P07";
     pub const DUPLICATE_ALIAS: &str = "42712";
     pub const DUPLICATE_OBJECT: &str = "42710";
+    pub const AMBIGUOUS_ALIAS: &str = "42P09";
     pub const AMBIGUOUS_COLUMN: &str = "42702";
     pub const AMBIGUOUS_FUNCTION: &str = "42725";
     pub const AMBIGUOUS_PARAMETER: &str = "42P08";

@@ -12,7 +12,7 @@ use crate::catalog::acl::UPDATE;
 use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};
 use crate::ddl::canonical;
 use crate::error::{Result, SqlError, state};
-use crate::execution::dml::{OnConflict, ROW_NUMBER, conflict_schema};
+use crate::execution::dml::{OnConflict, ROW_NUMBER, conflict_schema, excluded};
 use crate::execution::held_rows::HeldRowsNode;
 use crate::functions::TypedExpr;
 use crate::parse::{fold, fold_name, parse_expression};
@@ -65,12 +65,11 @@ impl Binder<'_> {
             return Err(SqlError::syntax("ON CONFLICT DO UPDATE requires inference specification or constraint name")
                 .hint("For example, ON CONFLICT (column_name)."));
         };
-        let excluded = TableReference::bare("excluded");
         let schema = Arc::new(conflict_schema(&target.table, qualifier)?);
         let there = self.named_relation(target, shown, qualifier, &schema)?;
-        let proposed = self.named_relation(target, "excluded", &excluded, &schema)?;
+        let proposed = self.named_relation(target, "excluded", &excluded(qualifier), &schema)?;
         let scope = Scope {
-            visible: there.columns.clone(),
+            visible: there.columns.iter().chain(&proposed.columns).cloned().collect(),
             relations: vec![there, proposed],
             schema: Some(schema.clone()),
             parent: None,

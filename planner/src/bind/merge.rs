@@ -2,23 +2,26 @@
 //! holds for it.
 
 use super::assignment::extension;
-use super::binder::{Binder, span_of};
+use super::binder::{Binder, column, span_of};
 use super::clauses::{check_merge, target_table};
 use super::expression::{Clause, Env};
 use super::from::Source;
 use super::scope::Scope;
+use super::table_expression::has_subquery;
 use super::target::Target;
 use super::{BoundKind, KEY_COLUMN, Verb};
 use crate::catalog::acl::{DELETE, INSERT, UPDATE};
-use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind};
+use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
-use crate::execution::dml::{MergeAction, MergeNode};
+use crate::execution::dml::{MergeAction, MergeAgain, MergeNode};
+use crate::execution::held_rows::HeldRowsNode;
 use crate::parse::fold_name;
 use crate::types::Datum;
-use datafusion::common::JoinType;
-use datafusion::logical_expr::{Expr, LogicalPlanBuilder, case, lit, when};
+use datafusion::common::{Column, DFSchema, ExprSchema, JoinType};
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, case, lit, when};
 use sqlparser::ast::{self, MergeClauseKind, MergeInsertKind, MergeUpdateKind, Spanned};
 use sqlparser::tokenizer::Span;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A bound WHEN.
@@ -28,6 +31,18 @@ struct When {
     action: MergeAction,
     /// The values that it gives.
     values: Vec<(ColumnId, Expr)>,
+}
+
+/// What a MERGE is about.
+struct Merged<'a> {
+    table: &'a TableDescriptor,
+    /// The row key of the target in the plan.
+    key: &'a Column,
+    /// The target's live columns in the plan.
+    old: &'a [Expr],
+    /// The source's columns in the plan.
+    source: &'a [Column],
+    whens: &'a [When],
 }
 
 fn whole_number(number: usize) -> Result<Expr> {
@@ -49,7 +64,6 @@ impl Binder<'_> {
         let table = target.table.clone();
         let rows = self.target_rows(&target, alias)?;
         let old: Vec<Expr> = rows.columns.clone();
-        let key = Expr::Column(rows.key.clone());
         let Source { plan: target_plan, scope: target_scope } = rows.source;
         let Source { plan: source_plan, scope: source_scope } = self.factor(&merge.source, None)?;
         let shown = target_scope.relations.first().map(|relation| relation.name.clone()).unwrap_or_default();
@@ -87,7 +101,20 @@ impl Binder<'_> {
         }
 
         let kind = if whens.iter().any(|when| !when.matched) { JoinType::Left } else { JoinType::Inner };
+        let source: Vec<Column> = source_plan.schema().columns();
+        let merged = Merged { table: &table, key: &rows.key, old: &old, source: &source, whens: &whens };
+        let again = self.merge_again(&merged, &both, &on)?;
         let joined = LogicalPlanBuilder::from(source_plan).join_on(target_plan, kind, Some(on))?.build()?;
+        let input = self.outcome(&merged, joined)?;
+        let actions = whens.into_iter().map(|when| when.action).collect();
+        let node = MergeNode::new(table.clone(), input, actions, self.target_rules(&target)?, again)?;
+        Ok(BoundKind::Dml { plan: extension(node), columns: None, verb: Verb::Merge, table: Some(table) })
+    }
+
+    /// What is to be done to rows of the source beside what they met: the input of [`MergeNode`].
+    fn outcome(&self, merged: &Merged<'_>, joined: LogicalPlan) -> Result<LogicalPlan> {
+        let Merged { table, key, old, source, whens } = merged;
+        let key = Expr::Column((*key).clone());
         // Which WHEN it is, before anything of it is computed.
         let number = self.unique("m");
         let choose = |matched: bool| -> Result<Option<Expr>> {
@@ -111,11 +138,11 @@ impl Binder<'_> {
 
         let mut exprs = vec![key.alias(format!("{KEY_COLUMN}{}", self.unique("")))];
         exprs.extend(old.iter().cloned());
-        exprs.push(super::binder::column(&number));
-        for (column, old) in table.live_columns().zip(&old) {
+        exprs.push(column(&number));
+        for (live, old) in table.live_columns().zip(old.iter()) {
             let mut given = Vec::new();
             for (at, when) in whens.iter().enumerate() {
-                if let Some((_, value)) = when.values.iter().find(|(id, _)| *id == column.id) {
+                if let Some((_, value)) = when.values.iter().find(|(id, _)| *id == live.id) {
                     given.push((whole_number(at)?, value.clone()));
                 }
             }
@@ -123,7 +150,7 @@ impl Binder<'_> {
             let value = match given.next() {
                 None => old.clone(),
                 Some((at, value)) => {
-                    let mut choice = case(super::binder::column(&number)).when(at, value);
+                    let mut choice = case(column(&number)).when(at, value);
                     for (at, value) in given {
                         choice = choice.when(at, value);
                     }
@@ -132,10 +159,39 @@ impl Binder<'_> {
             };
             exprs.push(value.alias(self.unique("n")));
         }
-        let input = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
-        let actions = whens.into_iter().map(|when| when.action).collect();
-        let node = MergeNode::new(table.clone(), input, actions, self.target_rules(&target)?)?;
-        Ok(BoundKind::Dml { plan: extension(node), columns: None, verb: Verb::Merge, table: Some(table) })
+        exprs.extend(source.iter().map(|column| Expr::Column(column.clone()).alias(self.unique("s"))));
+        Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
+    }
+
+    /// How MERGE looks again at rows that changed while they were waited for (manual, chapter 13.2.1: if the condition of the
+    /// join still holds it is decided anew what is done, otherwise as for a row that meets none). `None` where subqueries
+    /// would have to be asked again.
+    fn merge_again(&self, merged: &Merged<'_>, both: &Scope<'_>, on: &Expr) -> Result<Option<MergeAgain>> {
+        let whens = merged.whens.iter();
+        let mut exprs = whens.flat_map(|when| when.condition.iter().chain(when.values.iter().map(|(_, value)| value)));
+        if has_subquery(on) || exprs.any(has_subquery) {
+            return Ok(None);
+        }
+        let schema = both.schema.as_ref().ok_or_else(|| SqlError::internal("MERGE has no schema"))?;
+        let met: Vec<Column> = std::iter::once(merged.key.clone())
+            .chain(merged.old.iter().filter_map(|old| old.try_as_col().cloned()))
+            .collect();
+        let mut fields = Vec::new();
+        for column in merged.source.iter().chain(&met) {
+            let field = schema.field_from_column(column)?.as_ref().clone().with_nullable(true);
+            fields.push((column.relation.clone(), Arc::new(field)));
+        }
+        let schema = Arc::new(DFSchema::new_with_metadata(fields, HashMap::new())?);
+        // Parts of WITH are counted from 0.
+        let part = usize::MAX - self.next_number();
+        let held = LogicalPlan::Extension(Extension { node: Arc::new(HeldRowsNode { part, schema }) });
+        let mut exprs: Vec<Expr> = merged.source.iter().cloned().map(Expr::Column).collect();
+        for column in met {
+            let (relation, name) = (column.relation.clone(), column.name.clone());
+            exprs.push(when(on.clone(), Expr::Column(column)).end()?.alias_qualified(relation, name));
+        }
+        let joined = LogicalPlanBuilder::from(held).project(exprs)?.build()?;
+        Ok(Some(MergeAgain { part, plan: self.outcome(merged, joined)? }))
     }
 
     /// One WHEN.

@@ -4,6 +4,7 @@
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
 use super::from::TableFunction;
+use super::select::replace;
 use crate::error::{Result, SqlError, state};
 use crate::execution::generate_series::GenerateSeriesNode;
 use crate::functions::array_elements::elements;
@@ -110,6 +111,11 @@ impl RowFunction {
     /// Whether an expression is computed of its rows.
     pub fn is_in(&self, expr: &Expr) -> Result<bool> {
         Ok(expr.exists(|part| Ok(*part == self.stand_in))?)
+    }
+
+    /// Whether another's arguments are computed of its rows.
+    pub fn is_within(&self, other: &RowFunction) -> Result<bool> {
+        other.source.expressions().into_iter().try_fold(false, |found, expr| Ok(found || self.is_in(expr)?))
     }
 }
 
@@ -345,12 +351,44 @@ impl Binder<'_> {
             .hint("You might be able to move the set-returning function into a LATERAL FROM item."))
     }
 
-    /// Puts the rows of calls beside those of a plan, all calls in step. Answers what stands for each call.
+    /// Puts the rows of calls beside those of a plan: first, in step, of those whose arguments have none, then of those around
+    /// them, as PostgreSQL's ProjectSet nodes do. Answers what stands for each call.
     pub fn unnest_row_functions(
         &self,
-        plan: LogicalPlan,
-        calls: Vec<RowFunction>,
+        mut plan: LogicalPlan,
+        mut calls: Vec<RowFunction>,
     ) -> Result<(LogicalPlan, Vec<(Expr, Expr)>)> {
+        let mut stand_ins: Vec<(Expr, Expr)> = Vec::new();
+        while !calls.is_empty() {
+            let mut around = Vec::new();
+            for (at, call) in calls.iter().enumerate() {
+                let mut others = calls.iter().filter(|other| other.stand_in != call.stand_in);
+                if others.try_fold(false, |within, other| Ok::<_, SqlError>(within || other.is_within(call)?))? {
+                    around.push(at);
+                }
+            }
+            let (mut ready, mut later) = (Vec::new(), Vec::new());
+            for (at, call) in calls.into_iter().enumerate() {
+                if around.contains(&at) { later.push(call) } else { ready.push(call) }
+            }
+            if ready.is_empty() {
+                return Err(SqlError::internal("functions that return rows are within each other"));
+            }
+            let (unnested, items) = self.unnest_in_step(plan, ready)?;
+            plan = unnested;
+            for call in &mut later {
+                // Not read before it is written back.
+                let source = std::mem::replace(&mut call.source, RowSource::Lists(Vec::new(), Vec::new()));
+                call.source = source.map(|expr| replace(expr, &items))?;
+            }
+            stand_ins.extend(items);
+            calls = later;
+        }
+        Ok((plan, stand_ins))
+    }
+
+    /// The same of calls none of which is within another.
+    fn unnest_in_step(&self, plan: LogicalPlan, calls: Vec<RowFunction>) -> Result<(LogicalPlan, Vec<(Expr, Expr)>)> {
         let mut exprs: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
         let calls = match <[RowFunction; 1]>::try_from(calls) {
             Ok([RowFunction { name, source, stand_in }]) => {

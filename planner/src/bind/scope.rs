@@ -149,7 +149,7 @@ impl<'p> Scope<'p> {
             if let Some(relation) = found.next() {
                 if found.next().is_some() {
                     let message = format!("table reference \"{name}\" is ambiguous");
-                    return Err(SqlError::new(state::DUPLICATE_ALIAS, message));
+                    return Err(SqlError::new(state::AMBIGUOUS_ALIAS, message));
                 }
                 return Ok((relation, scope, depth));
             }

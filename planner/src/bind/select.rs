@@ -9,6 +9,7 @@ use super::from::Source;
 use super::order::OrderTarget;
 use super::query::{BoundQuery, Tail};
 use super::record::all_fields;
+use super::row_function::RowFunction;
 use super::scope::{Scope, ScopeColumn};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
@@ -131,6 +132,15 @@ impl Binder<'_> {
                 let asked =
                     keys.try_fold(false, |asked, key| Ok::<_, SqlError>(asked || function.is_in(&key.expr)?))?;
                 if asked { first.push(function) } else { later.push(function) }
+            }
+            // And so has what those are computed of.
+            loop {
+                let within = |function: &RowFunction| {
+                    first.iter().try_fold(false, |found, other| Ok::<_, SqlError>(found || function.is_within(other)?))
+                };
+                let found = later.iter().map(within).collect::<Result<Vec<_>>>()?;
+                let Some(at) = found.into_iter().position(|found| found) else { break };
+                first.push(later.swap_remove(at));
             }
             row_functions = later;
             if !first.is_empty() {
@@ -473,7 +483,7 @@ fn check_distinct_on(keys: &[TypedExpr], order: &[OrderItem], items: &[Item]) ->
 }
 
 /// Replaces whole parts of an expression.
-fn replace(expr: Expr, parts: &[(Expr, Expr)]) -> Result<Expr> {
+pub(super) fn replace(expr: Expr, parts: &[(Expr, Expr)]) -> Result<Expr> {
     let replaced = expr.transform_down(|expr| match parts.iter().find(|(from, _)| *from == expr) {
         Some((_, to)) => Ok(Transformed::new(to.clone(), true, TreeNodeRecursion::Jump)),
         None => Ok(Transformed::no(expr)),

@@ -1,12 +1,24 @@
 //! MERGE: each row of a batch is updated, deleted, inserted or left alone.
 
+use super::check::batch_of;
 use super::conflict::position;
+use super::node::MergeAgain;
+use super::recheck::Recheck;
+use super::row_locks::{changed_meanwhile, patience};
 use super::run::{Run, column, columns, pick};
+use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
+use crate::execution::held_rows::HeldRowsNode;
+use crate::execution::output::ScanOutput;
 use bytes::Bytes;
-use datafusion::arrow::array::{Array, AsArray};
-use datafusion::arrow::datatypes::Int32Type;
+use datafusion::arrow::array::{Array, AsArray, UInt32Array};
+use datafusion::arrow::compute::{concat_batches, take};
+use datafusion::arrow::datatypes::{Int32Type, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::logical_expr::LogicalPlan;
+use std::collections::HashSet;
+use std::sync::Arc;
+use txn::{LockedRow, OwnWrites};
 
 /// What is done to a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,23 +45,136 @@ impl MergeStep {
     }
 }
 
+/// Looks again at rows of the source whose row of the target changed while it was waited for.
+#[derive(Debug)]
+pub struct MergeRecheck {
+    part: usize,
+    /// What [`MergeAgain::part`] is held as: columns of the source, then row key and live columns.
+    held: SchemaRef,
+    /// How rows of the target are read: live columns, then the row key.
+    output: ScanOutput,
+    plan: Recheck,
+}
+
+impl MergeRecheck {
+    /// `plan` runs that of `again`.
+    pub fn new(table: &Arc<TableDescriptor>, again: &MergeAgain, plan: Recheck) -> Result<MergeRecheck> {
+        let mut node = &again.plan;
+        while let [input] = node.inputs().as_slice() {
+            node = input;
+        }
+        let held = match node {
+            LogicalPlan::Extension(extension) => extension.node.as_any().downcast_ref::<HeldRowsNode>(),
+            _ => None,
+        };
+        let held = held.ok_or_else(|| SqlError::internal("MERGE holds no rows"))?.schema.inner().clone();
+        let positions: Vec<usize> = (0..=table.live_columns().count()).collect();
+        Ok(MergeRecheck { part: again.part, held, output: ScanOutput::new(table.clone(), &positions)?, plan })
+    }
+}
+
+/// The row keys and the numbers of actions of a batch.
+fn chosen(batch: &RecordBatch, live: usize) -> Result<impl Iterator<Item = (Option<Bytes>, Option<usize>)> + use<>> {
+    let keys = column(batch, 0)?;
+    let keys = keys.as_binary_opt::<i32>().ok_or_else(|| SqlError::internal("a row key that is not binary"))?.clone();
+    let numbers = column(batch, 1 + live)?;
+    let numbers = numbers.as_primitive_opt::<Int32Type>();
+    let numbers = numbers.ok_or_else(|| SqlError::internal("an action that is no number"))?.clone();
+    let number = move |row: usize| numbers.is_valid(row).then(|| usize::try_from(numbers.value(row)).ok()).flatten();
+    let key = move |row: usize| keys.is_valid(row).then(|| Bytes::copy_from_slice(keys.value(row)));
+    Ok((0..batch.num_rows()).map(move |row| (key(row), number(row))))
+}
+
 impl Run {
+    /// Locks the rows that a batch wants to update or delete. Those that changed meanwhile are looked at again. Errors: 40001
+    /// where that cannot be done.
+    async fn locked(
+        &self,
+        steps: &[MergeStep],
+        again: Option<&MergeRecheck>,
+        batch: &RecordBatch,
+    ) -> Result<RecordBatch> {
+        if !self.reads_newest() {
+            return Ok(batch.clone());
+        }
+        let (mut places, mut rows) = (Vec::new(), Vec::new());
+        for (row, (key, number)) in (0u32..).zip(self.rows_of(batch)?) {
+            let strength = match number.and_then(|number| steps.get(number)) {
+                Some(MergeStep::Update(assigned)) => self.strength_of(Some(assigned)),
+                Some(MergeStep::Delete) => self.strength_of(None),
+                Some(MergeStep::Insert | MergeStep::Nothing) | None => continue,
+            };
+            places.push(row);
+            rows.push((key.ok_or_else(|| SqlError::internal("MERGE met no row"))?, strength));
+        }
+        if rows.is_empty() {
+            return Ok(batch.clone());
+        }
+        let transaction = &self.context.transaction;
+        let states = transaction.lock_rows(&rows, patience(&self.context)).await?;
+        let mut changed = Vec::new();
+        for ((place, (key, _)), state) in places.into_iter().zip(&rows).zip(states) {
+            if state != LockedRow::Same {
+                changed.push((place, key.clone()));
+            }
+        }
+        if changed.is_empty() {
+            return Ok(batch.clone());
+        }
+        let again = again.ok_or_else(changed_meanwhile)?;
+        let (changed, keys): (Vec<u32>, Vec<Bytes>) = changed.into_iter().unzip();
+        let newest = transaction.get_many(&keys, OwnWrites::Newest).await?;
+        let found: Vec<Option<(&Bytes, &Bytes)>> =
+            keys.iter().zip(&newest).map(|(key, value)| Some((key, value.as_ref()?))).collect();
+        let decoded = again.output.decode(found.iter().flatten().copied())?;
+        // A row that is gone is NULL.
+        let mut next = 0..;
+        let there = UInt32Array::from_iter(found.iter().map(|found| found.and_then(|_| next.next())));
+        let live = self.target.schema.fields().len();
+        let mut columns = pick(&columns(batch, 2 + 2 * live..batch.num_columns())?, &changed)?;
+        for position in std::iter::once(live).chain(0..live) {
+            columns.push(take(&column(&decoded, position)?, &there, None)?);
+        }
+        self.context.held.put(again.part, vec![batch_of(&again.held, &columns, changed.len())?]);
+        let changed: HashSet<u32> = changed.into_iter().collect();
+        let left: Vec<u32> = (0..position(batch.num_rows())?).filter(|row| !changed.contains(row)).collect();
+        let mut batches = vec![batch_of(&batch.schema(), &pick(batch.columns(), &left)?, left.len())?];
+        for looked in again.plan.run(&self.context, Vec::new()).await? {
+            // What is done may now be another thing, which locks more strongly.
+            let mut stronger = Vec::new();
+            for (key, number) in self.rows_of(&looked)? {
+                let step = number.and_then(|number| steps.get(number));
+                let assigned = match step {
+                    Some(MergeStep::Update(assigned)) => Some(assigned.as_slice()),
+                    Some(MergeStep::Delete) => None,
+                    Some(MergeStep::Insert | MergeStep::Nothing) | None => continue,
+                };
+                stronger.extend(key.map(|key| (key, self.strength_of(assigned))));
+            }
+            transaction.lock_rows(&stronger, patience(&self.context)).await?;
+            batches.push(batch_of(&batch.schema(), looked.columns(), looked.num_rows())?);
+        }
+        Ok(concat_batches(&batch.schema(), &batches)?)
+    }
+
+    fn rows_of(&self, batch: &RecordBatch) -> Result<impl Iterator<Item = (Option<Bytes>, Option<usize>)> + use<>> {
+        chosen(batch, self.target.schema.fields().len())
+    }
+
     /// Does to the rows of a batch what it says of them; answers how many were affected. Errors: 21000 for a row that is
     /// affected twice, and those of INSERT, UPDATE and DELETE.
-    pub async fn merge(&mut self, steps: &[MergeStep], batch: &RecordBatch) -> Result<usize> {
+    pub async fn merge(
+        &mut self,
+        steps: &[MergeStep],
+        again: Option<&MergeRecheck>,
+        batch: &RecordBatch,
+    ) -> Result<usize> {
+        let batch = &self.locked(steps, again, batch).await?;
         let target = self.target.clone();
         let live = target.schema.fields().len();
-        let keys = column(batch, 0)?;
-        let keys = keys.as_binary_opt::<i32>().ok_or_else(|| SqlError::internal("a row key that is not binary"))?;
-        let numbers = column(batch, 1 + live)?;
-        let numbers =
-            numbers.as_primitive_opt::<Int32Type>().ok_or_else(|| SqlError::internal("an action that is no number"))?;
         let mut rows: Vec<(Vec<u32>, Vec<Bytes>)> = vec![Default::default(); steps.len()];
-        for row in 0..batch.num_rows() {
-            if numbers.is_null(row) {
-                continue;
-            }
-            let number = usize::try_from(numbers.value(row)).map_err(SqlError::internal)?;
+        for (row, (key, number)) in self.rows_of(batch)?.enumerate() {
+            let Some(number) = number else { continue };
             let (Some(step), Some(chosen)) = (steps.get(number), rows.get_mut(number)) else {
                 return Err(SqlError::internal("an unknown action of MERGE"));
             };
@@ -57,10 +182,7 @@ impl Run {
                 MergeStep::Nothing => continue,
                 MergeStep::Insert => {}
                 MergeStep::Update(_) | MergeStep::Delete => {
-                    if keys.is_null(row) {
-                        return Err(SqlError::internal("MERGE met no row"));
-                    }
-                    let key = Bytes::copy_from_slice(keys.value(row));
+                    let key = key.ok_or_else(|| SqlError::internal("MERGE met no row"))?;
                     if !self.touched.insert(key.clone()) {
                         let message = "MERGE command cannot affect row a second time";
                         return Err(SqlError::new(state::CARDINALITY_VIOLATION, message)
@@ -88,12 +210,8 @@ impl Run {
             affected += chosen.len();
             match step {
                 MergeStep::Nothing => {}
-                MergeStep::Delete => {
-                    self.lock_unchanged(keys, None).await?;
-                    self.delete(keys, &old).await?;
-                }
+                MergeStep::Delete => self.delete(keys, &old).await?,
                 MergeStep::Update(assigned) => {
-                    self.lock_unchanged(keys, Some(assigned)).await?;
                     target.computer.compute(&target.schema, &mut new, chosen.len())?;
                     let changed: Vec<usize> = assigned.iter().copied().chain(target.computer.positions()).collect();
                     self.update(keys, &old, &new, &changed).await?;

@@ -26,8 +26,8 @@ pub use conflict::ROW_NUMBER;
 pub use feed::FeedNode;
 pub use lock_rows::LockRowsExec;
 pub use node::{
-    DeleteNode, InsertNode, LockRowsNode, LockedTable, MergeAction, MergeNode, OnConflict, RowWait, UpdateNode,
-    conflict_schema, table_schema,
+    DeleteNode, InsertNode, LockRowsNode, LockedTable, MergeAction, MergeAgain, MergeNode, OnConflict, RowWait,
+    UpdateNode, conflict_schema, excluded, table_schema,
 };
 pub use operator::WriteExec;
 pub use planner::DmlPlanner;

@@ -143,8 +143,8 @@ pub enum MergeAction {
     Nothing,
 }
 
-/// MERGE. Input: row key (NULL where there is no row), old live columns, the number of the action (NULL for none), then
-/// one value per live column.
+/// MERGE. Input: row key (NULL where there is no row), old live columns, the number of the action (NULL for none), one value
+/// per live column, then the columns of the source, where there is a plan to look again.
 #[derive(Clone, Debug)]
 pub struct MergeNode {
     /// The table.
@@ -155,7 +155,18 @@ pub struct MergeNode {
     pub actions: Vec<MergeAction>,
     /// What the rows must satisfy and what is computed of them, over [`table_schema`] qualified by the table's name.
     pub rules: Rules,
+    /// How rows are looked at again that changed while they were waited for.
+    pub again: Option<MergeAgain>,
     schema: DFSchemaRef,
+}
+
+/// What MERGE makes of rows of the source, each beside the newest version of the row that it met.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MergeAgain {
+    /// By which part of the statement they are held: columns of the source, then row key and live columns.
+    pub part: usize,
+    /// Of those rows, what the input of [`MergeNode`] is of all.
+    pub plan: LogicalPlan,
 }
 
 /// FOR UPDATE and its kin: locks the rows that pass. Output: the input.
@@ -210,11 +221,17 @@ pub fn table_schema(table: &TableDescriptor, qualifier: &TableReference) -> Resu
 }
 
 /// What DO UPDATE's expressions are over: live columns qualified by `target` (the table's name or alias), then again
-/// qualified by `excluded`.
+/// qualified as [`excluded`] says.
 pub fn conflict_schema(table: &TableDescriptor, target: &TableReference) -> Result<DFSchema> {
     let mut fields = qualified_columns(table, target);
-    fields.extend(qualified_columns(table, &TableReference::bare("excluded")));
+    fields.extend(qualified_columns(table, &excluded(target)));
     DFSchema::new_with_metadata(fields, HashMap::new())
+}
+
+/// The qualifier of the row proposed for insertion, other than the target's even if that is named so.
+pub fn excluded(target: &TableReference) -> TableReference {
+    let name = "excluded";
+    TableReference::bare(if target.table() == name { "proposed" } else { name })
 }
 
 fn qualified_columns(table: &TableDescriptor, qualifier: &TableReference) -> Vec<(Option<TableReference>, FieldRef)> {
@@ -306,12 +323,14 @@ impl MergeNode {
         input: LogicalPlan,
         actions: Vec<MergeAction>,
         rules: Rules,
+        again: Option<MergeAgain>,
     ) -> Result<Self> {
         let wanted = 2 + 2 * table.live_columns().count();
-        if input.schema().fields().len() != wanted {
-            return plan_err!("MERGE into {} got other columns than {wanted}", table.name);
+        let columns = input.schema().fields().len();
+        if columns < wanted || again.as_ref().is_some_and(|again| again.plan.schema().fields().len() != columns) {
+            return plan_err!("MERGE into {} got other columns than {wanted} and those of its source", table.name);
         }
-        Ok(MergeNode { table, input, actions, rules, schema: count_schema()? })
+        Ok(MergeNode { table, input, actions, rules, again, schema: count_schema()? })
     }
 }
 
@@ -357,7 +376,7 @@ compare_by!(InsertNode, |this| {
 });
 compare_by!(UpdateNode, |this| (this.assigned.clone(), this.rules.clone(), this.returning));
 compare_by!(DeleteNode, |this| (this.rules.clone(), this.returning));
-compare_by!(MergeNode, |this| (this.actions.clone(), this.rules.clone()));
+compare_by!(MergeNode, |this| (this.actions.clone(), this.rules.clone(), this.again.clone()));
 
 fn one_input(mut inputs: Vec<LogicalPlan>) -> Result<LogicalPlan> {
     match (inputs.pop(), inputs.is_empty()) {
@@ -426,7 +445,35 @@ impl UserDefinedLogicalNodeCore for InsertNode {
 
 writing_node!(UpdateNode, "Update");
 writing_node!(DeleteNode, "Delete");
-writing_node!(MergeNode, "Merge");
+
+impl UserDefinedLogicalNodeCore for MergeNode {
+    fn name(&self) -> &str {
+        "Merge"
+    }
+    fn inputs(&self) -> Vec<&LogicalPlan> {
+        std::iter::once(&self.input).chain(self.again.iter().map(|again| &again.plan)).collect()
+    }
+    fn schema(&self) -> &DFSchemaRef {
+        &self.schema
+    }
+    fn expressions(&self) -> Vec<Expr> {
+        Vec::new()
+    }
+    fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Merge: {}", self.table.name)
+    }
+    fn with_exprs_and_inputs(&self, _: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
+        let mut inputs = inputs;
+        let again = match &self.again {
+            Some(again) => inputs.pop().map(|plan| MergeAgain { part: again.part, plan }),
+            None => None,
+        };
+        Ok(MergeNode { input: one_input(inputs)?, again, ..self.clone() })
+    }
+    fn necessary_children_exprs(&self, _output: &[usize]) -> Option<Vec<Vec<usize>>> {
+        Some(self.inputs().iter().map(|input| (0..input.schema().fields().len()).collect()).collect())
+    }
+}
 
 impl PartialEq for LockRowsNode {
     fn eq(&self, other: &Self) -> bool {

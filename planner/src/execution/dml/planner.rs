@@ -6,7 +6,7 @@ use super::computed::{RowComputer, Rules};
 use super::conflict::{Conflict, ConflictUpdate, NewValues, space_of};
 use super::feed::FeedNode;
 use super::lock_rows::LockRowsExec;
-use super::merge::MergeStep;
+use super::merge::{MergeRecheck, MergeStep};
 use super::node::{
     DeleteNode, InsertNode, LockRowsNode, MergeAction, MergeNode, OnConflict, UpdateNode, conflict_schema, table_schema,
 };
@@ -201,10 +201,17 @@ impl ExtensionPlanner for DmlPlanner {
                 })
             };
             let steps = merge.actions.iter().map(step).collect::<Result<Vec<_>>>()?;
+            let again = match (&merge.again, logical_inputs.get(1)) {
+                (Some(again), Some(plan)) => {
+                    let plan = Recheck::new(plan, &[], &self.slots);
+                    Some(Box::new(MergeRecheck::new(&merge.table, again, plan)?))
+                }
+                _ => None,
+            };
             let checks = self.checks(&merge.table, &merge.rules, session)?;
             return Ok(Some(self.write(
                 codec,
-                Operation::Merge { steps },
+                Operation::Merge { steps, again },
                 checks,
                 computer,
                 false,

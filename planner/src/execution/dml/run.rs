@@ -5,7 +5,7 @@ use super::claims::Claims;
 use super::codec::{IndexCodec, TableCodec};
 use super::computed::RowComputer;
 use super::conflict::Conflict;
-use super::merge::MergeStep;
+use super::merge::{MergeRecheck, MergeStep};
 use super::recheck::Recheck;
 use super::references::References;
 use super::row_locks::patience;
@@ -64,6 +64,8 @@ pub enum Operation {
     Merge {
         /// What is done to a row, by number.
         steps: Vec<MergeStep>,
+        /// Looks again at rows that changed while they were waited for.
+        again: Option<Box<MergeRecheck>>,
     },
 }
 
@@ -176,7 +178,7 @@ impl Run {
                 new.extend(columns(&batch, 1 + live + assigned.len()..batch.num_columns())?);
                 (new, batch.num_rows())
             }
-            Operation::Merge { steps } => (Vec::new(), self.merge(steps, batch).await?),
+            Operation::Merge { steps, again } => (Vec::new(), self.merge(steps, again.as_deref(), batch).await?),
             Operation::Delete => {
                 let (batch, keys) = self.distinct(batch)?;
                 let (batch, keys) = self.lock_found(batch, keys, None).await?;
