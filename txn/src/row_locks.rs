@@ -268,6 +268,36 @@ impl Transaction {
         Ok(states)
     }
 
+    /// For a quiet statement with a snapshot of its own that is about to read a row whose key it knows, in order to write it:
+    /// if another has that row locked, waits for it and lets the statement see what is newest then, so that it need not look
+    /// at the row again. A row that is not there is left alone, as it would be if the statement looked first. Errors:
+    /// [`TxnError::NotLocked`].
+    pub async fn lock_contended(&self, key: &Bytes, strength: LockStrength, wait: LockWait) -> Result<()> {
+        let shared = &self.shared;
+        let (store, locks) = (&shared.store, &shared.row_locks);
+        if self.isolation().has_one_snapshot() || !self.is_quiet() || !store.has_one_log() {
+            return Ok(());
+        }
+        let (locker, command) = (locks.locker(store), self.command());
+        let wanted = wanted_row(key, strength);
+        if !store.locks.is_contended(&locker, wanted.name, wanted.mode) {
+            return Ok(());
+        }
+        let snapshot = self.snapshot().await?;
+        if store.read(&snapshot, key, &shared.counts).await?.is_none() {
+            return Ok(());
+        }
+        let began = store.env.monotonic();
+        locks.begin(&locker).await;
+        let taken = locks.take(&locker, command, vec![wanted], wait).await?;
+        let waited = store.env.monotonic().saturating_sub(began);
+        let newly = taken.iter().map(|taken| (*taken == Taken::Newly, &LockedRow::Same));
+        locks.counts.lock().add(newly, waited);
+        let newest = self.newest().await?;
+        self.looks_at(&newest);
+        self.see(command, newest)
+    }
+
     /// Locks a name until the transaction ends or is rolled back to before the current command. A weak mode, where another node
     /// keeps the locks, at a level whose writes lock nothing before COMMIT: when COMMIT looks for locks.
     pub async fn lock_name(
@@ -313,6 +343,8 @@ impl Transaction {
                 continue;
             }
             let Some(found) = changed else { continue };
+            // What has not changed is as it was published: that holds whatever becomes of what is ordered.
+            self.looks_at(newest);
             if self.isolation().has_one_snapshot() {
                 let conflict =
                     Conflict { key: key.clone(), snapshot_ts: snapshot.ts(), found, kind: ConflictKind::Write };

@@ -202,7 +202,9 @@ impl Transaction {
             *self.shared.validator.lock() = validator;
         }
         let snapshot = if self.quiet && self.shared.looked_at.load(Ordering::SeqCst) > 0 {
-            self.newest().await?
+            let newest = self.newest().await?;
+            self.looks_at(&newest);
+            newest
         } else {
             // What it has seen already it sees again.
             self.settled().await?;
@@ -223,6 +225,14 @@ impl Transaction {
         Ok(snapshot)
     }
 
+    /// From now on the statement reads as of `newest`, except for what it is reading.
+    pub(crate) fn see(&self, command: CommandNumber, newest: Arc<Snapshot>) -> Result<()> {
+        self.taken()?;
+        self.shared.row_locks.reads_at(command, newest.ts());
+        *self.snapshot.write() = Some(newest);
+        Ok(())
+    }
+
     fn taken(&self) -> Result<Option<Arc<Snapshot>>> {
         if self.shared.state.read().ended { Err(ENDED) } else { Ok(self.snapshot.read().clone()) }
     }
@@ -233,14 +243,20 @@ impl Transaction {
             return self.snapshot().await;
         }
         self.taken()?;
-        self.newest().await
+        let newest = self.newest().await?;
+        self.looks_at(&newest);
+        Ok(newest)
     }
 
-    /// A snapshot of all that is ordered, for who looks at what it has locked.
+    /// A snapshot of all that is ordered, for who looks at what it has locked. Whoever finds there what no published
+    /// snapshot shows has to say so: [`Transaction::looks_at`].
     pub(crate) async fn newest(&self) -> Result<Arc<Snapshot>> {
-        let newest = self.shared.store.take_ordered_snapshot().await?;
+        Ok(Arc::new(self.shared.store.take_ordered_snapshot().await?))
+    }
+
+    /// What the transaction does from now on may depend on all that a snapshot shows.
+    pub(crate) fn looks_at(&self, newest: &Snapshot) {
         self.shared.looked_at.fetch_max(newest.ts().0, Ordering::SeqCst);
-        Ok(Arc::new(newest))
     }
 
     /// Resolves when all that it has looked at is published: to be awaited before anybody is told of what a quiet statement,

@@ -5,6 +5,7 @@ use super::leaf::{self, leaf_methods};
 use super::output::ScanOutput;
 use super::slots::Slots;
 use crate::error::Result;
+use crate::types::Oid;
 use bytes::Bytes;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::{Result as DataFusionResult, Statistics};
@@ -55,6 +56,11 @@ impl PointGetExec {
     /// Name of the table.
     pub fn table_name(&self) -> &str {
         &self.output.table.name
+    }
+
+    /// OID of the table.
+    pub fn table_oid(&self) -> Oid {
+        self.output.table.oid
     }
 
     /// The keys read.

@@ -356,6 +356,13 @@ impl LockTable {
         self.row_lockers.fetch_sub(1, Ordering::SeqCst);
     }
 
+    /// Whether others keep a locker from a name at this moment.
+    pub(crate) fn is_contended(&self, locker: &Locker, name: LockName, mode: LockMode) -> bool {
+        let state = self.state.lock();
+        let entry = state.entries.get(&name);
+        entry.is_some_and(|entry| !mode.is_covered_by(entry.modes_of(locker.id())) && !entry.is_free(locker.id(), mode))
+    }
+
     pub(super) async fn acquire(
         &self,
         locker: &Locker,

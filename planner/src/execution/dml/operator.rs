@@ -3,7 +3,10 @@
 use super::feed::FeedExec;
 use super::run::Run;
 use super::run::Target;
+use crate::execution::bounds::KeyBounds;
 use crate::execution::detached::detached;
+use crate::execution::point_get::PointGetExec;
+use crate::execution::projection::LeanProjectionExec;
 use crate::execution::{Slots, interrupt};
 use datafusion::arrow::array::{ArrayRef, Int64Array};
 use datafusion::arrow::datatypes::SchemaRef;
@@ -63,6 +66,17 @@ fn is_fed(plan: &Arc<dyn ExecutionPlan>) -> bool {
     plan.is::<FeedExec>() || plan.children().into_iter().any(is_fed)
 }
 
+/// The key of the one row that the plan reads, where that is of the table written and nothing else is asked of it.
+fn only_row(plan: &Arc<dyn ExecutionPlan>, target: &Target) -> Option<Arc<KeyBounds>> {
+    if let Some(get) = plan.downcast_ref::<PointGetExec>() {
+        return (get.table_oid() == target.codec.table.oid).then(|| get.bounds().clone());
+    }
+    match plan.downcast_ref::<LeanProjectionExec>()?.children().as_slice() {
+        [input] => only_row(input, target),
+        _ => None,
+    }
+}
+
 impl DisplayAs for WriteExec {
     fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name(), self.target.codec.table.name)
@@ -91,6 +105,7 @@ impl ExecutionPlan for WriteExec {
     }
     fn execute(&self, partition: usize, task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let context = self.slots.get()?;
+        let only_row = only_row(&self.input, &self.target);
         let mut input =
             detached(self.input.execute(0, Arc::clone(&task))?, &context.session.workers(), &self.slots, false);
         let slots = self.slots.clone();
@@ -101,6 +116,9 @@ impl ExecutionPlan for WriteExec {
         let output = async move {
             let mut long = false;
             let mut run = Run::begin(target, context, linear, fed).await?;
+            if let Some(bounds) = only_row {
+                run.lock_contended(&bounds).await?;
+            }
             while let Some(batch) = input.try_next().await? {
                 if std::mem::replace(&mut long, true) {
                     // Between two batches the statement may be told to stop.

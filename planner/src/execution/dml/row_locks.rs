@@ -2,11 +2,12 @@
 //! meanwhile; and keys of unique indexes, whether somebody has them or not. At snapshot level nothing is locked before COMMIT.
 
 use super::check::batch_of;
-use super::run::{Run, pick};
+use super::run::{Operation, Run, pick};
 use crate::catalog::IndexDescriptor;
 use crate::encoding::IndexDecoder;
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
+use crate::execution::bounds::KeyBounds;
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::concat;
@@ -29,6 +30,27 @@ pub fn patience(context: &StatementContext) -> LockWait {
 impl Run {
     pub(super) fn reads_newest(&self) -> bool {
         reads_newest(&self.context)
+    }
+
+    /// Where the statement writes the one row that these bounds give, on no other condition: waits for whoever has it locked
+    /// before the statement looks at it.
+    pub(super) async fn lock_contended(&self, bounds: &KeyBounds) -> Result<()> {
+        if !self.reads_newest() {
+            return Ok(());
+        }
+        let strength = match &self.target.operation {
+            Operation::Update { assigned } => match self.strength_of(Some(assigned)) {
+                LockStrength::NoKeyUpdate => LockStrength::NoKeyUpdate,
+                // How strongly depends on the new values.
+                _ => return Ok(()),
+            },
+            Operation::Delete => LockStrength::Update,
+            Operation::Insert { .. } | Operation::Merge { .. } => return Ok(()),
+        };
+        if let [key] = bounds.points(&self.context)?.as_slice() {
+            self.context.transaction.lock_contended(key, strength, patience(&self.context)).await?;
+        }
+        Ok(())
     }
 
     /// Locks the rows of a batch that UPDATE (which assigns columns at these positions) or DELETE has found. Those that
@@ -82,18 +104,11 @@ impl Run {
         Ok((batch_of(&batch.schema(), &columns, locked.len())?, locked))
     }
 
-    /// Locks rows that MERGE is about to update (columns at these positions) or delete. Errors: 40001 for one that changed
-    /// meanwhile, since it might have to be inserted now.
-    pub(super) async fn lock_unchanged(&self, keys: &[Bytes], assigned: Option<&[usize]>) -> Result<()> {
-        if !self.reads_newest() {
-            return Ok(());
-        }
+    /// How strongly rows are locked that MERGE updates (columns at these positions) or deletes.
+    pub(super) fn strength_of(&self, assigned: Option<&[usize]>) -> LockStrength {
         let (unique, computed) = self.unique_positions();
         let keeps = |assigned: &[usize]| !computed && !assigned.iter().any(|position| unique.contains(position));
-        let strength = if assigned.is_some_and(keeps) { LockStrength::NoKeyUpdate } else { LockStrength::Update };
-        let rows: Vec<(Bytes, LockStrength)> = keys.iter().map(|key| (key.clone(), strength)).collect();
-        let states = self.context.transaction.lock_rows(&rows, patience(&self.context)).await?;
-        if states.iter().all(|state| *state == LockedRow::Same) { Ok(()) } else { Err(changed_meanwhile()) }
+        if assigned.is_some_and(keeps) { LockStrength::NoKeyUpdate } else { LockStrength::Update }
     }
 
     /// Positions of the columns of unique keys, and whether there are unique keys over expressions.
@@ -160,7 +175,7 @@ impl Run {
     }
 }
 
-fn changed_meanwhile() -> SqlError {
+pub(super) fn changed_meanwhile() -> SqlError {
     SqlError::new(state::SERIALIZATION_FAILURE, "could not serialize access due to concurrent update")
         .hint("The transaction might succeed if retried.")
 }
