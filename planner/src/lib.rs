@@ -8,6 +8,7 @@ pub mod error;
 pub mod execution;
 pub mod explain;
 pub mod functions;
+pub mod interrupt;
 pub mod parse;
 pub mod pg_catalog;
 pub mod plan;

@@ -5,7 +5,7 @@ use percosql_tests::raw::{Raw, Reply, column, error_state, kinds, status};
 use std::time::{Duration, Instant};
 
 /// Statements that would run for minutes or for ever, in a debug build on a busy machine and elsewhere.
-const LONG: [&str; 12] = [
+const LONG: [&str; 15] = [
     "select count(*) from b x, b y where x.a + y.a = -1",
     "select count(*) from b x, b y, b z",
     "select count(*) from b x join b y on x.a = y.a join b z on y.a = z.a and x.id + y.id + z.id < 0",
@@ -17,6 +17,9 @@ const LONG: [&str; 12] = [
     "update b set a = a + 1 where id = (select count(*) from b x, b y where x.a + y.a = -1)",
     "insert into b select x.id + 1000000, 1 from b x, b y where x.a + y.a = -1",
     "explain analyze select count(*) from b x, b y where x.a + y.a = -1",
+    "select gcd(3::numeric ^ 270000, 7::numeric ^ 150000)",
+    "select sum(factorial(3000 + g % 10)) from generate_series(1, 1000000) g",
+    "select count(regexp_count(repeat('ab', 20000 + g % 10), 'a.*b')) from generate_series(1, 10000000) g",
     "copy (select x.id from b x, b y where x.a + y.a = -1) to stdout",
 ];
 

@@ -8,7 +8,7 @@ use crate::functions::frame::{Edge, Exclude, Frame, Shape, Units, check_constant
 use crate::functions::{CastContext, TypedExpr};
 use crate::types::{BaseType, Datum, SqlType};
 use datafusion::logical_expr::expr::Sort;
-use datafusion::logical_expr::{Expr, WindowFrame, WindowFrameBound, WindowFrameUnits};
+use datafusion::logical_expr::{Expr, WindowFrame, WindowFrameBound, WindowFrameUnits, not, when};
 use sqlparser::ast::{self, Spanned};
 
 /// What a window is sorted by.
@@ -42,6 +42,11 @@ impl Bound {
     /// Whether the offset, if there is one, is a constant.
     fn is_constant(&self) -> bool {
         self.offset.is_none() || self.constant().is_some()
+    }
+    /// Whether the offset, if there is one, is a constant other than infinity.
+    fn is_finite(&self) -> bool {
+        let infinite = matches!(self.constant(), Some(Datum::Float64(Some(offset))) if offset.is_infinite());
+        self.is_constant() && !infinite
     }
     /// As DataFusion has it. `start`: whether it is the frame's start.
     fn native(&self, start: bool, units: WindowFrameUnits) -> Result<WindowFrameBound> {
@@ -186,7 +191,7 @@ impl Binder<'_> {
             _ => None,
         };
         let native = match wide {
-            Some(wide) if start.is_constant() && end.is_constant() => {
+            Some(wide) if start.is_finite() && end.is_finite() => {
                 sort.expr = self.resolver.cast(key.clone(), wide, CastContext::Implicit)?.expr;
                 let units = WindowFrameUnits::Range;
                 Some(WindowFrame::new_bounds(units, start.native(true, units)?, end.native(false, units)?))
@@ -223,7 +228,16 @@ impl Binder<'_> {
             }
             let minus = (bound.edge == Edge::Preceding) != descending;
             let symbol = if minus { "-" } else { "+" };
-            arguments.push(self.resolver.operator(symbol, Some(key.clone()), offset)?.expr);
+            let mut edge = self.resolver.operator(symbol, Some(key.clone()), offset)?;
+            if compared == SqlType::FLOAT8 {
+                // From infinity back by infinity is everywhere, and NaN is as far from NaN.
+                let float = |value| TypedExpr::literal(Datum::Float64(Some(value)), SqlType::FLOAT8);
+                let equal = |one, other| self.resolver.operator("=", Some(one), other);
+                let infinity = if start != descending { f64::NEG_INFINITY } else { f64::INFINITY };
+                let nowhere = equal(edge.clone(), float(f64::NAN))?.expr.and(not(equal(key.clone(), float(f64::NAN))?.expr));
+                edge.expr = when(nowhere, float(infinity).expr).otherwise(edge.expr)?;
+            }
+            arguments.push(edge.expr);
         }
         Ok(Frame { native, ignored, shape, arguments })
     }

@@ -6,6 +6,7 @@
 
 use super::slots::{Running, Slots};
 use crate::error::SqlError;
+use crate::interrupt::passed_on;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::Result;
@@ -96,7 +97,7 @@ impl Detached {
         let Some(handle) = self.workers.handle() else { return };
         if let State::Here { stream, running } = std::mem::replace(&mut self.state, State::Over) {
             let (sender, rows) = mpsc::channel(WAITING);
-            let task = handle.spawn(send_all(stream, running, sender)).abort_handle();
+            let task = handle.spawn(passed_on(send_all(stream, running, sender))).abort_handle();
             self.state = State::There { rows, task };
         }
     }

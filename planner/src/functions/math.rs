@@ -6,6 +6,7 @@ use super::kernel::{Call, Kernel, Stability};
 use super::registry::ScalarFunction;
 use super::typed::{Float4, Float8, Int2, Int4, Int8, Nullable, Numeric, SqlWrite, binary, unary};
 use crate::error::{Result, SqlError, state};
+use crate::interrupt;
 use crate::types::SqlType;
 use crate::types::numeric::{Numeric as NumericValue, check_float_log, division_by_zero, float_power};
 use std::sync::Arc;
@@ -23,6 +24,9 @@ fn float(name: &'static str, function: fn(f64) -> Result<f64>) -> ScalarFunction
 fn numeric(name: &'static str, function: fn(N) -> Result<N>) -> ScalarFunction {
     immutable(name, &[SqlType::NUMERIC], SqlType::NUMERIC, unary::<Numeric, Numeric, _>(function))
 }
+
+/// PostgreSQL's limit: the factorial of the next number has too many digits.
+const GREATEST_FACTORIAL: i64 = 32_177;
 
 fn range(message: &str) -> SqlError {
     SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, message)
@@ -53,6 +57,11 @@ fn gcd(mut a: i128, mut b: i128) -> i128 {
     a.abs()
 }
 
+/// Computes something of numbers that may be long.
+pub(super) fn of_long<T>(values: &[&N], work: impl FnOnce() -> T) -> T {
+    if values.iter().any(|value| value.is_long()) { interrupt::long(work) } else { work() }
+}
+
 /// With the longer fraction of the two. NaN where one is not finite.
 fn numeric_gcd(a: &N, b: &N) -> Result<N> {
     if !a.is_finite() || !b.is_finite() {
@@ -61,6 +70,7 @@ fn numeric_gcd(a: &N, b: &N) -> Result<N> {
     let scale = i64::from(a.scale().max(b.scale()));
     let (mut a, mut b) = (a.abs(), b.abs());
     while b.signum() != 0 {
+        interrupt::check()?;
         (a, b) = (b.clone(), a.rem(&b)?);
     }
     Ok(a.round(scale))
@@ -155,15 +165,15 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         float("sign", |v| Ok(sign_of(v))),
         numeric("sign", |v| Ok(if v.is_nan() { v } else { N::from(i64::from(v.signum())) })),
         float("sqrt", sqrt),
-        numeric("sqrt", |v| v.sqrt()),
+        numeric("sqrt", |v| of_long(&[&v], || v.sqrt())),
         float("cbrt", |v| Ok(v.cbrt())),
         float("exp", |v| match finite(v.exp(), v)? {
             0.0 if v.is_finite() => Err(range("value out of range: underflow")),
             result => Ok(result),
         }),
-        numeric("exp", |v| v.exp()),
+        numeric("exp", |v| of_long(&[&v], || v.exp())),
         float("ln", |v| Ok(check_float_log(v)?.ln())),
-        numeric("ln", |v| v.ln()),
+        numeric("ln", |v| of_long(&[&v], || v.ln())),
         float("degrees", |v| finite(v.to_degrees(), v)),
         float("radians", |v| Ok(v.to_radians())),
         float("sin", |v| if v.is_nan() { Ok(v) } else { domain(v.sin()) }),
@@ -225,7 +235,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             "log",
             &[decimal, decimal],
             decimal,
-            binary::<Numeric, Numeric, Numeric, _>(|base: N, v: N| v.log(&base)),
+            binary::<Numeric, Numeric, Numeric, _>(|base: N, v: N| of_long(&[&base, &v], || v.log(&base))),
         ),
         immutable(
             "div",
@@ -308,10 +318,15 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                 if v < 0 {
                     return Err(range("factorial of a negative number is undefined"));
                 }
-                if v > 10_000 {
+                if v > GREATEST_FACTORIAL {
                     return Err(range("value overflows numeric format"));
                 }
-                Ok((2..=v).fold(N::from(1), |product, factor| product.mul(&N::from(factor))))
+                of_long(&[&N::from(v)], || {
+                    (2..=v).try_fold(N::from(1), |product, factor| {
+                        interrupt::check()?;
+                        Ok(product.mul(&N::from(factor)))
+                    })
+                })
             }),
         ),
         immutable(
@@ -345,7 +360,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     }
     for name in ["log", "log10"] {
         all.push(float(name, |v| Ok(check_float_log(v)?.log10())));
-        all.push(numeric(name, |v| v.log(&N::from(10))));
+        all.push(numeric(name, |v| of_long(&[&v], || v.log(&N::from(10)))));
     }
     for name in ["power", "pow"] {
         all.push(immutable(name, &[float8, float8], float8, binary::<Float8, Float8, Float8, _>(float_power)));
@@ -353,20 +368,20 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             name,
             &[decimal, decimal],
             decimal,
-            binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| a.power(&b)),
+            binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| of_long(&[&a, &b], || a.power(&b))),
         ));
     }
     all.push(immutable(
         "gcd",
         &[decimal, decimal],
         decimal,
-        binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| numeric_gcd(&a, &b)),
+        binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| of_long(&[&a, &b], || numeric_gcd(&a, &b))),
     ));
     all.push(immutable(
         "lcm",
         &[decimal, decimal],
         decimal,
-        binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| numeric_lcm(&a, &b)),
+        binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| of_long(&[&a, &b], || numeric_lcm(&a, &b))),
     ));
     all
 }

@@ -4,6 +4,7 @@
 
 use super::kernel::{Call, Kernel};
 use crate::error::{Result, SqlError};
+use crate::interrupt;
 use crate::types::array::ArrayValue;
 use crate::types::numeric::Numeric as NumericValue;
 use datafusion::arrow::array::{
@@ -296,6 +297,9 @@ impl<T> Outcome<T> for Nullable<T> {
     }
 }
 
+/// Calls after which a function looks whether it is to stop.
+const ROWS_BETWEEN_CHECKS: usize = 64;
+
 macro_rules! strict {
     ($($(#[$doc:meta])* $name:ident($($argument:ident $index:tt),*);)*) => {$(
         $(#[$doc])*
@@ -307,6 +311,9 @@ macro_rules! strict {
                 $(let $argument = call.column::<$argument>($index)?;)*
                 let mut builder = R::builder(call.rows);
                 for row in 0..call.rows {
+                    if row % ROWS_BETWEEN_CHECKS == ROWS_BETWEEN_CHECKS - 1 {
+                        interrupt::check()?;
+                    }
                     let value = match ($($argument.get(row)?,)*) {
                         ($(Some($argument),)*) => function($($argument),*).outcome()?,
                         _ => None,

@@ -13,6 +13,7 @@ use crate::execution::extension::ExtensionNodes;
 use crate::execution::interrupt::interruptible;
 use crate::execution::slots::Slots;
 use crate::execution::table_scan::TableScanExec;
+use crate::interrupt::pass_on_to_tasks;
 use datafusion::common::NullEquality;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -98,6 +99,7 @@ impl Engine {
     /// An engine that plans the nodes of `execution` and, with what `planners` make, those of others
     /// (`execution::dml`). Errors: the spill directory cannot be made.
     pub fn new(options: EngineOptions, planners: Vec<NodePlannerFactory>) -> Result<Arc<Engine>> {
+        pass_on_to_tasks();
         let runtime = runtime(&options)?;
         let state = |partitions: usize| {
             SessionStateBuilder::new()

@@ -49,6 +49,7 @@ pub use statement::Statement;
 
 use crate::catalog::Catalog;
 use crate::error::{LOCKS_LOST, Result, SqlError, state};
+use crate::interrupt::watched;
 use crate::types::{Datum, Oid, SqlType};
 use activity::{Activity, Backend};
 use settings::Settings;
@@ -198,7 +199,8 @@ impl Session {
         let statement = database.lifted().statement(&text)?;
         self.block.next_statement();
         let given = values.iter().map(|value| Some(lifted::type_of(*value))).collect::<Vec<_>>();
-        let planned = match self.planned(&statement, &given).await {
+        let limits = Arc::new(self.block.limits());
+        let planned = match watched(limits, self.planned(&statement, &given)).await {
             Ok(planned) => planned,
             Err(error) => {
                 database.lifted().refused(&text, &error);
@@ -247,7 +249,9 @@ impl Session {
             warning.fields.position = reduced.position;
             self.shared.notify(warning);
         }
-        self.prepare_statement(statement, given).await
+        // Constants are computed here.
+        let limits = Arc::new(self.block.limits());
+        watched(limits, self.prepare_statement(statement, given)).await
     }
     /// Whether a portal may be made of a statement, or its rows described, now; `None` is the empty one. Errors: 25P02.
     pub fn check_usable(&self, prepared: Option<&Prepared>) -> Result<()> {

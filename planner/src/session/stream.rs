@@ -2,6 +2,7 @@
 
 use super::cancel::CancelToken;
 use crate::error::{Result, SqlError, state};
+use crate::interrupt::{Interrupt, watched, within};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::error::Result as DataFusionResult;
@@ -9,6 +10,7 @@ use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
 use futures::Stream;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use storage::env::EnvRef;
@@ -53,11 +55,9 @@ impl Limits {
             }
         };
         tokio::select! {
-            () = cancel.cancelled() => {
-                SqlError::new(state::QUERY_CANCELED, "canceling statement due to user request")
-            }
+            () = cancel.cancelled() => cancelled(),
             () = until(transaction_end) => transaction_timeout(),
-            () = until(deadline) => SqlError::new(state::QUERY_CANCELED, "canceling statement due to statement timeout"),
+            () = until(deadline) => timed_out(),
         }
     }
     /// Runs `work` until it ends or has to stop.
@@ -67,10 +67,35 @@ impl Limits {
         }
         tokio::select! {
             biased;
-            result = work => result,
+            result = watched(Arc::new(self.clone()), work) => result,
             error = self.clone().reached() => Err(error),
         }
     }
+}
+
+impl Interrupt for Limits {
+    fn check(&self) -> Result<()> {
+        if self.cancel.is_cancelled() {
+            return Err(cancelled());
+        }
+        if self.deadline.is_none() && self.transaction_end.is_none() {
+            return Ok(());
+        }
+        let now = self.env.monotonic();
+        let over = |end: Option<Duration>| end.is_some_and(|end| end <= now);
+        if over(self.transaction_end) {
+            return Err(transaction_timeout());
+        }
+        if over(self.deadline) { Err(timed_out()) } else { Ok(()) }
+    }
+}
+
+fn cancelled() -> SqlError {
+    SqlError::new(state::QUERY_CANCELED, "canceling statement due to user request")
+}
+
+fn timed_out() -> SqlError {
+    SqlError::new(state::QUERY_CANCELED, "canceling statement due to statement timeout")
 }
 
 /// The transaction took too long: its connection ends.
@@ -81,12 +106,14 @@ pub fn transaction_timeout() -> SqlError {
 /// Puts limits on a stream.
 pub fn guard(stream: SendableRecordBatchStream, limits: &Limits) -> SendableRecordBatchStream {
     let schema = stream.schema();
-    Box::pin(Guarded { stream: Some(stream), reached: Box::pin(limits.clone().reached()), schema })
+    let interrupt = Arc::new(limits.clone());
+    Box::pin(Guarded { stream: Some(stream), reached: Box::pin(limits.clone().reached()), interrupt, schema })
 }
 
 struct Guarded {
     stream: Option<SendableRecordBatchStream>,
     reached: Pin<Box<dyn Future<Output = SqlError> + Send>>,
+    interrupt: Arc<dyn Interrupt>,
     schema: SchemaRef,
 }
 
@@ -101,8 +128,9 @@ impl Stream for Guarded {
             self.stream = None;
             return Poll::Ready(Some(Err(error.into())));
         }
-        match &mut self.stream {
-            Some(stream) => stream.as_mut().poll_next(context),
+        let Guarded { stream, interrupt, .. } = &mut *self;
+        match stream {
+            Some(stream) => within(interrupt, || stream.as_mut().poll_next(context)),
             None => Poll::Ready(None),
         }
     }
@@ -121,7 +149,6 @@ mod tests {
     use datafusion::arrow::datatypes::Schema;
     use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
     use futures::StreamExt;
-    use std::sync::Arc;
     use storage::env::SystemEnv;
 
     fn endless(limits: &Limits) -> SendableRecordBatchStream {

@@ -21,6 +21,10 @@ pub(in crate::functions) fn aggregate(resolver: &Resolver<'_>, name: &str, call:
     if call.args.len() != expected {
         return Err(resolver.no_function(name, &call.args));
     }
+    if expected == 1 && call.args.first().is_some_and(TypedExpr::is_unknown) {
+        let message = "could not determine polymorphic type because input has type unknown";
+        return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+    }
     let collect = |arg: &TypedExpr| {
         let mut arg = resolver.resolve_unknown(arg.clone())?;
         if arg.ty.array {

@@ -13,7 +13,7 @@ pub use arithmetic::division_by_zero;
 pub use bytes::key_of;
 pub use transcendental::{check_float_log, float_power};
 
-use num_bigint::{BigInt, Sign};
+use num_bigint::{BigInt, BigUint, Sign};
 use std::cmp::Ordering;
 
 /// The largest display scale that functions choose by themselves (`NUMERIC_MAX_DISPLAY_SCALE`).
@@ -65,7 +65,7 @@ impl Unscaled {
         match self {
             Unscaled::Small(0) => 1,
             Unscaled::Small(value) => value.unsigned_abs().ilog10() as usize + 1,
-            Unscaled::Big(value) => value.magnitude().to_str_radix(10).len(),
+            Unscaled::Big(value) => digits_of(value.magnitude()),
         }
     }
     /// The absolute value's decimal digits.
@@ -85,6 +85,18 @@ impl Unscaled {
             },
             Unscaled::Big(value) => Unscaled::from_big(-value.clone()),
         }
+    }
+}
+
+/// Decimal digits of a number that is not zero.
+fn digits_of(number: &BigUint) -> usize {
+    // Between 2^(bits - 1) and 2^bits there is at most one power of ten.
+    let (bits, margin) = (number.bits() as f64, 1e-6);
+    let least = ((bits - 1.0) * std::f64::consts::LOG10_2 - margin).max(0.0) as usize;
+    let most = (bits * std::f64::consts::LOG10_2 + margin) as usize;
+    match least == most || *number >= BigUint::from(10u32).pow(most as u32) {
+        true => most + 1,
+        false => most,
     }
 }
 
@@ -137,6 +149,14 @@ impl Numeric {
         match self {
             Numeric::Finite { scale, .. } => *scale,
             _ => 0,
+        }
+    }
+    /// Whether what is computed of it may take long: it has some thousands of digits, or is a large exponent.
+    pub fn is_long(&self) -> bool {
+        match self {
+            Numeric::Finite { unscaled: Unscaled::Big(value), .. } => value.bits() > 8192,
+            Numeric::Finite { unscaled: Unscaled::Small(_), .. } => self.leading_exponent() >= 3,
+            _ => false,
         }
     }
     /// Whether it is NaN.
@@ -209,6 +229,27 @@ impl Ord for Numeric {
                 a.cmp(&b)
             }
             (a, b) => class(a).cmp(&class(b)),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_counted_without_writing_them() {
+        for exponent in (40..700).step_by(7).chain([20_000]) {
+            let ten = power_of_ten(exponent);
+            for near in -1..=1 {
+                let number = Unscaled::from_big(&ten + near);
+                assert_eq!(number.digits(), number.to_digits().len(), "10^{exponent} + {near}");
+            }
+        }
+        for bits in 128..2000u32 {
+            let number = Unscaled::from_big(BigInt::from(1) << bits);
+            assert_eq!(number.digits(), number.to_digits().len(), "2^{bits}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::arithmetic::divide_rounded;
 use super::{MAX_DISPLAY_SCALE, MAX_INTEGER_DIGITS, MIN_SIGNIFICANT_DIGITS, Numeric, power_of_ten};
 use crate::error::{Result, SqlError, state};
+use crate::interrupt;
 use num_bigint::{BigInt, Sign};
 
 /// From here on PostgreSQL says that exp overflows.
@@ -11,6 +12,8 @@ const EXP_LIMIT: f64 = 6000.0;
 const POWER_LIMIT: f64 = 6020.0;
 /// Powers whose exact value has at most so many binary digits are computed exactly.
 const EXACT_POWER_BITS: u64 = 1 << 20;
+/// Numbers with more digits than this before the point, or zeros behind it, are brought near one before their logarithm is taken.
+const LONG_EXPONENT: i64 = 64;
 /// From so many digits on a power is not computed by logarithms, which take long then.
 const LONG_POWER_DIGITS: f64 = 1000.0;
 const COMPLEX: &str = "a negative number raised to a non-integer power yields a complex result";
@@ -32,12 +35,13 @@ fn fixed(value: &Numeric, places: i64) -> BigInt {
 }
 
 /// ln of a positive fixed-point number.
-fn ln_fixed(value: &BigInt, places: i64) -> BigInt {
+fn ln_fixed(value: &BigInt, places: i64) -> Result<BigInt> {
     let one = power_of_ten(places as u32);
     // Take square roots until near one, then the series of 2 * atanh((x - 1) / (x + 1)).
     let (mut x, mut doublings) = (value.clone(), 0u32);
     let near: BigInt = &one / 10;
     while (&x - &one).magnitude() > near.magnitude() {
+        interrupt::check()?;
         x = (x * &one).sqrt();
         doublings += 1;
     }
@@ -45,15 +49,16 @@ fn ln_fixed(value: &BigInt, places: i64) -> BigInt {
     let square = (&ratio * &ratio) / &one;
     let (mut term, mut sum, mut n) = (ratio.clone(), ratio, 3u32);
     while term.sign() != Sign::NoSign {
+        interrupt::check()?;
         term = (&term * &square) / &one;
         sum += &term / n;
         n += 2;
     }
-    sum * (BigInt::from(2) << doublings)
+    Ok(sum * (BigInt::from(2) << doublings))
 }
 
 /// exp of a fixed-point number.
-fn exp_fixed(value: &BigInt, places: i64) -> BigInt {
+fn exp_fixed(value: &BigInt, places: i64) -> Result<BigInt> {
     let one = power_of_ten(places as u32);
     let mut halvings = 0u32;
     let mut x = value.clone();
@@ -64,19 +69,22 @@ fn exp_fixed(value: &BigInt, places: i64) -> BigInt {
     }
     let (mut term, mut sum, mut n) = (one.clone(), one.clone(), 1u32);
     while term.sign() != Sign::NoSign {
+        interrupt::check()?;
         term = (&term * &x) / &one / n;
         sum += &term;
         n += 1;
     }
     for _ in 0..halvings {
+        interrupt::check()?;
         sum = (&sum * &sum) / &one;
     }
-    sum
+    Ok(sum)
 }
 
 /// Decimal weight of ln(x): `estimate_ln_dweight`.
 fn ln_weight(value: &Numeric) -> i64 {
-    let approximate = value.to_f64().unwrap_or(f64::MAX);
+    // Infinite for what is beyond a float.
+    let approximate = value.to_f64().unwrap_or(f64::INFINITY);
     if (0.9..=1.1).contains(&approximate) {
         let distance = value.sub(&Numeric::from(1)).abs();
         return if distance.is_zero() { 0 } else { distance.leading_exponent() };
@@ -132,7 +140,7 @@ impl Numeric {
             return Ok(Numeric::new(0, scale as u16));
         }
         let places = scale + digits.max(0.0) as i64 + 15;
-        let value = exp_fixed(&fixed(self, places), places);
+        let value = exp_fixed(&fixed(self, places), places)?;
         Ok(Numeric::from_big(divide_rounded(&value, &power_of_ten((places - scale) as u32)), scale as u16))
     }
     fn check_positive(&self) -> Result<()> {
@@ -144,10 +152,22 @@ impl Numeric {
         }
         Ok(())
     }
-    fn ln_at(&self, scale: i64) -> Numeric {
-        let places = scale + 10 + self.leading_exponent().abs();
-        let value = ln_fixed(&fixed(self, places), places);
-        Numeric::from_big(divide_rounded(&value, &power_of_ten((places - scale) as u32)), scale as u16)
+    fn ln_at(&self, scale: i64) -> Result<Numeric> {
+        let Numeric::Finite { unscaled, scale: own } = self else { return Ok(Numeric::NaN) };
+        let exponent = self.leading_exponent();
+        let (places, value) = if exponent.abs() <= LONG_EXPONENT {
+            let places = scale + 10 + exponent.abs();
+            (places, ln_fixed(&fixed(self, places), places)?)
+        } else {
+            // ln(m * 10^exponent), m having one digit before the point and as many behind it as count.
+            let places = scale + 20;
+            let shift = places - i64::from(*own) - exponent;
+            let power = power_of_ten(u32::try_from(shift.unsigned_abs()).map_err(SqlError::internal)?);
+            let first = if shift >= 0 { unscaled.big() * power } else { divide_rounded(&unscaled.big(), &power) };
+            let ten = power_of_ten(u32::try_from(places + 1).map_err(SqlError::internal)?);
+            (places, ln_fixed(&first, places)? + ln_fixed(&ten, places)? * exponent)
+        };
+        Ok(Numeric::from_big(divide_rounded(&value, &power_of_ten((places - scale) as u32)), scale as u16))
     }
     /// Natural logarithm. Errors: 2201E.
     pub fn ln(&self) -> Result<Numeric> {
@@ -159,7 +179,7 @@ impl Numeric {
             return Ok(Numeric::Infinity);
         }
         let scale = (MIN_SIGNIFICANT_DIGITS - ln_weight(self)).max(i64::from(self.scale())).clamp(0, MAX_DISPLAY_SCALE);
-        Ok(self.ln_at(scale))
+        self.ln_at(scale)
     }
     /// Logarithm of `self` to `base`. Errors: 2201E; 22012 for base 1.
     pub fn log(&self, base: &Numeric) -> Result<Numeric> {
@@ -183,7 +203,7 @@ impl Numeric {
             .max(i64::from(base.scale()))
             .clamp(0, MAX_DISPLAY_SCALE);
         let wide = scale + result_weight.abs() + ln_weight(base).abs() + 10;
-        self.ln_at(wide).div_at(&base.ln_at(wide), scale)
+        self.ln_at(wide)?.div_at(&base.ln_at(wide)?, scale)
     }
     /// `self` to the power `exponent`. Errors: 2201F where it is not a real number, 22003 when too large.
     pub fn power(&self, exponent: &Numeric) -> Result<Numeric> {
@@ -228,14 +248,14 @@ impl Numeric {
                 return self.power_whole(i64::from(count), scale);
             }
             if digits > LONG_POWER_DIGITS {
-                return Ok(self.power_rounded(count, digits as u64, scale));
+                return self.power_rounded(count, digits as u64, scale);
             }
         }
         if digits < -(scale as f64) - 5.0 {
             return Ok(Numeric::new(0, scale as u16));
         }
         let wide = scale + digits.max(0.0) as i64 + 20;
-        let product = exponent.mul(&self.abs().ln_at(wide)).round(wide);
+        let product = exponent.mul(&self.abs().ln_at(wide)?).round(wide);
         let value = product.exp_at(scale)?;
         let odd = whole && !exponent.rem(&Numeric::from(2))?.is_zero();
         Ok(if self.signum() < 0 && odd { value.neg() } else { value })
@@ -247,8 +267,8 @@ impl Numeric {
         }
     }
     /// A power of about `digits` digits before the point, by squaring numbers that keep as many binary digits as it needs.
-    fn power_rounded(&self, count: i32, digits: u64, scale: i64) -> Numeric {
-        let Numeric::Finite { unscaled, scale: own } = self else { return Numeric::NaN };
+    fn power_rounded(&self, count: i32, digits: u64, scale: i64) -> Result<Numeric> {
+        let Numeric::Finite { unscaled, scale: own } = self else { return Ok(Numeric::NaN) };
         let exponent = count.unsigned_abs();
         // An error of the base counts as often as it is multiplied, and each product is cut once: 64 bits are enough for both.
         let precision = (digits + scale.unsigned_abs()) * 10 / 3 + 96;
@@ -260,6 +280,7 @@ impl Numeric {
         let base = cut((base, -(precision as i64) - i64::from(*own) * 4));
         let mut value = (BigInt::from(1), 0i64);
         for bit in (0..u32::BITS - exponent.leading_zeros()).rev() {
+            interrupt::check()?;
             value = cut((&value.0 * &value.0, 2 * value.1));
             if exponent >> bit & 1 == 1 {
                 value = cut((&value.0 * &base.0, value.1 + base.1));
@@ -273,7 +294,7 @@ impl Numeric {
         let scaled = value.0 * power_of_ten(scale as u32) * 2;
         let shift = value.1 - 1;
         let doubled = if shift >= 0 { scaled << (shift as u64 + 1) } else { scaled >> (-(shift + 1)) as u64 };
-        Numeric::from_big((doubled + 1) >> 1u32, scale as u16)
+        Ok(Numeric::from_big((doubled + 1) >> 1u32, scale as u16))
     }
     fn power_whole(&self, count: i64, scale: i64) -> Result<Numeric> {
         let Numeric::Finite { unscaled, scale: own } = self else {
@@ -354,17 +375,34 @@ mod tests {
     }
 
     #[test]
+    fn logarithms_of_long_numbers_are_those_of_short_ones() {
+        let n = |text: &str| Numeric::parse(text).unwrap();
+        // Across the border between the two ways.
+        for exponent in [60, 63, 64, 65, 66, 400] {
+            let long = n(&format!("{}e{exponent}", "1.2345678901234567")).ln_at(30).unwrap();
+            let parts = n("1.2345678901234567").ln_at(40).unwrap();
+            let sum = parts.add(&n("10").ln_at(45).unwrap().mul(&n(&exponent.to_string()))).round(30);
+            assert_eq!(long.to_string(), sum.to_string(), "{exponent}");
+            let small = n(&format!("{}e-{exponent}", "1.2345678901234567")).ln_at(30).unwrap();
+            let sum = parts.sub(&n("10").ln_at(45).unwrap().mul(&n(&exponent.to_string()))).round(30);
+            assert_eq!(small.to_string(), sum.to_string(), "-{exponent}");
+        }
+        // Infinite as a float.
+        assert_eq!(n(&"9".repeat(1000)).ln().unwrap().to_string(), "2302.5850929940457");
+    }
+
+    #[test]
     fn long_powers_take_no_logarithms() {
         let n = |text: &str| Numeric::parse(text).unwrap();
         let exact = format!("1{}.0000000000000000", "0".repeat(100_000));
         assert_eq!(n("10.0").power(&n("100000")).unwrap().to_string(), exact);
         // The same, too long to be exact.
-        let rounded = n("10.0000000000").power_rounded(100_000, 100_000, 16).to_string();
+        let rounded = n("10.0000000000").power_rounded(100_000, 100_000, 16).unwrap().to_string();
         assert!(rounded == exact);
         let exact = n("-3.7").power_whole(2_001, 16).unwrap();
-        assert!(n("-3.7").power_rounded(2_001, 1_200, 16).to_string() == exact.to_string());
+        assert!(n("-3.7").power_rounded(2_001, 1_200, 16).unwrap().to_string() == exact.to_string());
         let exact = n("0.27").power_whole(-2_000, 16).unwrap();
-        assert!(n("0.27").power_rounded(-2_000, 1_200, 16).to_string() == exact.to_string());
+        assert!(n("0.27").power_rounded(-2_000, 1_200, 16).unwrap().to_string() == exact.to_string());
         assert_eq!(n("10").power(&n("131073")).unwrap_err().state(), "22003");
     }
 }
