@@ -234,7 +234,8 @@ impl Binder<'_> {
                 let float = |value| TypedExpr::literal(Datum::Float64(Some(value)), SqlType::FLOAT8);
                 let equal = |one, other| self.resolver.operator("=", Some(one), other);
                 let infinity = if start != descending { f64::NEG_INFINITY } else { f64::INFINITY };
-                let nowhere = equal(edge.clone(), float(f64::NAN))?.expr.and(not(equal(key.clone(), float(f64::NAN))?.expr));
+                let nowhere =
+                    equal(edge.clone(), float(f64::NAN))?.expr.and(not(equal(key.clone(), float(f64::NAN))?.expr));
                 edge.expr = when(nowhere, float(infinity).expr).otherwise(edge.expr)?;
             }
             arguments.push(edge.expr);
