@@ -1,5 +1,8 @@
 //! [`CommitterThread`]: the queue before the committer, the thread that drains it, and the thread that syncs. While one group is
 //! synced, the next are ordered: there is always one sync under way, and it covers all that was written before it began.
+//!
+//! Who asks for little orders it itself when nobody else is at it, which spares two changes of threads while others may wait
+//! for its rows. Otherwise the thread does, and finds all that was asked meanwhile.
 
 use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, CommitLog, Committer, Request, Settlement, Stop};
@@ -16,6 +19,9 @@ use std::time::Duration;
 const GROUP_REQUESTS: usize = 4096;
 /// A group is closed when it adds this many bytes.
 const GROUP_BYTES: usize = 16 << 20;
+
+/// Requests that add more bytes than this are left to the thread: who asks has others to serve.
+const OWN_BYTES: usize = 64 << 10;
 
 /// Syncs all that was written to the log before. Called from a thread of its own, beside writes.
 pub type SyncLog = Box<dyn Fn() -> Result<()> + Send>;
@@ -57,6 +63,18 @@ struct Queue {
 }
 
 impl Queue {
+    /// What is asked, as much as makes a group.
+    fn next_group(&self) -> Vec<Waiting> {
+        let mut state = self.state.lock();
+        let (mut group, mut bytes) = (Vec::new(), 0);
+        while group.len() < GROUP_REQUESTS && bytes < GROUP_BYTES {
+            let Some(waiting) = state.requests.pop_front() else { break };
+            bytes += waiting.request.added_bytes();
+            group.push(waiting);
+        }
+        group
+    }
+
     /// A thread ends: no more requests are taken. Before its time, no more writes either.
     fn close(&self) {
         let mut state = self.state.lock();
@@ -67,9 +85,69 @@ impl Queue {
     }
 }
 
+/// The committer, for whoever orders.
+struct Orderer<L> {
+    committer: Mutex<Committer<L>>,
+    env: EnvRef,
+    /// What is not synced at once is synced within this.
+    sync_interval: Duration,
+}
+
+/// An [`Orderer`] of any log.
+trait Order: Send + Sync {
+    /// Orders a group of what is asked, unless another is at it.
+    fn order_now(&self, queue: &Queue) -> bool;
+}
+
+impl<L: CommitLog + Send> Order for Orderer<L> {
+    fn order_now(&self, queue: &Queue) -> bool {
+        let Some(mut committer) = self.committer.try_lock() else { return false };
+        let unfinished = Unfinished(queue);
+        self.order_group(queue, &mut committer);
+        std::mem::forget(unfinished);
+        true
+    }
+}
+
+/// Should ordering panic, nothing more is taken: nobody knows what was written.
+struct Unfinished<'a>(&'a Queue);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+        self.0.filled.notify_all();
+    }
+}
+
+impl<L: CommitLog> Orderer<L> {
+    /// Orders the next group. Groups are taken, ordered and handed over under the committer's lock: in one order.
+    fn order_group(&self, queue: &Queue, committer: &mut Committer<L>) {
+        let group = queue.next_group();
+        if group.is_empty() {
+            return;
+        }
+        let (mut requests, mut told, mut answers) = (Vec::new(), Vec::new(), Vec::new());
+        for Waiting { request, ordered, answer } in group {
+            requests.push(request);
+            told.push(ordered);
+            answers.push(answer);
+        }
+        let settlement = committer.order(&requests);
+        for (ordered, answer) in told.into_iter().zip(&settlement.answers) {
+            if let (Some(ordered), Ok(Ok(timestamp))) = (ordered, answer) {
+                // Whoever does not wait any longer does not want to know.
+                let _ = ordered.send(*timestamp);
+            }
+        }
+        hand_over(queue, settlement, answers, self.env.monotonic() + self.sync_interval);
+    }
+}
+
 /// A handle on the threads. Dropping it lets them finish what was asked, and waits for that.
 pub struct CommitterThread {
     queue: Arc<Queue>,
+    /// For who orders itself; `None`: only the thread does.
+    orderer: Option<Arc<dyn Order>>,
 }
 
 impl CommitterThread {
@@ -89,13 +167,14 @@ impl CommitterThread {
             stop: committer.stop().clone(),
             snapshots: committer.snapshots().clone(),
         });
-        let (end, clock) = (OrderGuard(queue.clone()), env.clone());
+        let orderer = Arc::new(Orderer { committer: Mutex::new(committer), env: env.clone(), sync_interval });
+        let (end, own) = (OrderGuard(queue.clone()), orderer.clone());
         env.spawn_thread(
             "committer",
             Box::new(move || {
                 // Dropped in reverse order: who waits for the end may open the database again.
-                let (end, committer) = (end, committer);
-                order(&end.0, committer, &clock, sync_interval);
+                let (end, own) = (end, own);
+                order(&end.0, &own);
             }),
         );
         let (end, clock) = (SettleGuard(queue.clone()), env.clone());
@@ -106,7 +185,7 @@ impl CommitterThread {
                 settle(&end.0, &sync, &clock);
             }),
         );
-        CommitterThread { queue }
+        CommitterThread { queue, orderer: Some(orderer) }
     }
 
     /// Why no more writes are taken, once a write or sync has failed.
@@ -117,6 +196,7 @@ impl CommitterThread {
     /// Hands a request over; the answer comes when the request is settled. `ordered` is told of a commit's place before that.
     pub async fn request(&self, request: Request, ordered: Option<oneshot::Sender<Timestamp>>) -> Answer {
         let (answer, receiver) = oneshot::channel();
+        let little = request.added_bytes() <= OWN_BYTES;
         {
             let mut state = self.queue.state.lock();
             if state.closed || state.ended {
@@ -124,7 +204,11 @@ impl CommitterThread {
             }
             state.requests.push_back(Waiting { request, ordered, answer });
         }
-        self.queue.filled.notify_one();
+        let ordered = little && self.orderer.as_ref().is_some_and(|orderer| orderer.order_now(&self.queue));
+        // Whoever else is at it may have taken its group already: then the thread comes after it.
+        if !ordered || !self.queue.state.lock().requests.is_empty() {
+            self.queue.filled.notify_one();
+        }
         receiver.await.unwrap_or_else(|_| Err(StoreError::Undetermined("the committer ended".to_owned())))
     }
 }
@@ -168,38 +252,18 @@ impl Drop for SettleGuard {
 }
 
 /// Orders what is asked, group by group.
-fn order<L: CommitLog>(queue: &Queue, mut committer: Committer<L>, env: &EnvRef, sync_interval: Duration) {
+fn order<L: CommitLog>(queue: &Queue, orderer: &Orderer<L>) {
     loop {
-        let mut group: Vec<Waiting> = Vec::new();
         {
             let mut state = queue.state.lock();
             while state.requests.is_empty() && !state.closed {
                 queue.filled.wait(&mut state);
             }
-            let mut bytes = 0;
-            while group.len() < GROUP_REQUESTS && bytes < GROUP_BYTES {
-                let Some(waiting) = state.requests.pop_front() else { break };
-                bytes += waiting.request.added_bytes();
-                group.push(waiting);
-            }
-            if group.is_empty() && state.closed {
+            if state.requests.is_empty() {
                 return;
             }
         }
-        let (mut requests, mut told, mut answers) = (Vec::new(), Vec::new(), Vec::new());
-        for Waiting { request, ordered, answer } in group {
-            requests.push(request);
-            told.push(ordered);
-            answers.push(answer);
-        }
-        let settlement = committer.order(&requests);
-        for (ordered, answer) in told.into_iter().zip(&settlement.answers) {
-            if let (Some(ordered), Ok(Ok(timestamp))) = (ordered, answer) {
-                // Whoever does not wait any longer does not want to know.
-                let _ = ordered.send(*timestamp);
-            }
-        }
-        hand_over(queue, settlement, answers, env.monotonic() + sync_interval);
+        orderer.order_group(queue, &mut orderer.committer.lock());
     }
 }
 
@@ -343,7 +407,9 @@ mod tests {
     struct Harness {
         /// Each sync waits for one, as writes do, as long as this is there.
         syncs: mpsc::Sender<bool>,
+        /// Its requests are left to the thread, unless it is given the next.
         thread: CommitterThread,
+        orderer: Option<Arc<dyn Order>>,
         permits: mpsc::Sender<bool>,
         events: mpsc::Receiver<Event>,
         snapshots: Arc<SnapshotRegistry>,
@@ -361,8 +427,9 @@ mod tests {
             success.then_some(()).ok_or_else(|| StoreError::Io("broken".to_owned()))
         };
         let committer = Committer::new(log, source, snapshots.clone(), Recovered::default(), 1 << 20);
-        let thread = CommitterThread::start(committer, Box::new(sync), &env(), Duration::from_millis(50));
-        Harness { syncs, thread, permits, events: seen, snapshots }
+        let mut thread = CommitterThread::start(committer, Box::new(sync), &env(), Duration::from_millis(50));
+        let orderer = thread.orderer.take();
+        Harness { syncs, thread, orderer, permits, events: seen, snapshots }
     }
 
     fn batch(key: &str, durable: bool) -> Request {
@@ -404,6 +471,42 @@ mod tests {
         harness.syncs.send(true).unwrap();
         assert_eq!(block_on(join_all([two, three])), [Ok(Ok(Timestamp(12))), Ok(Ok(Timestamp(13)))]);
         assert_eq!(harness.snapshots.published(), Timestamp(13));
+    }
+
+    #[test]
+    fn who_asks_for_little_orders_it_itself() {
+        let mut harness = start();
+        harness.thread.orderer = harness.orderer.take();
+        harness.permits.send(true).unwrap();
+        let (ordered, mut told) = oneshot::channel();
+        let mut answer = harness.thread.request(batch("a", true), Some(ordered)).boxed();
+        assert!(poll(&mut answer).is_pending());
+        // No thread had a hand in it.
+        assert_eq!(told.try_recv(), Ok(Some(Timestamp(11))));
+        let long = Request::Commit(contract::batch(&["b"], Timestamp::MAX, &"v".repeat(OWN_BYTES)));
+        let mut thread = harness.thread.request(long, None).boxed();
+        assert!(poll(&mut thread).is_pending());
+        // While the thread is at it, the next is left to it.
+        let mut third = harness.thread.request(batch("c", true), None).boxed();
+        while harness.thread.orderer.as_ref().unwrap().order_now(&harness.thread.queue) {
+            std::thread::yield_now();
+        }
+        assert!(poll(&mut third).is_pending());
+        (0..2).for_each(|_| harness.permits.send(true).unwrap());
+        (0..3).for_each(|_| harness.syncs.send(true).unwrap());
+        assert!(block_on(join_all([answer, thread, third])).iter().all(|answer| matches!(answer, Ok(Ok(_)))));
+    }
+
+    #[test]
+    fn one_who_dies_ordering_ends_it_for_all() {
+        let mut harness = start();
+        harness.thread.orderer = harness.orderer.take();
+        drop(harness.permits);
+        let ask = || block_on(harness.thread.request(batch("a", true), None));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask)).is_err());
+        let answer = block_on(harness.thread.request(batch("b", true), None));
+        assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
+        assert!(harness.thread.failure().is_some());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::execution::output::ScanOutput;
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, AsArray, UInt32Array};
 use datafusion::arrow::compute::{concat_batches, take};
-use datafusion::arrow::datatypes::{Int32Type, SchemaRef};
+use datafusion::arrow::datatypes::{Field, Int32Type, Schema, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::logical_expr::LogicalPlan;
 use std::collections::HashSet;
@@ -136,9 +136,13 @@ impl Run {
             columns.push(take(&column(&decoded, position)?, &there, None)?);
         }
         self.context.held.put(again.part, vec![batch_of(&again.held, &columns, changed.len())?]);
+        // A row may meet none any more.
+        let schema = batch.schema();
+        let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<Field>>()));
         let changed: HashSet<u32> = changed.into_iter().collect();
         let left: Vec<u32> = (0..position(batch.num_rows())?).filter(|row| !changed.contains(row)).collect();
-        let mut batches = vec![batch_of(&batch.schema(), &pick(batch.columns(), &left)?, left.len())?];
+        let mut batches = vec![batch_of(&schema, &pick(batch.columns(), &left)?, left.len())?];
         for looked in again.plan.run(&self.context, Vec::new()).await? {
             // What is done may now be another thing, which locks more strongly.
             let mut stronger = Vec::new();
@@ -152,9 +156,9 @@ impl Run {
                 stronger.extend(key.map(|key| (key, self.strength_of(assigned))));
             }
             transaction.lock_rows(&stronger, patience(&self.context)).await?;
-            batches.push(batch_of(&batch.schema(), looked.columns(), looked.num_rows())?);
+            batches.push(batch_of(&schema, looked.columns(), looked.num_rows())?);
         }
-        Ok(concat_batches(&batch.schema(), &batches)?)
+        Ok(concat_batches(&schema, &batches)?)
     }
 
     fn rows_of(&self, batch: &RecordBatch) -> Result<impl Iterator<Item = (Option<Bytes>, Option<usize>)> + use<>> {
