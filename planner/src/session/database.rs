@@ -5,6 +5,7 @@ use super::contention::{self, Contention};
 use super::copy::BinaryCodec;
 use super::lifted::LiftedStatements;
 use super::notification::Channels;
+use super::parsed::ParsedStatements;
 use super::query::StatementCache;
 use super::startup::RoleLogin;
 use crate::catalog::{CatalogStore, NodeOptions, RoleDescriptor};
@@ -24,6 +25,7 @@ pub struct Database {
     engine: Arc<Engine>,
     statements: StatementCache,
     lifted: LiftedStatements,
+    parsed: ParsedStatements,
     activities: Arc<Activities>,
     channels: Channels,
     contention: Contention,
@@ -85,6 +87,7 @@ impl Database {
             engine,
             statements: StatementCache::default(),
             lifted: LiftedStatements::default(),
+            parsed: ParsedStatements::default(),
             activities,
             channels: Channels::default(),
             contention: Contention::default(),
@@ -127,6 +130,10 @@ impl Database {
     /// What plans run on.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+    /// Statements that clients prepared.
+    pub(super) fn parsed(&self) -> &ParsedStatements {
+        &self.parsed
     }
     /// Statements without their numbers.
     pub(super) fn lifted(&self) -> &LiftedStatements {

@@ -20,6 +20,7 @@ pub mod lifted;
 mod lock_tag;
 mod notification;
 pub mod outcome;
+mod parsed;
 pub mod prepared;
 mod query;
 pub mod referential;
@@ -169,6 +170,18 @@ impl Session {
     /// The server's database set.
     pub fn database(&self) -> &Arc<Database> {
         &self.database
+    }
+    /// Parses what a client prepares, which others may have prepared before. Empty for an empty query.
+    pub fn parse_again(&self, sql: &str) -> Result<Vec<Arc<Statement>>> {
+        if !self.shared.settings().has_conforming_strings() {
+            return self.parse(sql);
+        }
+        if let Some(known) = self.database.parsed().find(sql) {
+            return Ok(vec![known]);
+        }
+        let statements = self.parse(sql)?;
+        self.database.parsed().keep(sql, &statements);
+        Ok(statements)
     }
     /// Splits and parses a query string. Empty for an empty query.
     pub fn parse(&self, sql: &str) -> Result<Vec<Arc<Statement>>> {

@@ -183,7 +183,7 @@ impl Connection {
 
     async fn parse(&mut self, name: String, sql: &str, parameter_oids: &[u32]) -> Result<()> {
         self.statements.check_free(&name)?;
-        let mut statements = self.session.parse(sql)?;
+        let mut statements = self.session.parse_again(sql)?;
         if statements.len() > 1 {
             return Err(SqlError::syntax("cannot insert multiple commands into a prepared statement").into());
         }

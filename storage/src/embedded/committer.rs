@@ -488,7 +488,7 @@ mod tests {
         assert!(poll(&mut thread).is_pending());
         // While the thread is at it, the next is left to it.
         let mut third = harness.thread.request(batch("c", true), None).boxed();
-        while harness.thread.orderer.as_ref().unwrap().order_now(&harness.thread.queue) {
+        while !harness.thread.queue.state.lock().requests.is_empty() {
             std::thread::yield_now();
         }
         assert!(poll(&mut third).is_pending());
