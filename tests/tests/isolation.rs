@@ -51,12 +51,16 @@ const READ_COMMITTED: &[&str] = &["--isolation", "read-committed"];
 async fn circles_are_found() {
     let server = Server::start_with(READ_COMMITTED);
     let setup = server.connect().await;
-    setup.batch_execute("create table t (a int primary key, b int)").await.expect("set up");
+    let tables = ["t", "u", "w"].map(|name| format!("create table {name} (a int primary key, b int)"));
+    setup.batch_execute(&tables.join("; ")).await.expect("set up");
     for (one, two) in [
         ("update t set b = 5 where a = 1", "delete from t where a = 2"),
         ("select * from t where a = 1 for update", "select pg_advisory_xact_lock(7)"),
         ("lock table t in share mode", "select pg_advisory_xact_lock(1, 2)"),
         ("insert into t values (3, 3)", "insert into t values (4, 4)"),
+        ("update t set b = 5 where a = 1", "alter table u alter b set default 7"),
+        ("alter table u alter b set default 7", "update t set b = 6 where a = 2"),
+        ("alter table u alter b set default 7", "alter table w alter b set default 7"),
     ] {
         setup.batch_execute("delete from t; insert into t values (1, 1), (2, 2)").await.expect("rows");
         let (a, b) = (server.connect().await, server.connect().await);

@@ -56,11 +56,13 @@ use crate::error::{Result, SqlError, SqlState, state};
 use crate::session::Notice;
 use crate::session::settings::Settings;
 use crate::session::shared::SessionShared;
+use crate::session::table_locks::{self, TableLockMode};
 use crate::types::Oid;
 use sqlparser::ast::Statement;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use txn::Transaction;
+use txn::locks::LockWait;
 
 /// What a DDL statement works with.
 pub struct DdlContext {
@@ -127,6 +129,13 @@ impl DdlContext {
     }
     /// The same for whom other privileges let.
     async fn take_alone(&self, table: &TableDescriptor) -> Result<()> {
+        if self.store.transactions().has_one_log() {
+            // Writers hold it too, so that circles with rows and other tables are found. Of several nodes some take it at COMMIT
+            // only, when others may wait for their metadata locks already.
+            let (database, wait) = (self.catalog.database().oid, LockWait::For(self.settings.lock_timeout()));
+            let mode = TableLockMode::AccessExclusive;
+            table_locks::acquire(&self.transaction, database, table.oid, mode, wait).await?;
+        }
         let asked = self.locks.exclusive(table.oid, self.settings.lock_timeout()).await?;
         if let Some(fence) = self.locks.fence().await? {
             self.transaction.require_unchanged(fence);
