@@ -127,6 +127,14 @@ impl Binder<'_> {
             return self.aggregate_call(function, &name, env);
         }
         if schema.is_none() && is_type_keyword(&function.name) {
+            // As in PostgreSQL's grammar a string alone may not be in its parentheses.
+            if let FunctionArguments::List(list) = &function.args
+                && let [FunctionArg::Unnamed(FunctionArgExpr::Expr(only @ ast::Expr::Value(value)))] =
+                    list.args.as_slice()
+                && matches!(value.value, ast::Value::SingleQuotedString(_))
+            {
+                return Err(self.at(SqlError::syntax(format!("syntax error at or near \"{only}\"")), only.span()));
+            }
             return Err(self.at(SqlError::syntax("syntax error: a type is not a function"), function.name.span()));
         }
         let row_functions = self.row_functions.borrow().len();
@@ -188,12 +196,12 @@ impl Binder<'_> {
         }
         if let Some(source) = RecordSource::named(name) {
             return match source.set && source.populate {
-                true => self.row_function(name, arguments.values, env),
+                true => self.row_function(name, arguments.values, function.name.span(), env),
                 false => populated(&self.resolver, name, source, arguments.values),
             };
         }
         if super::row_function::is_row_function(name) || self.resolver.is_listed_rows(name) {
-            return self.row_function(name, arguments.values, env);
+            return self.row_function(name, arguments.values, function.name.span(), env);
         }
         if unqualified
             && matches!(name, "coalesce" | "nullif" | "greatest" | "least")

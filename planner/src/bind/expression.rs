@@ -429,7 +429,7 @@ impl Binder<'_> {
             let escape = self.expr(escape, env)?;
             right = self.resolver.like_escape(right, escape)?;
         }
-        self.resolver.operator(operator, Some(left), right)
+        self.resolver.operator(operator, Some(left), right).map_err(|error| self.at_like(error, expr, pattern))
     }
 
     /// `text LIKE ANY (patterns)` and its kin.

@@ -10,6 +10,7 @@ use crate::types::{BaseType, Datum, SqlType};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, WindowFrame, WindowFrameBound, WindowFrameUnits, not, when};
 use sqlparser::ast::{self, Spanned};
+use sqlparser::tokenizer::Span;
 
 /// What a window is sorted by.
 pub struct WindowOrder {
@@ -143,7 +144,12 @@ impl Binder<'_> {
             } else {
                 "frame starting from following row cannot have preceding rows"
             };
-            return Err(SqlError::new(state::WINDOWING_ERROR, message));
+            use ast::WindowFrameBound as B;
+            let place = match end_bound {
+                Some(B::Preceding(Some(offset)) | B::Following(Some(offset))) => offset.span(),
+                _ => Span::empty(),
+            };
+            return Err(self.at(SqlError::new(state::WINDOWING_ERROR, message), place));
         }
         if units == WindowFrameUnits::Range && offset {
             return self.range(order, start, end, ignored);

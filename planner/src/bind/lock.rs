@@ -13,6 +13,7 @@ use crate::parse::{LockStrength, strength_words};
 use datafusion::common::TableReference;
 use datafusion::logical_expr::Expr;
 use sqlparser::ast;
+use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 
 /// A table whose returned rows are to be locked.
@@ -50,7 +51,9 @@ impl Binder<'_> {
             for name in &lock.of {
                 let found = scope.relation(None, name).ok_or_else(|| {
                     let message = format!("relation \"{name}\" in {words} clause not found in FROM clause");
-                    SqlError::new(state::UNDEFINED_TABLE, message)
+                    let error = SqlError::new(state::UNDEFINED_TABLE, message);
+                    let says = |token: &str| token.trim_matches('"').eq_ignore_ascii_case(name);
+                    self.source.error_at_token(error, (None, None), true, says, Span::empty())
                 })?;
                 if found.table.is_none() && found.keys.is_empty() {
                     return Err(SqlError::unsupported(format!("{words} of a subquery")));

@@ -28,6 +28,13 @@ impl Binder<'_> {
         self.source.error_at_token(error, (Some(left.end), None), false, says, left)
     }
 
+    /// Puts the place of LIKE or ILIKE, or of NOT before it, into an error.
+    pub fn at_like(&self, error: SqlError, left: &ast::Expr, pattern: &ast::Expr) -> SqlError {
+        let says = |token: &str| ["like", "ilike", "not"].iter().any(|word| token.eq_ignore_ascii_case(word));
+        let (left, pattern) = (left.span(), pattern.span());
+        self.source.error_at_token(error, (Some(left.end), known(pattern).map(|span| span.start)), false, says, left)
+    }
+
     /// Puts the place of a cast into an error: `::`, or the word CAST.
     pub fn at_cast(&self, error: SqlError, kind: &ast::CastKind, inner: &ast::Expr) -> SqlError {
         // The span of a cast is that of its operand.

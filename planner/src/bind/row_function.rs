@@ -16,6 +16,7 @@ use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, UnnestOptions};
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, lit, when};
+use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 
 /// Where the rows of a call come from.
@@ -105,6 +106,8 @@ pub struct RowFunction {
     pub source: RowSource,
     /// What stands for it in the select list until then.
     stand_in: Expr,
+    /// Where its name stands.
+    place: Span,
 }
 
 impl RowFunction {
@@ -326,7 +329,7 @@ impl Binder<'_> {
     }
 
     /// A call in a select list: a column that [`Binder::unnest_row_functions`] makes.
-    pub fn row_function(&self, function: &str, args: Vec<TypedExpr>, env: Env<'_>) -> Result<TypedExpr> {
+    pub fn row_function(&self, function: &str, args: Vec<TypedExpr>, place: Span, env: Env<'_>) -> Result<TypedExpr> {
         if !matches!(env.clause, Clause::Select | Clause::OrderBy) {
             let message = format!("set-returning functions are not allowed in {}", env.clause.name());
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
@@ -337,18 +340,17 @@ impl Binder<'_> {
         // No column: what is grouped has none of this name.
         let field = Arc::new(Field::new(&name, ty.arrow(), true));
         let stand_in = Expr::Placeholder(Placeholder::new_with_field(format!("$&{name}"), Some(field)));
-        self.row_functions.borrow_mut().push(RowFunction { name, source, stand_in: stand_in.clone() });
+        self.row_functions.borrow_mut().push(RowFunction { name, source, stand_in: stand_in.clone(), place });
         Ok(TypedExpr { expr: stand_in, ty })
     }
 
     /// 0A000 when calls have come to those that there were before.
     pub fn no_row_functions(&self, before: usize, within: &str) -> Result<()> {
-        if self.row_functions.borrow().len() == before {
-            return Ok(());
-        }
+        let Some(place) = self.row_functions.borrow().get(before).map(|function| function.place) else { return Ok(()) };
         let message = format!("set-returning functions are not allowed in {within}");
-        Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
-            .hint("You might be able to move the set-returning function into a LATERAL FROM item."))
+        let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
+            .hint("You might be able to move the set-returning function into a LATERAL FROM item.");
+        Err(self.at(error, place))
     }
 
     /// Puts the rows of calls beside those of a plan: first, in step, of those whose arguments have none, then of those around
@@ -391,7 +393,7 @@ impl Binder<'_> {
     fn unnest_in_step(&self, plan: LogicalPlan, calls: Vec<RowFunction>) -> Result<(LogicalPlan, Vec<(Expr, Expr)>)> {
         let mut exprs: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
         let calls = match <[RowFunction; 1]>::try_from(calls) {
-            Ok([RowFunction { name, source, stand_in }]) => {
+            Ok([RowFunction { name, source, stand_in, .. }]) => {
                 let ty = source.element_type();
                 let plan = self.rows_beside(plan, exprs, &name, source)?;
                 let item = self.row_item(&plan, &name, ty)?;
