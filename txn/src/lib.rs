@@ -121,6 +121,7 @@ pub mod locks;
 pub(crate) mod met_locks;
 pub mod options;
 pub mod oracle;
+mod ordered;
 pub(crate) mod outcome;
 pub(crate) mod pace;
 pub(crate) mod prewrite;

@@ -102,7 +102,7 @@ pub(crate) struct Shared {
     /// The first snapshot of a statement, where each has one of its own: over rows it names the transaction.
     first_snapshot: Mutex<Option<Arc<Snapshot>>>,
     /// The newest timestamp at which it has looked at what may be only ordered.
-    looked_at: AtomicU64,
+    pub(crate) looked_at: AtomicU64,
     pub(crate) row_locks: RowLocks,
     pub(crate) counts: ReadCounts,
     /// What it has read, where that is validated.
@@ -246,29 +246,6 @@ impl Transaction {
         let newest = self.newest().await?;
         self.looks_at(&newest);
         Ok(newest)
-    }
-
-    /// A snapshot of all that is ordered, for who looks at what it has locked. Whoever finds there what no published
-    /// snapshot shows has to say so: [`Transaction::looks_at`].
-    pub(crate) async fn newest(&self) -> Result<Arc<Snapshot>> {
-        Ok(Arc::new(self.shared.store.take_ordered_snapshot().await?))
-    }
-
-    /// What the transaction does from now on may depend on all that a snapshot shows.
-    pub(crate) fn looks_at(&self, newest: &Snapshot) {
-        self.shared.looked_at.fetch_max(newest.ts().0, Ordering::SeqCst);
-    }
-
-    /// Resolves when all that it has looked at is published: to be awaited before anybody is told of what a quiet statement,
-    /// or one that locks rows, has found. Errors: it never will be, for the log has failed.
-    pub async fn settled(&self) -> Result<()> {
-        let looked_at = Timestamp(self.shared.looked_at.load(Ordering::SeqCst));
-        match self.shared.store.store.atomic() {
-            Some(atomic) if looked_at > Timestamp::ZERO && atomic.published() < looked_at => {
-                Ok(atomic.when_published(looked_at).await?)
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Whether its statement tells nobody what it reads.
