@@ -116,3 +116,66 @@ fn who_has_looked_at_nothing_does_not_wait() {
         first.await.unwrap();
     });
 }
+
+#[test]
+fn who_knows_the_key_of_a_locked_row_waits_before_looking() {
+    on_paths(&[Path::OnePhase], |world| async move {
+        let memory = world.memory.clone().unwrap();
+        world.set("a", "1").await;
+        let (one, two, three) = (begin(&world), begin(&world), begin(&world));
+        locked(&one, "a").await;
+        locked(&one, "new").await;
+        one.write(vec![update("a", "2"), put("new", "1")]).await.unwrap();
+        memory.hold_publishing();
+        let contended = async |statement: &Transaction, name: &str| {
+            statement.lock_contended(&key(name), LockStrength::NoKeyUpdate, FOREVER).await.unwrap();
+        };
+        // Rows that are free, or not there, are not waited for; nor by who shows what it reads.
+        contended(&two.for_statement(true), "b").await;
+        contended(&two.for_statement(true), "new").await;
+        contended(&two.for_statement(false), "a").await;
+        assert_eq!(get(&three.for_statement(true), "a").await.as_deref(), Some("1"));
+        let quiet = two.for_statement(true);
+        let other = quiet.clone();
+        let mut waits = beside(&world.env, async move {
+            let strength = LockStrength::NoKeyUpdate;
+            other.lock_contended(&key("a"), strength, FOREVER).await.unwrap();
+        });
+        world.env.sleep(Duration::from_millis(1)).await;
+        assert!((&mut waits).now_or_never().is_none());
+        let first = committing(&world, &one).await;
+        waits.await.unwrap();
+        // It sees what it waited for, and has the row.
+        assert_eq!(get(&quiet, "a").await.as_deref(), Some("2"));
+        assert_eq!(locked(&quiet, "a").await, LockedRow::Same);
+        assert!(quiet.settled().now_or_never().is_none(), "nobody is told before it is published");
+        quiet.write(vec![update("a", "3")]).await.unwrap();
+        let second = committing(&world, &two).await;
+        memory.publish();
+        assert!(first.await.unwrap() < second.await.unwrap());
+        assert_eq!(world.value("a").await.as_deref(), Some("3"));
+        three.rollback().await;
+        assert_eq!(world.store.locks().held(), 0);
+    });
+}
+
+#[test]
+fn who_has_seen_that_a_row_is_as_it_was_does_not_wait() {
+    on_paths(&[Path::OnePhase], |world| async move {
+        let memory = world.memory.clone().unwrap();
+        world.set("a", "1").await;
+        world.set("b", "1").await;
+        memory.hold_publishing();
+        let (one, two) = (begin(&world), begin(&world));
+        locked(&one, "a").await;
+        one.write(vec![update("a", "2")]).await.unwrap();
+        let first = committing(&world, &one).await;
+        assert_eq!(locked(&two, "b").await, LockedRow::Same);
+        two.settled().now_or_never().unwrap().unwrap();
+        assert_eq!(locked(&two, "a").await, LockedRow::Changed);
+        assert!(two.settled().now_or_never().is_none());
+        memory.publish();
+        first.await.unwrap();
+        two.rollback().await;
+    });
+}

@@ -6,9 +6,16 @@ use super::Mutant;
 pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "a row that was given up is looked at as published",
-        file: "txn/src/transaction.rs",
-        original: "        let newest = self.shared.store.take_ordered_snapshot().await?;",
-        broken: "        let newest = self.shared.store.take_snapshot(None).await?;",
+        file: "txn/src/ordered.rs",
+        original: "take_ordered_snapshot().await?",
+        broken: "take_snapshot(None).await?",
+        tests: &["-p", "percosql-txn", "--lib", "tests::ordered"],
+    },
+    Mutant {
+        name: "what was seen of a commit that is not published is forgotten",
+        file: "txn/src/row_locks.rs",
+        original: "            self.looks_at(newest);\n",
+        broken: "",
         tests: &["-p", "percosql-txn", "--lib", "tests::ordered"],
     },
     Mutant {
