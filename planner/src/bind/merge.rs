@@ -7,7 +7,6 @@ use super::clauses::{check_merge, target_table};
 use super::expression::{Clause, Env};
 use super::from::Source;
 use super::scope::Scope;
-use super::table_expression::has_subquery;
 use super::target::Target;
 use super::{BoundKind, KEY_COLUMN, Verb};
 use crate::catalog::acl::{DELETE, INSERT, UPDATE};
@@ -164,14 +163,8 @@ impl Binder<'_> {
     }
 
     /// How MERGE looks again at rows that changed while they were waited for (manual, chapter 13.2.1: if the condition of the
-    /// join still holds it is decided anew what is done, otherwise as for a row that meets none). `None` where subqueries
-    /// would have to be asked again.
-    fn merge_again(&self, merged: &Merged<'_>, both: &Scope<'_>, on: &Expr) -> Result<Option<MergeAgain>> {
-        let whens = merged.whens.iter();
-        let mut exprs = whens.flat_map(|when| when.condition.iter().chain(when.values.iter().map(|(_, value)| value)));
-        if has_subquery(on) || exprs.any(has_subquery) {
-            return Ok(None);
-        }
+    /// join still holds it is decided anew what is done, otherwise as for a row that meets none).
+    fn merge_again(&self, merged: &Merged<'_>, both: &Scope<'_>, on: &Expr) -> Result<MergeAgain> {
         let schema = both.schema.as_ref().ok_or_else(|| SqlError::internal("MERGE has no schema"))?;
         let met: Vec<Column> = std::iter::once(merged.key.clone())
             .chain(merged.old.iter().filter_map(|old| old.try_as_col().cloned()))
@@ -191,7 +184,7 @@ impl Binder<'_> {
             exprs.push(when(on.clone(), Expr::Column(column)).end()?.alias_qualified(relation, name));
         }
         let joined = LogicalPlanBuilder::from(held).project(exprs)?.build()?;
-        Ok(Some(MergeAgain { part, plan: self.outcome(merged, joined)? }))
+        Ok(MergeAgain { part, plan: self.outcome(merged, joined)? })
     }
 
     /// One WHEN.

@@ -4,7 +4,7 @@ use super::check::batch_of;
 use super::conflict::position;
 use super::node::MergeAgain;
 use super::recheck::Recheck;
-use super::row_locks::{changed_meanwhile, patience};
+use super::row_locks::patience;
 use super::run::{Run, column, columns, pick};
 use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
@@ -15,6 +15,7 @@ use datafusion::arrow::array::{Array, AsArray, UInt32Array};
 use datafusion::arrow::compute::{concat_batches, take};
 use datafusion::arrow::datatypes::{Field, Int32Type, Schema, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::LogicalPlan;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -59,15 +60,17 @@ pub struct MergeRecheck {
 impl MergeRecheck {
     /// `plan` runs that of `again`.
     pub fn new(table: &Arc<TableDescriptor>, again: &MergeAgain, plan: Recheck) -> Result<MergeRecheck> {
-        let mut node = &again.plan;
-        while let [input] = node.inputs().as_slice() {
-            node = input;
-        }
-        let held = match node {
-            LogicalPlan::Extension(extension) => extension.node.as_any().downcast_ref::<HeldRowsNode>(),
-            _ => None,
-        };
-        let held = held.ok_or_else(|| SqlError::internal("MERGE holds no rows"))?.schema.inner().clone();
+        let mut held = None;
+        again.plan.apply(|node| {
+            if let LogicalPlan::Extension(extension) = node
+                && let Some(rows) = extension.node.as_any().downcast_ref::<HeldRowsNode>()
+                && rows.part == again.part
+            {
+                held = Some(rows.schema.inner().clone());
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        let held = held.ok_or_else(|| SqlError::internal("MERGE holds no rows"))?;
         let positions: Vec<usize> = (0..=table.live_columns().count()).collect();
         Ok(MergeRecheck { part: again.part, held, output: ScanOutput::new(table.clone(), &positions)?, plan })
     }
@@ -86,14 +89,8 @@ fn chosen(batch: &RecordBatch, live: usize) -> Result<impl Iterator<Item = (Opti
 }
 
 impl Run {
-    /// Locks the rows that a batch wants to update or delete. Those that changed meanwhile are looked at again. Errors: 40001
-    /// where that cannot be done.
-    async fn locked(
-        &self,
-        steps: &[MergeStep],
-        again: Option<&MergeRecheck>,
-        batch: &RecordBatch,
-    ) -> Result<RecordBatch> {
+    /// Locks the rows that a batch wants to update or delete. Those that changed meanwhile are looked at again.
+    async fn locked(&self, steps: &[MergeStep], again: &MergeRecheck, batch: &RecordBatch) -> Result<RecordBatch> {
         if !self.reads_newest() {
             return Ok(batch.clone());
         }
@@ -121,7 +118,6 @@ impl Run {
         if changed.is_empty() {
             return Ok(batch.clone());
         }
-        let again = again.ok_or_else(changed_meanwhile)?;
         let (changed, keys): (Vec<u32>, Vec<Bytes>) = changed.into_iter().unzip();
         let newest = transaction.get_many(&keys, OwnWrites::Newest).await?;
         let found: Vec<Option<(&Bytes, &Bytes)>> =
@@ -167,12 +163,7 @@ impl Run {
 
     /// Does to the rows of a batch what it says of them; answers how many were affected. Errors: 21000 for a row that is
     /// affected twice, and those of INSERT, UPDATE and DELETE.
-    pub async fn merge(
-        &mut self,
-        steps: &[MergeStep],
-        again: Option<&MergeRecheck>,
-        batch: &RecordBatch,
-    ) -> Result<usize> {
+    pub async fn merge(&mut self, steps: &[MergeStep], again: &MergeRecheck, batch: &RecordBatch) -> Result<usize> {
         let batch = &self.locked(steps, again, batch).await?;
         let target = self.target.clone();
         let live = target.schema.fields().len();

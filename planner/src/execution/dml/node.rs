@@ -144,7 +144,7 @@ pub enum MergeAction {
 }
 
 /// MERGE. Input: row key (NULL where there is no row), old live columns, the number of the action (NULL for none), one value
-/// per live column, then the columns of the source, where there is a plan to look again.
+/// per live column, then the columns of the source.
 #[derive(Clone, Debug)]
 pub struct MergeNode {
     /// The table.
@@ -156,7 +156,7 @@ pub struct MergeNode {
     /// What the rows must satisfy and what is computed of them, over [`table_schema`] qualified by the table's name.
     pub rules: Rules,
     /// How rows are looked at again that changed while they were waited for.
-    pub again: Option<MergeAgain>,
+    pub again: MergeAgain,
     schema: DFSchemaRef,
 }
 
@@ -323,11 +323,11 @@ impl MergeNode {
         input: LogicalPlan,
         actions: Vec<MergeAction>,
         rules: Rules,
-        again: Option<MergeAgain>,
+        again: MergeAgain,
     ) -> Result<Self> {
         let wanted = 2 + 2 * table.live_columns().count();
         let columns = input.schema().fields().len();
-        if columns < wanted || again.as_ref().is_some_and(|again| again.plan.schema().fields().len() != columns) {
+        if columns < wanted || again.plan.schema().fields().len() != columns {
             return plan_err!("MERGE into {} got other columns than {wanted} and those of its source", table.name);
         }
         Ok(MergeNode { table, input, actions, rules, again, schema: count_schema()? })
@@ -451,7 +451,7 @@ impl UserDefinedLogicalNodeCore for MergeNode {
         "Merge"
     }
     fn inputs(&self) -> Vec<&LogicalPlan> {
-        std::iter::once(&self.input).chain(self.again.iter().map(|again| &again.plan)).collect()
+        vec![&self.input, &self.again.plan]
     }
     fn schema(&self) -> &DFSchemaRef {
         &self.schema
@@ -464,10 +464,8 @@ impl UserDefinedLogicalNodeCore for MergeNode {
     }
     fn with_exprs_and_inputs(&self, _: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
         let mut inputs = inputs;
-        let again = match &self.again {
-            Some(again) => inputs.pop().map(|plan| MergeAgain { part: again.part, plan }),
-            None => None,
-        };
+        let Some(plan) = inputs.pop() else { return plan_err!("MERGE has two inputs") };
+        let again = MergeAgain { part: self.again.part, plan };
         Ok(MergeNode { input: one_input(inputs)?, again, ..self.clone() })
     }
     fn necessary_children_exprs(&self, _output: &[usize]) -> Option<Vec<Vec<usize>>> {

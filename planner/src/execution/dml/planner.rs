@@ -201,13 +201,9 @@ impl ExtensionPlanner for DmlPlanner {
                 })
             };
             let steps = merge.actions.iter().map(step).collect::<Result<Vec<_>>>()?;
-            let again = match (&merge.again, logical_inputs.get(1)) {
-                (Some(again), Some(plan)) => {
-                    let plan = Recheck::new(plan, &[], &self.slots);
-                    Some(Box::new(MergeRecheck::new(&merge.table, again, plan)?))
-                }
-                _ => None,
-            };
+            let plan = logical_inputs.get(1).ok_or_else(|| DataFusionError::Internal("MERGE has two inputs".into()))?;
+            let plan = Recheck::new(plan, &[], &self.slots);
+            let again = Box::new(MergeRecheck::new(&merge.table, &merge.again, plan)?);
             let checks = self.checks(&merge.table, &merge.rules, session)?;
             return Ok(Some(self.write(
                 codec,

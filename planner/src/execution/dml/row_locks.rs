@@ -175,7 +175,7 @@ impl Run {
     }
 }
 
-pub(super) fn changed_meanwhile() -> SqlError {
+fn changed_meanwhile() -> SqlError {
     SqlError::new(state::SERIALIZATION_FAILURE, "could not serialize access due to concurrent update")
         .hint("The transaction might succeed if retried.")
 }

@@ -65,7 +65,7 @@ pub enum Operation {
         /// What is done to a row, by number.
         steps: Vec<MergeStep>,
         /// Looks again at rows that changed while they were waited for.
-        again: Option<Box<MergeRecheck>>,
+        again: Box<MergeRecheck>,
     },
 }
 
@@ -178,7 +178,7 @@ impl Run {
                 new.extend(columns(&batch, 1 + live + assigned.len()..batch.num_columns())?);
                 (new, batch.num_rows())
             }
-            Operation::Merge { steps, again } => (Vec::new(), self.merge(steps, again.as_deref(), batch).await?),
+            Operation::Merge { steps, again } => (Vec::new(), self.merge(steps, again, batch).await?),
             Operation::Delete => {
                 let (batch, keys) = self.distinct(batch)?;
                 let (batch, keys) = self.lock_found(batch, keys, None).await?;
