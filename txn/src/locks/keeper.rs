@@ -57,6 +57,13 @@ struct State {
     used: Duration,
 }
 
+impl State {
+    /// Whether a node may still reclaim what it holds.
+    fn awaits(&self, node: u64) -> bool {
+        self.grace.as_ref().is_some_and(|grace| !grace.ends && grace.awaited.contains(&node))
+    }
+}
+
 struct Grace {
     until: Duration,
     /// Nodes that have not reclaimed everything.
@@ -187,6 +194,12 @@ impl LockKeeper {
         if session.own {
             return true;
         }
+        let is_reclaim = matches!(request.call, LockCall::Reclaim { .. });
+        if is_reclaim && !state.awaits(session.node) {
+            // It is told that everything is lost. Should it not hear so before the next keeper comes, that one must not wait for
+            // it: others may have had meanwhile what it still takes for its own.
+            return true;
+        }
         if state.noted.contains(&session.node) {
             session.holds.store(true, Ordering::SeqCst);
             return true;
@@ -243,7 +256,12 @@ impl LockKeeper {
             }
             state.sessions.extract_if(|_, session| session.node == node).map(|(_, session)| session).collect()
         };
-        for session in older {
+        // What they held is others' to have when the row does not name the node any more: it may not know yet that it has lost it,
+        // and reclaim it at the next keeper.
+        let (held, idle): (Vec<_>, Vec<_>) =
+            older.into_iter().partition(|session| session.holds.load(Ordering::SeqCst) && !session.own);
+        self.state.lock().over.extend(held);
+        for session in idle {
             session.end().await;
         }
         self.state.lock().sessions.insert(id, KeptSession::new(self.table.clone(), node, attempt, own));
@@ -260,8 +278,7 @@ impl LockKeeper {
 
     /// Only who is awaited, and only while nobody is granted anything else.
     fn may_reclaim(&self, session: &KeptSession) -> bool {
-        let state = self.state.lock();
-        state.grace.as_ref().is_some_and(|grace| !grace.ends && grace.awaited.contains(&session.node))
+        self.state.lock().awaits(session.node)
     }
 
     fn reclaimed(&self, session: &KeptSession) {
