@@ -227,7 +227,8 @@ impl LockAgent {
                 wait => wait,
             };
             let Some((session, mut begun, request)) = self.begin(locker, names, wait) else {
-                select(pin!(changes.changed()), self.env.sleep(BEAT.min(patience))).await;
+                // Never without a pause: a wait of no time would be looked at for ever.
+                select(pin!(changes.changed()), self.env.sleep(BEAT.min(patience).max(PAUSE))).await;
                 continue;
             };
             let over = async {
