@@ -3,7 +3,7 @@
 use super::TypedExpr;
 use super::cast_kernel::out_of_range;
 use super::kernel::{Kernel, KernelFunction, Stability};
-use super::math::of_long;
+use super::math::power;
 use super::typed::{Float4, Float8, Int2, Int4, Int8, Numeric, binary, unary};
 use crate::error::{Result, SqlError, state};
 use crate::types::numeric::{Numeric as NumericValue, division_by_zero, float_power};
@@ -125,7 +125,7 @@ fn kernel(symbol: &str, ty: SqlType) -> Option<Kernel> {
                 "*" => binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| Ok(a.mul(&b))),
                 "/" => binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| a.div(&b)),
                 "%" => binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| a.rem(&b)),
-                "^" => binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| of_long(&[&a, &b], || a.power(&b))),
+                "^" => binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| power(&a, &b)),
                 _ => return None,
             }
         }

@@ -25,6 +25,8 @@ fn numeric(name: &'static str, function: fn(N) -> Result<N>) -> ScalarFunction {
     immutable(name, &[SqlType::NUMERIC], SqlType::NUMERIC, unary::<Numeric, Numeric, _>(function))
 }
 
+/// From here on a power or a factorial may take long.
+const LARGE_EXPONENT: i64 = 1000;
 /// PostgreSQL's limit: the factorial of the next number has too many digits.
 const GREATEST_FACTORIAL: i64 = 32_177;
 
@@ -58,8 +60,15 @@ fn gcd(mut a: i128, mut b: i128) -> i128 {
 }
 
 /// Computes something of numbers that may be long.
-pub(super) fn of_long<T>(values: &[&N], work: impl FnOnce() -> T) -> T {
+fn of_long<T>(values: &[&N], work: impl FnOnce() -> T) -> T {
     if values.iter().any(|value| value.is_long()) { interrupt::long(work) } else { work() }
+}
+
+/// A power. A short number to a large one is long.
+pub(super) fn power(base: &N, exponent: &N) -> Result<N> {
+    let raised = || base.power(exponent);
+    let large = exponent.abs() >= N::from(LARGE_EXPONENT) && exponent.is_finite();
+    if large { interrupt::long(raised) } else { of_long(&[base, exponent], raised) }
 }
 
 /// With the longer fraction of the two. NaN where one is not finite.
@@ -321,12 +330,13 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                 if v > GREATEST_FACTORIAL {
                     return Err(range("value overflows numeric format"));
                 }
-                of_long(&[&N::from(v)], || {
+                let product = || {
                     (2..=v).try_fold(N::from(1), |product, factor| {
                         interrupt::check()?;
                         Ok(product.mul(&N::from(factor)))
                     })
-                })
+                };
+                if v >= LARGE_EXPONENT { interrupt::long(product) } else { product() }
             }),
         ),
         immutable(
@@ -368,7 +378,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             name,
             &[decimal, decimal],
             decimal,
-            binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| of_long(&[&a, &b], || a.power(&b))),
+            binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| power(&a, &b)),
         ));
     }
     all.push(immutable(

@@ -151,13 +151,9 @@ impl Numeric {
             _ => 0,
         }
     }
-    /// Whether what is computed of it may take long: it has some thousands of digits, or is a large exponent.
+    /// Whether it has some thousands of digits: what is computed of it may take long.
     pub fn is_long(&self) -> bool {
-        match self {
-            Numeric::Finite { unscaled: Unscaled::Big(value), .. } => value.bits() > 8192,
-            Numeric::Finite { unscaled: Unscaled::Small(_), .. } => self.leading_exponent() >= 3,
-            _ => false,
-        }
+        matches!(self, Numeric::Finite { unscaled: Unscaled::Big(value), .. } if value.bits() > 8192)
     }
     /// Whether it is NaN.
     pub fn is_nan(&self) -> bool {
