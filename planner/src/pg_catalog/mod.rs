@@ -13,6 +13,7 @@ mod empty;
 pub mod functions;
 pub mod object_names;
 mod percosql_contention;
+mod percosql_plan_cache;
 mod percosql_sequences;
 mod percosql_tablets;
 mod pg_am;
@@ -113,6 +114,7 @@ pub trait SystemView: Debug + Send + Sync {
 static FILLED: &[&Definition] = &[
     &percosql_sequences::VIEW,
     &percosql_contention::VIEW,
+    &percosql_plan_cache::VIEW,
     &percosql_tablets::VIEW,
     &pg_am::VIEW,
     &pg_attrdef::VIEW,

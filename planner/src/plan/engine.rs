@@ -6,6 +6,7 @@ use super::correlated::{apply_subqueries, has_correlated};
 use super::in_order::InOrder;
 use super::key_order::KeyOrder;
 use super::lookup_join::LookupJoin;
+use super::prepared::Uses;
 use super::slotting::{fill_placeholders, filters_to_scans};
 use crate::error::{Result, SqlError, state};
 use crate::execution::detached::Workers;
@@ -28,6 +29,7 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
+use parking_lot::Mutex;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -86,7 +88,8 @@ pub struct Engine {
     task: Arc<TaskContext>,
     planners: Vec<NodePlannerFactory>,
     workers: Workers,
-    spare_instances: AtomicUsize,
+    idle_plan_bytes: AtomicUsize,
+    departed: Mutex<Uses>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -118,7 +121,8 @@ impl Engine {
             task,
             planners,
             workers: options.workers,
-            spare_instances: AtomicUsize::new(0),
+            idle_plan_bytes: AtomicUsize::new(0),
+            departed: Mutex::default(),
         }))
     }
 
@@ -175,9 +179,19 @@ impl Engine {
         DefaultPhysicalPlanner::with_extension_planners(planners)
     }
 
-    /// How many plan instances statements keep beyond the few that each may.
-    pub(super) fn spare_instances(&self) -> &AtomicUsize {
-        &self.spare_instances
+    /// Memory of all statements' idle plan instances, about, in bytes.
+    pub(super) fn idle_plan_bytes(&self) -> &AtomicUsize {
+        &self.idle_plan_bytes
+    }
+
+    /// Counts what was asked of a plan that goes.
+    pub(super) fn count_departed(&self, uses: Uses) {
+        *self.departed.lock() += uses;
+    }
+
+    /// What was asked of the plans that are gone, in sum.
+    pub fn departed(&self) -> Uses {
+        *self.departed.lock()
     }
 
     /// Where long computations run.

@@ -15,6 +15,25 @@ use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, SendableRecordBatchStream};
 use std::sync::Arc;
 
+/// What an operator and an expression in one take, about, in bytes: measured over many statements of one to seven tables.
+const OPERATOR_BYTES: usize = 3 << 10;
+const EXPRESSION_BYTES: usize = 512;
+
+/// The memory of a plan, about, in bytes.
+fn bytes_of(plan: &Arc<dyn ExecutionPlan>) -> Result<usize> {
+    let mut bytes = 0;
+    plan.apply(|operator| {
+        bytes += OPERATOR_BYTES;
+        operator.apply_expressions(&mut |expression| {
+            expression.apply(|_| {
+                bytes += EXPRESSION_BYTES;
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    })?;
+    Ok(bytes)
+}
+
 fn sleeps(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     let mut found = false;
     plan.apply(|operator| {
@@ -42,6 +61,7 @@ pub struct PlanInstance {
     /// Whether it calls a function that blocks.
     sleeps: bool,
     used: bool,
+    bytes: usize,
 }
 
 impl PlanInstance {
@@ -56,6 +76,7 @@ impl PlanInstance {
             slots,
             writes: writes(&plan),
             sleeps: sleeps(&plan)?,
+            bytes: bytes_of(&plan)?,
             plan,
             used: false,
         })
@@ -93,6 +114,11 @@ impl PlanInstance {
     /// The physical plan, as it last ran: its metrics are those of that run.
     pub fn plan(&self) -> &Arc<dyn ExecutionPlan> {
         &self.plan
+    }
+
+    /// The memory that it takes, about, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// The slots it reads.

@@ -17,7 +17,7 @@ pub mod slotting;
 
 pub use engine::{Engine, EngineOptions, NodePlanner, NodePlannerFactory};
 pub use instance::PlanInstance;
-pub use prepared::{Lease, PlanBuilder, PreparedPlan};
+pub use prepared::{Lease, PlanBuilder, PreparedPlan, Uses};
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]

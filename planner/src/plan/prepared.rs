@@ -14,6 +14,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::SendableRecordBatchStream;
 use futures::Stream;
 use parking_lot::Mutex;
+use std::ops::AddAssign;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,37 +23,47 @@ use std::task::{Context, Poll};
 /// Binds a statement to slots. Called again for each instance of a pool.
 pub type PlanBuilder = Box<dyn Fn(&Arc<Slots>) -> Result<LogicalPlan> + Send + Sync>;
 
-/// Idle instances that a statement keeps, whatever others keep.
-const IDLE_INSTANCES: usize = 4;
 /// Idle instances that a statement keeps, at most: many sessions may run it at a time, each waiting for a row that the one
 /// before has locked, and planning it costs a hundred times what running it does.
 const MOST_IDLE_INSTANCES: usize = 128;
-/// Idle instances beyond [`IDLE_INSTANCES`] of all statements together, at most: each takes some ten kilobytes.
-const SPARE_INSTANCES: usize = 2048;
+/// Bytes of all statements' idle instances, about, at most. One each is kept beyond.
+const IDLE_BYTES: usize = 48 << 20;
+
+/// How often a plan was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// Runs that found a finished plan.
+    pub hits: u64,
+    /// Runs that had to plan first.
+    pub misses: u64,
+}
+
+impl AddAssign for Uses {
+    fn add_assign(&mut self, other: Uses) {
+        self.hits += other.hits;
+        self.misses += other.misses;
+    }
+}
+
+#[derive(Default)]
+struct Idle {
+    instances: Vec<PlanInstance>,
+    /// Theirs, which the engine counts too.
+    bytes: usize,
+    uses: Uses,
+}
 
 /// A planned statement.
 pub struct PreparedPlan {
     engine: Arc<Engine>,
     builder: PlanBuilder,
-    /// Those beyond [`IDLE_INSTANCES`] are counted by the engine.
-    idle: Mutex<Vec<PlanInstance>>,
+    idle: Mutex<Idle>,
 }
 
 impl PreparedPlan {
     /// A statement without instances yet; `builder` binds it to the slots of each.
     pub fn new(engine: Arc<Engine>, builder: PlanBuilder) -> Arc<PreparedPlan> {
-        Arc::new(PreparedPlan { engine, builder, idle: Mutex::new(Vec::new()) })
-    }
-
-    /// A statement whose first instance comes from a plan that is bound already.
-    pub async fn with_plan(
-        engine: Arc<Engine>,
-        plan: &LogicalPlan,
-        slots: Arc<Slots>,
-        builder: PlanBuilder,
-    ) -> Result<Arc<PreparedPlan>> {
-        let instance = PlanInstance::build(&engine, plan, slots).await?;
-        Ok(Arc::new(PreparedPlan { engine, builder, idle: Mutex::new(vec![instance]) }))
+        Arc::new(PreparedPlan { engine, builder, idle: Mutex::default() })
     }
 
     /// Runs the statement in `context`. The stream holds an instance until its end or its drop.
@@ -86,37 +97,47 @@ impl PreparedPlan {
 
     fn take_idle(&self) -> Option<PlanInstance> {
         let mut idle = self.idle.lock();
-        if idle.len() > IDLE_INSTANCES {
-            self.engine.spare_instances().fetch_sub(1, Ordering::Relaxed);
-        }
-        idle.pop()
+        let Some(instance) = idle.instances.pop() else {
+            idle.uses.misses += 1;
+            return None;
+        };
+        idle.uses.hits += 1;
+        idle.bytes -= instance.bytes();
+        drop(idle);
+        self.engine.idle_plan_bytes().fetch_sub(instance.bytes(), Ordering::Relaxed);
+        Some(instance)
     }
 
     fn put_back(&self, instance: PlanInstance) {
+        let bytes = instance.bytes();
+        let all = self.engine.idle_plan_bytes();
         let mut idle = self.idle.lock();
-        if idle.len() >= IDLE_INSTANCES {
-            if idle.len() >= MOST_IDLE_INSTANCES {
-                return;
-            }
-            let spare = self.engine.spare_instances();
-            if spare.fetch_add(1, Ordering::Relaxed) >= SPARE_INSTANCES {
-                spare.fetch_sub(1, Ordering::Relaxed);
-                return;
-            }
+        let kept = idle.instances.len();
+        if kept >= MOST_IDLE_INSTANCES || kept > 0 && all.load(Ordering::Relaxed) + bytes > IDLE_BYTES {
+            return;
         }
-        idle.push(instance);
+        all.fetch_add(bytes, Ordering::Relaxed);
+        idle.bytes += bytes;
+        idle.instances.push(instance);
     }
 
-    /// How many instances wait for their next execution.
-    pub fn idle_instances(&self) -> usize {
-        self.idle.lock().len()
+    /// How many instances wait for their next execution, and the memory that they take, about, in bytes.
+    pub fn idle_instances(&self) -> (usize, usize) {
+        let idle = self.idle.lock();
+        (idle.instances.len(), idle.bytes)
+    }
+
+    /// How often it was asked for.
+    pub fn uses(&self) -> Uses {
+        self.idle.lock().uses
     }
 }
 
 impl Drop for PreparedPlan {
     fn drop(&mut self) {
-        let spare = self.idle.get_mut().len().saturating_sub(IDLE_INSTANCES);
-        self.engine.spare_instances().fetch_sub(spare, Ordering::Relaxed);
+        let idle = self.idle.get_mut();
+        self.engine.idle_plan_bytes().fetch_sub(idle.bytes, Ordering::Relaxed);
+        self.engine.count_departed(idle.uses);
     }
 }
 

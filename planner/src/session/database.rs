@@ -6,7 +6,7 @@ use super::copy::BinaryCodec;
 use super::lifted::LiftedStatements;
 use super::notification::Channels;
 use super::parsed::ParsedStatements;
-use super::query::StatementCache;
+use super::plan_cache::PlanCache;
 use super::startup::RoleLogin;
 use crate::catalog::{CatalogStore, NodeOptions, RoleDescriptor};
 use crate::error::{Result, SqlError};
@@ -23,7 +23,7 @@ pub struct Database {
     transactions: Arc<TransactionStore>,
     catalog: Arc<CatalogStore>,
     engine: Arc<Engine>,
-    statements: StatementCache,
+    plans: PlanCache,
     lifted: LiftedStatements,
     parsed: ParsedStatements,
     activities: Arc<Activities>,
@@ -85,7 +85,7 @@ impl Database {
             transactions,
             catalog,
             engine,
-            statements: StatementCache::default(),
+            plans: PlanCache::default(),
             lifted: LiftedStatements::default(),
             parsed: ParsedStatements::default(),
             activities,
@@ -140,8 +140,8 @@ impl Database {
         &self.lifted
     }
     /// Statements planned before.
-    pub(super) fn statements(&self) -> &StatementCache {
-        &self.statements
+    pub fn plans(&self) -> &PlanCache {
+        &self.plans
     }
     /// Who listens to what.
     pub fn channels(&self) -> &Channels {

@@ -222,7 +222,7 @@ impl Session {
         let settings = if checked { settings } else { Arc::new(settings.unchecked()) };
         let surroundings = Surroundings::new(&catalog, &settings);
         self.catalog = Some(catalog.clone());
-        self.database.statements().get_or_plan(statement, given, surroundings, || {
+        self.database.plans().get_or_plan(statement, given, surroundings, &catalog, || {
             PlannedQuery::new(self.database.engine(), statement, &catalog, &settings, given, now)
         })
     }
@@ -346,7 +346,9 @@ impl Session {
         // A write that returns nothing says only how many rows there were, or fails.
         let context = self.begin_statement_of(parameters, prepared.columns.is_none()).await?;
         let surroundings = Surroundings::new(&context.catalog, &context.settings);
-        let current = prepared.planned.lock().clone().filter(|planned| planned.surroundings == surroundings);
+        let current = prepared.planned.lock().clone().filter(|planned| {
+            planned.surroundings == surroundings && self.database.plans().is_good(planned, &context.catalog)
+        });
         let planned = match current {
             Some(planned) => planned,
             None => {

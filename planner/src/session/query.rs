@@ -1,25 +1,23 @@
-//! [`PlannedQuery`]: a query or write, bound and planned, and the cache of those that sessions share.
+//! [`PlannedQuery`]: a query or write, bound and planned.
 
 use super::outcome::OutputColumn;
 use super::settings::Settings;
 use super::statement::Statement;
 use crate::bind::{BindContext, Bound, BoundKind, Part, Verb, bind, bind_computed};
-use crate::catalog::{Catalog, IndexDescriptor, Persistence, TableDescriptor};
+use crate::catalog::{Catalog, Difference, IndexDescriptor, Persistence, TableDescriptor};
 use crate::error::{Result, SqlError};
 use crate::execution::{Slots, computed_source, table_source, with_binding};
 use crate::plan::{Engine, PreparedPlan};
-use crate::types::SqlType;
 use crate::types::datetime::{DateFormat, TimeZone};
+use crate::types::{Oid, SqlType};
 use datafusion::logical_expr::LogicalPlan;
-use parking_lot::Mutex;
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What binding depends on beside the statement and the catalog.
+/// What binding depends on beside the statement and the definitions in the catalog.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Surroundings {
-    catalog_version: u64,
-    database: crate::types::Oid,
+    database: Oid,
     search_path: Arc<[String]>,
     /// What constants of dates were read by.
     reading: (TimeZone, DateFormat),
@@ -31,12 +29,26 @@ impl Surroundings {
     /// Those of a statement.
     pub fn new(catalog: &Catalog, settings: &Settings) -> Self {
         Surroundings {
-            catalog_version: catalog.version(),
             database: catalog.database().oid,
             search_path: Arc::clone(settings.shared_search_path()),
             reading: (settings.time_zone(), settings.date_format()),
             user: settings.is_checked().then(|| Arc::clone(settings.user())),
         }
+    }
+
+    /// OID of the database.
+    pub fn database(&self) -> Oid {
+        self.database
+    }
+
+    /// The schemas in which names are looked for.
+    pub fn search_path(&self) -> &[String] {
+        &self.search_path
+    }
+
+    /// The role whose privileges were asked for.
+    pub fn user(&self) -> Option<&str> {
+        self.user.as_deref()
     }
 }
 
@@ -85,6 +97,13 @@ pub struct PlannedQuery {
     pub overlapping: bool,
     /// Whether a number in its text may be a parameter: no index asks what it says.
     pub liftable: bool,
+    /// The catalog that it was bound by.
+    catalog: Arc<Catalog>,
+    text: Arc<str>,
+    /// The relations that it was found to mean.
+    relations: Vec<Oid>,
+    /// The version of the catalog that it was last found to be good for.
+    good_for: AtomicU64,
 }
 
 /// Binds a statement to slots. `now`: start of the transaction, for literals such as `'today'`.
@@ -127,6 +146,8 @@ impl PlannedQuery {
     ) -> Result<PlannedQuery> {
         let bound = bind_to(statement, catalog, settings, given, now, &Slots::new())?;
         let parameters = bound.parameters.clone();
+        let relations = bound.relations.iter().map(|table| table.oid).collect();
+        let kept = catalog.clone();
         let (kind, columns) = match bound.kind {
             BoundKind::Query { columns, locks, .. } => (QueryKind::Query { locks }, Some(columns)),
             BoundKind::Dml { columns, verb, ref table, .. } => {
@@ -160,58 +181,34 @@ impl PlannedQuery {
             parts,
             overlapping: bound.overlapping,
             liftable: !bound.relations.iter().any(|table| table.indexes.iter().any(IndexDescriptor::is_computed)),
+            good_for: AtomicU64::new(kept.version()),
+            catalog: kept,
+            text: statement.text.clone(),
+            relations,
         })
     }
-}
 
-/// Statements that are kept, at most.
-const KEPT: usize = 512;
-
-type Key = (Arc<str>, Vec<Option<SqlType>>, Surroundings);
-
-/// Planned statements by text, parameter types and surroundings; the oldest leave first.
-#[derive(Default)]
-pub struct StatementCache {
-    kept: Mutex<(HashMap<Key, Arc<PlannedQuery>>, VecDeque<Key>)>,
-}
-
-impl StatementCache {
-    /// The plan of a statement, made with `plan` unless it is kept.
-    pub fn get_or_plan(
-        &self,
-        statement: &Statement,
-        given: &[Option<SqlType>],
-        surroundings: Surroundings,
-        plan: impl FnOnce() -> Result<PlannedQuery>,
-    ) -> Result<Arc<PlannedQuery>> {
-        if depends_on_the_moment(&statement.text) {
-            return Ok(Arc::new(plan()?));
-        }
-        let key: Key = (statement.text.clone(), given.to_vec(), surroundings);
-        if let Some(found) = self.kept.lock().0.get(&key) {
-            return Ok(found.clone());
-        }
-        let planned = Arc::new(plan()?);
-        let mut kept = self.kept.lock();
-        let (map, order) = &mut *kept;
-        if map.insert(key.clone(), planned.clone()).is_none() {
-            order.push_back(key);
-        }
-        while order.len() > KEPT {
-            if let Some(oldest) = order.pop_front() {
-                map.remove(&oldest);
-            }
-        }
-        Ok(planned)
+    /// The plan of the statement and those of its parts.
+    pub fn plans(&self) -> impl Iterator<Item = &Arc<PreparedPlan>> {
+        std::iter::once(&self.plan).chain(self.parts.iter().map(|part| &part.plan))
     }
-    /// Forgets all (DISCARD PLANS).
-    pub fn clear(&self) {
-        *self.kept.lock() = Default::default();
-    }
-}
 
-/// Whether a literal of the text may mean another time whenever it is bound: `'now'`, `'today'` and the like.
-fn depends_on_the_moment(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    ["'now", "'today", "'tomorrow", "'yesterday"].iter().any(|word| lower.contains(word))
+    /// The catalog that it was bound by.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// Whether it means by `catalog` what it meant by its own. `difference` answers what the two say differently; it is asked when
+    /// a version is new to the plan.
+    pub fn is_good_for(&self, catalog: &Catalog, difference: impl FnOnce() -> Arc<Difference>) -> bool {
+        let version = catalog.version();
+        if [self.good_for.load(Ordering::Relaxed), self.catalog.version()].contains(&version) {
+            return true;
+        }
+        let good = difference().spares(&self.text, &self.relations);
+        if good {
+            self.good_for.store(version, Ordering::Relaxed);
+        }
+        good
+    }
 }

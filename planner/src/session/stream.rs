@@ -107,12 +107,14 @@ pub fn transaction_timeout() -> SqlError {
 pub fn guard(stream: SendableRecordBatchStream, limits: &Limits) -> SendableRecordBatchStream {
     let schema = stream.schema();
     let interrupt = Arc::new(limits.clone());
-    Box::pin(Guarded { stream: Some(stream), reached: Box::pin(limits.clone().reached()), interrupt, schema })
+    Box::pin(Guarded { stream: Some(stream), limits: limits.clone(), reached: None, interrupt, schema })
 }
 
 struct Guarded {
     stream: Option<SendableRecordBatchStream>,
-    reached: Pin<Box<dyn Future<Output = SqlError> + Send>>,
+    limits: Limits,
+    /// Waited for once the stream has to be waited for: most never have.
+    reached: Option<Pin<Box<dyn Future<Output = SqlError> + Send>>>,
     interrupt: Arc<dyn Interrupt>,
     schema: SchemaRef,
 }
@@ -121,18 +123,20 @@ impl Stream for Guarded {
     type Item = DataFusionResult<RecordBatch>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if self.stream.is_none() {
-            return Poll::Ready(None);
-        }
-        if let Poll::Ready(error) = self.reached.as_mut().poll(context) {
-            self.stream = None;
-            return Poll::Ready(Some(Err(error.into())));
-        }
-        let Guarded { stream, interrupt, .. } = &mut *self;
-        match stream {
-            Some(stream) => within(interrupt, || stream.as_mut().poll_next(context)),
-            None => Poll::Ready(None),
-        }
+        let Guarded { stream, limits, reached, interrupt, .. } = &mut *self;
+        let Some(rows) = stream else { return Poll::Ready(None) };
+        let stopped = match limits.check() {
+            Err(error) => error,
+            Ok(()) => match within(interrupt, || rows.as_mut().poll_next(context)) {
+                Poll::Ready(item) => return Poll::Ready(item),
+                Poll::Pending => {
+                    let reached = reached.get_or_insert_with(|| Box::pin(limits.clone().reached()));
+                    futures::ready!(reached.as_mut().poll(context))
+                }
+            },
+        };
+        *stream = None;
+        Poll::Ready(Some(Err(stopped.into())))
     }
 }
 

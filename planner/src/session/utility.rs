@@ -272,7 +272,7 @@ impl Session {
                 Ok(done("DISCARD ALL"))
             }
             Discard::Plans => {
-                self.database.statements().clear();
+                self.database.plans().clear();
                 for prepared in self.statements.values() {
                     *prepared.planned.lock() = None;
                 }

@@ -234,11 +234,16 @@ impl Connection {
 
     /// The next message, unless the server stops first (57P01).
     pub(crate) async fn next_frame(&mut self) -> Result<Option<Frame>> {
+        // Looked at first, then waited for last: what is there already costs no registration with those who might speak, and
+        // a client that never pauses is told all the same.
+        if *self.stopping.borrow() || self.terminated.is_cancelled() {
+            return Err(terminated());
+        }
         tokio::select! {
             biased;
+            frame = self.input.frame(&mut self.stream) => frame,
             () = stopped(&mut self.stopping) => Err(terminated()),
             () = self.terminated.cancelled() => Err(terminated()),
-            frame = self.input.frame(&mut self.stream) => frame,
         }
     }
 

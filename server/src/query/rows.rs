@@ -119,11 +119,14 @@ impl Connection {
                 Some(current) => current,
                 None => {
                     let cancel = &self.backend.cancel;
+                    if cancel.is_cancelled() {
+                        return Err(cancelled().into());
+                    }
                     let next = async {
                         tokio::select! {
                             biased;
-                            () = cancel.cancelled() => Err(cancelled()),
                             next = rows.stream.next() => Ok(next),
+                            () = cancel.cancelled() => Err(cancelled()),
                         }
                     };
                     match self.input.while_connected(&mut self.stream, cancel, next).await? {

@@ -36,8 +36,7 @@ impl<'a> Runner<'a> {
         let statement = match self.parsed.get(&text) {
             Some(statement) => statement.clone(),
             None => {
-                let parsed = crate::parse::parse(&text)?.into_iter().next();
-                let parsed = Arc::new(parsed.ok_or_else(|| SqlError::internal("an empty statement"))?);
+                let parsed = self.parse(&text)?;
                 self.parsed.insert(text, parsed.clone());
                 parsed
             }
@@ -46,7 +45,7 @@ impl<'a> Runner<'a> {
         let (catalog, settings) = (&self.context.catalog, &Arc::new(self.context.settings.unchecked()));
         let surroundings = Surroundings::new(catalog, settings);
         let now = self.context.transaction_time;
-        let planned = self.database.statements().get_or_plan(&statement, &types, surroundings, || {
+        let planned = self.database.plans().get_or_plan(&statement, &types, surroundings, catalog, || {
             PlannedQuery::new(self.database.engine(), &statement, catalog, settings, &types, now)
         })?;
         let context = Arc::new(StatementContext {
@@ -62,6 +61,16 @@ impl<'a> Runner<'a> {
             held: Default::default(),
         });
         Ok(planned.plan.run(context).await?.try_collect().await?)
+    }
+
+    /// The statement of a text: the same FOREIGN KEY asks the same again and again.
+    fn parse(&self, text: &str) -> Result<Arc<Statement>> {
+        if let Some(known) = self.database.parsed().find(text) {
+            return Ok(known);
+        }
+        let parsed: Vec<_> = crate::parse::parse(text)?.into_iter().map(Arc::new).collect();
+        self.database.parsed().keep(text, &parsed);
+        parsed.into_iter().next().ok_or_else(|| SqlError::internal("an empty statement"))
     }
 
     /// Whether a query finds a row.

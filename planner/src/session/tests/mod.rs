@@ -6,6 +6,7 @@ mod foreign_keys;
 mod lifted;
 mod lookups;
 mod notifications;
+mod plan_cache;
 mod series;
 mod settings;
 mod transactions;

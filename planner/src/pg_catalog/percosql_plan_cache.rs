@@ -1,0 +1,53 @@
+//! `percosql.plan_cache`: the planned statements of this server, for superusers. `hits`: runs that found a finished plan; `misses`: runs that had to
+//! plan first, as the first one does, and as many again as ran at the same time; `idle_plans`: finished plans that wait for
+//! the next run, and what they take of memory, about. A row without a query sums up what was asked of plans that are gone.
+
+use super::definition::{Definition, Fill, Rows, value};
+use super::pg_authid::only_superusers;
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::plan::Uses;
+use crate::types::Datum;
+
+/// `percosql.plan_cache`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 15_003,
+    name: "percosql.plan_cache",
+    columns: "query text, parameter_types regtype[], search_path text[], role text, hits int8, misses int8, idle_plans int4, \
+              memory_bytes int8",
+    fill: Fill::Now(rows),
+};
+
+fn number(count: u64) -> Datum {
+    Datum::from(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    only_superusers(context, "plan_cache")?;
+    let Ok(database) = context.session.database() else { return Ok(()) };
+    let own = context.session.database_oid;
+    for (key, planned) in database.plans().list() {
+        if key.surroundings.database() != own {
+            continue;
+        }
+        let mut uses = Uses::default();
+        let (mut plans, mut bytes) = (0, 0);
+        for plan in planned.plans() {
+            uses += plan.uses();
+            let (idle, taken) = plan.idle_instances();
+            (plans, bytes) = (plans + idle, bytes + taken);
+        }
+        rows.add([
+            ("query", value::text(&key.text)),
+            ("parameter_types", value::int8s(planned.parameters.iter().map(|ty| i64::from(ty.oid())))),
+            ("search_path", value::texts(key.surroundings.search_path().iter().cloned())),
+            ("role", value::optional(key.surroundings.user())),
+            ("hits", number(uses.hits)),
+            ("misses", number(uses.misses)),
+            ("idle_plans", Datum::from(i32::try_from(plans).unwrap_or(i32::MAX))),
+            ("memory_bytes", number(bytes as u64)),
+        ])?;
+    }
+    let gone = database.engine().departed();
+    rows.add([("hits", number(gone.hits)), ("misses", number(gone.misses))])
+}
