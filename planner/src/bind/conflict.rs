@@ -63,6 +63,7 @@ impl Binder<'_> {
         };
         let Some(arbiter) = arbiter else {
             return Err(SqlError::syntax("ON CONFLICT DO UPDATE requires inference specification or constraint name")
+                .about("on")
                 .hint("For example, ON CONFLICT (column_name)."));
         };
         let schema = Arc::new(conflict_schema(&target.table, qualifier)?);

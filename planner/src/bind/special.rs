@@ -179,6 +179,7 @@ impl Binder<'_> {
     pub fn array(&self, items: &[ast::Expr], env: Env<'_>) -> Result<TypedExpr> {
         if items.is_empty() {
             return Err(SqlError::new(state::INDETERMINATE_DATATYPE, "cannot determine type of empty array")
+                .about("array")
                 .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[]."));
         }
         // Arrays within may leave the word ARRAY out, but all of them or none.

@@ -38,11 +38,12 @@ impl DdlContext {
         }
         let schema = match schema {
             Some(schema) => self.schema(&schema)?,
-            None => {
-                self.settings.creation_path().iter().find_map(|schema| self.catalog.schema(schema)).ok_or_else(
-                    || SqlError::new(state::INVALID_SCHEMA_NAME, "no schema has been selected to create in"),
-                )?
-            }
+            None => self.settings.creation_path().iter().find_map(|schema| self.catalog.schema(schema)).ok_or_else(
+                || {
+                    let message = "no schema has been selected to create in";
+                    SqlError::new(state::INVALID_SCHEMA_NAME, message).about(&name)
+                },
+            )?,
         };
         if pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid) {
             let message = format!("permission denied to create \"{}.{name}\"", schema.name);
