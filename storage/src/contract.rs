@@ -349,6 +349,9 @@ pub struct CommitBatch {
     /// Whether the answer waits for the sync. False only for `synchronous_commit = off`, where
     /// the answer still waits for every earlier synchronous commit.
     pub durable: bool,
+    /// Whether nobody but its writer knows the rows that are written, so that no condition is going to ask what was written
+    /// lately: it need not be remembered.
+    pub private: bool,
 }
 
 /// Why a [`CommitBatch`] was not applied: nothing of it was.

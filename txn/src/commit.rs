@@ -4,7 +4,7 @@
 
 use crate::backoff::Backoff;
 use crate::buffer::{Buffer, Early, FinalWrite};
-use crate::data::RecordKind;
+use crate::data::{RecordKind, encode_data};
 use crate::early::EarlyLocks;
 use crate::error::{Conflict, ConflictKind, Result, TxnError};
 use crate::failpoint;
@@ -15,6 +15,7 @@ use crate::resolver::{Cleared, exactly};
 use crate::row_locks::base_of;
 use crate::snapshot::{ReadCounts, Snapshot};
 use crate::store::TransactionStore;
+use crate::system;
 use crate::transaction::{CommandNumber, Shared, WriteKind};
 use crate::wave::Reached;
 use crate::write::encode_record;
@@ -396,7 +397,7 @@ impl CommitJob {
 
     /// The primary: the row that tells the outcome, when the identity was asked for.
     pub(crate) fn choose_primary(&self, first: Bytes) -> Result<Bytes> {
-        let outcome = crate::system::outcome_key(self.start_ts);
+        let outcome = system::outcome_key(self.start_ts);
         let own = self.buffer.get(&outcome, crate::transaction::OwnWrites::All)?;
         Ok(if own.is_some() { outcome } else { first })
     }
@@ -410,13 +411,17 @@ impl CommitJob {
         store.intents.wait_for_lean_commits().await;
         // This passes through the committer's queue behind every batch that did not look for
         // locks, even one whose caller went away.
-        let row = CommitCell {
-            key: crate::system::intent_key(self.start_ts),
+        let row = |key, value: &[u8]| CommitCell {
+            key,
             family: Family::Data,
             stamp: Stamp::At(self.start_ts),
-            value: Some(crate::data::encode_data(&self.primary)),
+            value: Some(encode_data(value)),
         };
-        let batch = CommitBatch { cells: vec![row], ..CommitBatch::default() };
+        let mut cells = vec![row(system::intent_key(self.start_ts), &self.primary)];
+        if !self.fresh.is_empty() {
+            cells.push(row(system::made_key(self.start_ts), &system::encode_ranges(&self.fresh)));
+        }
+        let batch = CommitBatch { cells, ..CommitBatch::default() };
         match atomic.commit_atomic(batch).await? {
             Ok(_) => Ok(()),
             Err(_) => Err(TxnError::Invalid("an intent without conditions was refused")),
@@ -451,6 +456,7 @@ impl CommitJob {
                 cells,
                 publishes: true,
                 durable: self.durable,
+                private: false,
             };
             // From here on only the primary's row knows.
             store.intents.set(self.start_ts, IntentState::Committing);
@@ -493,7 +499,7 @@ impl CommitJob {
         let mut from = Some(Bytes::new());
         while let Some(start) = from {
             let (writes, next) = self.step(&start)?;
-            let secondaries = writes.iter().filter(|write| write.key != self.primary);
+            let secondaries = writes.iter().filter(|write| write.key != self.primary && !self.is_fresh(&write.key));
             let cells = secondaries
                 .flat_map(|write| committed_cells(&write.key, self.start_ts, commit_ts, &self.lock_for(write)));
             let batch = CommitBatch { cells: cells.collect(), ..CommitBatch::default() };

@@ -1,6 +1,7 @@
 //! Prewrite: the first phase of a two-phase commit (Percolator paper, section 2.2, `Prewrite`) on an
 //! engine whose one log holds every row; [`crate::wave`] is its twin for rows alone. The primary's
-//! lock is written first, so that every other lock has somewhere to point.
+//! lock is written first, so that every other lock has somewhere to point. Rows that nobody else knows
+//! ([`crate::Transaction::made`]) are not locked: they are written once, as they will be.
 //!
 //! Refused on: a conflicting lock of another transaction; a conflicting write or lock-only
 //! record newer than the snapshot; a rollback record at exactly our start_ts.
@@ -14,7 +15,7 @@ use crate::failpoint;
 use crate::lock::Lock;
 use crate::transaction::WriteKind;
 use crate::wave::Reached;
-use crate::write::{ROLLBACK, is_short};
+use crate::write::{ROLLBACK, encode_record, is_short};
 use bytes::Bytes;
 use storage::{Cell, CommitBatch, CommitCell, Condition, FailedCondition, Family, Stamp, Timestamp, TimestampRange};
 
@@ -61,10 +62,40 @@ impl CommitJob {
             let (mut writes, next) = self.step(&start)?;
             writes.retain(|write| write.key != self.primary);
             *reached = Reached::UpTo(next.clone().unwrap_or_else(|| start.clone()));
+            if !self.fresh.is_empty() {
+                let fresh: Vec<_> = writes.extract_if(.., |write| self.is_fresh(&write.key)).collect();
+                self.write_fresh(&fresh).await?;
+            }
             self.prewrite_step(&writes).await?;
             from = next;
         }
         Ok(())
+    }
+
+    /// Writes rows that nobody else knows as they will be, at start_ts: whoever learns of them learns by this transaction's commit,
+    /// at a snapshot above. Should it not come to that, their ranges are removed, by their owner or at the next start, which finds
+    /// them beside the intent.
+    async fn write_fresh(&self, writes: &[FinalWrite]) -> Result<()> {
+        let put = |write: &FinalWrite| match &write.kind {
+            WriteKind::Put(value) => Some(CommitCell {
+                key: write.key.clone(),
+                family: Family::Write,
+                stamp: Stamp::At(self.start_ts),
+                value: Some(encode_record(write.strength, RecordKind::Put, self.start_ts, Some(value))),
+            }),
+            // There is nothing to remove.
+            WriteKind::Delete | WriteKind::Lock => None,
+        };
+        let cells: Vec<_> = writes.iter().filter_map(put).collect();
+        if cells.is_empty() {
+            return Ok(());
+        }
+        self.store.fail_points().pass(failpoint::BEFORE_PREWRITE).await?;
+        let batch = CommitBatch { cells, private: true, ..CommitBatch::default() };
+        match atomic(&self.store)?.commit_atomic(batch).await? {
+            Ok(_) => Ok(()),
+            Err(_) => Err(UNKNOWN_CONDITION),
+        }
     }
 
     async fn prewrite_step(&self, writes: &[FinalWrite]) -> Result<()> {

@@ -45,10 +45,13 @@ impl CommitJob {
             let mut from = Some(Bytes::new());
             while let Some(start) = from.filter(|start| Reached::UpTo(start.clone()) <= reached) {
                 let (writes, next) = self.step(&start)?;
+                let on_one_log = self.store.store.atomic().is_some();
                 let keys = writes.into_iter().map(|write| write.key).filter(|key| *key != self.primary);
+                let keys = keys.filter(|key| !on_one_log || !self.is_fresh(key));
                 self.remove_locks(keys.collect()).await?;
                 from = next;
             }
+            self.store.remove_made(&self.fresh).await?;
         }
         self.store.leave_intents(self.start_ts).await
     }
@@ -88,18 +91,38 @@ impl TransactionStore {
     /// Leaves the table of intents, durably first, then in memory: no lock is left.
     pub(crate) async fn leave_intents(&self, start_ts: Timestamp) -> Result<()> {
         let Some(atomic) = self.store.atomic() else { return Ok(()) };
-        let row = CommitCell {
-            key: system::intent_key(start_ts),
+        let rows = [system::intent_key(start_ts), system::made_key(start_ts)].map(|key| CommitCell {
+            key,
             family: Family::Data,
             stamp: Stamp::At(start_ts),
             value: None,
-        };
-        let batch = CommitBatch { cells: vec![row], ..CommitBatch::default() };
+        });
+        let batch = CommitBatch { cells: rows.to_vec(), ..CommitBatch::default() };
         if atomic.commit_atomic(batch).await?.is_err() {
             return Err(TxnError::Invalid("a batch without conditions was refused"));
         }
         self.intents.leave(start_ts);
         Ok(())
+    }
+
+    /// Removes, on one log, what a transaction wrote that was rolled back to ranges that nobody else knows.
+    async fn remove_made(&self, ranges: &[RowRange]) -> Result<()> {
+        if self.store.atomic().is_some() {
+            for range in ranges {
+                self.store.delete_range(range.clone()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The ranges that a two-phase transaction wrote to and nobody else knew.
+    async fn made_by(&self, start_ts: Timestamp) -> Result<Vec<RowRange>> {
+        let filter = ReadFilter::new().with(Family::Data, TimestampRange::ALL, 1);
+        let rows = self.store.read(&[system::made_key(start_ts)], &filter).await?;
+        match rows.first().and_then(|row| row.newest(Family::Data)) {
+            Some(cell) => system::decode_ranges(decode_data(&cell.value)?),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Learns, after a restart and before the first connection is accepted, what became of the two-phase
@@ -127,6 +150,7 @@ impl TransactionStore {
                 Some(commit_ts) => IntentState::Committed(commit_ts),
                 None => {
                     // Its owner is gone; nothing of it can arrive any more.
+                    self.remove_made(&self.made_by(start_ts).await?).await?;
                     self.change_row(&primary, Vec::new(), roll_back_mutations(start_ts)).await?;
                     IntentState::RolledBack
                 }

@@ -5,7 +5,7 @@
 //! The rows begin with bytes that no table's key begins with: storage ids never start with 0xff.
 
 use crate::error::{Result, TxnError};
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 use storage::{RowRange, StoreError, StoreRef, Timestamp};
 
 const PREFIX: &[u8] = b"\xff\xfepercosql/";
@@ -37,6 +37,51 @@ pub(crate) fn intents() -> RowRange {
 /// The row of the intent of the transaction `start_ts`.
 pub(crate) fn intent_key(start_ts: Timestamp) -> Bytes {
     key_of("intent/", start_ts)
+}
+
+/// The row that tells which ranges the two-phase transaction `start_ts` writes to that nobody else knows.
+pub(crate) fn made_key(start_ts: Timestamp) -> Bytes {
+    key_of("made/", start_ts)
+}
+
+/// Ranges as bytes: of each the length of its start, the start, a length and an end, or the greatest length for none.
+pub(crate) fn encode_ranges(ranges: &[RowRange]) -> Bytes {
+    let mut bytes = BytesMut::new();
+    let mut put = |key: Option<&Bytes>| match key {
+        Some(key) => {
+            bytes.put_u32(u32::try_from(key.len()).unwrap_or(NO_END - 1));
+            bytes.put_slice(key);
+        }
+        None => bytes.put_u32(NO_END),
+    };
+    for range in ranges {
+        put(Some(&range.start));
+        put(range.end.as_ref());
+    }
+    bytes.freeze()
+}
+
+const NO_END: u32 = u32::MAX;
+
+/// What [`encode_ranges`] wrote. Errors: `Corrupted`.
+pub(crate) fn decode_ranges(mut bytes: Bytes) -> Result<Vec<RowRange>> {
+    let damaged = || TxnError::Store(StoreError::Corrupted("damaged ranges of a transaction".into()));
+    let mut take = |first: bool| -> Result<Option<Bytes>> {
+        if first && bytes.is_empty() {
+            return Ok(None);
+        }
+        let length = bytes.try_get_u32().map_err(|_| damaged())?;
+        match usize::try_from(length).map_err(|_| damaged())? {
+            _ if length == NO_END && !first => Ok(None),
+            length if length <= bytes.len() => Ok(Some(bytes.split_to(length))),
+            _ => Err(damaged()),
+        }
+    };
+    let mut ranges = Vec::new();
+    while let Some(start) = take(true)? {
+        ranges.push(RowRange { start, end: take(false)? });
+    }
+    Ok(ranges)
 }
 
 /// The transaction whose intent lies at `key`.
@@ -115,6 +160,20 @@ pub(crate) async fn save(store: &StoreRef, name: &str, value: Timestamp) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_round_trip_and_damaged_ones_are_refused() {
+        let ranges =
+            vec![RowRange::prefix("abc"), RowRange { start: Bytes::new(), end: None }, RowRange::prefix(Bytes::new())];
+        let bytes = encode_ranges(&ranges);
+        assert_eq!(decode_ranges(bytes.clone()).unwrap(), ranges);
+        assert_eq!(decode_ranges(Bytes::new()).unwrap(), Vec::new());
+        for end in 1..bytes.len() {
+            let cut = decode_ranges(bytes.slice(..end));
+            assert!(cut.is_err() || cut.unwrap().len() < ranges.len());
+        }
+        assert!(decode_ranges(Bytes::from_static(b"\xff\xff\xff\xff")).is_err());
+    }
 
     #[test]
     fn intent_keys_round_trip_and_sort() {

@@ -367,7 +367,7 @@ impl Transaction {
 
     /// Tells that nobody else reads or writes the keys in `range` before this transaction has committed, because it made
     /// what they belong to, under a number that is never used again. To be told before the first of them is written. Over rows
-    /// they are locked many at a time, without a condition ([`crate::wave`]).
+    /// they are locked many at a time, without a condition ([`crate::wave`]); on one log a large transaction writes them without a lock.
     pub fn made(&self, range: RowRange) {
         self.shared.fresh.lock().push(range);
     }
@@ -483,9 +483,7 @@ impl Transaction {
             job.first_snapshot = first;
         }
         job.reads = shared.reads.as_ref().map(|reads| reads.ranges().into());
-        if by_row {
-            job.fresh = self.fresh();
-        }
+        job.fresh = self.fresh();
         if !by_row && shared.row_locks.holds_any() {
             job.gives_up = Some(shared.clone());
         }

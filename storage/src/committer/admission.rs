@@ -115,7 +115,11 @@ impl<'a, R: VersionReader> Admission<'a, R> {
                 Some(value) => Change::Set { key, family, timestamp, value },
                 None => Change::Remove { key, family, timestamp },
             };
-            self.add(change, last);
+            if batch.private {
+                self.admitted.group.push(change);
+            } else {
+                self.add(change, last);
+            }
         }
         Ok(Ok(stamp))
     }

@@ -86,7 +86,16 @@ fn commits() -> impl Strategy<Value = Request> {
             prop::collection::vec(cells(publishes), 0..3),
         )
             .prop_map(move |(conditions, row_conditions, cells)| {
-                Request::Commit(CommitBatch { conditions, row_conditions, reads: None, cells, publishes, durable })
+                let reads = None;
+                Request::Commit(CommitBatch {
+                    conditions,
+                    row_conditions,
+                    reads,
+                    cells,
+                    publishes,
+                    durable,
+                    private: false,
+                })
             })
     })
 }

@@ -4,10 +4,11 @@
 use super::harness::{delete, get, key, put, scan, update};
 use crate::*;
 use bytes::Bytes;
+use futures::StreamExt;
 use std::path::Path;
 use std::sync::Arc;
 use storage::embedded::{EmbeddedOptions, EmbeddedStore};
-use storage::{EnvRef, RowRange, StoreRef, SystemEnv};
+use storage::{EnvRef, Family, ReadFilter, RowRange, ScanOptions, StoreRef, SystemEnv, TimestampRange};
 
 async fn open(folder: &Path, options: &TransactionStoreOptions) -> Arc<TransactionStore> {
     let env: EnvRef = SystemEnv::current().unwrap();
@@ -122,6 +123,91 @@ fn a_transaction_larger_than_its_memory_commits_and_a_crash_half_way_shows_nothi
     });
     let left = std::fs::read_dir(folder.path().join("spill")).unwrap().count();
     assert_eq!(left, 0, "temporary files are gone");
+}
+
+/// Rows that are in the store below, and cells that are no write records.
+async fn stored(store: &Arc<TransactionStore>, prefix: &'static str) -> (usize, usize) {
+    let all = Family::ALL.into_iter();
+    let filter = all.fold(ReadFilter::new(), |filter, family| filter.with(family, TimestampRange::ALL, usize::MAX));
+    let mut rows = store.store().scan(RowRange::prefix(prefix), filter, ScanOptions::default());
+    let (mut found, mut others) = (0, 0);
+    while let Some(batch) = rows.next().await {
+        for row in batch.unwrap() {
+            found += 1;
+            others += row.cells.iter().filter(|cell| cell.family != Family::Write).count();
+        }
+    }
+    (found, others)
+}
+
+async fn make(store: &Arc<TransactionStore>, prefix: &'static str, known: &str) -> Arc<Transaction> {
+    let transaction = store.begin(TransactionOptions::default());
+    transaction.snapshot_ts().await.unwrap();
+    transaction.made(RowRange::prefix(prefix));
+    transaction.write(vec![put("definition", known)]).await.unwrap();
+    for start in (0..ROWS).step_by(500) {
+        let writes = (start..start + 500).map(|i| put(&format!("{prefix}{i:08}"), "value")).collect();
+        transaction.write(writes).await.unwrap();
+    }
+    transaction.write(vec![delete(&format!("{prefix}00000001"))]).await.unwrap();
+    transaction
+}
+
+#[test]
+fn rows_that_nobody_else_knows_are_written_once_and_go_with_their_transaction() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = options(folder.path());
+    const LEFT: usize = ROWS - 1;
+    run(async {
+        let store = open(folder.path(), &options).await;
+        make(&store, "one/", "one").await.commit().await.unwrap();
+        assert_eq!(stored(&store, "one/").await, (LEFT, 0), "no lock, no value beside");
+        let reader = store.begin(TransactionOptions::default());
+        assert_eq!(get(&reader, "definition").await.as_deref(), Some("one"));
+        let pairs = scan(&reader, RowRange::prefix("one/"), TxnScanOptions::default(), OwnWrites::All).await;
+        assert_eq!(pairs.len(), LEFT);
+        // Refused: another changed the definition meanwhile.
+        let refused = make(&store, "two/", "two").await;
+        let other = store.begin(TransactionOptions::default());
+        other.write(vec![put("definition", "other")]).await.unwrap();
+        other.commit().await.unwrap();
+        assert!(matches!(refused.commit().await, Err(TxnError::Conflict(_))));
+        assert_eq!(stored(&store, "two/").await, (0, 0));
+        // What was written is an ordinary row from then on.
+        let writer = store.begin(TransactionOptions::default());
+        writer.write(vec![update("one/00000002", "changed")]).await.unwrap();
+        writer.commit().await.unwrap();
+        let (first, second) = (store.begin(TransactionOptions::default()), store.begin(TransactionOptions::default()));
+        for (transaction, value) in [(&first, "a"), (&second, "b")] {
+            assert_eq!(get(transaction, "one/00000002").await.as_deref(), Some("changed"));
+            transaction.write(vec![update("one/00000002", value)]).await.unwrap();
+        }
+        first.commit().await.unwrap();
+        assert!(matches!(second.commit().await, Err(TxnError::Conflict(_))));
+    });
+    // Dead with every row written.
+    run(async {
+        let store = open(folder.path(), &options).await;
+        store.fail_points().set(failpoint::BEFORE_COMMIT_PRIMARY, FailAction::Stop);
+        let transaction = make(&store, "three/", "three").await;
+        let commit = tokio::time::timeout(std::time::Duration::from_secs(2), transaction.commit());
+        assert!(commit.await.is_err());
+        assert_eq!(stored(&store, "three/").await.0, LEFT);
+    });
+    // Dead with the commit done and nothing tidied.
+    run(async {
+        let store = open(folder.path(), &options).await;
+        assert_eq!(stored(&store, "three/").await, (0, 0), "the start took them away");
+        assert_eq!(stored(&store, "one/").await, (LEFT, 0));
+        store.fail_points().set(failpoint::BEFORE_COMMIT_SECONDARY, FailAction::Stop);
+        make(&store, "four/", "four").await.commit().await.unwrap();
+    });
+    run(async {
+        let store = open(folder.path(), &options).await;
+        assert_eq!(stored(&store, "four/").await, (LEFT, 0));
+        let reader = store.begin(TransactionOptions::default());
+        assert_eq!(get(&reader, "definition").await.as_deref(), Some("four"));
+    });
 }
 
 #[test]
