@@ -155,7 +155,8 @@ impl Buffer {
             Some(versions) => versions,
             None => {
                 self.memory_bytes += key.len() + KEY_OVERHEAD;
-                self.memory.entry(key).or_default()
+                // Most keys are written once; a vector that grows begins with room for four.
+                self.memory.entry(key).or_insert_with(|| Vec::with_capacity(1))
             }
         };
         let held = |version: &Version| version.command == command && version.strength >= strength;

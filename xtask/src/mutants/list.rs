@@ -501,4 +501,32 @@ pub const MUTANTS: &[Mutant] = &[
         broken: "Some((before, _)) if in_common(before, &start) >= least => {}",
         tests: &["-p", "percosql-txn", "--lib", "tests::serializable"],
     },
+    Mutant {
+        name: "a start does not take away what nobody else knew",
+        file: "txn/src/rollback.rs",
+        original: "self.remove_made(&self.made_by(start_ts).await?).await?;",
+        broken: "",
+        tests: &["-p", "percosql-txn", "--lib", "rows_that_nobody_else_knows"],
+    },
+    Mutant {
+        name: "a refused commit leaves what nobody else knew",
+        file: "txn/src/rollback.rs",
+        original: "self.store.remove_made(&self.fresh).await?;",
+        broken: "",
+        tests: &["-p", "percosql-txn", "--lib", "rows_that_nobody_else_knows"],
+    },
+    Mutant {
+        name: "a plan does not hear of a constraint on the other side",
+        file: "planner/src/catalog/difference.rs",
+        original: "self.relations.extend(table.foreign_keys.iter().map(|key| key.parent));",
+        broken: "",
+        tests: &["-p", "percosql-planner", "--lib", "writers_hear_of_new_constraints"],
+    },
+    Mutant {
+        name: "a plan does not hear of a name that hides its own",
+        file: "planner/src/catalog/difference.rs",
+        original: "!text.contains(\"u&\") && !self.names.iter().any(hidden)",
+        broken: "!text.contains(\"u&\") || !self.names.iter().any(hidden)",
+        tests: &["-p", "percosql-planner", "--lib", "a_plan_ends_with_what_it_was_made_of"],
+    },
 ];

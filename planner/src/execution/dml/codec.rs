@@ -118,9 +118,10 @@ impl Arena {
     pub fn end(&mut self) {
         self.ends.push(self.bytes.len());
     }
-    /// The strings, sharing the allocation.
+    /// The strings, sharing the allocation. They may be kept for long: it is as large as they are, not what it grew to.
     pub fn into_parts(self) -> Vec<Bytes> {
-        let all = Bytes::from(self.bytes);
+        let exact = self.bytes.capacity() - self.bytes.len() <= self.bytes.len() / 16;
+        let all = if exact { Bytes::from(self.bytes) } else { Bytes::copy_from_slice(&self.bytes) };
         let mut start = 0;
         self.ends
             .into_iter()
