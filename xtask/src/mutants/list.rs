@@ -84,8 +84,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "secondary lost at commit",
         file: "txn/src/commit.rs",
-        original: "let secondaries = writes.iter().filter(|write| write.key != self.primary);",
-        broken: "let secondaries = writes.iter().filter(|write| write.key != self.primary).skip(1);",
+        original: "writes.iter().filter(|write| write.key != self.primary && !self.is_fresh(&write.key));",
+        broken: "writes.iter().filter(|write| write.key != self.primary && !self.is_fresh(&write.key)).skip(1);",
         tests: &["-p", "percosql-txn", "--lib", "a_scan_merges_in_every_batch_size"],
     },
     Mutant {
