@@ -116,6 +116,24 @@ impl CommitJob {
         if reading.locked && self.unlooked.is_some() { Err(TxnError::Unlooked) } else { Ok(reading.timestamp) }
     }
 
+    /// The same, not below `least`. What is validated at a timestamp that the oracle has not reached is not validated: who locks and
+    /// takes a lower one afterwards is seen by nobody.
+    async fn take_commit_ts_from(&self, least: Timestamp) -> Result<Timestamp> {
+        loop {
+            let taken = self.take_commit_ts().await?;
+            if taken >= least {
+                return Ok(taken);
+            }
+            let ahead = Duration::from_micros(least.0 - taken.0);
+            self.store.env.sleep(ahead.min(STORE_PATIENCE)).await;
+        }
+    }
+
+    /// Whether something has to be as it was, up to commit_ts.
+    fn validates(&self) -> bool {
+        self.reads.is_some() || !self.unchanged.is_empty()
+    }
+
     /// Errors: locks that only another node knows of were lost.
     async fn confirm_locks(&self) -> Result<()> {
         match &self.locker {
@@ -195,7 +213,10 @@ impl CommitJob {
             let lock = Lock::decode(&cell.value)?;
             if commit_ts < lock.min_commit_ts {
                 // Ahead of the oracle when many readers push: none of those that come meanwhile needs to.
-                commit_ts = self.take_commit_ts().await?.max(lock.min_commit_ts);
+                commit_ts = match self.validates() {
+                    true => self.take_commit_ts_from(lock.min_commit_ts).await?,
+                    false => self.take_commit_ts().await?.max(lock.min_commit_ts),
+                };
                 // Two that read what the other writes could push each other for ever.
                 pushed += 1;
                 if self.reads.is_some() && pushed > PUSHES {

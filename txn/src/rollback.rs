@@ -150,8 +150,8 @@ impl TransactionStore {
                 Some(commit_ts) => IntentState::Committed(commit_ts),
                 None => {
                     // Its owner is gone; nothing of it can arrive any more.
-                    self.remove_made(&self.made_by(start_ts).await?).await?;
                     self.change_row(&primary, Vec::new(), roll_back_mutations(start_ts)).await?;
+                    self.remove_made(&self.made_by(start_ts).await?).await?;
                     IntentState::RolledBack
                 }
             };

@@ -4,7 +4,8 @@
 //!
 //! Why it is enough over rows: who commits at or below our commit_ts has written all its locks before it took its own,
 //! hence before we took ours; so what is not seen here, as a write or as a lock, lies above. Validation before commit_ts was
-//! taken would miss those between.
+//! taken would miss those between; so would validation at a commit_ts that readers pushed ahead of the oracle, which is why a commit that
+//! validates waits until the oracle is there ([`crate::by_row`]).
 
 use crate::commit::CommitJob;
 use crate::data::RecordKind;

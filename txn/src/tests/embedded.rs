@@ -144,7 +144,7 @@ async fn make(store: &Arc<TransactionStore>, prefix: &'static str, known: &str) 
     let transaction = store.begin(TransactionOptions::default());
     transaction.snapshot_ts().await.unwrap();
     transaction.made(RowRange::prefix(prefix));
-    transaction.write(vec![put("definition", known)]).await.unwrap();
+    transaction.write(vec![put("z-definition", known)]).await.unwrap();
     for start in (0..ROWS).step_by(500) {
         let writes = (start..start + 500).map(|i| put(&format!("{prefix}{i:08}"), "value")).collect();
         transaction.write(writes).await.unwrap();
@@ -163,13 +163,13 @@ fn rows_that_nobody_else_knows_are_written_once_and_go_with_their_transaction() 
         make(&store, "one/", "one").await.commit().await.unwrap();
         assert_eq!(stored(&store, "one/").await, (LEFT, 0), "no lock, no value beside");
         let reader = store.begin(TransactionOptions::default());
-        assert_eq!(get(&reader, "definition").await.as_deref(), Some("one"));
+        assert_eq!(get(&reader, "z-definition").await.as_deref(), Some("one"));
         let pairs = scan(&reader, RowRange::prefix("one/"), TxnScanOptions::default(), OwnWrites::All).await;
         assert_eq!(pairs.len(), LEFT);
-        // Refused: another changed the definition meanwhile.
+        // Refused, when all rows are there: another changed the definition, whose key is the last, meanwhile.
         let refused = make(&store, "two/", "two").await;
         let other = store.begin(TransactionOptions::default());
-        other.write(vec![put("definition", "other")]).await.unwrap();
+        other.write(vec![put("z-definition", "other")]).await.unwrap();
         other.commit().await.unwrap();
         assert!(matches!(refused.commit().await, Err(TxnError::Conflict(_))));
         assert_eq!(stored(&store, "two/").await, (0, 0));
@@ -206,7 +206,7 @@ fn rows_that_nobody_else_knows_are_written_once_and_go_with_their_transaction() 
         let store = open(folder.path(), &options).await;
         assert_eq!(stored(&store, "four/").await, (LEFT, 0));
         let reader = store.begin(TransactionOptions::default());
-        assert_eq!(get(&reader, "definition").await.as_deref(), Some("four"));
+        assert_eq!(get(&reader, "z-definition").await.as_deref(), Some("four"));
     });
 }
 

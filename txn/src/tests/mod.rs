@@ -1,6 +1,7 @@
 //! Tests of whole transactions, on both commit paths.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
+mod ahead;
 mod basic;
 pub(crate) mod bench;
 mod bigtable;

@@ -520,7 +520,7 @@ pub const MUTANTS: &[Mutant] = &[
         file: "planner/src/catalog/difference.rs",
         original: "self.relations.extend(table.foreign_keys.iter().map(|key| key.parent));",
         broken: "",
-        tests: &["-p", "percosql-planner", "--lib", "writers_hear_of_new_constraints"],
+        tests: &["-p", "percosql-planner", "--lib", "both_sides_of_a_foreign_key"],
     },
     Mutant {
         name: "a plan does not hear of a name that hides its own",
@@ -528,5 +528,12 @@ pub const MUTANTS: &[Mutant] = &[
         original: "!text.contains(\"u&\") && !self.names.iter().any(hidden)",
         broken: "!text.contains(\"u&\") || !self.names.iter().any(hidden)",
         tests: &["-p", "percosql-planner", "--lib", "a_plan_ends_with_what_it_was_made_of"],
+    },
+    Mutant {
+        name: "what is validated lies ahead of the oracle",
+        file: "txn/src/by_row.rs",
+        original: "if taken >= least {",
+        broken: "if taken < least {\n                return Ok(least);\n            }\n            if taken >= least {",
+        tests: &["-p", "percosql-txn", "--lib", "a_commit_that_was_pushed_ahead_of_the_oracle"],
     },
 ];
