@@ -1,6 +1,7 @@
 //! `percosql.plan_cache`: the planned statements of this server, for superusers. `hits`: runs that found a finished plan; `misses`: runs that had to
 //! plan first, as the first one does, and as many again as ran at the same time; `idle_plans`: finished plans that wait for
-//! the next run, and what they take of memory, about. A row without a query sums up what was asked of plans that are gone.
+//! the next run, and what they take of memory, about. A row without a query sums up what was asked of plans that are gone, of every
+//! database of the server.
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::pg_authid::only_superusers;

@@ -15,7 +15,7 @@ use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, SendableRecordBatchStream};
 use std::sync::Arc;
 
-/// What an operator and an expression in one take, about, in bytes: measured over many statements of one to seven tables.
+/// What an operator and an expression in one take, in bytes: estimates, which only have to tell a large plan from a small one.
 const OPERATOR_BYTES: usize = 3 << 10;
 const EXPRESSION_BYTES: usize = 512;
 

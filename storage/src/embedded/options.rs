@@ -74,9 +74,9 @@ pub fn database(options: &EmbeddedOptions) -> Options {
     database
 }
 
-/// Bytes of a shard of the cache, at least. The filter of a table of 64 MB of short rows takes more than 2 MB; RocksDB cuts a cache
-/// into 64 shards, and where a filter and an index that fill one between them fell into the same, each read of a row read and
-/// checked both anew: a load of four million rows took minutes for what takes seconds.
+/// Bytes of a shard of the cache, at least. The filter of a table of 64 MB of short rows takes megabytes; RocksDB cuts a cache
+/// into up to 64 shards, and where blocks did not fit one beside each other, each read of a row read and checked its filter anew:
+/// a load of some million rows took minutes for what takes seconds.
 const SHARD_BYTES: usize = 32 << 20;
 
 /// Keeps blocks, filters and indexes.
