@@ -89,6 +89,7 @@ pub mod state {
     pub const AMBIGUOUS_PARAMETER: &str = "42P08";
     pub const INVALID_COLUMN_REFERENCE: &str = "42P10";
     pub const INVALID_COLUMN_DEFINITION: &str = "42611";
+    pub const INVALID_CURSOR_DEFINITION: &str = "42P11";
     pub const INVALID_TABLE_DEFINITION: &str = "42P16";
     pub const INVALID_OBJECT_DEFINITION: &str = "42P17";
     pub const INVALID_SCHEMA_DEFINITION: &str = "42P15";

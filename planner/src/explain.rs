@@ -4,25 +4,22 @@
 //! Must not know SQL text: the statement comes planned.
 
 mod node;
+mod structured;
 mod text;
 
 use crate::error::{Result, SqlError};
 use crate::execution::StatementContext;
 use crate::execution::bounds::KeyBounds;
+use crate::parse::ExplainFormat;
 use crate::plan::PreparedPlan;
-use crate::session::OutputColumn;
-use crate::types::SqlType;
-use datafusion::arrow::array::StringArray;
-use datafusion::arrow::datatypes::{DataType, Field, Schema};
-use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::stats::Precision;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use futures::TryStreamExt;
 use node::{Line, describe, transparent};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use structured::{Members, Value};
 use txn::TransactionStats;
 
 pub use text::{literal, readable};
@@ -42,77 +39,201 @@ pub struct ExplainOptions {
     pub summary: bool,
 }
 
-impl From<&crate::parse::Explain> for ExplainOptions {
-    fn from(explain: &crate::parse::Explain) -> Self {
-        ExplainOptions {
-            analyze: explain.analyze,
-            verbose: explain.verbose,
-            costs: explain.costs,
-            timing: explain.timing,
-            summary: explain.summary.unwrap_or(explain.analyze),
-        }
-    }
+/// What EXPLAIN found out about a statement.
+pub struct Explained {
+    nodes: Vec<Shown>,
+    /// Of a statement that ran: what it did to the store, a title and a text each.
+    work: Vec<(&'static str, String)>,
+    planning: Duration,
+    execution: Duration,
+    options: ExplainOptions,
 }
 
-/// The lines of the plan of a statement, which runs when `analyze` is set: its writes stay, its
-/// rows go nowhere.
+/// An operator as it is shown.
+struct Shown {
+    depth: usize,
+    title: Option<String>,
+    line: Line,
+    output: Vec<String>,
+    expected: Option<usize>,
+    /// Bytes of a row, where that is known.
+    width: Option<usize>,
+    actual: Option<Actual>,
+}
+
+/// What an operator did.
+struct Actual {
+    rows: usize,
+    time: Option<Duration>,
+}
+
+/// The plan of a statement, which runs when `analyze` is set: its writes stay, its rows go nowhere.
 pub async fn explain(
     plan: &Arc<PreparedPlan>,
     context: Arc<StatementContext>,
     options: ExplainOptions,
-) -> Result<Vec<String>> {
+) -> Result<Explained> {
     let planning = Instant::now();
     let mut lease = plan.lease(&context).await?;
     let planning = planning.elapsed();
     let instance = lease.instance().ok_or_else(|| SqlError::internal("a lease without a plan"))?;
     let before = context.transaction.stats();
     let execution = Instant::now();
+    let mut rows = 0;
     if options.analyze {
         let mut stream = instance.start(Arc::clone(&context))?;
-        while stream.try_next().await.map_err(crate::plan::prepared::plain)?.is_some() {}
+        while let Some(batch) = stream.try_next().await.map_err(crate::plan::prepared::plain)? {
+            rows += batch.num_rows();
+        }
     }
     let execution = execution.elapsed();
     instance.slots().fill(Arc::clone(&context));
-    let mut lines = Vec::new();
+    let mut nodes: Vec<Shown> = Vec::new();
     let mut pending = vec![(Arc::clone(instance.plan()), 0usize, None::<String>)];
     while let Some((operator, depth, title)) = pending.pop() {
-        let (operator, children) = visit(&operator, &context, depth, title, options, &mut lines).await?;
-        drop(operator);
+        let (shown, children) = visit(&operator, &context, depth, title, options).await;
+        nodes.push(shown);
         pending.extend(children.into_iter().rev());
     }
+    let mut work = Vec::new();
     if options.analyze {
-        let after = context.transaction.stats();
-        lines.extend(transaction_lines(before, after));
-        lines.push(format!("Conflicts: retries={}{}", context.session.retries(), locking(before, after, options)));
-    }
-    if options.summary && options.timing {
-        lines.push(format!("Planning Time: {:.3} ms", planning.as_secs_f64() * 1e3));
-        if options.analyze {
-            lines.push(format!("Execution Time: {:.3} ms", execution.as_secs_f64() * 1e3));
+        if let Some(root) = nodes.first_mut() {
+            // Not all operators count.
+            root.actual.get_or_insert(Actual { rows, time: None });
         }
+        let after = context.transaction.stats();
+        work.extend(transaction_lines(before, after));
+        let conflicts = format!("retries={}{}", context.session.retries(), locking(before, after, options));
+        work.push(("Conflicts", conflicts));
     }
-    Ok(lines)
+    Ok(Explained { nodes, work, planning, execution, options })
 }
 
-/// The rows of EXPLAIN: one text column.
-pub fn query_plan(lines: Vec<String>) -> Result<(Arc<[OutputColumn]>, SendableRecordBatchStream)> {
-    let schema = Arc::new(Schema::new(vec![Field::new("QUERY PLAN", DataType::Utf8, false)]));
-    let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(StringArray::from(lines))])?;
-    let stream = RecordBatchStreamAdapter::new(schema, futures::stream::iter([Ok(batch)]));
-    Ok((Arc::from([OutputColumn::computed("QUERY PLAN", SqlType::TEXT)]), Box::pin(stream)))
+impl Explained {
+    /// FORMAT TEXT: lines, with those of the queries of WITH below the statement.
+    pub fn lines(&self, parts: &[Explained]) -> Vec<String> {
+        let mut lines: Vec<String> = self.nodes.iter().flat_map(|shown| shown.lines(self.options)).collect();
+        // Where PostgreSQL shows the queries of WITH: right below the statement.
+        let mut below = Vec::new();
+        for part in parts {
+            below.push("  CTE".to_string());
+            let part = part.nodes.iter().flat_map(|shown| shown.lines(part.options));
+            below.extend(
+                part.enumerate().map(|(at, line)| format!("    {}{line}", if at == 0 { "->  " } else { "    " })),
+            );
+        }
+        lines.splice(1.min(lines.len())..1.min(lines.len()), below);
+        lines.extend(self.work.iter().map(|(title, text)| format!("{title}: {text}")));
+        if self.options.summary {
+            lines.push(format!("Planning Time: {} ms", milliseconds(self.planning)));
+            if self.options.analyze {
+                lines.push(format!("Execution Time: {} ms", milliseconds(self.execution)));
+            }
+        }
+        lines
+    }
+
+    /// Another format: one text.
+    pub fn structured(&self, parts: &[Explained], format: ExplainFormat) -> String {
+        let mut nodes = self.nodes.iter().peekable();
+        let mut plan = nodes.next().map_or_else(Vec::new, |root| object(root, &mut nodes, self.options, None));
+        let ctes: Vec<Members> = parts
+            .iter()
+            .filter_map(|part| {
+                let mut nodes = part.nodes.iter().peekable();
+                let root = nodes.next()?;
+                Some(object(root, &mut nodes, part.options, Some("InitPlan")))
+            })
+            .collect();
+        if !ctes.is_empty() {
+            match plan.last_mut() {
+                Some(("Plans", Value::Objects(_, below))) => drop(below.splice(0..0, ctes)),
+                _ => plan.push(("Plans", Value::Objects("Plan", ctes))),
+            }
+        }
+        let mut members = vec![("Plan", Value::Object(plan))];
+        members.extend(self.work.iter().map(|(title, text)| (*title, Value::Text(text.clone()))));
+        if self.options.summary {
+            members.push(("Planning Time", Value::Number(milliseconds(self.planning))));
+        }
+        if self.options.analyze {
+            members.push(("Triggers", Value::Objects("Trigger", Vec::new())));
+        }
+        if self.options.summary && self.options.analyze {
+            members.push(("Execution Time", Value::Number(milliseconds(self.execution))));
+        }
+        structured::write(&members, format)
+    }
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.3}", time.as_secs_f64() * 1e3)
+}
+
+/// The members of a node, whose children follow in `rest`.
+fn object<'n>(
+    node: &'n Shown,
+    rest: &mut std::iter::Peekable<impl Iterator<Item = &'n Shown>>,
+    options: ExplainOptions,
+    relationship: Option<&str>,
+) -> Members {
+    let mut members = node.line.members.clone();
+    let mut described = Vec::new();
+    if let Some(relationship) = relationship {
+        described.push(("Parent Relationship", Value::Text(relationship.into())));
+    }
+    if let Some(title) = &node.title {
+        described.push(("Subplan Name", Value::Text(title.clone())));
+    }
+    described.push(("Parallel Aware", Value::Truth(node.line.text.starts_with("Parallel "))));
+    described.push(("Async Capable", Value::Truth(false)));
+    // What kind of node it is comes first.
+    let own =
+        members.iter().take_while(|(name, _)| ["Node Type", "Operation", "Strategy", "Partial Mode"].contains(name));
+    let own = own.count();
+    members.splice(own..own, described);
+    if options.costs {
+        members.extend(node.expected.map(|rows| ("Plan Rows", Value::Number(rows.to_string()))));
+        members.extend(node.width.map(|width| ("Plan Width", Value::Number(width.to_string()))));
+    }
+    if let Some(actual) = &node.actual {
+        members.extend(actual.time.map(|time| ("Actual Total Time", Value::Number(milliseconds(time)))));
+        members.push(("Actual Rows", Value::Number(actual.rows.to_string())));
+        members.push(("Actual Loops", Value::Number("1".into())));
+    }
+    if options.verbose {
+        members.push(("Output", Value::List(node.output.clone())));
+    }
+    members.extend(node.line.details.iter().cloned());
+    let join = node.line.members.iter().any(|(name, _)| *name == "Join Type");
+    let append = matches!(node.line.members.first(), Some((_, Value::Text(kind))) if kind == "Append");
+    let mut below: Vec<Members> = Vec::new();
+    while let Some(child) = rest.next_if(|next| next.depth > node.depth) {
+        let relationship = match &child.title {
+            Some(title) if title.starts_with("InitPlan") => "InitPlan",
+            Some(_) => "SubPlan",
+            None if append => "Member",
+            None if join && !below.is_empty() => "Inner",
+            None => "Outer",
+        };
+        below.push(object(child, rest, options, Some(relationship)));
+    }
+    if !below.is_empty() {
+        members.push(("Plans", Value::Objects("Plan", below)));
+    }
+    members
 }
 
 type Pending = (Arc<dyn ExecutionPlan>, usize, Option<String>);
 
-/// Writes the lines of one operator; answers what is below it.
+/// Describes one operator; answers what is below it.
 async fn visit(
     operator: &Arc<dyn ExecutionPlan>,
     context: &StatementContext,
     depth: usize,
     title: Option<String>,
     options: ExplainOptions,
-    lines: &mut Vec<String>,
-) -> Result<(Arc<dyn ExecutionPlan>, Vec<Pending>)> {
+) -> (Shown, Vec<Pending>) {
     let mut operator = Arc::clone(operator);
     // PostgreSQL shows a scan's filter with the scan, and no projections.
     let mut filter = None;
@@ -133,51 +254,73 @@ async fn visit(
             break;
         }
     }
-    let Line { text, mut details, bounds, children } = describe(&operator);
+    let mut line = describe(&operator);
     if let Some(filter) = filter {
-        details.push(format!("Filter: {filter}"));
+        line.details.push(("Filter", Value::Text(filter)));
     }
-    let indent = if depth == 0 { String::new() } else { format!("{}->  ", " ".repeat(6 * (depth - 1) + 2)) };
-    let inner = " ".repeat(if depth == 0 { 2 } else { 6 * (depth - 1) + 8 });
-    if let Some(title) = title {
-        lines.push(format!("{}{title}", " ".repeat(6 * depth.saturating_sub(1) + 2)));
+    if let Some(bounds) = line.bounds.take() {
+        line.details.extend(tablets(&bounds, context).await.map(|tablets| ("Tablets", Value::Text(tablets))));
     }
-    lines.push(format!("{indent}{text}{}", figures(&outermost, options)));
-    if options.verbose {
-        let columns: Vec<_> = outermost.schema().fields().iter().map(|field| readable(field.name())).collect();
-        lines.push(format!("{inner}Output: {}", columns.join(", ")));
-    }
-    lines.extend(details.into_iter().map(|detail| format!("{inner}{detail}")));
-    if let Some(bounds) = bounds {
-        lines.extend(tablets(&bounds, context).await.map(|tablets| format!("{inner}{tablets}")));
-    }
+    let children = std::mem::take(&mut line.children);
     let children = children.into_iter().map(|(title, child)| (child, depth + 1, title)).collect();
-    Ok((operator, children))
+    let output = outermost.schema().fields().iter().map(|field| readable(field.name())).collect();
+    let (expected, width) = if options.costs { expected(&outermost) } else { (None, None) };
+    let actual = options.analyze.then(|| actual(&outermost, options)).flatten();
+    (Shown { depth, title, line, output, expected, width, actual }, children)
 }
 
-/// ` (rows=10) (actual rows=9 loops=1)`.
-fn figures(operator: &Arc<dyn ExecutionPlan>, options: ExplainOptions) -> String {
-    let mut text = String::new();
-    if options.costs {
-        let statistics = StatisticsContext::new().compute(operator.as_ref(), &StatisticsArgs::new());
-        if let Ok(statistics) = statistics
-            && let Precision::Exact(rows) | Precision::Inexact(rows) = statistics.num_rows
-        {
+impl Shown {
+    fn lines(&self, options: ExplainOptions) -> Vec<String> {
+        let depth = self.depth;
+        let indent = if depth == 0 { String::new() } else { format!("{}->  ", " ".repeat(6 * (depth - 1) + 2)) };
+        let inner = " ".repeat(if depth == 0 { 2 } else { 6 * (depth - 1) + 8 });
+        let mut lines = Vec::new();
+        if let Some(title) = &self.title {
+            lines.push(format!("{}{title}", " ".repeat(6 * depth.saturating_sub(1) + 2)));
+        }
+        lines.push(format!("{indent}{}{}", self.line.text, self.figures()));
+        if options.verbose && !self.output.is_empty() {
+            lines.push(format!("{inner}Output: {}", self.output.join(", ")));
+        }
+        lines.extend(self.line.details.iter().map(|(name, value)| format!("{inner}{name}: {}", value.plain())));
+        lines
+    }
+
+    /// ` (rows=10) (actual rows=9 loops=1)`.
+    fn figures(&self) -> String {
+        let mut text = String::new();
+        if let Some(rows) = self.expected {
             text.push_str(&format!("  (rows={rows})"));
         }
+        if let Some(actual) = &self.actual {
+            let time = actual.time.map(|time| format!("time={} ", milliseconds(time))).unwrap_or_default();
+            text.push_str(if text.is_empty() { "  " } else { " " });
+            text.push_str(&format!("(actual {time}rows={} loops=1)", actual.rows));
+        }
+        text
     }
-    if options.analyze
-        && let Some(metrics) = operator.metrics()
-        && let Some(rows) = metrics.output_rows()
-    {
-        let time = match metrics.elapsed_compute() {
-            Some(nanoseconds) if options.timing => format!("time={:.3} ", nanoseconds as f64 / 1e6),
-            _ => String::new(),
-        };
-        text.push_str(if text.is_empty() { "  " } else { " " });
-        text.push_str(&format!("(actual {time}rows={rows} loops=1)"));
-    }
-    text
+}
+
+/// How many rows are expected, and of how many bytes.
+fn expected(operator: &Arc<dyn ExecutionPlan>) -> (Option<usize>, Option<usize>) {
+    let Ok(statistics) = StatisticsContext::new().compute(operator.as_ref(), &StatisticsArgs::new()) else {
+        return (None, None);
+    };
+    let known = |precision: &Precision<usize>| match precision {
+        Precision::Exact(value) | Precision::Inexact(value) => Some(*value),
+        Precision::Absent => None,
+    };
+    let rows = known(&statistics.num_rows);
+    let width = rows.filter(|rows| *rows > 0).and_then(|rows| Some(known(&statistics.total_byte_size)? / rows));
+    (rows, width)
+}
+
+/// What an operator did.
+fn actual(operator: &Arc<dyn ExecutionPlan>, options: ExplainOptions) -> Option<Actual> {
+    let metrics = operator.metrics()?;
+    let rows = metrics.output_rows()?;
+    let time = metrics.elapsed_compute().filter(|_| options.timing);
+    Some(Actual { rows, time: time.map(|nanoseconds| Duration::from_nanos(nanoseconds as u64)) })
 }
 
 /// The tablets that hold the keys a scan reads.
@@ -190,26 +333,25 @@ async fn tablets(bounds: &KeyBounds, context: &StatementContext) -> Option<Strin
     ids.dedup();
     let shown: Vec<String> = ids.iter().take(8).map(u64::to_string).collect();
     let more = if ids.len() > shown.len() { ", …" } else { "" };
-    Some(format!("Tablets: {} ({}{more})", ids.len(), shown.join(", ")))
+    Some(format!("{} ({}{more})", ids.len(), shown.join(", ")))
 }
 
-fn transaction_lines(before: TransactionStats, after: TransactionStats) -> Vec<String> {
+fn transaction_lines(before: TransactionStats, after: TransactionStats) -> [(&'static str, String); 3] {
     let spilled = if after.spilled { ", spilled to disk" } else { "" };
-    vec![
-        format!(
-            "Store: keys read={} locks met={} calls={} waves={}",
-            after.keys_read.saturating_sub(before.keys_read),
-            after.locks_met.saturating_sub(before.locks_met),
-            after.calls.saturating_sub(before.calls),
-            after.waves.saturating_sub(before.waves)
-        ),
-        format!(
-            "Transaction: keys written={} buffer={} bytes{spilled}",
-            after.writes.saturating_sub(before.writes),
-            after.buffer_bytes
-        ),
-        format!("Commit: calls={} waves={}", after.commit_calls, after.commit_waves),
-    ]
+    let store = format!(
+        "keys read={} locks met={} calls={} waves={}",
+        after.keys_read.saturating_sub(before.keys_read),
+        after.locks_met.saturating_sub(before.locks_met),
+        after.calls.saturating_sub(before.calls),
+        after.waves.saturating_sub(before.waves)
+    );
+    let transaction = format!(
+        "keys written={} buffer={} bytes{spilled}",
+        after.writes.saturating_sub(before.writes),
+        after.buffer_bytes
+    );
+    let commit = format!("calls={} waves={}", after.commit_calls, after.commit_waves);
+    [("Store", store), ("Transaction", transaction), ("Commit", commit)]
 }
 
 /// What waiting for rows that others had locked came to; nothing when no rows were to be locked.

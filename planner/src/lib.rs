@@ -13,6 +13,7 @@ pub mod parse;
 pub mod pg_catalog;
 pub mod plan;
 pub mod session;
+pub mod statistics;
 #[cfg(test)]
 mod test_store;
 pub mod types;

@@ -10,6 +10,7 @@ use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use futures::channel::oneshot;
 use futures::stream::BoxStream;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// A column family: a locality group of cells. What each holds is `txn`'s business; the names
@@ -42,6 +43,9 @@ pub struct Cell {
     pub value: Bytes,
 }
 
+/// The cells of a row: most have one, which takes no memory of its own.
+pub type Cells = SmallVec<[Cell; 1]>;
+
 /// A row as read: its key and the cells that the filter let through, ordered by family
 /// ([`Family::ALL`]) and within a family by descending timestamp. A row without cells is absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +53,7 @@ pub struct Row {
     /// Row key.
     pub key: Bytes,
     /// Cells, ordered.
-    pub cells: Vec<Cell>,
+    pub cells: Cells,
 }
 
 impl Row {

@@ -179,3 +179,11 @@ select id from a order by id limit id;
 select id from a order by id limit (select 2);
 select id from a order by id limit 1+1;
 select id from a order by id limit true;
+-- Fractions that are no constants.
+select percentile_cont(x) within group (order by y) from (values (0.5, 1), (0.5, 2)) t(x, y) group by x;
+select g, percentile_cont(g/10.0) within group (order by x), percentile_disc(array[g/10.0, 1]) within group (order by x desc), percentile_disc(g/4.0) within group (order by x::text) filter (where x > 1) from generate_series(1,3) g, generate_series(1,5) x group by g order by g;
+select percentile_cont(g) within group (order by x) from generate_series(2,3) g, generate_series(1,5) x group by g;
+select percentile_cont(random() * 0) within group (order by x) from generate_series(1,0) x;
+prepare fraction(float8) as select percentile_cont($1) within group (order by x * interval '1 day') from generate_series(1,5) x;
+execute fraction(0.3); execute fraction(null); execute fraction(2); deallocate fraction;
+select percentile_cont(0.5) within group (order by time '10:00'), percentile_cont(0.5) within group (order by '5');

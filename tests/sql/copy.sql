@@ -93,3 +93,26 @@ prepare s as select 1;
 deallocate s;
 deallocate s;
 drop table c;
+copy (select 1 into z) to stdout;
+copy (select 1, 'a') to stdout using delimiters '|';
+create table delimited (a int, b int);
+insert into delimited values (1, 2);
+copy delimited to stdout using delimiters '|';
+drop table delimited;
+copy (select 1, 'a') to stdout (delimiter x, format csv);
+copy (select 1, 'a') to stdout (freeze maybe);
+copy (select 1, 'a') to stdout (delimiter);
+create table broken (i int, t text);
+copy broken from stdin;
+
+\.
+copy broken from stdin;
+x
+\.
+copy broken from stdin;
+1	a	b
+\.
+copy broken from stdin (format csv, header match);
+i,x
+\.
+drop table broken;

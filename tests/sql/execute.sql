@@ -45,3 +45,7 @@ deallocate listed;
 select name from pg_prepared_statements where name in ('listed', 'without');
 deallocate all;
 select count(*) from pg_prepared_statements;
+prepare subquery (int) as select $1;
+execute subquery((select 1));
+execute subquery(now());
+deallocate subquery;

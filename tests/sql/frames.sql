@@ -72,3 +72,5 @@ execute keyed(1.5);
 select id, rank() over (order by t - now()) from framed where isfinite(t) order by id;
 deallocate all;
 drop table framed;
+-- A key that comes twice counts once.
+select x, sum(x) over (order by x, x range between 1 preceding and 1 following), sum(x) over (order by x, x desc range between 1 preceding and current row) from (values (1),(1),(2),(4)) t(x);

@@ -60,3 +60,8 @@ select 1::date;
 select true + 1;
 select '\x6162'::bytea, 'a\\b'::bytea, '\xzz'::bytea;
 select E'\x41\u00e9', U&'\00e9', $$dollar ' quoted$$, 'it''s';
+-- Hashes, which programs take keys of locks and shards from.
+select hashtext('abc'), hashtext(''), hashtext('abcdefghijklmnopqrstuvwxyz'), hashtext('zwölf Zeichen'), hashint4(1), hashint8(-5), hashint8(5), hashint2(3::int2), hashfloat8(1.5), hashfloat8(0), hashfloat4('nan'), hashoid(1), hashchar('a'), hashname('abc'), hashbpchar('abc  '), hash_numeric(1.50), hash_numeric(0), hash_numeric(123456789.123), hash_numeric(1e20), hash_numeric(-5), hash_numeric(0.00012), uuid_hash('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'), time_hash('10:00'), timestamp_hash('2020-01-01');
+select hashtextextended('abc', 0), hashtextextended('abc', 42), hashint4extended(5, 7), hashint8extended(-5, 7), hash_numeric_extended(5.5, 7), hash_numeric_extended(0, 7), hashfloat8extended(0, 7);
+select count(*) > 100 from pg_timezone_names(); select count(*) from pg_cursor(); select x.name from pg_show_all_settings() x where x.name = 'work_mem'; select pg_timezone_abbrevs.abbrev from pg_timezone_abbrevs() where abbrev = 'CET'; select pg_lock_status.locktype from pg_lock_status() limit 0;
+select pg_cancel_backend(999999); select pg_partition_root('pg_class'), pg_current_logfile(), pg_get_statisticsobjdef(0);

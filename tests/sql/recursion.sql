@@ -39,3 +39,15 @@ with recursive s as (select f from g union all select f from s where false) sear
 with recursive s as (select f from g) search depth first by f set o select * from s;
 drop table g;
 drop table t1, t2;
+with recursive q(n, p) as (select 1, 1 union all select n + 1, p from q where n < 5) cycle n set c using path select * from q;
+with recursive q(n) as (select 1 union all select (n % 3) + 1 from q) cycle n set c using path select * from q;
+with recursive q(n) as (values (1) union all select (n % 3) + 1 from q) cycle n set c to 'Y' default 'N' using path select * from q;
+with recursive q(n) as (select 1 union all select nullif(n + 1, 4) from q where n < 9) select * from q;
+with recursive q as (select 1 as n union all select 2 from q) cycle n, n set c using p select * from q;
+with recursive q as (select 1 as n union all select 2 from q) search depth first by n, n set o select * from q;
+with recursive q as (select 1 as n union all select 2 from q) cycle n set c using c select * from q;
+with recursive q as (select 1 as n union all select 2 from q) search depth first by n set c cycle n set c using p select * from q;
+with recursive q as (select 1 as n union all select 2 from q) search depth first by n set p cycle n set c using p select * from q;
+with recursive q as (select 1 as n union all select 2 from q) cycle n set c to 1 default 'x' using p select * from q;
+with recursive q as (select 1 as n union select 2 from q union select 3) cycle n set c using p select * from q;
+with recursive q(n, m) as (select 1 union all select n + 1 from q where n < 3) select * from q;

@@ -17,3 +17,7 @@ select regexp_replace('foobarbaz', 'b(..)', 'X\1Y', 'g'), regexp_split_to_array(
 select regexp_count('ABCABCAXYaxy', 'A.', 1, 'i'), regexp_instr('ABCDEFGHI', 'd..', 1, 1, 0, 'i'), regexp_substr('foobarbaz', 'b.', 1, 2);
 select regexp_match(E'a\nb', '^b', 'n'), regexp_match(E'a\nb', 'a.b', 'p'), regexp_match(E'a\nb', '^b$', 'w');
 select '\x6162'::bytea like '\x6125'::bytea, 'a' like b from (values ('a'), ('b'), ('_')) v(b);
+-- Basic regular expressions.
+select 'aab' ~ '(?b)a\{2\}b', 'a{2}b' ~ '(?b)a{2}b', 'a+b' ~ '(?b)a+b', 'ab' ~ '(?b)\(a\)b', 'aa' ~ '(?b)\(a\)\1', '(a)' ~ '(?b)(a)', '*a' ~ '(?b)*a', '*a' ~ '(?b)^*a', 'ab' ~ '(?b)^ab$', 'a^b' ~ '(?b)a^b', 'a|b' ~ '(?b)a|b', 'a$b' ~ '(?b)a$b', 'ab' ~ '(?b)\(ab$\)', 'ab' ~ '(?b)\(^ab\)', '[a]' ~ '(?b)[[]a[]]', 'b' ~ '(?b)a\{,1\}b', 'd' ~ '(?b)\d', 'ab' ~ '(?b)\<ab\>', '*a' ~ '(?b)\(*a\)';
+select regexp_match('xaabx', 'a\{2\}\(b\)', 'b'), regexp_replace('a+b', 'a+', 'X', 'b');
+select 'a' ~ '(?b)a\{1'; select 'a' ~ '(?b)a\{1}'; select 'a' ~ '(?b)\(a'; select 'a' ~ '(?b)a\)'; select 'a' ~ '(?b)a**'; select 'a' ~ '(?b)\'; select 'a{,3}' ~ '(?e)a{,3}';

@@ -354,3 +354,18 @@ select to_hex('5');
 select chr('65');
 select ceil(5);
 select pg_typeof(ceil(5)), pg_typeof(abs('-5')), pg_typeof(round('5')), pg_typeof(sign(5)), pg_typeof(mod('5', '3')), pg_typeof(trunc(5)), pg_typeof(sqrt(4)), pg_typeof(power(2, 2.0)), pg_typeof(log(10)), pg_typeof(ln('2')), pg_typeof(exp(1)), pg_typeof(div(5, 2)), pg_typeof(gcd(4, 6::int8)), pg_typeof(factorial(5)), pg_typeof(width_bucket(1, 0, 2, 4)), pg_typeof(random()), pg_typeof(degrees(1)), pg_typeof(atan2(1, 2)), pg_typeof(scale(1.5)), pg_typeof(to_number('1', '9'));
+-- What PostgreSQL's own lists choose: strings beside strings, calls that are ambiguous, casts that operands need.
+select 5 = any(array['5']); select 5 = any('{5}'); select 5 <> all(array['5']); select '1' = any(null::date);
+select array_cat('{1}','{2}'), array_append('{1}','2'), '2' ^ '3';
+select age('2020-01-01'); select relkind || 'x' from pg_class limit 1; select '2020-01-01'::date + '1'; select timetz '10:00' + null;
+select date '2020-01-01' - time '10:00', 2 * time '10:00', time '10:00' / 2, '5'::xid is distinct from 5;
+select 1::int8 << 2::int8; select '{}'::jsonb #- 1; select bytea 'a' || 1; select numeric '1' || array[1::oid];
+select array[1] || null, null || array[1], array[1,2] || '{3}', array['a'] || 'b';
+select textlen('abc'), int4larger(1,2), int4smaller(1,2), int4pl(1,2), int84mul(2,3), texteq('a','a'), btint4cmp(2,1), bttextcmp('a','b'), date_larger('2020-01-01','2021-01-01'), record_eq(row(1,2), row(1,2)), record_lt(row(1,2), row(1,3)), array_ne(array[1],array[2]), dexp(0), dround(1.5), nameeqtext('a','a'), date_lt_timestamp('2020-01-01','2020-01-02'), interval_pl_date('1 day','2020-01-01'), int8inc(5), textlen(null), btint4cmp(1,null), int4larger(null,1), time_mi_time('10:00','09:00'), numeric_sqrt(4), float8larger('nan', 1);
+select int4larger(1, 'x'); select texteq(1, 2); select int4pl(1);
+select jsonb_delete('{"a":1,"b":2}', 'a', 'b'), jsonb_delete('{"a":1,"b":2}', variadic array['a']), jsonb_delete('{"a":1}', 'a'), jsonb_delete('[1,2]', 0), row_to_json(null);
+select coalesce(1, 2, true); select array[1, 2, true]; select case when true then 'a'::text else 1 end; select greatest(1, true); select 1 in (2, true); select true between 1 and 2; select case 1 when 'a'::text then 2 end; values (1), (true);
+select true is distinct from 1; select extract(year from 5); select 5 at time zone 'UTC'; select trim(both 5 from 'a'); select substring(5 from 1); select substr('abc'); select 'a' similar to 5;
+select ntile(true) over (); select generate_series(1, true); select generate_series(1::int2, 2::int2); select generate_series(1, '3');
+select max('a'::"char"), pg_typeof(max('a'::"char")); select max(row(1,2)); select mode() within group (order by json '1');
+select array[1]::int2[]::int2vector; select '1 2'::oidvector = '1 2', '1 2'::int2vector = '1 2';

@@ -48,3 +48,7 @@ drop table clock;
 select (date '2020-01-01', null) overlaps (date '2020-01-01', date '2020-02-01');
 select (timestamp '2020-01-01', null) overlaps (timestamp '2020-01-01', timestamp '2020-01-02');
 select (1, 2) overlaps (3, 4);
+-- Units by all their names, and of infinities.
+select date_part('yr', timestamp '2001-02-16'), date_part('hr', time '10:20'), date_part('cent', timestamp '2001-02-16'), date_part('decs', interval '25 years'), date_part('j', date '2001-01-01'), date_part('Useconds', time '10:20:30.5'), date_part('mils', interval '2500 years'), date_trunc('sec', timestamp '2024-01-01 00:00:01.5'), date_trunc('qtr', timestamp '2024-05-15'), date_trunc('MILLISECONDES', timestamp '2024-01-01 00:00:01.5555');
+select extract(foo from timestamp 'infinity'); select extract(hour from date 'infinity'); select date_part('timezone', timestamp 'infinity'), extract(month from date 'infinity'), extract(year from date '-infinity'); select extract(FOO from timestamp '2001-02-16'); select date_trunc('timezone', timestamp '2024-05-15'); select date_trunc('dow', timestamp '2024-05-15'); select extract(dow from time '10:00');
+select make_timestamp(2013, 7, 15, 24, 0, 1);

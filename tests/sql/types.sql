@@ -34,3 +34,7 @@ select date_trunc('month', timestamp '2024-05-17 10:20:30'), extract(year from d
 select floor(-1.5), ceil(1.2), round(2.567, 1), trunc(-1.9), abs(-5), mod(7, 3), sqrt(4.0), power(2, 10);
 select lpad('x', 3, '-'), rpad('x', 3), left('hello', 2), right('hello', 2), repeat('ab', 2), reverse('abc'), split_part('a,b,c', ',', 2), md5('x');
 select pg_typeof(1), pg_typeof(1.5), pg_typeof('x'), pg_typeof(1::int8 + 1), pg_typeof(sum(1)), pg_typeof(avg(1));
+-- "char" is a byte.
+select '\123'::"char", '\377'::"char", 'é'::"char", ''::"char", 'ab'::"char", '\000'::"char" = '', '\400'::"char", '\9'::"char", '\1234'::"char";
+select '\377'::"char"::int, (-100)::"char", 65::"char", 'é'::text::"char", length('é'::"char"::text), ascii('\377'::"char"), '\377'::"char" > 'a'::"char";
+select 200::"char";

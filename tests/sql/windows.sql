@@ -219,3 +219,6 @@ select id, rank() over (order by f nulls first range between current row and cur
 select id, max(n) over (order by f , d , id rows between 1 following and 3 following) from wz order by id;
 select id, avg(a) over (order by u  ) from wz order by id;
 select id, sum(n) over (partition by d order by m , f nulls first, id rows 2 preceding) from wz order by id;
+select sum(i) over w1 from w window w2 as (partition by i2), w1 as (w2 order by id);
+select sum(i) over w1 from w window w1 as (w2 order by id), w2 as (partition by i2);
+select sum(i) over w1 from w window w1 as (w1);

@@ -135,3 +135,23 @@ async fn a_paused_server_loses_its_locks_and_says_so() {
     assert!(flag(&other, &format!("select pg_advisory_unlock({LOCK})")).await);
     paused.batch_execute("begin; lock table t in share mode; commit").await.expect("it goes on");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_client_was_told_is_free_is_free_on_every_server() {
+    let bigtable = Bigtable::start();
+    let table = bigtable.table();
+    let servers = [table.node(), table.node(), table.node()];
+    let (one, two) = (at_read_committed(&servers[1]).await, at_read_committed(&servers[2]).await);
+    one.batch_execute("create table t (a int primary key, b int); insert into t values (1, 1)").await.expect("a table");
+    let (lock, unlock) = (format!("select pg_try_advisory_lock({LOCK})"), format!("select pg_advisory_unlock({LOCK})"));
+    for round in 0..30 {
+        for (from, to) in [(&one, &two), (&two, &one)] {
+            assert!(flag(from, &lock).await, "round {round}");
+            assert!(flag(from, &unlock).await, "round {round}");
+            assert!(flag(to, &lock).await, "round {round}: it was given back");
+            assert!(flag(to, &unlock).await, "round {round}");
+            from.batch_execute("begin; select from t for update; commit").await.expect("a row lock");
+            to.batch_execute("begin; select from t for update nowait; rollback").await.expect("the row is free");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 
 use percosql_tests::compat::answer;
 use percosql_tests::random::writes::Write;
-use percosql_tests::random::{Query, rules};
+use percosql_tests::random::{Query, joins, rules};
 use percosql_tests::raw::Raw;
 use percosql_tests::{Postgres, Server};
 use std::collections::BTreeMap;
@@ -125,6 +125,36 @@ fn random_queries_have_the_same_answers() {
     assert!(wrong.is_empty(), "{} kinds of queries differ", wrong.len());
     // Errors alone would say little.
     assert!(answered * 2 > seeds().end - seeds().start, "{answered} queries have rows");
+}
+
+/// Before ANALYZE joins are made as they are written, after it in an order of their own.
+#[test]
+fn random_joins_have_the_same_answers_in_every_order() {
+    let (server, postgres) = (Server::start(), Postgres::start());
+    let mut pair = Pair { postgres: Raw::connect_port(postgres.port()), percosql: Raw::connect(&server) };
+    let (expected, found) = pair.ask(joins::TABLES);
+    assert_eq!((expected.as_str(), expected.contains("ERROR")), (found.as_str(), false));
+    let seeds = seeds().start..seeds().start + (seeds().end - seeds().start) / 5;
+    let plan = |pair: &mut Pair, seed| pair.ask(&format!("explain (costs off) {}", joins::query(seed))).1;
+    let before: Vec<String> = seeds.clone().map(|seed| plan(&mut pair, seed)).collect();
+    let (mut wrong, mut some, mut reordered) = (Vec::new(), 0, 0);
+    for analyzed in [false, true] {
+        if analyzed {
+            pair.ask("analyze");
+        }
+        for (seed, before) in seeds.clone().zip(&before) {
+            let query = joins::query(seed);
+            let (expected, found) = pair.ask(&query);
+            some += u64::from(!expected.contains("\n  0"));
+            if expected != found {
+                wrong.push(format!("-- seed {seed}, analyzed: {analyzed}\n{query};\n{expected}{found}"));
+            }
+            reordered += u64::from(analyzed && plan(&mut pair, seed) != *before);
+        }
+    }
+    assert!(wrong.is_empty(), "{} joins differ\n{}", wrong.len(), wrong.join("\n"));
+    let count = seeds.end - seeds.start;
+    assert!(some > count && reordered * 2 > count, "{some} had rows, {reordered} of {count} were put in another order");
 }
 
 fn query_of(seed: u64) -> String {

@@ -124,8 +124,7 @@ impl CommitJob {
             if taken >= least {
                 return Ok(taken);
             }
-            let ahead = Duration::from_micros(least.0 - taken.0);
-            self.store.env.sleep(ahead.min(STORE_PATIENCE)).await;
+            self.wait_until_seen(least).await;
         }
     }
 
@@ -217,9 +216,9 @@ impl CommitJob {
                     true => self.take_commit_ts_from(lock.min_commit_ts).await?,
                     false => self.take_commit_ts().await?.max(lock.min_commit_ts),
                 };
-                // Two that read what the other writes could push each other for ever.
+                // Two that read what the other writes could push each other for ever, and readers push whoever has to wait.
                 pushed += 1;
-                if self.reads.is_some() && pushed > PUSHES {
+                if self.validates() && pushed > PUSHES {
                     return Err(self.conflict(&self.primary, ConflictKind::Lock, lock.min_commit_ts));
                 }
                 self.validate(commit_ts).await?;

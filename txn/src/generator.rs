@@ -1,19 +1,32 @@
 //! A stream written as an asynchronous function that emits items: the function may borrow from
 //! what it owns, which a hand-written stream cannot. Must not know what flows through it.
+//!
+//! An item is given to the reader in the same poll in which it is emitted: a reader takes a stream that pauses for one that
+//! has to wait, and moves it to other threads.
 
-use futures::channel::mpsc;
-use futures::stream::{self, BoxStream};
-use futures::{FutureExt, SinkExt, StreamExt};
+use futures::Stream;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use parking_lot::Mutex;
 use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// An item on its way to the reader.
+type Slot<T> = Arc<Mutex<Option<T>>>;
 
 /// Where the function puts its items.
-pub(crate) struct Emitter<T>(mpsc::Sender<T>);
+pub(crate) struct Emitter<T>(Slot<T>);
 
 impl<T> Emitter<T> {
-    /// Hands `item` to the reader and waits until there is room for the next. False when nobody
-    /// reads any more.
-    pub(crate) async fn emit(&mut self, item: T) -> bool {
-        self.0.send(item).await.is_ok()
+    /// Hands `item` to the reader and waits until the reader asks for the next. Where nobody reads any more the function is
+    /// dropped while it waits.
+    pub(crate) async fn emit(&mut self, item: T) {
+        *self.0.lock() = Some(item);
+        let slot = &self.0;
+        // No waker: whoever takes the item polls again when the next is wanted.
+        std::future::poll_fn(|_| if slot.lock().is_some() { Poll::Pending } else { Poll::Ready(()) }).await;
     }
 }
 
@@ -24,22 +37,44 @@ where
     F: FnOnce(Emitter<T>) -> Work,
     Work: Future<Output = ()> + Send + 'static,
 {
-    let (sender, receiver) = mpsc::channel(0);
-    let driver = body(Emitter(sender)).into_stream().filter_map(|()| std::future::ready(None));
-    stream::select(receiver, driver).boxed()
+    let slot = Slot::default();
+    let body = Box::pin(body(Emitter(slot.clone())));
+    Box::pin(Generated { body: Some(body), slot })
+}
+
+struct Generated<T> {
+    /// None once it has returned.
+    body: Option<BoxFuture<'static, ()>>,
+    slot: Slot<T>,
+}
+
+impl<T> Stream for Generated<T> {
+    type Item = T;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        let Some(body) = self.body.as_mut() else { return Poll::Ready(None) };
+        let ended = body.as_mut().poll(context).is_ready();
+        if ended {
+            self.body = None;
+        }
+        match self.slot.lock().take() {
+            Some(item) => Poll::Ready(Some(item)),
+            None if ended => Poll::Ready(None),
+            None => Poll::Pending,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures::{FutureExt, StreamExt};
 
     #[test]
     fn emits_in_order_and_ends() {
         let stream = generate(|mut out| async move {
             for i in 0..100 {
-                if !out.emit(i).await {
-                    return;
-                }
+                out.emit(i).await;
             }
         });
         let all: Vec<i32> = futures::executor::block_on(stream.collect());
@@ -47,11 +82,35 @@ mod tests {
     }
 
     #[test]
+    fn never_pauses_by_itself() {
+        let mut stream = generate(|mut out| async move {
+            out.emit(1).await;
+            out.emit(2).await;
+        });
+        assert_eq!(stream.next().now_or_never(), Some(Some(1)));
+        assert_eq!(stream.next().now_or_never(), Some(Some(2)));
+        assert_eq!(stream.next().now_or_never(), Some(None));
+        assert_eq!(stream.next().now_or_never(), Some(None));
+    }
+
+    #[test]
+    fn waits_where_the_function_waits() {
+        let (sender, receiver) = futures::channel::oneshot::channel();
+        let mut stream = generate(|mut out| async move {
+            if let Ok(item) = receiver.await {
+                out.emit(item).await;
+            }
+        });
+        assert_eq!(stream.next().now_or_never(), None);
+        assert_eq!(sender.send(5), Ok(()));
+        assert_eq!(futures::executor::block_on(stream.collect::<Vec<i32>>()), [5]);
+    }
+
+    #[test]
     fn stops_when_not_read() {
         let mut stream = generate(|mut out| async move {
-            let mut i = 0u64;
-            while out.emit(i).await {
-                i += 1;
+            for i in 0u64.. {
+                out.emit(i).await;
             }
         });
         assert_eq!(futures::executor::block_on(stream.next()), Some(0));

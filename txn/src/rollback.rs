@@ -51,7 +51,6 @@ impl CommitJob {
                 self.remove_locks(keys.collect()).await?;
                 from = next;
             }
-            self.store.remove_made(&self.fresh).await?;
         }
         self.store.leave_intents(self.start_ts).await
     }
@@ -88,9 +87,15 @@ fn no_record_at(start_ts: Timestamp) -> Condition {
 }
 
 impl TransactionStore {
-    /// Leaves the table of intents, durably first, then in memory: no lock is left.
+    /// Leaves the table of intents, durably first, then in memory: no lock is left. What a transaction that was rolled back wrote to
+    /// ranges that nobody else knows goes first, whoever it is that ends it.
     pub(crate) async fn leave_intents(&self, start_ts: Timestamp) -> Result<()> {
         let Some(atomic) = self.store.atomic() else { return Ok(()) };
+        if self.intents.state(start_ts) == Some(IntentState::RolledBack) {
+            for range in self.made_by(start_ts).await? {
+                self.store.delete_range(range).await?;
+            }
+        }
         let rows = [system::intent_key(start_ts), system::made_key(start_ts)].map(|key| CommitCell {
             key,
             family: Family::Data,
@@ -102,16 +107,6 @@ impl TransactionStore {
             return Err(TxnError::Invalid("a batch without conditions was refused"));
         }
         self.intents.leave(start_ts);
-        Ok(())
-    }
-
-    /// Removes, on one log, what a transaction wrote that was rolled back to ranges that nobody else knows.
-    async fn remove_made(&self, ranges: &[RowRange]) -> Result<()> {
-        if self.store.atomic().is_some() {
-            for range in ranges {
-                self.store.delete_range(range.clone()).await?;
-            }
-        }
         Ok(())
     }
 
@@ -151,7 +146,6 @@ impl TransactionStore {
                 None => {
                     // Its owner is gone; nothing of it can arrive any more.
                     self.change_row(&primary, Vec::new(), roll_back_mutations(start_ts)).await?;
-                    self.remove_made(&self.made_by(start_ts).await?).await?;
                     IntentState::RolledBack
                 }
             };

@@ -62,8 +62,8 @@ async fn run(
                 true => noted.all(),
                 false => noted.up_to(stored.last()),
             }
-            if !stored.is_empty() && !out.emit(Ok(std::mem::take(&mut stored))).await {
-                return Ok(());
+            if !stored.is_empty() {
+                out.emit(Ok(std::mem::take(&mut stored))).await;
             }
             if end || left == 0 {
                 return Ok(());
@@ -75,7 +75,8 @@ async fn run(
             if pairs.len() >= batch_rows.min(left) {
                 left -= pairs.len();
                 noted.up_to(pairs.last());
-                if !out.emit(Ok(std::mem::take(&mut pairs))).await || left == 0 {
+                out.emit(Ok(std::mem::take(&mut pairs))).await;
+                if left == 0 {
                     return Ok(());
                 }
             }

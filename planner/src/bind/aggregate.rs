@@ -3,7 +3,7 @@
 use super::binder::{Binder, column};
 use super::grouping::GroupBy;
 use super::grouping_sets::{grouping_places, is_grouping, of_real_rows};
-use super::scope::{Scope, outer_references};
+use super::scope::{Scope, ScopeRelation, outer_references};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
 use crate::types::{BaseType, Datum};
@@ -247,6 +247,7 @@ impl Binder<'_> {
                 let asked = used.iter().any(|expr| mentions_outside_aggregates(expr, &column.expr));
                 let known = group_by.keys.iter().chain(&found).any(|typed| typed.expr == column.expr);
                 if asked && !known {
+                    self.note_key(primary.constraint);
                     found.push(column.typed());
                 }
             }
@@ -263,7 +264,10 @@ impl Binder<'_> {
             let found = relation.columns.iter().find(|candidate| candidate.expr == expr)?;
             Some((format!("{}.{}", relation.name, found.name), self.place_of_column(part, &relation.name, &found.name)))
         });
-        let (name, place) = found.unwrap_or_else(|| (column.name.clone(), None));
+        // Of a whole row its key is read.
+        let of_row = |relation: &&ScopeRelation| relation.key.as_ref() == Some(column);
+        let whole = || scope.relations.iter().find(of_row).map(|relation| (format!("{}.*", relation.name), None));
+        let (name, place) = found.or_else(whole).unwrap_or_else(|| (column.name.clone(), None));
         let message = if *within {
             format!("subquery uses ungrouped column \"{name}\" from outer query")
         } else {

@@ -13,10 +13,11 @@ use datafusion::arrow::datatypes::Field;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
-use sqlparser::ast::{self, Spanned};
+use sqlparser::ast::{self, Spanned, visit_expressions};
 use sqlparser::tokenizer::Span;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Binds a SELECT, VALUES, INSERT, UPDATE or DELETE.
@@ -58,6 +59,21 @@ pub fn bind_parameter_values(
     let binder = Binder::new(*context, &statement.source, &statement.extras, &parameters);
     let mut exprs = Vec::new();
     for (at, (value, ty)) in values.iter().zip(types).enumerate() {
+        if let ControlFlow::Break(place) = visit_expressions(value, |inner| match inner {
+            ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => {
+                ControlFlow::Break(inner.span())
+            }
+            ast::Expr::Function(function) if matches!(function.args, ast::FunctionArguments::Subquery(_)) => {
+                ControlFlow::Break(inner.span())
+            }
+            _ => ControlFlow::Continue(()),
+        }) {
+            let message = "cannot use subquery in EXECUTE parameter";
+            let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, message);
+            // A subquery has its place at its bracket.
+            let before = (None, Some(place.start));
+            return Err(statement.source.error_at_token(error, before, true, |token| token == "(", place));
+        }
         let typed = binder.constant(value, "EXECUTE parameters")?;
         let from = typed.ty;
         let cast = binder.resolver.cast(typed, *ty, CastContext::Assignment).map_err(|error| {
@@ -70,7 +86,8 @@ pub fn bind_parameter_values(
                 from.name(),
                 ty.name()
             );
-            SqlError::new(state::DATATYPE_MISMATCH, message)
+            let error = SqlError::new(state::DATATYPE_MISMATCH, message);
+            binder.at(error.hint("You will need to rewrite or cast the expression."), value.span())
         })?;
         exprs.push(cast.expr.alias(binder.unique("p")));
     }
@@ -109,6 +126,8 @@ pub struct Binder<'a> {
     pub depth: usize,
     /// The clauses in which the queries under way stand, outermost first.
     pub clauses: RefCell<Vec<super::expression::Clause>>,
+    /// Relations of the queries under way that cannot be seen from where something is bound.
+    pub unseen: super::missing::AllUnseen,
     /// Subqueries of the SELECT under way, if it groups, by their text: those that are written alike are one.
     pub subqueries: RefCell<Option<HashMap<String, TypedExpr>>>,
     /// Whether this is an expression that the catalog keeps.
@@ -147,6 +166,7 @@ impl<'a> Binder<'a> {
             names: super::view::Names::Catalog,
             depth: 0,
             clauses: RefCell::default(),
+            unseen: RefCell::default(),
             subqueries: RefCell::default(),
             kept: false,
             owner: None,
@@ -155,9 +175,9 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// A name that is unique in this binding.
+    /// A name that is unique in this binding, and no column of a table has.
     pub fn unique(&self, letter: &str) -> String {
-        format!("{letter}{}", self.next_number())
+        format!("{}{letter}{}", super::INTERNAL, self.next_number())
     }
 
     /// A number that is unique in this binding.

@@ -171,15 +171,42 @@ impl Binder<'_> {
             let message = format!("{name}(*) specified, but {name} is not an aggregate function");
             return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
         }
+        if let Some(schema) = schema.as_ref().filter(|schema| !builtin && self.context.catalog.schema(schema).is_none())
+        {
+            let message = format!("schema \"{schema}\" does not exist");
+            return Err(SqlError::new(state::INVALID_SCHEMA_NAME, message));
+        }
         if !builtin || crate::functions::is_internal(&name) {
             let shown = schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}"));
             return Err(self.resolver.no_function(&shown, &arguments.values));
         }
         let missing = arguments.missing.take();
+        if let Some(field) = self.field_called(function, &name, &arguments, env) {
+            return Ok(field);
+        }
         self.called(function, schema.is_none(), &name, arguments, env).map_err(|error| match missing {
             Some(missing) if error.state() == state::UNDEFINED_FUNCTION => or_unsupported(missing, &name),
             _ => error,
         })
+    }
+
+    /// `f(t)` for `(t).f`: a field of a row is written like a call too, where no function has the name.
+    fn field_called(
+        &self,
+        function: &ast::Function,
+        name: &str,
+        arguments: &Arguments,
+        env: Env<'_>,
+    ) -> Option<TypedExpr> {
+        let [value] = arguments.values.as_slice() else { return None };
+        let FunctionArguments::List(list) = &function.args else { return None };
+        let [FunctionArg::Unnamed(FunctionArgExpr::Expr(row))] = list.args.as_slice() else { return None };
+        let [ast::ObjectNamePart::Identifier(field)] = function.name.0.as_slice() else { return None };
+        if value.ty.as_record().is_none() || self.resolver.function(name, arguments.values.clone()).is_ok() {
+            return None;
+        }
+        let chain = [ast::AccessExpr::Dot(ast::Expr::Identifier(field.clone()))];
+        self.access(&ast::Expr::Nested(Box::new(row.clone())), &chain, env).ok()
     }
 
     /// A call of a function of ours; `unqualified` says that its name is without a schema.
@@ -205,7 +232,10 @@ impl Binder<'_> {
         }
         if unqualified
             && matches!(name, "coalesce" | "nullif" | "greatest" | "least")
-            && let Some(typed) = self.conditional(name, arguments.values.clone())?
+            && let Some(typed) = self.conditional(name, arguments.values.clone()).map_err(|error| match name {
+                "nullif" => error,
+                _ => self.at_argument(error, function, &arguments.values),
+            })?
         {
             return Ok(typed);
         }
@@ -220,6 +250,18 @@ impl Binder<'_> {
                 _ => Err(or_unsupported(error, name)),
             }
         })
+    }
+
+    /// Puts the place of the argument whose type does not fit those before it into an error.
+    fn at_argument(&self, error: SqlError, function: &ast::Function, values: &[TypedExpr]) -> SqlError {
+        let FunctionArguments::List(list) = &function.args else { return error };
+        let place = |arg| match arg {
+            &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref expr)) => Some(expr),
+            _ => None,
+        };
+        let places: Vec<&ast::Expr> = list.args.iter().filter_map(place).collect();
+        let types: Vec<SqlType> = values.iter().map(|value| value.ty).collect();
+        if places.len() == types.len() { self.at_mismatch(error, &places, &types) } else { error }
     }
 
     /// `percentile_cont(0.5) WITHIN GROUP (ORDER BY x)` and its kin.
@@ -258,7 +300,7 @@ impl Binder<'_> {
             return Err(self.resolver.no_function(name, &arguments.values));
         };
         let (asc, nulls_first) = self.direction(item)?;
-        let value = self.settled_expr(&item.expr, inner)?;
+        let value = self.expr(&item.expr, inner)?;
         let filter = self.filter(function, inner)?;
         let direct = match arguments.values.as_slice() {
             [] => None,
@@ -267,10 +309,7 @@ impl Binder<'_> {
                 let ty = if array { SqlType::FLOAT8.array_of() } else { SqlType::FLOAT8 };
                 let cast = self.resolver.cast(fraction.clone(), ty, CastContext::Implicit);
                 let cast = cast.map_err(|_| self.resolver.no_function(name, &[fraction.clone(), value.clone()]))?;
-                match self.folded(cast.expr)? {
-                    Expr::Literal(value, _) => Some((value, array)),
-                    _ => return Err(SqlError::unsupported("a fraction that is not a constant")),
-                }
+                Some(TypedExpr::new(self.folded(cast.expr)?, ty))
             }
             several => return Err(self.resolver.no_function(name, several)),
         };

@@ -3,7 +3,8 @@
 //! somebody has decided what it means.
 
 use crate::error::{Result, SqlError};
-use sqlparser::ast::{self, TableFactor};
+use sqlparser::ast::{self, Spanned, TableFactor};
+use sqlparser::tokenizer::Span;
 
 fn refused(list: &[(bool, &str)]) -> Result<()> {
     match list.iter().find(|(present, _)| *present) {
@@ -46,6 +47,47 @@ pub fn check_query(query: &ast::Query) -> Result<()> {
         (format_clause.is_some(), "FORMAT"),
         (!pipe_operators.is_empty(), "pipe syntax"),
     ])
+}
+
+/// What may stand once only of a query in brackets and the clauses behind them, which are one query. Errors: 42601, and where.
+pub fn check_brackets(query: &ast::Query) -> std::result::Result<(), (SqlError, Span)> {
+    let ast::SetExpr::Query(inner) = query.body.as_ref() else { return Ok(()) };
+    let again =
+        |what: &str, place: Span| Err((SqlError::syntax(format!("multiple {what} clauses not allowed")), place));
+    let counts = |query: &ast::Query| {
+        let (mut limit, mut offset) = (None, None);
+        if let Some(ast::LimitClause::LimitOffset { limit: count, offset: skip, limit_by: _ }) = &query.limit_clause {
+            limit = count.as_ref().map(Spanned::span);
+            offset = skip.as_ref().map(|skip| skip.value.span());
+        }
+        if let Some(fetch) = &query.fetch {
+            limit = Some(fetch.quantity.as_ref().map_or_else(Span::empty, Spanned::span));
+        }
+        (limit, offset)
+    };
+    // Brackets in brackets with nothing behind the inner ones are no more than the inner ones.
+    let mut inner = inner;
+    while let ast::SetExpr::Query(next) = inner.body.as_ref()
+        && inner.order_by.is_none()
+        && counts(inner) == (None, None)
+        && inner.with.is_none()
+    {
+        inner = next;
+    }
+    if let (Some(order), Some(_)) = (&query.order_by, &inner.order_by) {
+        return again("ORDER BY", order.span());
+    }
+    let ((limit, offset), (inner_limit, inner_offset)) = (counts(query), counts(inner));
+    if let (Some(place), Some(_)) = (offset, inner_offset) {
+        return again("OFFSET", place);
+    }
+    if let (Some(place), Some(_)) = (limit, inner_limit) {
+        return again("LIMIT", place);
+    }
+    if let (Some(with), Some(_)) = (&query.with, &inner.with) {
+        return again("WITH", with.with_token.0.span);
+    }
+    Ok(())
 }
 
 /// A SELECT's clauses.

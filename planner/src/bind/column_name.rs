@@ -3,7 +3,7 @@
 use super::type_name::sql_type;
 use crate::parse::{fold, fold_name};
 use crate::types::{BaseType, SqlType};
-use sqlparser::ast::{self, AccessExpr, Expr, SelectItem, SetExpr, TrimWhereField};
+use sqlparser::ast::{self, AccessExpr, Expr, SelectItem, SetExpr, TableFactor, TrimWhereField};
 
 /// The name of an unnamed select item.
 pub fn column_name(expr: &Expr) -> String {
@@ -37,22 +37,16 @@ fn figure(expr: &Expr) -> Option<(String, bool)> {
             Some(("bpchar".into(), false))
         }
         Expr::Interval(_) => Some(("interval".into(), false)),
-        Expr::Case { else_result, .. } => match else_result.as_deref().and_then(figure) {
-            Some((name, true)) => Some((name, true)),
+        Expr::Case { else_result, .. } => match else_result.as_deref().map(|result| (result, figure(result))) {
+            Some((_, Some((name, true)))) => Some((name, true)),
+            // A subquery without a name hides even this one.
+            Some((Expr::Subquery(_), None)) => None,
             _ => Some(("case".into(), false)),
         },
         Expr::Exists { negated: false, .. } => strong("exists"),
         Expr::Array(_) => strong("array"),
         Expr::Tuple(_) => strong("row"),
-        Expr::Subquery(query) => match query.body.as_ref() {
-            SetExpr::Select(select) => match select.projection.first() {
-                Some(SelectItem::ExprWithAlias { alias, .. }) => Some((fold(alias), true)),
-                Some(SelectItem::UnnamedExpr(inner)) => figure(inner),
-                _ => None,
-            },
-            SetExpr::Values(_) => strong("column1"),
-            _ => None,
-        },
+        Expr::Subquery(query) => figure_query(&query.body),
         Expr::Extract { .. } => strong("extract"),
         Expr::Position { .. } => strong("position"),
         Expr::Substring { shorthand, .. } => strong(if *shorthand { "substr" } else { "substring" }),
@@ -67,6 +61,29 @@ fn figure(expr: &Expr) -> Option<(String, bool)> {
             Some(TrimWhereField::Trailing) => strong("rtrim"),
         },
         Expr::AtTimeZone { .. } => strong("timezone"),
+        _ => None,
+    }
+}
+
+/// The name of a query's first column, as far as it can be told without its tables.
+fn figure_query(body: &SetExpr) -> Option<(String, bool)> {
+    match body {
+        SetExpr::Select(select) => match (select.projection.first(), select.from.as_slice()) {
+            (Some(SelectItem::ExprWithAlias { alias, .. }), _) => Some((fold(alias), true)),
+            (Some(SelectItem::UnnamedExpr(inner)), _) => figure(inner),
+            // All columns of one subquery.
+            (Some(SelectItem::Wildcard(_)), [from]) if from.joins.is_empty() => match &from.relation {
+                TableFactor::Derived { subquery, alias, .. } => {
+                    let renamed = alias.as_ref().and_then(|alias| alias.columns.first());
+                    renamed.map_or_else(|| figure_query(&subquery.body), |column| Some((fold(&column.name), true)))
+                }
+                _ => None,
+            },
+            _ => None,
+        },
+        SetExpr::Values(_) => Some(("column1".to_string(), true)),
+        SetExpr::SetOperation { left, .. } => figure_query(left),
+        SetExpr::Query(query) => figure_query(&query.body),
         _ => None,
     }
 }

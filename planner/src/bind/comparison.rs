@@ -8,7 +8,7 @@ use crate::functions::TypedExpr;
 use crate::parse::SYMMETRIC;
 use crate::types::SqlType;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
-use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
+use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
 
 impl Binder<'_> {
     /// `a + b + c …`: the tree leans to the left and may be long, so it is walked in a loop.
@@ -31,8 +31,11 @@ impl Binder<'_> {
         };
         let chained =
             pending.iter().zip(pending.iter().skip(1)).find(|((op, ..), (inner, ..))| compared(op) && compared(inner));
-        if let Some(((op, ..), _)) = chained {
-            return Err(SqlError::syntax(format!("syntax error at or near \"{op}\"")));
+        if let Some(((op, right, left), _)) = chained {
+            let sign = op.to_string();
+            let between = (Some(left.span().end), Some(right.span().start));
+            let error = SqlError::syntax(format!("syntax error at or near \"{sign}\""));
+            return Err(self.source.error_at_token(error, between, false, |token| token == sign, expr.span()));
         }
         if let (Some(left), [(op, right, _)]) = (row_items(leftmost), pending.as_slice()) {
             let at = |error| self.at_operator(error, &op.to_string(), Some(leftmost), right);
@@ -189,7 +192,15 @@ impl Binder<'_> {
         }
         let left = self.expr(expr, env)?;
         let items: Vec<TypedExpr> = list.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
-        self.resolver.in_list(left, items, negated)
+        let tried = negated.then(|| (left.clone(), items.clone()));
+        self.resolver.in_list(left, items, negated).map_err(|error| match tried {
+            // NOT IN asks for the operator that tells values apart.
+            Some((left, items)) if error.state() == state::UNDEFINED_FUNCTION => {
+                let apart = |item| self.resolver.operator("<>", Some(left.clone()), item).err();
+                items.into_iter().find_map(apart).unwrap_or(error)
+            }
+            _ => error,
+        })
     }
 
     /// `BETWEEN`.
@@ -257,7 +268,7 @@ impl Binder<'_> {
         {
             let items: Vec<TypedExpr> = array.elem.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
             if !items.iter().any(|item| item.ty.array) {
-                return self.resolver.in_list(left, items, all).map_err(at);
+                return self.resolver.in_array(&symbol, left, items, all).map_err(at);
             }
             let right = self.resolver.array(items)?;
             return self.resolver.quantified(&symbol, left, right, all).map_err(at);

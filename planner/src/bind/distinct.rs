@@ -17,6 +17,11 @@ use std::sync::{Arc, LazyLock};
 impl Binder<'_> {
     /// Each row once. Where equal values may look different (numeric 1.0 and 1.00) one of them is shown.
     pub fn distinct(&self, bound: BoundQuery) -> Result<BoundQuery> {
+        if bound.columns.is_empty() {
+            // All rows without columns are the same one.
+            let plan = LogicalPlanBuilder::from(bound.plan).limit(0, Some(1))?.build()?;
+            return Ok(BoundQuery { plan, columns: bound.columns });
+        }
         let mut keys = Vec::new();
         let mut values = Vec::new();
         let mut columns = Vec::new();

@@ -119,7 +119,7 @@ impl Binder<'_> {
     /// An expression; errors get its position unless a part of it gave one.
     pub fn expr(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
         self.expr_inner(expr, env)
-            .map_err(|error| if error.fields().position.is_some() { error } else { self.at(error, anchor(expr)) })
+            .map_err(|error| if error.fields().position.is_some() { error } else { self.at_anchor(error, expr) })
     }
 
     fn expr_inner(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
@@ -130,12 +130,15 @@ impl Binder<'_> {
             E::Identifier(ident) if keyword_value(ident) => {
                 self.niladic(&fold(ident))?.ok_or_else(|| SqlError::unsupported(ident.value.to_uppercase()))
             }
+            E::Identifier(ident) if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default") => {
+                Err(SqlError::syntax("DEFAULT is not allowed in this context"))
+            }
             E::Identifier(ident) => {
                 let name = fold(ident);
                 // A relation's name is its whole row.
                 env.scope.column(&name).or_else(|error| match env.scope.find_relation(None, &name) {
                     Ok(_) if error.state() == state::UNDEFINED_COLUMN => self.whole_row(None, &name, env.scope),
-                    _ => Err(error),
+                    _ => Err(self.explain_name(error, env.scope, None, &name)),
                 })
             }
             E::CompoundIdentifier(parts) => self.compound(parts, env),
@@ -161,11 +164,18 @@ impl Binder<'_> {
             }
             E::IsUnknown(inner) => self.truth_test(inner, env, Expr::IsNull, "IS UNKNOWN"),
             E::IsNotUnknown(inner) => self.truth_test(inner, env, Expr::IsNotNull, "IS NOT UNKNOWN"),
-            E::IsDistinctFrom(left, right) => self.distinct_from(left, right, env, true),
-            E::IsNotDistinctFrom(left, right) => self.distinct_from(left, right, env, false),
-            E::InList { expr, list, negated } => self.in_list(expr, list, *negated, env),
+            E::IsDistinctFrom(left, right) | E::IsNotDistinctFrom(left, right) => {
+                let distinct = matches!(expr, E::IsDistinctFrom(..));
+                let found = self.distinct_from(left, right, env, distinct);
+                found.map_err(|error| self.at_word(error, left, "is"))
+            }
+            E::InList { expr, list, negated } => {
+                self.in_list(expr, list, *negated, env).map_err(|error| self.at_word(error, expr, "in"))
+            }
             E::InSubquery { expr, subquery, negated } => self.in_subquery(expr, subquery, *negated, condition),
-            E::Between { expr, negated, low, high } => self.between(expr, *negated, low, high, env),
+            E::Between { expr, negated, low, high } => {
+                self.between(expr, *negated, low, high, env).map_err(|error| self.at_word(error, expr, "between"))
+            }
             E::Like { negated, any: false, expr, pattern, escape_char } => {
                 self.like(expr, pattern, escape_char.as_deref(), if *negated { "!~~" } else { "~~" }, env)
             }
@@ -184,8 +194,11 @@ impl Binder<'_> {
                 if let Some(escape) = escape_char {
                     args.push(self.expr(escape, env)?);
                 }
-                let pattern = self.resolver.function("similar_to_escape", args)?;
-                self.resolver.operator(if *negated { "!~" } else { "~" }, Some(left), pattern)
+                let found = self
+                    .resolver
+                    .syntax_function("similar_to_escape", args)
+                    .and_then(|pattern| self.resolver.operator(if *negated { "!~" } else { "~" }, Some(left), pattern));
+                found.map_err(|error| self.at_word(error, expr, "similar"))
             }
             E::AnyOp { left, compare_op, right, is_some: _ } => {
                 self.quantified(left, compare_op, right, false, condition)
@@ -227,8 +240,9 @@ impl Binder<'_> {
             }
             E::AtTimeZone { timestamp, time_zone } => {
                 let zone = self.expr(time_zone, env)?;
-                let timestamp = self.expr(timestamp, env)?;
-                self.resolver.function("timezone", vec![zone, timestamp])
+                let moment = self.expr(timestamp, env)?;
+                let found = self.resolver.syntax_function("timezone", vec![zone, moment]);
+                found.map_err(|error| self.at_word(error, timestamp, "at"))
             }
             E::Extract { .. }
             | E::Ceil { .. }
@@ -242,12 +256,20 @@ impl Binder<'_> {
                 if let Some(form) = form {
                     args.push(self.word(&form.to_string()));
                 }
-                let typed = self.resolver.function("is_normalized", args)?;
+                let found = self.resolver.syntax_function("is_normalized", args);
+                let typed = found.map_err(|error| self.at_word(error, expr, "is"))?;
                 Ok(if *negated { TypedExpr::new(Expr::Not(Box::new(typed.expr)), SqlType::BOOL) } else { typed })
             }
             E::Collate { expr, collation } => {
-                self.collation(collation)?;
-                self.expr(expr, env)
+                let typed = self.expr(expr, env)?;
+                let place = |error| {
+                    let within = (Some(expr.span().end), Some(collation.span().start));
+                    let says = |token: &str| token.eq_ignore_ascii_case("collate");
+                    self.source.error_at_token(error, within, true, says, collation.span())
+                };
+                super::check_collatable(typed.ty).map_err(place)?;
+                super::collation_named(collation).map_err(place)?;
+                Ok(typed)
             }
             E::Function(function) => self.call(function, env),
             E::Case { operand, conditions, else_result, .. } => {
@@ -273,15 +295,20 @@ impl Binder<'_> {
 
     fn compound(&self, parts: &[ast::Ident], env: Env<'_>) -> Result<TypedExpr> {
         let names: Vec<String> = parts.iter().map(fold).collect();
-        match names.as_slice() {
-            [relation, column] => env.scope.qualified(None, relation, column),
-            [schema, relation, column] => env.scope.qualified(Some(schema), relation, column),
+        let (schema, relation, column) = match names.as_slice() {
+            [relation, column] => (None, relation, column),
+            [schema, relation, column] => (Some(schema.as_str()), relation, column),
             [database, schema, relation, column] => {
                 self.own_database(database, &names.join("."))?;
-                env.scope.qualified(Some(schema), relation, column)
+                (Some(schema.as_str()), relation, column)
             }
-            _ => Err(SqlError::syntax("improper qualified name (too many dotted names)")),
-        }
+            _ => {
+                let message = format!("improper qualified name (too many dotted names): {}", names.join("."));
+                return Err(SqlError::syntax(message));
+            }
+        };
+        let found = env.scope.qualified(schema, relation, column);
+        found.map_err(|error| self.explain_name(error, env.scope, Some(relation), column))
     }
 
     fn unary(&self, op: &UnaryOperator, operand: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
@@ -367,21 +394,25 @@ impl Binder<'_> {
                 }
                 Some(operand) => {
                     let value = self.expr(&when.condition, env)?;
-                    self.resolver.operator("=", Some(operand.clone()), value)?.expr
+                    let equal = self.resolver.operator("=", Some(operand.clone()), value);
+                    equal.map_err(|error| self.at_when(error, &when.condition))?.expr
                 }
             };
             whens.push(condition);
             results.push(self.expr(&when.result, env)?);
         }
+        // PostgreSQL looks at ELSE first.
+        let first = otherwise.or(conditions.first().map(|when| &when.result)).into_iter();
+        let places: Vec<&ast::Expr> = first.chain(conditions.iter().map(|when| &when.result)).collect();
         let otherwise = match otherwise {
             Some(expr) => self.expr(expr, env)?,
             None => null(),
         };
         self.no_row_functions(row_functions, "CASE")?;
-        // PostgreSQL looks at ELSE first.
         let mut types = vec![otherwise.ty];
         types.extend(results.iter().map(|result| result.ty));
-        let ty = self.resolver.common_type("CASE", &types)?;
+        let ty = self.resolver.common_type("CASE", &types);
+        let ty = ty.map_err(|error| self.at_mismatch(error, &places, &types))?;
         let mut branches = Vec::new();
         for (when, result) in whens.into_iter().zip(results) {
             branches.push((Box::new(when), Box::new(self.coerce(result, ty)?.expr)));
@@ -389,16 +420,6 @@ impl Binder<'_> {
         let otherwise = self.coerce(otherwise, ty)?.expr;
         let case = Case { expr: None, when_then_expr: branches, else_expr: Some(Box::new(otherwise)) };
         Ok(TypedExpr { expr: Expr::Case(case), ty })
-    }
-
-    fn collation(&self, name: &ast::ObjectName) -> Result<()> {
-        let (schema, name) = fold_name(name)?;
-        let known =
-            matches!(name.as_str(), "default" | "C" | "POSIX" | "c" | "posix" | "ucs_basic" | "C.UTF-8" | "C.utf8");
-        if known && schema.is_none_or(|schema| schema == "pg_catalog") {
-            return Ok(());
-        }
-        Err(SqlError::unsupported(format!("the collation \"{name}\"")))
     }
 
     /// Expressions brought to the type they have in common.
@@ -536,13 +557,5 @@ fn signed_base(sign: UnaryOperator, expr: &ast::Expr) -> ast::Expr {
             ast::Expr::BinaryOp { left: Box::new(signed_base(sign, left)), op: op.clone(), right: right.clone() }
         }
         base => ast::Expr::UnaryOp { op: sign, expr: Box::new(base.clone()) },
-    }
-}
-
-/// The place PostgreSQL names: of an operator the operator itself, which the tree does not keep, so the start.
-fn anchor(expr: &ast::Expr) -> sqlparser::tokenizer::Span {
-    match expr {
-        ast::Expr::Function(function) => super::binder::span_of(&function.name),
-        other => other.span(),
     }
 }

@@ -7,6 +7,7 @@ use super::expression::{Clause, Env};
 use super::query::BoundQuery;
 use super::row_function::RowSource;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
+use super::view_function::as_view;
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::functions::json::{RecordSource, record_lists};
@@ -71,10 +72,14 @@ impl Binder<'_> {
                 Some(left) if lateral => self.comma(left, &item.relation, parent)?,
                 Some(left) if item.joins.is_empty() => self.comma(left, &item.relation, parent)?,
                 left => {
-                    let mut source = self.factor(&item.relation, parent)?;
-                    for join in &item.joins {
-                        source = self.join(source, join, parent)?;
-                    }
+                    let before = left.as_ref().map_or(&[][..], |left| &left.scope.relations);
+                    let source = self.beside(before, || {
+                        let mut source = self.factor(&item.relation, parent)?;
+                        for join in &item.joins {
+                            source = self.join(source, join, parent)?;
+                        }
+                        Result::Ok(source)
+                    })?;
                     whole = Some(match left {
                         Some(left) => self.cross(left, source)?,
                         None => source,
@@ -102,12 +107,15 @@ impl Binder<'_> {
         if is_lateral(factor) {
             return self.lateral(left, factor, parent);
         }
-        let right = self.factor(factor, parent)?;
+        let right = self.beside(&left.scope.relations, || self.factor(factor, parent))?;
         self.cross(left, right)
     }
 
     /// One item of FROM that sees nothing to its left.
     pub fn factor<'p>(&self, factor: &TableFactor, parent: Option<&'p Scope<'p>>) -> Result<Source<'p>> {
+        if let Some(view) = as_view(factor) {
+            return self.factor(&view, parent);
+        }
         match factor {
             TableFactor::Table {
                 name,
@@ -271,8 +279,12 @@ impl Binder<'_> {
 
     /// 42601 for a subquery in FROM without an alias.
     pub fn without_alias(&self, subquery: &ast::Query) -> SqlError {
-        let error = SqlError::syntax("subquery in FROM must have an alias");
-        self.at_bracket(error.hint("For example, FROM (SELECT ...) [AS] foo."), subquery.span())
+        let (what, example) = match subquery.body.as_ref() {
+            ast::SetExpr::Values(_) => ("VALUES", "VALUES"),
+            _ => ("subquery", "SELECT"),
+        };
+        let error = SqlError::syntax(format!("{what} in FROM must have an alias"));
+        self.at_bracket(error.hint(format!("For example, FROM ({example} ...) [AS] foo.")), subquery.span())
     }
 
     /// A subquery's rows.
@@ -477,18 +489,26 @@ impl Binder<'_> {
 
 /// Whether an item of FROM may see what is on its left.
 pub fn is_lateral(factor: &TableFactor) -> bool {
-    matches!(
-        factor,
+    let function = match factor {
         TableFactor::Derived { lateral: true, .. }
-            | TableFactor::Function { .. }
-            | TableFactor::UNNEST { .. }
-            | TableFactor::TableFunction { .. }
-            | TableFactor::Table { args: Some(_), .. }
-    )
+        | TableFactor::Function { .. }
+        | TableFactor::UNNEST { .. }
+        | TableFactor::TableFunction { .. }
+        | TableFactor::Table { args: Some(_), .. } => true,
+        TableFactor::NestedJoin { table_with_joins, .. } => {
+            let joined = table_with_joins.joins.iter().map(|join| &join.relation);
+            std::iter::once(&table_with_joins.relation).chain(joined).any(is_lateral)
+        }
+        _ => false,
+    };
+    function && as_view(factor).is_none()
 }
 
 /// The function that an item of FROM calls; None when it is something else.
 pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>> {
+    if as_view(factor).is_some() {
+        return Ok(None);
+    }
     let (name, place, (args, named), alias, ordinality) = match factor {
         TableFactor::Table {
             name,

@@ -3,6 +3,7 @@
 use super::assignment::{extension, is_default};
 use super::binder::{Binder, span_of};
 use super::expression::{Clause, Env};
+use super::missing::Unseen;
 use super::place::place_of_target;
 use super::scope::Scope;
 use super::table_expression::table_relation;
@@ -13,11 +14,29 @@ use crate::catalog::{ColumnDescriptor, Identity, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::{InsertNode, OnConflict};
 use crate::functions::TypedExpr;
-use crate::parse::{Overriding, fold, fold_name};
+use crate::parse::{Overriding, StatementKind, fold, fold_name};
 use crate::types::SqlType;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, SetExpr, Spanned, TableObject};
 use sqlparser::tokenizer::Span;
+
+/// Whether an error is that a function in VALUES gives rows.
+fn gives_rows(error: &SqlError) -> bool {
+    error.fields().message == "set-returning functions are not allowed in VALUES"
+}
+
+/// A query of VALUES with one row as a SELECT without FROM.
+fn as_select(query: &ast::Query, values: &ast::Values) -> Result<ast::Query> {
+    let unexpected = || SqlError::internal("a query of one item");
+    let StatementKind::Sql(tree) = crate::parse::parse("SELECT 1")?.pop().ok_or_else(unexpected)?.kind else {
+        return Err(unexpected());
+    };
+    let ast::Statement::Query(plain) = *tree else { return Err(unexpected()) };
+    let SetExpr::Select(mut select) = *plain.body else { return Err(unexpected()) };
+    let row = values.rows.first().map(|row| row.content.as_slice()).unwrap_or_default();
+    select.projection = row.iter().cloned().map(ast::SelectItem::UnnamedExpr).collect();
+    Ok(ast::Query { body: Box::new(SetExpr::Select(select)), ..query.clone() })
+}
 
 impl Binder<'_> {
     /// INSERT.
@@ -34,30 +53,9 @@ impl Binder<'_> {
         if insert.on.is_some() {
             self.require(target.named(), SELECT)?;
         }
-        let input = match &insert.source {
-            None => {
-                self.insert_targets(&target, insert, 0)?;
-                let rows = vec![self.defaults(&target)?];
-                self.table_rows(&table, rows)?
-            }
-            Some(query) => match query.body.as_ref() {
-                SetExpr::Values(values) if is_plain(query) => {
-                    super::clauses::check_query(query)?;
-                    super::clauses::check_values(values)?;
-                    let width = values.rows.first().map_or(0, |row| row.content.len());
-                    let targets = self.insert_targets(&target, insert, width)?;
-                    let mut rows = Vec::with_capacity(values.rows.len());
-                    for row in &values.rows {
-                        if values.rows.first().is_some_and(|first| first.content.len() != row.content.len()) {
-                            return Err(self.uneven(row));
-                        }
-                        rows.push(self.insert_row(&target, &targets, &row.content, insert)?);
-                    }
-                    self.table_rows(&table, rows)?
-                }
-                _ => self.insert_query(&target, query, insert)?,
-            },
-        };
+        let columns = target.named().live_columns().map(|column| column.name.clone());
+        let unseen = std::iter::once(Unseen::new(&shown, columns));
+        let input = self.not_seeing(unseen, || self.insert_input(&target, insert))?;
         let (on_conflict, rows) = self.on_conflict(&target, &shown, &qualifier, insert.on.as_ref())?;
         let updates = matches!(on_conflict, Some(OnConflict::DoUpdate { .. }));
         let rules = self.target_rules(&target)?;
@@ -77,6 +75,46 @@ impl Binder<'_> {
         }
         let (plan, columns) = self.returning(plan, insert.returning.as_deref(), &scope)?;
         Ok(BoundKind::Dml { plan, columns, verb: Verb::Insert, table: Some(table) })
+    }
+
+    /// The rows that are given, with all of the table's columns.
+    fn insert_input(&self, target: &Target, insert: &ast::Insert) -> Result<LogicalPlan> {
+        let table = &target.table;
+        Ok(match &insert.source {
+            None => {
+                self.insert_targets(target, insert, 0)?;
+                let rows = vec![self.defaults(target)?];
+                self.table_rows(table, rows)?
+            }
+            Some(query) => match query.body.as_ref() {
+                SetExpr::Values(values) if is_plain(query) => {
+                    super::clauses::check_query(query)?;
+                    super::clauses::check_values(values)?;
+                    let width = values.rows.first().map_or(0, |row| row.content.len());
+                    let targets = self.insert_targets(target, insert, width)?;
+                    let mut rows = Vec::with_capacity(values.rows.len());
+                    for row in &values.rows {
+                        if values.rows.first().is_some_and(|first| first.content.len() != row.content.len()) {
+                            return Err(self.uneven(row));
+                        }
+                        match self.insert_row(target, &targets, &row.content, insert) {
+                            Ok(values) => rows.push(values),
+                            // One row of VALUES is a select list, whose functions may give several rows.
+                            Err(error) if gives_rows(&error) && values.rows.len() == 1 => break,
+                            Err(error) => return Err(error),
+                        }
+                    }
+                    match rows.is_empty() {
+                        false => self.table_rows(table, rows)?,
+                        true => {
+                            let (values, insert) = self.without_defaults(target, values, insert);
+                            self.insert_query(target, &as_select(query, &values)?, &insert)?
+                        }
+                    }
+                }
+                _ => self.insert_query(target, query, insert)?,
+            },
+        })
     }
 
     /// The table's columns that values are given for, in the order they are given. `width`: how many values there are.
@@ -129,6 +167,28 @@ impl Binder<'_> {
             targets.push(column);
         }
         Ok(targets)
+    }
+
+    /// One row of VALUES without its DEFAULTs, and the INSERT without their columns.
+    fn without_defaults(
+        &self,
+        target: &Target,
+        values: &ast::Values,
+        insert: &ast::Insert,
+    ) -> (ast::Values, ast::Insert) {
+        let (mut values, mut insert) = (values.clone(), insert.clone());
+        let Some(row) = values.rows.first_mut() else { return (values, insert) };
+        if !row.content.iter().any(is_default) {
+            return (values, insert);
+        }
+        if insert.columns.is_empty() {
+            let names = target.named().live_columns().map(|column| ast::Ident::with_quote('"', &column.name));
+            insert.columns = names.map(|name| ast::ObjectName::from(vec![name])).collect();
+        }
+        let mut given = row.content.iter().map(|value| !is_default(value));
+        insert.columns.retain(|_| given.next().unwrap_or(false));
+        row.content.retain(|value| !is_default(value));
+        (values, insert)
     }
 
     fn defaults(&self, target: &Target) -> Result<Vec<Expr>> {
@@ -211,11 +271,8 @@ impl Binder<'_> {
     /// Whether OVERRIDING USER VALUE leaves out what is given for a column. Errors: 428C9 for a value where the column
     /// allows none.
     fn ignored(&self, column: &ColumnDescriptor, given: bool) -> Result<bool> {
-        if column.generated.is_some() && given {
-            let message = format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name);
-            return Err(
-                SqlError::new("428C9", message).detail(format!("Column \"{}\" is a generated column.", column.name))
-            );
+        if given {
+            self.may_give(column)?;
         }
         match (column.identity, self.extras.overriding) {
             (Some(_), Some(Overriding::User)) => Ok(true),
@@ -227,6 +284,15 @@ impl Binder<'_> {
             .hint("Use OVERRIDING SYSTEM VALUE to override.")),
             _ => Ok(false),
         }
+    }
+
+    /// Errors: 428C9 for a generated column, which nothing is given.
+    pub fn may_give(&self, column: &ColumnDescriptor) -> Result<()> {
+        if column.generated.is_none() {
+            return Ok(());
+        }
+        let message = format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name);
+        Err(SqlError::new("428C9", message).detail(format!("Column \"{}\" is a generated column.", column.name)))
     }
 
     fn table_rows(&self, table: &TableDescriptor, rows: Vec<Vec<Expr>>) -> Result<LogicalPlan> {

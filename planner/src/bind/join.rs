@@ -9,13 +9,13 @@ use crate::error::{Result, SqlError, state};
 use crate::parse::{JOIN_ALIAS, fold_name};
 use crate::types::SqlType;
 use datafusion::common::JoinType;
-use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, JoinConstraint, JoinOperator, TableFactor};
 
 impl Binder<'_> {
     /// Every row of the left with every row of the right.
     pub fn cross<'p>(&self, left: Source<'p>, right: Source<'p>) -> Result<Source<'p>> {
-        let lateral = matches!(right.plan, datafusion::logical_expr::LogicalPlan::Subquery(_));
+        let lateral = matches!(right.plan, LogicalPlan::Subquery(_));
         let scope = self.joined_scope(left.scope, right.scope)?;
         let builder = LogicalPlanBuilder::from(left.plan);
         let builder = if lateral {
@@ -69,11 +69,12 @@ impl Binder<'_> {
             let source = self.lateral(left, &join.relation, parent)?;
             return if crossed { Ok(source) } else { self.filtered(source, constraint) };
         }
-        let right = if is_lateral(&join.relation) {
-            if matches!(kind, JoinType::Right | JoinType::Full) && table_function(&join.relation)?.is_none() {
-                return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, "invalid reference to FROM-clause entry")
-                    .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference."));
-            }
+        let nested = matches!(join.relation, TableFactor::NestedJoin { .. });
+        let right = if nested && is_lateral(&join.relation) {
+            let right = self.lateral_join(&left, &join.relation, parent)?;
+            one_sided(&left, &right, kind)?;
+            right
+        } else if !nested && is_lateral(&join.relation) {
             if table_function(&join.relation)?.is_some() {
                 if crossed {
                     return self.lateral(left, &join.relation, parent);
@@ -93,10 +94,12 @@ impl Binder<'_> {
                     Err(_) => self.lateral_call(&left, &join.relation, parent)?,
                 }
             } else {
-                self.lateral_subquery(&left, &join.relation, parent)?
+                let right = self.lateral_subquery(&left, &join.relation, parent)?;
+                one_sided(&left, &right, kind)?;
+                right
             }
         } else {
-            self.factor(&join.relation, parent)?
+            self.beside(&left.scope.relations, || self.factor(&join.relation, parent))?
         };
         if crossed {
             return self.cross(left, right);
@@ -118,6 +121,12 @@ impl Binder<'_> {
                 let alias = names.last().and_then(|name| name.strip_prefix(JOIN_ALIAS)).map(str::to_string);
                 if alias.is_some() {
                     names.pop();
+                }
+                if let Some(name) =
+                    names.iter().enumerate().find(|(at, name)| names.iter().take(*at).any(|other| other == *name))
+                {
+                    let message = format!("column name \"{}\" appears more than once in USING clause", name.1);
+                    return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
                 }
                 let mut source = self.using(left, right, kind, &names)?;
                 if let Some(name) = alias {
@@ -209,6 +218,26 @@ impl Binder<'_> {
         }
         finish(LogicalPlanBuilder::from(left_plan).join_on(right_plan, kind, conditions)?, scope)
     }
+}
+
+/// 42P10 for a LATERAL reference to a side of which there may be no row.
+fn one_sided(left: &Source<'_>, right: &Source<'_>, kind: JoinType) -> Result<()> {
+    if !matches!(kind, JoinType::Right | JoinType::Full) || !matches!(right.plan, LogicalPlan::Subquery(_)) {
+        return Ok(());
+    }
+    let outer = super::subquery::outer_columns(&right.plan);
+    let is_outer = |column: &ScopeColumn| {
+        outer.iter().any(|outer| match (outer, &column.expr) {
+            (Expr::OuterReferenceColumn(_, outer), Expr::Column(own)) => outer == own,
+            _ => false,
+        })
+    };
+    let Some(seen) = left.scope.relations.iter().find(|relation| relation.columns.iter().any(is_outer)) else {
+        return Ok(());
+    };
+    let message = format!("invalid reference to FROM-clause entry for table \"{}\"", seen.name);
+    Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message)
+        .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference."))
 }
 
 /// Whether a join's condition is `ON true`.

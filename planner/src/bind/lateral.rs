@@ -27,8 +27,30 @@ impl Binder<'_> {
         {
             return self.lateral_values(left, items, alias);
         }
-        let right = self.lateral_subquery(&left, factor, parent)?;
+        let right = match factor {
+            TableFactor::NestedJoin { .. } => self.lateral_join(&left, factor, parent)?,
+            _ => self.lateral_subquery(&left, factor, parent)?,
+        };
         self.cross(left, right)
+    }
+
+    /// A join in brackets of which something is lateral, to be joined to `left`.
+    pub fn lateral_join<'p>(
+        &self,
+        left: &Source<'p>,
+        factor: &TableFactor,
+        parent: Option<&'p Scope<'p>>,
+    ) -> Result<Source<'p>> {
+        self.clauses.borrow_mut().push(Clause::FromQuery);
+        let bound = self.factor(factor, Some(&left.scope));
+        self.clauses.borrow_mut().pop();
+        let Source { mut plan, scope } = bound?;
+        if !super::subquery::outer_columns(&plan).is_empty() {
+            plan = LogicalPlan::Subquery(super::subquery::subquery(plan));
+        }
+        let Scope { relations, visible, schema: _, parent: _, barred } = scope;
+        let scope = Scope { relations, visible, schema: Some(plan.schema().clone()), parent, barred };
+        Ok(Source { plan, scope })
     }
 
     /// `LATERAL (SELECT a, b)`: more columns of the same rows.

@@ -70,6 +70,15 @@ impl Binder<'_> {
                 if let Some(key) = &relation.key
                     && let Some(name) = key.relation.clone().filter(|_| table.kind == RelationKind::Table)
                 {
+                    // Where a row may be missing its key may be NULL.
+                    let schema = scope.schema.as_ref();
+                    if schema
+                        .and_then(|schema| schema.qualified_field_from_column(key).ok())
+                        .is_some_and(|(_, key)| key.is_nullable())
+                    {
+                        let message = format!("{words} cannot be applied to the nullable side of an outer join");
+                        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+                    }
                     keys.push(HiddenKey { table: table.clone(), name, expr: Expr::Column(key.clone()) });
                 } else if table.kind != RelationKind::View {
                     continue;

@@ -9,6 +9,7 @@ mod assignment;
 mod binder;
 mod call;
 mod clauses;
+mod collation;
 mod column_name;
 mod comparison;
 mod conflict;
@@ -28,8 +29,10 @@ mod lateral;
 mod literal;
 mod lock;
 mod merge;
+mod missing;
 mod named;
 mod niladic;
+mod nullable;
 mod order;
 mod outer_aggregate;
 mod place;
@@ -50,16 +53,19 @@ mod subquery;
 mod system_column;
 pub mod table_expression;
 mod target;
+mod ties;
 pub mod type_name;
 mod updatable;
 mod update;
 mod values;
 pub mod view;
+mod view_function;
 mod window;
 mod with;
 mod writing_with;
 
 pub use binder::{bind, bind_parameter_values};
+pub use collation::{check_collatable, collation_named};
 pub use column_name::column_name as output_name;
 pub use comparison::{row_items, unmarked};
 pub use current_of::ROW_KEY;
@@ -74,7 +80,7 @@ pub use table_expression::{
 pub use target::invokes;
 pub use type_name::{catalog_type, sql_type};
 pub use updatable::{Level, NO_COLUMNS, events, level};
-pub use view::{BoundView, bind_view, the_query, view_statement};
+pub use view::{BoundView, bind_stored_view, bind_view, the_query, view_statement};
 pub use writing_with::Part;
 
 use crate::catalog::{Catalog, TableDescriptor};
@@ -177,6 +183,8 @@ impl Verb {
     }
 }
 
+/// What names begin with that are no user's.
+pub const INTERNAL: char = '\u{1}';
 /// Name of the hidden last column of a table's scan: the row key.
 pub const KEY_COLUMN: &str = "\u{1}key";
 

@@ -3,11 +3,24 @@
 use super::binder::Binder;
 use crate::error::SqlError;
 use crate::parse::fold;
+use crate::types::SqlType;
 use sqlparser::ast::{self, Spanned};
 use sqlparser::tokenizer::Span;
 use std::ops::ControlFlow;
 
 impl Binder<'_> {
+    /// An error at the place that stands for a whole expression: of a test its words.
+    pub(super) fn at_anchor(&self, error: SqlError, expr: &ast::Expr) -> SqlError {
+        use ast::Expr as E;
+        let (operand, word) = match expr {
+            E::InList { expr, .. } | E::InSubquery { expr, .. } => (expr, "in"),
+            E::Between { expr, .. } => (expr, "between"),
+            _ => return self.at(error, anchor(expr)),
+        };
+        let words = |token: &str| token.eq_ignore_ascii_case(word) || token.eq_ignore_ascii_case("not");
+        self.source.error_at_token(error, (Some(operand.span().end), None), false, words, expr.span())
+    }
+
     /// Puts the place of an operator into an error: between its operands, or before its only one.
     pub fn at_operator(&self, error: SqlError, symbol: &str, left: Option<&ast::Expr>, right: &ast::Expr) -> SqlError {
         let says = |token: &str| token.eq_ignore_ascii_case(symbol) || (symbol == "<>" && token == "!=");
@@ -26,6 +39,40 @@ impl Binder<'_> {
     pub fn at_in(&self, error: SqlError, left: &ast::Expr) -> SqlError {
         let (left, says) = (left.span(), |token: &str| token.eq_ignore_ascii_case("in"));
         self.source.error_at_token(error, (Some(left.end), None), false, says, left)
+    }
+
+    /// Puts the place of a word behind an operand into an error that has none: IN, BETWEEN, or NOT before them.
+    pub fn at_word(&self, error: SqlError, left: &ast::Expr, word: &str) -> SqlError {
+        if error.fields().position.is_some() {
+            return error;
+        }
+        let says = |token: &str| token.eq_ignore_ascii_case(word) || token.eq_ignore_ascii_case("not");
+        let left = left.span();
+        self.source.error_at_token(error, (Some(left.end), None), false, says, left)
+    }
+
+    /// Puts the place of the WHEN before a value into an error that has none.
+    pub fn at_when(&self, error: SqlError, value: &ast::Expr) -> SqlError {
+        if error.fields().position.is_some() {
+            return error;
+        }
+        let says = |token: &str| token.eq_ignore_ascii_case("when");
+        let value = value.span();
+        self.source.error_at_token(error, (None, Some(value.start)), true, says, value)
+    }
+
+    /// Puts the place of the first expression whose type does not fit those before it into an error that has none.
+    pub fn at_mismatch(&self, error: SqlError, exprs: &[&ast::Expr], types: &[SqlType]) -> SqlError {
+        if error.fields().position.is_some() {
+            return error;
+        }
+        let fails =
+            |count: &usize| types.get(..*count).is_some_and(|some| self.resolver.common_type("", some).is_err());
+        let odd = (2..=types.len()).find(fails).and_then(|count| exprs.get(count - 1));
+        match odd {
+            Some(expr) => self.at(error, anchor(expr)),
+            None => error,
+        }
     }
 
     /// Puts the place of LIKE or ILIKE, or of NOT before it, into an error.
@@ -135,4 +182,12 @@ pub fn place_of_target(body: &ast::SetExpr, at: usize) -> Span {
 /// A span that is one.
 fn known(span: Span) -> Option<Span> {
     (span != Span::empty()).then_some(span)
+}
+
+/// The place PostgreSQL names: of an operator the operator itself, which the tree does not keep, so the start.
+fn anchor(expr: &ast::Expr) -> Span {
+    match expr {
+        ast::Expr::Function(function) => super::binder::span_of(&function.name),
+        other => other.span(),
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::BoundKind;
 use super::binder::{Binder, column};
-use super::clauses::check_query;
+use super::clauses::{check_brackets, check_query};
 use super::expression::{Clause, Env};
 use super::scope::{Scope, ScopeColumn};
 use crate::error::{Result, SqlError, state};
@@ -72,6 +72,7 @@ impl Binder<'_> {
 
     fn query_with_locks(&self, query: &ast::Query, parent: Option<&Scope<'_>>, top: bool) -> Result<BoundQuery> {
         check_query(query)?;
+        check_brackets(query).map_err(|(error, place)| self.at(error, place))?;
         let pushed = self.take_pushed();
         let depth = self.enter_with(query, parent, top)?;
         let bound = self.query_body(query, parent, &pushed);
@@ -106,7 +107,7 @@ impl Binder<'_> {
                 self.order_output(bound, order_by)?
             }
         };
-        let (limit, offset) = self.counts(query)?;
+        let (limit, offset) = self.counts(query, parent)?;
         let locks = self.locks.take();
         if locks.is_empty() {
             return self.limited(bound, query, limit, offset);
@@ -230,7 +231,7 @@ impl Binder<'_> {
     }
 
     /// LIMIT and OFFSET.
-    fn counts(&self, query: &ast::Query) -> Result<(Option<Expr>, Option<Expr>)> {
+    fn counts(&self, query: &ast::Query, parent: Option<&Scope<'_>>) -> Result<(Option<Expr>, Option<Expr>)> {
         let (mut limit, mut offset) = (None, None);
         match &query.limit_clause {
             None => {}
@@ -253,8 +254,8 @@ impl Binder<'_> {
             }
             limit = Some(fetch.quantity.as_ref().unwrap_or(&one));
         }
-        let limit = limit.map(|expr| self.count(expr, Clause::Limit)).transpose()?.flatten();
-        let offset = offset.map(|expr| self.count(expr, Clause::Offset)).transpose()?.flatten();
+        let limit = limit.map(|expr| self.count(expr, Clause::Limit, parent)).transpose()?.flatten();
+        let offset = offset.map(|expr| self.count(expr, Clause::Offset, parent)).transpose()?.flatten();
         Ok((limit, offset))
     }
 
@@ -276,49 +277,14 @@ impl Binder<'_> {
         Ok(BoundQuery { plan, columns: bound.columns })
     }
 
-    /// The first rows of a sorted plan, and those that are peers of the last of them.
-    fn with_ties(&self, plan: LogicalPlan, offset: Option<Expr>, limit: Expr) -> Result<LogicalPlan> {
-        use datafusion::functions_window::{rank::rank_udwf, row_number::row_number_udwf};
-        use datafusion::logical_expr::expr::WindowFunction;
-        use datafusion::logical_expr::{ExprFunctionExt, WindowFunctionDefinition, cast, lit};
-        let sort = match plan {
-            LogicalPlan::Sort(sort) => sort,
-            // A select list over what it is sorted by.
-            LogicalPlan::Projection(projection) if matches!(projection.input.as_ref(), LogicalPlan::Sort(_)) => {
-                let input = self.with_ties(projection.input.as_ref().clone(), offset, limit)?;
-                return Ok(LogicalPlanBuilder::from(input).project(projection.expr)?.build()?);
-            }
-            _ => return Err(SqlError::syntax("WITH TIES cannot be specified without ORDER BY clause")),
-        };
-        // The keys are columns: see `window_keys`.
-        let shown: Vec<Expr> = sort.input.schema().columns().into_iter().map(Expr::Column).collect();
-        let (mut exprs, mut sorts) = (shown.clone(), sort.expr.clone());
-        for key in &mut sorts {
-            let name = self.unique("o");
-            exprs.push(key.expr.clone().alias(&name));
-            key.expr = column(name);
-        }
-        let number = |function| -> Result<Expr> {
-            let call = Expr::from(WindowFunction::new(WindowFunctionDefinition::WindowUDF(function), Vec::new()));
-            Ok(call.order_by(sorts.clone()).build()?)
-        };
-        let (place, rank) = (number(row_number_udwf())?, number(rank_udwf())?);
-        let held = |call: &Expr| cast(column(call.schema_name().to_string()), SqlType::INT8.arrow());
-        let skipped = offset.unwrap_or_else(|| lit(0i64));
-        let kept = held(&rank).lt_eq(skipped.clone() + limit).and(held(&place).gt(skipped));
-        let input = LogicalPlanBuilder::from(sort.input).project(exprs)?.build()?;
-        let numbered = LogicalPlanBuilder::window_plan(input, vec![place, rank])?;
-        Ok(LogicalPlanBuilder::from(numbered).filter(kept)?.sort(sorts)?.project(shown)?.build()?)
-    }
-
     /// The number of LIMIT or OFFSET; None for NULL and ALL.
-    fn count(&self, expr: &ast::Expr, clause: Clause) -> Result<Option<Expr>> {
+    fn count(&self, expr: &ast::Expr, clause: Clause, parent: Option<&Scope<'_>>) -> Result<Option<Expr>> {
         if let ast::Expr::Identifier(ident) = expr
             && ident.value.eq_ignore_ascii_case("all")
         {
             return Ok(None);
         }
-        let scope = Scope::empty(None);
+        let scope = Scope::empty(parent);
         let typed = self.expr(expr, Env::new(&scope, clause)).map_err(|error| {
             if error.state() == state::UNDEFINED_COLUMN {
                 let message = format!("argument of {} must not contain variables", clause.name());

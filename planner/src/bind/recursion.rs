@@ -1,13 +1,17 @@
 //! Where a WITH RECURSIVE query may name itself, and in which order queries of WITH RECURSIVE are bound. Works on syntax trees
 //! alone.
 
-use crate::error::{Result, SqlError, state};
+use crate::error::{SqlError, state};
 use crate::parse::fold;
-use sqlparser::ast::{self, JoinOperator, SetExpr, SetOperator, TableFactor, Visit, Visitor};
+use sqlparser::ast::{self, JoinOperator, SetExpr, SetOperator, Spanned, TableFactor, Visit, Visitor};
+use sqlparser::tokenizer::Span;
 use std::ops::ControlFlow;
 
 /// SQLSTATE of recursion that is not well formed.
 pub const INVALID_RECURSION: &str = "42P19";
+
+/// What is found, or what is wrong and where.
+type Placed<T> = std::result::Result<T, (SqlError, Span)>;
 
 /// Where a reference stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,22 +30,27 @@ pub fn check_recursion(
     query: &ast::Query,
     (left, right): (&SetExpr, &SetExpr),
     is_aggregate: &dyn Fn(&str) -> bool,
-) -> Result<()> {
-    let refused = |what: &str| {
+) -> Placed<()> {
+    let refused = |what: &str, place: Span| {
         let message = format!("{what} in a recursive query is not implemented");
-        Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message))
+        Err((SqlError::new(state::FEATURE_NOT_SUPPORTED, message), place))
     };
-    if query.order_by.is_some() {
-        return refused("ORDER BY");
+    if let Some(order) = &query.order_by {
+        return refused("ORDER BY", order.span());
     }
     match &query.limit_clause {
-        Some(ast::LimitClause::LimitOffset { limit: None, offset: Some(_), .. }) => return refused("OFFSET"),
-        Some(_) => return refused("LIMIT"),
-        None if query.fetch.is_some() => return refused("LIMIT"),
+        Some(ast::LimitClause::LimitOffset { offset: Some(offset), .. }) => {
+            return refused("OFFSET", offset.value.span());
+        }
+        Some(ast::LimitClause::LimitOffset { limit: Some(limit), .. }) => return refused("LIMIT", limit.span()),
+        Some(other) => return refused("LIMIT", other.span()),
         None => {}
     }
+    if let Some(fetch) = &query.fetch {
+        return refused("LIMIT", fetch.quantity.as_ref().map_or_else(Span::empty, Spanned::span));
+    }
     if !query.locks.is_empty() {
-        return refused("FOR UPDATE/SHARE");
+        return refused("FOR UPDATE/SHARE", Span::empty());
     }
     let mut walk = Walk { name, is_aggregate, references: 0 };
     walk.set_expr(left, Place::NonRecursive)?;
@@ -55,7 +64,7 @@ struct Walk<'w> {
 }
 
 impl Walk<'_> {
-    fn reference(&mut self, place: Place) -> Result<()> {
+    fn reference(&mut self, place: Place, span: Span) -> Placed<()> {
         let within = match place {
             Place::Allowed => {
                 self.references += 1;
@@ -71,18 +80,18 @@ impl Walk<'_> {
             Place::Except => "within EXCEPT",
         };
         let message = format!("recursive reference to query \"{}\" must not appear {within}", self.name);
-        Err(SqlError::new(INVALID_RECURSION, message))
+        Err((SqlError::new(INVALID_RECURSION, message), span))
     }
 
     /// What may not name the query at all.
-    fn expression(&mut self, part: &impl Visit, place: Place) -> Result<()> {
-        match mentions(part, self.name) {
-            true => self.reference(if place == Place::NonRecursive { place } else { Place::Subquery }),
-            false => Ok(()),
+    fn expression(&mut self, part: &impl Visit, place: Place) -> Placed<()> {
+        match mention(part, self.name) {
+            Some(span) => self.reference(if place == Place::NonRecursive { place } else { Place::Subquery }, span),
+            None => Ok(()),
         }
     }
 
-    fn query(&mut self, query: &ast::Query, place: Place) -> Result<()> {
+    fn query(&mut self, query: &ast::Query, place: Place) -> Placed<()> {
         let ctes = query.with.iter().flat_map(|with| &with.cte_tables);
         for cte in ctes {
             if fold(&cte.alias.name) == self.name {
@@ -95,7 +104,7 @@ impl Walk<'_> {
         self.expression(&query.limit_clause, place)
     }
 
-    fn set_expr(&mut self, body: &SetExpr, place: Place) -> Result<()> {
+    fn set_expr(&mut self, body: &SetExpr, place: Place) -> Placed<()> {
         match body {
             SetExpr::Select(select) => self.select(select, place),
             SetExpr::Query(query) => self.query(query, place),
@@ -113,13 +122,13 @@ impl Walk<'_> {
             }
             SetExpr::Table(table) if table.schema_name.is_none() => {
                 let named = table.table_name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(self.name));
-                if named { self.reference(place) } else { Ok(()) }
+                if named { self.reference(place, Span::empty()) } else { Ok(()) }
             }
             other => self.expression(other, place),
         }
     }
 
-    fn select(&mut self, select: &ast::Select, place: Place) -> Result<()> {
+    fn select(&mut self, select: &ast::Select, place: Place) -> Placed<()> {
         let mut own = false;
         for item in &select.from {
             own |= self.joined(item, place)?;
@@ -127,15 +136,15 @@ impl Walk<'_> {
         let rest = ast::Select { from: Vec::new(), ..select.clone() };
         self.expression(&rest, place)?;
         let mut aggregates = Aggregates { is_aggregate: self.is_aggregate, depth: 0 };
-        if own && rest.visit(&mut aggregates).is_break() {
+        if own && let ControlFlow::Break(span) = rest.visit(&mut aggregates) {
             let message = "aggregate functions are not allowed in a recursive query's recursive term";
-            return Err(SqlError::new(INVALID_RECURSION, message));
+            return Err((SqlError::new(INVALID_RECURSION, message), span));
         }
         Ok(())
     }
 
     /// Whether an item of FROM names the query itself, not within a subquery.
-    fn joined(&mut self, item: &ast::TableWithJoins, place: Place) -> Result<bool> {
+    fn joined(&mut self, item: &ast::TableWithJoins, place: Place) -> Placed<bool> {
         use JoinOperator as J;
         let left = |join: &ast::Join| matches!(join.join_operator, J::Left(_) | J::LeftOuter(_) | J::FullOuter(_));
         let right = |join: &ast::Join| matches!(join.join_operator, J::Right(_) | J::RightOuter(_) | J::FullOuter(_));
@@ -153,13 +162,13 @@ impl Walk<'_> {
         Ok(own)
     }
 
-    fn factor(&mut self, factor: &TableFactor, place: Place) -> Result<bool> {
+    fn factor(&mut self, factor: &TableFactor, place: Place) -> Placed<bool> {
         match factor {
             TableFactor::Table { name, args: None, .. } => {
                 let [ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice() else { return Ok(false) };
                 let own = fold(ident) == self.name;
                 if own {
-                    self.reference(place)?;
+                    self.reference(place, ident.span)?;
                 }
                 Ok(own)
             }
@@ -177,22 +186,22 @@ struct Aggregates<'a> {
 }
 
 impl Visitor for Aggregates<'_> {
-    type Break = ();
-    fn pre_visit_query(&mut self, _: &ast::Query) -> ControlFlow<()> {
+    type Break = Span;
+    fn pre_visit_query(&mut self, _: &ast::Query) -> ControlFlow<Span> {
         self.depth += 1;
         ControlFlow::Continue(())
     }
-    fn post_visit_query(&mut self, _: &ast::Query) -> ControlFlow<()> {
+    fn post_visit_query(&mut self, _: &ast::Query) -> ControlFlow<Span> {
         self.depth -= 1;
         ControlFlow::Continue(())
     }
-    fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<()> {
+    fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<Span> {
         match expr {
             ast::Expr::Function(function) if self.depth == 0 && function.over.is_none() => {
                 let [ast::ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else {
                     return ControlFlow::Continue(());
                 };
-                if (self.is_aggregate)(&fold(name)) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                if (self.is_aggregate)(&fold(name)) { ControlFlow::Break(name.span) } else { ControlFlow::Continue(()) }
             }
             _ => ControlFlow::Continue(()),
         }
@@ -201,15 +210,21 @@ impl Visitor for Aggregates<'_> {
 
 /// Whether a part of a tree names a table.
 pub fn mentions(part: &impl Visit, name: &str) -> bool {
-    let flow = ast::visit_relations(part, |relation| match relation.0.as_slice() {
-        [ast::ObjectNamePart::Identifier(ident)] if fold(ident) == name => ControlFlow::Break(()),
-        _ => ControlFlow::Continue(()),
-    });
-    flow.is_break()
+    mention(part, name).is_some()
 }
 
-/// The places of queries of WITH RECURSIVE, each after those it names. Errors: 0A000 when two name each other.
-pub fn in_order(queries: &[(String, &ast::Query)]) -> Result<Vec<usize>> {
+/// Where a part of a tree names a table first.
+fn mention(part: &impl Visit, name: &str) -> Option<Span> {
+    let flow = ast::visit_relations(part, |relation| match relation.0.as_slice() {
+        [ast::ObjectNamePart::Identifier(ident)] if fold(ident) == name => ControlFlow::Break(ident.span),
+        _ => ControlFlow::Continue(()),
+    });
+    flow.break_value()
+}
+
+/// The places of queries of WITH RECURSIVE, each after those it names. Errors: 0A000 when two name each other, and the place of
+/// the first of them.
+pub fn in_order(queries: &[(String, &ast::Query)]) -> std::result::Result<Vec<usize>, (SqlError, usize)> {
     let needs = |place: usize, other: usize| {
         let (Some((_, query)), Some((name, _))) = (queries.get(place), queries.get(other)) else { return false };
         place != other && mentions(*query, name)
@@ -220,7 +235,8 @@ pub fn in_order(queries: &[(String, &ast::Query)]) -> Result<Vec<usize>> {
         let free = left.iter().position(|place| !left.iter().any(|other| needs(*place, *other)));
         let Some(free) = free else {
             let message = "mutual recursion between WITH items is not implemented";
-            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+            let first = left.first().copied().unwrap_or(0);
+            return Err((SqlError::new(state::FEATURE_NOT_SUPPORTED, message), first));
         };
         order.push(left.remove(free));
     }

@@ -194,16 +194,8 @@ impl Binder<'_> {
 
     /// `generate_series` of integers.
     fn generate_series(&self, args: Vec<TypedExpr>) -> Result<RowSource> {
-        if !(2..=3).contains(&args.len()) {
-            return Err(self.resolver.no_function("generate_series", &args));
-        }
+        let args = self.resolver.row_arguments("generate_series", args)?;
         let types: Vec<SqlType> = args.iter().map(|arg| arg.ty).collect();
-        if types.iter().all(|ty| *ty == SqlType::UNKNOWN) {
-            let names = vec!["unknown"; types.len()].join(", ");
-            let message = format!("function generate_series({names}) is not unique");
-            let hint = "Could not choose a best candidate function. You might need to add explicit type casts.";
-            return Err(SqlError::new(state::AMBIGUOUS_FUNCTION, message).hint(hint));
-        }
         if types.iter().any(|ty| is_moment(*ty)) || types.get(2).is_some_and(|ty| ty.plain() == SqlType::INTERVAL) {
             return self.series_of_moments(args);
         }
@@ -217,13 +209,6 @@ impl Binder<'_> {
                     return Err(SqlError::internal("a series without bounds"));
                 };
                 return Ok(RowSource::List(series::numeric_list(start?, stop?, args.next().transpose()?)));
-            }
-            SqlType::FLOAT4 | SqlType::FLOAT8 => {
-                let names: Vec<String> = types.iter().map(|ty| ty.name()).collect();
-                let message = format!("function generate_series({}) does not exist", names.join(", "));
-                let hint =
-                    "No function matches the given name and argument types. You might need to add explicit type casts.";
-                return Err(SqlError::new(state::UNDEFINED_FUNCTION, message).hint(hint));
             }
             other => return Err(SqlError::unsupported(format!("generate_series of type {}", other.name()))),
         };

@@ -3,9 +3,10 @@
 use super::binder::Binder;
 use super::scope::Scope;
 use super::with::Item;
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
 use crate::parse::{StatementKind, fold};
 use sqlparser::ast::{self, Expr, SelectItem, SetExpr, TableFactor};
+use sqlparser::tokenizer::Span;
 
 /// What the recursive term carries along: names of columns, what they begin with and what they become.
 #[derive(Default)]
@@ -36,7 +37,7 @@ impl Binder<'_> {
         for (name, alias) in names.iter_mut().zip(&table.alias.columns) {
             *name = fold(&alias.name);
         }
-        let carried = carried(item, &names)?;
+        let carried = carried(item, &names).map_err(|(error, place)| self.at(error, place))?;
         let own: Vec<String> = names.iter().map(|name| quoted(name)).collect();
         let own = own.join(", ");
         **left = around(
@@ -89,42 +90,77 @@ fn row(columns: &[&Expr], names: &[String], what: &str) -> Result<String> {
         if !names.contains(&column) {
             return Err(SqlError::syntax(format!("{what} column \"{column}\" not in WITH query column list")));
         }
-        quotes.push(quoted(&column));
+        let quoted = quoted(&column);
+        if quotes.contains(&quoted) {
+            let message = format!("{what} column \"{column}\" specified more than once");
+            return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
+        }
+        quotes.push(quoted);
     }
     Ok(quotes.join(", "))
 }
 
-fn carried(item: &Item<'_>, names: &[String]) -> Result<Carried> {
+/// What both clauses carry along. Errors: what is wrong with one of them, and where it begins.
+fn carried(item: &Item<'_>, names: &[String]) -> std::result::Result<Carried, (SqlError, Span)> {
     let mut carried = Carried::default();
-    if let Some(search) = item.search
-        && let [how, set, columns @ ..] = clause(search).as_slice()
-    {
-        let fields = row(columns, names, "search")?;
-        let before = hidden(0);
-        carried.names.push(new_name(set, names, "search sequence")?);
-        if ident(how)? == "depth" {
-            carried.first.push(format!("ARRAY[ROW({fields})]"));
-            carried.step.push(format!("{before} || ARRAY[ROW({fields})]"));
-        } else {
-            carried.first.push(format!("ROW(0::bigint, {fields})"));
-            carried.step.push(format!("ROW(({before}).f1 + 1, {fields})"));
+    let place = |clause: &ast::Cte| clause.alias.name.span;
+    if let Some(search) = item.search {
+        carry_search(search, names, &mut carried).map_err(|error| (error, place(search)))?;
+    }
+    if let Some(cycle) = item.cycle {
+        let sequence = carried.names.first().cloned();
+        let at_cycle = |error| (error, place(cycle));
+        carry_cycle(cycle, names, &mut carried).map_err(at_cycle)?;
+        let same = |one: &str, other: &str| {
+            SqlError::syntax(format!("{one} column name and {other} column name are the same"))
+        };
+        let made = carried.names.get(usize::from(sequence.is_some())..).unwrap_or_default();
+        let [mark, path] = made else { return Ok(carried) };
+        if mark == path {
+            return Err(at_cycle(same("cycle mark", "cycle path")));
+        }
+        if let (Some(sequence), Some(search)) = (&sequence, item.search) {
+            for (name, what) in [(mark, "cycle mark"), (path, "cycle path")] {
+                if sequence == name {
+                    return Err((same("search sequence", what), place(search)));
+                }
+            }
         }
     }
-    if let Some(cycle) = item.cycle
-        && let [mark, path, to, default, columns @ ..] = clause(cycle).as_slice()
-    {
-        let fields = row(columns, names, "cycle")?;
-        let before = hidden(carried.names.len() + 1);
-        let mark = new_name(mark, names, "cycle mark")?;
-        carried.ended = Some((mark.clone(), to.to_string()));
-        carried.names.push(mark);
-        carried.first.push(default.to_string());
-        carried.step.push(format!("CASE WHEN ROW({fields}) = ANY ({before}) THEN {to} ELSE {default} END"));
-        carried.names.push(new_name(path, names, "cycle path")?);
+    Ok(carried)
+}
+
+fn carry_search(search: &ast::Cte, names: &[String], carried: &mut Carried) -> Result<()> {
+    let items = clause(search);
+    let [how, set, columns @ ..] = items.as_slice() else { return Ok(()) };
+    let fields = row(columns, names, "search")?;
+    let before = hidden(0);
+    carried.names.push(new_name(set, names, "search sequence")?);
+    if ident(how)? == "depth" {
         carried.first.push(format!("ARRAY[ROW({fields})]"));
         carried.step.push(format!("{before} || ARRAY[ROW({fields})]"));
+    } else {
+        carried.first.push(format!("ROW(0::bigint, {fields})"));
+        carried.step.push(format!("ROW(({before}).f1 + 1, {fields})"));
     }
-    Ok(carried)
+    Ok(())
+}
+
+fn carry_cycle(cycle: &ast::Cte, names: &[String], carried: &mut Carried) -> Result<()> {
+    let items = clause(cycle);
+    let [mark, path, to, default, columns @ ..] = items.as_slice() else { return Ok(()) };
+    let fields = row(columns, names, "cycle")?;
+    let before = hidden(carried.names.len() + 1);
+    let mark = new_name(mark, names, "cycle mark")?;
+    carried.ended = Some((mark.clone(), to.to_string()));
+    carried.names.push(mark);
+    // Of the type of both.
+    carried.first.push(format!("CASE WHEN false THEN {to} ELSE {default} END"));
+    carried.step.push(format!("CASE WHEN ROW({fields}) = ANY ({before}) THEN {to} ELSE {default} END"));
+    carried.names.push(new_name(path, names, "cycle path")?);
+    carried.first.push(format!("ARRAY[ROW({fields})]"));
+    carried.step.push(format!("{before} || ARRAY[ROW({fields})]"));
+    Ok(())
 }
 
 fn new_name(expr: &Expr, names: &[String], what: &str) -> Result<String> {

@@ -368,6 +368,7 @@ impl Binder<'_> {
                     let (found, scope, depth) = env
                         .scope
                         .find_relation(schema.as_deref(), &relation)
+                        .map_err(|error| self.explain_name(error, env.scope, Some(&relation), ""))
                         .map_err(|error| self.at(error, super::binder::span_of(name)))?;
                     for column in &found.columns {
                         items.push(Item { typed: scope.seen_from(column, depth)?, ..star_item(column) });

@@ -94,6 +94,12 @@ impl Binder<'_> {
             exprs.push(self.resolver.group_key(column.typed())?.alias(&name));
             keys.push(Column::from_name(name));
         }
+        if keys.is_empty() {
+            // Rows without columns are all alike.
+            let name = self.unique("k");
+            exprs.push(datafusion::logical_expr::lit(true).alias(&name));
+            keys.push(Column::from_name(name));
+        }
         let mut plan = LogicalPlanBuilder::from(bound.plan).project(exprs)?;
         if all {
             let name = self.unique("w");

@@ -28,7 +28,8 @@ impl Binder<'_> {
                         .hint("Could not choose a best candidate function. You might need to add explicit type casts.");
                     return Err(self.at_call(error, "extract", expr.span()));
                 }
-                self.resolver.function("extract", vec![self.word(&field), source])
+                let found = self.resolver.syntax_function("extract", vec![TypedExpr::unknown(field), source]);
+                found.map_err(|error| self.at_call(error, "extract", expr.span()))
             }
             E::Ceil { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
                 self.resolver.function("ceil", vec![bind(expr)?])
@@ -38,7 +39,8 @@ impl Binder<'_> {
             }
             E::Position { expr, r#in } => {
                 let whole = bind(r#in)?;
-                self.resolver.function("position", vec![whole, bind(expr)?])
+                let found = self.resolver.syntax_function("position", vec![whole, bind(expr)?]);
+                found.map_err(|error| self.at_call(error, "position", expr.span()))
             }
             E::Substring { expr, substring_from, substring_for, special, shorthand } => {
                 let text = bind(expr)?;
@@ -50,8 +52,13 @@ impl Binder<'_> {
                     (None, None) => {}
                 }
                 // Not with words between them it is a call, whose errors name it as it was written.
-                let written = if *special && *shorthand { "substr" } else { "substring" };
-                self.resolver.function(written, args).map_err(|error| self.at_call(error, written, expr.span()))
+                let written = if *shorthand { "substr" } else { "substring" };
+                let words = !*special && (substring_from.is_some() || substring_for.is_some());
+                let found = match words {
+                    true => self.resolver.syntax_function(written, args),
+                    false => self.resolver.function(written, args),
+                };
+                found.map_err(|error| self.at_call(error, written, expr.span()))
             }
             E::Trim { trim_where, trim_what, expr, trim_characters } => {
                 let name = match trim_where {
@@ -66,14 +73,16 @@ impl Binder<'_> {
                 for characters in trim_characters.iter().flatten() {
                     args.push(bind(characters)?);
                 }
-                self.resolver.function(name, args)
+                let first = trim_what.as_deref().unwrap_or(expr).span();
+                self.resolver.syntax_function(name, args).map_err(|error| self.at_call(error, "trim", first))
             }
             E::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
                 let mut args = vec![bind(expr)?, bind(overlay_what)?, bind(overlay_from)?];
                 if let Some(length) = overlay_for {
                     args.push(bind(length)?);
                 }
-                self.resolver.function("overlay", args)
+                let found = self.resolver.syntax_function("overlay", args);
+                found.map_err(|error| self.at_call(error, "overlay", expr.span()))
             }
             other => Err(SqlError::unsupported(format!("the expression {other}"))),
         }
@@ -189,8 +198,10 @@ impl Binder<'_> {
             let near = if bare(other) { "[" } else { text.split(['[', '(', ' ']).next().unwrap_or_default() };
             return Err(self.at(SqlError::syntax(format!("syntax error at or near \"{near}\"")), other.span()));
         }
-        let items: Vec<TypedExpr> = items.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
-        self.resolver.array(items)
+        let bound: Vec<TypedExpr> = items.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
+        let types: Vec<SqlType> = bound.iter().map(|item| item.ty).collect();
+        let places: Vec<&ast::Expr> = items.iter().collect();
+        self.resolver.array(bound).map_err(|error| self.at_mismatch(error, &places, &types))
     }
 
     /// `ARRAY[]::type[]`.
@@ -217,7 +228,8 @@ impl Binder<'_> {
             {
                 chain = rest;
                 let relation = relation_in_brackets(root, env.scope).unwrap_or_default();
-                env.scope.qualified(None, &relation, &fold(column))?
+                let found = env.scope.qualified(None, &relation, &fold(column));
+                found.map_err(|error| self.explain_name(error, env.scope, Some(&relation), &fold(column)))?
             }
             (0 | 1, _) => self.expr(root, env)?,
             _ => self.expr(&ast::Expr::CompoundIdentifier(names), env)?,

@@ -40,7 +40,12 @@ impl Binder<'_> {
             return Err(SqlError::syntax("subquery must return only one column"));
         };
         let ty = only.ty;
-        Ok((bound.plan, ty))
+        if bound.plan.schema().fields().len() == 1 {
+            return Ok((bound.plan, ty));
+        }
+        // What it is sorted by is no value of it.
+        let value = only.expr.clone().alias(self.unique("c"));
+        Ok((LogicalPlanBuilder::from(bound.plan).project(vec![value])?.build()?, ty))
     }
 
     /// Rows beyond the first are 21000. Made an aggregate, which DataFusion also needs to decorrelate.
@@ -111,7 +116,9 @@ impl Binder<'_> {
             return Err(SqlError::unsupported("a comparison of these types with a subquery"));
         };
         let (left, right) = (*left, *right);
-        let plan = if right == only.expr {
+        let alone = bound.plan.schema().fields().len() == 1 && !matches!(bound.plan, LogicalPlan::Values(_));
+        // The rule that makes joins of such subqueries looks for an expression at their top.
+        let plan = if right == only.expr && alone {
             bound.plan
         } else {
             LogicalPlanBuilder::from(bound.plan).project(vec![right.alias(self.unique("c"))])?.build()?

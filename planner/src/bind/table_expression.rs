@@ -9,14 +9,15 @@ use crate::catalog::{ColumnDescriptor, IndexDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::{Computed, IndexExpressions, Rules};
 use crate::functions::{CastContext, ParameterTypes, TypedExpr};
-use crate::parse::parse_expression;
 use crate::parse::source::Source;
+use crate::parse::{fold, parse_expression};
 use crate::types::{BaseType, Datum, SqlType};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, Volatility};
 use sqlparser::ast;
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// A bound expression of a table.
@@ -121,7 +122,9 @@ pub fn bind_generated(
     let qualifier = TableReference::bare(table.name.as_str());
     standalone(context, source, |binder| {
         let scope = table_scope(table, &table.name, &qualifier)?;
-        let typed = binder.expr(expr, Env::new(&scope, Clause::Generated))?;
+        let env = Env::new(&scope, Clause::Generated);
+        refuse_whole_row(binder, expr, table)?;
+        let typed = binder.expr(expr, env)?;
         refuse(&typed.expr, "column generation expression")?;
         let from = typed.ty;
         let cast = binder.resolver.cast(typed, column.ty, CastContext::Assignment).map_err(|error| {
@@ -139,6 +142,30 @@ pub fn bind_generated(
         })?;
         Ok(cast.expr)
     })
+}
+
+/// Errors: 42P17 for the whole row in what a column of it is computed of.
+fn refuse_whole_row(binder: &Binder<'_>, expr: &ast::Expr, table: &TableDescriptor) -> Result<()> {
+    let mut place = None;
+    let _ = ast::visit_expressions(expr, |part| {
+        if let ast::Expr::Identifier(name) = part
+            && fold(name) == table.name
+            && table.column_named(&table.name).is_none()
+        {
+            place = Some(name.span);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    });
+    match place {
+        None => Ok(()),
+        Some(place) => {
+            let message = "cannot use whole-row variable in column generation expression";
+            let error = SqlError::new("42P17", message)
+                .detail("This would cause the generated column to depend on its own value.");
+            Err(binder.at(error, place))
+        }
+    }
 }
 
 /// Binds an expression over a table's live columns that is stored with it. `what` names it in messages. Errors: as in a

@@ -132,6 +132,7 @@ impl Binder<'_> {
             let with_default = level.view.live_columns().filter(|own| own.default.is_some());
             let given = with_default.into_iter().find(|own| target.bottom(at, own.id) == Some(column.id));
             if let Some(text) = given.and_then(|own| own.default.as_ref()) {
+                self.may_give(column)?;
                 let (expr, source) = parse_expression(text)?;
                 return Ok(bind_constant(&expr, &source, &column.name, column.ty, &self.context)?.expr);
             }

@@ -33,14 +33,18 @@ impl Binder<'_> {
         let mut types = Vec::new();
         let mut unified = Vec::new();
         let single = values.rows.len() == 1;
-        for column in columns {
+        for (at, column) in columns.into_iter().enumerate() {
             if single {
                 // A single row keeps open types: the target of an INSERT may settle them.
                 types.push(column.first().map_or(SqlType::UNKNOWN, |typed| typed.ty));
                 unified.push(column.into_iter().map(|typed| typed.expr).collect::<Vec<_>>());
                 continue;
             }
-            let (exprs, ty) = self.unify("VALUES", column)?;
+            let given: Vec<SqlType> = column.iter().map(|typed| typed.ty).collect();
+            let (exprs, ty) = self.unify("VALUES", column).map_err(|error| {
+                let places: Vec<&ast::Expr> = values.rows.iter().filter_map(|row| row.content.get(at)).collect();
+                self.at_mismatch(error, &places, &given)
+            })?;
             types.push(ty);
             unified.push(exprs);
         }

@@ -34,6 +34,7 @@ pub enum Names<'a> {
 #[derive(Default)]
 pub struct Noted {
     relations: Vec<ViewRelation>,
+    keys: Vec<Oid>,
     scans: Vec<(TableReference, Arc<TableDescriptor>)>,
 }
 
@@ -44,6 +45,8 @@ pub struct BoundView {
     pub columns: Vec<OutputColumn>,
     /// The relations it names, with the columns it needs.
     pub relations: Vec<ViewRelation>,
+    /// The PRIMARY KEYs that its GROUP BY relies on.
+    pub keys: Vec<Oid>,
 }
 
 /// Binds the query of a view that is being made. Errors: as of a query; 42P02 for parameters.
@@ -51,6 +54,11 @@ pub fn bind_view(statement: &Statement, context: &BindContext<'_>) -> Result<Bou
     // Once as a query, views within it included: what cannot be read is not made.
     bind_once(statement, context, Names::Catalog)?;
     bind_once(statement, context, Names::Noting(RefCell::default()))
+}
+
+/// Binds the query of a view as it is stored. Errors: as of a query.
+pub fn bind_stored_view(view: &ViewDescriptor, context: &BindContext<'_>) -> Result<()> {
+    bind_once(&view_statement(view)?, context, Names::Of(view)).map(|_| ())
 }
 
 fn bind_once(statement: &Statement, context: &BindContext<'_>, names: Names<'_>) -> Result<BoundView> {
@@ -75,8 +83,10 @@ fn bind_once(statement: &Statement, context: &BindContext<'_>, names: Names<'_>)
     if !parameters.finish(true)?.is_empty() {
         return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1"));
     }
-    let Names::Noting(noted) = binder.names else { return Ok(BoundView { columns, relations: Vec::new() }) };
-    let Noted { mut relations, scans } = noted.into_inner();
+    let Names::Noting(noted) = binder.names else {
+        return Ok(BoundView { columns, relations: Vec::new(), keys: Vec::new() });
+    };
+    let Noted { mut relations, keys, scans } = noted.into_inner();
     let mut used = Vec::new();
     visit_columns(&plan, &mut |column| {
         let scan = scans.iter().find(|(qualifier, _)| column.relation.as_ref() == Some(qualifier));
@@ -92,7 +102,7 @@ fn bind_once(statement: &Statement, context: &BindContext<'_>, names: Names<'_>)
         ids.dedup();
         relation.used = ids;
     }
-    Ok(BoundView { columns, relations })
+    Ok(BoundView { columns, relations, keys })
 }
 
 fn visit_columns(plan: &LogicalPlan, visit: &mut dyn FnMut(&Column)) -> Result<()> {
@@ -179,6 +189,16 @@ impl<'a> Binder<'a> {
     pub fn note_scan(&self, qualifier: &TableReference, table: &Arc<TableDescriptor>) {
         if let Names::Noting(noted) = &self.names {
             noted.borrow_mut().scans.push((qualifier.clone(), table.clone()));
+        }
+    }
+
+    /// Notes that a GROUP BY relies on a PRIMARY KEY, by the OID of its constraint.
+    pub fn note_key(&self, constraint: Option<Oid>) {
+        if let (Names::Noting(noted), Some(constraint)) = (&self.names, constraint) {
+            let keys = &mut noted.borrow_mut().keys;
+            if !keys.contains(&constraint) {
+                keys.push(constraint);
+            }
         }
     }
 

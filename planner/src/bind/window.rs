@@ -66,14 +66,12 @@ impl Binder<'_> {
         }
         let window = match over {
             WindowType::NamedWindow(name) => {
-                named(&fold(name), env.windows, 0).map_err(|error| self.at(error, name.span))?
+                named(&fold(name), env.windows).map_err(|error| self.at(error, name.span))?
             }
-            WindowType::WindowSpec(spec) => {
-                specified(spec, env.windows, 0).map_err(|error| match &spec.window_name {
-                    Some(name) => self.at_bracket(error, name.span),
-                    None => error,
-                })?
-            }
+            WindowType::WindowSpec(spec) => specified(spec, env.windows).map_err(|error| match &spec.window_name {
+                Some(name) => self.at_bracket(error, name.span),
+                None => error,
+            })?,
         };
         let mut partition_by = Vec::new();
         for expr in window.partition_by {
@@ -83,8 +81,11 @@ impl Binder<'_> {
         let mut order = WindowOrder { sorts: Vec::new(), types: Vec::new() };
         for item in window.order_by {
             let (sort, ty) = self.typed_sort_item(item, definition)?;
-            order.sorts.push(sort);
-            order.types.push(ty);
+            // What is sorted by once is not sorted by again, in whatever direction.
+            if order.sorts.iter().all(|before| before.expr != sort.expr) {
+                order.sorts.push(sort);
+                order.types.push(ty);
+            }
         }
         let frame = self.frame(window.frame, window.exclude, &mut order, definition)?;
         let order_by = order.sorts;
@@ -144,9 +145,9 @@ impl Binder<'_> {
             let name = fold(&definition.0);
             if env.windows.iter().take(at).any(|other| fold(&other.0) == name) {
                 let message = format!("window \"{name}\" is already defined");
-                return Err(self.at(SqlError::new(state::WINDOWING_ERROR, message), definition.0.span));
+                return Err(self.in_definition(SqlError::new(state::WINDOWING_ERROR, message), definition));
             }
-            let window = named(&name, env.windows, 0)?;
+            let window = named(&name, env.windows).map_err(|error| self.in_definition(error, definition))?;
             let inner = env.within(Clause::WindowDefinition);
             for expr in window.partition_by {
                 self.settled_expr(expr, inner)?;
@@ -156,6 +157,12 @@ impl Binder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// An error about a definition of WINDOW, which has its place at the bracket.
+    fn in_definition(&self, error: SqlError, definition: &ast::NamedWindowDefinition) -> SqlError {
+        let name = definition.0.span;
+        self.source.error_at_token(error, (Some(name.end), None), false, |token| token == "(", name)
     }
 
     /// An expression whose type must be known.
@@ -171,30 +178,25 @@ fn leaves_query(expr: &Expr) -> bool {
     expr.exists(|inner| Ok(matches!(inner, Expr::OuterReferenceColumn(..)))).unwrap_or(true)
 }
 
-fn named<'w>(name: &str, windows: &'w [ast::NamedWindowDefinition], depth: usize) -> Result<Window<'w>> {
-    let found = windows.iter().find(|window| fold(&window.0) == name);
-    match found.map(|window| &window.1) {
-        Some(_) if depth > windows.len() => {
-            Err(SqlError::new(state::WINDOWING_ERROR, format!("window \"{name}\" refers to itself")))
-        }
-        Some(NamedWindowExpr::NamedWindow(other)) => named(&fold(other), windows, depth + 1),
-        Some(NamedWindowExpr::WindowSpec(spec)) => specified(spec, windows, depth + 1),
+/// The window of a name. A definition sees those before it alone.
+fn named<'w>(name: &str, windows: &'w [ast::NamedWindowDefinition]) -> Result<Window<'w>> {
+    let found = windows.iter().position(|window| fold(&window.0) == name);
+    let before = windows.get(..found.unwrap_or(0)).unwrap_or_default();
+    match found.and_then(|at| windows.get(at)).map(|window| &window.1) {
+        Some(NamedWindowExpr::NamedWindow(other)) => named(&fold(other), before),
+        Some(NamedWindowExpr::WindowSpec(spec)) => specified(spec, before),
         None => Err(SqlError::new(state::UNDEFINED_OBJECT, format!("window \"{name}\" does not exist"))),
     }
 }
 
-fn specified<'w>(
-    spec: &'w ast::WindowSpec,
-    windows: &'w [ast::NamedWindowDefinition],
-    depth: usize,
-) -> Result<Window<'w>> {
+fn specified<'w>(spec: &'w ast::WindowSpec, windows: &'w [ast::NamedWindowDefinition]) -> Result<Window<'w>> {
     let ast::WindowSpec { window_name, partition_by, order_by, window_frame } = spec;
     let (order_by, exclude) = excluded(order_by);
     let Some(base) = window_name else {
         return Ok(Window { partition_by, order_by, frame: window_frame.as_ref(), exclude });
     };
     let name = fold(base);
-    let base = named(&name, windows, depth + 1)?;
+    let base = named(&name, windows)?;
     let error = |message: String| Err(SqlError::new(state::WINDOWING_ERROR, message));
     if !spec.partition_by.is_empty() {
         return error(format!("cannot override PARTITION BY clause of window \"{name}\""));

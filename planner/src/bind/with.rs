@@ -1,6 +1,7 @@
 //! WITH: common table expressions.
 
 use super::binder::{Binder, column};
+use super::nullable::nullable;
 use super::place::place_of_target;
 use super::query::BoundQuery;
 use super::recursion::{INVALID_RECURSION, check_recursion, in_order, mentions};
@@ -59,7 +60,11 @@ impl Binder<'_> {
                 return Err(self.at(SqlError::new(state::DUPLICATE_ALIAS, message), place));
             }
         }
-        let order = if with.recursive { in_order(&names)? } else { (0..items.len()).collect() };
+        let place_of = |at: usize| items.get(at).map_or_else(Span::empty, |item| item.table.alias.name.span);
+        let order = match with.recursive {
+            true => in_order(&names).map_err(|(error, at)| self.at(error, place_of(at)))?,
+            false => (0..items.len()).collect(),
+        };
         for (done, place) in order.iter().enumerate() {
             let Some(item) = items.get(*place) else { continue };
             {
@@ -86,9 +91,15 @@ impl Binder<'_> {
         let recursive = recursive && mentions(item.table.query.as_ref(), &name);
         let carrying = item.search.is_some() || item.cycle.is_some();
         if !recursive && carrying {
-            return Err(SqlError::syntax("WITH query is not recursive"));
+            return Err(self.at(SqlError::syntax("WITH query is not recursive"), item.table.alias.name.span));
         }
-        let rewritten = if carrying { Some(self.search_and_cycle(item, &name, parent)?) } else { None };
+        let rewritten = match carrying {
+            true => {
+                self.terms(&name, item.table)?;
+                Some(self.search_and_cycle(item, &name, parent)?)
+            }
+            false => None,
+        };
         let table = rewritten.as_ref().unwrap_or(item.table);
         let mut part = None;
         let mut bound = if let Some(statement) = writing(&table.query.body) {
@@ -113,14 +124,7 @@ impl Binder<'_> {
         } else {
             self.query(&table.query, parent)?
         };
-        if table.alias.columns.len() > bound.columns.len() {
-            let message = format!(
-                "WITH query \"{name}\" has {} columns available but {} columns specified",
-                bound.columns.len(),
-                table.alias.columns.len()
-            );
-            return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
-        }
+        self.check_names(&name, &table.alias, bound.columns.len())?;
         super::from::rename(&name, &mut bound.columns, Some(&table.alias))?;
         // What differs from call to call, or is to be computed once, is.
         let asked = table.materialized == Some(ast::CteAsMaterialized::Materialized);
@@ -136,6 +140,18 @@ impl Binder<'_> {
         let table = CommonTable { name, plan, columns, part, returns: true };
         self.with.borrow_mut().tables.push(table);
         Ok(())
+    }
+
+    /// 42P10 for more names than a query of WITH has columns.
+    fn check_names(&self, name: &str, alias: &ast::TableAlias, columns: usize) -> Result<()> {
+        if alias.columns.len() <= columns {
+            return Ok(());
+        }
+        let message = format!(
+            "WITH query \"{name}\" has {columns} columns available but {} columns specified",
+            alias.columns.len()
+        );
+        Err(self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), alias.name.span))
     }
 
     /// A plan that runs once for all who read its rows.
@@ -190,28 +206,32 @@ impl Binder<'_> {
         bound
     }
 
-    fn rounds(&self, name: &str, table: &ast::Cte, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
-        let shape = || {
-            let message = format!(
-                "recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term"
-            );
-            self.at(SqlError::new(INVALID_RECURSION, message), table.alias.name.span)
-        };
+    /// The first branch of a recursive query, and the second. Errors: 42P19, 0A000 for what it may not be.
+    fn terms<'t>(&self, name: &str, table: &'t ast::Cte) -> Result<(&'t SetExpr, &'t SetExpr, ast::SetQuantifier)> {
         let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } =
             table.query.body.as_ref()
         else {
-            return Err(shape());
+            let message = format!(
+                "recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term"
+            );
+            return Err(self.at(SqlError::new(INVALID_RECURSION, message), table.alias.name.span));
         };
         let aggregate = |name: &str| self.resolver.is_aggregate(name);
         check_recursion(name, &table.query, (left, right), &aggregate)
-            .map_err(|error| self.at(error, table.alias.name.span))?;
-        let all = *set_quantifier == ast::SetQuantifier::All;
+            .map_err(|(error, place)| self.at(error, place))?;
+        Ok((left, right, *set_quantifier))
+    }
+
+    fn rounds(&self, name: &str, table: &ast::Cte, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+        let (left, right, set_quantifier) = self.terms(name, table)?;
+        let all = set_quantifier == ast::SetQuantifier::All;
         let first = self.set_expr(left, parent)?;
         let first = self.settled(first)?;
+        self.check_names(name, &table.alias, first.columns.len())?;
         // Both branches get the names under which the working table is read.
         let names: Vec<String> = first.columns.iter().map(|_| self.unique("r")).collect();
         let exprs: Vec<_> =
-            first.columns.iter().zip(&names).map(|(column, name)| column.expr.clone().alias(name)).collect();
+            first.columns.iter().zip(&names).map(|(column, name)| nullable(column.expr.clone()).alias(name)).collect();
         let start = LogicalPlanBuilder::from(first.plan).project(exprs)?.build()?;
         let working = self.unique("recursive_");
         let mut columns: Vec<ScopeColumn> = first

@@ -1,7 +1,7 @@
 //! Privileges: who may do what with an object, as lists of grants; and what roles act for whom. Plain data and its
 //! rules. Must not know SQL text.
 
-use super::Catalog;
+use super::{Catalog, predefined};
 use crate::parse::names::quote;
 use crate::types::Oid;
 use serde::{Deserialize, Serialize};
@@ -67,6 +67,8 @@ pub enum Kind {
     Schema,
     /// A database.
     Database,
+    /// A type.
+    Type,
 }
 
 impl Kind {
@@ -78,6 +80,7 @@ impl Kind {
             Kind::Sequence => SELECT | UPDATE | USAGE,
             Kind::Schema => USAGE | CREATE,
             Kind::Database => CREATE | TEMPORARY | CONNECT,
+            Kind::Type => USAGE,
         }
     }
     /// As messages name it.
@@ -88,12 +91,13 @@ impl Kind {
             Kind::Sequence => "sequence",
             Kind::Schema => "schema",
             Kind::Database => "database",
+            Kind::Type => "type",
         }
     }
 }
 
 /// What one role granted another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Grant {
     /// To whom; [`PUBLIC`] for everybody.
     pub grantee: Oid,
@@ -145,6 +149,7 @@ pub fn default_acl(kind: Kind, owner: Oid) -> Acl {
     match kind {
         Kind::Column => Vec::new(),
         Kind::Database => vec![grant(PUBLIC, TEMPORARY | CONNECT), grant(owner, kind.all())],
+        Kind::Type => vec![grant(PUBLIC, USAGE), grant(owner, kind.all())],
         _ => vec![grant(owner, kind.all())],
     }
 }
@@ -203,6 +208,9 @@ impl Catalog {
         let mut at = 0;
         while let Some(next) = roles.get(at).copied() {
             at += 1;
+            if next == self.database().owner && !roles.contains(&predefined::DATABASE_OWNER) {
+                roles.push(predefined::DATABASE_OWNER);
+            }
             let Some(descriptor) = self.role_by_oid(next).filter(|role| role.inherits()) else { continue };
             for membership in &descriptor.member_of {
                 if !roles.contains(&membership.role) {
@@ -218,7 +226,7 @@ impl Catalog {
         let mut at = 0;
         while let Some(next) = roles.get(at).copied() {
             at += 1;
-            if next == of {
+            if next == of || of == predefined::DATABASE_OWNER && next == self.database().owner {
                 return true;
             }
             for membership in self.role_by_oid(next).iter().flat_map(|role| role.member_of.iter()) {
@@ -252,7 +260,8 @@ impl Catalog {
             }
         };
         let held = acl.iter().filter(|grant| grant.grantee == PUBLIC || roles.contains(&grant.grantee));
-        held.fold(0, |all, grant| all | grant.rights) & wanted
+        let everywhere = predefined::rights(&roles, kind);
+        held.fold(everywhere, |all, grant| all | grant.rights) & wanted
     }
     /// Which of the privileges `wanted` a role may grant.
     pub fn grantable(&self, role: Oid, kind: Kind, owner: Oid, acl: Option<&Acl>, wanted: Rights) -> Rights {

@@ -3,7 +3,7 @@
 
 use super::{
     Catalog, CheckDescriptor, ColumnDescriptor, ColumnId, DatabaseDescriptor, IndexColumn, IndexDescriptor, IndexState,
-    Named, RelationKind, RoleDescriptor, SchemaDescriptor, Sequences, StorageId, TableDescriptor,
+    Named, RelationKind, RoleDescriptor, SchemaDescriptor, Sequences, StorageId, TableDescriptor, predefined,
 };
 use crate::pg_catalog;
 use crate::types::enumeration::{EnumDescriptor, EnumType};
@@ -42,12 +42,13 @@ impl CatalogBuilder {
         Self::empty(Arc::new(postgres.clone())).database(postgres).role(Self::superuser()).schema(SchemaDescriptor {
             oid: PUBLIC_SCHEMA_OID,
             name: "public".into(),
-            owner: SUPERUSER_OID,
+            // As PostgreSQL has it from 15 on.
+            owner: predefined::DATABASE_OWNER,
             comment: None,
             ..Default::default()
         })
     }
-    /// Only the built-in schemas: what the store starts from.
+    /// Only the built-in schemas and roles: what the store starts from.
     pub(super) fn empty(database: Arc<DatabaseDescriptor>) -> Self {
         let mut builder = CatalogBuilder { catalog: Catalog { version: 1, database, ..Catalog::default() } };
         for (oid, name) in pg_catalog::SYSTEM_SCHEMAS {
@@ -59,7 +60,7 @@ impl CatalogBuilder {
                 ..Default::default()
             });
         }
-        builder
+        predefined::roles().fold(builder, Self::role)
     }
     /// The role `postgres`.
     pub(super) fn superuser() -> RoleDescriptor {
@@ -70,6 +71,8 @@ impl CatalogBuilder {
             login: true,
             create_database: true,
             create_role: true,
+            replication: true,
+            bypass_rls: true,
             password: None,
             comment: None,
             ..Default::default()
@@ -94,9 +97,10 @@ impl CatalogBuilder {
         self.catalog.databases.sort_by_key(|database| database.oid);
         self
     }
-    /// Adds a role.
+    /// Adds a role; in the place of a built-in one of which something was said.
     #[must_use]
     pub fn role(mut self, role: RoleDescriptor) -> Self {
+        self.catalog.roles.retain(|other| other.oid != role.oid);
         self.catalog.roles.push(Arc::new(role));
         self.catalog.roles.sort_by_key(|role| role.oid);
         self

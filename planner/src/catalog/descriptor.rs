@@ -2,10 +2,13 @@
 //! Plain data, stored as JSON in catalog rows. Must not know how they are stored or planned.
 
 use super::acl::Acl;
+use super::changes::Changes;
 use super::constraint::{CheckDescriptor, Deferral, ForeignKeyDescriptor};
+use super::statistics::TableStatistics;
 use crate::types::record::{RecordType, RowOf};
 use crate::types::{BaseType, Oid, SqlType};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Identity of a column within its table; never reused. Equals PostgreSQL's attnum: from 1.
 pub type ColumnId = i16;
@@ -73,6 +76,9 @@ impl OnCommit {
     }
 }
 
+/// Storage parameters: names and values as they were given. They steer nothing.
+pub type StoredParameters = Vec<(String, String)>;
+
 /// A column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ColumnDescriptor {
@@ -104,6 +110,12 @@ pub struct ColumnDescriptor {
     /// SET STORAGE (`attstorage`); none for the type's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<String>,
+    /// COLLATE; none for the default. All of them are the order of bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collation: Option<String>,
+    /// SET (…) of it (`attoptions`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: StoredParameters,
     /// Dimensions of an array as they were declared (`attndims`): they say nothing of its values.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dimensions: i16,
@@ -130,6 +142,8 @@ impl Default for ColumnDescriptor {
             acl: Vec::new(),
             statistics: None,
             storage: None,
+            collation: None,
+            parameters: Vec::new(),
             dimensions: 0,
         }
     }
@@ -221,6 +235,9 @@ pub struct IndexDescriptor {
     /// table's primary key in the sense of `primary` it is not: rows may share a key for a while.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deferral: Option<Deferral>,
+    /// WITH (…).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: StoredParameters,
 }
 
 impl IndexDescriptor {
@@ -310,6 +327,15 @@ pub struct TableDescriptor {
     /// What was granted on it; none before the first GRANT or REVOKE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acl: Option<Acl>,
+    /// WITH (…) of a table.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: StoredParameters,
+    /// What ANALYZE found out; a row of its own, so that who writes to the table need not care.
+    #[serde(skip)]
+    pub statistics: Option<Arc<TableStatistics>>,
+    /// Rows written since, by this server.
+    #[serde(skip)]
+    pub changes: Changes,
 }
 
 /// What of a relation a comment is on.
@@ -351,6 +377,9 @@ pub struct ViewDescriptor {
     pub query: String,
     /// The relations it names, each name once.
     pub relations: Vec<ViewRelation>,
+    /// The PRIMARY KEYs, by the OIDs of their constraints, that its GROUP BY relies on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<Oid>,
     /// WITH CHECK OPTION.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check_option: Option<CheckOption>,
@@ -507,6 +536,12 @@ pub struct RoleDescriptor {
     /// NOINHERIT.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_inherit: bool,
+    /// REPLICATION: shown, for there is none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replication: bool,
+    /// BYPASSRLS: shown, for there are no policies.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bypass_rls: bool,
     /// CONNECTION LIMIT; none for any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_limit: Option<u32>,

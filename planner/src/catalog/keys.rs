@@ -121,6 +121,14 @@ pub fn table(database: Oid, oid: Oid) -> Bytes {
 pub fn tables(database: Oid) -> RowRange {
     RowRange::prefix(key(DESCRIPTORS, &[b"T", &database.to_be_bytes()]))
 }
+/// What ANALYZE found out about a table.
+pub fn statistics(database: Oid, table: Oid) -> Bytes {
+    key(DESCRIPTORS, &[b"S", &database.to_be_bytes(), &table.to_be_bytes()])
+}
+/// What ANALYZE found out about every table of a database.
+pub fn all_statistics(database: Oid) -> RowRange {
+    RowRange::prefix(key(DESCRIPTORS, &[b"S", &database.to_be_bytes()]))
+}
 /// A counter of numbers.
 pub fn counter(name: &str) -> Bytes {
     key(COUNTERS, &[name.as_bytes()])

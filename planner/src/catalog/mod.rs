@@ -3,6 +3,7 @@
 
 pub mod acl;
 pub mod builder;
+mod changes;
 mod constraint;
 pub mod descriptor;
 mod difference;
@@ -11,18 +12,22 @@ pub mod keys;
 pub mod metadata_lock;
 pub mod nodes;
 pub mod numbers;
+pub mod predefined;
 pub mod sequences;
+mod statistics;
 pub mod store;
 mod versions;
 pub mod writer;
 
 pub use builder::{CatalogBuilder, TableBuilder};
+pub use changes::Changes;
 pub use constraint::*;
 pub use descriptor::*;
 pub use difference::Difference;
 pub use metadata_lock::{HeldLocks, LockMode, LockTarget, TableLocks};
 pub use nodes::{NodeOptions, Nodes};
 pub use sequences::{SequenceMemory, Sequences};
+pub use statistics::{ColumnStatistics, StoredValue, TableStatistics};
 pub use store::CatalogStore;
 pub use writer::{CatalogWriter, Change};
 
@@ -136,6 +141,16 @@ impl Catalog {
         let found = self.enums.values().find(|ty| ty.descriptor().oid == oid || ty.descriptor().array_oid == oid)?;
         let ty = SqlType::of(BaseType::Enum(*found));
         Some(if found.descriptor().oid == oid { ty } else { ty.array_of() })
+    }
+    /// A type as it is by now: an enum may have other labels than when it was asked for.
+    pub fn current_type(&self, ty: SqlType) -> SqlType {
+        match ty.base {
+            BaseType::Enum(old) => match self.enums.get(&old.descriptor().oid) {
+                Some(new) => SqlType { base: BaseType::Enum(*new), ..ty },
+                None => ty,
+            },
+            _ => ty,
+        }
     }
     /// A type's name with its modifier, with its schema unless it is found along `search_path`.
     pub fn type_name(&self, ty: SqlType, search_path: &[String]) -> String {

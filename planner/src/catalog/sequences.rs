@@ -176,7 +176,9 @@ impl Sequences {
     /// `lastval`. Errors: 55000 when this session has not called nextval.
     pub fn last_value(&self, context: &StatementContext) -> Result<i64> {
         let memory = context.session.sequences.state.lock();
-        memory.1.and_then(|oid| memory.0.get(&oid).copied()).ok_or_else(|| {
+        // Of a sequence that was dropped nothing is told.
+        let last = memory.1.filter(|oid| context.catalog.relation_by_oid(*oid).is_some());
+        last.and_then(|oid| memory.0.get(&oid).copied()).ok_or_else(|| {
             SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, "lastval is not yet defined in this session")
         })
     }

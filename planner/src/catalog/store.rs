@@ -6,16 +6,17 @@ use super::numbers::Numbers;
 use super::sequences::Sequences;
 use super::versions::{Stamp, Versions};
 use super::{
-    Catalog, CatalogBuilder, CatalogWriter, DatabaseDescriptor, RoleDescriptor, SchemaDescriptor, TableDescriptor,
-    TableLocks, keys,
+    Catalog, CatalogBuilder, CatalogWriter, Changes, DatabaseDescriptor, RoleDescriptor, SchemaDescriptor,
+    TableDescriptor, TableLocks, TableStatistics, keys,
 };
 use crate::error::{Result, SqlError, SqlState, state};
 use crate::types::Oid;
 use crate::types::enumeration::EnumDescriptor;
+use bytes::Bytes;
 use futures::TryStreamExt;
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 use storage::RowRange;
 use storage::env::EnvRef;
@@ -35,7 +36,14 @@ pub struct CatalogStore {
     /// The other nodes, where there can be some.
     nodes: OnceLock<Arc<Nodes>>,
     kept: Mutex<Kept>,
+    /// By database: what was read last of the tables' statistics.
+    statistics: Mutex<HashMap<Oid, KnownStatistics>>,
+    /// By database and table: what was written to it.
+    changes: Mutex<HashMap<Oid, HashMap<Oid, Changes>>>,
 }
+
+/// Statistics as they are stored and as they were read, by row key.
+type KnownStatistics = HashMap<Bytes, (Bytes, Arc<TableStatistics>)>;
 
 /// Catalogs that were read, each under the stamp that it was read with.
 #[derive(Default)]
@@ -78,6 +86,8 @@ impl CatalogStore {
             versions: Arc::new(versions),
             nodes: OnceLock::new(),
             kept: Mutex::new(Kept::default()),
+            statistics: Mutex::default(),
+            changes: Mutex::default(),
             transactions,
             env,
         });
@@ -129,7 +139,7 @@ impl CatalogStore {
     }
     /// What who writes to a table by this version of its descriptor requires to be unchanged at
     /// COMMIT (`Transaction::require_unchanged`): see [`keys::fence`].
-    pub fn fence_key(database: Oid, table: Oid, version: u64) -> bytes::Bytes {
+    pub fn fence_key(database: Oid, table: Oid, version: u64) -> Bytes {
         keys::fence(database, table, version)
     }
     /// Whether a key is a table's descriptor or one of its fences.
@@ -149,6 +159,7 @@ impl CatalogStore {
             return Ok(catalog);
         }
         let mut catalog = self.load(transaction, database).await?;
+        let own = catalog.enums().flat_map(|ty| &ty.labels).any(|label| label.uncommitted);
         let mut kept = self.kept.lock();
         if let Some(catalog) = kept.find(&stamp, database) {
             return Ok(catalog);
@@ -156,6 +167,10 @@ impl CatalogStore {
         kept.last += 1;
         catalog.version = kept.last;
         let catalog = Arc::new(catalog);
+        if own {
+            // To others, and after COMMIT, its labels are as any.
+            return Ok(catalog);
+        }
         kept.catalogs.push_back((stamp, Arc::clone(&catalog)));
         while kept.catalogs.len() > KEPT {
             kept.catalogs.pop_front();
@@ -207,13 +222,37 @@ impl CatalogStore {
         for schema in read_all::<SchemaDescriptor>(transaction, keys::schemas(database)).await? {
             builder = builder.schema(schema);
         }
-        for enumeration in read_all::<EnumDescriptor>(transaction, keys::enumerations(database)).await? {
+        for mut enumeration in read_all::<EnumDescriptor>(transaction, keys::enumerations(database)).await? {
+            mark_uncommitted(transaction, &mut enumeration).await?;
             builder = builder.enumeration(enumeration);
         }
-        for table in read_all::<TableDescriptor>(transaction, keys::tables(database)).await? {
+        let statistics = self.statistics(transaction, database).await?;
+        let mut changes = HashMap::new();
+        let mut before = self.changes.lock().remove(&database).unwrap_or_default();
+        for mut table in read_all::<TableDescriptor>(transaction, keys::tables(database)).await? {
+            table.statistics =
+                statistics.get(&keys::statistics(database, table.oid)).map(|(_, known)| Arc::clone(known));
+            table.changes = before.remove(&table.oid).unwrap_or_default();
+            changes.insert(table.oid, table.changes.clone());
             builder = builder.table(table);
         }
+        self.changes.lock().insert(database, changes);
         Ok(builder.build())
+    }
+    /// What is known of the tables, by row key: those rows that are as they were are not read again.
+    async fn statistics(&self, transaction: &Arc<Transaction>, database: Oid) -> Result<KnownStatistics> {
+        let stored = scan_all(transaction, keys::all_statistics(database)).await?;
+        let mut known = self.statistics.lock().remove(&database).unwrap_or_default();
+        let mut current = KnownStatistics::with_capacity(stored.len());
+        for (key, value) in stored {
+            let parsed = match known.remove(&key) {
+                Some((of, parsed)) if of == value => parsed,
+                _ => Arc::new(parse(&value)?),
+            };
+            current.insert(key, (value, parsed));
+        }
+        self.statistics.lock().insert(database, current.clone());
+        Ok(current)
     }
     async fn bootstrap(&self) -> Result<()> {
         while !self.try_bootstrap().await? {}
@@ -237,7 +276,8 @@ impl CatalogStore {
                 &DatabaseDescriptor { oid, name: name.into(), owner: first.database.owner, ..Default::default() },
             )?;
         }
-        for role in first.roles() {
+        // Those that PostgreSQL brings along are there without being stored.
+        for role in first.roles().into_iter().filter(|role| !super::predefined::is_predefined(role.oid)) {
             writer.put_role(None, &role)?;
         }
         if let Some(public) = first.schema("public") {
@@ -280,4 +320,16 @@ async fn read_all<T: DeserializeOwned>(transaction: &Arc<Transaction>, range: Ro
 pub(crate) fn parse<T: DeserializeOwned>(value: &[u8]) -> Result<T> {
     serde_json::from_slice(value)
         .map_err(|error| SqlError::new(state::DATA_CORRUPTED, format!("a catalog row cannot be read: {error}")))
+}
+
+/// Marks the labels that a transaction added itself.
+async fn mark_uncommitted(transaction: &Arc<Transaction>, ty: &mut EnumDescriptor) -> Result<()> {
+    if !transaction.has_writes() || ty.labels.iter().all(|label| label.added_by.is_none()) {
+        return Ok(());
+    }
+    let own = transaction.start_ts().await?.0;
+    for label in &mut ty.labels {
+        label.uncommitted = label.added_by == Some(own);
+    }
+    Ok(())
 }

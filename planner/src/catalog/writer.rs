@@ -14,6 +14,7 @@
 
 use super::metadata_lock::{HeldLocks, LockMode, LockTarget};
 use super::sequences::SequenceValue;
+use super::statistics::TableStatistics;
 use super::store::parse;
 use super::{
     CatalogStore, DatabaseDescriptor, RelationKind, RoleDescriptor, SchemaDescriptor, StorageId, TableDescriptor, keys,
@@ -147,6 +148,8 @@ impl<'a> CatalogWriter<'a> {
                 locks.acquire(schema, LockMode::Shared(0), *timeout).await?;
             }
             self.hold(keys::schema(database, new.schema_oid));
+        } else if old.is_some_and(|old| old.schema_oid != new.schema_oid) {
+            self.hold(keys::schema(database, new.schema_oid));
         }
         if old.is_none_or(|old| old.owner != new.owner) {
             self.hold(keys::role(new.owner));
@@ -210,11 +213,21 @@ impl<'a> CatalogWriter<'a> {
         for version in 0..2 {
             self.delete(keys::fence(self.database, table.oid, version));
         }
+        self.forget_statistics(table.oid);
         self.drop_storage(table.storage_id)?;
         for index in table.secondary_indexes() {
             self.drop_storage(index.storage_id)?;
         }
         Ok(())
+    }
+    /// Stores what is known of a table's rows. Who writes to the table is not disturbed.
+    pub fn put_statistics(&mut self, table: Oid, statistics: &TableStatistics) -> Result<()> {
+        self.hold(keys::table(self.database, table));
+        self.put(keys::statistics(self.database, table), statistics)
+    }
+    /// Nothing is known of a table's rows any more.
+    pub fn forget_statistics(&mut self, table: Oid) {
+        self.delete(keys::statistics(self.database, table));
     }
     /// Keeps an object that something new depends on from being dropped in the meantime.
     pub fn hold_table(&mut self, table: Oid) {

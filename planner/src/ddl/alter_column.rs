@@ -8,7 +8,7 @@ use crate::bind::{bind_generated, is_immutable};
 use crate::catalog::{ColumnDescriptor, ColumnId, Identity, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
-use crate::parse::{fold_name, parse_expression};
+use crate::parse::parse_expression;
 use crate::session::Notice;
 use crate::types::SqlType;
 use sqlparser::ast::{DataType, Expr, ObjectName, SequenceOptions};
@@ -75,7 +75,13 @@ impl Making<'_> {
     }
 
     /// ALTER COLUMN … TYPE.
-    pub(super) async fn alter_type(&mut self, name: &str, data_type: &DataType, using: Option<&Expr>) -> Result<()> {
+    pub(super) async fn alter_type(
+        &mut self,
+        name: &str,
+        data_type: &DataType,
+        collation: Option<&ObjectName>,
+        using: Option<&Expr>,
+    ) -> Result<()> {
         let column = self.live_column(name)?;
         let path = self.context.settings.search_path();
         let ty = crate::bind::catalog_type(data_type, &self.context.catalog, path, false)?;
@@ -86,12 +92,18 @@ impl Making<'_> {
             let message = format!("column \"{name}\" has pseudo-type {}", ty.name());
             return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
         }
+        if let crate::types::BaseType::Enum(labels) = ty.base {
+            super::enumeration::may_use(self.context, labels.descriptor())?;
+        }
         self.held_type(&column, ty)?;
+        // What is not said is the default.
+        let collation = collation.map_or(Ok(None), |collation| super::type_name::collation(collation, ty))?;
         if column.identity.is_some() && !ty.is_integer() {
             let message = "identity column type must be smallint, integer, or bigint";
             return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
         }
         if column.ty == ty && using.is_none() {
+            self.replace_column(ColumnDescriptor { collation, ..column });
             return Ok(());
         }
         if column.generated.is_some() && using.is_some() {
@@ -104,7 +116,7 @@ impl Making<'_> {
         let converted = Converted::new(self.context, &self.table, &column, ty, using)?;
         let before = self.table.clone();
         let dimensions = super::type_name::dimensions(data_type);
-        let mut changed = ColumnDescriptor { ty, missing: None, dimensions, ..column.clone() };
+        let mut changed = ColumnDescriptor { ty, missing: None, dimensions, collation, ..column.clone() };
         if let Some(default) = column.default.as_ref().filter(|_| column.identity.is_none()) {
             changed.default = Some(self.recast_default(name, default, column.ty, ty)?);
         }
@@ -359,22 +371,7 @@ impl Making<'_> {
             let message = "identity column type must be smallint, integer, or bigint";
             return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
         }
-        let default = match given {
-            None => self.own_sequence(name, column.id, column.ty, options).await?,
-            Some(given) => {
-                let (schema, own_name) = fold_name(given)?;
-                let schema = match schema {
-                    Some(schema) => self.context.schema(&schema)?,
-                    None => self.context.schema(&self.table.schema)?,
-                };
-                let mut parameters = sequence::parameters(column.ty, options)?;
-                parameters.owned_by = Some((self.table.oid, column.id));
-                self.chosen.claim_relation(self.context, &schema.name, &own_name)?;
-                let text = sequence::next_value_text(&schema.name, &own_name);
-                sequence::store(self.context, &mut self.writer, &schema, own_name, parameters).await?;
-                text
-            }
-        };
+        let default = self.own_sequence(name, column.id, column.ty, given, options).await?;
         let identity = Some(if always { Identity::Always } else { Identity::ByDefault });
         self.replace_column(ColumnDescriptor { identity, default: Some(default), ..column });
         Ok(())
@@ -392,9 +389,17 @@ impl Making<'_> {
         if column.identity.is_none() {
             return Err(not_in_state(self.no_identity(name)));
         }
-        if (restart.is_some() || !options.is_empty())
-            && let Some(owned) = self.context.catalog.owned_sequence(self.table.oid, column.id)
-        {
+        if restart.is_some() || !options.is_empty() {
+            let owned = match self.context.catalog.owned_sequence(self.table.oid, column.id) {
+                Some(owned) => Some(owned),
+                // Made by this statement.
+                None => {
+                    self.writer.flush().await?;
+                    let (transaction, database) = (&self.context.transaction, self.context.catalog.database().oid);
+                    self.context.store.snapshot(transaction, database).await?.owned_sequence(self.table.oid, column.id)
+                }
+            };
+            let owned = owned.ok_or_else(|| SqlError::internal("an identity column without its sequence"))?;
             let changes = sequence::Changes { options, restart, data_type: None };
             let mut owned = TableDescriptor::clone(&owned);
             sequence::change(self.context, &mut self.writer, &mut owned, &changes).await?;

@@ -2,8 +2,9 @@
 
 use super::create_table::{Constraint, Making};
 use super::names::{Chosen, has_constraint};
-use super::{DdlContext, backfill, create_table, names, sequence};
-use crate::catalog::{IndexState, Persistence, RelationKind, TableDescriptor, is_temporary};
+use super::storage_parameter::{self, Of};
+use super::{DdlContext, backfill, names, sequence};
+use crate::catalog::{IndexDescriptor, IndexState, Persistence, RelationKind, TableDescriptor, is_temporary};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{AlterAction, AlterRelation, fold_name};
 use crate::pg_catalog;
@@ -22,7 +23,10 @@ pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String
                 super::alter_table::rename_index_to(context, &alter.name, new).await?;
                 return Ok(tag);
             }
-            return alter_index(context, alter).map(|()| tag);
+            if let Some((table, position)) = index {
+                alter_index(context, alter, &table, position).await?;
+            }
+            return Ok(tag);
         }
         if found.is_none() && alter.if_exists {
             context.notice(state::SUCCESSFUL_COMPLETION, format!("relation \"{name}\" does not exist, skipping"));
@@ -89,17 +93,30 @@ pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String
 }
 
 /// What can be said of an index: nothing of it has an effect.
-fn alter_index(context: &DdlContext, alter: &AlterRelation) -> Result<()> {
-    for action in &alter.actions {
-        match action {
-            AlterAction::Nothing => {}
-            AlterAction::StorageParameters(parameters) => {
-                parameters.iter().try_for_each(|parameter| create_table::storage_parameter(context, parameter))?;
-            }
-            _ => return Err(SqlError::unsupported("this ALTER INDEX")),
-        }
+async fn alter_index(
+    context: &DdlContext,
+    alter: &AlterRelation,
+    table: &TableDescriptor,
+    position: usize,
+) -> Result<()> {
+    context.must_own(table)?;
+    let other = |action: &AlterAction| {
+        !matches!(action, AlterAction::Nothing | AlterAction::SetParameters(_) | AlterAction::ResetParameters(_))
+    };
+    if alter.actions.iter().any(other) {
+        return Err(SqlError::unsupported("this ALTER INDEX"));
     }
-    Ok(())
+    storage_parameter::alter_index(context, table, position, |stored| {
+        alter.actions.iter().try_for_each(|action| match action {
+            AlterAction::SetParameters(parameters) => storage_parameter::set(Of::Index, stored, parameters),
+            AlterAction::ResetParameters(names) => {
+                storage_parameter::reset(stored, names);
+                Ok(())
+            }
+            _ => Ok(()),
+        })
+    })
+    .await
 }
 
 /// SET SCHEMA: with its indexes, and with the sequences that its columns own.
@@ -178,8 +195,27 @@ impl Making<'_> {
             AlterAction::Sql(operation) => self.alter(operation).await,
             AlterAction::Nothing => Ok(()),
             AlterAction::SetSchema(_) => Err(SqlError::internal("SET SCHEMA among other actions")),
-            AlterAction::StorageParameters(parameters) => {
-                parameters.iter().try_for_each(|parameter| create_table::storage_parameter(self.context, parameter))
+            AlterAction::SetParameters(parameters) => {
+                storage_parameter::set(Of::Table, &mut self.table.parameters, parameters)
+            }
+            AlterAction::ResetParameters(names) => {
+                storage_parameter::reset(&mut self.table.parameters, names);
+                Ok(())
+            }
+            AlterAction::SetColumnParameters(column, parameters) => {
+                let mut column = self.live_column(column)?;
+                storage_parameter::set(Of::Column, &mut column.parameters, parameters)?;
+                self.replace_column(column);
+                Ok(())
+            }
+            AlterAction::ResetColumnParameters(column, names) => {
+                let mut column = self.live_column(column)?;
+                storage_parameter::reset(&mut column.parameters, names);
+                self.replace_column(column);
+                Ok(())
+            }
+            AlterAction::SetType { name, data_type, collation, using } => {
+                self.alter_type(name, data_type, Some(collation), using.as_deref()).await
             }
             AlterAction::ViewOptions(_) | AlterAction::ResetViewOptions(_) | AlterAction::RenameIndex(_) => {
                 Err(SqlError::internal("an action of a view or an index among those of a table"))
@@ -196,8 +232,8 @@ impl Making<'_> {
             AlterAction::AlterConstraint { name, deferrable, deferred } => {
                 self.alter_constraint(name, *deferrable, *deferred)
             }
-            AlterAction::AddUsingIndex { name, index, primary } => {
-                self.add_using_index(name.as_deref(), index, *primary).await
+            AlterAction::AddUsingIndex { name, index, primary, deferred } => {
+                self.add_using_index(name.as_deref(), index, *primary, *deferred).await
             }
             AlterAction::SetStatistics(column, value) => self.set_statistics(column, *value),
             AlterAction::SetStorage(column, storage) => self.set_storage(column, storage),
@@ -276,7 +312,13 @@ impl Making<'_> {
     }
 
     /// ADD CONSTRAINT … USING INDEX. Errors: 42704, 42809, 55000.
-    async fn add_using_index(&mut self, name: Option<&str>, index: &str, primary: bool) -> Result<()> {
+    async fn add_using_index(
+        &mut self,
+        name: Option<&str>,
+        index: &str,
+        primary: bool,
+        deferred: Option<bool>,
+    ) -> Result<()> {
         let Some(position) = self.table.indexes.iter().position(|other| other.name == *index) else {
             let message = format!("index \"{index}\" does not exist");
             return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
@@ -317,6 +359,9 @@ impl Making<'_> {
             self.chosen.claim_relation(self.context, &self.schema.name, &name)?;
         }
         self.chosen.claim_constraint(&self.table, &name)?;
+        if deferred.is_some() {
+            return self.add_deferrable_using(&found, position, name, primary, deferred).await;
+        }
         if !primary {
             let oid = self.context.store.numbers().oid().await?;
             if let Some(index) = self.table.indexes.get_mut(position) {
@@ -344,5 +389,36 @@ impl Making<'_> {
             index.oid = found.oid;
         }
         backfill::rewrite(self, &before, backfill::RowChange::None).await
+    }
+    /// The same where the constraint may be deferred: its entries are those of an index that is not unique, so it is
+    /// filled anew.
+    async fn add_deferrable_using(
+        &mut self,
+        found: &IndexDescriptor,
+        position: usize,
+        name: String,
+        primary: bool,
+        deferred: Option<bool>,
+    ) -> Result<()> {
+        if found.nulls_not_distinct {
+            return Err(SqlError::unsupported("a deferrable constraint USING INDEX with NULLS NOT DISTINCT"));
+        }
+        self.writer.drop_storage(found.storage_id)?;
+        self.table.indexes.remove(position);
+        self.chosen = Chosen::default();
+        let column = |id| self.table.column(id).map(|column| column.name.clone());
+        let columns: Vec<String> = found.columns.iter().filter_map(|key| column(key.column)).collect();
+        let include: Vec<String> = found.include.iter().filter_map(|id| column(*id)).collect();
+        let before: Vec<_> = self.table.indexes.iter().map(|index| index.oid).collect();
+        let constraint = match primary {
+            true => Constraint::Primary { name: None, columns, include, deferred },
+            false => Constraint::Unique { name: None, columns, include, nulls_not_distinct: false, deferred },
+        };
+        self.add_to_existing(std::slice::from_ref(&constraint), false).await?;
+        if let Some(index) = self.table.indexes.iter_mut().find(|index| !before.contains(&index.oid)) {
+            index.name = name;
+            index.oid = found.oid;
+        }
+        Ok(())
     }
 }

@@ -107,13 +107,17 @@ fn change(context: &DdlContext, settings: &mut StoredSettings, change: &SettingC
             settings.clear();
             return Ok(());
         }
-        SettingChange::Reset(name) => (kept_name(name)?, None),
+        SettingChange::Reset(name) => {
+            context.settings.may_set(name)?;
+            (kept_name(name)?, None)
+        }
         SettingChange::FromCurrent(name) => {
             let value = context.settings.get(name).ok_or_else(|| unknown(name))?;
             (kept_name(name)?, Some(value))
         }
         SettingChange::Set(name, values) => {
             let value = flattened(name, values)?;
+            context.settings.may_set(name)?;
             context.settings.with(name, &value)?;
             (kept_name(name)?, Some(value))
         }

@@ -3,13 +3,13 @@
 use super::create_table::{Constraint, Making, table_constraint};
 use super::dependents::{self, Object};
 use super::names::{Chosen, has_constraint};
-use super::{DdlContext, backfill, canonical, evaluate, names};
+use super::{DdlContext, backfill, canonical, evaluate, names, referenced};
 use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use sqlparser::ast::{
     AlterColumnOperation, AlterIndexOperation, AlterTable, AlterTableOperation, ColumnDef, DropBehavior, Ident,
-    ObjectName, Owner, RenameTableNameKind, SqlOption,
+    ObjectName, Owner, RenameTableNameKind,
 };
 
 /// ALTER TABLE.
@@ -178,15 +178,12 @@ impl Making<'_> {
                 self.table.owner = new;
                 Ok(())
             }
-            AlterTableOperation::SetOptionsParens { options } => options.iter().try_for_each(|option| match option {
-                SqlOption::KeyValue { key, .. } => super::create_table::storage_parameter(self.context, &fold(key)),
-                other => Err(SqlError::unsupported(format!("storage option {other}"))),
-            }),
+            // There are no policies, so nothing is held back by them.
+            AlterTableOperation::DisableRowLevelSecurity | AlterTableOperation::NoForceRowLevelSecurity => Ok(()),
             other => Err(SqlError::unsupported(format!("ALTER TABLE {other}"))),
         }
     }
 
-    /// Adds constraints to a table that may have rows, which are checked.
     /// ENABLE and DISABLE TRIGGER. There are no triggers but those that would hold rows to FOREIGN KEYs, which are held
     /// always. Errors: 42704; 0A000 for taking that away.
     fn triggers(&self, name: &Ident, enable: bool) -> Result<()> {
@@ -208,7 +205,8 @@ impl Making<'_> {
         SqlError::new(state::UNDEFINED_OBJECT, message)
     }
 
-    async fn add_to_existing(&mut self, constraints: &[Constraint<'_>], not_valid: bool) -> Result<()> {
+    /// Adds constraints to a table that may have rows, which are checked.
+    pub(super) async fn add_to_existing(&mut self, constraints: &[Constraint<'_>], not_valid: bool) -> Result<()> {
         for constraint in constraints {
             match constraint {
                 Constraint::Primary { name, columns, include, deferred: deferred @ Some(_) } => {
@@ -338,9 +336,15 @@ impl Making<'_> {
         }
         let referring = self.referring_to(id);
         let shown = format!("column {name} of table {}", self.context.shown_name(&self.table));
-        self.let_go(referring, cascade, &shown, &shown).await?;
-        let dependents = dependents::of(self.context, &[Object::Column(self.table.oid, id)], cascade)?;
-        dependents::remove(self.context, &mut self.writer, &dependents).await?;
+        let dependents = dependents::of(self.context, &[Object::Column(self.table.oid, id)], true)?;
+        if !(cascade || referring.is_empty() && dependents.is_empty()) {
+            let mut lines = referenced::lines(self.context, &referring, |_| shown.clone());
+            lines.extend(dependents::lines(self.context, &dependents));
+            return Err(super::drop::dependent(shown, &lines.join("\n")));
+        }
+        let mut gone = self.let_go_silently(referring).await?;
+        gone.extend(dependents::remove_silently(self.context, &mut self.writer, &dependents).await?);
+        super::drop::report_cascade(self.context, &gone);
         self.remove_column(id, &name).await
     }
 
@@ -415,7 +419,16 @@ impl Making<'_> {
             if let Some(index) = self.table.indexes.get(position) {
                 let referring = self.referring_by(index.oid);
                 let what = format!("constraint {name} on table {}", self.context.shown_name(&self.table));
-                self.let_go(referring, cascade, &what, &format!("index {name}")).await?;
+                let key = Object::Key(self.table.oid, index.constraint.unwrap_or_default());
+                let views = dependents::of(self.context, &[key], true)?;
+                if !(cascade || referring.is_empty() && views.is_empty()) {
+                    let mut lines = dependents::lines(self.context, &views);
+                    lines.extend(referenced::lines(self.context, &referring, |_| format!("index {name}")));
+                    return Err(super::drop::dependent(what, &lines.join("\n")));
+                }
+                let mut gone = dependents::remove_silently(self.context, &mut self.writer, &views).await?;
+                gone.extend(self.let_go_silently(referring).await?);
+                super::drop::report_cascade(self.context, &gone);
             }
             let before = self.table.clone();
             let index = self.table.indexes.remove(position);
@@ -432,6 +445,7 @@ impl Making<'_> {
         let Some(id) = self.table.column_named(old).map(|column| column.id) else {
             return Err(SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{old}\" does not exist")));
         };
+        super::names::no_system_column(new)?;
         if self.table.column_named(new).is_some() {
             let message = format!("column \"{new}\" of relation \"{}\" already exists", self.table.name);
             return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
@@ -536,7 +550,7 @@ impl Making<'_> {
                 changed.not_null = false;
             }
             AlterColumnOperation::SetDataType { data_type, using, had_set: _ } => {
-                return self.alter_type(name, data_type, using.as_ref()).await;
+                return self.alter_type(name, data_type, None, using.as_ref()).await;
             }
             other => return Err(SqlError::unsupported(format!("ALTER COLUMN {other}"))),
         }

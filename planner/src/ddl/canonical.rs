@@ -33,7 +33,8 @@ pub(super) fn default_text(expr: &Expr, ty: &SqlType) -> Result<Option<String>> 
 
 /// A CHECK expression. Errors: 42703 for a column that the table has not.
 pub(super) fn check_text(expr: &Expr, table: &TableDescriptor) -> Result<String> {
-    for column in referenced(expr)? {
+    let subquery = |_| SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot use subquery in check constraint");
+    for column in referenced(expr).map_err(subquery)? {
         if table.column_named(&column).is_none() {
             return Err(SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{column}\" does not exist"))
                 .about(column.as_str()));
@@ -91,7 +92,7 @@ pub(crate) fn referenced(expr: &Expr) -> Result<Vec<String>> {
     let mut columns = Columns::default();
     let _ = expr.visit(&mut columns);
     if columns.subquery {
-        return Err(SqlError::unsupported("a subquery in a DEFAULT or CHECK expression"));
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot use subquery in DEFAULT expression"));
     }
     Ok(columns.names)
 }
@@ -128,7 +129,7 @@ fn is_number(expr: &Expr) -> bool {
 }
 
 /// A string literal.
-pub(super) fn literal(text: &str) -> String {
+pub(crate) fn literal(text: &str) -> String {
     if text.contains('\\') {
         format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
     } else {

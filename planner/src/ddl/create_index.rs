@@ -1,10 +1,12 @@
 //! CREATE INDEX: what it says, and how it is done in a block. Outside one, see `online`.
 
 use super::names::Chosen;
-use super::{DdlContext, backfill, canonical, create_table, enumeration, evaluate, names};
+use super::storage_parameter::{self, Of};
+use super::{DdlContext, backfill, canonical, enumeration, evaluate, names};
 use crate::bind::is_immutable;
 use crate::catalog::{
-    ColumnId, IndexColumn, IndexDescriptor, IndexExpression, IndexState, RelationKind, TableDescriptor,
+    ColumnId, IndexColumn, IndexDescriptor, IndexExpression, IndexState, RelationKind, StoredParameters,
+    TableDescriptor,
 };
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
@@ -84,16 +86,34 @@ pub(super) fn target(context: &DdlContext, create: &CreateIndex) -> Result<Optio
         }
         Chosen::default().claim_relation(context, &table.schema, &name)?;
     }
-    for option in with {
-        let Expr::BinaryOp { left, .. } = option else {
-            return Err(SqlError::unsupported(format!("the index option {option}")));
-        };
-        let Expr::Identifier(key) = left.as_ref() else {
-            return Err(SqlError::unsupported(format!("the index option {option}")));
-        };
-        create_table::known_storage_parameter(&fold(key))?;
-    }
+    parameters(with)?;
     Ok(Some(table))
+}
+
+/// WITH (…). Errors: 22023.
+fn parameters(with: &[Expr]) -> Result<StoredParameters> {
+    let mut given = Vec::with_capacity(with.len());
+    for option in with {
+        let (key, value) = match option {
+            Expr::BinaryOp { left, right, .. } => (left.as_ref(), Some(right.as_ref())),
+            other => (other, None),
+        };
+        let Expr::Identifier(key) = key else {
+            return Err(SqlError::unsupported(format!("the index option {option}")));
+        };
+        let value = value.map(|value| match value {
+            Expr::Identifier(word) => fold(word),
+            Expr::Value(value) => match &value.value {
+                sqlparser::ast::Value::SingleQuotedString(text) => text.clone(),
+                other => other.to_string(),
+            },
+            other => other.to_string(),
+        });
+        given.push((fold(key), value));
+    }
+    let mut stored = Vec::new();
+    storage_parameter::set(Of::Index, &mut stored, &given)?;
+    Ok(stored)
 }
 
 /// The index to be.
@@ -102,13 +122,6 @@ pub(super) async fn describe(
     create: &CreateIndex,
     table: &TableDescriptor,
 ) -> Result<IndexDescriptor> {
-    for option in &create.with {
-        if let Expr::BinaryOp { left, .. } = option
-            && let Expr::Identifier(key) = left.as_ref()
-        {
-            create_table::storage_parameter(context, &fold(key))?;
-        }
-    }
     let (columns, expressions) = key_columns(context, table, &create.columns)?;
     let predicate = create.predicate.as_ref().map(|expr| predicate(context, table, expr)).transpose()?;
     let include = include_columns(table, &create.include)?;
@@ -142,6 +155,7 @@ pub(super) async fn describe(
         predicate,
         nulls_not_distinct: create.nulls_distinct == Some(false),
         deferral: None,
+        parameters: parameters(&create.with)?,
     })
 }
 
@@ -201,10 +215,7 @@ fn plain(expr: &Expr) -> Result<&Expr> {
     match expr {
         Expr::Nested(inner) => plain(inner),
         Expr::Collate { expr, collation } => {
-            let collation = fold_name(collation)?.1;
-            if !["C", "POSIX", "default", "ucs_basic"].contains(&collation.as_str()) {
-                return Err(SqlError::unsupported(format!("COLLATE \"{collation}\"")));
-            }
+            crate::bind::collation_named(collation)?;
             plain(expr)
         }
         other => Ok(other),

@@ -3,7 +3,7 @@
 use super::enumeration;
 use super::names::Chosen;
 use super::type_name::serial_type;
-use super::{DdlContext, canonical, evaluate, foreign_key, sequence};
+use super::{DdlContext, canonical, evaluate, foreign_key, sequence, storage_parameter};
 use crate::catalog::{
     CatalogWriter, CheckDescriptor, ColumnDescriptor, ColumnId, Deferral, Identity, IndexColumn, IndexDescriptor,
     IndexState, RelationKind, SchemaDescriptor, TableDescriptor,
@@ -13,7 +13,7 @@ use crate::parse::fold;
 use crate::types::{BaseType, Oid, SqlType};
 use sqlparser::ast::{
     ColumnDef, ColumnOption, CreateTable, CreateTableOptions, Expr, ForeignKeyConstraint, GeneratedAs, Ident,
-    NullsDistinctOption, SqlOption, TableConstraint,
+    NullsDistinctOption, TableConstraint,
 };
 use std::collections::BTreeMap;
 
@@ -89,7 +89,10 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
     let mut chosen = Chosen::default();
     chosen.claim_relation(context, &schema.name, &name)?;
     context.no_type_named(&schema.name, &name)?;
-    options(context, &create.table_options)?;
+    if create.table_options != CreateTableOptions::None {
+        return Err(SqlError::unsupported(create.table_options.to_string()));
+    }
+    let parameters = storage_parameter::of_new_table(&context.clauses.parameters)?;
     let (persistence, on_commit) = context.persistence(&schema, &context.clauses)?;
     context.store_schema(&schema).await?;
     let numbers = context.store.numbers();
@@ -112,6 +115,9 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         persistence,
         on_commit,
         acl: context.first_acl_in(crate::catalog::acl::Kind::Table, &schema),
+        parameters,
+        statistics: None,
+        changes: Default::default(),
     };
     let mut making = Making::of(context, &schema, table, chosen);
     let mut constraints = Vec::new();
@@ -160,36 +166,6 @@ fn refuse(create: &CreateTable) -> Result<()> {
         Some((_, what)) => Err(SqlError::unsupported(what)),
         None => Ok(()),
     }
-}
-
-/// Storage parameters: those of PostgreSQL are accepted with a notice, for there is nothing here
-/// that they could steer.
-fn options(context: &DdlContext, options: &CreateTableOptions) -> Result<()> {
-    match options {
-        CreateTableOptions::None => Ok(()),
-        CreateTableOptions::With(options) => options.iter().try_for_each(|option| match option {
-            SqlOption::KeyValue { key, .. } => storage_parameter(context, &fold(key)),
-            SqlOption::Ident(key) => storage_parameter(context, &fold(key)),
-            other => Err(SqlError::unsupported(format!("storage option {other}"))),
-        }),
-        other => Err(SqlError::unsupported(other.to_string())),
-    }
-}
-
-/// Accepts a storage parameter of PostgreSQL, saying that it has no effect.
-pub(super) fn storage_parameter(context: &DdlContext, name: &str) -> Result<()> {
-    known_storage_parameter(name)?;
-    context.notice(state::SUCCESSFUL_COMPLETION, format!("storage parameter \"{name}\" has no effect"));
-    Ok(())
-}
-
-/// Errors: 22023 for a storage parameter that PostgreSQL does not have.
-pub(super) fn known_storage_parameter(name: &str) -> Result<()> {
-    let known = ["fillfactor", "parallel_workers", "toast_tuple_target", "user_catalog_table", "deduplicate_items"];
-    if known.contains(&name) || name.starts_with("autovacuum_") || name.starts_with("toast.") {
-        return Ok(());
-    }
-    Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{name}\"")))
 }
 
 /// The columns of a constraint: plain names.
@@ -244,15 +220,13 @@ impl Making<'_> {
         if self.table.column_named(&name).is_some() {
             return Err(SqlError::new(state::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
         }
-        if ["tableoid", "cmax", "xmax", "cmin", "xmin", "ctid"].contains(&name.as_str()) {
-            let message = format!("column name \"{name}\" conflicts with a system column name");
-            return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
-        }
+        super::names::no_system_column(&name)?;
         let serial = serial_type(&definition.data_type);
         let path = self.context.settings.search_path();
         let named = || crate::bind::catalog_type(&definition.data_type, &self.context.catalog, path, false);
         let ty = serial.map_or_else(named, Ok)?;
         if let BaseType::Enum(labels) = ty.base {
+            enumeration::may_use(self.context, labels.descriptor())?;
             self.writer.hold_enum(labels.descriptor().oid);
         }
         if ty.row_of().is_some() {
@@ -351,7 +325,9 @@ impl Making<'_> {
                         return Err(invalid("identity column type must be smallint, integer, or bigint"));
                     }
                     let options = sequence_options.as_deref().unwrap_or_default();
-                    column.default = Some(self.own_sequence(&name, id, ty, options).await?);
+                    let names = &self.context.clauses.sequence_names;
+                    let given = names.iter().find(|(column, _)| *column == name).map(|(_, given)| given);
+                    column.default = Some(self.own_sequence(&name, id, ty, given, options).await?);
                 }
                 ColumnOption::ForeignKey(key) => constraints.push(Constraint::Foreign {
                     name: given.or(key.name.as_ref()),
@@ -359,10 +335,8 @@ impl Making<'_> {
                     column: Some(name.clone()),
                 }),
                 ColumnOption::Collation(collation) => {
-                    let collation = crate::parse::fold_name(collation)?.1;
-                    if !["C", "POSIX", "default", "ucs_basic"].contains(&collation.as_str()) {
-                        return Err(SqlError::unsupported(format!("COLLATE \"{collation}\"")));
-                    }
+                    column.collation =
+                        super::type_name::collation(collation, ty).map_err(|error| error.about("collate"))?;
                 }
                 other => return Err(SqlError::unsupported(format!("the column option {other}"))),
             }
@@ -383,7 +357,7 @@ impl Making<'_> {
             return Err(SqlError::syntax(message));
         }
         if let Some(ty) = serial {
-            column.default = Some(self.own_sequence(&name, id, ty, &[]).await?);
+            column.default = Some(self.own_sequence(&name, id, ty, None, &[]).await?);
         }
         self.table.columns.push(column);
         Ok(constraints)
@@ -429,13 +403,29 @@ impl Making<'_> {
         column: &str,
         id: ColumnId,
         ty: SqlType,
+        given: Option<&sqlparser::ast::ObjectName>,
         options: &[sqlparser::ast::SequenceOptions],
     ) -> Result<String> {
         let mut parameters = sequence::parameters(ty, options)?;
         parameters.owned_by = Some((self.table.oid, id));
-        let name = self.chosen.relation(self.context, &self.schema.name, &self.table.name, Some(column), "seq");
-        let text = sequence::next_value_text(&self.schema.name, &name);
-        sequence::store(self.context, &mut self.writer, &self.schema, name, parameters).await?;
+        let (schema, name) = match given {
+            None => {
+                let name = self.chosen.relation(self.context, &self.schema.name, &self.table.name, Some(column), "seq");
+                (self.schema.clone(), name)
+            }
+            Some(given) => {
+                let (schema, name) = crate::parse::fold_name(given)?;
+                let schema = match schema {
+                    Some(schema) => SchemaDescriptor::clone(&*self.context.schema(&schema)?),
+                    None => self.schema.clone(),
+                };
+                self.chosen.claim_relation(self.context, &schema.name, &name)?;
+                (schema, name)
+            }
+        };
+        let text = sequence::next_value_text(&schema.name, &name);
+        let persistence = self.table.persistence;
+        sequence::store(self.context, &mut self.writer, &schema, name, parameters, persistence).await?;
         Ok(text)
     }
 

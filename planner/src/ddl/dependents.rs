@@ -15,6 +15,8 @@ pub(super) enum Object {
     Relation(Oid),
     /// A column.
     Column(Oid, ColumnId),
+    /// A PRIMARY KEY of a table, by the OID of its constraint.
+    Key(Oid, Oid),
 }
 
 /// A relation that cannot stay when something else goes.
@@ -58,6 +60,12 @@ impl Search<'_> {
                 let name = table.as_ref().and_then(|table| table.column(id)).map(|column| column.name.clone());
                 format!("column {} of {}", name.unwrap_or_default(), relation(oid))
             }
+            Object::Key(oid, key) => {
+                let table = self.context.catalog.relation_by_oid(oid);
+                let index = table.iter().flat_map(|table| &table.indexes).find(|index| index.constraint == Some(key));
+                let name = index.map(|index| crate::parse::names::quote(&index.name)).unwrap_or_default();
+                format!("constraint {name} on {}", relation(oid))
+            }
         }
     }
 
@@ -76,6 +84,7 @@ impl Search<'_> {
                 .view
                 .as_ref()
                 .is_some_and(|view| view.relations.iter().any(|named| named.oid == oid && named.used.contains(&id))),
+            Object::Key(_, key) => relation.view.as_ref().is_some_and(|view| view.keys.contains(&key)),
         };
         let mut direct: Vec<Arc<TableDescriptor>> =
             self.context.catalog.user_relations().filter(|relation| needs(relation)).cloned().collect();
@@ -114,15 +123,7 @@ pub(super) fn of(context: &DdlContext, objects: &[Object], cascade: bool) -> Res
     if search.found.is_empty() || cascade {
         return Ok(search.found);
     }
-    let lines: Vec<String> = search
-        .found
-        .iter()
-        .map(|dependent| {
-            let relation = &dependent.relation;
-            let name = context.shown_name(relation);
-            format!("{} {name} depends on {}", drop::kind_word(relation), dependent.because_of)
-        })
-        .collect();
+    let lines = lines(context, &search.found);
     let error = match objects {
         [only] => drop::dependent(search.describe(*only), &lines.join("\n")),
         _ => SqlError::new(
@@ -133,6 +134,23 @@ pub(super) fn of(context: &DdlContext, objects: &[Object], cascade: bool) -> Res
         .hint("Use DROP ... CASCADE to drop the dependent objects too."),
     };
     Err(error)
+}
+
+/// Lines for a 2BP01.
+pub(super) fn lines(context: &DdlContext, dependents: &[Dependent]) -> Vec<String> {
+    let line = |dependent: &Dependent| {
+        let relation = &dependent.relation;
+        let name = context.shown_name(relation);
+        format!("{} {name} depends on {}", drop::kind_word(relation), dependent.because_of)
+    };
+    dependents.iter().map(line).collect()
+}
+
+impl Dependent {
+    /// What it needs, as messages name it.
+    pub(super) fn because_of(&self) -> &str {
+        &self.because_of
+    }
 }
 
 /// Drops dependents and says so.

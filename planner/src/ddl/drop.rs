@@ -263,6 +263,7 @@ async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], 
     let mut writer = context.writer();
     let mut changed: BTreeMap<Oid, TableDescriptor> = BTreeMap::new();
     let mut any = false;
+    let mut gone = Vec::new();
     for name in names {
         let Some(sequence) = context.find(name)? else {
             missing(context, "sequence", name, if_exists)?;
@@ -281,10 +282,12 @@ async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], 
                     return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message)
                         .hint(format!("You can drop {what} instead.")));
                 }
+                let what = format!("default value for column {} of table {}", column.name, context.shown_name(table));
                 if !cascade {
-                    let detail = format!("default value for {what} depends on sequence {}", sequence.name);
-                    return Err(dependent(format!("sequence {}", sequence.name), &detail));
+                    let detail = format!("{what} depends on sequence {}", context.shown_name(&sequence));
+                    return Err(dependent(format!("sequence {}", context.shown_name(&sequence)), &detail));
                 }
+                gone.push(what);
                 let entry = changed.entry(table.oid).or_insert_with(|| TableDescriptor::clone(table));
                 entry.version += 1;
                 if let Some(column) = entry.columns.iter_mut().find(|other| other.id == column.id) {
@@ -295,13 +298,14 @@ async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], 
         let dependents = dependents::of(context, &[Object::Relation(sequence.oid)], cascade)?;
         context.lock(&sequence).await?;
         writer.remove_table(&sequence).await?;
-        dependents::remove(context, &mut writer, &dependents).await?;
+        gone.extend(dependents::remove_silently(context, &mut writer, &dependents).await?);
         any = true;
     }
     for table in changed.values() {
         context.lock(table).await?;
         writer.put_table(table).await?;
     }
+    report_cascade(context, &gone);
     if any {
         writer.flush().await?;
     }

@@ -4,7 +4,7 @@ use super::create_table::Making;
 use super::dependents::{self, Dependent, Object};
 use super::enumeration::{check_owner, find, has_column, missing, qualified};
 use super::names::Chosen;
-use super::{DdlContext, drop};
+use super::{DdlContext, drop, enum_references};
 use crate::catalog::{CatalogWriter, CheckDescriptor, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::types::enumeration::{EnumDescriptor, EnumType};
@@ -21,7 +21,7 @@ fn dependents(context: &DdlContext, ty: &EnumDescriptor) -> Vec<String> {
     for table in relations(context) {
         let name = context.shown_name(table);
         if let Some(view) = &table.view {
-            if has_column(table, ty.oid) || view.query.contains(&ty.name) {
+            if has_column(table, ty.oid) || enum_references::view_names(context, &view.query, ty) {
                 found.push(format!("view {name} depends on type {shown}"));
             }
             continue;
@@ -111,7 +111,8 @@ async fn cascade(
     // Views that name a type themselves.
     let needs = |view: &TableDescriptor| {
         let query = view.view.as_ref().map(|view| view.query.as_str());
-        query.is_some_and(|query| types.iter().any(|ty| has_column(view, ty.oid) || query.contains(&ty.name)))
+        let names = |query: &str, ty| enum_references::view_names(context, query, ty);
+        query.is_some_and(|query| types.iter().any(|ty| has_column(view, ty.oid) || names(query, ty)))
     };
     for view in relations(context).into_iter().filter(|view| needs(view)) {
         note(context, &mut views, Dependent::of(view.clone()), &mut gone);
@@ -131,6 +132,17 @@ fn note(context: &DdlContext, views: &mut Vec<Dependent>, view: Dependent, gone:
     }
 }
 
+/// Errors: 2BP01 for the type of a relation's rows, which goes with the relation only.
+fn no_row_type(context: &DdlContext, name: &ObjectName) -> Result<()> {
+    let Some(relation) = context.find(name)?.filter(|relation| relation.kind != RelationKind::Sequence) else {
+        return Ok(());
+    };
+    let (word, name) = (drop::kind_word(&relation), context.shown_name(&relation));
+    let message = format!("cannot drop type {name} because {word} {name} requires it");
+    Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message)
+        .hint(format!("You can drop {word} {name} instead.")))
+}
+
 /// DROP TYPE.
 pub(super) async fn execute(
     context: &DdlContext,
@@ -141,6 +153,7 @@ pub(super) async fn execute(
     let mut types: Vec<&EnumDescriptor> = Vec::new();
     for name in names {
         let Some(ty) = find(context, name)? else {
+            no_row_type(context, name)?;
             let message = missing(name);
             if !if_exists {
                 return Err(SqlError::new(state::UNDEFINED_OBJECT, message));

@@ -3,11 +3,13 @@
 //! Stored expressions (DEFAULT, CHECK) name a type with its schema, so that they mean the same under every search_path.
 
 use super::DdlContext;
+use super::enum_references::{self, Renaming};
 use crate::bind::catalog_type;
-use crate::catalog::{RelationKind, TableDescriptor};
+use crate::catalog::acl::Kind;
+use crate::catalog::{CatalogWriter, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::names::quote;
-use crate::parse::{fold, fold_name};
+use crate::parse::{TypeChange, fold, fold_name};
 use crate::types::enumeration::{EnumDescriptor, EnumLabel, EnumType};
 use crate::types::{BaseType, Oid, SqlType};
 use sqlparser::ast::{
@@ -114,6 +116,7 @@ pub(super) async fn create(
         owner: context.user,
         labels: Vec::with_capacity(labels.len()),
         comment: None,
+        acl: None,
     };
     for label in labels {
         let name = label_name(label)?;
@@ -123,7 +126,7 @@ pub(super) async fn create(
             return Err(SqlError::new(state::UNIQUE_VIOLATION, message).detail(detail));
         }
         let place = made.new_place(made.labels.len())?;
-        made.labels.push(EnumLabel { oid: numbers.oid().await?, place, name });
+        made.labels.push(EnumLabel::new(numbers.oid().await?, place, name));
     }
     let mut writer = context.writer();
     writer.put_enum(None, &made).await?;
@@ -176,7 +179,9 @@ pub(super) async fn alter(context: &DdlContext, alter: &AlterType) -> Result<Str
                 Some(AlterTypeAddValuePosition::After(label)) => place_of(old, &label.value)? + 1,
             };
             let place = old.new_place(at)?;
-            new.labels.insert(at, EnumLabel { oid: context.store.numbers().oid().await?, place, name });
+            let oid = context.store.numbers().oid().await?;
+            let added_by = Some(context.transaction.start_ts().await?.0);
+            new.labels.insert(at, EnumLabel { added_by, ..EnumLabel::new(oid, place, name) });
         }
         AlterTypeOperation::RenameValue(rename) => {
             let at = place_of(old, &rename.from.value)?;
@@ -184,14 +189,7 @@ pub(super) async fn alter(context: &DdlContext, alter: &AlterType) -> Result<Str
             if old.labels.iter().any(|label| label.name == name) {
                 return Err(label_exists(&name));
             }
-            let literal = |label: &str| format!("'{}'", label.replace('\'', "''"));
-            let (from, to) = (literal(&rename.from.value), literal(&name));
-            let cast = format!("::{}", qualified(old));
-            let texts = vec![(format!("{from}{cast}"), format!("{to}{cast}"))];
-            for table in changed_tables(context, old.oid, &texts, &from)? {
-                context.lock(&table).await?;
-                writer.put_table(&table).await?;
-            }
+            store(context, &mut writer, Renaming::Label(old, &rename.from.value, &name)).await?;
             if let Some(label) = new.labels.get_mut(at) {
                 label.name = name;
             }
@@ -203,11 +201,7 @@ pub(super) async fn alter(context: &DdlContext, alter: &AlterType) -> Result<Str
             if taken {
                 return Err(SqlError::new(state::DUPLICATE_OBJECT, format!("type \"{}\" already exists", new.name)));
             }
-            let texts = vec![(format!("::{}", qualified(old)), format!("::{}", qualified(&new)))];
-            for table in changed_tables(context, old.oid, &texts, &old.name)? {
-                context.lock(&table).await?;
-                writer.put_table(&table).await?;
-            }
+            store(context, &mut writer, Renaming::Type(old, &qualified(&new))).await?;
         }
     }
     writer.put_enum(Some(old), &new).await?;
@@ -215,16 +209,52 @@ pub(super) async fn alter(context: &DdlContext, alter: &AlterType) -> Result<Str
     Ok("ALTER TYPE".into())
 }
 
-/// ALTER TYPE … OWNER TO.
-pub(crate) async fn alter_owner(context: &DdlContext, name: &ObjectName, owner: &str) -> Result<String> {
+/// Stores the relations that name an enum or label by its new name.
+async fn store(context: &DdlContext, writer: &mut CatalogWriter<'_>, renaming: Renaming<'_>) -> Result<()> {
+    for relation in enum_references::renamed(context, renaming)? {
+        context.take_alone(&relation).await?;
+        writer.put_table(&relation).await?;
+    }
+    Ok(())
+}
+
+/// ALTER TYPE … OWNER TO and SET SCHEMA.
+pub(crate) async fn change(context: &DdlContext, name: &ObjectName, change: &TypeChange) -> Result<String> {
     let old = find(context, name)?.ok_or_else(|| SqlError::new(state::UNDEFINED_OBJECT, missing(name)))?.descriptor();
     check_owner(context, old)?;
-    let owner = match owner {
-        "current_user" | "current_role" | "session_user" => context.user,
-        role => context.role(role)?.oid,
-    };
     let mut writer = context.writer();
-    writer.put_enum(Some(old), &EnumDescriptor { owner, ..old.clone() }).await?;
+    let mut new = old.clone();
+    match change {
+        TypeChange::Owner(owner) => {
+            let owner = match owner.as_str() {
+                "current_user" | "current_role" | "session_user" => context.user,
+                role => context.role(role)?.oid,
+            };
+            super::grant::change_owner(&mut new.acl, old.owner, owner);
+            new.owner = owner;
+        }
+        TypeChange::Schema(schema) => {
+            let schema = context.schema(schema)?;
+            if schema.oid == old.schema_oid {
+                return Ok("ALTER TYPE".into());
+            }
+            if crate::catalog::is_temporary(&schema.name) {
+                let message = "cannot move objects into or out of temporary schemas";
+                return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+            }
+            context.may_create_in(&schema)?;
+            if context.catalog.enum_named(Some(&schema.name), &old.name, &[]).is_some()
+                || context.catalog.relation(Some(&schema.name), &old.name, &[]).is_some()
+            {
+                let message = format!("type \"{}\" already exists in schema \"{}\"", old.name, schema.name);
+                return Err(SqlError::new(state::DUPLICATE_OBJECT, message));
+            }
+            new.schema_oid = schema.oid;
+            new.schema.clone_from(&schema.name);
+            store(context, &mut writer, Renaming::Type(old, &qualified(&new))).await?;
+        }
+    }
+    writer.put_enum(Some(old), &new).await?;
     writer.flush().await?;
     Ok("ALTER TYPE".into())
 }
@@ -243,6 +273,15 @@ pub(super) async fn comment(context: &DdlContext, name: &ObjectName, text: Optio
     writer.flush().await
 }
 
+/// Errors: 42501 for who has not USAGE on a type.
+pub(super) fn may_use(context: &DdlContext, ty: &EnumDescriptor) -> Result<()> {
+    let usage = crate::catalog::acl::USAGE;
+    if context.catalog.rights(context.user, Kind::Type, ty.owner, ty.acl.as_ref(), usage) == usage {
+        return Ok(());
+    }
+    Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied for type {}", ty.name)))
+}
+
 fn place_of(ty: &EnumDescriptor, label: &str) -> Result<usize> {
     ty.labels.iter().position(|known| known.name == label).ok_or_else(|| {
         SqlError::new(state::INVALID_PARAMETER_VALUE, format!("\"{label}\" is not an existing enum label"))
@@ -252,41 +291,6 @@ fn place_of(ty: &EnumDescriptor, label: &str) -> Result<usize> {
 /// Whether a relation has a column of an enum.
 pub(super) fn has_column(table: &TableDescriptor, oid: Oid) -> bool {
     table.live_columns().any(|column| matches!(column.ty.base, BaseType::Enum(ty) if ty.descriptor().oid == oid))
-}
-
-/// The tables whose stored expressions have one of the old texts, with the new ones. Errors: 0A000 when an expression may
-/// mean the enum otherwise: `mention` stands in it still.
-fn changed_tables(
-    context: &DdlContext,
-    oid: Oid,
-    texts: &[(String, String)],
-    mention: &str,
-) -> Result<Vec<TableDescriptor>> {
-    let mut changed = Vec::new();
-    for table in context.catalog.user_relations() {
-        if let Some(view) = &table.view {
-            if view.query.contains(mention) {
-                return Err(SqlError::unsupported(format!("renaming what the view {} may use", table.name)));
-            }
-            continue;
-        }
-        let mut new = TableDescriptor::clone(table);
-        let columns = new.columns.iter_mut().flat_map(|column| [column.default.as_mut(), column.missing.as_mut()]);
-        let expressions = columns.flatten().chain(new.checks.iter_mut().map(|check| &mut check.expression));
-        for expression in expressions {
-            for (old, with) in texts {
-                *expression = expression.replace(old, with);
-            }
-            if has_column(table, oid) && mention.starts_with('\'') && expression.contains(mention) {
-                return Err(SqlError::unsupported(format!("renaming what an expression of {} may use", table.name)));
-            }
-        }
-        if new != **table {
-            new.version += 1;
-            changed.push(new);
-        }
-    }
-    Ok(changed)
 }
 
 /// The enums in a schema that is to be dropped, which nothing outside of it uses. Errors: 0A000 otherwise.

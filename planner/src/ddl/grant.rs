@@ -10,7 +10,8 @@ use crate::error::{Result, SqlError, state};
 use crate::parse::{Grant, GrantObjects};
 use crate::session::Notice;
 use crate::types::Oid;
-use sqlparser::ast::{Ident, ObjectName, ObjectType};
+use crate::types::enumeration::EnumDescriptor;
+use sqlparser::ast::{DataType, Ident, ObjectName, ObjectType};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -46,6 +47,9 @@ pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
     let verb = if grant.grants { "GRANT" } else { "REVOKE" };
     let Some(objects) = &grant.objects else {
         roles(context, grant).await?;
+        if grant.of_group {
+            return Ok("ALTER ROLE".into());
+        }
         return Ok(format!("{verb} ROLE"));
     };
     if let Some(by) = &grant.by
@@ -103,6 +107,18 @@ pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
                 }
             }
         }
+        GrantObjects::Types { domains, names } => {
+            let wanted = wanted(grant, Kind::Type)?;
+            for name in names {
+                let old = granted_type(context, name, *domains)?;
+                let held = old.acl.clone();
+                if let Some(acl) =
+                    changed(context, grant, &grantees, Kind::Type, &old.name, old.owner, held, wanted.rights)?
+                {
+                    writer.put_enum(Some(old), &EnumDescriptor { acl: Some(acl), ..old.clone() }).await?;
+                }
+            }
+        }
         GrantObjects::Databases(names) => {
             let wanted = wanted(grant, Kind::Database)?;
             for name in names {
@@ -122,6 +138,24 @@ pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
     }
     writer.flush().await?;
     Ok(verb.to_string())
+}
+
+/// A type that privileges are granted on. Errors: 42704, 42809; 0A000 for what is no user's.
+fn granted_type(context: &DdlContext, name: &ObjectName, domain: bool) -> Result<&'static EnumDescriptor> {
+    let found = super::enumeration::find(context, name)?;
+    let plain = crate::parse::fold_name(name)?.1;
+    if found.is_none() {
+        let ty = DataType::Custom(name.clone(), Vec::new());
+        let missing = |_| SqlError::new(state::UNDEFINED_OBJECT, super::enumeration::missing(name));
+        crate::bind::catalog_type(&ty, &context.catalog, context.settings.search_path(), false).map_err(missing)?;
+    }
+    if domain {
+        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{plain}\" is not a domain")));
+    }
+    match found {
+        Some(found) => Ok(found.descriptor()),
+        None => Err(SqlError::unsupported("GRANT on a type that is no enum")),
+    }
 }
 
 /// The grants on a schema, where there are some that no GRANT made: everybody may look into `public` and the system's.
@@ -204,10 +238,13 @@ async fn relation(
             any = true;
         }
         if !grant.grants && !grant.option_only {
-            // What is taken back of the whole is taken back of every column.
+            // What is taken back of the whole is taken back of every column: by who owns it whatever others granted, else what is one's own.
+            let owns = context.is_owner(table.owner);
+            let own = context.catalog.grantor(context.user, table.owner, table.acl.as_ref(), wanted.rights);
             for column in &mut new.columns {
                 for grantee in grantees {
-                    for by in column.acl.iter().map(|grant| grant.grantor).collect::<Vec<_>>() {
+                    let grantors = column.acl.iter().map(|grant| grant.grantor).filter(|by| owns || *by == own);
+                    for by in grantors.collect::<Vec<_>>() {
                         acl::revoke(&mut column.acl, *grantee, by, wanted.rights, false, true, table.owner);
                         any = true;
                     }
@@ -428,6 +465,7 @@ pub async fn reassign_owned(context: &DdlContext, from: &[String], to: &str) -> 
     }
     for ty in context.catalog.enums().filter(|ty| old.contains(&ty.owner)) {
         let mut changed = ty.clone();
+        change_owner(&mut changed.acl, ty.owner, new);
         changed.owner = new;
         writer.put_enum(Some(ty), &changed).await?;
     }
@@ -499,6 +537,13 @@ pub async fn drop_owned(context: &DdlContext, of: &[String], cascade: bool) -> R
             context.locks.exclusive(table.oid, context.settings.lock_timeout()).await?;
             changed.version += 1;
             writer.put_table(&changed).await?;
+        }
+    }
+    for ty in context.catalog.enums().filter(|ty| !roles.contains(&ty.owner)) {
+        let mut changed = ty.clone();
+        changed.acl.iter_mut().for_each(|acl| acl.retain(|grant| !roles.contains(&grant.grantee)));
+        if changed != *ty {
+            writer.put_enum(Some(ty), &changed).await?;
         }
     }
     for schema in context.catalog.schemas().iter().filter(|schema| !roles.contains(&schema.owner)) {

@@ -59,9 +59,13 @@ impl Making<'_> {
                 dropped: false,
                 acl: Vec::new(),
                 generated: column.generated.clone().filter(|_| like.generated),
-                statistics: column.statistics.filter(|_| like.statistics),
+                // INCLUDING STATISTICS is of those that are objects of their own, of which there are none.
+                statistics: None,
                 storage: column.storage.clone().filter(|_| like.storage),
+                // PostgreSQL does not take them along.
                 dimensions: 0,
+                collation: column.collation.clone(),
+                parameters: Vec::new(),
             };
             if let (Some(identity), true) = (column.identity, like.identity) {
                 let owned = self.context.catalog.owned_sequence(source.oid, column.id);
@@ -71,7 +75,9 @@ impl Making<'_> {
                     let name = self.chosen.relation(self.context, &schema, &table, Some(&column.name), "seq");
                     taken.identity = Some(identity);
                     taken.default = Some(sequence::next_value_text(&schema, &name));
-                    sequence::store(self.context, &mut self.writer, &self.schema, name, parameters).await?;
+                    let persistence = self.table.persistence;
+                    sequence::store(self.context, &mut self.writer, &self.schema, name, parameters, persistence)
+                        .await?;
                 }
             }
             columns.push((column.id, id));

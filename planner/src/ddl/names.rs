@@ -50,13 +50,17 @@ impl DdlContext {
             return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message)
                 .detail("System catalog modifications are currently disallowed."));
         }
-        let own = super::schema_acl(&schema);
-        let rights = self.catalog.rights(self.user, Kind::Schema, schema.owner, own.as_ref(), CREATE);
-        if rights != CREATE {
-            let message = format!("permission denied for schema {}", schema.name);
-            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
-        }
+        self.may_create_in(&schema)?;
         Ok((schema, name))
+    }
+    /// Errors: 42501 for who may make nothing in a schema.
+    pub(super) fn may_create_in(&self, schema: &SchemaDescriptor) -> Result<()> {
+        let own = super::schema_acl(schema);
+        if self.catalog.rights(self.user, Kind::Schema, schema.owner, own.as_ref(), CREATE) == CREATE {
+            return Ok(());
+        }
+        let message = format!("permission denied for schema {}", schema.name);
+        Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
     }
     /// The schema with this name. Errors: 3F000.
     pub(super) fn schema(&self, name: &str) -> Result<Arc<SchemaDescriptor>> {
@@ -197,6 +201,15 @@ pub(super) fn has_constraint(table: &TableDescriptor, name: &str) -> bool {
     table.checks.iter().any(|check| check.name == name)
         || table.foreign_keys.iter().any(|key| key.name == name)
         || table.indexes.iter().any(|index| index.constraint.is_some() && index.name == name)
+}
+
+/// Errors: 42701 for the name of a system column.
+pub(super) fn no_system_column(name: &str) -> Result<()> {
+    if !["tableoid", "cmax", "xmax", "cmin", "xmin", "ctid"].contains(&name) {
+        return Ok(());
+    }
+    let message = format!("column name \"{name}\" conflicts with a system column name");
+    Err(SqlError::new(state::DUPLICATE_COLUMN, message))
 }
 
 #[cfg(test)]

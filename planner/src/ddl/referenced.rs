@@ -74,13 +74,18 @@ impl Making<'_> {
         if !cascade {
             return Err(index_held(self.context, &referring, what, on));
         }
+        let gone = self.let_go_silently(referring).await?;
+        drop::report_cascade(self.context, &gone);
+        Ok(())
+    }
+    /// Takes FOREIGN KEYs from their tables; answers what they were.
+    pub(super) async fn let_go_silently(&mut self, referring: Vec<Referring>) -> Result<Vec<String>> {
         let (own, others): (Vec<Referring>, Vec<Referring>) =
             referring.into_iter().partition(|(child, _)| child.oid == self.table.oid);
         let mut gone: Vec<String> = own.iter().map(|found| shown(self.context, found)).collect();
         self.table.foreign_keys.retain(|key| own.iter().all(|(_, other)| other.oid != key.oid));
         gone.extend(remove(self.context, &mut self.writer, &others).await?);
-        drop::report_cascade(self.context, &gone);
-        Ok(())
+        Ok(gone)
     }
 
     /// The FOREIGN KEYs that refer to this table as it is by now.

@@ -2,14 +2,14 @@
 
 use super::{DdlContext, scram};
 use crate::catalog::acl::Acl;
-use crate::catalog::{Membership, RoleDescriptor};
+use crate::catalog::{Membership, RoleDescriptor, predefined};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use crate::types::datetime::of_unix;
 use crate::types::text::{InputContext, input};
 use crate::types::{Datum, SqlType};
 use sqlparser::ast::{
-    AlterRoleOperation, CreateRole, Expr, Ident, ObjectName, Password, RoleOption, Value, ValueWithSpan,
+    AlterRoleOperation, CreateRole, Expr, Ident, ObjectName, ObjectNamePart, Password, RoleOption, Value, ValueWithSpan,
 };
 use std::sync::Arc;
 
@@ -28,6 +28,12 @@ impl DdlContext {
         } else {
             Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied to {what}")))
         }
+    }
+    fn must_be_superuser(&self, what: &str) -> Result<()> {
+        if self.catalog.is_superuser(self.user) {
+            return Ok(());
+        }
+        Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be superuser to {what}")))
     }
     /// The moment of VALID UNTIL. Errors: 22007 and its like.
     fn moment(&self, expr: &Expr) -> Result<Option<i64>> {
@@ -67,26 +73,32 @@ impl DdlContext {
     }
 }
 
+fn invalid(message: String) -> SqlError {
+    SqlError::new(state::INVALID_PARAMETER_VALUE, message)
+}
+
 /// CREATE ROLE. E's parser turns CREATE USER into CREATE ROLE … LOGIN.
 pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<String> {
-    let refused = [
-        (create.bypassrls == Some(true), "BYPASSRLS"),
-        (create.replication == Some(true), "REPLICATION"),
-        (!create.user.is_empty(), "USER"),
-        (create.authorization_owner.is_some(), "AUTHORIZATION"),
-    ];
-    if let Some((_, what)) = refused.iter().find(|(is, _)| *is) {
-        return Err(SqlError::unsupported(format!("CREATE ROLE with {what}")));
+    if create.authorization_owner.is_some() {
+        return Err(SqlError::unsupported("CREATE ROLE with AUTHORIZATION"));
+    }
+    let superuser = context.catalog.is_superuser(context.user);
+    for (is, what) in [
+        (create.superuser, "create superusers"),
+        (create.replication, "create replication users"),
+        (create.bypassrls, "create bypassrls users"),
+    ] {
+        if is == Some(true) && !superuser {
+            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be superuser to {what}")));
+        }
     }
     context.may_create_roles(create.superuser == Some(true), "create role")?;
     let mut writer = context.writer();
     for name in &create.names {
-        let name = fold_name(name)?.1;
+        let word = name.0.last().and_then(ObjectNamePart::as_ident).ok_or_else(|| SqlError::internal("no name"))?;
+        let name = new_name(word)?;
         if context.catalog.role(&name).is_some() {
             return Err(SqlError::new(state::DUPLICATE_OBJECT, format!("role \"{name}\" already exists")));
-        }
-        if name.starts_with("pg_") || name == "public" || name == "none" {
-            return Err(SqlError::new("42939", format!("role name \"{name}\" is reserved")));
         }
         let role = RoleDescriptor {
             oid: context.store.numbers().oid().await?,
@@ -95,6 +107,8 @@ pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<
             login: create.login.unwrap_or(false),
             create_database: create.create_db.unwrap_or(false),
             create_role: create.create_role.unwrap_or(false),
+            replication: create.replication.unwrap_or(false),
+            bypass_rls: create.bypassrls.unwrap_or(false),
             comment: None,
             member_of: create
                 .in_role
@@ -111,7 +125,7 @@ pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<
             ..Default::default()
         };
         writer.put_role(None, &role)?;
-        for (members, admin) in [(&create.role, false), (&create.admin, true)] {
+        for (members, admin) in [(&create.role, false), (&create.user, false), (&create.admin, true)] {
             for member in members {
                 let old = context.role(&fold(member))?;
                 let mut member = RoleDescriptor::clone(&old);
@@ -122,6 +136,29 @@ pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<
     }
     writer.flush().await?;
     Ok("CREATE ROLE".into())
+}
+
+/// The words that stand for a role where one is meant.
+fn is_special(name: &Ident) -> bool {
+    name.quote_style.is_none()
+        && ["current_user", "current_role", "session_user"].contains(&name.value.to_ascii_lowercase().as_str())
+}
+
+/// A name that a role may get. Errors: 42939.
+fn new_name(name: &Ident) -> Result<String> {
+    let reserved = |message: String| SqlError::new("42939", message).about(&name.value);
+    if is_special(name) {
+        return Err(reserved(format!("{} cannot be used as a role name here", name.value.to_uppercase())));
+    }
+    let name = fold(name);
+    if name == "public" || name == "none" {
+        return Err(reserved(format!("role name \"{name}\" is reserved")));
+    }
+    if name.starts_with("pg_") {
+        return Err(SqlError::new("42939", format!("role name \"{name}\" is reserved"))
+            .detail("Role names starting with \"pg_\" are reserved."));
+    }
+    Ok(name)
 }
 
 /// CONNECTION LIMIT: -1 for none. Errors: 22023.
@@ -137,17 +174,36 @@ fn connection_limit(expr: &Expr) -> Result<Option<u32>> {
 
 /// ALTER ROLE.
 pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterRoleOperation) -> Result<String> {
-    let old = context.role(&fold(name))?;
+    let old = match is_special(name) {
+        true => context.catalog.role_by_oid(context.grantee(&fold(name))?),
+        false => Some(context.role(&fold(name))?),
+    };
+    let old = old.ok_or_else(|| SqlError::internal("a session without a role"))?;
+    if predefined::is_predefined(old.oid) {
+        return Err(SqlError::new("42939", format!("role name \"{}\" is reserved", old.name))
+            .detail("Cannot alter reserved roles."));
+    }
     let mut role = RoleDescriptor::clone(&old);
     let own_password = role.oid == context.user
         && matches!(operation, AlterRoleOperation::WithOptions { options }
             if options.iter().all(|option| matches!(option, RoleOption::Password(_))));
-    if !own_password {
-        context.may_create_roles(role.superuser, "alter role")?;
+    let options = match operation {
+        AlterRoleOperation::WithOptions { options } => options.as_slice(),
+        _ => &[],
+    };
+    let says = |is: fn(&RoleOption) -> bool| options.iter().any(is);
+    if old.superuser || says(|option| matches!(option, RoleOption::SuperUser(_))) {
+        context.must_be_superuser("alter superuser roles or change superuser attribute")?;
+    } else if old.replication || says(|option| matches!(option, RoleOption::Replication(_))) {
+        context.must_be_superuser("alter replication roles or change replication attribute")?;
+    } else if says(|option| matches!(option, RoleOption::BypassRLS(_))) {
+        context.must_be_superuser("change bypassrls attribute")?;
+    } else if !own_password {
+        context.may_create_roles(false, "alter role")?;
     }
     match operation {
         AlterRoleOperation::RenameRole { role_name } => {
-            let new = fold(role_name);
+            let new = new_name(role_name)?;
             if context.catalog.role(&new).is_some() {
                 return Err(SqlError::new(state::DUPLICATE_OBJECT, format!("role \"{new}\" already exists")));
             }
@@ -159,16 +215,13 @@ pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterR
                     RoleOption::CreateDB(value) => role.create_database = *value,
                     RoleOption::CreateRole(value) => role.create_role = *value,
                     RoleOption::Login(value) => role.login = *value,
-                    RoleOption::SuperUser(value) => {
-                        context.may_create_roles(true, "alter role")?;
-                        role.superuser = *value;
-                    }
+                    RoleOption::SuperUser(value) => role.superuser = *value,
                     RoleOption::Password(password) => role.password = context.verifier(password)?,
                     RoleOption::ValidUntil(until) => role.valid_until = context.moment(until)?,
                     RoleOption::Inherit(inherit) => role.no_inherit = !*inherit,
                     RoleOption::ConnectionLimit(limit) => role.connection_limit = connection_limit(limit)?,
-                    RoleOption::BypassRLS(false) | RoleOption::Replication(false) => {}
-                    other => return Err(SqlError::unsupported(format!("ALTER ROLE {other}"))),
+                    RoleOption::BypassRLS(value) => role.bypass_rls = *value,
+                    RoleOption::Replication(value) => role.replication = *value,
                 }
             }
         }
@@ -184,6 +237,9 @@ pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterR
 pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName]) -> Result<String> {
     let mut writer = context.writer();
     for name in names {
+        if name.0.last().and_then(ObjectNamePart::as_ident).is_some_and(is_special) {
+            return Err(invalid("cannot use special role specifier in DROP ROLE".into()));
+        }
         let name = fold_name(name)?.1;
         let Some(role) = context.catalog.role(&name) else {
             if if_exists {
@@ -196,8 +252,12 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
         if role.oid == context.user {
             return Err(SqlError::new(state::OBJECT_IN_USE, "current user cannot be dropped"));
         }
+        if predefined::is_predefined(role.oid) || role.oid == crate::catalog::builder::SUPERUSER_OID {
+            let message = format!("cannot drop role {name} because it is required by the database system");
+            return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message));
+        }
         let depends = dependents(context, &role);
-        if !depends.is_empty() || role.oid == crate::catalog::builder::SUPERUSER_OID {
+        if !depends.is_empty() {
             let message = format!("role \"{name}\" cannot be dropped because some objects depend on it");
             return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message).detail(depends.join("\n")));
         }
@@ -234,7 +294,7 @@ fn dependents(context: &DdlContext, role: &RoleDescriptor) -> Vec<String> {
         }
     }
     for ty in context.catalog.enums() {
-        add(ty.oid, ty.owner, false, format!("type {}", ty.name));
+        add(ty.oid, ty.owner, granted(&ty.acl), format!("type {}", ty.name));
     }
     for schema in context.catalog.schemas() {
         add(schema.oid, schema.owner, granted(&schema.acl), format!("schema {}", schema.name));

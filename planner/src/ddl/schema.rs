@@ -1,11 +1,12 @@
 //! CREATE, ALTER and DROP SCHEMA.
 
-use super::dependents::{self, Object};
+use super::dependents::{self, Dependent, Object};
+use super::enum_references::{self, Renaming};
+use super::referenced::Referring;
 use super::{DdlContext, drop, enumeration, referenced, sequence};
 use crate::catalog::acl::{CREATE, Kind};
 use crate::catalog::{CatalogWriter, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
-use crate::parse::names::quote;
 use crate::parse::{fold, fold_name};
 use crate::pg_catalog;
 use crate::types::enumeration::{EnumDescriptor, EnumType};
@@ -19,11 +20,7 @@ pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exist
         SchemaName::UnnamedAuthorization(role) => (fold(role), context.role(&fold(role))?.oid),
         SchemaName::NamedAuthorization(name, role) => (fold_name(name)?.1, context.role(&fold(role))?.oid),
     };
-    let database = context.catalog.database();
-    if context.catalog.rights(context.user, Kind::Database, database.owner, database.acl.as_ref(), CREATE) != CREATE {
-        let message = format!("permission denied for database {}", database.name);
-        return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
-    }
+    may_name_schemas(context)?;
     if context.catalog.schema(&name).is_some() {
         if if_not_exists {
             context.notice(state::DUPLICATE_SCHEMA, format!("schema \"{name}\" already exists, skipping"));
@@ -48,6 +45,16 @@ pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exist
     )?;
     writer.flush().await?;
     Ok("CREATE SCHEMA".into())
+}
+
+/// Errors: 42501 for who may not create in the database.
+fn may_name_schemas(context: &DdlContext) -> Result<()> {
+    let database = context.catalog.database();
+    if context.catalog.rights(context.user, Kind::Database, database.owner, database.acl.as_ref(), CREATE) == CREATE {
+        return Ok(());
+    }
+    let message = format!("permission denied for database {}", database.name);
+    Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
 }
 
 /// ALTER SCHEMA: its name or owner.
@@ -76,6 +83,7 @@ pub(super) async fn alter(context: &DdlContext, alter: &AlterSchema) -> Result<S
     }
     let mut writer = context.writer();
     if new.name != old.name {
+        may_name_schemas(context)?;
         if context.catalog.schema(&new.name).is_some() {
             return Err(SqlError::new(state::DUPLICATE_SCHEMA, format!("schema \"{}\" already exists", new.name)));
         }
@@ -83,8 +91,8 @@ pub(super) async fn alter(context: &DdlContext, alter: &AlterSchema) -> Result<S
             return Err(SqlError::new("42939", format!("unacceptable schema name \"{}\"", new.name))
                 .detail("The prefix \"pg_\" is reserved for system schemas."));
         }
-        if context.catalog.enums().any(|ty| ty.schema_oid == old.oid) {
-            return Err(SqlError::unsupported("ALTER SCHEMA RENAME of a schema with types"));
+        for ty in context.catalog.enums().filter(|ty| ty.schema_oid == old.oid) {
+            writer.put_enum(Some(ty), &EnumDescriptor { schema: new.name.clone(), ..ty.clone() }).await?;
         }
         move_tables(context, &mut writer, &old, &new).await?;
     }
@@ -105,20 +113,58 @@ async fn move_tables(
     let sequences = context.catalog.user_relations().filter(|table| inside(table) && table.sequence.is_some());
     let texts: Vec<(String, String)> =
         sequences.map(|table| (text(old, &table.name), text(new, &table.name))).collect();
+    let types = context.catalog.enums().filter(|ty| ty.schema_oid == old.oid);
+    let types: Vec<_> = types
+        .map(|ty| (ty, enumeration::qualified(&EnumDescriptor { schema: new.name.clone(), ..ty.clone() })))
+        .collect();
     for table in context.catalog.user_relations() {
-        let with_defaults = sequence::with_defaults(table, &texts);
-        if with_defaults.is_none() && !inside(table) {
-            continue;
+        let mut changed = sequence::with_defaults(table, &texts).unwrap_or_else(|| TableDescriptor::clone(table));
+        for (ty, name) in &types {
+            enum_references::rename(context, table, &mut changed, Renaming::Type(ty, name))?;
         }
-        let mut changed = with_defaults.unwrap_or_else(|| TableDescriptor::clone(table));
-        changed.version = table.version + 1;
         if inside(table) {
             changed.schema.clone_from(&new.name);
         }
+        if changed == **table {
+            continue;
+        }
+        changed.version = table.version + 1;
         context.locks.exclusive(table.oid, context.settings.lock_timeout()).await?;
         writer.put_table(&changed).await?;
     }
     Ok(())
+}
+
+/// What goes with a schema, each with what it depends on: as they were made, and behind each what depends on it.
+fn listed(
+    context: &DdlContext,
+    schema: &SchemaDescriptor,
+    dependents: &[Dependent],
+    types: &[&EnumDescriptor],
+    referring: &[Referring],
+) -> Vec<(String, String)> {
+    let within = format!("schema {}", schema.name);
+    let shown = |ty: &EnumDescriptor| {
+        let ty = SqlType::of(BaseType::Enum(EnumType::new(ty)));
+        format!("type {}", context.catalog.type_name(ty, context.settings.search_path()))
+    };
+    let mut types: Vec<&EnumDescriptor> = types.to_vec();
+    types.sort_by_key(|ty| std::cmp::Reverse(ty.oid));
+    let mut listed = Vec::new();
+    for dependent in dependents {
+        let relation = &dependent.relation;
+        let before = |ty: &&EnumDescriptor| relation.schema_oid == schema.oid && ty.oid < relation.oid;
+        while let Some(ty) = types.pop_if(|ty| before(ty)) {
+            listed.push((shown(ty), within.clone()));
+        }
+        let what = format!("{} {}", drop::kind_word(relation), context.shown_name(relation));
+        listed.push((what.clone(), dependent.because_of().to_string()));
+        for key in referring.iter().filter(|(_, key)| key.parent == relation.oid) {
+            listed.push((referenced::shown(context, key), what.clone()));
+        }
+    }
+    listed.extend(types.iter().rev().map(|ty| (shown(ty), within.clone())));
+    listed
 }
 
 /// DROP SCHEMA.
@@ -144,22 +190,26 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
         }
         context.lock_schema(&schema).await?;
-        let dependents = dependents::of(context, &[Object::Schema(schema.oid)], cascade)?;
-        for dependent in &dependents {
-            let table = &dependent.relation;
-            dropped.push(format!("{} {}", drop::kind_word(table), context.shown_name(table)));
+        let dependents = dependents::of(context, &[Object::Schema(schema.oid)], true)?;
+        let types = if cascade {
+            enumeration::within(context, schema.oid)?
+        } else {
+            context.catalog.enums().filter(|ty| ty.schema_oid == schema.oid).collect()
+        };
+        let referring = referenced::to_tables(context, |table| table.schema_oid == schema.oid);
+        let listed = listed(context, &schema, &dependents, &types, &referring);
+        if !cascade && !listed.is_empty() {
+            let lines: Vec<String> = listed.iter().map(|(what, on)| format!("{what} depends on {on}")).collect();
+            return Err(drop::dependent(
+                format!("schema {name}"),
+                &lines.join(
+                    "
+",
+                ),
+            ));
         }
-        let types = enumeration::within(context, schema.oid)?;
-        if let (false, Some(ty)) = (cascade, types.first()) {
-            let shown = |ty: &EnumDescriptor| {
-                let ty = SqlType::of(BaseType::Enum(EnumType::new(ty)));
-                context.catalog.type_name(ty, context.settings.search_path())
-            };
-            let detail = format!("type {} depends on schema {name}", shown(ty));
-            return Err(drop::dependent(format!("schema {name}"), &detail));
-        }
+        dropped.extend(listed.into_iter().map(|(what, _)| what));
         for ty in types {
-            dropped.push(format!("type {}.{}", quote(&ty.schema), quote(&ty.name)));
             writer.remove_enum(ty);
         }
         let mut inside: Vec<_> =
@@ -170,8 +220,7 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             context.locks.exclusive(view.oid, context.settings.lock_timeout()).await?;
             writer.remove_table(view).await?;
         }
-        let referring = referenced::to_tables(context, |table| table.schema_oid == schema.oid);
-        dropped.extend(referenced::remove(context, &mut writer, &referring).await?);
+        referenced::remove(context, &mut writer, &referring).await?;
         for table in inside {
             context.lock(&table).await?;
             writer.remove_table(&table).await?;

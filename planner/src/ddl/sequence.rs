@@ -1,10 +1,11 @@
 //! CREATE SEQUENCE, and the sequences behind serial and identity columns.
 
 use super::type_name::sql_type;
-use super::{DdlContext, names, temporary};
+use super::{DdlContext, names};
 use crate::catalog::sequences::SequenceValue;
 use crate::catalog::{
-    CatalogWriter, ColumnDescriptor, ColumnId, RelationKind, SchemaDescriptor, SequenceDescriptor, TableDescriptor,
+    CatalogWriter, ColumnDescriptor, ColumnId, Persistence, RelationKind, SchemaDescriptor, SequenceDescriptor,
+    TableDescriptor,
 };
 use crate::error::{Result, SqlError, state};
 use crate::parse::{AlterSequence, fold, fold_name, names::quote};
@@ -121,10 +122,13 @@ pub(super) async fn store(
     schema: &SchemaDescriptor,
     name: String,
     sequence: SequenceDescriptor,
+    persistence: Persistence,
 ) -> Result<TableDescriptor> {
     let numbers = context.store.numbers();
     let storage_id = numbers.storage_id().await?;
-    writer.put_sequence_value(storage_id, &SequenceValue::starting_at(sequence.start))?;
+    let first = context.clauses.restart.flatten().unwrap_or(sequence.start);
+    check_restart(&sequence, first)?;
+    writer.put_sequence_value(storage_id, &SequenceValue::starting_at(first))?;
     let column = |id: ColumnId, name: &str, ty: SqlType| crate::catalog::ColumnDescriptor {
         id,
         name: name.into(),
@@ -157,7 +161,7 @@ pub(super) async fn store(
         comments: Vec::new(),
         owner: context.user,
         acl: context.first_acl_in(crate::catalog::acl::Kind::Sequence, schema),
-        persistence: temporary::persistence_in(schema),
+        persistence,
         ..Default::default()
     };
     writer.put_table(&table).await?;
@@ -192,6 +196,19 @@ pub(super) fn retyped(old: &SequenceDescriptor, ty: SqlType) -> Result<SequenceD
     changed_parameters(ty, Some(old), &[])
 }
 
+/// Errors: 22023 for a first value beyond a sequence's bounds.
+fn check_restart(sequence: &SequenceDescriptor, first: i64) -> Result<()> {
+    let (min, max) = (sequence.min, sequence.max);
+    for (wrong, limit, word, bound) in
+        [(first < min, min, "less", "MINVALUE"), (first > max, max, "greater", "MAXVALUE")]
+    {
+        if wrong {
+            return Err(invalid(format!("RESTART value ({first}) cannot be {word} than {bound} ({limit})")));
+        }
+    }
+    Ok(())
+}
+
 /// What ALTER SEQUENCE says of where a sequence goes on: its options, and RESTART.
 pub(super) struct Changes<'a> {
     /// INCREMENT and the like.
@@ -216,13 +233,7 @@ pub(super) async fn change(
         Some(value) => value.unwrap_or(new.start),
         None => context.store.sequences().give_back(&context.transaction, sequence).await?.last_value,
     };
-    for (wrong, limit, word, bound) in
-        [(first < new.min, new.min, "less", "MINVALUE"), (first > new.max, new.max, "greater", "MAXVALUE")]
-    {
-        if wrong {
-            return Err(invalid(format!("RESTART value ({first}) cannot be {word} than {bound} ({limit})")));
-        }
-    }
+    check_restart(&new, first)?;
     sequence.sequence = Some(new);
     match changes.restart {
         Some(_) => restart(context, writer, sequence, Some(first)).await,
@@ -256,7 +267,8 @@ pub(super) async fn create(
     }
     context.store_schema(&schema).await?;
     let mut writer = context.writer();
-    store(context, &mut writer, &schema, name, sequence).await?;
+    let (persistence, _) = context.persistence(&schema, &context.clauses)?;
+    store(context, &mut writer, &schema, name, sequence, persistence).await?;
     writer.flush().await?;
     Ok("CREATE SEQUENCE".into())
 }

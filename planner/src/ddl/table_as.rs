@@ -1,8 +1,7 @@
 //! The table of CREATE TABLE AS and SELECT INTO: its rows are the session's to insert.
 
-use super::DdlContext;
-use super::create_table::storage_parameter;
 use super::names::Chosen;
+use super::{DdlContext, storage_parameter};
 use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::CreateTableAs;
@@ -22,9 +21,7 @@ pub async fn create(
     let columns = columns(&create.columns, outputs)?;
     Chosen::default().claim_relation(context, &schema.name, &name)?;
     context.no_type_named(&schema.name, &name)?;
-    for parameter in &create.parameters {
-        storage_parameter(context, parameter)?;
-    }
+    let parameters = storage_parameter::of_new_table(&create.clauses.parameters)?;
     let (persistence, on_commit) = context.persistence(&schema, &create.clauses)?;
     context.store_schema(&schema).await?;
     let numbers = context.store.numbers();
@@ -46,7 +43,9 @@ pub async fn create(
         owner: context.user,
         persistence,
         on_commit,
+        parameters,
         acl: context.first_acl_in(crate::catalog::acl::Kind::Table, &schema),
+        ..Default::default()
     };
     let mut writer = context.writer();
     writer.put_table(&table).await?;

@@ -58,6 +58,7 @@ pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result
             }
         }
         writer.put_table(table).await?;
+        writer.forget_statistics(table.oid);
     }
     writer.flush().await?;
     Ok("TRUNCATE TABLE".into())

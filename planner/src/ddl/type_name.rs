@@ -1,8 +1,9 @@
 //! Type names that only CREATE TABLE knows, beside those of [`bind::sql_type`](crate::bind::sql_type).
 
+use crate::error::Result;
 use crate::parse::fold_name;
 use crate::types::SqlType;
-use sqlparser::ast::{ArrayElemTypeDef, DataType};
+use sqlparser::ast::{ArrayElemTypeDef, DataType, ObjectName};
 
 /// `smallserial`, `serial`, `bigserial` and their other names, as the integer type behind them.
 pub fn serial_type(ty: &DataType) -> Option<SqlType> {
@@ -16,6 +17,13 @@ pub fn serial_type(ty: &DataType) -> Option<SqlType> {
         "bigserial" | "serial8" => Some(SqlType::INT8),
         _ => None,
     }
+}
+
+/// COLLATE of a column of a type; none for the default. Errors: 42704, 42804.
+pub fn collation(name: &ObjectName, ty: SqlType) -> Result<Option<String>> {
+    let found = crate::bind::collation_named(name)?;
+    crate::bind::check_collatable(ty)?;
+    Ok(Some(found).filter(|found| *found != "default").map(str::to_string))
 }
 
 /// The dimensions of an array that a type name declares.
@@ -34,7 +42,7 @@ pub use crate::bind::sql_type;
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::error::{Result, state};
+    use crate::error::state;
     use crate::parse::parse_type;
 
     fn named(sql: &str) -> Result<SqlType> {

@@ -3,7 +3,7 @@
 use super::create_table::Making;
 use super::dependents::{self, Object};
 use super::names::Chosen;
-use super::{DdlContext, drop, evaluate, names, temporary};
+use super::{DdlContext, drop, enum_references, evaluate, names, temporary};
 use crate::bind::{BoundView, NO_COLUMNS, bind_view, level};
 use crate::catalog::{
     CheckOption, ColumnDescriptor, ColumnId, Persistence, RelationKind, TableDescriptor, ViewDescriptor, ViewRelation,
@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub async fn create(context: &DdlContext, create: &CreateView) -> Result<String> {
     refuse_moments(&create.query.text)?;
     let slots = Slots::new();
-    let bound = evaluate::bound_in_place(context, &context.catalog, &slots, |bind| bind_view(&create.query, bind))?;
+    let bound = evaluate::bound_unchecked(context, &slots, |bind| bind_view(&create.query, bind))?;
     let columns = columns(&create.columns, &bound)?;
     // A view of something temporary is temporary.
     let of_temporary = bound.relations.iter().any(|relation| {
@@ -37,7 +37,7 @@ pub async fn create(context: &DdlContext, create: &CreateView) -> Result<String>
         return Err(SqlError::new(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
     }
     context.no_type_named(&schema.name, &name)?;
-    let query = create.query.text.to_string();
+    let query = enum_references::with_schemas(context, &create.query.text)?;
     context.store_schema(&schema).await?;
     let mut writer = context.writer();
     for relation in &bound.relations {
@@ -60,7 +60,7 @@ pub async fn create(context: &DdlContext, create: &CreateView) -> Result<String>
             for (column, before) in changed.columns.iter_mut().zip(&old.columns) {
                 *column = ColumnDescriptor { name: column.name.clone(), ..before.clone() };
             }
-            changed.view = Some(described(stored.rule, query, bound.relations, &create.options)?);
+            changed.view = Some(described(stored.rule, query, bound.relations, bound.keys, &create.options)?);
             changed
         }
         None if context.catalog.name_is_taken(&schema.name, &name) => {
@@ -78,7 +78,7 @@ pub async fn create(context: &DdlContext, create: &CreateView) -> Result<String>
             indexes: Vec::new(),
             checks: Vec::new(),
             sequence: None,
-            view: Some(described(numbers.oid().await?, query, bound.relations, &create.options)?),
+            view: Some(described(numbers.oid().await?, query, bound.relations, bound.keys, &create.options)?),
             foreign_keys: Vec::new(),
             comments: Vec::new(),
             owner: context.user,
@@ -97,10 +97,18 @@ fn described(
     rule: Oid,
     query: String,
     relations: Vec<ViewRelation>,
+    keys: Vec<Oid>,
     options: &[(String, Option<String>)],
 ) -> Result<ViewDescriptor> {
-    let mut view =
-        ViewDescriptor { rule, query, relations, check_option: None, security_barrier: None, security_invoker: None };
+    let mut view = ViewDescriptor {
+        rule,
+        query,
+        relations,
+        keys,
+        check_option: None,
+        security_barrier: None,
+        security_invoker: None,
+    };
     set_options(&mut view, options)?;
     Ok(view)
 }

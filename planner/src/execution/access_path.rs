@@ -1,7 +1,8 @@
 //! [`AccessPath`]: which index answers a scan's filters, chosen from what they say of its key columns.
 //!
 //! point of the primary key > points of the primary key > points of a unique index > longest
-//! prefix of equalities > range > everything. Must not read anything: choices are made while planning.
+//! prefix of equalities > range > everything; of a table that was analyzed, what is no point is chosen by how many rows it reads.
+//! Must not read anything: choices are made while planning.
 
 use super::bounds::{Equality, KeyBounds};
 use super::condition::{Condition, Test, conditions};
@@ -10,6 +11,7 @@ use super::value::Value;
 use crate::catalog::{ColumnId, IndexDescriptor, IndexState, TableDescriptor};
 use crate::encoding::KeyColumn;
 use crate::error::Result;
+use crate::statistics::selectivity::selectivity_of;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalExpr;
 use std::collections::BTreeSet;
@@ -27,6 +29,8 @@ pub struct AccessPath {
     pub remaining: Vec<usize>,
     /// Columns that have one value in all rows read.
     pub constants: Vec<ColumnId>,
+    /// The share of the table's rows that the bounds leave, 0 to 1, where something is known of them.
+    pub share: Option<f64>,
     /// What the filters say of columns where no index could use it, for who knows the columns before them in one: joins.
     pub unused: Vec<(ColumnId, Saying)>,
 }
@@ -61,12 +65,38 @@ pub fn key_columns(table: &TableDescriptor, index: &IndexDescriptor) -> Vec<(Str
         .collect()
 }
 
+/// To look a row up costs about as much as reading so many in order.
+const LOOKUP: f64 = 4.0;
+/// From so many rows on indexes are compared by what is known of the rows: smaller tables may have grown since.
+const COMPARED_FROM: f64 = 1000.0;
+/// From so many rows on the whole table may be read although an index has something to say.
+const SCANNED_FROM: f64 = 10_000.0;
+
 /// What of a scan's filters one index can use.
 struct Candidate<'a> {
     index: Option<usize>,
     equalities: Vec<(usize, &'a Condition)>,
     limits: Vec<(usize, &'a Condition)>,
     score: (u8, usize, usize, bool, bool),
+    /// The share of the table's rows that its bounds leave, where something is known of them.
+    share: Option<f64>,
+}
+
+impl Candidate<'_> {
+    fn is_bounded(&self) -> bool {
+        !self.equalities.is_empty() || !self.limits.is_empty()
+    }
+
+    /// Whether it finds one row at most by all columns of a key, or one for each of several values.
+    fn finds_by_key(&self) -> bool {
+        self.score.0 >= 3
+    }
+
+    /// What it takes to read the rows, in rows read in order.
+    fn cost(&self, rows: f64) -> f64 {
+        let covering = self.score.3;
+        rows * self.share.unwrap_or(1.0) * if covering { 1.0 } else { LOOKUP }
+    }
 }
 
 /// Chooses for `filters` (a conjunction) of a scan that needs the columns `needed`, the filters'
@@ -84,21 +114,33 @@ pub fn choose(
         .enumerate()
         .flat_map(|(filter, conditions)| conditions.iter().flatten().map(move |condition| (filter, condition)))
         .collect();
-    let best = table
+    let mut candidates: Vec<Candidate> = table
         .indexes
         .iter()
         .enumerate()
         .filter(|(_, index)| index.primary || index.state == IndexState::Public)
         .map(|(position, index)| candidate(table, position, index, &flat, needed, needs_key))
-        .max_by_key(|candidate| candidate.score);
-    // A full read of an index is worth it only for its order, which is decided elsewhere.
-    let best = best.filter(|best| !best.equalities.is_empty() || !best.limits.is_empty());
-    let primary = table.indexes.iter().position(|index| index.primary);
-    let (index, equalities, limits) = match best {
-        Some(best) => (best.index, best.equalities, best.limits),
-        None => (primary, vec![], vec![]),
+        // A full read of an index is worth it only for its order, which is decided elsewhere.
+        .filter(Candidate::is_bounded)
+        .collect();
+    // The best comes last.
+    candidates.sort_by_key(|candidate| candidate.score);
+    let rows = table.statistics.as_ref().map(|known| known.rows).filter(|rows| *rows >= COMPARED_FROM);
+    let by_cost = rows.filter(|_| !candidates.last().is_some_and(Candidate::finds_by_key));
+    let best = match by_cost {
+        None => candidates.pop(),
+        Some(rows) => {
+            let best = candidates.into_iter().rev().min_by(|one, other| one.cost(rows).total_cmp(&other.cost(rows)));
+            best.filter(|best| rows < SCANNED_FROM || best.cost(rows) < rows)
+        }
     };
-    build(table, index, &equalities, &limits, &found, physical)
+    let primary = table.indexes.iter().position(|index| index.primary);
+    let (index, equalities, limits, share) = match best {
+        Some(best) => (best.index, best.equalities, best.limits, best.share),
+        None => (primary, vec![], vec![], table.statistics.as_ref().map(|_| 1.0)),
+    };
+    let path = build(table, index, &equalities, &limits, &found, physical)?;
+    Ok(AccessPath { share, ..path })
 }
 
 fn candidate<'a>(
@@ -143,7 +185,12 @@ fn candidate<'a>(
         _ => 0,
     };
     let score = (class, equalities.len(), limits.len().min(2), covering, index.primary);
-    Candidate { index: Some(position), equalities, limits, score }
+    let share = match class {
+        // One row, whatever is known of each column.
+        4.. if single => table.statistics.as_ref().map(|known| 1.0 / known.rows.max(1.0)),
+        _ => selectivity_of(table, equalities.iter().chain(&limits).map(|(_, condition)| *condition)),
+    };
+    Candidate { index: Some(position), equalities, limits, score, share }
 }
 
 fn build(
@@ -219,5 +266,5 @@ fn build(
         .map(|(_, condition)| condition.column)
         .collect();
     let bounds = KeyBounds::new(storage_id, columns, fixed, ranged);
-    Ok(AccessPath { index, bounds, remaining, constants, unused: unused? })
+    Ok(AccessPath { index, bounds, remaining, constants, share: None, unused: unused? })
 }

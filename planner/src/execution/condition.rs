@@ -6,6 +6,7 @@ use super::value::{Conversion, is_slot};
 use crate::catalog::{ColumnId, TableDescriptor};
 use crate::functions::kernel::{KernelFunction, Stability};
 use crate::functions::{INTERVAL_KEY, NUMERIC_KEY};
+use crate::types::BaseType;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::InList;
@@ -101,6 +102,20 @@ pub fn conditions(filter: &Expr, table: &TableDescriptor) -> Option<Vec<Conditio
             list.iter().all(is_value).then_some(())?;
             one(column, Test::OneOf(list.clone()))
         }
+        // `LIKE 'head%'` is a range: texts are in the order of their bytes, which is that of their letters' code points.
+        Expr::Like(like) if !like.negated && !like.case_insensitive && like.escape_char.is_none() => {
+            let Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) = like.pattern.as_ref() else { return None };
+            let column = column_of(&like.expr, table)?;
+            matches!(table.column(column.0)?.ty.base, BaseType::Text | BaseType::Varchar).then_some(())?;
+            let head = head_of(pattern)?;
+            let text = |text: String| Expr::Literal(ScalarValue::Utf8(Some(text)), None);
+            let end = first_behind(&head);
+            let mut both = one(column, Test::Above { value: text(head), inclusive: true })?;
+            if let Some(end) = end {
+                both.extend(one(column, Test::Below { value: text(end), inclusive: false })?);
+            }
+            Some(both)
+        }
         Expr::IsNull(inner) => {
             let column = column_of(inner, table)?;
             (column.1 == Conversion::None).then_some(())?;
@@ -124,6 +139,34 @@ pub fn conditions(filter: &Expr, table: &TableDescriptor) -> Option<Vec<Conditio
         }
         _ => None,
     }
+}
+
+/// The text that all texts begin with which match a pattern, when that is all that it asks for.
+fn head_of(pattern: &str) -> Option<String> {
+    let mut head = String::new();
+    let mut letters = pattern.strip_suffix('%')?.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '%' | '_' => return None,
+            // None: the sign at the end was escaped.
+            '\\' => head.push(letters.next()?),
+            letter => head.push(letter),
+        }
+    }
+    (!head.is_empty()).then_some(head)
+}
+
+/// The first text behind all that begin with `head`; `None` when there is none.
+fn first_behind(head: &str) -> Option<String> {
+    let mut letters: Vec<char> = head.chars().collect();
+    while let Some(last) = letters.pop() {
+        // Code points that are no letters (surrogates) lie between two that are.
+        if let Some(next) = (u32::from(last) + 1..=u32::from(char::MAX)).find_map(char::from_u32) {
+            letters.push(next);
+            return Some(letters.into_iter().collect());
+        }
+    }
+    None
 }
 
 fn boolean(value: bool) -> Expr {
@@ -202,4 +245,27 @@ fn is_value(expression: &Expr) -> bool {
         Ok(if constant { TreeNodeRecursion::Continue } else { TreeNodeRecursion::Stop })
     });
     walked.is_ok() && constant
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_that_ask_for_a_beginning() {
+        assert_eq!(head_of("ab%").as_deref(), Some("ab"));
+        assert_eq!(head_of("a\\%\\_b\\\\%").as_deref(), Some("a%_b\\"));
+        for other in ["ab", "%", "a%b%", "a_%", "ab\\%", "%ab%", "ab%%"] {
+            assert_eq!(head_of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_comes_behind_a_beginning() {
+        for (head, behind) in [("ab", "ac"), ("a\u{7f}", "a\u{80}"), ("\u{d7ff}", "\u{e000}"), ("a\u{10ffff}", "b")] {
+            assert_eq!(first_behind(head).as_deref(), Some(behind));
+            assert!(behind.as_bytes() > head.as_bytes());
+        }
+        assert_eq!(first_behind("\u{10ffff}"), None);
+    }
 }

@@ -96,6 +96,7 @@ impl Detached {
     fn leave(&mut self) {
         let Some(handle) = self.workers.handle() else { return };
         if let State::Here { stream, running } = std::mem::replace(&mut self.state, State::Over) {
+            tracing::trace!("a stream leaves for the threads of long computations");
             let (sender, rows) = mpsc::channel(WAITING);
             let task = handle.spawn(passed_on(send_all(stream, running, sender))).abort_handle();
             self.state = State::There { rows, task };

@@ -2,7 +2,7 @@
 //! unless the entries hold every column that is needed.
 
 use super::bounds::KeyBounds;
-use super::leaf::{self, leaf_methods};
+use super::leaf::{self, Estimate, leaf_methods};
 use super::output::ScanOutput;
 use super::range_reader::{ReadOptions, read_ranges};
 use super::slots::Slots;
@@ -34,21 +34,21 @@ pub struct IndexScanExec {
     reverse: bool,
     index_only: bool,
     fetch: Option<usize>,
-    estimate: usize,
+    estimate: Estimate,
     slots: Arc<Slots>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
 
 impl IndexScanExec {
-    /// Reads the entries in `bounds`. About `estimate` rows are expected.
+    /// Reads the entries in `bounds`.
     pub fn new(
         output: ScanOutput,
         index: Arc<IndexDescriptor>,
         bounds: Arc<KeyBounds>,
         constants: Vec<ColumnId>,
         slots: Arc<Slots>,
-        estimate: usize,
+        estimate: Estimate,
     ) -> Self {
         let index_only = covers(&output, &index);
         let properties = Self::properties(&output, &index, &constants, false);
@@ -198,8 +198,7 @@ impl ExecutionPlan for IndexScanExec {
         _inputs: &[Arc<Statistics>],
         _args: &StatisticsArgs,
     ) -> DataFusionResult<Arc<Statistics>> {
-        let rows = self.fetch.map_or(self.estimate, |fetch| fetch.min(self.estimate));
-        Ok(leaf::estimate(&self.output.schema, rows))
+        Ok(self.estimate.statistics(&self.output.schema, self.fetch))
     }
 
     fn execute(&self, partition: usize, _context: Arc<TaskContext>) -> DataFusionResult<SendableRecordBatchStream> {

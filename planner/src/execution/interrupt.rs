@@ -6,6 +6,7 @@
 
 use super::detached::detached;
 use super::dml::{LockRowsExec, WriteExec};
+use super::lookup_join::LookupJoinExec;
 use super::projection::lean;
 use super::slots::Slots;
 use crate::error::Result as SqlResult;
@@ -37,9 +38,16 @@ use std::hash::{Hash, Hasher};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
-/// Batches after which a stream lets others have the thread.
-const BATCHES_BETWEEN_PAUSES: u8 = 2;
+/// Batches after which an operator that may compute long lets others have the thread,
+const BATCHES_BETWEEN_PAUSES: usize = 2;
+/// unless it has computed for less than this: what is looked up by many keys comes in many little batches.
+const SHORT: Duration = Duration::from_millis(1);
+/// Rows after which a leaf lets others have the thread,
+const ROWS_BETWEEN_PAUSES: usize = 4096;
+/// where a batch counts as this many at least.
+const ROWS_OF_A_BATCH: usize = 64;
 
 /// Errors with 57014 when the statement that runs in `slots` is to stop, or is over.
 pub fn check(slots: &Slots) -> SqlResult<()> {
@@ -63,9 +71,14 @@ pub async fn pause() {
 pub fn interruptible(plan: Arc<dyn ExecutionPlan>, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
     plan.transform_up(|plan| {
         let plan = watch_filter(hold_window_input(detach_subqueries(plan, slots)?, slots)?, slots)?;
+        let plan = match LookupJoinExec::of(&plan)? {
+            Some(join) => Arc::new(join) as _,
+            None => plan,
+        };
         let long = plan.is::<NestedLoopJoinExec>()
             || plan.is::<CrossJoinExec>()
             || plan.is::<HashJoinExec>()
+            || plan.is::<LookupJoinExec>()
             || plan.is::<SortMergeJoinExec>()
             || plan.is::<SortExec>()
             || plan.is::<AggregateExec>()
@@ -253,7 +266,7 @@ impl ExecutionPlan for PaceExec {
         let held = self.held.map(|name| MemoryConsumer::new(name).register(context.memory_pool()));
         let stream = self.input.execute(partition, context)?;
         let slots = Some(Arc::clone(&self.slots));
-        let paced = Box::pin(Paced { stream, slots, held, left: BATCHES_BETWEEN_PAUSES });
+        let paced = Box::pin(Paced { stream, slots, held, left: BATCHES_BETWEEN_PAUSES, since: None });
         if !self.detach {
             return Ok(paced);
         }
@@ -262,17 +275,41 @@ impl ExecutionPlan for PaceExec {
     }
 }
 
-/// A stream that yields every few batches.
+/// The stream of a leaf, which yields every few thousand rows.
 pub fn paced(stream: SendableRecordBatchStream) -> SendableRecordBatchStream {
-    Box::pin(Paced { stream, slots: None, held: None, left: BATCHES_BETWEEN_PAUSES })
+    Box::pin(Paced { stream, slots: None, held: None, left: ROWS_BETWEEN_PAUSES, since: None })
 }
 
 struct Paced {
     stream: SendableRecordBatchStream,
+    /// Of an operator that may compute long; a leaf has none.
     slots: Option<Arc<Slots>>,
     held: Option<MemoryReservation>,
-    /// Batches until the next pause.
-    left: u8,
+    /// Batches until the next pause; of a leaf rows.
+    left: usize,
+    /// When it began to compute without a pause, by the monotonic clock.
+    since: Option<Duration>,
+}
+
+impl Paced {
+    fn now(&self) -> Option<Duration> {
+        self.slots.as_deref().and_then(|slots| slots.get().ok()).and_then(|context| context.session.monotonic())
+    }
+
+    /// Whether it is time to let others have the thread.
+    fn is_due(&mut self) -> bool {
+        if self.left > 0 {
+            return false;
+        }
+        self.left = if self.slots.is_some() { BATCHES_BETWEEN_PAUSES } else { ROWS_BETWEEN_PAUSES };
+        match (self.now(), self.since) {
+            (Some(now), Some(since)) if now.saturating_sub(since) < SHORT => false,
+            _ => {
+                self.since = None;
+                true
+            }
+        }
+    }
 }
 
 impl Stream for Paced {
@@ -282,14 +319,20 @@ impl Stream for Paced {
         if let Some(Err(error)) = self.slots.as_deref().map(check) {
             return Poll::Ready(Some(Err(error.into())));
         }
-        if self.left == 0 {
-            self.left = BATCHES_BETWEEN_PAUSES;
+        if self.is_due() {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
+        if self.since.is_none() {
+            self.since = self.now();
+        }
         let item = futures::ready!(self.stream.as_mut().poll_next(context));
         if let Some(item) = &item {
-            self.left -= 1;
+            let cost = match (&self.slots, item) {
+                (None, Ok(batch)) => batch.num_rows().max(ROWS_OF_A_BATCH),
+                _ => 1,
+            };
+            self.left = self.left.saturating_sub(cost);
             if let (Some(held), Ok(batch)) = (&self.held, item) {
                 held.try_grow(batch.get_array_memory_size())?;
             }
@@ -301,5 +344,42 @@ impl Stream for Paced {
 impl RecordBatchStream for Paced {
     fn schema(&self) -> datafusion::arrow::datatypes::SchemaRef {
         self.stream.schema()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use datafusion::arrow::record_batch::RecordBatchOptions;
+    use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+    use futures::{FutureExt, StreamExt};
+
+    fn leaf(batches: usize, rows: usize) -> SendableRecordBatchStream {
+        let schema = Arc::new(Schema::empty());
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(schema.clone(), vec![], &options).unwrap();
+        let batches = futures::stream::iter(vec![batch; batches]).map(Ok);
+        paced(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
+    }
+
+    /// Batches until the first pause; none when there is no pause before the end.
+    fn until_pause(mut stream: SendableRecordBatchStream) -> Option<usize> {
+        for taken in 0.. {
+            match stream.next().now_or_never() {
+                None => return Some(taken),
+                Some(None) => return None,
+                Some(Some(batch)) => drop(batch.unwrap()),
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn a_leaf_pauses_by_rows() {
+        assert_eq!(until_pause(leaf(30, 1)), None);
+        assert_eq!(until_pause(leaf(1000, 1)), Some(64));
+        assert_eq!(until_pause(leaf(10, 2048)), Some(2));
+        assert_eq!(until_pause(leaf(10, 8192)), Some(1));
     }
 }

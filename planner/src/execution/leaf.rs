@@ -143,6 +143,36 @@ pub fn one_input(children: Vec<Arc<dyn ExecutionPlan>>) -> datafusion::error::Re
     children.into_iter().next().ok_or_else(missing)
 }
 
+/// How many rows a leaf is expected to read and to leave.
+#[derive(Clone, Debug)]
+pub struct Estimate {
+    /// Rows that it reads.
+    pub read: usize,
+    /// Those of them that the filter right above it leaves, where that is known: else as many.
+    pub left: usize,
+    /// By position in the output: how many different values there are, where that is known.
+    pub distinct: Arc<[Option<usize>]>,
+}
+
+impl Estimate {
+    /// So many rows, of which nothing is known.
+    pub fn guess(rows: usize) -> Estimate {
+        Estimate { read: rows, left: rows, distinct: Arc::default() }
+    }
+
+    /// As DataFusion asks for it; `fetch` is how many rows are returned at most.
+    pub fn statistics(&self, schema: &SchemaRef, fetch: Option<usize>) -> Arc<Statistics> {
+        let mut statistics = Statistics::new_unknown(schema);
+        statistics.num_rows = Precision::Inexact(fetch.map_or(self.left, |fetch| fetch.min(self.left)));
+        for (column, distinct) in statistics.column_statistics.iter_mut().zip(self.distinct.iter()) {
+            if let Some(distinct) = distinct {
+                column.distinct_count = Precision::Inexact((*distinct).min(self.left));
+            }
+        }
+        Arc::new(statistics)
+    }
+}
+
 /// Statistics of a leaf that returns about `rows` rows.
 pub fn estimate(schema: &SchemaRef, rows: usize) -> Arc<Statistics> {
     let mut statistics = Statistics::new_unknown(schema);

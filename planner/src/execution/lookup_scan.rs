@@ -2,7 +2,7 @@
 //! build side name, by the primary key or a secondary index, or the whole table when they are too many.
 
 use super::key_tap::KeyTap;
-use super::leaf::{self, leaf_methods};
+use super::leaf::{self, Estimate, leaf_methods};
 use super::limits::{Limit, Limits};
 use super::output::ScanOutput;
 use super::range_reader::{ReadOptions, read_ranges};
@@ -63,7 +63,7 @@ pub struct LookupScanExec {
     limits: Limits,
     tap: Arc<KeyTap>,
     whole: Arc<dyn ExecutionPlan>,
-    estimate: usize,
+    estimate: Estimate,
     slots: Arc<Slots>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
@@ -87,7 +87,7 @@ impl LookupScanExec {
             columns,
             limits,
             tap,
-            estimate: whole.expected_rows(),
+            estimate: whole.estimate().clone(),
             whole: Arc::new(whole.clone()),
             slots: Arc::clone(whole.slots()),
             metrics: ExecutionPlanMetricsSet::new(),
@@ -248,7 +248,7 @@ impl ExecutionPlan for LookupScanExec {
         _inputs: &[Arc<Statistics>],
         _args: &StatisticsArgs,
     ) -> datafusion::error::Result<Arc<Statistics>> {
-        Ok(leaf::estimate(&self.output.schema, self.estimate))
+        Ok(self.estimate.statistics(&self.output.schema, None))
     }
 
     fn execute(

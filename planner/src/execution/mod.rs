@@ -18,6 +18,7 @@ pub mod lateral;
 pub mod leaf;
 pub mod limit;
 pub mod limits;
+pub mod lookup_join;
 pub mod lookup_scan;
 pub mod outer;
 pub mod output;

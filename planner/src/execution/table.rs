@@ -4,6 +4,7 @@ use super::access_path::{self, AccessPath};
 use super::computed_indexes::ComputedIndexes;
 use super::dml::Computed;
 use super::index_scan::IndexScanExec;
+use super::leaf::Estimate;
 use super::output::{ScanOutput, scan_schema};
 use super::point_get::PointGetExec;
 use super::recheck_rows::{RecheckRows, RecheckRowsExec};
@@ -13,6 +14,7 @@ use super::table_scan::TableScanExec;
 use crate::catalog::{ColumnId, RelationKind, TableDescriptor};
 use crate::error::Result;
 use crate::pg_catalog::{SystemView, view_by_oid};
+use crate::statistics::selectivity::{distinct_values, selectivity};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, DFSchema, Result as DataFusionResult};
@@ -137,6 +139,7 @@ impl Table {
             None => (0..self.schema.fields().len()).collect(),
         };
         let width = positions.len();
+        let share = selectivity(&self.table, filters);
         let (remaining, path) = if self.view.is_some() || self.recheck.is_some() {
             (filters.to_vec(), None)
         } else {
@@ -166,14 +169,21 @@ impl Table {
                 Ok(Arc::new(RecheckRowsExec::new(output, Arc::clone(rows))) as Arc<dyn ExecutionPlan>)
             }
             (None, None) => self.view_leaf(positions),
-            (Some(path), _) => self.table_leaf(path, &positions, fetch_below, parallelism).await,
+            (Some(path), _) => {
+                let known = self.estimate(&positions, &path, share, &remaining)?;
+                self.table_leaf(path, &positions, known, fetch_below, parallelism).await
+            }
         }?;
         let Some(predicate) = conjunction(remaining) else { return Ok(leaf) };
         let schema = DFSchema::try_from(leaf.schema())?;
         let predicate = physical(&predicate, &schema)?;
         let narrow = (positions_differ(width, leaf.schema().fields().len())).then(|| (0..width).collect());
-        let filter = FilterExecBuilder::new(predicate, leaf).apply_projection(narrow)?.with_fetch(fetch).build()?;
-        Ok(Arc::new(filter))
+        let mut filter = FilterExecBuilder::new(predicate, leaf).apply_projection(narrow)?.with_fetch(fetch);
+        if share.is_some() {
+            // What it leaves is what the leaf says already.
+            filter = filter.with_default_selectivity(100);
+        }
+        Ok(Arc::new(filter.build()?))
     }
 
     fn view_leaf(&self, positions: Vec<usize>) -> Result<Arc<dyn ExecutionPlan>> {
@@ -186,11 +196,12 @@ impl Table {
         &self,
         path: AccessPath,
         positions: &[usize],
+        known: Option<Estimate>,
         fetch: Option<usize>,
         parallelism: Parallelism,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let output = ScanOutput::new(Arc::clone(&self.table), positions)?;
-        let AccessPath { index, bounds, constants, unused, remaining: _ } = path;
+        let AccessPath { index, bounds, constants, unused, share: _, remaining: _ } = path;
         let bounds = Arc::new(bounds);
         let slots = Arc::clone(&self.slots);
         let descriptor = index.and_then(|index| self.table.indexes.get(index));
@@ -199,8 +210,10 @@ impl Table {
                 Arc::new(PointGetExec::new(output, position, bounds, &constants, slots))
             }
             (_, Some(index)) if !index.primary => {
-                let expected =
-                    if index.unique && bounds.is_points() { 1 } else { expected_rows(&bounds, UNKNOWN_ROWS) };
+                let expected = known.unwrap_or_else(|| {
+                    let point = index.unique && bounds.is_points();
+                    Estimate::guess(if point { 1 } else { expected_rows(&bounds, UNKNOWN_ROWS) })
+                });
                 Arc::new(IndexScanExec::new(output, Arc::new(index.clone()), bounds, constants, slots, expected))
             }
             _ => {
@@ -211,7 +224,7 @@ impl Table {
                 let large = large && bounds.equalities() == 0;
                 let partitions = if large { parallelism.partitions.max(1) } else { 1 };
                 // What was written lately is not on the medium yet: few bytes say little.
-                let expected = expected_rows(&bounds, rows.max(LEAST_ROWS));
+                let expected = known.unwrap_or_else(|| Estimate::guess(expected_rows(&bounds, rows.max(LEAST_ROWS))));
                 let scan = TableScanExec::new(output, bounds, constants, slots, partitions, expected).knowing(unused);
                 Arc::new(if large { scan.large() } else { scan })
             }
@@ -220,6 +233,34 @@ impl Table {
             Some(_) => leaf.with_fetch(fetch).unwrap_or(leaf),
             None => leaf,
         })
+    }
+
+    /// What the leaf is expected to read and to leave, by what is known of the table: `left` is the share of its rows that all filters
+    /// leave, `remaining` are those right above the leaf.
+    fn estimate(
+        &self,
+        positions: &[usize],
+        path: &AccessPath,
+        left: Option<f64>,
+        remaining: &[Expr],
+    ) -> Result<Option<Estimate>> {
+        let (Some(known), Some(share), Some(left)) = (&self.table.statistics, path.share, left) else {
+            return Ok(None);
+        };
+        let rows = known.rows.max(1.0);
+        let count = |rows: f64| rows.round().max(1.0) as usize;
+        // DataFusion would count a filter twice whose columns it knows something of.
+        let filtered: HashSet<String> = columns_of(remaining)?.into_iter().map(|column| column.name).collect();
+        let live: Vec<_> = self.table.live_columns().collect();
+        let distinct = positions.iter().map(|position| {
+            let column = live.get(*position).filter(|column| !filtered.contains(&column.name))?;
+            if path.constants.contains(&column.id) {
+                return Some(1);
+            }
+            Some(count(distinct_values(&self.table, column.id, column.ty)?))
+        });
+        let (read, left) = (count(rows * share), count(rows * left));
+        Ok(Some(Estimate { read, left: left.min(read), distinct: distinct.collect() }))
     }
 
     /// Bytes of the table's tablets, when the plan is made for a transaction at hand.

@@ -3,7 +3,7 @@
 use super::access_path::{Saying, key_columns};
 use super::bounds::KeyBounds;
 use super::index_scan::{self, IndexScanExec};
-use super::leaf::{self, leaf_methods};
+use super::leaf::{self, Estimate, leaf_methods};
 use super::output::ScanOutput;
 use super::range_reader::{ReadOptions, read_ranges, share_out};
 use super::slots::Slots;
@@ -35,7 +35,7 @@ pub struct TableScanExec {
     reverse: bool,
     fetch: Option<usize>,
     partitions: usize,
-    estimate: usize,
+    estimate: Estimate,
     unused: Arc<[(ColumnId, Saying)]>,
     large: bool,
     slots: Arc<Slots>,
@@ -45,15 +45,14 @@ pub struct TableScanExec {
 }
 
 impl TableScanExec {
-    /// Reads the keys in `bounds`, in `partitions` parts that are groups of tablets. About
-    /// `estimate` rows are expected.
+    /// Reads the keys in `bounds`, in `partitions` parts that are groups of tablets.
     pub fn new(
         output: ScanOutput,
         bounds: Arc<KeyBounds>,
         constants: Vec<ColumnId>,
         slots: Arc<Slots>,
         partitions: usize,
-        estimate: usize,
+        estimate: Estimate,
     ) -> Self {
         let properties = Self::properties(&output, &constants, false, partitions);
         TableScanExec {
@@ -130,7 +129,14 @@ impl TableScanExec {
             .map(|index| {
                 let bounds = KeyBounds::new(index.storage_id, key_columns(table, index), vec![], vec![]);
                 let (output, slots) = (self.output.clone(), Arc::clone(&self.slots));
-                IndexScanExec::new(output, Arc::new(index.clone()), Arc::new(bounds), vec![], slots, self.estimate)
+                IndexScanExec::new(
+                    output,
+                    Arc::new(index.clone()),
+                    Arc::new(bounds),
+                    vec![],
+                    slots,
+                    self.estimate.clone(),
+                )
             })
             .collect()
     }
@@ -166,8 +172,8 @@ impl TableScanExec {
     }
 
     /// How many rows are expected.
-    pub fn expected_rows(&self) -> usize {
-        self.estimate
+    pub fn estimate(&self) -> &Estimate {
+        &self.estimate
     }
 
     /// How many partitions it has.
@@ -218,8 +224,7 @@ impl ExecutionPlan for TableScanExec {
         _inputs: &[Arc<Statistics>],
         _args: &StatisticsArgs,
     ) -> DataFusionResult<Arc<Statistics>> {
-        let rows = self.fetch.map_or(self.estimate, |fetch| fetch.min(self.estimate));
-        Ok(leaf::estimate(&self.output.schema, rows))
+        Ok(self.estimate.statistics(&self.output.schema, self.fetch))
     }
 
     fn execute(&self, partition: usize, _context: Arc<TaskContext>) -> DataFusionResult<SendableRecordBatchStream> {

@@ -109,14 +109,19 @@ impl Value {
     }
 
     fn fit(&self, value: Datum) -> Result<Fitted> {
-        if value.is_null() {
-            return Ok(Fitted::Is(Datum::try_new_null(&self.target)?));
-        }
-        match self.conversion {
-            Conversion::Integer => narrow(&value, &self.target),
-            _ if value.data_type() == self.target => Ok(Fitted::Is(value)),
-            _ => Err(SqlError::internal(format!("a bound of type {} for {}", value.data_type(), self.target))),
-        }
+        fit(value, &self.target, self.conversion)
+    }
+}
+
+/// A value in the type of the column that it is compared with.
+pub fn fit(value: Datum, target: &DataType, conversion: Conversion) -> Result<Fitted> {
+    if value.is_null() {
+        return Ok(Fitted::Is(Datum::try_new_null(target)?));
+    }
+    match conversion {
+        Conversion::Integer => narrow(&value, target),
+        _ if value.data_type() == *target => Ok(Fitted::Is(value)),
+        _ => Err(SqlError::internal(format!("a bound of type {} for {target}", value.data_type()))),
     }
 }
 

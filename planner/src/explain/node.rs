@@ -1,5 +1,6 @@
 //! What each operator is called in an EXPLAIN, and what is said below its name.
 
+use super::structured::{Members, Value};
 use super::text::{condition, readable};
 use crate::execution::apply::ApplyExec;
 use crate::execution::bounds::KeyBounds;
@@ -8,6 +9,7 @@ use crate::execution::index_scan::IndexScanExec;
 use crate::execution::interrupt::PaceExec;
 use crate::execution::key_tap::KeyTapExec;
 use crate::execution::limit::LimitExec;
+use crate::execution::lookup_join::LookupJoinExec;
 use crate::execution::lookup_scan::LookupScanExec;
 use crate::execution::point_get::PointGetExec;
 use crate::execution::projection::LeanProjectionExec;
@@ -41,8 +43,10 @@ use std::sync::Arc;
 pub struct Line {
     /// Its name and what it works on.
     pub text: String,
-    /// Lines below it.
-    pub details: Vec<String>,
+    /// The same taken apart: what kind of node it is, and its relation, index, way of joining and the like.
+    pub members: Members,
+    /// What is said below it.
+    pub details: Members,
     /// The keys it reads, for a scan.
     pub bounds: Option<Arc<KeyBounds>>,
     /// What it reads from, with a title where PostgreSQL gives one.
@@ -77,74 +81,112 @@ pub fn scan_filter(operator: &Arc<dyn ExecutionPlan>) -> Option<(String, Arc<dyn
     is_scan(&input).then(|| (condition(filter.predicate()), input))
 }
 
-fn line(text: impl Into<String>, operator: &Arc<dyn ExecutionPlan>, details: Vec<String>) -> Line {
+fn line(text: impl Into<String>, operator: &Arc<dyn ExecutionPlan>, details: Members) -> Line {
     let children = operator.children().into_iter().map(|child| (None, Arc::clone(child))).collect();
-    Line { text: text.into(), details, bounds: None, children }
+    let text = text.into();
+    Line { members: vec![("Node Type", Value::Text(text.clone()))], text, details, bounds: None, children }
+}
+
+impl Line {
+    /// The same with other members.
+    fn of(self, node_type: &str, more: &[(&'static str, &str)]) -> Line {
+        let more = more.iter().map(|(name, value)| (*name, Value::Text((*value).to_string())));
+        let members = std::iter::once(("Node Type", Value::Text(node_type.to_string()))).chain(more).collect();
+        Line { members, ..self }
+    }
+}
+
+fn text(text: String) -> Value {
+    Value::Text(text)
 }
 
 /// The description of an operator.
 pub fn describe(operator: &Arc<dyn ExecutionPlan>) -> Line {
     scan(operator).or_else(|| join(operator)).or_else(|| other(operator)).unwrap_or_else(|| {
         // Operators that write describe themselves; DataFusion's rare ones go by their own names.
-        let text = displayable(operator.as_ref()).one_line().to_string();
-        match text.trim().split_once(": ") {
+        let name = displayable(operator.as_ref()).one_line().to_string();
+        match name.trim().split_once(": ") {
             Some((verb @ ("Insert" | "Update" | "Delete"), table)) => {
-                line(format!("{verb} on {table}"), operator, vec![])
+                let members = [("Operation", verb), ("Relation Name", table), ("Alias", table)];
+                line(format!("{verb} on {table}"), operator, vec![]).of("ModifyTable", &members)
             }
             Some(("LockRows", _)) => line("LockRows", operator, vec![]),
-            _ => line(readable(text.trim()), operator, vec![]),
+            _ => line(readable(name.trim()), operator, vec![]),
         }
     })
 }
 
-fn index_condition(bounds: &KeyBounds) -> Vec<String> {
-    if bounds.is_full() { vec![] } else { vec![format!("Index Cond: {}", readable(&bounds.to_string()))] }
+fn index_condition(bounds: &KeyBounds) -> Members {
+    if bounds.is_full() { vec![] } else { vec![("Index Cond", text(readable(&bounds.to_string())))] }
 }
 
 fn scan(operator: &Arc<dyn ExecutionPlan>) -> Option<Line> {
-    let described = |text: String, bounds: &Arc<KeyBounds>, more: Vec<String>| {
+    let described = |shown: String, bounds: &Arc<KeyBounds>, more: Members, (kind, members): (&str, Vec<_>)| {
         let mut details = index_condition(bounds);
         details.extend(more);
-        Some(Line { text, details, bounds: Some(Arc::clone(bounds)), children: vec![] })
+        let members: Vec<(&'static str, &str)> = members;
+        Some(
+            Line { details, bounds: Some(Arc::clone(bounds)), children: vec![], ..line(shown, operator, vec![]) }
+                .of(kind, &members),
+        )
     };
+    let direction = |reverse: bool| ("Scan Direction", if reverse { "Backward" } else { "Forward" });
+    let of_table = |table| [("Relation Name", table), ("Alias", table)];
     if let Some(get) = operator.downcast_ref::<PointGetExec>() {
-        return described(
-            format!("Point Get using {} on {}", get.index_name(), get.table_name()),
-            get.bounds(),
-            vec![],
-        );
+        let (index, table) = (get.index_name(), get.table_name());
+        let mut members = vec![("Index Name", index)];
+        members.extend(of_table(table));
+        let shown = format!("Point Get using {index} on {table}");
+        return described(shown, get.bounds(), vec![], ("Point Get", members));
     }
     if let Some(scan) = operator.downcast_ref::<TableScanExec>() {
         let table = scan.table_name();
-        let text = match (scan.index_name(), scan.bounds().is_full(), scan.is_reverse()) {
-            (Some(index), _, true) => format!("Index Scan Backward using {index} on {table}"),
-            (Some(index), false, false) => format!("Index Scan using {index} on {table}"),
-            (None, _, true) => format!("Seq Scan Backward on {table}"),
-            _ if scan.partitions() > 1 => format!("Parallel Seq Scan on {table}"),
-            _ => format!("Seq Scan on {table}"),
+        let (shown, kind) = match (scan.index_name(), scan.bounds().is_full(), scan.is_reverse()) {
+            (Some(index), _, true) => (format!("Index Scan Backward using {index} on {table}"), "Index Scan"),
+            (Some(index), false, false) => (format!("Index Scan using {index} on {table}"), "Index Scan"),
+            (None, _, true) => (format!("Seq Scan Backward on {table}"), "Seq Scan"),
+            _ if scan.partitions() > 1 => (format!("Parallel Seq Scan on {table}"), "Seq Scan"),
+            _ => (format!("Seq Scan on {table}"), "Seq Scan"),
         };
-        let workers = (scan.partitions() > 1).then(|| format!("Partitions: {}", scan.partitions()));
-        return described(text, scan.bounds(), workers.into_iter().collect());
+        let mut members = Vec::new();
+        if let Some(index) = scan.index_name().filter(|_| kind == "Index Scan") {
+            members.extend([direction(scan.is_reverse()), ("Index Name", index)]);
+        } else if scan.is_reverse() {
+            members.push(direction(true));
+        }
+        members.extend(of_table(table));
+        let workers = (scan.partitions() > 1).then(|| ("Partitions", Value::Number(scan.partitions().to_string())));
+        return described(shown, scan.bounds(), workers.into_iter().collect(), (kind, members));
     }
     if let Some(scan) = operator.downcast_ref::<IndexScanExec>() {
-        let only = if scan.is_index_only() { " Only" } else { "" };
+        let (index, table) = (scan.index_name(), scan.table_name());
+        let kind = if scan.is_index_only() { "Index Only Scan" } else { "Index Scan" };
         let backward = if scan.is_reverse() { " Backward" } else { "" };
-        let text = format!("Index{only} Scan{backward} using {} on {}", scan.index_name(), scan.table_name());
-        return described(text, scan.bounds(), vec![]);
+        let mut members = vec![direction(scan.is_reverse()), ("Index Name", index)];
+        members.extend(of_table(table));
+        let shown = format!("{kind}{backward} using {index} on {table}");
+        return described(shown, scan.bounds(), vec![], (kind, members));
     }
     if let Some(lookup) = operator.downcast_ref::<LookupScanExec>() {
-        let text = format!("Index Lookup using {} on {}", lookup.index_name(), lookup.table_name());
-        let details = vec![format!("Lookup Keys: {}", lookup.key_names())];
-        return Some(line(text, operator, details));
+        let (index, table) = (lookup.index_name(), lookup.table_name());
+        let details = vec![("Lookup Keys", text(lookup.key_names().to_string()))];
+        let members = [("Index Name", index), ("Relation Name", table), ("Alias", table)];
+        return Some(
+            line(format!("Index Lookup using {index} on {table}"), operator, details).of("Index Lookup", &members),
+        );
     }
     if let Some(view) = operator.downcast_ref::<SystemViewExec>() {
-        return Some(line(format!("Seq Scan on {}", view.view_name()), operator, vec![]));
+        let name = view.view_name();
+        return Some(line(format!("Seq Scan on {name}"), operator, vec![]).of("Seq Scan", &of_table(name)));
     }
     if operator.is::<ValuesExec>() || operator.is::<DataSourceExec>() {
-        return Some(line("Values Scan on \"*VALUES*\"", operator, vec![]));
+        let alias = [("Alias", "*VALUES*")];
+        return Some(line("Values Scan on \"*VALUES*\"", operator, vec![]).of("Values Scan", &alias));
     }
     if let Some(table) = operator.downcast_ref::<WorkTableExec>() {
-        return Some(line(format!("WorkTable Scan on {}", table.name()), operator, vec![]));
+        let name = table.name();
+        let members = [("CTE Name", name), ("Alias", name)];
+        return Some(line(format!("WorkTable Scan on {name}"), operator, vec![]).of("WorkTable Scan", &members));
     }
     (operator.is::<EmptyExec>() || operator.is::<PlaceholderRowExec>()).then(|| line("Result", operator, vec![]))
 }
@@ -163,6 +205,11 @@ fn join_word(join_type: JoinType) -> &'static str {
     }
 }
 
+/// The members of a join.
+fn joining(join_type: JoinType) -> [(&'static str, &'static str); 1] {
+    [("Join Type", if join_type == JoinType::Inner { "Inner" } else { join_word(join_type).trim_start() })]
+}
+
 fn pairs(
     on: &[(Arc<dyn datafusion::physical_expr::PhysicalExpr>, Arc<dyn datafusion::physical_expr::PhysicalExpr>)],
 ) -> String {
@@ -172,28 +219,32 @@ fn pairs(
 }
 
 fn join(operator: &Arc<dyn ExecutionPlan>) -> Option<Line> {
-    let filtered = |filter: Option<String>| filter.into_iter().map(|filter| format!("Join Filter: {filter}"));
-    if let Some(join) = operator.downcast_ref::<HashJoinExec>() {
-        let mut details = vec![format!("Hash Cond: {}", pairs(join.on()))];
+    let filtered = |filter: Option<String>| filter.into_iter().map(|filter| ("Join Filter", text(filter)));
+    let looked_up = operator.downcast_ref::<LookupJoinExec>().map(LookupJoinExec::join);
+    if let Some(join) = looked_up.or_else(|| operator.downcast_ref::<HashJoinExec>()) {
+        let mut details = vec![("Hash Cond", text(pairs(join.on())))];
         details.extend(filtered(join.filter().map(|filter| condition(filter.expression()))));
-        return Some(line(format!("Hash{} Join", join_word(*join.join_type())), operator, details));
+        let shown = format!("Hash{} Join", join_word(*join.join_type()));
+        return Some(line(shown, operator, details).of("Hash Join", &joining(*join.join_type())));
     }
     if let Some(join) = operator.downcast_ref::<SortMergeJoinExec>() {
-        let mut details = vec![format!("Merge Cond: {}", pairs(join.on()))];
+        let mut details = vec![("Merge Cond", text(pairs(join.on())))];
         details.extend(filtered(join.filter().as_ref().map(|filter| condition(filter.expression()))));
-        return Some(line(format!("Merge{} Join", join_word(join.join_type())), operator, details));
+        let shown = format!("Merge{} Join", join_word(join.join_type()));
+        return Some(line(shown, operator, details).of("Merge Join", &joining(join.join_type())));
     }
     if let Some(join) = operator.downcast_ref::<NestedLoopJoinExec>() {
         let word = join_word(*join.join_type());
-        let text = if word.is_empty() { "Nested Loop".to_string() } else { format!("Nested Loop{word} Join") };
+        let shown = if word.is_empty() { "Nested Loop".to_string() } else { format!("Nested Loop{word} Join") };
         let details = filtered(join.filter().map(|filter| condition(filter.expression()))).collect();
-        return Some(line(text, operator, details));
+        return Some(line(shown, operator, details).of("Nested Loop", &joining(*join.join_type())));
     }
-    operator.is::<CrossJoinExec>().then(|| line("Nested Loop", operator, vec![]))
+    let crossed = || line("Nested Loop", operator, vec![]).of("Nested Loop", &joining(JoinType::Inner));
+    operator.is::<CrossJoinExec>().then(crossed)
 }
 
-fn sort_keys(order: &LexOrdering) -> String {
-    let keys: Vec<_> = order
+fn sort_keys(order: &LexOrdering) -> (&'static str, Value) {
+    let keys = order
         .iter()
         .map(|key| {
             let direction = if key.options.descending { " DESC" } else { "" };
@@ -206,7 +257,7 @@ fn sort_keys(order: &LexOrdering) -> String {
             format!("{}{direction}{nulls}", readable(&key.expr.to_string()))
         })
         .collect();
-    format!("Sort Key: {}", keys.join(", "))
+    ("Sort Key", Value::List(keys))
 }
 
 fn aggregate(operator: &Arc<dyn ExecutionPlan>, aggregate: &AggregateExec) -> Line {
@@ -224,8 +275,15 @@ fn aggregate(operator: &Arc<dyn ExecutionPlan>, aggregate: &AggregateExec) -> Li
     } else {
         "HashAggregate"
     };
-    let details = if groups.is_empty() { vec![] } else { vec![format!("Group Key: {}", groups.join(", "))] };
-    line(format!("{phase}{kind}"), operator, details)
+    let strategy = match kind {
+        "Aggregate" => "Plain",
+        "GroupAggregate" => "Sorted",
+        _ => "Hashed",
+    };
+    let mode = if phase.is_empty() { "Simple" } else { phase.trim_end() };
+    let details = if groups.is_empty() { vec![] } else { vec![("Group Key", Value::List(groups))] };
+    let members = [("Strategy", strategy), ("Partial Mode", mode)];
+    line(format!("{phase}{kind}"), operator, details).of("Aggregate", &members)
 }
 
 fn other(operator: &Arc<dyn ExecutionPlan>) -> Option<Line> {
@@ -234,7 +292,8 @@ fn other(operator: &Arc<dyn ExecutionPlan>) -> Option<Line> {
     }
     if let Some(sort) = operator.downcast_ref::<SortExec>() {
         let mut details = vec![sort_keys(sort.expr())];
-        details.extend(sort.fetch().map(|fetch| format!("Sort Method: top-N heapsort, {fetch} rows")));
+        let method = sort.fetch().map(|fetch| ("Sort Method", text(format!("top-N heapsort, {fetch} rows"))));
+        details.extend(method);
         return Some(line("Sort", operator, details));
     }
     if let Some(merge) = operator.downcast_ref::<SortPreservingMergeExec>() {
@@ -244,7 +303,7 @@ fn other(operator: &Arc<dyn ExecutionPlan>) -> Option<Line> {
         return Some(line("Gather", operator, vec![]));
     }
     if let Some(filter) = operator.downcast_ref::<FilterExec>() {
-        return Some(line("Result", operator, vec![format!("Filter: {}", condition(filter.predicate()))]));
+        return Some(line("Result", operator, vec![("Filter", text(condition(filter.predicate())))]));
     }
     if operator.is::<GlobalLimitExec>() || operator.is::<LocalLimitExec>() || operator.is::<LimitExec>() {
         return Some(line("Limit", operator, vec![]));
@@ -263,8 +322,12 @@ fn other(operator: &Arc<dyn ExecutionPlan>) -> Option<Line> {
         return Some(described);
     }
     if let Some(series) = operator.downcast_ref::<GenerateSeriesExec>() {
-        let name = if series.is_alone() { "Function Scan on generate_series" } else { "ProjectSet" };
-        return Some(line(name, operator, vec![]));
+        if series.is_alone() {
+            let name = [("Function Name", "generate_series"), ("Alias", "generate_series")];
+            let shown = line("Function Scan on generate_series", operator, vec![]);
+            return Some(shown.of("Function Scan", &name));
+        }
+        return Some(line("ProjectSet", operator, vec![]));
     }
     if operator.is::<UnnestExec>() {
         return Some(line("ProjectSet", operator, vec![]));
@@ -273,8 +336,11 @@ fn other(operator: &Arc<dyn ExecutionPlan>) -> Option<Line> {
         return Some(line("Recursive Union", operator, vec![]));
     }
     let subqueries = operator.downcast_ref::<ScalarSubqueryExec>()?;
-    let (main, rest) = (subqueries.input(), subqueries.subqueries());
-    let mut line = describe(main);
+    let (mut main, rest) = (Arc::clone(subqueries.input()), subqueries.subqueries());
+    while let Some(below) = transparent(&main) {
+        main = below;
+    }
+    let mut line = describe(&main);
     line.children.extend(
         rest.iter()
             .enumerate()

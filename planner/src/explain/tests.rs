@@ -23,7 +23,7 @@ async fn lines(
             Ok(shape(scan).build()?)
         }),
     );
-    explain(&plan, world.context(&world.begin(), vec![]), options).await.unwrap()
+    explain(&plan, world.context(&world.begin(), vec![]), options).await.unwrap().lines(&[])
 }
 
 #[tokio::test]

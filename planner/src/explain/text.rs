@@ -1,5 +1,6 @@
 //! Expressions as a person reads them: DataFusion's text without its positions and internal names.
 
+use crate::bind::INTERNAL;
 use crate::types::array::ArrayValue;
 use crate::types::array::literal::{write_bounds, write_element, write_nested};
 use crate::types::datetime::{DateFormat, TimeZone, write_date, write_timestamp, write_timestamptz};
@@ -47,6 +48,8 @@ pub fn readable(text: &str) -> String {
         };
     }
     out.push_str(rest);
+    // Before names that no column of a table has.
+    out.retain(|letter| letter != INTERNAL);
     out
 }
 

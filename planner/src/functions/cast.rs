@@ -112,7 +112,8 @@ pub(super) fn cast(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, contex
             _ => expr,
         });
     }
-    if !same_type && !cast_exists(expr.ty, to, context) {
+    let to_vector = to.is_vector() && expr.ty.array && !expr.ty.is_vector();
+    if to_vector || (!same_type && !cast_exists(expr.ty, to, context)) {
         return Err(no_cast(expr.ty, to));
     }
     let converted = if same_type { expr } else { convert(resolver, expr, to, context)? };

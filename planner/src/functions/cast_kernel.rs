@@ -32,7 +32,7 @@ pub(super) fn same_bytes(from: SqlType, to: SqlType) -> bool {
         return from.is_any() || to.is_any() || from.same_fields(to);
     }
     from.base == to.base
-        || (text(from.base) || matches!(from.base, B::Name | B::SingleChar)) && text(to.base)
+        || (text(from.base) || from.base == B::Name) && text(to.base)
         || matches!(from.base, B::Text | B::Varchar) && to.base == B::Char
         || from.base.is_oid() && (to.base.is_oid() || to.base == B::Int8)
 }
@@ -101,11 +101,17 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
         (B::Int4, B::Numeric) => unary::<Int4, Numeric, _>(|v| Ok(NumericValue::from(i64::from(v)))),
         (B::Int4, B::Bool) => unary::<Int4, Bool, _>(|v| Ok(v != 0)),
         (B::Int4, B::SingleChar) => unary::<Int4, Text, _>(|v| {
-            u8::try_from(v)
-                .map(|byte| if byte == 0 { String::new() } else { char::from(byte).to_string() })
+            i8::try_from(v)
+                .map(|byte| match byte.cast_unsigned() {
+                    0 => String::new(),
+                    byte => char::from(byte).to_string(),
+                })
                 .map_err(|_| out_of_range("\"char\""))
         }),
-        (B::SingleChar, B::Int4) => unary::<Text, Int4, _>(|v: &str| Ok(v.chars().next().map_or(0, |c| c as i32))),
+        (B::SingleChar, B::Int4) => unary::<Text, Int4, _>(|v: &str| {
+            let byte = v.chars().next().and_then(|c| u8::try_from(c).ok()).unwrap_or(0);
+            Ok(i32::from(byte.cast_signed()))
+        }),
         (B::Bool, B::Int4) => unary::<Bool, Int4, _>(|v| Ok(i32::from(v))),
         (B::Int8, B::Int2) => unary::<Int8, Int2, _>(to_int2),
         (B::Int8, B::Int4) => unary::<Int8, Int4, _>(to_int4),
@@ -167,15 +173,15 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
         (B::Char, B::Text | B::Varchar | B::Name | B::SingleChar) => {
             let single = to.base == B::SingleChar;
             unary::<Text, Text, _>(move |v: &str| {
-                let v = v.trim_end_matches(' ');
-                Ok(if single { v.chars().take(1).collect() } else { v.to_string() })
+                Ok(if single { length::single_char(v) } else { v.trim_end_matches(' ').to_string() })
             })
         }
         (B::Text | B::Varchar, B::Name) => unary::<Text, Text, _>(|v: &str| Ok(length::name(v).to_string())),
-        (B::Text | B::Varchar | B::Name, B::SingleChar) => {
-            unary::<Text, Text, _>(|v: &str| Ok(v.chars().take(1).collect()))
+        (B::Text | B::Varchar | B::Name, B::SingleChar) => unary::<Text, Text, _>(|v: &str| Ok(length::single_char(v))),
+        (B::SingleChar, B::Text | B::Varchar | B::Char | B::Name) => {
+            unary::<Text, Text, _>(|v: &str| Ok(length::shown_single_char(v).into_owned()))
         }
-        (B::Name | B::SingleChar, B::Char) => unary::<Text, Text, _>(|v: &str| Ok(v.to_string())),
+        (B::Name, B::Char) => unary::<Text, Text, _>(|v: &str| Ok(v.to_string())),
         (B::Bool, B::Text | B::Varchar | B::Char) => {
             unary::<Bool, Text, _>(|v| Ok(if v { "true" } else { "false" }.to_string()))
         }

@@ -323,7 +323,8 @@ pub(super) fn compare(
     left: TypedExpr,
     right: TypedExpr,
 ) -> Result<TypedExpr> {
-    let (left, right) = balance(resolver, symbol, left, right)?;
+    let distinct = matches!(operator, Operator::IsDistinctFrom | Operator::IsNotDistinctFrom);
+    let (left, right) = balance(resolver, if distinct { "=" } else { symbol }, left, right)?;
     Ok(TypedExpr::new(
         Expr::BinaryExpr(BinaryExpr { left: Box::new(left.expr), op: operator, right: Box::new(right.expr) }),
         SqlType::BOOL,
@@ -343,7 +344,7 @@ pub(super) fn in_list(
     let mut uniform = true;
     let mut chain: Option<TypedExpr> = None;
     for member in list {
-        let (balanced, member) = balance(resolver, "=", left.clone(), member)?;
+        let (balanced, member) = balance(resolver, if negated { "<>" } else { "=" }, left.clone(), member)?;
         uniform &= shared.as_ref().is_none_or(|shared| shared.expr == balanced.expr);
         // DataFusion computes other members once, without their columns.
         uniform &= matches!(member.expr, Expr::Literal(..) | Expr::Placeholder(_) | Expr::Column(_));

@@ -6,6 +6,7 @@ use super::{CastContext, Resolver, TypedExpr};
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
 use crate::types::Datum;
+use crate::types::enumeration::EnumLabel;
 use crate::types::value::ValueRef;
 use datafusion::arrow::array::Int64Array;
 use std::sync::Arc;
@@ -26,19 +27,21 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
     if args.iter().any(|arg| !arg.is_unknown() && arg.ty.plain() != ty) {
         return Err(resolver.no_function(name, &args));
     }
-    let places: Vec<i64> = labels.descriptor().labels.iter().map(|label| label.place).collect();
-    let one = |place: Option<&i64>| match place {
-        Some(place) => Ok(TypedExpr::literal(Datum::Int64(Some(*place)), ty)),
+    let known = &labels.descriptor().labels;
+    let one = |label: Option<&EnumLabel>| match label {
+        Some(label) => Ok(TypedExpr::literal(Datum::Int64(Some(labels.usable(label)?)), ty)),
         None => {
             let message = format!("enum {} contains no values", labels.descriptor().name);
             Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message))
         }
     };
     match name {
-        "enum_first" => return one(places.first()),
-        "enum_last" => return one(places.last()),
+        "enum_first" => return one(known.first()),
+        "enum_last" => return one(known.last()),
         _ => {}
     }
+    // Those beyond the bounds of a call are not looked at in PostgreSQL; here a call with bounds is refused too.
+    let places: Vec<i64> = known.iter().map(|label| labels.usable(label)).collect::<Result<_>>()?;
     let args = args.into_iter().map(|arg| resolver.cast(arg, ty, CastContext::Implicit)).collect::<Result<Vec<_>>>()?;
     let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
         let bounds = (0..call.arguments.len()).map(|at| call.column::<Int8>(at)).collect::<Result<Vec<_>>>()?;

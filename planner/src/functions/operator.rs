@@ -35,23 +35,24 @@ pub(super) fn resolve(
     left: Option<TypedExpr>,
     right: TypedExpr,
 ) -> Result<TypedExpr> {
-    let symbol = match symbol {
-        "LIKE" => "~~",
-        "NOT LIKE" => "!~~",
-        "ILIKE" => "~~*",
-        "NOT ILIKE" => "!~~*",
-        "!=" => "<>",
-        other => other,
-    };
     let Some(left) = left else {
         return prefix(resolver, symbol, right);
     };
     if let Some(operator) = comparison_operator(symbol) {
         return compare(resolver, symbol, operator, left, right);
     }
+    // An unknown operand of what only jsonb has is jsonb.
+    let only = matches!(symbol, "?" | "?|" | "?&" | "@?" | "@@" | "#-")
+        || symbol == "-" && (right.ty.plain() == SqlType::TEXT || right.ty == SqlType::TEXT.array_of());
+    let left = match left.is_unknown() && only {
+        true => resolver.cast(left, SqlType::JSONB, CastContext::Implicit)?,
+        false => left,
+    };
     if super::json::is_operator(symbol) && (super::json::is_json(left.ty) || super::json::is_json(right.ty)) {
         // A text beside a json is joined to it as text.
-        let text = symbol == "||" && left.ty != SqlType::JSONB && right.ty != SqlType::JSONB;
+        let known_text = |typed: &TypedExpr| !typed.is_unknown() && Resolver::stringlike(typed.ty);
+        let text = symbol == "||"
+            && (left.ty != SqlType::JSONB && right.ty != SqlType::JSONB || known_text(&left) || known_text(&right));
         if !text {
             return super::json::operator(resolver, symbol, left, right);
         }
@@ -181,7 +182,8 @@ fn concatenate(resolver: &Resolver<'_>, left: TypedExpr, right: TypedExpr) -> Re
     if left.ty.array || right.ty.array {
         return super::array::concatenate(resolver, left, right);
     }
-    if left.ty == SqlType::BYTEA || right.ty == SqlType::BYTEA {
+    let known_text = |typed: &TypedExpr| !typed.is_unknown() && Resolver::stringlike(typed.ty);
+    if (left.ty == SqlType::BYTEA && !known_text(&right)) || (right.ty == SqlType::BYTEA && !known_text(&left)) {
         let left = resolver.cast(left, SqlType::BYTEA, CastContext::Implicit)?;
         let right = resolver.cast(right, SqlType::BYTEA, CastContext::Implicit)?;
         return resolver.function("byteacat", vec![left, right]);

@@ -109,6 +109,7 @@ fn tables() -> Vec<Vec<ScalarFunction>> {
         super::session::functions(),
         super::advisory::functions(),
         super::size::functions(),
+        super::hash::functions(),
         super::sequence::functions(),
         crate::pg_catalog::functions::functions(),
     ]
@@ -129,6 +130,21 @@ const SPECIAL: [&str; 3] = ["greatest", "least", "numeric_key"];
 pub fn exists(name: &str) -> bool {
     let by_rules = SPECIAL.contains(&name) || COMPATIBLE.contains(&name) || ENUMERATIONS.contains(&name);
     by_rules || super::operator_names::exists(name) || (REGISTRY.contains_key(name) && !is_internal(name))
+}
+
+/// Whether functions of this name are among those that are computed here.
+pub(super) fn is_listed(name: &str) -> bool {
+    ENUMERATIONS.contains(&name) || COMPATIBLE.contains(&name) || REGISTRY.contains_key(name) || type_function(name)
+}
+
+/// Whether a name is one of a type, which casts.
+fn type_function(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric()) && crate::types::type_named(name).is_some()
+}
+
+/// Whether functions of this name are resolved by rules of their own, which no list has.
+pub(super) fn has_own_rules(name: &str) -> bool {
+    SPECIAL.contains(&name) || ENUMERATIONS.contains(&name) || is_internal(name)
 }
 
 /// Whether a function is this program's own: such a name has a space.
@@ -166,9 +182,6 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
             return super::array::compatible::resolve(resolver, name, args);
         }
         _ => {}
-    }
-    if let Some(call) = super::operator_names::resolve(resolver, name, &args)? {
-        return Ok(call);
     }
     let Some(candidates) = REGISTRY.get(name) else {
         // `text(x)`, `int4(x)`: a type's name is a function that casts.

@@ -5,6 +5,8 @@ use super::{AggregateCall, CastContext, ParameterTypes, TypedExpr, WindowCall};
 use crate::catalog::Catalog;
 use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
+use crate::pg_catalog::PG_CATALOG;
+use crate::pg_catalog::choice::Kind;
 use crate::session::settings::Settings;
 use crate::types::text::InputContext;
 use crate::types::{BaseType, Datum, SqlType};
@@ -27,6 +29,9 @@ pub struct Resolver<'a> {
     /// Start of the transaction: `'now'::timestamptz`, `'today'::date`.
     pub now: i64,
 }
+
+/// `information_schema._pg_expandarray`, by which JDBC finds the columns of keys.
+const EXPANDED: &str = "_pg_expandarray";
 
 impl<'a> Resolver<'a> {
     /// A resolver.
@@ -78,7 +83,7 @@ impl<'a> Resolver<'a> {
     /// `LIKE`, `ILIKE`, `NOT LIKE`, `NOT ILIKE`, `AND`, `OR`, `NOT`, `IS DISTINCT FROM`, `IS NOT DISTINCT FROM`.
     /// Errors: 42883 when there is none for these types.
     pub fn operator(&self, symbol: &str, left: Option<TypedExpr>, right: TypedExpr) -> Result<TypedExpr> {
-        super::operator::resolve(self, symbol, left.map(|left| self.settle(left)), self.settle(right))
+        super::chosen::operator(self, symbol, left.map(|left| self.settle(left)), self.settle(right))
     }
 
     /// A call whose last arguments are the elements of an array. Errors: 42883 when the function takes no such.
@@ -99,6 +104,15 @@ impl<'a> Resolver<'a> {
     /// `left IN (list)`, with operands brought to one type. Errors: 42883.
     pub fn in_list(&self, left: TypedExpr, list: Vec<TypedExpr>, negated: bool) -> Result<TypedExpr> {
         super::comparison::in_list(self, self.settle(left), self.settle_all(list), negated)
+    }
+
+    /// `left symbol ANY (ARRAY[elements])` where the symbol is `=`, or ALL where it is `<>`: as a list, which reaches the indexes.
+    /// Errors: 42883, 42804.
+    pub fn in_array(&self, symbol: &str, left: TypedExpr, elements: Vec<TypedExpr>, all: bool) -> Result<TypedExpr> {
+        let (elements, ty) = super::array::common(self, "ARRAY", self.settle_all(elements))?;
+        let left = self.settle(left);
+        super::chosen::element_operator(self, symbol, left.ty, ty.plain())?;
+        super::comparison::in_list(self, left, elements, all)
     }
 
     /// A scalar function. Errors: 42883 when there is none, 42725 when several fit equally.
@@ -128,13 +142,28 @@ impl<'a> Resolver<'a> {
                 _ => TypedExpr::literal(Datum::Utf8(None), SqlType::TEXT),
             });
         }
-        super::registry::resolve(self, name, args)
+        super::chosen::function(self, name, args)
+    }
+
+    /// The arguments of a function that returns rows, brought to the types that it takes. Errors: 42883, 42725.
+    pub fn row_arguments(&self, name: &str, args: Vec<TypedExpr>) -> Result<Vec<TypedExpr>> {
+        super::chosen::arguments(self, name, self.settle_all(args), Kind::Plain)
+    }
+
+    /// A function that the grammar calls for words of its own (`EXTRACT(… FROM …)`): errors name its schema.
+    pub fn syntax_function(&self, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
+        let types: Vec<String> = args.iter().map(|arg| self.settle(arg.clone()).ty.name()).collect();
+        self.function(name, args).map_err(|error| match error.state() == state::UNDEFINED_FUNCTION {
+            true => missing(&format!("{PG_CATALOG}.{name}"), &types),
+            false => error,
+        })
     }
 
     /// Whether a function returns rows that [`Resolver::listed_rows`] answers as arrays.
     pub fn is_listed_rows(&self, name: &str) -> bool {
         super::json::is_row_function(name)
             || super::options::exists(name)
+            || name == EXPANDED
             || crate::pg_catalog::row_functions::exists(name)
     }
 
@@ -144,10 +173,27 @@ impl<'a> Resolver<'a> {
         if super::options::exists(name) {
             return super::options::row_lists(self, &args);
         }
+        if name == EXPANDED {
+            return self.expanded(args);
+        }
         if let Some(lists) = crate::pg_catalog::row_functions::row_lists(self, name, &args)? {
             return Ok(lists);
         }
         super::json::row_lists(self, name, &args)?.ok_or_else(|| self.no_function(name, &args))
+    }
+
+    /// The elements of an array and their places, from 1.
+    fn expanded(&self, args: Vec<TypedExpr>) -> Result<Vec<(&'static str, TypedExpr)>> {
+        let [array] = args.as_slice() else { return Err(self.no_function(EXPANDED, &args)) };
+        if !array.ty.array {
+            return Err(self.no_function(EXPANDED, &args));
+        }
+        let count = self.function("cardinality", vec![array.clone()])?;
+        let count = self.cast(count, SqlType::INT8, CastContext::Explicit)?.expr;
+        let one = || Expr::Literal(Datum::Int64(Some(1)), None);
+        let places = TypedExpr { expr: super::series::list(one(), count, one()), ty: SqlType::INT8.array_of() };
+        let places = self.cast(places, SqlType::INT4.array_of(), CastContext::Explicit)?;
+        Ok(vec![("x", array.clone()), ("n", places)])
     }
 
     /// `ARRAY[a, b, …]`. Errors: 42804 when the elements have no type in common.
@@ -181,11 +227,11 @@ impl<'a> Resolver<'a> {
         super::aggregate::is_ordered_set(name)
     }
 
-    /// `name(direct) WITHIN GROUP (ORDER BY value)`; `direct` is a constant of float8, or an array of them.
+    /// `name(direct) WITHIN GROUP (ORDER BY value)`; `direct` is of float8, or an array of it.
     pub fn ordered_set(
         &self,
         name: &str,
-        direct: Option<(Datum, bool)>,
+        direct: Option<TypedExpr>,
         value: TypedExpr,
         sort: &datafusion::logical_expr::expr::Sort,
         filter: Option<Expr>,
@@ -273,16 +319,19 @@ impl<'a> Resolver<'a> {
         Ok(super::comparison::canonical(expr).expr)
     }
 
-    /// 42883 for a function.
     /// 42883: no function of this name takes these arguments.
     pub fn no_function(&self, name: &str, args: &[TypedExpr]) -> SqlError {
         let types: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
-        SqlError::new(state::UNDEFINED_FUNCTION, format!("function {name}({}) does not exist", types.join(", ")))
-            .hint("No function matches the given name and argument types. You might need to add explicit type casts.")
+        missing(name, &types)
     }
 
     /// Whether a type is a character string or not known to be anything else.
     pub(super) fn stringlike(ty: SqlType) -> bool {
         ty.is_string() || (!ty.array && ty.base == BaseType::SingleChar)
     }
+}
+
+fn missing(name: &str, types: &[String]) -> SqlError {
+    SqlError::new(state::UNDEFINED_FUNCTION, format!("function {name}({}) does not exist", types.join(", ")))
+        .hint("No function matches the given name and argument types. You might need to add explicit type casts.")
 }

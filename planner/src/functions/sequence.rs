@@ -4,6 +4,7 @@ use super::kernel::{Call, Stability};
 use super::registry::ScalarFunction;
 use super::session::{of_context, with_context};
 use super::typed::{Bool, Int8, SqlWrite};
+use crate::catalog::Persistence;
 use crate::catalog::acl::{Kind, Rights, SELECT, UPDATE, USAGE};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
@@ -14,9 +15,13 @@ fn oid(value: i64) -> Result<Oid> {
     Oid::try_from(value).map_err(|_| super::cast_kernel::out_of_range("OID"))
 }
 
-/// Sequences change what is stored: not in a read-only transaction.
-fn writable(context: &StatementContext, what: &str) -> Result<()> {
-    if context.settings.transaction().read_only {
+/// Sequences change what is stored: not in a read-only transaction, unless they are the session's own.
+fn writable(context: &StatementContext, sequence: Oid, what: &str) -> Result<()> {
+    let temporary = || {
+        let found = context.catalog.relation_by_oid(sequence);
+        found.is_some_and(|sequence| sequence.persistence == Persistence::Temporary)
+    };
+    if context.settings.transaction().read_only && !temporary() {
         return Err(SqlError::new(
             state::READ_ONLY_SQL_TRANSACTION,
             format!("cannot execute {what} in a read-only transaction"),
@@ -47,7 +52,6 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     let volatile = Stability::Volatile;
     let set_value = |call: &Call<'_>| {
         let context = call.context()?;
-        writable(&context, "setval()")?;
         let (sequences, values) = (call.column::<Int8>(0)?, call.column::<Int8>(1)?);
         let called = if call.arguments.len() > 2 { Some(call.column::<Bool>(2)?) } else { None };
         let mut builder = Int8::builder(call.rows);
@@ -58,6 +62,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             };
             let result = match (sequences.get(row)?, values.get(row)?, called) {
                 (Some(sequence), Some(value), Some(called)) => {
+                    writable(&context, oid(sequence)?, "setval()")?;
                     allowed(&context, oid(sequence)?, UPDATE)?;
                     let store = context.session.database()?.catalog();
                     Some(store.sequences().set_value(&context, oid(sequence)?, value, called)?)
@@ -75,7 +80,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             int8,
             volatile,
             with_context::<Int8, Int8>(|context, sequence| {
-                writable(context, "nextval()")?;
+                writable(context, oid(sequence)?, "nextval()")?;
                 allowed(context, oid(sequence)?, USAGE | UPDATE)?;
                 let store = context.session.database()?.catalog();
                 store.sequences().next_value(context, oid(sequence)?).map(Some)

@@ -3,6 +3,7 @@
 use super::kernel::{Call, Kernel, Stability};
 use super::registry::ScalarFunction;
 use super::typed::{Bool, Date, Float8, Int4, Int8, Interval, SqlRead, SqlWrite, Text, Timestamp, Timestamptz, Uuid};
+use crate::catalog::predefined;
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
@@ -12,7 +13,7 @@ use crate::session::exported;
 use crate::types::datetime::{timestamp_to_date, to_local, wall_clock};
 use crate::types::place::{xid8_number, xid8_value};
 use crate::types::value::ValueRef;
-use crate::types::{BaseType, SqlType};
+use crate::types::{BaseType, Oid, SqlType};
 use datafusion::arrow::array::{ArrayRef, StringArray};
 use std::sync::Arc;
 use std::time::Duration;
@@ -117,7 +118,28 @@ fn notify() -> ScalarFunction {
 }
 
 /// A function that does something to the session of a process number; false, with a warning, when there is none.
-/// Errors: 42501 for a session of another role, superusers excepted.
+/// Errors: 42501 for who neither acts for the role of a session nor for pg_signal_backend; a superuser's session is for
+/// superusers.
+fn may_signal(context: &StatementContext, owner: Oid, function: &str) -> Result<()> {
+    let (catalog, user) = (&context.catalog, context.role());
+    let cancels = function.contains("cancel");
+    let message = if catalog.is_superuser(user) {
+        return Ok(());
+    } else if catalog.is_superuser(owner) {
+        let what = if cancels { "cancel superuser query" } else { "terminate superuser process" };
+        format!("must be a superuser to {what}")
+    } else {
+        let roles = catalog.acts_for(user);
+        if roles.contains(&owner) || roles.contains(&predefined::SIGNAL_BACKEND) {
+            return Ok(());
+        }
+        let what = if cancels { "query is being canceled" } else { "process is being terminated" };
+        format!("must be a member of the role whose {what} or member of pg_signal_backend")
+    };
+    Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
+}
+
+/// Does something to the sessions of process ids. Errors: 42501.
 fn signal(name: &'static str, act: fn(&Backend)) -> ScalarFunction {
     let kernel = move |call: &Call<'_>| {
         let context = call.context()?;
@@ -130,18 +152,12 @@ fn signal(name: &'static str, act: fn(&Backend)) -> ScalarFunction {
             };
             let session = &context.session;
             let Some(found) = session.database()?.activities().find(pid) else {
-                let message = format!("PID {pid} is not a PostgreSQL server process");
+                let message = format!("PID {pid} is not a PostgreSQL backend process");
                 session.notify(Notice::warning(state::WARNING, message));
                 done.push(Some(false));
                 continue;
             };
-            if !session.superuser && found.backend.user.0 != session.user_oid {
-                let what = if name.contains("cancel") { "cancel query" } else { "terminate process" };
-                return Err(SqlError::new(
-                    state::INSUFFICIENT_PRIVILEGE,
-                    format!("must be a member of the role whose {what} is asked for or member of pg_signal_backend"),
-                ));
-            }
+            may_signal(&context, found.backend.user.0, name)?;
             act(&found.backend);
             done.push(Some(true));
         }

@@ -27,7 +27,10 @@ pub(super) fn resolve(
         "json_build_array" | "jsonb_build_array" | "json_build_object" | "jsonb_build_object" => 0,
         "concat_ws" | "format" => 1,
         "json_extract_path" | "json_extract_path_text" | "jsonb_extract_path" | "jsonb_extract_path_text" => 1,
-        _ => return Err(missing(&all(&args))),
+        _ => {
+            let args = all(&args);
+            return super::chosen::spread(resolver, name, &args)?.ok_or_else(|| missing(&args));
+        }
     };
     let Some(function) = variadic_named(name).filter(|_| args.len() == place) else {
         return Err(missing(&all(&args)));

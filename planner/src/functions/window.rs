@@ -90,7 +90,10 @@ pub(super) fn resolve(
         ("percent_rank", []) => (percent_rank_udwf(), vec![], SqlType::FLOAT8),
         ("cume_dist", []) => (cume_dist_udwf(), vec![], SqlType::FLOAT8),
         ("ntile", [buckets]) => {
-            let buckets = resolver.cast(buckets.clone(), int8, CastContext::Implicit)?;
+            let buckets = resolver.cast(buckets.clone(), SqlType::INT4, CastContext::Implicit).map_err(|error| {
+                if error.state() == state::CANNOT_COERCE { resolver.no_function(name, &args) } else { error }
+            })?;
+            let buckets = resolver.cast(buckets, int8, CastContext::Implicit)?;
             (ntile_udwf(), vec![buckets.expr], SqlType::INT4)
         }
         ("first_value", [value]) => {

@@ -88,7 +88,7 @@ fn database(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
                 changes.push(DatabaseChange::ConnectionLimit(cursor.integer().ok_or_else(|| cursor.error())?));
             } else if cursor.word("allow_connections") {
                 cursor.sign(&sqlparser::tokenizer::Token::Eq);
-                changes.push(DatabaseChange::AllowConnections(cursor.boolean()?));
+                changes.push(DatabaseChange::AllowConnections(cursor.boolean("allow_connections")?));
             } else if cursor.word("is_template") {
                 return Err(SqlError::unsupported("ALTER DATABASE IS_TEMPLATE"));
             } else {

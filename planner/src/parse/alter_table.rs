@@ -1,7 +1,7 @@
 //! ALTER TABLE, as far as sqlparser does not know it: each action is one of ours or one of sqlparser's. Knows no tables.
 
 use super::cursor::{Cursor, is_word};
-use super::statement::{AlterAction, AlterRelation, StatementKind};
+use super::statement::{AlterAction, AlterRelation, StatementKind, TableClauses};
 use super::tokens::{bare_word, between_commas};
 use super::with_parser;
 use crate::error::{Result, SqlError, state};
@@ -55,7 +55,11 @@ fn read(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
                     bare_word(Keyword::NoKeyword, "t"),
                 ];
                 statement.extend_from_slice(tokens);
-                super::sequence::reorder(cursor.source, &mut statement)?;
+                let mut clauses = TableClauses::default();
+                super::sequence::reorder(cursor.source, &mut statement, &mut clauses)?;
+                if !clauses.sequence_names.is_empty() {
+                    return Err(SqlError::unsupported("SEQUENCE NAME of a new column among such actions"));
+                }
                 let tree = with_parser(cursor.source, &statement, |parser| parser.parse_statement())?;
                 let ast::Statement::AlterTable(alter) = tree else { return Err(cursor.error()) };
                 actions.extend(alter.operations.into_iter().map(|operation| AlterAction::Sql(Box::new(operation))));
@@ -80,7 +84,7 @@ fn one(cursor: &mut Cursor<'_>, kind: &str) -> Result<Option<AlterAction>> {
                 return Ok(Some(AlterAction::ViewOptions(super::view::options(cursor)?)));
             }
             if cursor.word("reset") {
-                return Ok(Some(AlterAction::ResetViewOptions(parameters(cursor)?)));
+                return Ok(Some(AlterAction::ResetViewOptions(names_to_reset(cursor)?)));
             }
         }
         return Ok(None);
@@ -93,16 +97,19 @@ fn one(cursor: &mut Cursor<'_>, kind: &str) -> Result<Option<AlterAction>> {
         if cursor.words(&["rename", "to"]) {
             return Ok(Some(AlterAction::RenameIndex(cursor.name()?)));
         }
+        if let Some(action) = parameters(cursor)? {
+            return Ok(Some(action));
+        }
         if cursor.word("set") || cursor.word("reset") {
-            return Ok(Some(AlterAction::StorageParameters(parameters(cursor)?)));
+            return Err(cursor.error());
         }
         if cursor.words(&["alter", "column"]) || cursor.word("alter") {
             return Err(SqlError::unsupported("ALTER INDEX ALTER COLUMN"));
         }
         return Ok(None);
     }
-    if cursor.word("reset") {
-        return Ok(Some(AlterAction::StorageParameters(parameters(cursor)?)));
+    if let Some(action) = parameters(cursor)? {
+        return Ok(Some(action));
     }
     if cursor.words(&["set", "logged"]) {
         return Ok(Some(AlterAction::SetLogged(true)));
@@ -155,19 +162,35 @@ fn one(cursor: &mut Cursor<'_>, kind: &str) -> Result<Option<AlterAction>> {
     Ok(None)
 }
 
-fn parameters(cursor: &mut Cursor<'_>) -> Result<Vec<String>> {
-    let inside = cursor.bracketed()?;
-    inside
-        .split(|token| token.token == Token::Comma)
-        .map(|option| match option.first().map(|token| &token.token) {
-            Some(Token::Word(word)) => Ok(super::names::fold_text(&word.value, word.quote_style.is_some())),
-            _ => Err(cursor.error()),
-        })
-        .collect()
+/// SET (…), RESET (…); nothing read when it is neither.
+fn parameters(cursor: &mut Cursor<'_>) -> Result<Option<AlterAction>> {
+    let bracket = cursor.rest().get(1).is_some_and(|next| next.token == Token::LParen);
+    if bracket && cursor.word("set") {
+        return Ok(Some(AlterAction::SetParameters(super::view::options(cursor)?)));
+    }
+    if bracket && cursor.word("reset") {
+        return Ok(Some(AlterAction::ResetParameters(names_to_reset(cursor)?)));
+    }
+    Ok(None)
+}
+
+/// The names in the brackets of RESET. Errors: 42601 for values.
+fn names_to_reset(cursor: &mut Cursor<'_>) -> Result<Vec<String>> {
+    let options = super::view::options(cursor)?;
+    if options.iter().any(|(_, value)| value.is_some()) {
+        return Err(SqlError::syntax("RESET must not include values for parameters"));
+    }
+    Ok(options.into_iter().map(|(name, _)| name).collect())
 }
 
 fn alter_constraint(cursor: &mut Cursor<'_>) -> Result<AlterAction> {
     let name = cursor.name()?;
+    let (deferrable, deferred) = deferral(cursor)?;
+    Ok(AlterAction::AlterConstraint { name, deferrable, deferred })
+}
+
+/// `[NOT] DEFERRABLE`, `INITIALLY …`, to the end.
+fn deferral(cursor: &mut Cursor<'_>) -> Result<(Option<bool>, Option<bool>)> {
     let (mut deferrable, mut deferred) = (None, None);
     while cursor.peek().is_some() {
         if cursor.words(&["not", "deferrable"]) {
@@ -182,7 +205,7 @@ fn alter_constraint(cursor: &mut Cursor<'_>) -> Result<AlterAction> {
             return Err(cursor.error());
         }
     }
-    Ok(AlterAction::AlterConstraint { name, deferrable, deferred })
+    Ok((deferrable, deferred))
 }
 
 /// ADD [CONSTRAINT name] {UNIQUE | PRIMARY KEY} USING INDEX.
@@ -193,10 +216,36 @@ fn add(cursor: &mut Cursor<'_>) -> Result<Option<AlterAction>> {
         return Ok(None);
     }
     let index = cursor.name()?;
-    if cursor.peek().is_some() && !cursor.words(&["not", "deferrable"]) && !cursor.words(&["initially", "immediate"]) {
-        return Err(SqlError::unsupported("a deferrable constraint USING INDEX"));
+    let (deferrable, deferred) = deferral(cursor)?;
+    if deferred == Some(true) && deferrable == Some(false) {
+        return Err(SqlError::syntax("constraint declared INITIALLY DEFERRED must be DEFERRABLE"));
     }
-    Ok(Some(AlterAction::AddUsingIndex { name, index, primary }))
+    let deferred = (deferrable == Some(true) || deferred == Some(true)).then_some(deferred == Some(true));
+    Ok(Some(AlterAction::AddUsingIndex { name, index, primary, deferred }))
+}
+
+/// `[SET DATA] TYPE … COLLATE … [USING …]`; nothing read when no collation is named.
+fn collated_type(cursor: &mut Cursor<'_>, name: &str) -> Result<Option<AlterAction>> {
+    let mark = cursor.mark();
+    if !cursor.words(&["set", "data", "type"]) && !cursor.word("type") {
+        return Ok(None);
+    }
+    let rest = cursor.rest();
+    let stops = |_, token: &TokenWithSpan| is_word(token, "collate") || is_word(token, "using");
+    let at = super::tokens::end_of(rest, 0, stops).unwrap_or(rest.len());
+    if !rest.get(at).is_some_and(|token| is_word(token, "collate")) {
+        cursor.back_to(mark);
+        return Ok(None);
+    }
+    let source = cursor.source;
+    let data_type = with_parser(source, rest.get(..at).unwrap_or_default(), |parser| parser.parse_data_type())?;
+    cursor.back_to(cursor.mark() + at + 1);
+    let collation = cursor.object_name()?;
+    let using = match cursor.word("using") {
+        true => Some(Box::new(super::expression(source, cursor.take_rest().to_vec())?)),
+        false => None,
+    };
+    Ok(Some(AlterAction::SetType { name: name.to_string(), data_type, collation, using }))
 }
 
 /// ALTER [COLUMN] name …
@@ -226,6 +275,16 @@ fn column(cursor: &mut Cursor<'_>) -> Result<Option<AlterAction>> {
             }
         };
     }
+    let bracket = cursor.rest().get(1).is_some_and(|next| next.token == Token::LParen);
+    if bracket && cursor.word("set") {
+        return Ok(Some(AlterAction::SetColumnParameters(name, super::view::options(cursor)?)));
+    }
+    if bracket && cursor.word("reset") {
+        return Ok(Some(AlterAction::ResetColumnParameters(name, names_to_reset(cursor)?)));
+    }
+    if let Some(action) = collated_type(cursor, &name)? {
+        return Ok(Some(action));
+    }
     if cursor.words(&["drop", "expression"]) {
         return Ok(Some(AlterAction::DropExpression(name, missing_ok(cursor))));
     }
@@ -241,7 +300,7 @@ fn column(cursor: &mut Cursor<'_>) -> Result<Option<AlterAction>> {
             return Err(cursor.error());
         }
         let (sequence, options) = if cursor.peek().is_some() {
-            let (name, rest) = sequence_name(cursor)?;
+            let (name, rest) = super::sequence::sequence_name(cursor.source, cursor.bracketed()?)?;
             (name, super::sequence::options(cursor.source, &rest)?)
         } else {
             (None, Vec::new())
@@ -281,20 +340,4 @@ fn column(cursor: &mut Cursor<'_>) -> Result<Option<AlterAction>> {
     cursor.end()?;
     let options = super::sequence::options(cursor.source, &clauses)?;
     Ok(Some(AlterAction::ChangeIdentity { name, always: generated, restart, options }))
-}
-
-/// `(SEQUENCE NAME s …)`: the name, and the other clauses.
-fn sequence_name(cursor: &mut Cursor<'_>) -> Result<(Option<ast::ObjectName>, Vec<TokenWithSpan>)> {
-    let inside = cursor.bracketed()?;
-    for at in 0..inside.len() {
-        let mut inner = Cursor::new(cursor.source, inside);
-        inner.back_to(at);
-        if inner.words(&["sequence", "name"]) {
-            let name = inner.object_name()?;
-            let mut rest = inside.get(..at).unwrap_or_default().to_vec();
-            rest.extend_from_slice(inner.rest());
-            return Ok((Some(name), rest));
-        }
-    }
-    Ok((None, inside.to_vec()))
 }

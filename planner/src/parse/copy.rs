@@ -1,12 +1,12 @@
 //! COPY, with the options of PostgreSQL 9 and later and those of before.
 
-use super::cursor::{Cursor, is_word};
+use super::cursor::{Cursor, OptionValue, is_word};
 use super::source::Source;
 use super::statement::{Statement, StatementKind};
 use crate::error::{Result, SqlError, state};
 use crate::types::encoding::{Encoding, canonical};
 use sqlparser::ast::{self, ObjectName};
-use sqlparser::tokenizer::Token;
+use sqlparser::tokenizer::{Span, Token};
 use std::sync::Arc;
 
 /// COPY.
@@ -103,7 +103,7 @@ pub struct CopyOptions {
 #[derive(Default)]
 struct Given {
     format: Option<CopyFormat>,
-    freeze: bool,
+    freeze: Option<bool>,
     delimiter: Option<String>,
     null: Option<String>,
     header: Option<CopyHeader>,
@@ -122,11 +122,7 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     }
     let mut binary = false;
     let target = if cursor.peek().is_some_and(|token| token.token == Token::LParen) {
-        let tokens = cursor.bracketed()?;
-        if tokens.is_empty() {
-            return Err(cursor.error());
-        }
-        CopyTarget::Query(Box::new(super::parse_one(cursor.source, tokens)?))
+        CopyTarget::Query(Box::new(query(cursor)?))
     } else {
         binary = cursor.at_word("binary")
             && cursor.rest().get(1).is_some_and(|next| matches!(next.token, Token::Word(_)))
@@ -137,14 +133,10 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
             if cursor.peek().is_some_and(|token| token.token == Token::LParen) { names(cursor)? } else { Vec::new() };
         CopyTarget::Table { name, columns }
     };
-    let from = if cursor.word("from") {
-        true
-    } else {
+    let of_query = matches!(target, CopyTarget::Query(_));
+    let from = !of_query && cursor.word("from");
+    if !from {
         cursor.expect_word("to")?;
-        false
-    };
-    if from && matches!(target, CopyTarget::Query(_)) {
-        return Err(cursor.error());
     }
     if cursor.word("program") {
         return Err(SqlError::unsupported("COPY with a PROGRAM"));
@@ -159,6 +151,16 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let mut given = Given::default();
     if binary {
         given.format = Some(CopyFormat::Binary);
+    }
+    let delimiters = cursor.mark();
+    if !of_query {
+        cursor.word("using");
+    }
+    if cursor.at_word("delimiters") {
+        // Where releases before 7.3 had it.
+        old_option(cursor, &mut given)?;
+    } else {
+        cursor.back_to(delimiters);
     }
     cursor.word("with");
     if cursor.sign(&Token::LParen) {
@@ -178,6 +180,31 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     cursor.end()?;
     let options = finish(given, from)?;
     Ok(Some(StatementKind::Copy(Box::new(Copy { target, from, options, condition }))))
+}
+
+/// The query in brackets. Errors: 42601, 0A000 for what is no query and writes no rows.
+fn query(cursor: &mut Cursor<'_>) -> Result<Statement> {
+    let mut inside = Cursor::new(cursor.source, cursor.rest());
+    inside.expect_sign(&Token::LParen)?;
+    let begins = inside.error();
+    let tokens = cursor.bracketed()?;
+    if tokens.is_empty() {
+        return Err(begins);
+    }
+    let statement = super::parse_one(cursor.source, tokens)?;
+    match &statement.kind {
+        StatementKind::Sql(tree) => match tree.as_ref() {
+            ast::Statement::Query(_)
+            | ast::Statement::Insert(_)
+            | ast::Statement::Update(_)
+            | ast::Statement::Delete(_) => Ok(statement),
+            _ => Err(begins),
+        },
+        StatementKind::CreateTableAs(create) if create.into => {
+            Err(not_supported("COPY (SELECT INTO) is not supported"))
+        }
+        _ => Err(begins),
+    }
 }
 
 fn condition(cursor: &mut Cursor<'_>, from: bool) -> Result<Option<CopyCondition>> {
@@ -201,12 +228,29 @@ fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn columns(cursor: &mut Cursor<'_>) -> Result<CopyColumns> {
-    if cursor.sign(&Token::Mul) { Ok(CopyColumns::All) } else { Ok(CopyColumns::Some(names(cursor)?)) }
+/// The columns of an option in brackets.
+fn columns(cursor: &mut Cursor<'_>, option: &str) -> Result<CopyColumns> {
+    if cursor.sign(&Token::Mul) {
+        return Ok(CopyColumns::All);
+    }
+    if cursor.peek().is_some_and(|token| token.token == Token::LParen) {
+        return Ok(CopyColumns::Some(names(cursor)?));
+    }
+    cursor.option_value()?;
+    let message = format!("argument to option \"{option}\" must be a list of column names");
+    Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message))
 }
 
 fn text(cursor: &mut Cursor<'_>) -> Result<String> {
     cursor.string().ok_or_else(|| cursor.error())
+}
+
+/// The text of an option in brackets.
+fn parameter(cursor: &mut Cursor<'_>, option: &str) -> Result<String> {
+    match cursor.option_value()? {
+        OptionValue::Text(text) | OptionValue::Number(text) => Ok(text),
+        OptionValue::None => Err(SqlError::syntax(format!("{option} requires a parameter"))),
+    }
 }
 
 fn once<T>(slot: &mut Option<T>, value: T) -> Result<()> {
@@ -225,78 +269,92 @@ fn format_named(name: &str) -> Result<CopyFormat> {
     }
 }
 
+/// An option in brackets. What is wrong with it stands at its name, but for a value that is missing or no truth.
 fn option(cursor: &mut Cursor<'_>, given: &mut Given) -> Result<()> {
+    let place = cursor.peek().map_or_else(Span::empty, |token| token.span);
+    let source = Arc::clone(cursor.source);
+    let at_name = |error: SqlError| source.error(error, place);
     let name = cursor.name()?;
     match name.as_str() {
         "format" => {
-            let format = match cursor.string() {
-                Some(text) => text,
-                None => cursor.name()?,
-            };
-            once(&mut given.format, format_named(&format)?)
+            let format = parameter(cursor, &name)?;
+            format_named(&format).and_then(|format| once(&mut given.format, format)).map_err(at_name)
         }
         "freeze" => {
-            given.freeze = cursor.boolean()?;
-            Ok(())
+            let freeze = cursor.boolean(&name)?;
+            once(&mut given.freeze, freeze).map_err(at_name)
         }
-        "delimiter" => once(&mut given.delimiter, text(cursor)?),
-        "null" => once(&mut given.null, text(cursor)?),
+        "delimiter" => once(&mut given.delimiter, parameter(cursor, &name)?).map_err(at_name),
+        "null" => once(&mut given.null, parameter(cursor, &name)?).map_err(at_name),
         "header" => {
-            let header = if cursor.word("match") {
-                CopyHeader::Match
-            } else if cursor.boolean().map_err(|_| SqlError::syntax("header requires a Boolean value or \"match\""))? {
-                CopyHeader::Yes
-            } else {
-                CopyHeader::No
+            let header = match cursor.option_value()? {
+                OptionValue::Text(text) if text.eq_ignore_ascii_case("match") => CopyHeader::Match,
+                value => match value.truth(&name) {
+                    Ok(true) => CopyHeader::Yes,
+                    Ok(false) => CopyHeader::No,
+                    Err(_) => return Err(SqlError::syntax("header requires a Boolean value or \"match\"")),
+                },
             };
-            once(&mut given.header, header)
+            once(&mut given.header, header).map_err(at_name)
         }
-        "quote" => once(&mut given.quote, text(cursor)?),
-        "escape" => once(&mut given.escape, text(cursor)?),
-        "force_quote" => once(&mut given.force_quote, columns(cursor)?),
-        "force_not_null" => once(&mut given.force_not_null, columns(cursor)?),
-        "force_null" => once(&mut given.force_null, columns(cursor)?),
-        "encoding" => once(&mut given.encoding, encoding(&text(cursor)?)?),
+        "quote" => once(&mut given.quote, parameter(cursor, &name)?).map_err(at_name),
+        "escape" => once(&mut given.escape, parameter(cursor, &name)?).map_err(at_name),
+        "force_quote" => {
+            columns(cursor, &name).and_then(|columns| once(&mut given.force_quote, columns)).map_err(at_name)
+        }
+        "force_not_null" => {
+            columns(cursor, &name).and_then(|columns| once(&mut given.force_not_null, columns)).map_err(at_name)
+        }
+        "force_null" => {
+            columns(cursor, &name).and_then(|columns| once(&mut given.force_null, columns)).map_err(at_name)
+        }
+        "encoding" => {
+            let named = parameter(cursor, &name)?;
+            encoding(&named).and_then(|encoding| once(&mut given.encoding, encoding)).map_err(at_name)
+        }
         "on_error" | "log_verbosity" | "reject_limit" | "default" => {
             Err(SqlError::unsupported(format!("the COPY option {}", name.to_uppercase())))
         }
-        other => Err(SqlError::syntax(format!("option \"{other}\" not recognized"))),
+        other => Err(at_name(SqlError::syntax(format!("option \"{other}\" not recognized")))),
     }
 }
 
+/// An option as releases before 9.0 had it.
 fn old_option(cursor: &mut Cursor<'_>, given: &mut Given) -> Result<()> {
-    if cursor.word("binary") {
-        once(&mut given.format, CopyFormat::Binary)?;
+    let place = cursor.peek().map_or_else(Span::empty, |token| token.span);
+    let source = Arc::clone(cursor.source);
+    let noted = if cursor.word("binary") {
+        once(&mut given.format, CopyFormat::Binary)
     } else if cursor.word("freeze") {
-        given.freeze = true;
+        once(&mut given.freeze, true)
     } else if cursor.word("csv") {
-        once(&mut given.format, CopyFormat::Csv)?;
+        once(&mut given.format, CopyFormat::Csv)
     } else if cursor.word("header") {
-        once(&mut given.header, CopyHeader::Yes)?;
+        once(&mut given.header, CopyHeader::Yes)
     } else if cursor.word("delimiter") || cursor.word("delimiters") {
         cursor.word("as");
-        once(&mut given.delimiter, text(cursor)?)?;
+        once(&mut given.delimiter, text(cursor)?)
     } else if cursor.word("null") {
         cursor.word("as");
-        once(&mut given.null, text(cursor)?)?;
+        once(&mut given.null, text(cursor)?)
     } else if cursor.word("quote") {
         cursor.word("as");
-        once(&mut given.quote, text(cursor)?)?;
+        once(&mut given.quote, text(cursor)?)
     } else if cursor.word("escape") {
         cursor.word("as");
-        once(&mut given.escape, text(cursor)?)?;
+        once(&mut given.escape, text(cursor)?)
     } else if cursor.words(&["force", "quote"]) {
-        once(&mut given.force_quote, bare_columns(cursor)?)?;
+        once(&mut given.force_quote, bare_columns(cursor)?)
     } else if cursor.words(&["force", "not", "null"]) {
-        once(&mut given.force_not_null, bare_columns(cursor)?)?;
+        once(&mut given.force_not_null, bare_columns(cursor)?)
     } else if cursor.words(&["force", "null"]) {
-        once(&mut given.force_null, bare_columns(cursor)?)?;
+        once(&mut given.force_null, bare_columns(cursor)?)
     } else if cursor.word("encoding") {
-        once(&mut given.encoding, encoding(&text(cursor)?)?)?;
+        encoding(&text(cursor)?).and_then(|encoding| once(&mut given.encoding, encoding))
     } else {
         return Err(cursor.error());
-    }
-    Ok(())
+    };
+    noted.map_err(|error| source.error(error, place))
 }
 
 fn bare_columns(cursor: &mut Cursor<'_>) -> Result<CopyColumns> {
@@ -399,7 +457,7 @@ fn finish(given: Given, from: bool) -> Result<CopyOptions> {
     let none = || CopyColumns::Some(Vec::new());
     Ok(CopyOptions {
         format,
-        freeze: given.freeze,
+        freeze: given.freeze.unwrap_or(false),
         delimiter,
         null,
         header: given.header.unwrap_or(CopyHeader::No),

@@ -15,6 +15,31 @@ pub struct Cursor<'a> {
     at: usize,
 }
 
+/// The value of an option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionValue {
+    /// Nothing.
+    None,
+    /// A string, or a word, folded.
+    Text(String),
+    /// A number, as it is written.
+    Number(String),
+}
+
+impl OptionValue {
+    /// The value of a boolean option of this name: nothing is true. Errors: 42601.
+    pub fn truth(self, name: &str) -> Result<bool> {
+        match self {
+            OptionValue::None => Ok(true),
+            OptionValue::Text(text) | OptionValue::Number(text) => match text.to_ascii_lowercase().as_str() {
+                "true" | "on" | "1" => Ok(true),
+                "false" | "off" | "0" => Ok(false),
+                _ => Err(SqlError::syntax(format!("{name} requires a Boolean value"))),
+            },
+        }
+    }
+}
+
 /// Whether a token is this unquoted word.
 pub fn is_word(token: &TokenWithSpan, word: &str) -> bool {
     matches!(&token.token, Token::Word(w) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
@@ -152,26 +177,30 @@ impl<'a> Cursor<'a> {
         self.at = mark;
         None
     }
-    /// A boolean option's value: nothing is true.
-    pub fn boolean(&mut self) -> Result<bool> {
+    /// The value of a boolean option of this name: nothing is true. Errors: 42601.
+    pub fn boolean(&mut self, name: &str) -> Result<bool> {
+        self.option_value()?.truth(name)
+    }
+    /// What stands behind the name of an option in brackets.
+    pub fn option_value(&mut self) -> Result<OptionValue> {
         if let Some(text) = self.string() {
-            return match text.to_ascii_lowercase().as_str() {
-                "true" | "on" | "1" => Ok(true),
-                "false" | "off" | "0" => Ok(false),
-                _ => Err(SqlError::syntax("a Boolean value is required")),
-            };
+            return Ok(OptionValue::Text(text));
         }
-        if self.word("true") || self.word("on") {
-            return Ok(true);
-        }
-        if self.word("false") || self.word("off") {
-            return Ok(false);
-        }
-        match self.integer() {
-            Some(0) => Ok(false),
-            Some(1) => Ok(true),
-            None if !matches!(self.peek().map(|token| &token.token), Some(Token::Word(_))) => Ok(true),
-            _ => Err(SqlError::syntax("a Boolean value is required")),
+        let mark = self.at;
+        let sign = if self.sign(&Token::Minus) {
+            "-"
+        } else {
+            self.sign(&Token::Plus);
+            ""
+        };
+        match self.peek().map(|token| &token.token) {
+            Some(Token::Number(digits, _)) => {
+                self.at += 1;
+                Ok(OptionValue::Number(format!("{sign}{digits}")))
+            }
+            _ if self.at > mark => Err(self.error()),
+            Some(Token::Word(_)) => Ok(OptionValue::Text(self.name()?)),
+            _ => Ok(OptionValue::None),
         }
     }
     /// The tokens between brackets; takes both brackets.

@@ -39,6 +39,13 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         similar(tokens, at);
     } else if follows(tokens, at, &["trim"]) {
         trimmed(tokens, at);
+    } else if follows(tokens, at, &["collation", "for"]) && sign_at(tokens, at + 2, &Token::LParen) {
+        // COLLATION FOR (x) is a call.
+        if let Some(here) = tokens.get(at).cloned() {
+            tokens.splice(at..at + 2, [word(Keyword::NoKeyword, "pg_collation_for", &here)]);
+        }
+    } else if follows(tokens, at, &["operator"]) {
+        super::select_tokens::prefix_operator(tokens, at);
     } else if follows(tokens, at, &["in"]) {
         listed_query(tokens, at);
     } else if word_at(tokens, at, &["rows", "range", "groups"]) {

@@ -1,6 +1,6 @@
 //! GRANT and REVOKE, SET ROLE's kin among statements of roles: REASSIGN OWNED, DROP OWNED. Knows no roles.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, is_word};
 use super::role_statement::{DefaultKind, DefaultPrivileges, Grant, GrantObjects};
 use super::statement::StatementKind;
 use crate::error::{Result, SqlError};
@@ -31,6 +31,26 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
             cursor.word("restrict");
         }
         return Ok(Some(StatementKind::DropOwned { of, cascade }));
+    }
+    if cursor.words(&["alter", "group"])
+        && let Ok(group) = cursor.name()
+        && let Some(grants) = [("add", true), ("drop", false)].into_iter().find(|(word, _)| cursor.word(word))
+        && cursor.word("user")
+    {
+        let roles = names(cursor)?;
+        cursor.end()?;
+        return Ok(Some(StatementKind::Grant(Box::new(Grant {
+            grants: grants.1,
+            privileges: vec![(group, Vec::new())],
+            all: None,
+            objects: None,
+            roles,
+            option: false,
+            option_only: false,
+            cascade: false,
+            by: None,
+            of_group: true,
+        }))));
     }
     cursor.back_to(mark);
     Ok(None)
@@ -132,6 +152,7 @@ fn grant(cursor: &mut Cursor<'_>, grants: bool) -> Result<StatementKind> {
         option_only,
         cascade,
         by,
+        of_group: false,
     })))
 }
 
@@ -153,8 +174,6 @@ fn objects(cursor: &mut Cursor<'_>) -> Result<GrantObjects> {
         &["large"],
         &["parameter"],
         &["tablespace"],
-        &["type"],
-        &["domain"],
     ] {
         if cursor.words(words) {
             return Err(SqlError::unsupported(format!("GRANT on {}", words.join(" ").to_uppercase())));
@@ -166,13 +185,25 @@ fn objects(cursor: &mut Cursor<'_>) -> Result<GrantObjects> {
     if cursor.word("database") {
         return Ok(GrantObjects::Databases(names(cursor)?));
     }
+    for (word, domains) in [("type", false), ("domain", true)] {
+        // A table may have such a name.
+        let alone = cursor.rest().get(1).is_none_or(|next| is_word(next, "to") || is_word(next, "from"));
+        if !alone && cursor.word(word) {
+            return Ok(GrantObjects::Types { domains, names: object_names(cursor)? });
+        }
+    }
     let sequences = cursor.word("sequence");
     if !sequences {
         cursor.word("table");
     }
-    let mut objects = vec![cursor.object_name()?];
-    while cursor.sign(&Token::Comma) {
-        objects.push(cursor.object_name()?);
-    }
+    let objects = object_names(cursor)?;
     Ok(if sequences { GrantObjects::Sequences(objects) } else { GrantObjects::Tables(objects) })
+}
+
+fn object_names(cursor: &mut Cursor<'_>) -> Result<Vec<sqlparser::ast::ObjectName>> {
+    let mut names = vec![cursor.object_name()?];
+    while cursor.sign(&Token::Comma) {
+        names.push(cursor.object_name()?);
+    }
+    Ok(names)
 }

@@ -7,6 +7,7 @@ mod comment;
 pub mod copy;
 mod create_schema;
 mod cursor;
+mod explain;
 mod expression_tokens;
 mod from_tokens;
 mod grant;
@@ -20,16 +21,20 @@ pub mod precision;
 mod query_statement;
 mod query_tokens;
 mod role_statement;
+mod select_tokens;
 mod sequence;
 mod settings;
+mod shape_tokens;
 pub mod source;
 pub mod statement;
 mod strings;
 mod table_as;
 mod table_clauses;
+mod table_statement;
 mod tokens;
 mod transaction;
 mod utility;
+mod vacuum;
 mod view;
 mod word_tokens;
 
@@ -40,6 +45,7 @@ pub use names::{fold, fold_name};
 pub use query_tokens::{CURRENT_OF, SET_COLUMNS, SET_COLUMNS_BETWEEN, strength_words};
 pub use role_statement::*;
 pub use statement::*;
+pub use table_statement::Parameters;
 pub use word_tokens::{ALL_FIELDS, CYCLE, NOTHING, SEARCH, VARIADIC};
 
 use crate::error::{Result, SqlError, state};
@@ -55,8 +61,10 @@ static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
 
 /// Parses what a client sent: statements separated by semicolons; empty ones are left out.
 pub fn parse(sql: &str) -> Result<Vec<Statement>> {
-    let source = Arc::new(Source::new(sql));
+    let mut source = Source::new(sql);
     let tokens = source.tokens()?;
+    source.note_long_names(&tokens);
+    let source = Arc::new(source);
     let mut statements = Vec::new();
     for group in tokens.split(|token| token.token == Token::SemiColon) {
         if !group.is_empty() {
@@ -114,7 +122,7 @@ fn parse_one(source: &Arc<Source>, tokens: &[TokenWithSpan]) -> Result<Statement
             query_tokens::conflict_targets(source, &mut rewritten, &mut extras)?;
             query_tokens::rewrite(source, &mut rewritten, &mut extras)?;
             like::take(source, &mut rewritten, &mut extras)?;
-            sequence::reorder(source, &mut rewritten)?;
+            sequence::reorder(source, &mut rewritten, &mut extras.clauses)?;
             let tree = with_parser(source, &rewritten, |parser| parser.parse_statement())?;
             settings::refuse_foreign(&tree)?;
             StatementKind::Sql(Box::new(tree))

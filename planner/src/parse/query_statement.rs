@@ -12,8 +12,6 @@ pub struct CreateTableAs {
     pub if_not_exists: bool,
     /// Names of its first columns; the others have the query's.
     pub columns: Vec<String>,
-    /// Storage parameters.
-    pub parameters: Vec<String>,
     /// The query.
     pub query: Statement,
     /// Whether it is filled.
@@ -43,6 +41,30 @@ pub struct CreateView {
     pub recursive: bool,
 }
 
+/// The formats of EXPLAIN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum ExplainFormat {
+    #[default]
+    Text,
+    Json,
+    Yaml,
+    Xml,
+}
+
+impl ExplainFormat {
+    /// The format of a name, in lower case.
+    pub fn named(name: &str) -> Option<ExplainFormat> {
+        match name {
+            "text" => Some(ExplainFormat::Text),
+            "json" => Some(ExplainFormat::Json),
+            "yaml" => Some(ExplainFormat::Yaml),
+            "xml" => Some(ExplainFormat::Xml),
+            _ => None,
+        }
+    }
+}
+
 /// EXPLAIN.
 #[derive(Clone, Debug)]
 pub struct Explain {
@@ -52,12 +74,12 @@ pub struct Explain {
     pub verbose: bool,
     /// Estimated costs (PostgreSQL's default: true).
     pub costs: bool,
-    /// Times (default: true with ANALYZE).
-    pub timing: bool,
+    /// Times; None: as ANALYZE says.
+    pub timing: Option<bool>,
     /// Planning and execution time at the end; None: as ANALYZE says.
     pub summary: Option<bool>,
-    /// FORMAT: lower case; `text` unless given.
-    pub format: String,
+    /// FORMAT.
+    pub format: ExplainFormat,
     /// What is explained.
     pub statement: Statement,
 }
@@ -73,6 +95,8 @@ pub struct DeclareCursor {
     pub scroll: Option<bool>,
     /// WITH HOLD.
     pub hold: bool,
+    /// INSENSITIVE.
+    pub insensitive: bool,
     /// The query.
     pub query: Statement,
 }

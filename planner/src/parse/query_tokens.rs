@@ -7,8 +7,9 @@ use super::statement::{CONFLICT_TARGET, ConflictTarget, Extras, LockStrength, Ov
 use super::tokens::{closing, end_of, follows, sign_at, word};
 use super::with_parser;
 use crate::error::{Result, SqlError, state};
+use sqlparser::ast;
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
 use std::sync::Arc;
 
 /// Rewrites the tokens of one statement.
@@ -17,10 +18,16 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
     roles(tokens);
     index_method(source, tokens)?;
     drop_index_concurrently(tokens);
+    super::shape_tokens::statement(tokens);
     let expressions = super::expression_tokens::has_expressions(tokens);
     let mut at = 0;
     while at < tokens.len() {
-        if follows(tokens, at, &["for"]) {
+        if follows(tokens, at, &["for", "read", "only"]) && expressions {
+            // What a query does anyway.
+            tokens.drain(at..at + 3);
+            continue;
+        } else if follows(tokens, at, &["for"]) {
+            super::select_tokens::locks_before_counts(tokens, at);
             lock_clause(tokens, at, extras)?;
         } else if follows(tokens, at, &["overriding", "system", "value"]) {
             extras.overriding = Some(Overriding::System);
@@ -43,12 +50,17 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
             current_of(source, tokens, at)?;
         } else if follows(tokens, at, &["interval"]) {
             interval_precision(tokens, at);
-        } else if follows(tokens, at, &["national"]) || follows(tokens, at, &["nchar", "varying"]) {
+        } else if follows(tokens, at, &["national"])
+            || follows(tokens, at, &["nchar", "varying"])
+            || follows(tokens, at, &["nchar"]) && string_at(tokens, at + 1)
+        {
             national(tokens, at);
         }
         if expressions {
+            super::shape_tokens::at(tokens, at);
             super::expression_tokens::rewrite(tokens, at);
             super::word_tokens::rewrite(source, tokens, at)?;
+            super::select_tokens::rewrite(source, tokens, at)?;
             super::from_tokens::rewrite(tokens, at);
         } else {
             super::expression_tokens::between(tokens, at);
@@ -57,6 +69,11 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
         at += 1;
     }
     Ok(())
+}
+
+fn string_at(tokens: &[TokenWithSpan], at: usize) -> bool {
+    let token = tokens.get(at).map(|token| &token.token);
+    matches!(token, Some(Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_) | Token::DollarQuotedString(_)))
 }
 
 /// `NATIONAL CHARACTER` and `NCHAR VARYING` are CHARACTER and CHARACTER VARYING: there is one character set. What begins
@@ -210,7 +227,12 @@ fn index_method(source: &Source, tokens: &mut Vec<TokenWithSpan>) -> Result<()> 
     {
         if !is_word(method, "btree") {
             let name = source.slice(method.span.start, method.span.end);
-            return Err(SqlError::unsupported(format!("the index access method \"{name}\"")));
+            let name = super::names::fold_text(name.trim_matches('"'), name.starts_with('"'));
+            if ["hash", "gist", "gin", "brin", "spgist"].contains(&name.as_str()) {
+                return Err(SqlError::unsupported(format!("the index access method \"{name}\"")));
+            }
+            let message = format!("access method \"{name}\" does not exist");
+            return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
         }
         tokens.drain(at..at + 2);
     }
@@ -325,6 +347,19 @@ pub fn conflict_targets(source: &Arc<Source>, tokens: &mut Vec<TokenWithSpan>, e
             }
             Ok(items)
         })?;
+        let decorated =
+            |given: &dyn Fn(&ast::OrderByOptions) -> bool| items.iter().any(|item| given(&item.column.options));
+        for (given, what) in [
+            (decorated(&|options| options.sort.is_some()), "ASC/DESC"),
+            (decorated(&|options| options.nulls_first.is_some()), "NULLS FIRST/LAST"),
+        ] {
+            if given {
+                let message = format!("{what} is not allowed in ON CONFLICT clause");
+                let error = SqlError::new(state::INVALID_COLUMN_REFERENCE, message);
+                let open = tokens.get(from).map_or_else(Span::empty, |token| token.span);
+                return Err(source.error(error, open));
+            }
+        }
         let items = items.into_iter().map(|item| item.column.expr).collect();
         let mut predicate = None;
         if condition {

@@ -23,6 +23,8 @@ pub struct Grant {
     pub cascade: bool,
     /// GRANTED BY.
     pub by: Option<String>,
+    /// ALTER GROUP … ADD USER and DROP USER.
+    pub of_group: bool,
 }
 
 /// What privileges are granted on.
@@ -43,6 +45,13 @@ pub enum GrantObjects {
     Schemas(Vec<String>),
     /// Databases.
     Databases(Vec<String>),
+    /// Types, or domains.
+    Types {
+        /// ON DOMAIN.
+        domains: bool,
+        /// Which.
+        names: Vec<ast::ObjectName>,
+    },
 }
 
 /// Whose sessions ALTER ROLE … SET is for.

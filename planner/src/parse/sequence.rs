@@ -1,10 +1,10 @@
 //! Clauses of CREATE SEQUENCE, ALTER SEQUENCE and identity columns: PostgreSQL takes them in any order, sqlparser in
 //! one. Knows no sequences.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, is_word};
 use super::source::Source;
-use super::statement::AlterSequence;
-use super::tokens::bare_word;
+use super::statement::{AlterSequence, TableClauses};
+use super::tokens::{bare_word, follows, word_at};
 use super::with_parser;
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast;
@@ -106,16 +106,57 @@ fn one(cursor: &mut Cursor<'_>) -> Result<Clause> {
     Ok(clause)
 }
 
-/// Puts the clauses of CREATE SEQUENCE and of identity columns in sqlparser's order.
-pub fn reorder(source: &Arc<Source>, tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
+/// Takes RESTART out of clauses.
+fn take_restart(source: &Arc<Source>, clauses: &mut Vec<(Clause, &[TokenWithSpan])>) -> Option<Option<i64>> {
+    let at = clauses.iter().position(|(clause, _)| *clause == Clause::Restart)?;
+    let (_, tokens) = clauses.remove(at);
+    let mut value = Cursor::new(source, tokens);
+    value.word("restart");
+    value.word("with");
+    Some(value.integer())
+}
+
+/// The column that the element of CREATE TABLE or ALTER TABLE around a place is of.
+fn column_around(tokens: &[TokenWithSpan], at: usize, alters: bool) -> Option<String> {
+    let mut depth = 0_usize;
+    let mut first = 0;
+    for (place, token) in tokens.iter().enumerate().take(at).rev() {
+        match token.token {
+            Token::RParen => depth += 1,
+            Token::LParen | Token::Comma if depth == 0 => {
+                first = place + 1;
+                break;
+            }
+            Token::LParen => depth -= 1,
+            _ => {}
+        }
+    }
+    if alters {
+        let add = tokens.iter().take(at).skip(first).position(|token| is_word(token, "add"))?;
+        first += add + 1;
+        first += usize::from(word_at(tokens, first, &["column"]));
+        first += if follows(tokens, first, &["if", "not", "exists"]) { 3 } else { 0 };
+    }
+    match &tokens.get(first)?.token {
+        Token::Word(word) => Some(super::names::fold_text(&word.value, word.quote_style.is_some())),
+        _ => None,
+    }
+}
+
+/// Puts the clauses of CREATE SEQUENCE and of identity columns in sqlparser's order. Those that it has no place for go
+/// into `extras`.
+pub fn reorder(source: &Arc<Source>, tokens: &mut Vec<TokenWithSpan>, extras: &mut TableClauses) -> Result<()> {
     let mut cursor = Cursor::new(source, tokens);
+    let alters = cursor.at_word("alter");
     if cursor.word("create") {
         let _ = cursor.word("temporary") || cursor.word("temp");
         if cursor.word("sequence") {
             cursor.words(&["if", "not", "exists"]);
             cursor.object_name()?;
             let from = cursor.mark();
-            let ordered = joined(&clauses(&mut cursor)?);
+            let mut clauses = clauses(&mut cursor)?;
+            extras.restart = take_restart(source, &mut clauses);
+            let ordered = joined(&clauses);
             tokens.splice(from.., ordered);
             return Ok(());
         }
@@ -132,14 +173,36 @@ pub fn reorder(source: &Arc<Source>, tokens: &mut Vec<TokenWithSpan>) -> Result<
         }
         let from = cursor.mark() + 1;
         let inside = cursor.bracketed()?;
-        let mut inner = Cursor::new(source, inside);
-        if inner.words(&["sequence", "name"]) {
-            return Err(SqlError::unsupported("SEQUENCE NAME of an identity column"));
+        let (name, rest) = sequence_name(source, inside)?;
+        if let (Some(name), Some(column)) = (name, column_around(tokens, at, alters)) {
+            extras.sequence_names.push((column, name));
         }
-        let (count, ordered) = (inside.len(), joined(&clauses(&mut inner)?));
-        tokens.splice(from..from + count, ordered);
+        let (count, ordered) = (inside.len(), joined(&clauses(&mut Cursor::new(source, &rest))?));
+        match (ordered.is_empty(), from.checked_sub(1)) {
+            // Empty brackets are none.
+            (true, Some(open)) => drop(tokens.drain(open..=from + count)),
+            _ => drop(tokens.splice(from..from + count, ordered)),
+        }
     }
     Ok(())
+}
+
+/// `SEQUENCE NAME s …`: the name, and the other clauses.
+pub(super) fn sequence_name(
+    source: &Arc<Source>,
+    inside: &[TokenWithSpan],
+) -> Result<(Option<ast::ObjectName>, Vec<TokenWithSpan>)> {
+    for at in 0..inside.len() {
+        let mut inner = Cursor::new(source, inside);
+        inner.back_to(at);
+        if inner.words(&["sequence", "name"]) {
+            let name = inner.object_name()?;
+            let mut rest = inside.get(..at).unwrap_or_default().to_vec();
+            rest.extend_from_slice(inner.rest());
+            return Ok((Some(name), rest));
+        }
+    }
+    Ok((None, inside.to_vec()))
 }
 
 /// Clauses of a sequence, as sqlparser reads them.
@@ -187,14 +250,7 @@ pub fn alter(cursor: &mut Cursor<'_>) -> Result<AlterSequence> {
         return Err(cursor.error());
     }
     let mut clauses = clauses(cursor)?;
-    let mut restart = None;
-    if let Some(at) = clauses.iter().position(|(clause, _)| *clause == Clause::Restart) {
-        let (_, tokens) = clauses.remove(at);
-        let mut value = Cursor::new(cursor.source, tokens);
-        value.word("restart");
-        value.word("with");
-        restart = Some(value.integer());
-    }
+    let restart = take_restart(cursor.source, &mut clauses);
     let definition = definition(cursor.source, &clauses)?;
     Ok(AlterSequence { name, if_exists, definition, restart, rename, owner })
 }

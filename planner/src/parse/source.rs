@@ -9,6 +9,8 @@ pub struct Source {
     text: String,
     /// Of each line: its first byte, and how many characters are before it.
     lines: Vec<(usize, usize)>,
+    /// Names that are longer than names may be, folded, in order.
+    long_names: Vec<String>,
 }
 
 impl Source {
@@ -22,7 +24,26 @@ impl Source {
                 lines.push((byte + 1, characters));
             }
         }
-        Source { text: text.to_string(), lines }
+        Source { text: text.to_string(), lines, long_names: Vec::new() }
+    }
+
+    /// Notes which of its tokens are names that are longer than names may be.
+    pub fn note_long_names(&mut self, tokens: &[TokenWithSpan]) {
+        for token in tokens {
+            if let Token::Word(word) = &token.token
+                && word.value.len() > super::names::LONGEST
+            {
+                self.long_names.push(match word.quote_style {
+                    Some(_) => word.value.clone(),
+                    None => word.value.to_ascii_lowercase(),
+                });
+            }
+        }
+    }
+
+    /// Names that are longer than names may be, folded, in order.
+    pub fn long_names(&self) -> &[String] {
+        &self.long_names
     }
 
     /// The whole text.
@@ -50,6 +71,11 @@ impl Source {
         let column = usize::try_from(location.column).unwrap_or(usize::MAX).saturating_sub(1);
         let rest = self.text.get(*start..).unwrap_or("");
         start + rest.char_indices().nth(column).map_or(rest.len(), |(byte, _)| byte)
+    }
+
+    /// The bytes of a span.
+    pub fn bytes(&self, span: Span) -> std::ops::Range<usize> {
+        self.byte(span.start)..self.byte(span.end)
     }
 
     /// The text between two locations.

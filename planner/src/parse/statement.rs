@@ -2,9 +2,10 @@
 
 use super::copy::Copy;
 use super::precision::Reduced;
-pub use super::query_statement::{CreateTableAs, CreateView, DeclareCursor, Explain, FetchDirection};
+pub use super::query_statement::{CreateTableAs, CreateView, DeclareCursor, Explain, ExplainFormat, FetchDirection};
 use super::role_statement::{AlterDatabase, AlterSettings, DefaultPrivileges, Grant};
 use super::source::Source;
+pub use super::table_statement::{AlterAction, AlterRelation, Like, OnCommitClause, TableClauses};
 use sqlparser::ast;
 use std::sync::Arc;
 pub use txn::LockStrength;
@@ -74,56 +75,6 @@ pub struct ConflictTarget {
     pub items: Vec<ast::Expr>,
     /// WHERE.
     pub predicate: Option<ast::Expr>,
-}
-
-/// Clauses of CREATE TABLE and CREATE TABLE AS.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TableClauses {
-    /// TEMPORARY.
-    pub temporary: bool,
-    /// UNLOGGED.
-    pub unlogged: bool,
-    /// ON COMMIT.
-    pub on_commit: Option<OnCommitClause>,
-    /// COMPRESSION of a column.
-    pub compression: bool,
-    /// Columns with UNIQUE NULLS NOT DISTINCT.
-    pub nulls_not_distinct: Vec<String>,
-}
-
-/// What ON COMMIT says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum OnCommitClause {
-    PreserveRows,
-    DeleteRows,
-    Drop,
-}
-
-/// LIKE in CREATE TABLE: which table, and what of it beside columns and NOT NULL.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools)]
-pub struct Like {
-    /// How many columns stand before it.
-    pub before: usize,
-    /// The table.
-    pub table: ast::ObjectName,
-    /// INCLUDING COMMENTS.
-    pub comments: bool,
-    /// INCLUDING CONSTRAINTS.
-    pub constraints: bool,
-    /// INCLUDING DEFAULTS.
-    pub defaults: bool,
-    /// INCLUDING IDENTITY.
-    pub identity: bool,
-    /// INCLUDING INDEXES.
-    pub indexes: bool,
-    /// INCLUDING GENERATED.
-    pub generated: bool,
-    /// INCLUDING STATISTICS, of which there are the columns' targets.
-    pub statistics: bool,
-    /// INCLUDING STORAGE.
-    pub storage: bool,
 }
 
 /// `OVERRIDING SYSTEM VALUE`, `OVERRIDING USER VALUE`.
@@ -196,15 +147,17 @@ pub enum StatementKind {
     Explain(Box<Explain>),
     /// VACUUM.
     Vacuum {
-        /// ANALYZE.
-        analyze: bool,
+        /// What else was said.
+        options: VacuumOptions,
         /// Tables; none: all.
-        tables: Vec<ast::ObjectName>,
+        tables: Vec<AnalyzedTable>,
     },
     /// ANALYZE.
     Analyze {
+        /// What else was said.
+        options: VacuumOptions,
         /// Tables; none: all.
-        tables: Vec<ast::ObjectName>,
+        tables: Vec<AnalyzedTable>,
     },
     /// CHECK INDEX name: compares an index with its table, both ways.
     CheckIndex(ast::ObjectName),
@@ -294,12 +247,12 @@ pub enum StatementKind {
     },
     /// CHECKPOINT.
     Checkpoint,
-    /// ALTER TYPE … OWNER TO.
-    AlterTypeOwner {
+    /// ALTER TYPE … OWNER TO, ALTER TYPE … SET SCHEMA.
+    AlterType {
         /// Which.
         name: ast::ObjectName,
-        /// A role's name, folded, or `current_user` and its like.
-        owner: String,
+        /// What.
+        change: TypeChange,
     },
     /// LOCK TABLE.
     LockTable {
@@ -428,90 +381,13 @@ pub struct CreateSchema {
     pub elements: Vec<Statement>,
 }
 
-/// ALTER TABLE and its kin.
-#[derive(Clone, Debug)]
-pub struct AlterRelation {
-    /// `table`, `view`, `sequence` or `index`.
-    pub kind: &'static str,
-    /// IF EXISTS.
-    pub if_exists: bool,
-    /// Which.
-    pub name: ast::ObjectName,
-    /// What is to be done, in order.
-    pub actions: Vec<AlterAction>,
-}
-
-/// One action of ALTER TABLE. Names of columns, constraints, schemas and indexes are folded.
-#[derive(Clone, Debug)]
-pub enum AlterAction {
-    /// One that sqlparser knows.
-    Sql(Box<ast::AlterTableOperation>),
-    /// One that is as it should be already.
-    Nothing,
+/// What ALTER TYPE changes beside what sqlparser knows. Names are folded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TypeChange {
+    /// OWNER TO a role, or `current_user` and its like.
+    Owner(String),
     /// SET SCHEMA.
-    SetSchema(String),
-    /// SET (…), RESET (…).
-    StorageParameters(Vec<String>),
-    /// RENAME TO of an index.
-    RenameIndex(String),
-    /// SET (…) of a view: names, folded, and values.
-    ViewOptions(Vec<(String, Option<String>)>),
-    /// RESET (…) of a view.
-    ResetViewOptions(Vec<String>),
-    /// SET LOGGED, SET UNLOGGED.
-    SetLogged(bool),
-    /// CLUSTER ON.
-    ClusterOn(String),
-    /// ALTER CONSTRAINT.
-    AlterConstraint {
-        /// Which.
-        name: String,
-        /// [NOT] DEFERRABLE.
-        deferrable: Option<bool>,
-        /// INITIALLY DEFERRED or IMMEDIATE.
-        deferred: Option<bool>,
-    },
-    /// ADD CONSTRAINT … USING INDEX.
-    AddUsingIndex {
-        /// Its name.
-        name: Option<String>,
-        /// The index.
-        index: String,
-        /// PRIMARY KEY rather than UNIQUE.
-        primary: bool,
-    },
-    /// ALTER COLUMN … SET STATISTICS.
-    SetStatistics(String, i64),
-    /// ALTER COLUMN … SET STORAGE.
-    SetStorage(String, String),
-    /// ALTER COLUMN … SET COMPRESSION, to what it is.
-    SetCompression(String),
-    /// ALTER COLUMN … DROP EXPRESSION [IF EXISTS].
-    DropExpression(String, bool),
-    /// ALTER COLUMN … DROP IDENTITY [IF EXISTS].
-    DropIdentity(String, bool),
-    /// ALTER COLUMN … ADD GENERATED … AS IDENTITY.
-    AddIdentity {
-        /// The column.
-        name: String,
-        /// ALWAYS rather than BY DEFAULT.
-        always: bool,
-        /// SEQUENCE NAME.
-        sequence: Option<ast::ObjectName>,
-        /// Of the sequence.
-        options: Vec<ast::SequenceOptions>,
-    },
-    /// ALTER COLUMN … SET GENERATED, SET of the sequence's options, RESTART.
-    ChangeIdentity {
-        /// The column.
-        name: String,
-        /// ALWAYS or BY DEFAULT.
-        always: Option<bool>,
-        /// RESTART, perhaps with a value.
-        restart: Option<Option<i64>>,
-        /// Of the sequence.
-        options: Vec<ast::SequenceOptions>,
-    },
+    Schema(String),
 }
 
 /// What DISCARD forgets.
@@ -569,4 +445,22 @@ pub enum CommentOn {
     Type(ast::ObjectName),
     /// A function and its like: the word, its name, and the types of its arguments.
     Function(&'static str, ast::ObjectName, Vec<ast::DataType>),
+}
+
+/// Options of VACUUM and ANALYZE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VacuumOptions {
+    /// ANALYZE.
+    pub analyze: bool,
+    /// VERBOSE.
+    pub verbose: bool,
+}
+
+/// A table that VACUUM or ANALYZE names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnalyzedTable {
+    /// Its name.
+    pub name: ast::ObjectName,
+    /// The columns to look at, folded; none: all.
+    pub columns: Vec<String>,
 }

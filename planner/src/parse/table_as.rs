@@ -28,17 +28,6 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
             }
         }
     }
-    let mut parameters = Vec::new();
-    if cursor.word("with") && cursor.peek().is_some_and(|token| token.token == Token::LParen) {
-        let inside = cursor.bracketed()?;
-        parameters = inside
-            .split(|token| token.token == Token::Comma)
-            .filter_map(|option| match &option.first()?.token {
-                Token::Word(word) => Some(super::names::fold_text(&word.value, word.quote_style.is_some())),
-                _ => None,
-            })
-            .collect();
-    }
     if !cursor.word("as") {
         cursor.back_to(mark);
         return Ok(None);
@@ -55,16 +44,8 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         return Err(cursor.source.syntax_error_at(first));
     }
     let into = false;
-    let create = CreateTableAs {
-        name,
-        if_not_exists,
-        columns,
-        parameters,
-        query,
-        with_data,
-        into,
-        clauses: TableClauses::default(),
-    };
+    let create =
+        CreateTableAs { name, if_not_exists, columns, query, with_data, into, clauses: TableClauses::default() };
     Ok(Some(StatementKind::CreateTableAs(Box::new(create))))
 }
 
@@ -110,7 +91,6 @@ pub fn select_into(mut statement: Statement) -> Result<Statement> {
         name: ObjectName::from(parts),
         if_not_exists: false,
         columns: Vec::new(),
-        parameters: Vec::new(),
         query: statement,
         with_data: true,
         into: true,

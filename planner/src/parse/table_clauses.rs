@@ -1,5 +1,5 @@
 //! Clauses of CREATE TABLE, CREATE TABLE AS and CREATE INDEX that sqlparser reads elsewhere or not at all: TEMPORARY,
-//! UNLOGGED, ON COMMIT, TABLESPACE, USING heap, COMPRESSION. Noted in [`Extras`]. Knows no tables.
+//! UNLOGGED, ON COMMIT, TABLESPACE, USING heap, COMPRESSION, WITH (…); of CREATE SEQUENCE UNLOGGED. Noted in [`Extras`]. Knows no tables.
 
 use super::cursor::{Cursor, is_word};
 use super::source::Source;
@@ -22,6 +22,11 @@ pub fn take(source: &Arc<Source>, tokens: &[TokenWithSpan], extras: &mut Extras)
     let temporary = cursor.word("temp") || cursor.word("temporary");
     let unlogged = !temporary && cursor.word("unlogged");
     let from = cursor.mark();
+    if unlogged && cursor.at_word("sequence") {
+        extras.clauses.unlogged = true;
+        let kept = tokens.iter().take(start).chain(cursor.rest()).cloned();
+        return Ok(Some(kept.collect()));
+    }
     let index = !temporary && !unlogged && (cursor.word("index") || cursor.words(&["unique", "index"]));
     if !index && !cursor.word("table") {
         return Ok(None);
@@ -66,6 +71,15 @@ fn strip(
                 }
                 kept.push(token.clone());
                 in_element += 1;
+                continue;
+            }
+            let begins = kept.get(kept.len().saturating_sub(in_element));
+            // Of a table without rows there is nothing that would not be valid.
+            let of_check = begins.is_some_and(|first| {
+                is_word(first, "check") || is_word(first, "constraint") || is_word(first, "foreign")
+            });
+            let after = kept.last().is_some_and(|last| !is_word(last, "constraint"));
+            if in_element >= 2 && of_check && after && cursor.words(&["not", "valid"]) {
                 continue;
             }
             if in_element >= 2 && cursor.words(&["unique", "nulls", "distinct"]) {
@@ -127,6 +141,11 @@ fn clause(cursor: &mut Cursor<'_>, index: bool, extras: &mut Extras) -> Result<b
         return Ok(true);
     }
     if cursor.words(&["without", "oids"]) {
+        return Ok(true);
+    }
+    if cursor.at_word("with") && cursor.rest().get(1).is_some_and(|next| next.token == Token::LParen) {
+        cursor.next();
+        extras.clauses.parameters = super::view::options(cursor)?;
         return Ok(true);
     }
     let mark = cursor.mark();

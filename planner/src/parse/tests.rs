@@ -79,11 +79,14 @@ fn settings_forms() {
 #[test]
 fn utilities_of_pgbench_and_drivers() {
     assert!(
-        matches!(kind("vacuum analyze pgbench_accounts"), StatementKind::Vacuum { analyze: true, tables } if tables.len() == 1)
+        matches!(kind("vacuum analyze pgbench_accounts"), StatementKind::Vacuum { options: VacuumOptions { analyze: true, .. }, tables } if tables.len() == 1)
     );
-    assert!(matches!(kind("vacuum pgbench_branches"), StatementKind::Vacuum { analyze: false, .. }));
+    assert!(matches!(
+        kind("vacuum pgbench_branches"),
+        StatementKind::Vacuum { options: VacuumOptions { analyze: false, .. }, .. }
+    ));
     assert!(
-        matches!(kind("VACUUM (ANALYZE, VERBOSE) a, b"), StatementKind::Vacuum { analyze: true, tables } if tables.len() == 2)
+        matches!(kind("VACUUM (ANALYZE, VERBOSE) a, b"), StatementKind::Vacuum { options: VacuumOptions { analyze: true, .. }, tables } if tables.len() == 2)
     );
     assert!(matches!(kind("CHECK INDEX public.i"), StatementKind::CheckIndex(_)));
     assert!(matches!(kind("CHECK TABLE t"), StatementKind::CheckTable(_)));

@@ -2,14 +2,14 @@
 
 use super::cursor::Cursor;
 use super::statement::{
-    DeclareCursor, Discard, Explain, FetchDirection, Reindex, ReindexKind, StatementKind, TableLockMode,
+    DeclareCursor, Discard, FetchDirection, Reindex, ReindexKind, StatementKind, TableLockMode, TypeChange,
 };
 use super::{
     alter_setting, alter_table, comment, copy, create_schema, grant, parse_one, sequence, settings, table_as,
-    transaction, view, with_parser,
+    transaction, vacuum, view, with_parser,
 };
 use crate::error::{Result, SqlError, state};
-use sqlparser::ast::{self, ObjectName};
+use sqlparser::ast;
 use sqlparser::tokenizer::Token;
 
 /// Parses one of these statements; None when it is for sqlparser.
@@ -45,9 +45,9 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         return Ok(Some(kind));
     }
     let kind = if cursor.word("vacuum") {
-        vacuum(cursor)?
+        vacuum::vacuum(cursor)?
     } else if cursor.word("analyze") || cursor.word("analyse") {
-        analyze(cursor)?
+        vacuum::analyze(cursor)?
     } else if cursor.words(&["check", "index"]) {
         StatementKind::CheckIndex(cursor.object_name()?)
     } else if cursor.words(&["check", "table"]) {
@@ -56,7 +56,7 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         StatementKind::AlterSequence(Box::new(sequence::alter(cursor)?))
     } else if cursor.words(&["comment", "on"]) {
         StatementKind::Comment(Box::new(comment::comment(cursor)?))
-    } else if let Some(kind) = alter_type_owner(cursor)? {
+    } else if let Some(kind) = alter_type(cursor)? {
         kind
     } else if cursor.word("reindex") {
         reindex(cursor)?
@@ -72,7 +72,7 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         cursor.word("prepare");
         StatementKind::Deallocate(if cursor.word("all") { None } else { Some(cursor.name()?) })
     } else if cursor.word("explain") {
-        explain(cursor)?
+        super::explain::explain(cursor)?
     } else if cursor.word("declare") {
         declare(cursor)?
     } else if cursor.word("fetch") {
@@ -146,77 +146,18 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Option names of VACUUM and ANALYZE that mean nothing here and whose absence changes no answer.
-const VACUUM_OPTIONS: &[&str] = &[
-    "full",
-    "freeze",
-    "verbose",
-    "disable_page_skipping",
-    "skip_locked",
-    "index_cleanup",
-    "process_toast",
-    "process_main",
-    "truncate",
-    "parallel",
-    "buffer_usage_limit",
-];
-
-fn options(cursor: &mut Cursor<'_>, statement: &str) -> Result<bool> {
-    let mut analyze = false;
-    if cursor.sign(&Token::LParen) {
-        loop {
-            let name = cursor.name()?;
-            if name == "analyze" || name == "analyse" {
-                analyze = cursor.boolean()?;
-            } else if VACUUM_OPTIONS.contains(&name.as_str()) {
-                if !cursor.word("auto") {
-                    cursor.boolean()?;
-                }
-            } else {
-                return Err(SqlError::syntax(format!("unrecognized {statement} option \"{name}\"")));
-            }
-            if cursor.sign(&Token::RParen) {
-                return Ok(analyze);
-            }
-            cursor.expect_sign(&Token::Comma)?;
-        }
-    }
-    while cursor.word("full") || cursor.word("freeze") || cursor.word("verbose") {}
-    Ok(cursor.word("analyze") || cursor.word("analyse"))
-}
-
-fn tables(cursor: &mut Cursor<'_>) -> Result<Vec<ObjectName>> {
-    let mut tables = Vec::new();
-    while cursor.peek().is_some() {
-        tables.push(cursor.object_name()?);
-        if cursor.peek().is_some_and(|token| token.token == Token::LParen) {
-            cursor.bracketed()?;
-        }
-        if !cursor.sign(&Token::Comma) {
-            break;
-        }
-    }
-    Ok(tables)
-}
-
-fn vacuum(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
-    let analyze = options(cursor, "VACUUM")?;
-    Ok(StatementKind::Vacuum { analyze, tables: tables(cursor)? })
-}
-
-fn analyze(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
-    options(cursor, "ANALYZE")?;
-    Ok(StatementKind::Analyze { tables: tables(cursor)? })
-}
-
-/// ALTER TYPE … OWNER TO; `None`, and nothing read, for another ALTER.
-fn alter_type_owner(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
+/// ALTER TYPE … OWNER TO and SET SCHEMA; `None`, and nothing read, for another ALTER.
+fn alter_type(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let mark = cursor.mark();
     if cursor.words(&["alter", "type"])
         && let Ok(name) = cursor.object_name()
-        && cursor.words(&["owner", "to"])
     {
-        return Ok(Some(StatementKind::AlterTypeOwner { name, owner: cursor.name()? }));
+        if cursor.words(&["owner", "to"]) {
+            return Ok(Some(StatementKind::AlterType { name, change: TypeChange::Owner(cursor.name()?) }));
+        }
+        if cursor.words(&["set", "schema"]) {
+            return Ok(Some(StatementKind::AlterType { name, change: TypeChange::Schema(cursor.name()?) }));
+        }
     }
     cursor.back_to(mark);
     Ok(None)
@@ -252,8 +193,8 @@ fn reindex(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     if cursor.sign(&Token::LParen) {
         loop {
             match cursor.name()?.as_str() {
-                "concurrently" => concurrently = cursor.boolean()?,
-                "verbose" => drop(cursor.boolean()?),
+                "concurrently" => concurrently = cursor.boolean("concurrently")?,
+                "verbose" => drop(cursor.boolean("verbose")?),
                 "tablespace" => super::table_clauses::tablespace(cursor)?,
                 other => return Err(SqlError::syntax(format!("unrecognized REINDEX option \"{other}\""))),
             }
@@ -333,7 +274,7 @@ fn prepare(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     Ok(StatementKind::Prepare { name, types, statement })
 }
 
-fn required<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [sqlparser::tokenizer::TokenWithSpan]> {
+pub(super) fn required<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [sqlparser::tokenizer::TokenWithSpan]> {
     if cursor.peek().is_none() {
         return Err(cursor.error());
     }
@@ -358,88 +299,36 @@ fn execute(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     Ok(StatementKind::Execute { name, parameters })
 }
 
-fn explain(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
-    let (mut analyze, mut verbose, mut costs, mut timing, mut summary) = (false, false, true, true, None);
-    let mut format = "text".to_string();
-    let mark = cursor.mark();
-    let listed =
-        cursor.sign(&Token::LParen) && !["select", "values", "with", "table"].iter().any(|w| cursor.at_word(w));
-    if listed && cursor.peek().is_none_or(|token| token.token != Token::LParen) {
-        loop {
-            let name = cursor.name()?;
-            match name.as_str() {
-                "analyze" | "analyse" => analyze = cursor.boolean()?,
-                "verbose" => verbose = cursor.boolean()?,
-                "costs" => costs = cursor.boolean()?,
-                "timing" => timing = cursor.boolean()?,
-                "summary" => summary = Some(cursor.boolean()?),
-                // What they would add (settings, buffer and log counts) is not kept.
-                "buffers" | "settings" | "wal" => {
-                    if cursor.boolean()? && name != "buffers" {
-                        return Err(SqlError::unsupported(format!("EXPLAIN option {}", name.to_uppercase())));
-                    }
-                }
-                "format" => {
-                    format = match cursor.string() {
-                        Some(text) => text.to_ascii_lowercase(),
-                        None => cursor.name()?,
-                    };
-                    if !["text", "json"].contains(&format.as_str()) {
-                        return Err(SqlError::unsupported(format!("EXPLAIN in format {format}")));
-                    }
-                }
-                other => {
-                    return Err(SqlError::new(state::SYNTAX_ERROR, format!("unrecognized EXPLAIN option \"{other}\"")));
-                }
-            }
-            if cursor.sign(&Token::RParen) {
-                break;
-            }
-            cursor.expect_sign(&Token::Comma)?;
-        }
-    } else {
-        cursor.back_to(mark);
-        analyze = cursor.word("analyze") || cursor.word("analyse");
-        verbose = cursor.word("verbose");
-    }
-    let statement = parse_one(cursor.source, required(cursor)?)?;
-    if !matches!(
-        &statement.kind,
-        StatementKind::Sql(_)
-            | StatementKind::Execute { .. }
-            | StatementKind::DeclareCursor(_)
-            | StatementKind::CreateTableAs(_)
-    ) {
-        return Err(cursor
-            .source
-            .syntax_error_at(cursor.peek().unwrap_or(&sqlparser::tokenizer::TokenWithSpan::new_eof())));
-    }
-    Ok(StatementKind::Explain(Box::new(Explain { analyze, verbose, costs, timing, summary, format, statement })))
-}
-
 fn declare(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     let name = cursor.name()?;
-    let (mut binary, mut scroll, mut hold) = (false, None, false);
+    let (mut binary, mut scroll, mut no_scroll, mut insensitive, mut asensitive) = (false, false, false, false, false);
     loop {
-        if cursor.word("binary") {
-            binary = true;
-        } else if cursor.words(&["no", "scroll"]) {
-            scroll = Some(false);
-        } else if cursor.word("scroll") {
-            scroll = Some(true);
-        } else if !cursor.word("insensitive") && !cursor.word("asensitive") {
-            break;
+        match () {
+            () if cursor.word("binary") => binary = true,
+            () if cursor.words(&["no", "scroll"]) => no_scroll = true,
+            () if cursor.word("scroll") => scroll = true,
+            () if cursor.word("insensitive") => insensitive = true,
+            () if cursor.word("asensitive") => asensitive = true,
+            () => break,
         }
     }
     cursor.expect_word("cursor")?;
-    if cursor.words(&["with", "hold"]) {
-        hold = true;
-    } else {
+    let hold = cursor.words(&["with", "hold"]);
+    if !hold {
         cursor.words(&["without", "hold"]);
     }
     cursor.expect_word("for")?;
     let query = parse_one(cursor.source, required(cursor)?)?;
-    Ok(StatementKind::DeclareCursor(Box::new(DeclareCursor { name, binary, scroll, hold, query })))
+    for (both, names) in
+        [(scroll && no_scroll, "SCROLL and NO SCROLL"), (insensitive && asensitive, "ASENSITIVE and INSENSITIVE")]
+    {
+        if both {
+            let message = format!("cannot specify both {names}");
+            return Err(SqlError::new(state::INVALID_CURSOR_DEFINITION, message));
+        }
+    }
+    let scroll = if scroll { Some(true) } else { no_scroll.then_some(false) };
+    Ok(StatementKind::DeclareCursor(Box::new(DeclareCursor { name, binary, scroll, hold, insensitive, query })))
 }
 
 fn fetch(cursor: &mut Cursor<'_>, only_move: bool) -> Result<StatementKind> {

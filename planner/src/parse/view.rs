@@ -2,6 +2,7 @@
 
 use super::cursor::{Cursor, is_word};
 use super::statement::{CreateView, StatementKind};
+use super::table_statement::Parameters;
 use super::tokens::bare_word;
 use super::{parse_one, with_parser};
 use crate::error::{Result, SqlError, state};
@@ -82,29 +83,40 @@ fn check_option(tokens: &[TokenWithSpan]) -> Option<(&[TokenWithSpan], &'static 
     }
 }
 
-/// `(name [= value], …)`.
-pub(super) fn options(cursor: &mut Cursor<'_>) -> Result<Vec<(String, Option<String>)>> {
+/// `(name [= value], …)`; a name may have another before it, with a dot.
+pub(super) fn options(cursor: &mut Cursor<'_>) -> Result<Parameters> {
     let mut options = Vec::new();
     cursor.expect_sign(&Token::LParen)?;
     loop {
-        let name = cursor.name()?;
-        let value = if cursor.sign(&Token::Eq) {
-            let text = cursor.string();
-            Some(match text {
-                Some(text) => text,
-                None => match cursor.integer() {
-                    Some(number) => number.to_string(),
-                    None => cursor.name()?,
-                },
-            })
-        } else {
-            None
-        };
+        let mut name = cursor.name()?;
+        if cursor.sign(&Token::Period) {
+            name = format!("{name}.{}", cursor.name()?);
+        }
+        let value = if cursor.sign(&Token::Eq) { Some(value(cursor)?) } else { None };
         options.push((name, value));
         if cursor.sign(&Token::RParen) {
             return Ok(options);
         }
         cursor.expect_sign(&Token::Comma)?;
+    }
+}
+
+/// A value of a parameter, as it is kept: a string, a number as it is written, or a word.
+fn value(cursor: &mut Cursor<'_>) -> Result<String> {
+    if let Some(text) = cursor.string() {
+        return Ok(text);
+    }
+    let sign = if cursor.sign(&Token::Minus) { "-" } else { "" };
+    if sign.is_empty() {
+        cursor.sign(&Token::Plus);
+    }
+    match cursor.peek().map(|token| &token.token) {
+        Some(Token::Number(digits, _)) => {
+            cursor.next();
+            Ok(format!("{sign}{digits}"))
+        }
+        _ if sign.is_empty() => cursor.name(),
+        _ => Err(cursor.error()),
     }
 }
 

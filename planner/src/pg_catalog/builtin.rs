@@ -177,27 +177,39 @@ pub(super) static ALL_OPERATORS: LazyLock<Vec<Operator>> = LazyLock::new(|| {
     OPERATORS.rows.iter().map(operator).collect()
 });
 
-fn counted<'n>(names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, usize> {
-    let mut counts = HashMap::new();
-    for name in names {
-        *counts.entry(name).or_insert(0) += 1;
+fn places<'n>(names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, Vec<usize>> {
+    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, name) in names.enumerate() {
+        places.entry(name).or_default().push(at);
     }
-    counts
+    places
 }
 
-static FUNCTION_NAMES: LazyLock<HashMap<&'static str, usize>> =
-    LazyLock::new(|| counted(ALL_FUNCTIONS.iter().map(|function| function.name)));
-static OPERATOR_NAMES: LazyLock<HashMap<&'static str, usize>> =
-    LazyLock::new(|| counted(ALL_OPERATORS.iter().map(|operator| operator.name)));
+static FUNCTION_NAMES: LazyLock<HashMap<&'static str, Vec<usize>>> =
+    LazyLock::new(|| places(ALL_FUNCTIONS.iter().map(|function| function.name)));
+static OPERATOR_NAMES: LazyLock<HashMap<&'static str, Vec<usize>>> =
+    LazyLock::new(|| places(ALL_OPERATORS.iter().map(|operator| operator.name)));
+
+/// The functions of a name, of all kinds.
+pub(super) fn functions_of(name: &str) -> impl Iterator<Item = &'static Function> {
+    let places = FUNCTION_NAMES.get(name).map_or(&[][..], Vec::as_slice);
+    places.iter().filter_map(|at| ALL_FUNCTIONS.get(*at))
+}
+
+/// The operators of a name.
+pub(super) fn operators_of(name: &str) -> impl Iterator<Item = &'static Operator> + Clone {
+    let places = OPERATOR_NAMES.get(name).map_or(&[][..], Vec::as_slice);
+    places.iter().filter_map(|at| ALL_OPERATORS.get(*at))
+}
 
 /// How many functions of a name PostgreSQL has, whether they are here or not: where it calls a name ambiguous, it is.
 pub(super) fn functions_named(name: &str) -> usize {
-    FUNCTION_NAMES.get(name).copied().unwrap_or(0)
+    FUNCTION_NAMES.get(name).map_or(0, Vec::len)
 }
 
 /// How many operators of a name PostgreSQL has.
 pub(super) fn operators_named(name: &str) -> usize {
-    OPERATOR_NAMES.get(name).copied().unwrap_or(0)
+    OPERATOR_NAMES.get(name).map_or(0, Vec::len)
 }
 
 /// A pseudo-type by name.

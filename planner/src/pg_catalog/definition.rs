@@ -243,7 +243,7 @@ impl Rows {
 pub(super) mod value {
     use crate::types::array::{ArrayValue, Dimension};
     use crate::types::{Datum, Oid};
-    use datafusion::arrow::array::{ArrayRef, Int16Array, Int32Array, Int64Array, StringArray};
+    use datafusion::arrow::array::{ArrayRef, Float32Array, Int16Array, Int32Array, Int64Array, StringArray};
     use std::sync::Arc;
 
     /// oid, regproc, regtype.
@@ -279,6 +279,10 @@ pub(super) mod value {
     /// An array of int4.
     pub fn int4s(values: impl IntoIterator<Item = i32>) -> Datum {
         array(Arc::new(Int32Array::from_iter_values(values)), 1)
+    }
+    /// An array of float4.
+    pub fn float4s(values: impl IntoIterator<Item = f32>) -> Datum {
+        array(Arc::new(Float32Array::from_iter_values(values)), 1)
     }
     /// An array of int2.
     pub fn int2s(values: impl IntoIterator<Item = i16>) -> Datum {

@@ -150,7 +150,15 @@ pub fn index_definition(
     let condition = index.predicate.as_ref().map(|text| format!(" WHERE {}", condition(context, table, text, pretty)));
     let condition = condition.unwrap_or_default();
     let (name, of) = (quote(&index.name), quote(&table.name));
-    format!("CREATE {unique}INDEX {name} ON {schema}{of} USING btree {list}{nulls}{condition}")
+    let with: Vec<String> =
+        index.parameters.iter().map(|(name, value)| format!("{name}={}", parameter(value))).collect();
+    let with = if with.is_empty() { String::new() } else { format!(" WITH ({})", with.join(", ")) };
+    format!("CREATE {unique}INDEX {name} ON {schema}{of} USING btree {list}{nulls}{with}{condition}")
+}
+
+/// A storage parameter's value: a word stands alone.
+fn parameter(value: &str) -> String {
+    if quote(value) == value { value.to_string() } else { canonical::literal(value) }
 }
 
 /// `pg_get_indexdef(oid, column, pretty)`: one column of an index, from 1.

@@ -221,6 +221,13 @@ fn definitions() -> Vec<ScalarFunction> {
         null("pg_get_triggerdef", &[oid, boolean], text),
         null("pg_get_partkeydef", &[oid], text),
         null("pg_get_statisticsobjdef_columns", &[oid], text),
+        null("pg_get_statisticsobjdef", &[oid], text),
+        null("pg_get_statisticsobjdef_expressions", &[oid], text.array_of()),
+        null("pg_get_partition_constraintdef", &[oid], text),
+        null("pg_partition_root", &[SqlType::REGCLASS], SqlType::REGCLASS),
+        null("pg_current_logfile", &[], text),
+        null("pg_current_logfile", &[text], text),
+        null("pg_last_xact_replay_timestamp", &[], SqlType::TIMESTAMPTZ),
     ]
 }
 

@@ -6,6 +6,7 @@
 
 mod builtin;
 mod builtin_views;
+pub mod choice;
 mod definition;
 pub mod deparse;
 pub mod describe;
@@ -45,6 +46,7 @@ mod pg_settings;
 mod pg_shadow;
 mod pg_stat_activity;
 mod pg_stat_tables;
+mod pg_stats;
 mod pg_tables;
 mod pg_tablespace;
 mod pg_trigger;
@@ -65,6 +67,8 @@ mod schema_schemata;
 mod schema_sequences;
 mod schema_table_constraints;
 mod schema_tables;
+mod schema_type_privileges;
+mod schema_usage;
 mod schema_views;
 pub mod signature;
 #[cfg(test)]
@@ -126,6 +130,20 @@ static FILLED: &[&Definition] = &[
     &schema_privileges::COLUMNS,
     &schema_privileges::ENABLED,
     &schema_privileges::APPLICABLE,
+    &schema_privileges::ADMINISTRABLE,
+    &schema_privileges::COLUMN_GRANTS,
+    &schema_type_privileges::TYPES,
+    &schema_type_privileges::TYPE_GRANTS,
+    &schema_type_privileges::USAGE,
+    &schema_type_privileges::USAGE_GRANTS,
+    &schema_usage::CONSTRAINT_TABLES,
+    &schema_usage::COLUMN_TYPES,
+    &schema_usage::DATA_TYPES,
+    &schema_usage::COLLATION_NAMES,
+    &schema_usage::COLLATION_SETS,
+    &schema_facts::IMPLEMENTATION,
+    &schema_facts::SIZING,
+    &schema_facts::PARTS,
     &builtin_views::CASTS_VIEW,
     &pg_class::VIEW,
     &pg_collation::VIEW,
@@ -160,6 +178,7 @@ static FILLED: &[&Definition] = &[
     &pg_stat_activity::VIEW,
     &pg_stat_tables::ALL,
     &pg_stat_tables::USER,
+    &pg_stats::VIEW,
     &pg_tables::VIEW,
     &pg_tablespace::VIEW,
     &pg_trigger::VIEW,

@@ -15,7 +15,8 @@ use crate::types::{BaseType, Oid};
 /// PostgreSQL's FUNC_MAX_ARGS.
 const MOST_ARGUMENTS: usize = 100;
 /// The collations there are: OID and name.
-pub(super) const COLLATIONS: [(Oid, &str); 4] = [(100, "default"), (950, "C"), (951, "POSIX"), (12_340, "ucs_basic")];
+pub const COLLATIONS: [(Oid, &str); 5] =
+    [(100, "default"), (950, "C"), (951, "POSIX"), (12_340, "ucs_basic"), (12_341, "C.utf8")];
 
 /// What a name finds.
 pub(super) enum Found {

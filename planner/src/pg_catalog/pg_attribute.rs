@@ -32,6 +32,10 @@ fn add(
     let granted = Some(&column.acl).filter(|acl| !acl.is_empty() && !of_index);
     let shown = super::privileges::shown(&context.catalog, granted);
     let facts = type_facts(&column.ty);
+    let collation = column
+        .collation
+        .as_ref()
+        .and_then(|name| super::object_names::COLLATIONS.iter().find(|(_, known)| known == name).map(|(oid, _)| *oid));
     let identity = match column.identity {
         Some(Identity::Always) if !of_index => "a",
         Some(Identity::ByDefault) if !of_index => "d",
@@ -63,7 +67,8 @@ fn add(
         ("attgenerated", value::text(if column.generated.is_some() && !of_index { "s" } else { "" })),
         ("attisdropped", Datum::from(column.dropped)),
         ("attislocal", Datum::from(true)),
-        ("attcollation", value::oid(facts.collation)),
+        ("attcollation", value::oid(collation.unwrap_or(facts.collation))),
+        ("attoptions", super::pg_class::parameters(&column.parameters)),
     ])
 }
 

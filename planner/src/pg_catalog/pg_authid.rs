@@ -1,6 +1,7 @@
 //! `pg_authid`: roles with the verifiers of their passwords; for superusers.
 
 use super::definition::{Definition, Fill, Rows, value};
+use crate::catalog::builder::SUPERUSER_OID;
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::types::Datum;
@@ -26,8 +27,8 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("rolcreaterole", Datum::from(role.create_role)),
             ("rolcreatedb", Datum::from(role.create_database)),
             ("rolcanlogin", Datum::from(role.login)),
-            ("rolreplication", Datum::from(role.oid == crate::catalog::builder::SUPERUSER_OID)),
-            ("rolbypassrls", Datum::from(role.oid == crate::catalog::builder::SUPERUSER_OID)),
+            ("rolreplication", Datum::from(role.replication || role.oid == SUPERUSER_OID)),
+            ("rolbypassrls", Datum::from(role.bypass_rls || role.oid == SUPERUSER_OID)),
             ("rolconnlimit", Datum::from(role.connection_limit.map_or(-1, |limit| i32::try_from(limit).unwrap_or(-1)))),
             ("rolpassword", value::optional(role.password.as_deref())),
             ("rolvaliduntil", value::moment(role.valid_until)),

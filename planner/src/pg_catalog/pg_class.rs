@@ -3,7 +3,7 @@
 use super::definition::{Definition, Fill, Rows, value};
 use super::pg_am::{BTREE, HEAP};
 use super::{describe, privileges};
-use crate::catalog::RelationKind;
+use crate::catalog::{RelationKind, StoredParameters, TableDescriptor};
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
@@ -35,7 +35,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("relowner", value::oid(table.owner)),
             ("relam", value::oid(if table.kind == RelationKind::Table { HEAP } else { 0 })),
             ("relfilenode", value::oid(if stored { table.oid } else { 0 })),
-            ("reltuples", Datum::from(-1.0_f32)),
+            ("reltuples", rows_known(&table)),
             ("relhasindex", Datum::from(!table.indexes.is_empty())),
             ("relpersistence", value::text(table.persistence.code())),
             ("relkind", value::text(kind)),
@@ -45,7 +45,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             // Those by which PostgreSQL holds tables to FOREIGN KEYs.
             ("relhastriggers", Datum::from(!table.foreign_keys.is_empty() || context.catalog.is_referenced(table.oid))),
             ("relispopulated", Datum::from(true)),
-            ("reloptions", privileges::texts(table.view.as_ref().map(|view| view.options()).unwrap_or_default())),
+            ("reloptions", options(&table)),
             ("relacl", privileges::shown(&context.catalog, table.acl.as_ref())),
             ("relreplident", value::text(if table.kind == RelationKind::Table { "d" } else { "n" })),
         ])?;
@@ -57,14 +57,34 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("relowner", value::oid(table.owner)),
                 ("relam", value::oid(BTREE)),
                 ("relfilenode", value::oid(index.oid)),
-                ("reltuples", Datum::from(-1.0_f32)),
+                ("reltuples", rows_known(&table)),
                 ("relpersistence", value::text(table.persistence.code())),
                 ("relkind", value::text("i")),
                 ("relnatts", value::count(index.columns.len() + index.include.len())),
                 ("relispopulated", Datum::from(true)),
+                ("reloptions", parameters(&index.parameters)),
                 ("relreplident", value::text("n")),
             ])?;
         }
     }
     Ok(())
+}
+
+/// What WITH says of a relation.
+fn options(table: &TableDescriptor) -> Datum {
+    match &table.view {
+        Some(view) => privileges::texts(view.options()),
+        None => parameters(&table.parameters),
+    }
+}
+
+/// Storage parameters. Those of a table's TOAST table are not the table's own.
+pub(super) fn parameters(parameters: &StoredParameters) -> Datum {
+    let own = parameters.iter().filter(|(name, _)| !name.starts_with("toast."));
+    privileges::texts(own.map(|(name, value)| format!("{name}={value}")).collect())
+}
+
+/// As many as ANALYZE found; -1 before it did.
+fn rows_known(table: &TableDescriptor) -> Datum {
+    Datum::from(table.statistics.as_ref().map_or(-1.0, |known| known.rows as f32))
 }

@@ -1,6 +1,7 @@
 //! `pg_collation`: "C" under the names it goes by.
 
 use super::definition::{Definition, Fill, Rows, value};
+use super::object_names::COLLATIONS;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
@@ -15,13 +16,16 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 fn rows(_context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for (oid, name, provider, encoding) in
-        [(100, "default", "d", -1), (950, "C", "c", -1), (951, "POSIX", "c", -1), (12_340, "ucs_basic", "c", 6)]
-    {
+    for (oid, name) in COLLATIONS {
+        let (provider, encoding) = match name {
+            "default" => ("d", -1),
+            "C" | "POSIX" => ("c", -1),
+            _ => ("c", 6),
+        };
         let locale = match name {
             "default" => None,
-            "POSIX" => Some("POSIX"),
-            _ => Some("C"),
+            "ucs_basic" => Some("C"),
+            other => Some(other),
         };
         rows.add([
             ("oid", value::oid(oid)),

@@ -3,6 +3,7 @@
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
+use crate::session::settings::category::category;
 use crate::session::settings::registry::{Changeable, Kind};
 use crate::session::settings::value::in_base_unit;
 use crate::types::Datum;
@@ -27,10 +28,11 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             Kind::Real { min, max } => ("real", Some((shown(min), shown(max))), Vec::new()),
             Kind::Enum(words) => ("enum", None, words.to_vec()),
             Kind::Partial(words, refused) => ("enum", None, [words, refused].concat()),
-            Kind::Text | Kind::Special => ("string", None, Vec::new()),
+            Kind::Text | Kind::Special => (plain_kind(definition.default), None, Vec::new()),
         };
         let changeable = match definition.changeable {
             Changeable::Always => "user",
+            Changeable::BySuperuser => "superuser",
             Changeable::Never => "internal",
             Changeable::AtServerStart => "postmaster",
             Changeable::ByConfiguration => "sighup",
@@ -40,6 +42,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("name", value::text(definition.name)),
             ("setting", value::text(&setting)),
             ("unit", value::optional(unit)),
+            ("category", value::text(category(definition.name))),
             ("short_desc", value::text(definition.description)),
             ("context", value::text(changeable)),
             ("vartype", value::text(kind)),
@@ -54,11 +57,20 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ),
             ("reset_val", value::text(&default)),
             ("boot_val", value::text(&default)),
-            ("source", value::text("default")),
+            ("source", value::text(if setting == default { "default" } else { "session" })),
             ("pending_restart", Datum::from(false)),
         ])?;
     }
     Ok(())
+}
+
+/// The type of a setting without rules of its kind, by its value at first.
+fn plain_kind(default: &str) -> &'static str {
+    match default {
+        "on" | "off" => "bool",
+        number if number.parse::<i64>().is_ok() => "integer",
+        _ => "string",
+    }
 }
 
 /// A bound as PostgreSQL's `%g` writes it.

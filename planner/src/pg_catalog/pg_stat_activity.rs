@@ -2,6 +2,7 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::pg_locks::What;
+use crate::catalog::predefined;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
@@ -31,8 +32,24 @@ fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, 
             // Of another database the name is not known here: most are rows.
             .map(|wait| (wait.label, What::of(context, &wait.tag).map_or("tuple", |what| what.kind())))
             .collect();
+        let user = context.role();
+        let (superuser, roles) = (context.catalog.is_superuser(user), context.catalog.acts_for(user));
         for activity in database.activities().list() {
             let (backend, doing) = (&activity.backend, activity.doing());
+            let sees = superuser || roles.contains(&backend.user.0) || roles.contains(&predefined::READ_ALL_STATISTICS);
+            if !sees {
+                // What anybody may know.
+                rows.add([
+                    ("datid", value::oid(backend.database.0)),
+                    ("datname", value::text(&backend.database.1)),
+                    ("pid", Datum::from(backend.pid)),
+                    ("usesysid", value::oid(backend.user.0)),
+                    ("usename", value::text(&backend.user.1)),
+                    ("application_name", value::text(doing.application_name)),
+                    ("query", value::text("<insufficient privilege>")),
+                ])?;
+                continue;
+            }
             let (kind, event) = match locks.get(&backend.pid) {
                 Some(event) => (Some("Lock"), Some(*event)),
                 None if doing.state == "active" => (None, None),

@@ -1,9 +1,11 @@
-//! `pg_stat_all_tables` and `pg_stat_user_tables`: the tables. Nothing is counted, so every counter is NULL.
+//! `pg_stat_all_tables` and `pg_stat_user_tables`: the tables, and what ANALYZE found. Nothing else is counted: those counters are NULL.
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
 use crate::error::Result;
 use crate::execution::StatementContext;
+use crate::types::Datum;
+use crate::types::datetime::of_unix;
 
 /// The columns of both.
 macro_rules! columns {
@@ -30,10 +32,19 @@ fn add(context: &StatementContext, rows: &mut Rows, system: bool) -> Result<()> 
         if describe::relation_kind(&table) != "r" || (own && !system) {
             continue;
         }
+        let known = table.statistics.as_ref();
+        let moment = |automatic| {
+            let gathered = known.filter(|known| known.automatic == automatic).map(|known| known.gathered);
+            value::moment(gathered.map(|at| of_unix(u64::try_from(at).unwrap_or(0))))
+        };
         rows.add([
             ("relid", value::oid(table.oid)),
             ("schemaname", value::text(&table.schema)),
             ("relname", value::text(&table.name)),
+            ("n_live_tup", Datum::Int64(known.map(|known| known.rows as i64))),
+            ("n_mod_since_analyze", Datum::from(i64::try_from(table.changes.count()).unwrap_or(i64::MAX))),
+            ("last_analyze", moment(false)),
+            ("last_autoanalyze", moment(true)),
         ])?;
     }
     Ok(())

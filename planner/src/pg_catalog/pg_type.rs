@@ -91,6 +91,7 @@ fn enum_rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("typstorage", value::text(if array { "x" } else { "p" })),
                 ("typtypmod", Datum::from(-1)),
                 ("typcollation", value::oid(0)),
+                ("typacl", super::privileges::shown(&context.catalog, ty.acl.as_ref().filter(|_| !array))),
             ])?;
         }
     }

@@ -4,7 +4,7 @@
 use super::builtin::KEYWORDS;
 use super::functions::descriptions::identified;
 use crate::encoding::ColumnBuilder;
-use crate::error::Result;
+use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::typed::{Int4, Int8, List, Text};
 use crate::functions::{Resolver, ScalarFunction, TypedExpr};
@@ -21,7 +21,19 @@ type Columns = &'static [(&'static str, SqlType, &'static str)];
 
 const TEXT: SqlType = SqlType::TEXT;
 
-const FUNCTIONS: [(&str, Columns); 4] = [
+const FUNCTIONS: [(&str, Columns); 5] = [
+    (
+        "pg_sequence_parameters",
+        &[
+            ("start_value", SqlType::INT8, "pg_sequence_parameters start_value"),
+            ("minimum_value", SqlType::INT8, "pg_sequence_parameters minimum_value"),
+            ("maximum_value", SqlType::INT8, "pg_sequence_parameters maximum_value"),
+            ("increment", SqlType::INT8, "pg_sequence_parameters increment"),
+            ("cycle_option", SqlType::BOOL, "pg_sequence_parameters cycle_option"),
+            ("cache_size", SqlType::INT8, "pg_sequence_parameters cache_size"),
+            ("data_type", SqlType::OID, "pg_sequence_parameters data_type"),
+        ],
+    ),
     (
         "pg_get_keywords",
         &[
@@ -82,6 +94,9 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             all.push(match name {
                 "pg_get_keywords" => ScalarFunction::new(function, &[], list, Stability::Immutable, keywords(*ty, at)),
                 "aclexplode" => ScalarFunction::new(function, &[TEXT.array_of()], list, stable, exploded(*ty, at)),
+                "pg_sequence_parameters" => {
+                    ScalarFunction::new(function, &[SqlType::OID], list, stable, parameters(*ty, at))
+                }
                 "pg_identify_object" => {
                     let arguments = [SqlType::OID, SqlType::OID, SqlType::INT4];
                     ScalarFunction::new(function, &arguments, list, stable, identity(at))
@@ -110,6 +125,41 @@ fn keywords(ty: SqlType, at: usize) -> Kernel {
         None => null(),
     };
     always(ty, KEYWORDS.rows.iter().map(|row| item(row.field(at))).collect())
+}
+
+/// A parameter of a sequence, as a list of one. Errors: 42809, 42P01.
+fn parameters(ty: SqlType, at: usize) -> Kernel {
+    Arc::new(move |call: &Call<'_>| {
+        let context = call.context()?;
+        let relations = call.column::<Int8>(0)?;
+        let mut lists = Vec::with_capacity(call.rows);
+        for row in 0..call.rows {
+            let Some(oid) = relations.get(row)? else {
+                lists.push(ArrayValue::datum_of(&[], ty)?);
+                continue;
+            };
+            let found = Oid::try_from(oid).ok().and_then(|oid| context.catalog.relation_by_oid(oid));
+            let Some(found) = found else {
+                let message = format!("could not open relation with OID {oid}");
+                return Err(SqlError::new(state::UNDEFINED_TABLE, message));
+            };
+            let Some(sequence) = &found.sequence else {
+                let message = format!("\"{}\" is not a sequence", found.name);
+                return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+            };
+            let item = match at {
+                0 => ScalarValue::from(sequence.start),
+                1 => ScalarValue::from(sequence.min),
+                2 => ScalarValue::from(sequence.max),
+                3 => ScalarValue::from(sequence.increment),
+                4 => ScalarValue::from(sequence.cycle),
+                5 => ScalarValue::from(sequence.cache),
+                _ => ScalarValue::from(i64::from(sequence.ty.oid())),
+            };
+            lists.push(ArrayValue::datum_of(&[item], ty)?);
+        }
+        Ok(ScalarValue::iter_to_array(lists)?)
+    })
 }
 
 /// A part of an object's identity, as a list of one; of what is not there, NULL.

@@ -3,6 +3,7 @@
 use super::definition::{Definition, Fill, Rows, value};
 use super::deparse::Context;
 use super::describe;
+use crate::catalog::RelationKind;
 use crate::error::Result;
 use crate::execution::StatementContext;
 
@@ -17,10 +18,11 @@ pub(super) const VIEW: Definition = Definition {
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let database = value::text(&context.catalog.database().name);
     let reader = Context::of_statement(context);
-    for table in context.catalog.user_relations() {
+    for table in context.catalog.user_relations().filter(|table| table.kind == RelationKind::Table) {
         let checks = table.checks.iter().map(|check| {
             let shown = describe::check_definition(&reader, table, check, false);
-            (check.name.clone(), shown.strip_prefix("CHECK ").unwrap_or_default().to_string())
+            let clause = shown.strip_prefix("CHECK ").unwrap_or_default();
+            (check.name.clone(), clause.to_string())
         });
         let nulls = table.live_columns().filter(|column| column.not_null);
         let nulls =

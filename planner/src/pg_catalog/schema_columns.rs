@@ -47,6 +47,7 @@ fn numbers(ty: &SqlType) -> (Option<i32>, Option<i32>, Option<i32>) {
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let reader = Context::of_statement(context);
+    let database = &context.catalog.database().name;
     for table in context.catalog.relations() {
         if table.kind == RelationKind::Sequence {
             continue;
@@ -89,6 +90,9 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             let (default, generated) = if column.generated.is_some() { (None, shown) } else { (shown, None) };
             let sequence = context.catalog.owned_sequence(table.oid, column.id).filter(|_| column.identity.is_some());
             let parameters = sequence.as_ref().and_then(|sequence| sequence.sequence.as_ref());
+            // The default is not named.
+            let own_collation = if type_facts(&ty).collation == 950 { Some("C") } else { None };
+            let collation = column.collation.as_deref().or(own_collation);
             let number = |value: Option<i64>| value::optional(value.map(|value| value.to_string()).as_deref());
             rows.add([
                 ("table_catalog", value::text(&context.catalog.database().name)),
@@ -106,6 +110,9 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("numeric_scale", Datum::Int32(scale)),
                 ("datetime_precision", Datum::Int32(digits)),
                 ("interval_type", value::optional(fields.as_deref())),
+                ("collation_catalog", value::optional(collation.map(|_| database.as_str()))),
+                ("collation_schema", value::optional(collation.map(|_| PG_CATALOG))),
+                ("collation_name", value::optional(collation)),
                 ("udt_catalog", value::text(&context.catalog.database().name)),
                 ("udt_schema", value::text(own.map_or(PG_CATALOG, |own| own.schema.as_str()))),
                 ("udt_name", value::text(udt_name)),

@@ -3,7 +3,7 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::catalog::acl::{self, Grant, Kind, PUBLIC};
-use crate::catalog::{RelationKind, TableDescriptor};
+use crate::catalog::{RelationKind, TableDescriptor, predefined};
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Oid;
@@ -23,13 +23,23 @@ pub(super) const GRANTS: Definition = Definition {
     fill: Fill::Now(grants),
 };
 
+const OF_COLUMNS: &str = "grantor name, grantee name, table_catalog name, table_schema name, table_name name, \
+                          column_name name, privilege_type varchar, is_grantable varchar";
+
 /// `information_schema.column_privileges`.
 pub(super) const COLUMNS: Definition = Definition {
     oid: 13222,
     name: "information_schema.column_privileges",
-    columns: "grantor name, grantee name, table_catalog name, table_schema name, table_name name, column_name name, \
-              privilege_type varchar, is_grantable varchar",
-    fill: Fill::Now(columns),
+    columns: OF_COLUMNS,
+    fill: Fill::Now(|context, rows| columns(context, rows, true)),
+};
+
+/// `information_schema.role_column_grants`.
+pub(super) const COLUMN_GRANTS: Definition = Definition {
+    oid: 13344,
+    name: "information_schema.role_column_grants",
+    columns: OF_COLUMNS,
+    fill: Fill::Now(|context, rows| columns(context, rows, false)),
 };
 
 /// `information_schema.enabled_roles`.
@@ -48,7 +58,15 @@ pub(super) const APPLICABLE: Definition = Definition {
     fill: Fill::Now(applicable),
 };
 
-fn role_name(context: &StatementContext, oid: Oid) -> String {
+/// `information_schema.administrable_role_authorizations`.
+pub(super) const ADMINISTRABLE: Definition = Definition {
+    oid: 13241,
+    name: "information_schema.administrable_role_authorizations",
+    columns: "grantee name, role_name name, is_grantable varchar",
+    fill: Fill::Now(|context, rows| memberships(context, rows, true)),
+};
+
+pub(super) fn role_name(context: &StatementContext, oid: Oid) -> String {
     match oid {
         PUBLIC => "PUBLIC".to_string(),
         oid => context.catalog.role_by_oid(oid).map(|role| role.name.clone()).unwrap_or_default(),
@@ -56,7 +74,7 @@ fn role_name(context: &StatementContext, oid: Oid) -> String {
 }
 
 /// The roles whose grants the user sees: a superuser those of all.
-fn acting(context: &StatementContext) -> Vec<Oid> {
+pub(super) fn acting(context: &StatementContext) -> Vec<Oid> {
     match context.catalog.is_superuser(context.role()) {
         true => context.catalog.roles().iter().map(|role| role.oid).collect(),
         false => context.catalog.acts_for(context.role()),
@@ -64,7 +82,7 @@ fn acting(context: &StatementContext) -> Vec<Oid> {
 }
 
 /// Whether somebody who has `roles` sees a grant: it is by or to one of them, or (`all`) to everybody.
-fn seen(roles: &[Oid], grant: &Grant, all: bool) -> bool {
+pub(super) fn seen(roles: &[Oid], grant: &Grant, all: bool) -> bool {
     roles.contains(&grant.grantor) || roles.contains(&grant.grantee) || all && grant.grantee == PUBLIC
 }
 
@@ -106,12 +124,12 @@ fn grants(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     add(context, rows, false)
 }
 
-fn columns(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+fn columns(context: &StatementContext, rows: &mut Rows, all: bool) -> Result<()> {
     let roles = acting(context);
     for table in context.catalog.user_relations().filter(|table| table.kind != RelationKind::Sequence) {
         let whole = of(table);
         for column in table.live_columns() {
-            for grant in whole.iter().chain(&column.acl).filter(|grant| seen(&roles, grant, true)) {
+            for grant in whole.iter().chain(&column.acl).filter(|grant| seen(&roles, grant, all)) {
                 let rights = grant.rights & Kind::Column.all();
                 for (name, right) in acl::NAMES.iter().filter(|(_, right)| rights & right != 0) {
                     let own = grant.grantee == table.owner || grant.grantable & right != 0;
@@ -142,13 +160,22 @@ fn enabled(context: &StatementContext, rows: &mut Rows) -> Result<()> {
 }
 
 fn applicable(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    let own = context.role();
-    for role in context.catalog.roles().iter().filter(|role| context.catalog.is_member(own, role.oid)) {
-        for membership in &role.member_of {
+    memberships(context, rows, false)
+}
+
+/// Which of the roles that the user acts for is a member of which; or only those that it may grant on.
+fn memberships(context: &StatementContext, rows: &mut Rows, only_admin: bool) -> Result<()> {
+    let roles = acting(context);
+    for role in context.catalog.roles().iter().filter(|role| roles.contains(&role.oid)) {
+        let mut of: Vec<(Oid, bool)> = role.member_of.iter().map(|known| (known.role, known.admin)).collect();
+        if role.oid == context.catalog.database().owner {
+            of.push((predefined::DATABASE_OWNER, false));
+        }
+        for (other, admin) in of.into_iter().filter(|(_, admin)| *admin || !only_admin) {
             rows.add([
                 ("grantee", value::text(&role.name)),
-                ("role_name", value::text(role_name(context, membership.role))),
-                ("is_grantable", value::text(if membership.admin { "YES" } else { "NO" })),
+                ("role_name", value::text(role_name(context, other))),
+                ("is_grantable", value::text(if admin { "YES" } else { "NO" })),
             ])?;
         }
     }

@@ -18,6 +18,13 @@ pub(super) const VIEW: Definition = Definition {
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     for table in context.catalog.user_relations() {
         let Some(sequence) = &table.sequence else { continue };
+        // Those of identity columns are the columns' own.
+        let owner = sequence.owned_by.and_then(|(table, id)| {
+            context.catalog.relation_by_oid(table)?.column(id).map(|column| column.identity.is_some())
+        });
+        if owner == Some(true) {
+            continue;
+        }
         let bits = i32::from(sequence.ty.length()) * 8;
         rows.add([
             ("sequence_catalog", value::text(&context.catalog.database().name)),

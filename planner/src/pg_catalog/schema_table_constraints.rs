@@ -2,8 +2,10 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
+use crate::catalog::RelationKind;
 use crate::error::Result;
 use crate::execution::StatementContext;
+use crate::types::Datum;
 
 /// `information_schema.table_constraints`.
 pub(super) const VIEW: Definition = Definition {
@@ -17,7 +19,7 @@ pub(super) const VIEW: Definition = Definition {
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let database = value::text(&context.catalog.database().name);
-    for table in context.catalog.user_relations() {
+    for table in context.catalog.user_relations().filter(|table| table.kind == RelationKind::Table) {
         let keys = table.indexes.iter().filter(|index| index.constraint.is_some());
         let keys =
             keys.map(|index| (index.name.clone(), if index.is_declared_primary() { "PRIMARY KEY" } else { "UNIQUE" }));
@@ -46,6 +48,13 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                     ),
                 ),
                 ("enforced", value::text("YES")),
+                (
+                    "nulls_distinct",
+                    match unique.filter(|index| !index.is_declared_primary()) {
+                        Some(index) => yes_or_no(!index.nulls_not_distinct),
+                        None => Datum::Null,
+                    },
+                ),
             ])?;
         }
     }

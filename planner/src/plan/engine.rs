@@ -4,6 +4,7 @@
 
 use super::correlated::{apply_subqueries, has_correlated};
 use super::in_order::InOrder;
+use super::join_order::order_joins;
 use super::key_order::KeyOrder;
 use super::lookup_join::LookupJoin;
 use super::prepared::Uses;
@@ -23,6 +24,8 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SessionStateDefaults, TaskContext};
 use datafusion::logical_expr::{Expr, JoinType, LogicalPlan};
+use datafusion::optimizer::OptimizerRule;
+use datafusion::optimizer::optimize_projections::OptimizeProjections;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::join_selection::JoinSelection;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
@@ -129,6 +132,14 @@ impl Engine {
     /// Optimises a logical plan; its placeholders stay. Correlated subqueries become joins where
     /// DataFusion can, and are run row by row where it cannot.
     pub fn optimize(&self, plan: &LogicalPlan) -> Result<LogicalPlan> {
+        let optimized = self.optimize_as_written(plan)?;
+        let Some(ordered) = order_joins(&optimized)? else { return Ok(optimized) };
+        // Leaves out the columns that the joins in their new order do not need any more.
+        let pruned = OptimizeProjections::new().rewrite(ordered, &self.state)?;
+        Ok(pruned.data)
+    }
+
+    fn optimize_as_written(&self, plan: &LogicalPlan) -> Result<LogicalPlan> {
         let applied = apply_subqueries(plan.clone(), false)?;
         match self.state.optimize(&applied) {
             Ok(optimized) if !has_correlated(&optimized)? => Ok(optimized),

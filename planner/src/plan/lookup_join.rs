@@ -22,13 +22,18 @@ use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
 
 /// Keys looked up in one join, at most.
 const MOST_KEYS: usize = 20_000;
-/// A look-up costs about as much as scanning this many rows.
+/// To look a whole key up costs about as much as scanning this many rows, of which most are in memory,
+const ROWS_PER_KEY: usize = 2;
+/// and to look at all rows with the beginning of a key as scanning this many.
 const ROWS_PER_LOOKUP: usize = 8;
+/// A join is turned so that the other side is built if that has this many rows at most.
+const TURNED_ROWS: usize = 1000;
 /// Keys looked up whatever the size of the table.
 const ALWAYS_KEYS: usize = 64;
 
@@ -43,7 +48,10 @@ impl PhysicalOptimizerRule for LookupJoin {
             let Some(join) = plan.downcast_ref::<HashJoinExec>() else { return Ok(Transformed::no(plan)) };
             match by_lookup(join)? {
                 Some(children) => Ok(Transformed::yes(replace_children_if_necessary(Arc::clone(&plan), children)?)),
-                None => Ok(Transformed::no(plan)),
+                None => Ok(match turned(join)? {
+                    Some(turned) => Transformed::yes(turned),
+                    None => Transformed::no(plan),
+                }),
             }
         })
         .data()
@@ -69,6 +77,36 @@ fn drops_unmatched_probe_rows(join_type: JoinType) -> bool {
         | JoinType::RightSemi => true,
         JoinType::Right | JoinType::Full | JoinType::RightAnti | JoinType::RightMark => false,
     }
+}
+
+/// The same join the other way round, where that lets a small table be looked up instead of scanned: to begin a scan takes as long as
+/// some look-ups of rows that are in memory, and of a small table there are no more keys than rows.
+fn turned(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let small = match probe_scan(join.left()) {
+        Some((scan, _)) => scan
+            .downcast_ref::<TableScanExec>()
+            .is_some_and(|scan| scan.output().table.statistics.is_some() && scan.estimate().read <= ALWAYS_KEYS),
+        None => false,
+    };
+    if !small || *join.join_type() != JoinType::Inner || *join.partition_mode() != PartitionMode::CollectLeft {
+        return Ok(None);
+    }
+    let other = StatisticsContext::new().compute(join.right().as_ref(), &StatisticsArgs::new())?;
+    if other.num_rows.get_value().is_none_or(|rows| *rows > TURNED_ROWS) {
+        return Ok(None);
+    }
+    let swapped = join.swap_inputs(PartitionMode::CollectLeft)?;
+    let inner = match swapped.downcast_ref::<ProjectionExec>() {
+        Some(projection) => Arc::clone(projection.input()),
+        None => Arc::clone(&swapped),
+    };
+    let Some(turned) = inner.downcast_ref::<HashJoinExec>() else { return Ok(None) };
+    let Some(children) = by_lookup(turned)? else { return Ok(None) };
+    let looked_up = replace_children_if_necessary(Arc::clone(&inner), children)?;
+    if Arc::ptr_eq(&inner, &swapped) {
+        return Ok(Some(looked_up));
+    }
+    Ok(Some(replace_children_if_necessary(swapped, vec![looked_up])?))
 }
 
 fn by_lookup(join: &HashJoinExec) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>> {
@@ -103,7 +141,9 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>>
         .collect();
     let table = &scan.output().table;
     let Some((index, looked_up)) = best_index(table, &names, scan) else { return Ok(None) };
-    let most = (scan.expected_rows() / ROWS_PER_LOOKUP).clamp(ALWAYS_KEYS, MOST_KEYS);
+    let whole = looked_up.columns.len() == index.columns.len() && (index.primary || index.unique);
+    let rows = if whole { ROWS_PER_KEY } else { ROWS_PER_LOOKUP };
+    let most = (scan.estimate().read / rows).clamp(ALWAYS_KEYS, MOST_KEYS);
     let tap = Arc::new(KeyTap::default());
     let keys: Vec<Arc<dyn PhysicalExpr>> = join.on().iter().map(|(left, _)| Arc::clone(left)).collect();
     let build = Arc::new(KeyTapExec::new(Arc::clone(join.left()), keys, most, Arc::clone(&tap)));

@@ -9,6 +9,8 @@ pub mod correlated;
 pub mod engine;
 mod in_order;
 pub mod instance;
+mod join_cost;
+mod join_order;
 pub mod key_order;
 mod lateral_join;
 pub mod lookup_join;

@@ -45,6 +45,11 @@ impl Session {
                 return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, *message)
                     .detail(format!("{kind} cursors must be READ ONLY.")));
             }
+            if declare.insensitive {
+                let message = "DECLARE INSENSITIVE CURSOR ... FOR UPDATE is not valid";
+                return Err(SqlError::new(state::INVALID_CURSOR_DEFINITION, message)
+                    .detail("Insensitive cursors must be READ ONLY."));
+            }
             if self.block.read_only() {
                 return Err(super::dispatch::refused_in_read_only("SELECT FOR UPDATE"));
             }
@@ -59,8 +64,10 @@ impl Session {
         let columns = planned.columns.clone().unwrap_or_else(|| Arc::new([]));
         let shown = tables.first().map_or(columns.len(), |followed: &Followed| followed.first);
         let columns = columns.iter().take(shown).cloned().collect();
-        let kind = (declare.scroll, declare.hold);
-        let current = (tables, matches!(planned.kind, QueryKind::Query { locks: true }));
+        let locks = matches!(planned.kind, QueryKind::Query { locks: true });
+        // What locks rows is not read backward.
+        let scroll = if locks { Some(false) } else { declare.scroll };
+        let (kind, current) = ((scroll, declare.hold), (tables, locks));
         let mut cursor = Cursor::new(statement.source.text().into(), kind, created, columns, command, stream, current);
         if declare.hold {
             cursor.materialize().await?;

@@ -76,6 +76,7 @@ impl Database {
         let catalog = CatalogStore::open_with(transactions.clone(), env.clone(), nodes).await?;
         crate::ddl::online::resume(&catalog).await?;
         crate::ddl::temporary::sweep(&catalog).await?;
+        crate::statistics::automatic::keep_fresh(&catalog);
         let options = EngineOptions { reverse_scans: transactions.store().can_scan_reverse(), ..options };
         let engine = Engine::new(options, vec![Box::new(|slots| Arc::new(DmlPlanner::new(Arc::clone(slots))))])?;
         let activities: Arc<Activities> = Arc::default();

@@ -47,7 +47,7 @@ pub(super) enum Definition<'a> {
     Sequence(&'a crate::parse::AlterSequence),
     CreateView(&'a crate::parse::CreateView),
     AlterView(&'a ast::Statement),
-    TypeOwner(&'a ast::ObjectName, &'a str),
+    Type(&'a ast::ObjectName, &'a crate::parse::TypeChange),
     Comment(&'a crate::parse::Comment),
     /// CREATE TABLE AS, the columns, and where the table is answered.
     TableAs(&'a crate::parse::CreateTableAs, &'a [OutputColumn], &'a Mutex<Option<TableDescriptor>>),
@@ -155,7 +155,7 @@ impl Session {
             && is_planned(&explain.statement.kind)
         {
             let planned = self.planned(&Arc::new(explain.statement.clone()), &given).await?;
-            let columns = Some(text_columns(&["QUERY PLAN"]));
+            let columns = Some(super::explain_statement::columns_of(explain));
             let parameters = planned.parameters.clone();
             return Ok(Arc::new(Prepared {
                 statement,
@@ -320,8 +320,8 @@ impl Session {
             StatementKind::SetConstraints { names, deferred } => {
                 self.set_constraints(names.as_deref(), *deferred).await
             }
-            StatementKind::AlterTypeOwner { name, owner } => {
-                self.define_writing("ALTER TYPE", Definition::TypeOwner(name, owner)).await
+            StatementKind::AlterType { name, change } => {
+                self.define_writing("ALTER TYPE", Definition::Type(name, change)).await
             }
             StatementKind::Copy(copy) => self.run_copy(copy, limits).await,
             StatementKind::Execute { name, parameters } => {
@@ -352,7 +352,12 @@ impl Session {
         let planned = match current {
             Some(planned) => planned,
             None => {
-                let planned = self.planned(&prepared.statement, &prepared.given).await?;
+                let mut planned = self.planned(&prepared.statement, &prepared.given).await?;
+                if planned.parameters != prepared.parameters {
+                    // What was found out once stays: columns that parameters were compared with may have other types now.
+                    let given: Vec<_> = prepared.parameters.iter().copied().map(Some).collect();
+                    planned = self.planned(&prepared.statement, &given).await?;
+                }
                 if !same_columns(planned.columns.as_deref(), prepared.columns.as_deref())
                     || planned.parameters != prepared.parameters
                 {
@@ -403,12 +408,25 @@ impl Session {
         };
         let path = self.shared.settings().get("search_path").unwrap_or_default();
         let within = format!("{}, {path}", crate::parse::names::quote(&name));
-        self.shared.with_settings(|stack| stack.set_fixed_local("search_path", &within))?;
+        let role = self.shared.settings().get("role").unwrap_or_else(|| "none".into());
+        let owner = match schema_name {
+            ast::SchemaName::Simple(_) => role.clone(),
+            ast::SchemaName::UnnamedAuthorization(owner) | ast::SchemaName::NamedAuthorization(_, owner) => {
+                crate::parse::fold(owner)
+            }
+        };
+        self.shared.with_settings(|stack| {
+            stack.set_fixed_local("search_path", &within)?;
+            stack.set_fixed_local("role", &owner)
+        })?;
         for element in &create.elements {
             let prepared = self.prepare_statement(Arc::new(element.clone()), Vec::new()).await?;
             Box::pin(self.dispatch(&prepared, Vec::new(), limits)).await?;
         }
-        self.shared.with_settings(|stack| stack.set_fixed_local("search_path", &path))?;
+        self.shared.with_settings(|stack| {
+            stack.set_fixed_local("search_path", &path)?;
+            stack.set_fixed_local("role", &role)
+        })?;
         Ok(outcome)
     }
 
@@ -445,7 +463,7 @@ impl Session {
                 Definition::CreateView(create) => ddl::create_view(&ddl, create).await,
                 Definition::Comment(comment) => ddl::comment(&ddl, comment).await,
                 Definition::AlterView(alter) => ddl::alter_view(&ddl, alter).await,
-                Definition::TypeOwner(name, owner) => ddl::alter_type_owner(&ddl, name, owner).await,
+                Definition::Type(name, change) => ddl::change_type(&ddl, name, change).await,
                 Definition::TableAs(create, columns, made) => {
                     ddl::create_table_as(&ddl, create, columns).await.map(|table| {
                         *made.lock() = table;

@@ -1,15 +1,15 @@
 //! EXPLAIN of statements.
 
 use super::dispatch::{is_planned, refused_in_read_only};
-use super::outcome::Outcome;
+use super::outcome::{Outcome, OutputColumn};
 use super::prepared::Prepared;
 use super::query::QueryKind;
 use super::set::text_rows;
 use super::{Session, run};
 use crate::error::{Result, SqlError};
 use crate::explain::ExplainOptions;
-use crate::parse::StatementKind;
-use crate::types::Datum;
+use crate::parse::{ExplainFormat, StatementKind};
+use crate::types::{Datum, SqlType};
 use std::sync::Arc;
 
 impl Session {
@@ -20,9 +20,6 @@ impl Session {
         prepared: &Prepared,
         parameters: Vec<Datum>,
     ) -> Result<Outcome> {
-        if explain.format != "text" {
-            return Err(SqlError::unsupported(format!("EXPLAIN (FORMAT {})", explain.format)));
-        }
         let (statement, given, parameters) = match &explain.statement.kind {
             StatementKind::Execute { name, parameters } => {
                 let (target, values) = self.execute_arguments(&explain.statement, name, parameters).await?;
@@ -48,7 +45,7 @@ impl Session {
             analyze: explain.analyze,
             verbose: explain.verbose,
             costs: explain.costs,
-            timing: explain.timing,
+            timing: explain.timing.unwrap_or(explain.analyze),
             summary: explain.summary.unwrap_or(explain.analyze),
         };
         self.shared.references.lock().begin();
@@ -58,22 +55,33 @@ impl Session {
             }
             run::run_parts(&planned, &context, false).await?;
         }
-        let mut lines = crate::explain::explain(&planned.plan, context.clone(), options).await?;
+        let explained = crate::explain::explain(&planned.plan, context.clone(), options).await?;
         if explain.analyze {
             run::run_parts(&planned, &context, true).await?;
         }
-        // Where PostgreSQL shows the queries of WITH: right below the statement.
         let plain = ExplainOptions { analyze: false, summary: false, ..options };
         let mut parts = Vec::new();
         for part in &planned.parts {
-            parts.push("  CTE".to_string());
-            for (at, line) in crate::explain::explain(&part.plan, context.clone(), plain).await?.iter().enumerate() {
-                parts.push(format!("    {}{line}", if at == 0 { "->  " } else { "    " }));
-            }
+            parts.push(crate::explain::explain(&part.plan, context.clone(), plain).await?);
         }
-        lines.splice(1.min(lines.len())..1.min(lines.len()), parts);
         super::referential::enforce(&self.database, &context).await?;
+        let lines = match explain.format {
+            ExplainFormat::Text => explained.lines(&parts),
+            format => vec![explained.structured(&parts, format)],
+        };
         let rows: Vec<Vec<String>> = lines.into_iter().map(|line| vec![line]).collect();
-        text_rows(&["QUERY PLAN"], &rows, "EXPLAIN")
+        let mut outcome = text_rows(&[COLUMN], &rows, "EXPLAIN")?;
+        if let Outcome::Rows { columns, .. } = &mut outcome {
+            *columns = columns_of(explain);
+        }
+        Ok(outcome)
     }
+}
+
+const COLUMN: &str = "QUERY PLAN";
+
+/// The column that EXPLAIN answers: json in that format, else text.
+pub(super) fn columns_of(explain: &crate::parse::Explain) -> Arc<[OutputColumn]> {
+    let ty = if explain.format == ExplainFormat::Json { SqlType::JSON } else { SqlType::TEXT };
+    Arc::from([OutputColumn::computed(COLUMN, ty)])
 }

@@ -5,6 +5,7 @@
 
 pub mod activity;
 pub mod advisory;
+mod analyze;
 pub mod cancel;
 pub(crate) mod conflict;
 pub mod contention;
@@ -178,6 +179,7 @@ impl Session {
             return self.parse(sql);
         }
         if let Some(known) = self.database.parsed().find(sql) {
+            self.tell_long_names(&known);
             return Ok(vec![known]);
         }
         let statements = self.parse(sql)?;
@@ -187,7 +189,7 @@ impl Session {
     /// Splits and parses a query string. Empty for an empty query.
     pub fn parse(&self, sql: &str) -> Result<Vec<Arc<Statement>>> {
         if self.shared.settings().has_conforming_strings() || !sql.contains('\\') {
-            return Ok(crate::parse::parse(sql)?.into_iter().map(Arc::new).collect());
+            return self.parse_standard(sql);
         }
         let (text, escapes) = crate::parse::lexical::standard(sql)?;
         let warned = self.shared.settings().get("escape_string_warning") != Some("off".into());
@@ -200,7 +202,23 @@ impl Session {
             let message = format!("nonstandard use of {what} in a string literal");
             self.shared.notify(Notice::warning(state::NONSTANDARD_USE_OF_ESCAPE_CHARACTER, message).hint(hint));
         }
-        Ok(crate::parse::parse(&text)?.into_iter().map(Arc::new).collect())
+        self.parse_standard(&text)
+    }
+    /// Splits and parses a text whose strings are the standard's.
+    fn parse_standard(&self, sql: &str) -> Result<Vec<Arc<Statement>>> {
+        let statements: Vec<_> = crate::parse::parse(sql)?.into_iter().map(Arc::new).collect();
+        if let Some(first) = statements.first() {
+            self.tell_long_names(first);
+        }
+        Ok(statements)
+    }
+    /// Tells which names of a statement's text are cut.
+    fn tell_long_names(&self, statement: &Statement) {
+        for name in statement.source.long_names() {
+            let cut = crate::parse::names::fold_text(name, true);
+            let message = format!("identifier \"{name}\" will be truncated to \"{cut}\"");
+            self.shared.notify(Notice::notice(message).state(state::NAME_TOO_LONG));
+        }
     }
     /// The statement of a text without its whole numbers, and those as its parameters, so that texts that differ in them alone
     /// share a plan. `None`: it is to be parsed and prepared as it is.
@@ -335,6 +353,12 @@ impl Session {
         let lost = self.shared.advisory().is_some_and(advisory::AdvisoryLocks::are_lost);
         let message = "terminating connection because its advisory locks were lost";
         lost.then(|| SqlError::new(state::ADMIN_SHUTDOWN, message).detail(LOCKS_LOST))
+    }
+    /// To be awaited before the client is told that a transaction is over or a lock given back: then others can have it.
+    pub async fn locks_are_free(&self) {
+        if let Some(advisory) = self.shared.advisory() {
+            advisory.locker().has_given_back().await;
+        }
     }
     /// What ReadyForQuery says.
     pub fn status(&self) -> TransactionStatus {

@@ -96,12 +96,22 @@ impl Notice {
     pub fn notice(message: impl Into<String>) -> Self {
         Self::new("NOTICE", crate::error::state::SUCCESSFUL_COMPLETION, message)
     }
+    /// An INFO: what was asked for, whatever client_min_messages says.
+    pub fn info(message: impl Into<String>) -> Self {
+        Self::new("INFO", crate::error::state::SUCCESSFUL_COMPLETION, message)
+    }
     /// A WARNING.
     pub fn warning(state: SqlState, message: impl Into<String>) -> Self {
         Self::new("WARNING", state, message)
     }
     fn new(severity: &'static str, state: SqlState, message: impl Into<String>) -> Self {
         Notice { severity, fields: SqlError::new(state, message).fields().clone() }
+    }
+    /// The same with another SQLSTATE.
+    #[must_use]
+    pub fn state(mut self, state: SqlState) -> Self {
+        self.fields.state = state;
+        self
     }
     /// Adds a hint.
     #[must_use]

@@ -154,6 +154,10 @@ impl SessionShared {
         }
         Ok(())
     }
+    /// The monotonic clock; none where there is no database.
+    pub fn monotonic(&self) -> Option<Duration> {
+        self.database.as_ref().map(|database| database.env().monotonic())
+    }
     /// Where its long computations run.
     pub fn workers(&self) -> Workers {
         self.database.as_ref().map(|database| database.engine().workers().clone()).unwrap_or_default()
@@ -165,6 +169,7 @@ impl SessionShared {
     /// `set_config`: SET, or SET LOCAL. Answers the new value.
     pub fn set_config(&self, name: &str, value: &str, local: bool) -> Result<String> {
         let mut settings = self.settings.lock();
+        settings.current().may_set(name)?;
         settings.set(name, value, local)?;
         Ok(settings.current().get(name).unwrap_or_default())
     }

@@ -106,16 +106,14 @@ pub fn transaction_timeout() -> SqlError {
 /// Puts limits on a stream.
 pub fn guard(stream: SendableRecordBatchStream, limits: &Limits) -> SendableRecordBatchStream {
     let schema = stream.schema();
-    let interrupt = Arc::new(limits.clone());
-    Box::pin(Guarded { stream: Some(stream), limits: limits.clone(), reached: None, interrupt, schema })
+    Box::pin(Guarded { stream: Some(stream), limits: Arc::new(limits.clone()), reached: None, schema })
 }
 
 struct Guarded {
     stream: Option<SendableRecordBatchStream>,
-    limits: Limits,
+    limits: Arc<Limits>,
     /// Waited for once the stream has to be waited for: most never have.
     reached: Option<Pin<Box<dyn Future<Output = SqlError> + Send>>>,
-    interrupt: Arc<dyn Interrupt>,
     schema: SchemaRef,
 }
 
@@ -123,14 +121,15 @@ impl Stream for Guarded {
     type Item = DataFusionResult<RecordBatch>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let Guarded { stream, limits, reached, interrupt, .. } = &mut *self;
+        let Guarded { stream, limits, reached, .. } = &mut *self;
+        let interrupt: Arc<dyn Interrupt> = limits.clone();
         let Some(rows) = stream else { return Poll::Ready(None) };
         let stopped = match limits.check() {
             Err(error) => error,
-            Ok(()) => match within(interrupt, || rows.as_mut().poll_next(context)) {
+            Ok(()) => match within(&interrupt, || rows.as_mut().poll_next(context)) {
                 Poll::Ready(item) => return Poll::Ready(item),
                 Poll::Pending => {
-                    let reached = reached.get_or_insert_with(|| Box::pin(limits.clone().reached()));
+                    let reached = reached.get_or_insert_with(|| Box::pin(limits.as_ref().clone().reached()));
                     futures::ready!(reached.as_mut().poll(context))
                 }
             },

@@ -81,8 +81,8 @@ pub fn may_lock(catalog: &Catalog, settings: &Settings, table: &TableDescriptor,
     let Some(role) = catalog.role(settings.user()).filter(|_| settings.is_checked()) else { return Ok(()) };
     let writes = UPDATE | DELETE | TRUNCATE;
     let wanted = match mode {
-        TableLockMode::AccessShare => writes | SELECT | INSERT,
-        TableLockMode::RowShare | TableLockMode::RowExclusive => writes | INSERT,
+        TableLockMode::AccessShare => SELECT,
+        TableLockMode::RowExclusive => writes | INSERT,
         _ => writes,
     };
     if catalog.rights(role.oid, Kind::Table, table.owner, table.acl.as_ref(), wanted) != 0 {

@@ -12,7 +12,7 @@ use crate::bind::bind_parameter_values;
 use crate::catalog::RelationKind;
 use crate::error::{Result, SqlError, state};
 use crate::execution::{Slots, with_binding};
-use crate::parse::{Discard, StatementKind, fold_name};
+use crate::parse::{AnalyzedTable, Discard, StatementKind, VacuumOptions, fold_name};
 use crate::types::{Datum, SqlType};
 use futures::TryStreamExt;
 use sqlparser::ast;
@@ -35,7 +35,7 @@ impl Session {
                 Some(text_columns(&[title]))
             }
             StatementKind::ShowAll => Some(text_columns(&["name", "setting", "description"])),
-            StatementKind::Explain(_) => Some(text_columns(&["QUERY PLAN"])),
+            StatementKind::Explain(explain) => Some(super::explain_statement::columns_of(explain)),
             StatementKind::CheckIndex(_) | StatementKind::CheckTable(_) => Some(text_columns(&PROBLEM)),
             StatementKind::Fetch { cursor, only_move: false, .. } => self.shared.cursors.lock().columns(cursor),
             StatementKind::Execute { name, .. } => self.named(name)?.columns.clone(),
@@ -119,10 +119,9 @@ impl Session {
                 }
                 self.run_discard(*what)?
             }
-            StatementKind::Vacuum { analyze, tables } => self.run_vacuum(*analyze, tables).await?,
-            StatementKind::Analyze { tables } => {
-                self.tables_named(tables).await?;
-                self.tell_no_statistics();
+            StatementKind::Vacuum { options, tables } => self.run_vacuum(*options, tables).await?,
+            StatementKind::Analyze { options, tables } => {
+                self.analyze(tables, options.verbose).await?;
                 done("ANALYZE")
             }
             StatementKind::CheckIndex(name) => {
@@ -186,8 +185,8 @@ impl Session {
                 known => known?,
             }));
         }
-        // A type that is not said is found as for parameters without any.
-        let given = given.into_iter().map(|ty| ty.filter(|ty| *ty != SqlType::UNKNOWN)).collect();
+        // A type that is not said is found as for parameters without any; lengths and scales mean nothing here.
+        let given = given.into_iter().map(|ty| ty.filter(|ty| *ty != SqlType::UNKNOWN).map(SqlType::plain)).collect();
         let prepared = self.prepare_statement(Arc::new(statement.clone()), given).await?;
         self.show_prepared(name, text, &prepared, true);
         self.statements.insert(name.to_string(), prepared);
@@ -238,6 +237,7 @@ impl Session {
             return Ok((target, Vec::new()));
         }
         let context = self.begin_statement(Vec::new()).await?;
+        let types: Vec<SqlType> = types.into_iter().map(|ty| context.catalog.current_type(ty)).collect();
         let slots = Slots::new();
         let (catalog, settings, now) = (&context.catalog, &context.settings, context.transaction_time);
         let bound = with_binding(catalog, settings, &slots, now, |binding| {
@@ -286,16 +286,20 @@ impl Session {
         }
     }
 
-    async fn run_vacuum(&mut self, analyze: bool, tables: &[ast::ObjectName]) -> Result<Outcome> {
+    async fn run_vacuum(&mut self, options: VacuumOptions, tables: &[AnalyzedTable]) -> Result<Outcome> {
         self.refuse_in_block("VACUUM")?;
+        if !options.analyze && tables.iter().any(|table| !table.columns.is_empty()) {
+            let message = "ANALYZE option must be specified when a column list is provided";
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+        }
         self.tables_named(tables).await?;
         // Versions of single tables are collected in the background; VACUUM of everything runs a pass now.
         if tables.is_empty() {
             let report = self.database.transactions().collect_garbage().await?;
             tracing::info!(?report, "VACUUM");
         }
-        if analyze {
-            self.tell_no_statistics();
+        if options.analyze {
+            self.analyze(tables, options.verbose).await?;
         }
         Ok(done("VACUUM"))
     }
@@ -347,19 +351,15 @@ impl Session {
         Ok(done("LOCK TABLE"))
     }
 
-    fn tell_no_statistics(&self) {
-        self.shared.notify(Notice::notice("ANALYZE collects no statistics yet"));
-    }
-
     /// Errors: 42P01 for a table that is not there.
-    async fn tables_named(&mut self, names: &[ast::ObjectName]) -> Result<()> {
+    async fn tables_named(&mut self, names: &[AnalyzedTable]) -> Result<()> {
         if names.is_empty() {
             return Ok(());
         }
         let catalog = self.block.statement(false).await?.catalog;
         let settings = self.shared.settings();
-        for name in names {
-            let (schema, table) = fold_name(name)?;
+        for named in names {
+            let (schema, table) = fold_name(&named.name)?;
             if catalog.relation(schema.as_deref(), &table, settings.search_path()).is_none() {
                 return Err(undefined_table(schema.as_deref(), &table));
             }

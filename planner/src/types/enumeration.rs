@@ -5,6 +5,7 @@
 //! definition behind one lives as long as the process: one for each different definition that was ever seen.
 
 use crate::error::{Result, SqlError, state};
+use crate::parse::names::quote;
 use crate::types::Oid;
 use parking_lot::Mutex;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -26,9 +27,20 @@ pub struct EnumLabel {
     pub place: i64,
     /// The label.
     pub name: String,
+    /// The transaction that added it (`start_ts`), unless it was there from the beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added_by: Option<u64>,
+    /// Added by the transaction that looks: it may be undone yet, and must not be stored before.
+    #[serde(skip)]
+    pub uncommitted: bool,
 }
 
 impl EnumLabel {
+    /// A label that is there from the beginning.
+    pub fn new(oid: Oid, place: i64, name: String) -> Self {
+        EnumLabel { oid, place, name, added_by: None, uncommitted: false }
+    }
+
     /// As pg_enum numbers labels: from 1, with fractions for those that were added between others.
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
     pub fn sort_order(&self) -> f32 {
@@ -56,6 +68,9 @@ pub struct EnumDescriptor {
     /// COMMENT ON; empty when it was taken away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
+    /// What was granted on it; none before the first GRANT or REVOKE.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acl: Option<crate::catalog::acl::Acl>,
 }
 
 impl EnumDescriptor {
@@ -100,10 +115,19 @@ impl EnumType {
     }
     /// The value of a label. Errors: 22P02.
     pub fn value(self, label: &str) -> Result<i64> {
-        self.0.labels.iter().find(|known| known.name == label).map(|known| known.place).ok_or_else(|| {
-            let message = format!("invalid input value for enum {}: \"{label}\"", self.0.name);
+        let found = self.0.labels.iter().find(|known| known.name == label).ok_or_else(|| {
+            let message = format!("invalid input value for enum {}: \"{label}\"", quote(&self.0.name));
             SqlError::new(state::INVALID_TEXT_REPRESENTATION, message)
-        })
+        })?;
+        self.usable(found)
+    }
+    /// The value of one of its labels. Errors: 55P04 for one that the transaction added itself.
+    pub fn usable(self, label: &EnumLabel) -> Result<i64> {
+        if !label.uncommitted {
+            return Ok(label.place);
+        }
+        let message = format!("unsafe use of new value \"{}\" of enum type {}", label.name, quote(&self.0.name));
+        Err(SqlError::new("55P04", message).hint("New enum values must be committed before they can be used."))
     }
     /// The label of a value. Errors: XX001 for a value that no label has.
     pub fn label(self, value: i64) -> Result<&'static str> {
@@ -158,6 +182,7 @@ impl<'de> Deserialize<'de> for EnumType {
             owner: 0,
             labels: Vec::new(),
             comment: None,
+            acl: None,
         }))
     }
 }
@@ -178,10 +203,11 @@ mod tests {
             owner: 10,
             labels: Vec::new(),
             comment: None,
+            acl: None,
         };
         for (at, name) in [(0, "sad"), (1, "happy"), (1, "ok"), (0, "awful")] {
             let place = mood.new_place(at).unwrap();
-            mood.labels.insert(at, EnumLabel { oid: 0, place, name: name.into() });
+            mood.labels.insert(at, EnumLabel::new(0, place, name.into()));
         }
         let ty = EnumType::new(&mood);
         let values: Vec<i64> = ["awful", "sad", "ok", "happy"].iter().map(|label| ty.value(label).unwrap()).collect();
@@ -190,7 +216,7 @@ mod tests {
         assert_eq!(ty.value("none").unwrap_err().state(), state::INVALID_TEXT_REPRESENTATION);
         assert_eq!(ty.label(7).unwrap_err().state(), state::DATA_CORRUPTED);
         while let Ok(place) = mood.new_place(1) {
-            mood.labels.insert(1, EnumLabel { oid: 0, place, name: "x".into() });
+            mood.labels.insert(1, EnumLabel::new(0, place, "x".into()));
         }
         assert!(mood.labels.windows(2).all(|pair| pair[0].place < pair[1].place));
     }

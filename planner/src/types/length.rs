@@ -68,3 +68,26 @@ pub fn name(text: &str) -> &str {
     }
     text.get(..end).unwrap_or(text)
 }
+
+/// A text as "char", which is one byte: the first of the text, or the one whose octal digits are behind a backslash. Kept is the
+/// character of that number; of zero nothing.
+pub fn single_char(text: &str) -> String {
+    let octal = |digit: u8| matches!(digit, b'0'..=b'7').then(|| u32::from(digit - b'0'));
+    let byte = match *text.as_bytes() {
+        [b'\\', first, second, third] => match (octal(first), octal(second), octal(third)) {
+            (Some(first), Some(second), Some(third)) => (first * 64 + second * 8 + third) % 256,
+            _ => u32::from(b'\\'),
+        },
+        [first, ..] => u32::from(first),
+        [] => 0,
+    };
+    char::from_u32(byte).filter(|c| *c != '\0').map(String::from).unwrap_or_default()
+}
+
+/// A "char" as it is shown: what is no ASCII in octal digits.
+pub fn shown_single_char(kept: &str) -> Cow<'_, str> {
+    match kept.chars().next() {
+        Some(c) if !c.is_ascii() => Cow::Owned(format!("\\{:03o}", u32::from(c) % 256)),
+        _ => Cow::Borrowed(kept),
+    }
+}

@@ -292,6 +292,7 @@ impl Connection {
         for (name, value) in self.session.take_parameter_changes() {
             self.out.parameter_status(&name, &value);
         }
+        self.session.locks_are_free().await;
         self.out.ready(self.session.status());
         self.session.rest();
         self.resting = true;

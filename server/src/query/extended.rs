@@ -218,8 +218,10 @@ impl Connection {
         }
         let (settings, catalog) = (self.session.settings(), self.session.catalog());
         let context = InputContext::of_session(&settings, catalog.as_deref(), self.session.transaction_time());
+        let current = |ty: &planner::types::SqlType| catalog.as_ref().map_or(*ty, |catalog| catalog.current_type(*ty));
+        let types: Vec<_> = types.iter().map(current).collect();
         let parameters =
-            parameters::decode(types, &bind.parameter_formats, &bind.parameters, self.encoding(), &context)?;
+            parameters::decode(&types, &bind.parameter_formats, &bind.parameters, self.encoding(), &context)?;
         let columns = statement.as_ref().and_then(|prepared| prepared.columns()).map(|columns| columns.len());
         let formats = Formats::new(bind.result_formats, columns)?;
         self.portals.insert(bind.portal, Portal { statement, formats, state: PortalState::Bound(parameters) })?;

@@ -63,7 +63,8 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, encoding: Encoding, out
             out.put_slice(&encoding.encode(cast::<StringArray>(array, ty)?.value(row))?);
         }
         BaseType::SingleChar => {
-            out.put_u8(cast::<StringArray>(array, ty)?.value(row).bytes().next().unwrap_or(0));
+            let kept = cast::<StringArray>(array, ty)?.value(row).chars().next();
+            out.put_u8(kept.and_then(|c| u8::try_from(c).ok()).unwrap_or(0));
         }
         BaseType::Bytea => out.put_slice(cast::<LargeBinaryArray>(array, ty)?.value(row)),
         // Both count as the protocol does.

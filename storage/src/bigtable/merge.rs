@@ -23,7 +23,7 @@ pub struct MergedRow {
 impl MergedRow {
     /// The row of ours, if it is one.
     pub fn into_row(self) -> Option<Row> {
-        proto::key_of(&self.row_key).map(|key| Row { key, cells: self.cells })
+        proto::key_of(&self.row_key).map(|key| Row { key, cells: self.cells.into() })
     }
 }
 

@@ -135,7 +135,7 @@ fn large_values_and_rows_pass() {
     block_on(store.mutate_rows(vec![row])).unwrap();
     let rows = block_on(store.read(&[bytes("k")], &everything())).unwrap();
     let cell = |at| Cell { family: Family::Data, timestamp: Timestamp(at), value: value.clone() };
-    assert_eq!(rows, [Row { key: bytes("k"), cells: vec![cell(2), cell(1)] }]);
+    assert_eq!(rows, [Row { key: bytes("k"), cells: smallvec::smallvec![cell(2), cell(1)] }]);
 }
 
 /// One step against both engines.

@@ -62,12 +62,17 @@ pub fn split(cell_key: &[u8]) -> Option<(&[u8], Timestamp)> {
     Some((prefix, Timestamp(!u64::from_be_bytes(*timestamp))))
 }
 
+/// The row key of a prefix where nothing in it is escaped.
+pub fn plain_of(prefix: &[u8]) -> Option<&[u8]> {
+    prefix.strip_suffix(&[ESCAPE, TERMINATOR]).filter(|escaped| !escaped.contains(&ESCAPE))
+}
+
 /// The row key of a prefix; `None` when it is none.
 pub fn decode_prefix(prefix: &[u8]) -> Option<Bytes> {
-    let escaped = prefix.strip_suffix(&[ESCAPE, TERMINATOR])?;
-    if !escaped.contains(&ESCAPE) {
-        return Some(Bytes::copy_from_slice(escaped));
+    if let Some(plain) = plain_of(prefix) {
+        return Some(Bytes::copy_from_slice(plain));
     }
+    let escaped = prefix.strip_suffix(&[ESCAPE, TERMINATOR])?;
     let mut key = Vec::with_capacity(escaped.len());
     let mut bytes = escaped.iter();
     while let Some(byte) = bytes.next() {

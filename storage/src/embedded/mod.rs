@@ -42,6 +42,7 @@ use log::{Database, RocksLog};
 use maintenance::{Maintenance, TabletKeeper};
 pub use options::EmbeddedOptions;
 use reader::{ScanBounds, Scanner};
+use smallvec::smallvec;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -181,7 +182,7 @@ impl EmbeddedStore {
                 cells.get_mut(at).into_iter().for_each(|cell| cell.clone_from(&found));
             }
         }
-        let row = |(key, cell): (&Bytes, Option<Cell>)| Some(Row { key: key.clone(), cells: vec![cell?] });
+        let row = |(key, cell): (&Bytes, Option<Cell>)| Some(Row { key: key.clone(), cells: smallvec![cell?] });
         Ok(keys.iter().zip(cells).filter_map(row).collect())
     }
 

@@ -2,7 +2,7 @@
 
 use super::log::Database;
 use super::{database_error, key};
-use crate::contract::{Cell, Family, FamilyFilter, ReadFilter, Row, TimestampRange};
+use crate::contract::{Cell, Cells, Family, FamilyFilter, ReadFilter, Row, TimestampRange};
 use crate::error::{Result, StoreError};
 use crate::timestamp::Timestamp;
 use bytes::{Bytes, BytesMut};
@@ -10,7 +10,7 @@ use rocksdb::{DBRawIterator, ReadOptions, Snapshot};
 
 /// How many cells are stepped over before seeking is cheaper.
 const STEPS_BEFORE_SEEK: usize = 6;
-/// Values of a scan are copied into pieces of memory of this size.
+/// Keys and values of a scan are copied into pieces of memory of this size.
 const ARENA_BYTES: usize = 64 << 10;
 /// Rows that one call of [`scan`] looks at.
 const EXAMINED_ROWS: usize = 32 << 10;
@@ -73,7 +73,7 @@ pub fn read(database: &Database, keys: &[Bytes], filter: &ReadFilter) -> Result<
     for row_key in keys {
         prefix.clear();
         key::push_prefix(row_key, &mut prefix);
-        let mut cells = Vec::new();
+        let mut cells = Cells::new();
         for (wanted, iterator) in &mut iterators {
             let mut left = wanted.cells;
             if left == 0 {
@@ -120,13 +120,7 @@ impl Cursor<'_> {
     }
 
     /// Collects the wanted cells of the row the cursor stands at the start of.
-    fn collect(
-        &mut self,
-        prefix: &[u8],
-        scratch: &mut Vec<u8>,
-        arena: &mut Arena,
-        cells: &mut Vec<Cell>,
-    ) -> Result<()> {
+    fn collect(&mut self, prefix: &[u8], scratch: &mut Vec<u8>, arena: &mut Arena, cells: &mut Cells) -> Result<()> {
         let mut left = self.wanted.cells;
         let mut steps = 0;
         while left > 0 {
@@ -159,7 +153,7 @@ impl Cursor<'_> {
         prefix: &[u8],
         scratch: &mut Vec<u8>,
         arena: &mut Arena,
-        cells: &mut Vec<Cell>,
+        cells: &mut Cells,
     ) -> Result<()> {
         let begin = cells.len();
         for _ in 0..STEPS_BEFORE_SEEK {
@@ -319,7 +313,7 @@ impl<'a> Scanner<'a> {
             }
             prefix.clear();
             prefix.extend_from_slice(next);
-            let mut cells = Vec::new();
+            let mut cells = Cells::new();
             let reverse = self.reverse;
             for cursor in self.cursors.iter_mut().filter(|cursor| cursor.prefix() == Some(&prefix)) {
                 if reverse {
@@ -330,7 +324,9 @@ impl<'a> Scanner<'a> {
                 }
             }
             if !cells.is_empty() {
-                let Some(row_key) = key::decode_prefix(&prefix) else {
+                let Some(row_key) =
+                    key::plain_of(&prefix).map(|plain| arena.copy(plain)).or_else(|| key::decode_prefix(&prefix))
+                else {
                     return Err(StoreError::Corrupted(format!("no row key: {prefix:02x?}")));
                 };
                 rows.push(Row { key: row_key, cells });

@@ -6,7 +6,7 @@ use crate::committer::{
     Answer, Change, CommitLog, Committer, LogRecord, Recovered, Request, Settlement, VersionReader,
 };
 use crate::contract::{
-    AtomicCommit, Cell, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row, RowMutation,
+    AtomicCommit, Cell, Cells, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row, RowMutation,
     RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
 };
 use crate::env::BoxFuture;
@@ -154,7 +154,7 @@ fn in_range(versions: &Versions, range: TimestampRange) -> impl Iterator<Item = 
 }
 
 fn filtered(key: &Bytes, families: &[Versions; Family::ALL.len()], filter: &ReadFilter) -> Option<Row> {
-    let mut cells = Vec::new();
+    let mut cells = Cells::new();
     for family in Family::ALL {
         let Some(wanted) = filter.families.iter().find(|wanted| wanted.family == family) else {
             continue;

@@ -1,6 +1,7 @@
 //! Random queries over two small tables, of every type that is in [`rules`], from a seed; and smaller ones that still differ.
 //! Must not know what is right: PostgreSQL says it.
 
+pub mod joins;
 pub mod rules;
 pub mod writes;
 

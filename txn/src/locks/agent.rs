@@ -165,6 +165,19 @@ impl LockAgent {
         }
     }
 
+    /// See [`Locker::has_given_back`].
+    pub(super) async fn has_given_back(&self, locker: u64) {
+        let until = self.env.monotonic() + ATTEMPT;
+        loop {
+            let mut changes = self.changes.subscribe();
+            let now = self.env.monotonic();
+            if self.state.lock().registry.is_clear(locker) || now >= until {
+                return;
+            }
+            select(pin!(changes.changed()), self.env.sleep(until - now)).await;
+        }
+    }
+
     /// Takes names, one after the other; what became of them, up to the first that failed, and why that did.
     pub(crate) async fn acquire(
         &self,

@@ -142,6 +142,15 @@ impl Locker {
         self.agent().is_some_and(|agent| agent.has_lost(self.id))
     }
 
+    /// Waits until others can have what it gave back, for a second at most: a client that was told of its COMMIT may tell
+    /// another, who then asks without waiting (NOWAIT). Where the node that keeps the locks does not answer for longer, nobody
+    /// gets any meanwhile, and its successor does not hear of what was given back.
+    pub async fn has_given_back(&self) {
+        if let Some(agent) = self.agent() {
+            agent.has_given_back(self.id).await;
+        }
+    }
+
     /// Waits until it is certain that it has all its locks at this moment. Errors: some were lost, or nobody can tell.
     pub(crate) async fn confirm(&self) -> Result<(), Lost> {
         match &self.home {

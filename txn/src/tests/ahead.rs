@@ -1,11 +1,9 @@
 //! Commits that readers push ahead of the oracle, on a store that changes one row at a time.
 
 use super::harness::*;
-use super::hooked::Fate;
 use super::nodes::*;
 use crate::*;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use storage::Family;
 
 /// Readers push a commit ahead of the oracle. What it depends on is looked at when the oracle is there too: a change that is
@@ -16,20 +14,15 @@ fn a_commit_that_was_pushed_ahead_of_the_oracle_validates_when_the_oracle_is_the
         over_rows(move |world, hooked| async move {
             world.set("descriptor", "1").await;
             let other = other_node(&world).await;
-            let times = Arc::new(AtomicU64::new(0));
-            let (in_hook, met) = (other.clone(), times.clone());
-            hooked.set(move |call| {
-                let (other, times) = (in_hook.clone(), met.clone());
+            let times = hooked.at_commits("row", move |before| {
+                let other = other.clone();
                 async move {
-                    if call.commits("row") {
-                        match times.fetch_add(1, Ordering::SeqCst) {
-                            // The second that pushes goes ahead.
-                            0 | 1 => assert_eq!(other.value("row").await, None),
-                            2 => drop(other.set("descriptor", "2").await),
-                            _ => {}
-                        }
+                    match before {
+                        // The second that pushes goes ahead.
+                        0 | 1 => assert_eq!(other.value("row").await, None),
+                        2 => drop(other.set("descriptor", "2").await),
+                        _ => {}
                     }
-                    Fate::Done
                 }
             });
             let isolation = if serializable { Isolation::Serializable } else { Isolation::Snapshot };

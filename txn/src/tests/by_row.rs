@@ -163,17 +163,15 @@ fn a_descriptor_that_changes_before_a_pushed_commit_refuses_it() {
     over_rows(|world, hooked| async move {
         world.set("descriptor", "1").await;
         let other = other_node(&world).await;
-        let times = Arc::new(AtomicU64::new(0));
-        let (in_hook, met) = (other.clone(), times.clone());
-        hooked.set(move |call| {
-            let (other, times) = (in_hook.clone(), met.clone());
+        let in_hook = other.clone();
+        let times = hooked.at_commits("row", move |before| {
+            let other = in_hook.clone();
             async move {
                 // After the descriptor was looked at: it changes, and a reader above that change comes.
-                if call.commits("row") && times.fetch_add(1, Ordering::SeqCst) == 0 {
+                if before == 0 {
                     other.set("descriptor", "2").await;
                     assert_eq!(other.value("row").await, None);
                 }
-                Fate::Done
             }
         });
         let writer = world.begin();
@@ -303,18 +301,11 @@ fn a_transaction_that_others_ended_stops_and_leaves_nothing() {
 fn readers_that_keep_pushing_do_not_starve_a_commit() {
     over_rows(|world, hooked| async move {
         let other = other_node(&world).await;
-        let pushes = Arc::new(AtomicU64::new(0));
-        let (reader, times) = (other.clone(), pushes.clone());
-        hooked.set(move |call| {
-            let (reader, times) = (reader.clone(), times.clone());
-            async move {
-                if call.commits("p") {
-                    // Somebody new reads just before every attempt.
-                    times.fetch_add(1, Ordering::SeqCst);
-                    assert_eq!(reader.value("p").await, None);
-                }
-                Fate::Done
-            }
+        let reader = other.clone();
+        let pushes = hooked.at_commits("p", move |_| {
+            let reader = reader.clone();
+            // Somebody new reads just before every attempt.
+            async move { assert_eq!(reader.value("p").await, None) }
         });
         let transaction = world.begin();
         transaction.write(vec![put("p", "1"), put("s", "1")]).await.unwrap();
@@ -360,14 +351,9 @@ fn an_owner_that_was_pushed_commits_above_its_readers() {
         let other = other_node(&world).await;
         let reader = other.begin();
         let for_hook = reader.clone();
-        hooked.set(move |call| {
+        hooked.at_commits("p", move |_| {
             let reader = for_hook.clone();
-            async move {
-                if call.commits("p") {
-                    assert_eq!(get(&reader, "p").await.as_deref(), Some("old"));
-                }
-                Fate::Done
-            }
+            async move { assert_eq!(get(&reader, "p").await.as_deref(), Some("old")) }
         });
         let transaction = world.begin();
         transaction.write(vec![update("p", "new"), put("s", "new")]).await.unwrap();

@@ -114,15 +114,20 @@ fn a_transaction_larger_than_its_memory_commits_and_a_crash_half_way_shows_nothi
         let transaction = store.begin(TransactionOptions::default());
         transaction.write(vec![update("k00000007", "third")]).await.unwrap();
         transaction.commit().await.unwrap();
-        let begin = std::time::Instant::now();
-        while !store.intents.is_lean(storage::Timestamp::MAX) {
-            assert!(begin.elapsed() < std::time::Duration::from_secs(60), "the restart never finished it");
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        }
+        finished(&store).await;
         assert_eq!(count(&store, "third").await, ROWS);
     });
     let left = std::fs::read_dir(folder.path().join("spill")).unwrap().count();
     assert_eq!(left, 0, "temporary files are gone");
+}
+
+/// Waits until what a crash cut short is finished in the background.
+async fn finished(store: &Arc<TransactionStore>) {
+    let begin = std::time::Instant::now();
+    while !store.intents.is_lean(storage::Timestamp::MAX) || !store.intents.finished().is_empty() {
+        assert!(begin.elapsed() < std::time::Duration::from_secs(60), "the restart never finished it");
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
 }
 
 /// Rows that are in the store below, and cells that are no write records.
@@ -197,6 +202,7 @@ fn rows_that_nobody_else_knows_are_written_once_and_go_with_their_transaction() 
     // Dead with the commit done and nothing tidied.
     run(async {
         let store = open(folder.path(), &options).await;
+        finished(&store).await;
         assert_eq!(stored(&store, "three/").await, (0, 0), "the start took them away");
         assert_eq!(stored(&store, "one/").await, (LEFT, 0));
         store.fail_points().set(failpoint::BEFORE_COMMIT_SECONDARY, FailAction::Stop);

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use futures::stream::{self, BoxStream, StreamExt};
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use storage::{
     AtomicCommit, BoxFuture, CommitBatch, Condition, Env, EnvRef, FailedCondition, Family, Mutation, ReadFilter,
@@ -76,6 +77,26 @@ impl HookedStore {
         hook: impl Fn(Call) -> Work + Send + Sync + 'static,
     ) {
         *self.hook.lock() = Some(Arc::new(move |call| Box::pin(hook(call))));
+    }
+
+    /// Does `work` before every later attempt to commit at `name`; it is told how many there were before. Answers their number.
+    pub(crate) fn at_commits<Work: Future<Output = ()> + Send + 'static>(
+        &self,
+        name: &'static str,
+        work: impl Fn(u64) -> Work + Send + Sync + 'static,
+    ) -> Arc<AtomicU64> {
+        let attempts = Arc::new(AtomicU64::new(0));
+        let counted = attempts.clone();
+        self.set(move |call| {
+            let work = call.commits(name).then(|| work(counted.fetch_add(1, Ordering::SeqCst)));
+            async move {
+                if let Some(work) = work {
+                    work.await;
+                }
+                Fate::Done
+            }
+        });
+        attempts
     }
 
     /// Lets every later call begin so much later, as `delay` says.

@@ -74,6 +74,29 @@ fn nodes_wait_for_each_other_and_circles_are_found() {
 }
 
 #[test]
+fn what_was_given_back_can_be_had_elsewhere_once_it_is_said_to_be() {
+    World::run(7, |world| async move {
+        let (first, second) = (node(&world, "first").await, node(&world, "second").await);
+        let (one, two) = (first.agent.locker(1), second.agent.locker(2));
+        for _ in 0..50 {
+            assert_eq!(take(&two, "a", FOREVER).await, Ok(true));
+            give(&two, "a");
+            two.has_given_back().await;
+            assert_eq!(take(&one, "a", LockWait::No).await, Ok(true));
+            give(&one, "a");
+            one.has_given_back().await;
+        }
+        // Whom the keeper does not answer tells its client after a while.
+        assert_eq!(take(&two, "a", FOREVER).await, Ok(true));
+        world.network.cut_off.lock().insert("second".to_owned());
+        give(&two, "a");
+        let before = world.env.monotonic();
+        two.has_given_back().await;
+        assert!(world.env.monotonic() - before <= SECOND);
+    });
+}
+
+#[test]
 fn a_silent_node_loses_its_locks_when_its_lease_is_over() {
     World::run(2, |world| async move {
         let (first, second) = (node(&world, "first").await, node(&world, "second").await);

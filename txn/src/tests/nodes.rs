@@ -60,7 +60,7 @@ pub(crate) async fn plant(world: &World, name: &str, family: Family, timestamp: 
 
 pub(crate) fn row(world: &World, name: &str) -> Row {
     let found = world.dump().into_iter().find(|row| row.key == name);
-    found.unwrap_or(Row { key: key(name), cells: Vec::new() })
+    found.unwrap_or(Row { key: key(name), cells: Default::default() })
 }
 
 pub(crate) fn lock_at(world: &World, name: &str, start_ts: Timestamp) -> Option<Cell> {

@@ -502,17 +502,10 @@ pub const MUTANTS: &[Mutant] = &[
         tests: &["-p", "percosql-txn", "--lib", "tests::serializable"],
     },
     Mutant {
-        name: "a start does not take away what nobody else knew",
+        name: "a commit that came to nothing leaves what nobody else knew",
         file: "txn/src/rollback.rs",
-        original: "self.remove_made(&self.made_by(start_ts).await?).await?;",
-        broken: "",
-        tests: &["-p", "percosql-txn", "--lib", "rows_that_nobody_else_knows"],
-    },
-    Mutant {
-        name: "a refused commit leaves what nobody else knew",
-        file: "txn/src/rollback.rs",
-        original: "self.store.remove_made(&self.fresh).await?;",
-        broken: "",
+        original: "self.store.delete_range(range).await?;",
+        broken: "drop(range);",
         tests: &["-p", "percosql-txn", "--lib", "rows_that_nobody_else_knows"],
     },
     Mutant {
@@ -528,6 +521,27 @@ pub const MUTANTS: &[Mutant] = &[
         original: "!text.contains(\"u&\") && !self.names.iter().any(hidden)",
         broken: "!text.contains(\"u&\") || !self.names.iter().any(hidden)",
         tests: &["-p", "percosql-planner", "--lib", "a_plan_ends_with_what_it_was_made_of"],
+    },
+    Mutant {
+        name: "who writes to a table is held against what ANALYZE finds",
+        file: "planner/src/catalog/writer.rs",
+        original: "        self.hold(keys::table(self.database, table));\n        self.put(keys::statistics",
+        broken: "        self.close_fence(table, 0)?;\n        self.close_fence(table, 1)?;\n        self.put(keys::statistics",
+        tests: &["-p", "percosql-planner", "--lib", "session::tests::analyze"],
+    },
+    Mutant {
+        name: "a condition between joins that are put in order is lost",
+        file: "planner/src/plan/join_order.rs",
+        original: "here.push(filter.clone());",
+        broken: "",
+        tests: &["-p", "percosql-planner", "--lib", "session::tests::analyze"],
+    },
+    Mutant {
+        name: "the end of LIKE's range is inside",
+        file: "planner/src/execution/condition.rs",
+        original: "Test::Below { value: text(end), inclusive: false }",
+        broken: "Test::Below { value: text(end), inclusive: true }",
+        tests: &["-p", "percosql-planner", "--lib", "session::tests::analyze"],
     },
     Mutant {
         name: "what is validated lies ahead of the oracle",

@@ -225,7 +225,7 @@ impl Nodes {
         self.stamp_at(Timestamp::MAX).is_some()
     }
     /// Whether this node does what one node does for all: removing what was dropped.
-    pub(super) fn is_first(&self) -> bool {
+    pub fn is_first(&self) -> bool {
         self.state.lock().is_first(self.env.monotonic())
     }
     /// Whether values of sequences that were reserved may be given out.

@@ -58,15 +58,19 @@ impl LockRowsExec {
         recheck: Arc<Recheck>,
         slots: Arc<Slots>,
     ) -> Self {
-        let properties =
-            Arc::new(input.properties().as_ref().clone().with_partitioning(Partitioning::UnknownPartitioning(1)));
+        let properties = properties_over(&input);
         LockRowsExec { tables: tables.into(), input, taken, recheck, slots, properties }
     }
     fn with_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
-        let properties = self.properties.clone();
+        // The input may be sorted by now.
+        let properties = properties_over(&input);
         let (tables, taken) = (self.tables.clone(), self.taken.clone());
         LockRowsExec { tables, input, taken, recheck: self.recheck.clone(), slots: self.slots.clone(), properties }
     }
+}
+
+fn properties_over(input: &Arc<dyn ExecutionPlan>) -> Arc<PlanProperties> {
+    Arc::new(input.properties().as_ref().clone().with_partitioning(Partitioning::UnknownPartitioning(1)))
 }
 
 /// One execution.

@@ -189,6 +189,7 @@ impl Run {
         };
         self.taken += batch.num_rows() as u64;
         self.count += returned.1 as u64;
+        self.target.codec.table.changes.add(returned.1 as u64);
         if let Some(batches) = &mut self.returned
             && returned.1 > 0
         {

@@ -7,12 +7,14 @@ mod fold;
 mod interval;
 mod logical;
 mod ordered;
+mod percentile;
 mod regression;
 mod statistics;
 mod sum;
 
 use super::{AggregateCall, CastContext, Resolver, TypedExpr};
 use crate::error::{Result, SqlError, state};
+use crate::pg_catalog::choice::Kind;
 use crate::types::array::ArrayValue;
 use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::Array;
@@ -127,6 +129,12 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
         (_, 1) => {}
         _ => return Err(missing(&args)),
     }
+    let text = |ty: SqlType| ty.base == BaseType::SingleChar && !ty.array;
+    let extreme = matches!(name, "min" | "max");
+    let args = match extreme && args.iter().any(|arg| text(arg.ty) || matches!(arg.ty.base, BaseType::Record(_))) {
+        true => super::chosen::arguments(resolver, name, args, Kind::Aggregate)?,
+        false => args,
+    };
     let Some(arg) = args.into_iter().next() else {
         return Err(missing(&[]));
     };
@@ -154,10 +162,12 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
             make(array_extreme::function(name == "max", ty), vec![arg.expr], ty)
         }
         "min" | "max" => {
-            if matches!(
-                base,
-                B::Bool | B::Json | B::Jsonpath | B::Jsonb | B::Uuid | B::Bytea | B::Xid | B::Cid | B::Void
-            ) {
+            if ty.as_record().is_some()
+                || matches!(
+                    base,
+                    B::Bool | B::Json | B::Jsonpath | B::Jsonb | B::Uuid | B::Bytea | B::Xid | B::Cid | B::Void
+                )
+            {
                 return Err(missing(std::slice::from_ref(&arg)));
             }
             let arg = if matches!(base, B::Varchar | B::Name) {
@@ -246,13 +256,19 @@ fn undecorated(function: Arc<AggregateUDF>, args: Vec<Expr>, filter: Option<Expr
 pub(super) fn ordered_set(
     resolver: &Resolver<'_>,
     name: &str,
-    direct: Option<(ScalarValue, bool)>,
+    direct: Option<TypedExpr>,
     value: TypedExpr,
     sort: &datafusion::logical_expr::expr::Sort,
     filter: Option<Expr>,
 ) -> Result<TypedExpr> {
     use ordered::{Fractions, Kind, Ordered};
-    let value = resolver.resolve_unknown(value)?;
+    let value = match name {
+        "percentile_cont" if value.is_unknown() => resolver.cast(value, SqlType::FLOAT8, CastContext::Implicit)?,
+        _ => resolver.resolve_unknown(value)?,
+    };
+    if name != "percentile_cont" {
+        resolver.sort_key(value.clone())?;
+    }
     let options = SortOptions { descending: !sort.asc, nulls_first: sort.nulls_first };
     // The fractions, and whose shape their values have.
     let fractions = |value: &ScalarValue, array: bool| -> Result<Fractions> {
@@ -274,22 +290,22 @@ pub(super) fn ordered_set(
             let ty = value.ty.plain();
             (Kind::Mode, value, ty)
         }
-        ("percentile_disc", Some((direct, array))) => {
-            let ty = value.ty.plain();
-            let result = if array { ty.array_of() } else { ty };
-            (Kind::Discrete(fractions(&direct, array)?), value, result)
-        }
-        ("percentile_cont", Some((direct, array))) => {
+        ("percentile_disc" | "percentile_cont", Some(direct)) => {
+            let continuous = name == "percentile_cont";
             let ty = match value.ty.plain() {
-                SqlType::INTERVAL => SqlType::INTERVAL,
+                ty if !continuous || ty == SqlType::INTERVAL => ty,
+                SqlType::TIME => SqlType::INTERVAL,
+                _ if !value.ty.is_number() => return Err(resolver.no_function(name, &[direct, value])),
                 _ => SqlType::FLOAT8,
             };
-            if ty == SqlType::FLOAT8 && !value.ty.is_number() {
-                return Err(resolver.no_function(name, &[TypedExpr::literal(direct, SqlType::FLOAT8), value]));
-            }
             let value = resolver.cast(value, ty, CastContext::Implicit)?;
+            let array = direct.ty.array;
             let result = if array { ty.array_of() } else { ty };
-            (Kind::Continuous(fractions(&direct, array)?), value, result)
+            let Some(constant) = direct.constant() else {
+                return percentile::percentile(continuous, direct, value, result, options, filter);
+            };
+            let fractions = fractions(constant, array)?;
+            (if continuous { Kind::Continuous(fractions) } else { Kind::Discrete(fractions) }, value, result)
         }
         _ => return Err(resolver.no_function(name, &[value])),
     };

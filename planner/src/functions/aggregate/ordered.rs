@@ -33,6 +33,8 @@ pub(super) struct Fractions {
 pub(super) enum Kind {
     /// An array of the different ones.
     Distinct,
+    /// An array of all but NULL.
+    Sorted,
     /// The one at a fraction of the way.
     Discrete(Fractions),
     /// The one at a fraction of the way, between two.
@@ -64,6 +66,7 @@ impl Ordered {
         };
         let name = match &kind {
             Kind::Distinct => format!("array_agg_distinct{order}"),
+            Kind::Sorted => format!("sorted{order}"),
             Kind::Discrete(fractions) => format!("percentile_disc{order} {fractions:?}"),
             Kind::Continuous(fractions) => format!("percentile_cont{order} {fractions:?}"),
             Kind::Mode => format!("mode{order}"),
@@ -206,23 +209,28 @@ impl Values {
     }
 }
 
-/// The value at a fraction of the way through sorted floats or intervals.
+/// The value at a fraction of the way through `count` sorted floats or intervals, of which `at` answers one.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn between(sorted: &[(Vec<u8>, ScalarValue)], fraction: f64) -> SqlResult<ScalarValue> {
-    let place = fraction * (sorted.len() - 1) as f64;
-    let at = |place: f64| sorted.get(place as usize).map(|(_, value)| value);
+pub(super) fn between(count: usize, at: impl Fn(usize) -> Option<Datum>, fraction: f64) -> SqlResult<Datum> {
+    let place = fraction * count.saturating_sub(1) as f64;
     let part = place - place.floor();
-    match (at(place.floor()), at(place.ceil())) {
-        (Some(low), _) if part == 0.0 => Ok(low.clone()),
-        (Some(ScalarValue::Float64(Some(low))), Some(ScalarValue::Float64(Some(high)))) => {
-            Ok(ScalarValue::Float64(Some(if low == high { *low } else { low + part * (high - low) })))
+    match (at(place.floor() as usize), at(place.ceil() as usize)) {
+        (Some(low), _) if part == 0.0 => Ok(low),
+        (Some(Datum::Float64(Some(low))), Some(Datum::Float64(Some(high)))) => {
+            Ok(Datum::Float64(Some(if low == high { low } else { low + part * (high - low) })))
         }
-        (Some(ScalarValue::Binary(Some(low))), Some(ScalarValue::Binary(Some(high)))) => {
-            let (low, high) = (Interval::from_bytes(low)?, Interval::from_bytes(high)?);
-            Ok(ScalarValue::Binary(Some(high.sub(&low)?.times(part)?.add(&low)?.to_bytes())))
+        (Some(Datum::Binary(Some(low))), Some(Datum::Binary(Some(high)))) => {
+            let (low, high) = (Interval::from_bytes(&low)?, Interval::from_bytes(&high)?);
+            Ok(Datum::Binary(Some(high.sub(&low)?.times(part)?.add(&low)?.to_bytes())))
         }
         _ => Err(SqlError::internal("percentile_cont got something else than floats and intervals")),
     }
+}
+
+/// The place of the first of `count` sorted values that is a fraction of the way through them.
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub(super) fn place_of(count: usize, fraction: f64) -> usize {
+    ((fraction * count as f64).ceil() as usize).max(1) - 1
 }
 
 impl Accumulator for Values {
@@ -232,7 +240,6 @@ impl Accumulator for Values {
             None => Err(SqlError::internal("an aggregate lacks its argument").into()),
         }
     }
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn evaluate(&mut self) -> Result<ScalarValue> {
         let sorted = self.sorted()?;
         if sorted.is_empty() {
@@ -242,7 +249,9 @@ impl Accumulator for Values {
         let element = if several { self.of.result.element() } else { self.of.result };
         let nothing = Datum::try_from(&element.arrow())?;
         match &self.of.kind {
-            Kind::Distinct => self.array(&sorted.into_iter().map(|(_, value)| value).collect::<Vec<_>>()),
+            Kind::Distinct | Kind::Sorted => {
+                self.array(&sorted.into_iter().map(|(_, value)| value).collect::<Vec<_>>())
+            }
             Kind::Mode => {
                 let (mut best, mut run, mut start) = (0, 0, 0);
                 for (at, (bytes, _)) in sorted.iter().enumerate() {
@@ -257,8 +266,8 @@ impl Accumulator for Values {
                 sorted.get(start).map_or_else(|| self.null(), |(_, value)| Ok(value.clone()))
             }
             Kind::Discrete(fractions) => {
-                let at = |fraction: f64| ((fraction * sorted.len() as f64).ceil() as usize).max(1) - 1;
-                let pick = |fraction: &Option<f64>| match fraction.and_then(|fraction| sorted.get(at(fraction))) {
+                let at = |fraction: f64| sorted.get(place_of(sorted.len(), fraction));
+                let pick = |fraction: &Option<f64>| match fraction.and_then(at) {
                     Some((_, value)) => value.clone(),
                     None => nothing.clone(),
                 };
@@ -266,7 +275,9 @@ impl Accumulator for Values {
             }
             Kind::Continuous(fractions) => {
                 let pick = |fraction: &Option<f64>| match fraction {
-                    Some(fraction) => between(&sorted, *fraction),
+                    Some(fraction) => {
+                        between(sorted.len(), |at| sorted.get(at).map(|(_, value)| value.clone()), *fraction)
+                    }
                     None => Ok(nothing.clone()),
                 };
                 self.result(fractions.values.iter().map(pick).collect::<SqlResult<Vec<_>>>()?, fractions)

@@ -26,7 +26,11 @@ use datafusion::logical_expr::Operator;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-fn common(resolver: &Resolver<'_>, context: &str, args: Vec<TypedExpr>) -> Result<(Vec<TypedExpr>, SqlType)> {
+pub(super) fn common(
+    resolver: &Resolver<'_>,
+    context: &str,
+    args: Vec<TypedExpr>,
+) -> Result<(Vec<TypedExpr>, SqlType)> {
     let types: Vec<SqlType> = args.iter().map(|arg| arg.ty).collect();
     let ty = resolver.common_type(context, &types)?;
     let args = args.into_iter().map(|arg| resolver.cast(arg, ty, CastContext::Implicit)).collect::<Result<Vec<_>>>()?;
@@ -115,6 +119,9 @@ pub(super) fn quantified(
     let operator = super::comparison::comparison_operator(symbol)
         .filter(|operator| !matches!(operator, Operator::IsDistinctFrom | Operator::IsNotDistinctFrom))
         .ok_or_else(|| SqlError::unsupported(format!("operator {symbol} with ANY or ALL")))?;
+    if !array.is_unknown() && !array.ty.array {
+        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, "op ANY/ALL (array) requires array on right side"));
+    }
     let (left, array) = match (left.is_unknown(), array.is_unknown()) {
         (_, true) => {
             let left = resolver.resolve_unknown(left)?;
@@ -126,6 +133,9 @@ pub(super) fn quantified(
     };
     if !array.ty.array {
         return Err(SqlError::new(state::WRONG_OBJECT_TYPE, "op ANY/ALL (array) requires array on right side"));
+    }
+    if !left.ty.array {
+        super::chosen::element_operator(resolver, symbol, left.ty, array.ty.element())?;
     }
     // A constant array is a list of constants, which reaches the indexes.
     if let (Some(list), "=" | "<>") = (array.constant(), symbol)

@@ -7,13 +7,26 @@ use crate::functions::registry::{Param, ResultType, ScalarFunction};
 use crate::functions::typed::{List, SqlWrite, Text};
 use crate::types::array::{ArrayValue, subscript_error};
 use crate::types::json::{array, quote, to_jsonb};
-use crate::types::text::output_string;
+use crate::types::text::{OutputContext, output_string};
 use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use std::sync::Arc;
 
 fn invalid(message: impl Into<String>) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
+}
+
+/// The name that a value gives to a member of an object. Errors: 22023 for one that is no scalar.
+pub(super) fn key_text(ty: SqlType, keys: &dyn Array, at: usize, context: &OutputContext<'_>) -> Result<String> {
+    if ty.array || matches!(ty.base, BaseType::Json | BaseType::Jsonb | BaseType::Record(_)) {
+        return Err(invalid("key value must be scalar, not array, composite, or json"));
+    }
+    let text = output_string(ty, keys, at, context)?;
+    Ok(match (ty == SqlType::BOOL, text.as_str()) {
+        (true, "t") => "true".into(),
+        (true, _) => "false".into(),
+        (false, _) => text,
+    })
 }
 
 /// Keys and values in turn.
@@ -40,10 +53,7 @@ fn build_object(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
                     let error = invalid(message);
                     return Err(if binary { error } else { error.hint("Object keys should be text.") });
                 }
-                if key_type.array || matches!(key_type.base, BaseType::Json | BaseType::Jsonb | BaseType::Record(_)) {
-                    return Err(invalid("key value must be scalar, not array, composite, or json"));
-                }
-                let key = output_string(*key_type, keys.as_ref(), at, context)?;
+                let key = key_text(*key_type, keys.as_ref(), at, context)?;
                 let value = json_of(*value_type, values.as_ref(), Call::row_of(values, row), context)?;
                 pairs.push((key, value));
             }

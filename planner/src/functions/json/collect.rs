@@ -1,5 +1,6 @@
 //! json_agg, json_object_agg and their kin of jsonb: what array_agg collects, written as JSON.
 
+use super::build::key_text;
 use super::to_json::{json_of, object_of, with_context};
 use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
@@ -8,7 +9,6 @@ use crate::functions::typed::{List, SqlWrite, Text};
 use crate::functions::{AggregateCall, Resolver, TypedExpr};
 use crate::types::SqlType;
 use crate::types::json::{array, to_jsonb};
-use crate::types::text::output_string;
 use datafusion::arrow::array::{Array, ArrayRef};
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ fn paired(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
                 if keys.is_null(at) {
                     return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, "field name must not be null"));
                 }
-                let key = output_string(keys_type.element(), keys.as_ref(), at, context)?;
+                let key = key_text(keys_type.element(), keys.as_ref(), at, context)?;
                 pairs.push((key, json_of(values_type.element(), values.as_ref(), at, context)?));
             }
             Text::append(&mut builder, Some(object_of(pairs, binary, " ")?))?;

@@ -12,7 +12,7 @@ use crate::types::json::{Value, object, quote, to_jsonb};
 use crate::types::record::RecordType;
 use crate::types::text::{OutputContext, output_string};
 use crate::types::{BaseType, SqlType};
-use datafusion::arrow::array::{Array, ArrayRef, AsArray};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, new_null_array};
 use std::sync::Arc;
 
 /// A value of a row as JSON text; NULL is null.
@@ -69,6 +69,11 @@ fn record_as_json(ty: RecordType, record: &[u8], separator: &str, context: &Outp
 /// row_to_json, perhaps with a line for each pair.
 fn row_to_json(call: &Call<'_>) -> Result<ArrayRef> {
     let ty = call.types.first().and_then(SqlType::as_record);
+    // The type of a bare NULL is not known.
+    let array = call.array(0)?;
+    if ty.is_none() && array.null_count() == array.len() {
+        return Ok(new_null_array(&call.result.arrow(), call.rows));
+    }
     let Some(ty) = ty else {
         let shown = call.types.first().map_or(String::new(), SqlType::name);
         return Err(SqlError::new(state::UNDEFINED_FUNCTION, format!("function row_to_json({shown}) does not exist"))

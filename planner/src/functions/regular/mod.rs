@@ -6,6 +6,7 @@
 //! it), by simulating automata over the text ([`program`], [`dissect`]). Look-around and back references are only known
 //! there; a count of steps bounds the time that back references may take. Must not know SQL values.
 
+mod basic;
 mod class;
 mod dissect;
 mod matcher;

@@ -1,5 +1,6 @@
-//! The text of a pattern to its tree: advanced and extended regular expressions, and literals.
+//! The text of a pattern to its tree: advanced, extended and basic regular expressions, and literals.
 
+use super::basic::as_extended;
 use super::class::{Class, Item, Set};
 use super::tree::{Node, Test};
 use crate::error::{Result, SqlError};
@@ -12,7 +13,7 @@ pub enum Syntax {
     Advanced,
     /// POSIX's extended ones.
     Extended,
-    /// POSIX's basic ones, which are not there.
+    /// POSIX's basic ones.
     Basic,
     /// Every character stands for itself.
     Literal,
@@ -102,18 +103,18 @@ pub(super) fn parse(pattern: &str, mut options: Options) -> Result<Tree> {
             text = rest.strip_prefix(')').ok_or_else(|| fault("invalid embedded option"))?;
         }
     }
+    let basic = options.syntax == Syntax::Basic;
     match options.syntax {
-        Syntax::Basic => return Err(SqlError::unsupported("a basic regular expression")),
         Syntax::Literal => {
             let nodes = text.chars().map(|c| Node::Set(Set::of(c, options.insensitive))).collect();
             return Ok(Tree { node: Node::Concat(nodes), groups: 0 });
         }
-        Syntax::Advanced | Syntax::Extended => {}
+        Syntax::Advanced | Syntax::Extended | Syntax::Basic => {}
     }
     let advanced = options.syntax == Syntax::Advanced;
-    let chars: Vec<char> = text.chars().collect();
+    let chars: Vec<char> = if basic { as_extended(text).chars().collect() } else { text.chars().collect() };
     let mut parser =
-        Parser { chars, at: 0, options, advanced, groups: 0, closed: Vec::new(), depth: 0, looking: false };
+        Parser { chars, at: 0, options, advanced, basic, groups: 0, closed: Vec::new(), depth: 0, looking: false };
     let node = parser.alternatives()?;
     if parser.at < parser.chars.len() {
         return Err(fault(PARENTHESES));
@@ -126,6 +127,7 @@ struct Parser {
     at: usize,
     options: Options,
     advanced: bool,
+    basic: bool,
     groups: usize,
     /// Groups that are closed: back references may name them.
     closed: Vec<usize>,
@@ -248,7 +250,8 @@ impl Parser {
                 return Err(fault(COUNTS));
             }
         }
-        if digits == 0 { Err(fault(COUNTS)) } else { Ok(count) }
+        // Before a comma nothing is zero.
+        if digits == 0 && self.peek() != Some(',') { Err(fault(COUNTS)) } else { Ok(count) }
     }
 
     /// What braces say, and whether it is one number.
@@ -349,6 +352,10 @@ impl Parser {
 
     fn escape(&mut self) -> Result<Node> {
         let c = self.peek().ok_or_else(|| fault(ESCAPE))?;
+        let refers = self.basic && matches!(c, '1'..='9');
+        if refers {
+            return self.reference();
+        }
         if !self.advanced || !c.is_alphanumeric() {
             self.at += 1;
             return Ok(Node::Set(Set::of(c, self.options.insensitive)));
@@ -385,6 +392,9 @@ impl Parser {
         while let Some(digit) = self.peek().and_then(|c| c.to_digit(10)) {
             number = number.saturating_mul(10).saturating_add(digit as usize);
             self.at += 1;
+            if self.basic {
+                break;
+            }
         }
         if self.at - start > 1 && number > self.groups {
             self.at = start;

@@ -9,7 +9,7 @@ use crate::functions::{Call, Stability};
 use crate::types::SqlType;
 use crate::types::text::{OutputContext, output_string, quote_identifier};
 use crate::types::value::ValueRef;
-use datafusion::arrow::array::{Array, ArrayRef, StringArray};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use std::sync::Arc;
 
 /// Words that are no names without quotes, in order.
@@ -127,7 +127,12 @@ fn quoting(name: &'static str, null: Option<&'static str>) -> ScalarFunction {
             let quoted = if array.is_null(at) {
                 null.map(str::to_string)
             } else {
-                Some(quote_literal(&output_string(ty, array.as_ref(), at, &context)?))
+                // As a cast to text writes it.
+                let text = match ty == SqlType::BOOL {
+                    true => array.as_boolean().value(at).to_string(),
+                    false => output_string(ty, array.as_ref(), at, &context)?,
+                };
+                Some(quote_literal(&text))
             };
             Text::append(&mut builder, quoted)?;
         }

@@ -1,6 +1,7 @@
 //! extract, date_part, isfinite, make_date and make_timestamp.
 
 use super::field::{Fields, HOUR};
+use super::unit;
 use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::ScalarFunction;
@@ -42,7 +43,12 @@ fn extract(field: &str, source: Source, micros: i64, offset: i64) -> Result<Opti
         };
         return extract_finite(field, source, &Fields::new(local), local.rem_euclid(DAY), since, offset);
     }
-    Ok(match field.to_ascii_lowercase().as_str() {
+    // Whether there is such a field is said by that of some day.
+    let unit = unit::field(field, source.name())?;
+    if !(source == Source::Timestamp && unit.starts_with("timezone")) {
+        extract_finite(field, source, &Fields::new(0), 0, Number::from(0), offset)?;
+    }
+    Ok(match unit {
         "epoch" | "year" | "julian" | "decade" | "century" | "millennium" | "isoyear" => {
             Some(if micros > 0 { Number::Infinity } else { Number::NegativeInfinity })
         }
@@ -73,21 +79,16 @@ fn extract_finite(
     since: Number,
     offset: i64,
 ) -> Result<Option<Number>> {
-    let name = field.to_ascii_lowercase();
+    let name = unit::field(field, source.name())?;
     let whole = |value: i64| Ok(Some(Number::from(value)));
-    let unsupported = || {
-        Err(SqlError::new(
-            state::FEATURE_NOT_SUPPORTED,
-            format!("unit \"{field}\" not supported for type {}", source.name()),
-        ))
-    };
+    let unsupported = || Err(unit::unsupported(field, source.name()));
     let date = source == Source::Date;
-    match name.as_str() {
-        "year" | "years" | "y" => whole(fields.shown_year()),
-        "month" | "months" | "mon" | "mons" => whole(fields.month),
-        "day" | "days" | "d" => whole(fields.day),
-        "quarter" | "qtr" => whole(fields.quarter()),
-        "week" | "weeks" | "w" => whole(fields.iso_week().1),
+    match name {
+        "year" => whole(fields.shown_year()),
+        "month" => whole(fields.month),
+        "day" => whole(fields.day),
+        "quarter" => whole(fields.quarter()),
+        "week" => whole(fields.iso_week().1),
         "isoyear" => {
             let year = fields.iso_week().0;
             whole(if year > 0 { year } else { year - 1 })
@@ -95,42 +96,27 @@ fn extract_finite(
         "dow" => whole(fields.day_of_week()),
         "isodow" => whole(fields.iso_day_of_week()),
         "doy" => whole(fields.day_of_year()),
-        "decade" | "decades" => whole(fields.decade()),
-        "century" | "centuries" | "c" => whole(fields.span(100)),
-        "millennium" | "millennia" => whole(fields.span(1000)),
+        "decade" => whole(fields.decade()),
+        "century" => whole(fields.span(100)),
+        "millennium" => whole(fields.span(1000)),
         "julian" if date => whole(fields.julian()),
         "julian" => {
             let fraction = Number::from(of_day).div(&Number::from(DAY))?;
             Ok(Some(Number::from(fields.julian()).add(&fraction)))
         }
         "epoch" => Ok(Some(since)),
-        _ if date => match name.as_str() {
-            "hour" | "minute" | "second" | "milliseconds" | "microseconds" | "timezone" | "timezone_hour"
-            | "timezone_minute" | "timezone_h" | "timezone_m" => unsupported(),
-            _ => unknown(field, source),
-        },
-        "hour" | "hours" | "h" => whole(fields.hour),
-        "minute" | "minutes" | "min" | "mins" | "m" => whole(fields.minute),
-        "second" | "seconds" | "sec" | "secs" | "s" => {
-            Ok(Some(Number::new(i128::from(fields.second * SECOND + fields.micros), 6)))
-        }
-        "milliseconds" | "millisecond" | "msec" | "ms" => {
-            Ok(Some(Number::new(i128::from(fields.second * SECOND + fields.micros), 3)))
-        }
-        "microseconds" | "microsecond" | "usec" | "us" => whole(fields.second * SECOND + fields.micros),
+        _ if date => unsupported(),
+        "hour" => whole(fields.hour),
+        "minute" => whole(fields.minute),
+        "second" => Ok(Some(Number::new(i128::from(fields.second * SECOND + fields.micros), 6))),
+        "milliseconds" => Ok(Some(Number::new(i128::from(fields.second * SECOND + fields.micros), 3))),
+        "microseconds" => whole(fields.second * SECOND + fields.micros),
         "timezone" | "timezone_hour" | "timezone_minute" if source == Source::Timestamp => unsupported(),
         "timezone" => whole(offset),
         "timezone_hour" => whole(offset / HOUR),
         "timezone_minute" => whole(offset / 60 % 60),
-        _ => unknown(field, source),
+        _ => unsupported(),
     }
-}
-
-fn unknown<T>(field: &str, source: Source) -> Result<T> {
-    Err(SqlError::new(
-        state::INVALID_PARAMETER_VALUE,
-        format!("unit \"{field}\" not recognized for type {}", source.name()),
-    ))
 }
 
 /// A kernel over the source's type that hands each number to `write`.
@@ -196,10 +182,11 @@ fn make_date(year: i32, month: i32, day: i32) -> Result<i32> {
 
 /// Year, month, day, hour, minute and seconds as a local timestamp. Errors: 22008.
 pub(super) fn timestamp_of([year, month, day, hour, minute]: [i32; 5], seconds: f64) -> Result<i64> {
-    if !(0..=24).contains(&hour) || !(0..60).contains(&minute) || !(0.0..=60.0).contains(&seconds) {
+    let beyond_day = hour == 24 && (minute > 0 || seconds > 0.0);
+    if beyond_day || !(0..=24).contains(&hour) || !(0..60).contains(&minute) || !(0.0..=60.0).contains(&seconds) {
         return Err(SqlError::new(
             state::DATETIME_FIELD_OVERFLOW,
-            format!("time field value out of range: {hour}:{minute:02}:{seconds}"),
+            format!("time field value out of range: {hour}:{minute:02}:{seconds:02}"),
         ));
     }
     let beyond = || {

@@ -1,7 +1,8 @@
 //! extract and date_part of intervals and times.
 
 use super::field::HOUR;
-use crate::error::{Result, SqlError, state};
+use super::unit::{self, unsupported};
+use crate::error::Result;
 use crate::functions::kernel::Stability;
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Float8, Int8, Interval, Numeric, SqlRead, Text, TimeTz, binary};
@@ -11,114 +12,63 @@ use crate::types::interval::Interval as Span;
 use crate::types::numeric::Numeric as Number;
 use crate::types::time::TimeTz as ZonedTime;
 
-/// Names of units that are no field here, but are known.
-const KNOWN: [&str; 37] = [
-    "day",
-    "days",
-    "d",
-    "week",
-    "weeks",
-    "w",
-    "month",
-    "months",
-    "mon",
-    "mons",
-    "quarter",
-    "qtr",
-    "year",
-    "years",
-    "y",
-    "yr",
-    "yrs",
-    "decade",
-    "decades",
-    "dec",
-    "decs",
-    "century",
-    "centuries",
-    "c",
-    "millennium",
-    "millennia",
-    "mil",
-    "timezone",
-    "timezone_hour",
-    "timezone_minute",
-    "dow",
-    "doy",
-    "isodow",
-    "isoyear",
-    "julian",
-    "j",
-    "jd",
-];
-
-fn refused<T>(field: &str, type_name: &str) -> Result<T> {
-    let known = KNOWN.contains(&field.to_ascii_lowercase().as_str());
-    let (sqlstate, how) = if known {
-        (state::FEATURE_NOT_SUPPORTED, "not supported")
-    } else {
-        (state::INVALID_PARAMETER_VALUE, "not recognized")
-    };
-    Err(SqlError::new(sqlstate, format!("unit \"{field}\" {how} for type {type_name}")))
-}
-
 /// A field of hours, minutes and seconds; each has the sign of the whole.
 fn of_clock(name: &str, micros: i64) -> Option<Number> {
     let in_minute = micros % (60 * SECOND);
     Some(match name {
-        "microseconds" | "microsecond" | "usec" | "usecs" | "us" => Number::from(in_minute),
-        "milliseconds" | "millisecond" | "msec" | "msecs" | "ms" => Number::new(i128::from(in_minute), 3),
-        "second" | "seconds" | "sec" | "secs" | "s" => Number::new(i128::from(in_minute), 6),
-        "minute" | "minutes" | "min" | "mins" | "m" => Number::from(micros / (60 * SECOND) % 60),
-        "hour" | "hours" | "hr" | "hrs" | "h" => Number::from(micros / (HOUR * SECOND)),
+        "microseconds" => Number::from(in_minute),
+        "milliseconds" => Number::new(i128::from(in_minute), 3),
+        "second" => Number::new(i128::from(in_minute), 6),
+        "minute" => Number::from(micros / (60 * SECOND) % 60),
+        "hour" => Number::from(micros / (HOUR * SECOND)),
         _ => return None,
     })
 }
 
 fn of_interval(field: &str, span: Span) -> Result<Number> {
-    let name = field.to_ascii_lowercase();
+    let name = unit::field(field, "interval")?;
     let (years, months) = (i64::from(span.months / 12), i64::from(span.months % 12));
-    if let Some(number) = of_clock(&name, span.micros) {
+    if let Some(number) = of_clock(name, span.micros) {
         return Ok(number);
     }
-    Ok(Number::from(match name.as_str() {
-        "day" | "days" | "d" => i64::from(span.days),
-        "month" | "months" | "mon" | "mons" => months,
-        "quarter" | "qtr" => months / 3 + 1,
-        "year" | "years" | "y" | "yr" | "yrs" => years,
-        "decade" | "decades" | "dec" | "decs" => years / 10,
-        "century" | "centuries" | "c" | "cent" => years / 100,
-        "millennium" | "millennia" | "mil" | "mils" => years / 1000,
+    Ok(Number::from(match name {
+        "day" => i64::from(span.days),
+        "month" => months,
+        "quarter" => months / 3 + 1,
+        "year" => years,
+        "decade" => years / 10,
+        "century" => years / 100,
+        "millennium" => years / 1000,
         "epoch" => {
             // A year counts 365.25 days here, a month 30.
             let quarter_days = i128::from(years) * 1461 + i128::from(months) * 120 + i128::from(span.days) * 4;
             return Ok(Number::new(quarter_days * 21_600_000_000 + i128::from(span.micros), 6));
         }
-        _ => return refused(field, "interval"),
+        _ => return Err(unsupported(field, "interval")),
     }))
 }
 
 fn of_time(field: &str, micros: i64) -> Result<Number> {
-    let name = field.to_ascii_lowercase();
-    match of_clock(&name, micros) {
+    let name = unit::field(field, "time without time zone")?;
+    match of_clock(name, micros) {
         Some(number) => Ok(number),
         None if name == "epoch" => Ok(Number::new(i128::from(micros), 6)),
-        None => refused(field, "time without time zone"),
+        None => Err(unsupported(field, "time without time zone")),
     }
 }
 
 fn of_timetz(field: &str, time: ZonedTime) -> Result<Number> {
-    let name = field.to_ascii_lowercase();
+    let name = unit::field(field, "time with time zone")?;
     let offset = i64::from(time.offset);
-    if let Some(number) = of_clock(&name, time.micros) {
+    if let Some(number) = of_clock(name, time.micros) {
         return Ok(number);
     }
-    Ok(match name.as_str() {
+    Ok(match name {
         "epoch" => Number::new(i128::from(time.micros - offset * SECOND), 6),
         "timezone" => Number::from(offset),
         "timezone_hour" => Number::from(offset / HOUR),
         "timezone_minute" => Number::from(offset / 60 % 60),
-        _ => return refused(field, "time with time zone"),
+        _ => return Err(unsupported(field, "time with time zone")),
     })
 }
 
@@ -160,6 +110,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::error::state;
 
     #[test]
     fn fields_as_postgresql_answers_them() {

@@ -17,6 +17,7 @@ mod template;
 mod to_char;
 mod to_number;
 mod truncate;
+mod unit;
 mod zone;
 
 pub(super) use operator::{is_time, negate, operator};

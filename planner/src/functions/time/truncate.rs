@@ -1,7 +1,8 @@
 //! date_trunc.
 
 use super::field::{Fields, HOUR};
-use crate::error::{Result, SqlError, state};
+use super::unit;
+use crate::error::Result;
 use crate::functions::kernel::{Call, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{SqlWrite, Text, Timestamp, Timestamptz, binary};
@@ -11,41 +12,36 @@ use std::sync::Arc;
 
 /// The start of the `field` that a local moment lies in.
 fn truncate(field: &str, local: i64, type_name: &str) -> Result<i64> {
-    if !is_finite(local) {
+    let unit = unit::span(field, type_name)?;
+    if !is_finite(local) && !unit.starts_with("timezone") {
         return Ok(local);
     }
     let fields = Fields::new(local);
     let year = |year: i64| days_from_civil(year, 1, 1) * DAY;
     // The first year of a span of years that begins with a year ending in 1.
     let span = |years: i64| (fields.year - 1).div_euclid(years) * years + 1;
-    checked_timestamp(match field.to_ascii_lowercase().as_str() {
-        "microseconds" | "microsecond" | "us" => local,
-        "milliseconds" | "millisecond" | "ms" => local.div_euclid(1000) * 1000,
-        "second" | "seconds" => local.div_euclid(SECOND) * SECOND,
-        "minute" | "minutes" => local.div_euclid(60 * SECOND) * 60 * SECOND,
-        "hour" | "hours" => local.div_euclid(HOUR * SECOND) * HOUR * SECOND,
-        "day" | "days" => fields.days * DAY,
-        "week" | "weeks" => (fields.days - fields.iso_day_of_week() + 1) * DAY,
-        "month" | "months" => days_from_civil(fields.year, fields.month, 1) * DAY,
+    checked_timestamp(match unit {
+        "microseconds" => local,
+        "milliseconds" => local.div_euclid(1000) * 1000,
+        "second" => local.div_euclid(SECOND) * SECOND,
+        "minute" => local.div_euclid(60 * SECOND) * 60 * SECOND,
+        "hour" => local.div_euclid(HOUR * SECOND) * HOUR * SECOND,
+        "day" => fields.days * DAY,
+        "week" => (fields.days - fields.iso_day_of_week() + 1) * DAY,
+        "month" => days_from_civil(fields.year, fields.month, 1) * DAY,
         "quarter" => days_from_civil(fields.year, (fields.quarter() - 1) * 3 + 1, 1) * DAY,
-        "year" | "years" => year(fields.year),
-        "decade" | "decades" => year(fields.decade() * 10),
-        "century" | "centuries" => year(span(100)),
-        "millennium" | "millennia" => year(span(1000)),
-        _ => {
-            return Err(SqlError::new(
-                state::INVALID_PARAMETER_VALUE,
-                format!("unit \"{field}\" not recognized for type {type_name}"),
-            ));
-        }
+        "year" => year(fields.year),
+        "decade" => year(fields.decade() * 10),
+        "century" => year(span(100)),
+        "millennium" => year(span(1000)),
+        _ => return Err(unit::unsupported(field, type_name)),
     })
 }
 
 /// The start of a field as UTC: of hours and less with the offset of the moment itself, since an hour may come twice.
 fn back(field: &str, utc: i64, local: i64, start: i64, to_utc: impl Fn(i64) -> i64) -> i64 {
-    let coarse = ["day", "week", "month", "quarter", "year", "decade", "centur", "millenni"];
-    let field = field.to_ascii_lowercase();
-    if coarse.iter().any(|unit| field.starts_with(unit)) || !is_finite(start) {
+    let fine = ["hour", "minute", "second", "milliseconds", "microseconds"];
+    if !unit::span(field, WITH_ZONE).is_ok_and(|unit| fine.contains(&unit)) || !is_finite(start) {
         to_utc(start)
     } else {
         start - (local - utc)

@@ -35,7 +35,7 @@ impl Analysis<'_> {
     /// The function that a call means.
     fn chosen(&self, name: &str, arguments: Arguments, kinds: &str) -> Option<Call> {
         let given: Vec<_> = arguments.nodes.iter().map(|node| node.ty().oid).collect();
-        let chosen = super::resolve::function(self.types(), name, kinds, &given, arguments.variadic)?;
+        let chosen = super::resolve::function(self.types(), name, kinds, &given, arguments.variadic).ok()?;
         let mut args = Vec::with_capacity(given.len());
         for (node, ty) in arguments.nodes.into_iter().zip(&chosen.arguments) {
             args.push(self.coerce(node, *ty)?);

@@ -68,14 +68,14 @@ impl Analysis<'_> {
     fn any_all(&self, name: &str, left: Node, right: Node, all: bool) -> Option<Node> {
         let array = right.ty().oid;
         let element = if array == oid::UNKNOWN { oid::UNKNOWN } else { self.types().element(array)? };
-        let chosen = super::resolve::operator(self.types(), name, Some(left.ty().oid), element)?;
+        let chosen = super::resolve::operator(self.types(), name, Some(left.ty().oid), element).ok()?;
         let [to_left, to_right] = chosen.arguments.as_slice() else { return None };
         if chosen.result != oid::BOOL {
             return None;
         }
         let left = Box::new(self.coerce(left, *to_left)?);
         let right = Box::new(self.coerce(right, self.types().array(*to_right)?)?);
-        Some(Node::AnyAll { name: chosen.what.to_string(), left, right, all })
+        Some(Node::AnyAll { name: chosen.what.name.to_string(), left, right, all })
     }
 
     /// `BETWEEN`.

@@ -254,13 +254,13 @@ impl Analysis<'_> {
 
     /// An operator.
     pub fn operator(&self, name: &str, left: Option<Node>, right: Node) -> Option<Node> {
-        let chosen =
-            super::resolve::operator(self.types(), name, left.as_ref().map(|left| left.ty().oid), right.ty().oid)?;
+        let left_type = left.as_ref().map(|left| left.ty().oid);
+        let chosen = super::resolve::operator(self.types(), name, left_type, right.ty().oid).ok()?;
         let mut operands = Vec::with_capacity(2);
         for (operand, ty) in left.into_iter().chain([right]).zip(&chosen.arguments) {
             operands.push(self.coerce(operand, *ty)?);
         }
-        Some(Node::Operator { name: chosen.what.to_string(), operands, ty: Ty::of(chosen.result) })
+        Some(Node::Operator { name: chosen.what.name.to_string(), operands, ty: Ty::of(chosen.result) })
     }
 
     fn junction(&self, expr: &ast::Expr, op: &BinaryOperator, scope: &Scope<'_>) -> Option<Node> {

@@ -224,7 +224,7 @@ impl Analysis<'_> {
         let given: Vec<Oid> = nodes.iter().map(|node| node.ty().oid).collect();
         let lateral = nodes.iter().any(super::comparison::has_column);
         let call = self.function(name, nodes, None)?;
-        let chosen = super::resolve::function(self.types(), name, "f", &given, false)?;
+        let chosen = super::resolve::function(self.types(), name, "f", &given, false).ok()?;
         // Arguments that come out are columns.
         let function = ALL_FUNCTIONS.iter().find(|function| function.oid == chosen.what.oid)?;
         let (modes, names, all) = (function.modes(), function.names(), function.all_types());

@@ -12,10 +12,10 @@ mod node;
 mod print_query;
 mod printer;
 mod query;
-mod resolve;
+pub(super) mod resolve;
 mod scope;
 mod subquery;
-mod types;
+pub(super) mod types;
 
 use crate::catalog::{Catalog, TableDescriptor, ViewDescriptor};
 use crate::execution::StatementContext;

@@ -2,7 +2,7 @@
 //! of operators and functions. Knows no expressions.
 
 use super::types::{Types, is_polymorphic, oid};
-use crate::pg_catalog::builtin::{ALL_FUNCTIONS, ALL_OPERATORS, Function};
+use crate::pg_catalog::builtin::{Function, Operator, functions_of, operators_of};
 use crate::types::Oid;
 
 /// What was chosen, in the types of the arguments.
@@ -16,6 +16,17 @@ pub struct Chosen<T> {
     pub result: Oid,
 }
 
+/// Why none was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// None takes these types.
+    Missing,
+    /// Several take them, and none of these fits best.
+    Ambiguous,
+    /// One takes them, but what stands for any type cannot be found out from strings.
+    Undetermined,
+}
+
 /// A possibility: declared types, one for each argument that is given.
 struct Candidate<T> {
     what: T,
@@ -24,29 +35,32 @@ struct Candidate<T> {
 }
 
 /// The operator of a name; without a left type a prefix operator.
-pub fn operator(types: Types<'_>, name: &str, left: Option<Oid>, right: Oid) -> Option<Chosen<&'static str>> {
+pub fn operator(
+    types: Types<'_>,
+    name: &str,
+    left: Option<Oid>,
+    right: Oid,
+) -> Result<Chosen<&'static Operator>, Failure> {
     let given: Vec<Oid> = left.into_iter().chain([right]).collect();
-    let candidates: Vec<Candidate<&'static str>> = ALL_OPERATORS
-        .iter()
-        .filter(|operator| operator.name == name && (operator.left == 0) == left.is_none())
-        .map(|operator| Candidate {
-            what: operator.name,
-            declared: [operator.left, operator.right].into_iter().filter(|ty| *ty != 0).collect(),
-            result: operator.result,
-        })
-        .collect();
+    let of_kind = || operators_of(name).filter(move |operator| (operator.left == 0) == left.is_none());
     // A string beside a known type is first tried as that type.
-    let assumed: Vec<Oid> = match given.as_slice() {
-        [oid::UNKNOWN, other] => vec![*other, *other],
-        [other, oid::UNKNOWN] => vec![*other, *other],
-        same => same.to_vec(),
+    let (assumed_left, assumed_right) = match (left, right) {
+        (Some(oid::UNKNOWN), other) | (Some(other), oid::UNKNOWN) => (other, other),
+        (left, right) => (left.unwrap_or(0), right),
     };
-    let exact = candidates.iter().position(|candidate| candidate.declared == assumed && !given.iter().all(unknown));
-    let at = match exact {
-        Some(at) => at,
-        None => choose(types, &given, &candidates)?,
+    let exact = of_kind()
+        .find(|operator| operator.left == assumed_left && operator.right == assumed_right)
+        .filter(|_| !given.iter().all(unknown));
+    let candidate = |operator: &'static Operator| Candidate {
+        what: operator,
+        declared: [operator.left, operator.right].into_iter().filter(|ty| *ty != 0).collect(),
+        result: operator.result,
     };
-    finish(types, candidates.into_iter().nth(at)?, &given)
+    let chosen = match exact {
+        Some(exact) => candidate(exact),
+        None => choose(types, &given, of_kind().map(candidate).collect())?,
+    };
+    finish(types, chosen, &given)
 }
 
 /// The function of a name, of the kinds in `kinds` (`f`, `a`, `w`). `spread`: the last argument is an array of those of
@@ -57,9 +71,9 @@ pub fn function(
     kinds: &str,
     given: &[Oid],
     spread: bool,
-) -> Option<Chosen<&'static Function>> {
-    let mut candidates = Vec::new();
-    for function in ALL_FUNCTIONS.iter().filter(|function| function.name == name && kinds.contains(function.kind)) {
+) -> Result<Chosen<&'static Function>, Failure> {
+    let mut candidates: Vec<Candidate<&'static Function>> = Vec::new();
+    for function in functions_of(name).filter(|function| kinds.contains(function.kind)) {
         let fixed = &function.arguments;
         let element = function.row.oid(5);
         let defaults = usize::try_from(function.row.oid(13)).unwrap_or(0);
@@ -77,28 +91,44 @@ pub fn function(
             continue;
         }
         declared.truncate(given.len());
-        candidates.push(Candidate { what: function, declared, result: function.result });
+        let many = element != 0 && !spread;
+        match candidates.iter_mut().find(|other| other.declared == declared) {
+            // One of fixed arguments goes before one of any number.
+            Some(_) if many => {}
+            Some(other) => other.what = function,
+            None => candidates.push(Candidate { what: function, declared, result: function.result }),
+        }
     }
     let exact = candidates.iter().position(|candidate| candidate.declared == given);
-    let at = match exact {
-        Some(at) => at,
-        None => choose(types, given, &candidates)?,
+    let chosen = match exact {
+        Some(at) => candidates.swap_remove(at),
+        None => choose(types, given, candidates)?,
     };
-    finish(types, candidates.into_iter().nth(at)?, given)
+    finish(types, chosen, given)
 }
 
 fn unknown(ty: &Oid) -> bool {
     *ty == oid::UNKNOWN
 }
 
-/// The place of the one candidate that fits best.
-fn choose<T>(types: Types<'_>, given: &[Oid], all: &[Candidate<T>]) -> Option<usize> {
-    let fits = |candidate: &Candidate<T>| {
-        let mut pairs = given.iter().zip(&candidate.declared);
-        candidate.declared.len() == given.len() && pairs.all(|(given, to)| types.becomes(*given, *to))
-    };
-    let mut left: Vec<usize> =
-        all.iter().enumerate().filter(|(_, candidate)| fits(candidate)).map(|(at, _)| at).collect();
+/// The one candidate that fits best.
+fn choose<T>(types: Types<'_>, given: &[Oid], mut all: Vec<Candidate<T>>) -> Result<Candidate<T>, Failure> {
+    all.retain(|candidate| accepts(types, candidate, given));
+    let at = best(types, given, &all)?;
+    Ok(all.swap_remove(at))
+}
+
+/// Whether a candidate takes arguments of these types.
+fn accepts<T>(types: Types<'_>, candidate: &Candidate<T>, given: &[Oid]) -> bool {
+    let mut pairs = given.iter().zip(&candidate.declared);
+    candidate.declared.len() == given.len()
+        && pairs.all(|(given, to)| types.becomes(*given, *to))
+        && !matches!(actual(types, &candidate.declared, candidate.result, given), Err(Failure::Missing))
+}
+
+/// The place of the best of the candidates that take the arguments.
+fn best<T>(types: Types<'_>, given: &[Oid], all: &[Candidate<T>]) -> Result<usize, Failure> {
+    let mut left: Vec<usize> = (0..all.len()).collect();
     let declared = |at: usize, argument: usize| all.get(at).and_then(|found| found.declared.get(argument)).copied();
     // Most arguments that are exactly of the declared types, then most that are so or of preferred types.
     keep_best(&mut left, |at| {
@@ -155,14 +185,12 @@ fn choose<T>(types: Types<'_>, given: &[Oid], all: &[Candidate<T>]) -> Option<us
     }
     // What is not known is taken for the one type that is.
     let mut known = given.iter().filter(|ty| !unknown(ty));
-    let first = known.next()?;
-    if known.any(|other| other != first) {
-        return None;
-    }
-    left.retain(|at| {
-        (0..given.len()).all(|argument| declared(*at, argument).is_some_and(|to| types.becomes(*first, to)))
-    });
-    single(&left)
+    let Some(first) = known.next().filter(|first| known.all(|other| other == *first)) else {
+        return Err(Failure::Ambiguous);
+    };
+    let assumed = vec![*first; given.len()];
+    left.retain(|at| all.get(*at).is_some_and(|candidate| accepts(types, candidate, &assumed)));
+    single(&left).map_err(|_| Failure::Ambiguous)
 }
 
 fn keep_best(left: &mut Vec<usize>, score: impl Fn(usize) -> usize) {
@@ -172,54 +200,71 @@ fn keep_best(left: &mut Vec<usize>, score: impl Fn(usize) -> usize) {
     }
 }
 
-fn single(left: &[usize]) -> Option<usize> {
+fn single(left: &[usize]) -> Result<usize, Failure> {
     match left {
-        [one] => Some(*one),
-        _ => None,
+        [one] => Ok(*one),
+        [] => Err(Failure::Missing),
+        _ => Err(Failure::Ambiguous),
     }
 }
 
-/// Puts types in the place of those that fit anything. `None` where they do not fit each other.
-fn finish<T>(types: Types<'_>, candidate: Candidate<T>, given: &[Oid]) -> Option<Chosen<T>> {
+/// Puts types in the place of those that fit anything.
+fn finish<T>(types: Types<'_>, candidate: Candidate<T>, given: &[Oid]) -> Result<Chosen<T>, Failure> {
     let Candidate { what, declared, result } = candidate;
+    let (arguments, result) = actual(types, &declared, result, given)?;
+    Ok(Chosen { what, arguments, result })
+}
+
+/// The types that arguments and result have where those that fit anything stand for what is given. Fails where these do not fit
+/// each other.
+fn actual(types: Types<'_>, declared: &[Oid], result: Oid, given: &[Oid]) -> Result<(Vec<Oid>, Oid), Failure> {
     if !declared.iter().any(|ty| is_polymorphic(*ty)) {
-        return Some(Chosen { what, arguments: declared, result }).filter(|_| !is_polymorphic(result));
+        return if is_polymorphic(result) { Err(Failure::Undetermined) } else { Ok((declared.to_vec(), result)) };
     }
     let compatible =
         |ty: Oid| matches!(ty, oid::ANY_COMPATIBLE | oid::ANY_COMPATIBLE_ARRAY | oid::ANY_COMPATIBLE_NON_ARRAY);
     let is_array = |ty: Oid| matches!(ty, oid::ANY_ARRAY | oid::ANY_COMPATIBLE_ARRAY);
     // The element type of each of the two families.
     let mut elements = [None, None];
+    let mut array = None;
     for (family, element) in elements.iter_mut().enumerate() {
         let mut of = Vec::new();
         for (declared, given) in declared.iter().zip(given) {
             if is_polymorphic(*declared) && compatible(*declared) == (family == 1) && !unknown(given) {
-                of.push(if is_array(*declared) { types.element(*given)? } else { *given });
+                if is_array(*declared) && family == 0 && *array.get_or_insert(*given) != *given {
+                    return Err(Failure::Missing);
+                }
+                let is_element = !is_array(*declared);
+                of.push(if is_element { *given } else { types.element(*given).ok_or(Failure::Missing)? });
             }
         }
         let Some(first) = of.first().copied() else { continue };
         *element = Some(match family {
             0 => first,
-            _ => super::coerce::common(types, &of)?,
+            _ => super::coerce::common(types, &of)
+                .filter(|common| of.iter().all(|ty| types.becomes(*ty, *common)))
+                .ok_or(Failure::Missing)?,
         });
         if family == 0 && of.iter().any(|other| *other != first) {
-            return None;
+            return Err(Failure::Missing);
         }
     }
-    let actual = |ty: Oid| -> Option<Oid> {
+    let actual = |ty: Oid| -> Result<Oid, Failure> {
         if !is_polymorphic(ty) {
-            return Some(ty);
+            return Ok(ty);
         }
         let family = usize::from(compatible(ty));
-        let element = elements.get(family).copied().flatten();
-        let element = match element {
+        if let (oid::ANY_ARRAY, Some(array)) = (ty, array) {
+            return Ok(array);
+        }
+        let element = match elements.get(family).copied().flatten() {
             Some(element) => element,
             // All of the family are strings.
             None if compatible(ty) => oid::TEXT,
-            None => return None,
+            None => return Err(Failure::Undetermined),
         };
-        if is_array(ty) { types.array(element) } else { Some(element) }
+        if is_array(ty) { types.array(element).ok_or(Failure::Undetermined) } else { Ok(element) }
     };
-    let arguments = declared.iter().map(|ty| actual(*ty)).collect::<Option<Vec<_>>>()?;
-    Some(Chosen { what, arguments, result: actual(result)? })
+    let arguments = declared.iter().map(|ty| actual(*ty)).collect::<Result<Vec<_>, _>>()?;
+    Ok((arguments, actual(result)?))
 }

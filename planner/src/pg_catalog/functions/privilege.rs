@@ -153,7 +153,11 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                     continue;
                 }
                 let arguments = Arguments(arguments);
-                let user = if user_first { role(&context, &arguments, 0)? } else { context.role() };
+                let user = match (user_first, arguments.text(0)) {
+                    (true, Some("public")) => acl::PUBLIC,
+                    (true, _) => role(&context, &arguments, 0)?,
+                    (false, _) => context.role(),
+                };
                 let value = on(&context, &arguments, user, usize::from(user_first))?;
                 values.push(value.unwrap_or(Datum::Boolean(None)));
             }

@@ -331,7 +331,7 @@ impl CopyIn {
             return Ok(());
         }
         let bad = |message: String| {
-            SqlError::new(state::BAD_COPY_FILE_FORMAT, message).context(format!("COPY {}, line 1", self.table))
+            SqlError::new(state::BAD_COPY_FILE_FORMAT, message).context(in_line(&self.table, 1, self.reader.record()))
         };
         if self.fields.len() != self.columns.len() {
             return Err(bad(format!(
@@ -356,23 +356,21 @@ impl CopyIn {
 
     /// Adds the record in `fields` to the batch.
     fn append(&mut self, line: u64) -> Result<()> {
-        let bad = |message: String| {
-            SqlError::new(state::BAD_COPY_FILE_FORMAT, message).context(in_line(
-                &self.table,
-                line,
-                self.reader.record(),
-            ))
-        };
-        let found = self.fields.len();
-        if found > self.columns.len() {
-            return Err(bad("extra data after last expected column".into()));
-        }
-        if let Some(missing) = self.columns.get(found) {
-            return Err(bad(format!("missing data for column \"{}\"", missing.name)));
+        if self.fields.len() > self.columns.len() {
+            return Err(SqlError::new(state::BAD_COPY_FILE_FORMAT, "extra data after last expected column")
+                .context(in_line(&self.table, line, self.reader.record())));
         }
         let inputs = InputContext::of_statement(&self.context);
         for (position, (column, builder)) in self.columns.iter().zip(&mut self.builders).enumerate() {
-            let Some((text, kind)) = self.fields.get(position) else { continue };
+            // What is there is looked at first.
+            let Some((text, kind)) = self.fields.get(position) else {
+                let message = format!("missing data for column \"{}\"", column.name);
+                return Err(SqlError::new(state::BAD_COPY_FILE_FORMAT, message).context(in_line(
+                    &self.table,
+                    line,
+                    self.reader.record(),
+                )));
+            };
             let null = match kind {
                 Kind::Null => !self.force_not_null.get(position).is_some_and(|force| *force),
                 Kind::QuotedNull => self.force_null.get(position).is_some_and(|force| *force),
@@ -385,7 +383,7 @@ impl CopyIn {
             self.bytes += text.len();
             let text = Encoding::Utf8
                 .decode(text)
-                .map_err(|error| error.context(format!("COPY {}, line {line}", self.table)))?;
+                .map_err(|error| error.context(in_line(&self.table, line, self.reader.record())))?;
             let value = input(column.ty, &text, &inputs).map_err(|error| {
                 let shown = shown(text.as_bytes());
                 error.context(format!("COPY {}, line {line}, column {}: \"{shown}\"", self.table, column.name))

@@ -157,6 +157,8 @@ impl RecordReader {
         }
         if self.csv {
             self.cut_csv(record, fields)?
+        } else if record.starts_with(b"\\.") {
+            return Err(bad_format("end-of-copy marker corrupt"));
         } else {
             self.cut_text(record, fields)
         };

@@ -1,6 +1,7 @@
 //! [`Settings`]: the run-time parameters of a session (SET, SHOW, pg_settings). Must not know transactions: their effect
 //! on settings is [`stack::SettingsStack`]'s.
 
+pub mod category;
 mod derived;
 pub mod registry;
 pub mod stack;
@@ -198,9 +199,19 @@ impl Settings {
             _ => derived::value_of(&self.values, definition),
         }
     }
-    /// Every setting with its value as SHOW prints it, by name.
+    /// Every setting that lists have, with its value as SHOW prints it, by name.
     pub fn all(&self) -> Vec<(&'static Definition, String)> {
-        DEFINITIONS.iter().map(|definition| (definition, self.value_of(definition).to_string())).collect()
+        let listed = DEFINITIONS.iter().filter(|definition| definition.is_listed());
+        listed.map(|definition| (definition, self.value_of(definition).to_string())).collect()
+    }
+    /// Errors: 42501 for a setting that only a superuser may set, where the user is none.
+    pub fn may_set(&self, name: &str) -> Result<()> {
+        let Some(definition) = registry::find(name) else { return Ok(()) };
+        if definition.changeable != Changeable::BySuperuser || self.is_on("is_superuser") {
+            return Ok(());
+        }
+        let message = format!("permission denied to set parameter \"{}\"", definition.name);
+        Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
     }
     /// These settings with one more set. Errors: 42704 unknown, 55P02 not to be changed, 22023 a bad value, 0A000 a
     /// value that is not supported.
@@ -209,7 +220,7 @@ impl Settings {
             return self.with_custom(name, value);
         };
         match definition.changeable {
-            Changeable::Always => {}
+            Changeable::Always | Changeable::BySuperuser => {}
             Changeable::Never => {
                 return Err(not_changeable(format!("parameter \"{}\" cannot be changed", definition.name)));
             }
@@ -250,7 +261,7 @@ impl Settings {
     /// These settings with one back at its value in `reset`.
     pub fn with_reset(&self, name: &str, reset: &Settings) -> Result<Settings> {
         let key = match registry::find(name) {
-            Some(definition) if definition.changeable == Changeable::Always => definition.name.to_string(),
+            Some(definition) if definition.changeable.by_session() => definition.name.to_string(),
             Some(definition) => return self.with(definition.name, definition.default),
             None if self.values.contains_key(&name.to_lowercase()) => name.to_lowercase(),
             None => return Err(unknown(name)),

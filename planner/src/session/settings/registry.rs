@@ -55,12 +55,28 @@ pub enum Unit {
 pub enum Changeable {
     /// Anyone, any time (`user`).
     Always,
+    /// Superusers, any time (`superuser`).
+    BySuperuser,
     /// Nobody: it says what the server is (`internal`).
     Never,
     /// Only before the server starts (`postmaster`).
     AtServerStart,
     /// With the server's configuration (`sighup`).
     ByConfiguration,
+}
+
+impl Definition {
+    /// Whether lists of all settings have it: those that say who the user is are asked for by name.
+    pub fn is_listed(&self) -> bool {
+        !matches!(self.name, "role" | "is_superuser" | "session_authorization")
+    }
+}
+
+impl Changeable {
+    /// Whether SET changes it, if only a superuser's.
+    pub fn by_session(self) -> bool {
+        matches!(self, Changeable::Always | Changeable::BySuperuser)
+    }
 }
 
 /// A setting.
@@ -82,6 +98,10 @@ pub struct Definition {
 
 const fn user(name: &'static str, default: &'static str, kind: Kind, description: &'static str) -> Definition {
     Definition { name, default, kind, changeable: Changeable::Always, reported: false, description }
+}
+
+const fn superuser(definition: Definition) -> Definition {
+    Definition { changeable: Changeable::BySuperuser, ..definition }
 }
 
 const fn internal(name: &'static str, default: &'static str, description: &'static str) -> Definition {
@@ -144,13 +164,18 @@ pub const DEFINITIONS: &[Definition] = &[
     user("cpu_tuple_cost", "0.01", cost(), NO_EFFECT),
     internal("data_checksums", "on", "Shows whether data checksums are turned on."),
     reported(user("DateStyle", "ISO, MDY", Kind::Special, "Sets the display format for date and time values.")),
-    user(
+    superuser(user(
         "deadlock_timeout",
         "1s",
         Kind::Int { min: 1, max: 2_147_483_647, unit: Unit::Milliseconds },
         "Sets the time to wait on a lock before checking for deadlock.",
+    )),
+    user(
+        "default_statistics_target",
+        "100",
+        Kind::Int { min: 1, max: 10_000, unit: Unit::One },
+        "Sets the default statistics target.",
     ),
-    user("default_statistics_target", "100", Kind::Int { min: 1, max: 10_000, unit: Unit::One }, NO_EFFECT),
     user("default_toast_compression", "pglz", Kind::Enum(&["pglz"]), NO_EFFECT),
     user(
         "default_table_access_method",
@@ -237,25 +262,25 @@ pub const DEFINITIONS: &[Definition] = &[
     user("join_collapse_limit", "8", Kind::Int { min: 1, max: 2_147_483_647, unit: Unit::One }, NO_EFFECT),
     internal("lc_collate", "C.UTF-8", "Shows the collation order locale."),
     internal("lc_ctype", "C.UTF-8", "Shows the character classification and case conversion locale."),
-    user("lc_messages", "C", Kind::Special, "Sets the language in which messages are displayed."),
+    superuser(user("lc_messages", "C", Kind::Special, "Sets the language in which messages are displayed.")),
     user("lc_monetary", "C", Kind::Special, "Sets the locale for formatting monetary amounts."),
     user("lc_numeric", "C", Kind::Special, "Sets the locale for formatting numbers."),
     user("lc_time", "C", Kind::Special, "Sets the locale for formatting date and time values."),
     server("listen_addresses", "localhost", "Sets the host name or IP address(es) to listen to."),
     user("lock_timeout", "0", milliseconds(), "Sets the maximum allowed duration of any wait for a lock."),
-    user(
+    superuser(user(
         "log_min_duration_statement",
         "-1",
         Kind::Int { min: -1, max: 2_147_483_647, unit: Unit::Milliseconds },
         "Has no effect: statements are not logged.",
-    ),
-    user("log_min_messages", "warning", MESSAGE_LEVELS, "Has no effect: the server's log level is its own."),
-    user(
+    )),
+    superuser(user("log_min_messages", "warning", MESSAGE_LEVELS, "Has no effect: the server's log level is its own.")),
+    superuser(user(
         "log_statement",
         "none",
         Kind::Enum(&["none", "ddl", "mod", "all"]),
         "Has no effect: statements are not logged.",
-    ),
+    )),
     user("maintenance_work_mem", "64MB", kilobytes(1024), NO_EFFECT),
     server("max_connections", "100", "Sets the maximum number of concurrent connections."),
     internal("max_function_args", "100", "Shows the maximum number of function arguments."),
@@ -293,12 +318,12 @@ pub const DEFINITIONS: &[Definition] = &[
     reported(internal("server_version", SERVER_VERSION, "Shows the server version.")),
     internal("server_version_num", "150000", "Shows the server version as an integer."),
     reported(internal("session_authorization", "", "Shows the session user name.")),
-    user(
+    superuser(user(
         "session_replication_role",
         "origin",
         Kind::Partial(&["origin"], &["replica", "local"]),
         "Sets the session's behavior for triggers and rewrite rules.",
-    ),
+    )),
     internal("shared_buffers", "128MB", "Kept for clients that read it."),
     internal("ssl", "off", "Kept for clients that read it."),
     reported(user(

@@ -16,11 +16,9 @@ pub fn canonical(definition: &Definition, value: &str) -> Result<String> {
             let number = integer(definition, value, unit)?;
             if number < min || number > max {
                 return Err(invalid_state(format!(
-                    "{number}{} is outside the valid range for parameter \"{}\" ({min}{} .. {max}{})",
+                    "{number}{} is outside the valid range for parameter \"{}\" ({min} .. {max})",
                     suffix(unit),
                     definition.name,
-                    suffix(unit),
-                    suffix(unit),
                 )));
             }
             Ok(format_integer(number, unit))
@@ -109,20 +107,28 @@ fn integer(definition: &Definition, value: &str, unit: Unit) -> Result<i64> {
     let (number, name) = value.split_at(digits);
     let number: f64 = number.parse().map_err(|_| invalid(definition, value))?;
     let name = name.trim();
-    let factor = if name.is_empty() {
-        1
-    } else {
-        units(unit).iter().find(|(known, _)| *known == name).map(|(_, factor)| *factor).ok_or_else(|| {
-            let known: Vec<String> = units(unit).iter().rev().map(|(name, _)| format!("\"{name}\"")).collect();
-            let error = invalid(definition, value);
-            if known.is_empty() {
-                error
-            } else {
-                error.hint(format!("Valid units for this parameter are {}.", known.join(", ")))
-            }
-        })?
+    let known = || units(unit).iter().find(|(known, _)| *known == name).map(|(_, factor)| *factor as f64);
+    // Those that are less than the base unit, in which values are never shown.
+    let part = match (unit, name) {
+        (_, "") => Some(1.0),
+        (Unit::Kilobytes, "B") => Some(1.0 / 1024.0),
+        (Unit::Milliseconds, "us") | (Unit::Seconds, "ms") => Some(1e-3),
+        (Unit::Seconds, "us") => Some(1e-6),
+        _ => None,
     };
-    Ok((number * factor as f64).round() as i64)
+    let factor = part.or_else(known).ok_or_else(|| {
+        let error = invalid(definition, value);
+        match unit {
+            Unit::One => error,
+            Unit::Kilobytes => {
+                error.hint("Valid units for this parameter are \"B\", \"kB\", \"MB\", \"GB\", and \"TB\".")
+            }
+            Unit::Milliseconds | Unit::Seconds => {
+                error.hint("Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\".")
+            }
+        }
+    })?;
+    Ok((number * factor).round_ties_even() as i64)
 }
 
 fn format_integer(number: i64, unit: Unit) -> String {

@@ -1,5 +1,6 @@
 //! Sessions over the engine in memory, driven as the server drives them.
 
+mod analyze;
 mod consistency;
 mod copy;
 mod foreign_keys;

@@ -205,7 +205,7 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
         BaseType::Varchar => ScalarValue::Utf8(Some(length::varchar(text, ty.modifier, false)?.to_string())),
         BaseType::Char => ScalarValue::Utf8(Some(length::character(text, ty.modifier, false)?.into_owned())),
         BaseType::Name => ScalarValue::Utf8(Some(length::name(text).to_string())),
-        BaseType::SingleChar => ScalarValue::Utf8(text.chars().next().map(String::from).or(Some(String::new()))),
+        BaseType::SingleChar => ScalarValue::Utf8(Some(length::single_char(text))),
         BaseType::Json => {
             json::check(text)?;
             ScalarValue::Utf8(Some(text.to_string()))

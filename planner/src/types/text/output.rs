@@ -7,6 +7,7 @@ use crate::pg_catalog::object_names;
 use crate::types::array::ArrayValue;
 use crate::types::array::literal::{write_bounds, write_element, write_nested};
 use crate::types::interval::{Interval, write_interval};
+use crate::types::length::shown_single_char;
 use crate::types::numeric::Numeric;
 use crate::types::record::RecordType;
 use crate::types::{BaseType, Datum, SqlType, datetime, place, time};
@@ -208,13 +209,12 @@ pub fn output(
         BaseType::Json | BaseType::Jsonb | BaseType::Jsonpath => {
             out.extend_from_slice(array.as_string_opt::<i32>().ok_or_else(wrong)?.value(row).as_bytes());
         }
-        BaseType::Text
-        | BaseType::Varchar
-        | BaseType::Char
-        | BaseType::Name
-        | BaseType::SingleChar
-        | BaseType::Unknown => {
+        BaseType::Text | BaseType::Varchar | BaseType::Char | BaseType::Name | BaseType::Unknown => {
             out.extend_from_slice(array.as_string_opt::<i32>().ok_or_else(wrong)?.value(row).as_bytes())
+        }
+        BaseType::SingleChar => {
+            let kept = array.as_string_opt::<i32>().ok_or_else(wrong)?.value(row);
+            out.extend_from_slice(shown_single_char(kept).as_bytes());
         }
         BaseType::Bytea => {
             let bytes = array.as_binary_opt::<i64>().ok_or_else(wrong)?.value(row);

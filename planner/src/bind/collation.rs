@@ -1,0 +1,39 @@
+//! COLLATE: which collations there are. All of them order strings by their bytes. Must not know what is collated.
+
+use crate::error::{Result, SqlError, state};
+use crate::parse::fold_name;
+use crate::pg_catalog::object_names::COLLATIONS;
+use crate::types::{BaseType, SqlType};
+use sqlparser::ast::ObjectName;
+
+/// The collation of a name. Errors: 42704; 0A000 for the order of a language.
+pub fn collation_named(name: &ObjectName) -> Result<&'static str> {
+    let (schema, plain) = fold_name(name)?;
+    let here = schema.as_deref().is_none_or(|schema| schema == "pg_catalog");
+    // The names that the locale goes by outside of the catalog, and what PostgreSQL lets pass.
+    let known = if ["C.UTF-8", "C.utf8"].contains(&plain.as_str()) { "C.utf8" } else { plain.as_str() };
+    let found = COLLATIONS.iter().find(|(_, collation)| here && *collation == known);
+    found.map(|(_, collation)| *collation).ok_or_else(|| {
+        // Those that PostgreSQL may have by the operating system or ICU.
+        let mut letters = plain.chars();
+        let locale = plain.ends_with("-x-icu")
+            || letters.by_ref().take(2).all(|letter| letter.is_ascii_lowercase())
+                && letters.next() == Some('_')
+                && letters.take(2).filter(char::is_ascii_uppercase).count() == 2;
+        if here && locale {
+            return SqlError::unsupported(format!("the collation \"{plain}\""));
+        }
+        let shown = schema.map_or_else(|| plain.clone(), |schema| format!("{schema}.{plain}"));
+        SqlError::new(state::UNDEFINED_OBJECT, format!("collation \"{shown}\" for encoding \"UTF8\" does not exist"))
+    })
+}
+
+/// Errors: 42804 for a type whose values no collation orders.
+pub fn check_collatable(ty: SqlType) -> Result<()> {
+    use BaseType::{Char, Name, Text, Unknown, Varchar};
+    if matches!(ty.base, Text | Varchar | Char | Name | Unknown) {
+        return Ok(());
+    }
+    let message = format!("collations are not supported by type {}", ty.name());
+    Err(SqlError::new(state::DATATYPE_MISMATCH, message))
+}

@@ -1,0 +1,190 @@
+//! What an error about a name that is not there adds: columns that are spelt much like it, and tables that cannot be seen from
+//! where it stands. Must not know plans.
+
+use super::binder::Binder;
+use super::scope::{Scope, ScopeRelation};
+use crate::error::{SqlError, state};
+use std::cell::RefCell;
+
+/// Changes of letters between two names, above which they are not alike.
+const MOST_CHANGES: usize = 3;
+
+/// A relation of a query under way that an expression within does not see.
+pub struct Unseen {
+    name: String,
+    /// The name of the table, where the other one is an alias.
+    table: Option<String>,
+    columns: Vec<String>,
+}
+
+impl Unseen {
+    /// A relation by this name.
+    pub fn new(name: &str, columns: impl Iterator<Item = String>) -> Unseen {
+        Unseen { name: name.to_string(), table: None, columns: columns.collect() }
+    }
+    fn of(relation: &ScopeRelation) -> Unseen {
+        let table = relation.table.as_ref().map(|table| table.name.clone());
+        let columns = relation.columns.iter().map(|column| column.name.clone());
+        Unseen { table, ..Unseen::new(&relation.name, columns) }
+    }
+}
+
+/// The relations of the queries under way that are not seen, outermost first.
+pub type AllUnseen = RefCell<Vec<Unseen>>;
+
+impl Binder<'_> {
+    /// Binds what stands beside relations and does not see them.
+    pub(super) fn beside<T>(&self, relations: &[ScopeRelation], bind: impl FnOnce() -> T) -> T {
+        self.not_seeing(relations.iter().map(Unseen::of), bind)
+    }
+
+    /// Binds what does not see some relations.
+    pub(super) fn not_seeing<T>(&self, relations: impl Iterator<Item = Unseen>, bind: impl FnOnce() -> T) -> T {
+        let before = self.unseen.borrow().len();
+        self.unseen.borrow_mut().extend(relations);
+        let bound = bind();
+        self.unseen.borrow_mut().truncate(before);
+        bound
+    }
+
+    /// An error about a column, perhaps of a relation, with what may have been meant.
+    pub(super) fn explain_name(
+        &self,
+        error: SqlError,
+        scope: &Scope<'_>,
+        relation: Option<&str>,
+        column: &str,
+    ) -> SqlError {
+        if error.fields().hint.is_some() {
+            return error;
+        }
+        match (error.state(), relation) {
+            (state::UNDEFINED_TABLE, Some(relation)) => self.explain_relation(error, scope, relation),
+            (state::UNDEFINED_COLUMN, _) => self.explain_column(error, scope, relation, column),
+            _ => error,
+        }
+    }
+
+    fn explain_relation(&self, error: SqlError, scope: &Scope<'_>, name: &str) -> SqlError {
+        let mut around = Some(scope);
+        let mut found = None;
+        while let (Some(here), None) = (around, &found) {
+            found = here.relations.iter().find(|relation| relation.name == name).map(|relation| relation.name.clone());
+            around = here.parent;
+        }
+        let unseen = self.unseen.borrow();
+        let hidden = || unseen.iter().rev().find(|one| one.name == name || one.table.as_deref() == Some(name));
+        let Some(entry) = found.or_else(|| hidden().map(|one| one.name.clone())) else { return error };
+        let message = format!("invalid reference to FROM-clause entry for table \"{name}\"");
+        SqlError::new(state::UNDEFINED_TABLE, message).hint(format!(
+            "There is an entry for table \"{entry}\", but it cannot be referenced from this part of the query."
+        ))
+    }
+
+    fn explain_column(&self, error: SqlError, scope: &Scope<'_>, relation: Option<&str>, column: &str) -> SqlError {
+        let mut search = Search { relation, column, changes: MOST_CHANGES + 1, found: Vec::new(), exact: None };
+        let mut around = Some(scope);
+        while let Some(here) = around {
+            for relation in &here.relations {
+                search.look_at(&relation.name, relation.columns.iter().map(|column| column.name.as_str()));
+            }
+            around = here.parent;
+        }
+        for one in self.unseen.borrow().iter().rev() {
+            search.look_at(&one.name, one.columns.iter().map(String::as_str));
+        }
+        if let Some(table) = &search.exact {
+            return error.hint(format!(
+                "There is a column named \"{column}\" in table \"{table}\", but it cannot be referenced from this part of the query."
+            ));
+        }
+        match search.found.as_slice() {
+            [one] => error.hint(format!("Perhaps you meant to reference the column \"{one}\".")),
+            [one, other] => {
+                error.hint(format!("Perhaps you meant to reference the column \"{one}\" or the column \"{other}\"."))
+            }
+            _ => error,
+        }
+    }
+}
+
+/// Looks for the one or two columns that are spelt most like a name.
+struct Search<'n> {
+    relation: Option<&'n str>,
+    column: &'n str,
+    /// How far what was found is away from it.
+    changes: usize,
+    found: Vec<String>,
+    /// A relation that has the very column, and cannot be seen.
+    exact: Option<String>,
+}
+
+impl Search<'_> {
+    fn look_at<'c>(&mut self, name: &str, columns: impl Iterator<Item = &'c str>) {
+        if self.exact.is_some() {
+            return;
+        }
+        let of_relation = self.relation.map_or(0, |relation| changes(relation, name));
+        if of_relation > self.changes {
+            return;
+        }
+        for column in columns {
+            let of_column = changes(self.column, column);
+            if of_column == 0 && of_relation == 0 {
+                self.exact = Some(name.to_string());
+                return;
+            }
+            // More than half of the letters must be right.
+            if of_column > self.column.chars().count() / 2 {
+                continue;
+            }
+            let found = format!("{name}.{column}");
+            match (of_column + of_relation).cmp(&self.changes) {
+                std::cmp::Ordering::Less => {
+                    self.changes = of_column + of_relation;
+                    self.found = vec![found];
+                }
+                std::cmp::Ordering::Equal if self.found.len() == 2 => {
+                    // Too many are alike: only what is more so is worth telling.
+                    self.found.clear();
+                    self.changes = (of_column + of_relation).saturating_sub(1);
+                }
+                std::cmp::Ordering::Equal if !self.found.is_empty() || self.changes <= MOST_CHANGES => {
+                    self.found.push(found);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// How many letters must be inserted, removed or replaced to make one name of another (Levenshtein).
+fn changes(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut before: Vec<usize> = (0..=to.len()).collect();
+    for (row, letter) in from.chars().enumerate() {
+        let mut last = row + 1;
+        let mut next = vec![last];
+        for (pair, other) in before.windows(2).zip(&to) {
+            let [diagonal, above] = pair else { continue };
+            last = (diagonal + usize::from(letter != *other)).min(above + 1).min(last + 1);
+            next.push(last);
+        }
+        before = next;
+    }
+    before.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::changes;
+
+    #[test]
+    fn changes_are_counted() {
+        assert_eq!(changes("", ""), 0);
+        assert_eq!(changes("name", "name"), 0);
+        assert_eq!(changes("nam", "name"), 1);
+        assert_eq!(changes("kitten", "sitting"), 3);
+        assert_eq!(changes("", "abc"), 3);
+    }
+}

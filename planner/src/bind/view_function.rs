@@ -1,0 +1,35 @@
+//! Functions of the catalog without arguments whose rows are those of a view: `FROM pg_timezone_names()`. Must not know what
+//! these rows are.
+
+use crate::parse::fold_name;
+use crate::pg_catalog::PG_CATALOG;
+use sqlparser::ast::{Ident, ObjectName, TableAlias, TableFactor};
+
+/// The functions, and their views.
+const VIEWS: [(&str, &str); 6] = [
+    ("pg_timezone_names", "pg_timezone_names"),
+    ("pg_timezone_abbrevs", "pg_timezone_abbrevs"),
+    ("pg_show_all_settings", "pg_settings"),
+    ("pg_lock_status", "pg_locks"),
+    ("pg_cursor", "pg_cursors"),
+    ("pg_prepared_statement", "pg_prepared_statements"),
+];
+
+/// The item of FROM that reads the view of a function, if this is a call of one.
+pub fn as_view(factor: &TableFactor) -> Option<TableFactor> {
+    let TableFactor::Table { name, args: Some(arguments), with_ordinality: false, .. } = factor else { return None };
+    let (schema, called) = fold_name(name).ok()?;
+    let (function, view) = VIEWS.iter().find(|(function, _)| *function == called)?;
+    if !arguments.args.is_empty() || schema.is_some_and(|schema| schema != PG_CATALOG) {
+        return None;
+    }
+    let mut read = factor.clone();
+    if let TableFactor::Table { name, args, alias, .. } = &mut read {
+        *args = None;
+        *name = ObjectName::from(vec![Ident::new(PG_CATALOG), Ident::new(*view)]);
+        // Without another name it goes by the function's.
+        let named = || TableAlias { explicit: true, name: Ident::new(*function), columns: Vec::new(), at: None };
+        alias.get_or_insert_with(named);
+    }
+    Some(read)
+}

@@ -1,0 +1,418 @@
+//! [`LookupJoinExec`]: a hash join whose probe side is looked up by key, when the other side turns out to have few rows: they are
+//! compared one by one. To set a hash join up takes several times what joining a handful of rows does.
+//!
+//! It stands for a [`HashJoinExec`] over a [`super::key_tap::KeyTapExec`] and gives the same rows in the same order; where the build side has more
+//! rows than [`FEW_ROWS`], the hash join itself runs over them. Must not know how rows are read.
+
+use super::key_tap::{KeyTap, KeyTapExec};
+use super::leaf;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array, new_null_array};
+use datafusion::arrow::compute::{concat, concat_batches, prep_null_mask_filter, take};
+use datafusion::arrow::datatypes::{DataType, Int16Type, Int32Type, Int64Type};
+use datafusion::arrow::row::{RowConverter, SortField};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{JoinSide, NullEquality, Result, Statistics};
+use datafusion::error::DataFusionError;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::JoinType;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
+use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
+use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions};
+use futures::{StreamExt, TryStreamExt, stream};
+use parking_lot::Mutex;
+use std::fmt;
+use std::sync::Arc;
+
+/// Rows of the build side that are compared one by one, at most. No more than the tap notes whatever the size of the table.
+pub const FEW_ROWS: usize = 64;
+
+/// See the head of the module. Shown as the join that it stands for.
+#[derive(Debug)]
+pub struct LookupJoinExec {
+    join: Arc<HashJoinExec>,
+    tap: Arc<KeyTap>,
+    build: Arc<dyn ExecutionPlan>,
+    probe: Arc<dyn ExecutionPlan>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl LookupJoinExec {
+    /// In place of `join`; `None` where its probe side is not looked up, or unmatched rows of that side leave it.
+    pub fn of(join: &Arc<dyn ExecutionPlan>) -> Result<Option<LookupJoinExec>> {
+        let Some(hash) = join.downcast_ref::<HashJoinExec>() else { return Ok(None) };
+        let Some(tap) = hash.left().downcast_ref::<KeyTapExec>() else { return Ok(None) };
+        let handled =
+            matches!(hash.join_type(), JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti);
+        if !handled
+            || hash.null_aware
+            || hash.fetch().is_some()
+            || hash.null_equality() != NullEquality::NullEqualsNothing
+            || *hash.partition_mode() != PartitionMode::CollectLeft
+        {
+            return Ok(None);
+        }
+        Ok(Some(LookupJoinExec {
+            tap: Arc::clone(tap.tap()),
+            build: Arc::clone(hash.left()),
+            probe: Arc::clone(hash.right()),
+            join: Arc::new(hash.builder().build()?),
+            metrics: ExecutionPlanMetricsSet::new(),
+        }))
+    }
+
+    /// The join that it stands for. Its children may be those of an execution before.
+    pub fn join(&self) -> &HashJoinExec {
+        &self.join
+    }
+
+    fn with_children(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        let mut children = children.into_iter();
+        let (Some(build), Some(probe)) = (children.next(), children.next()) else {
+            return Err(DataFusionError::Internal("a join has two sides".into()));
+        };
+        let metrics = ExecutionPlanMetricsSet::new();
+        Ok(Arc::new(LookupJoinExec { join: Arc::clone(&self.join), tap: Arc::clone(&self.tap), build, probe, metrics }))
+    }
+}
+
+impl DisplayAs for LookupJoinExec {
+    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.join.fmt_as(format, f)
+    }
+}
+
+impl ExecutionPlan for LookupJoinExec {
+    fn name(&self) -> &str {
+        "HashJoinExec"
+    }
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.join.properties()
+    }
+    fn maintains_input_order(&self) -> Vec<bool> {
+        ExecutionPlan::maintains_input_order(self.join.as_ref())
+    }
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.build, &self.probe]
+    }
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        self.join.apply_expressions(f)
+    }
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _options: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.with_children(children)
+    }
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.with_children(children)
+    }
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.with_children(vec![Arc::clone(&self.build), Arc::clone(&self.probe)])
+    }
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        self.join.child_stats_requests(partition)
+    }
+    fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], args: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        self.join.statistics_from_inputs(inputs, args)
+    }
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let build = self.build.execute(partition, Arc::clone(&context))?;
+        let run = Run {
+            join: Arc::clone(&self.join),
+            tap: Arc::clone(&self.tap),
+            build: Arc::clone(&self.build),
+            probe: Arc::clone(&self.probe),
+            partition,
+            context,
+            rows: MetricBuilder::new(&self.metrics).output_rows(partition),
+        };
+        let batches = stream::try_unfold((run, State::Build(build)), |(run, state)| async move {
+            let next = run.next(state).await?;
+            Ok(next.map(|(batch, state)| (batch, (run, state))))
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
+    }
+}
+
+struct Run {
+    join: Arc<HashJoinExec>,
+    tap: Arc<KeyTap>,
+    build: Arc<dyn ExecutionPlan>,
+    probe: Arc<dyn ExecutionPlan>,
+    partition: usize,
+    context: Arc<TaskContext>,
+    rows: Count,
+}
+
+enum State {
+    /// The build side is read.
+    Build(SendableRecordBatchStream),
+    /// Its few rows are compared with those looked up.
+    Few(Box<FewRows>, SendableRecordBatchStream),
+    /// It has more: a hash join.
+    Many(SendableRecordBatchStream),
+    Over,
+}
+
+impl Run {
+    async fn next(&self, mut state: State) -> Result<Option<(RecordBatch, State)>> {
+        loop {
+            let (batch, next) = match state {
+                State::Over => return Ok(None),
+                State::Build(build) => {
+                    state = self.begin(build).await?;
+                    continue;
+                }
+                State::Many(mut rows) => match rows.try_next().await? {
+                    Some(batch) => (batch, State::Many(rows)),
+                    None => return Ok(None),
+                },
+                State::Few(mut few, mut probe) => match probe.try_next().await? {
+                    Some(batch) => (few.matches(&self.join, &batch)?, State::Few(few, probe)),
+                    None => (few.rest(&self.join)?, State::Over),
+                },
+            };
+            if batch.num_rows() > 0 {
+                self.rows.add(batch.num_rows());
+                return Ok(Some((batch, next)));
+            }
+            state = next;
+        }
+    }
+
+    async fn begin(&self, mut build: SendableRecordBatchStream) -> Result<State> {
+        let (mut batches, mut rows) = (Vec::new(), 0);
+        while let Some(batch) = build.try_next().await? {
+            rows += batch.num_rows();
+            batches.push(batch);
+            if rows > FEW_ROWS {
+                let schema = self.build.schema();
+                let all = stream::iter(batches.into_iter().map(Ok)).chain(build);
+                let all: SendableRecordBatchStream = Box::pin(RecordBatchStreamAdapter::new(schema, all));
+                let rest = Rest { of: Arc::clone(&self.build), rows: Mutex::new(Some(all)) };
+                let children: Vec<Arc<dyn ExecutionPlan>> = vec![Arc::new(rest), Arc::clone(&self.probe)];
+                let join = self.join.builder().with_new_children(children)?.reset_state().build()?;
+                return Ok(State::Many(join.execute(self.partition, Arc::clone(&self.context))?));
+            }
+        }
+        let Some(keys) = self.tap.keys().filter(|_| rows > 0) else { return Ok(State::Over) };
+        let few = FewRows::new(concat_batches(&self.build.schema(), &batches)?, &keys)?;
+        Ok(State::Few(Box::new(few), self.probe.execute(self.partition, Arc::clone(&self.context))?))
+    }
+}
+
+/// The rows of the build side.
+struct FewRows {
+    batch: RecordBatch,
+    keys: Keys,
+    matched: Vec<bool>,
+}
+
+/// The join keys of the build side.
+enum Keys {
+    /// One whole number each; NULL joins with nothing.
+    Integers(Vec<Option<i64>>),
+    /// Anything else, as bytes that are alike where the keys are.
+    Bytes(RowConverter, Vec<Option<Box<[u8]>>>),
+}
+
+fn integers(array: &ArrayRef) -> Option<Vec<Option<i64>>> {
+    Some(match array.data_type() {
+        DataType::Int16 => array.as_primitive::<Int16Type>().iter().map(|value| value.map(i64::from)).collect(),
+        DataType::Int32 => array.as_primitive::<Int32Type>().iter().map(|value| value.map(i64::from)).collect(),
+        DataType::Int64 => array.as_primitive::<Int64Type>().iter().collect(),
+        _ => return None,
+    })
+}
+
+/// Bytes of each row's key, `None` where a part of it is NULL.
+fn bytes(converter: &RowConverter, columns: &[ArrayRef]) -> Result<Vec<Option<Box<[u8]>>>> {
+    let rows = converter.convert_columns(columns)?;
+    let null = |row: usize| columns.iter().any(|column| column.is_null(row));
+    Ok(rows.iter().enumerate().map(|(at, row)| (!null(at)).then(|| row.as_ref().into())).collect())
+}
+
+impl Keys {
+    fn new(batches: &[Vec<ArrayRef>]) -> Result<Keys> {
+        let width = batches.first().map_or(0, Vec::len);
+        let mut columns = Vec::with_capacity(width);
+        for at in 0..width {
+            let parts: Vec<&dyn Array> = batches.iter().filter_map(|keys| keys.get(at).map(AsRef::as_ref)).collect();
+            columns.push(match parts.as_slice() {
+                [part] => part.slice(0, part.len()),
+                parts => concat(parts)?,
+            });
+        }
+        if let [column] = columns.as_slice()
+            && let Some(keys) = integers(column)
+        {
+            return Ok(Keys::Integers(keys));
+        }
+        let fields = columns.iter().map(|column| SortField::new(column.data_type().clone())).collect();
+        let converter = RowConverter::new(fields)?;
+        let keys = bytes(&converter, &columns)?;
+        Ok(Keys::Bytes(converter, keys))
+    }
+
+    /// Positions of equal keys here and in `columns`, in the order of those.
+    fn pairs(&self, columns: &[ArrayRef]) -> Result<(Vec<u32>, Vec<u32>)> {
+        fn equal<T: PartialEq>(build: &[Option<T>], probe: &[Option<T>]) -> (Vec<u32>, Vec<u32>) {
+            let (mut left, mut right) = (Vec::with_capacity(probe.len()), Vec::with_capacity(probe.len()));
+            for (at, wanted) in (0u32..).zip(probe).filter(|(_, wanted)| wanted.is_some()) {
+                for (found, _) in (0u32..).zip(build).filter(|(_, key)| *key == wanted) {
+                    left.push(found);
+                    right.push(at);
+                }
+            }
+            (left, right)
+        }
+        match (self, columns) {
+            (Keys::Integers(keys), [column]) => match integers(column) {
+                Some(probe) => Ok(equal(keys, &probe)),
+                None => Err(DataFusionError::Internal("join keys of different types".into())),
+            },
+            (Keys::Integers(_), _) => Err(DataFusionError::Internal("join keys of different number".into())),
+            (Keys::Bytes(converter, keys), columns) => Ok(equal(keys, &bytes(converter, columns)?)),
+        }
+    }
+}
+
+impl FewRows {
+    fn new(batch: RecordBatch, keys: &[Vec<ArrayRef>]) -> Result<FewRows> {
+        Ok(FewRows { matched: vec![false; batch.num_rows()], keys: Keys::new(keys)?, batch })
+    }
+
+    /// What a batch of the probe side joins to, as far as it can be told before all of them were seen.
+    fn matches(&mut self, join: &HashJoinExec, probe: &RecordBatch) -> Result<RecordBatch> {
+        let keys = join.on().iter().map(|(_, key)| key.evaluate(probe)?.into_array(probe.num_rows()));
+        let (left, right) = self.keys.pairs(&keys.collect::<Result<Vec<_>>>()?)?;
+        let (mut left, mut right) = (UInt32Array::from(left), UInt32Array::from(right));
+        if let Some(filter) = join.filter().filter(|_| !left.is_empty()) {
+            let mut columns = Vec::with_capacity(filter.column_indices().len());
+            for column in filter.column_indices() {
+                columns.push(match column.side {
+                    JoinSide::Left => take(self.batch.column(column.index), &left, None)?,
+                    _ => take(probe.column(column.index), &right, None)?,
+                });
+            }
+            let candidates = leaf::batch(filter.schema(), columns, left.len())?;
+            let kept = filter.expression().evaluate(&candidates)?.into_array(left.len())?;
+            let kept = match kept.as_boolean() {
+                kept if kept.null_count() > 0 => prep_null_mask_filter(kept),
+                kept => kept.clone(),
+            };
+            (left, right) = (filtered(&left, &kept), filtered(&right, &kept));
+        }
+        if *join.join_type() != JoinType::Inner {
+            for row in left.values() {
+                if let Some(matched) = self.matched.get_mut(*row as usize) {
+                    *matched = true;
+                }
+            }
+        }
+        match join.join_type() {
+            JoinType::Inner | JoinType::Left => output(join, &self.batch, &left, Some((probe, &right))),
+            _ => Ok(RecordBatch::new_empty(join.schema())),
+        }
+    }
+
+    /// What is left to say of the rows of the build side once all of the probe side was seen.
+    fn rest(&self, join: &HashJoinExec) -> Result<RecordBatch> {
+        let wanted = match join.join_type() {
+            JoinType::LeftSemi => true,
+            JoinType::Left | JoinType::LeftAnti => false,
+            _ => return Ok(RecordBatch::new_empty(join.schema())),
+        };
+        let rows = (0u32..).zip(&self.matched).filter(|(_, matched)| **matched == wanted).map(|(row, _)| row);
+        output(join, &self.batch, &UInt32Array::from_iter_values(rows), None)
+    }
+}
+
+fn filtered(rows: &UInt32Array, kept: &BooleanArray) -> UInt32Array {
+    let kept = rows.values().iter().zip(kept.values().iter()).filter(|(_, kept)| *kept).map(|(row, _)| *row);
+    UInt32Array::from_iter_values(kept)
+}
+
+/// Rows of the join: those of the build side beside those of the probe side, or beside NULLs.
+fn output(
+    join: &HashJoinExec,
+    build: &RecordBatch,
+    left: &UInt32Array,
+    probe: Option<(&RecordBatch, &UInt32Array)>,
+) -> Result<RecordBatch> {
+    let schema = join.schema();
+    if left.is_empty() {
+        return Ok(RecordBatch::new_empty(schema));
+    }
+    let column = |position: usize| match position.checked_sub(build.num_columns()) {
+        None => take(build.column(position), left, None),
+        Some(behind) => match probe {
+            Some((probe, right)) => take(probe.column(behind), right, None),
+            None => Ok(new_null_array(join.join_schema().field(position).data_type(), left.len())),
+        },
+    };
+    let columns = match join.projection.as_deref() {
+        Some(projection) => projection.iter().map(|position| column(*position)).collect::<Result<Vec<_>, _>>()?,
+        None => (0..schema.fields().len()).map(column).collect::<Result<Vec<_>, _>>()?,
+    };
+    Ok(leaf::batch(&schema, columns, left.len())?)
+}
+
+/// A side of the join that has begun to be read.
+struct Rest {
+    of: Arc<dyn ExecutionPlan>,
+    rows: Mutex<Option<SendableRecordBatchStream>>,
+}
+
+impl fmt::Debug for Rest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Rest")
+    }
+}
+
+impl DisplayAs for Rest {
+    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.of.fmt_as(format, f)
+    }
+}
+
+impl ExecutionPlan for Rest {
+    fn name(&self) -> &str {
+        "Rest"
+    }
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.of.properties()
+    }
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![]
+    }
+    fn apply_expressions(
+        &self,
+        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+    fn replace_children(
+        self: Arc<Self>,
+        _children: Vec<Arc<dyn ExecutionPlan>>,
+        _options: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+    fn with_new_children(self: Arc<Self>, _children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+    fn execute(&self, _partition: usize, _context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        self.rows.lock().take().ok_or_else(|| DataFusionError::Internal("a side of a join is read once".into()))
+    }
+}

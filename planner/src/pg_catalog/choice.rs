@@ -1,0 +1,220 @@
+//! What PostgreSQL chooses among its operators and functions for arguments of given types (chapter 10 of its manual, over its own
+//! lists), in the binder's types. Must not know what of them is here, nor expressions.
+
+use super::builtin::{
+    AGGREGATES, ALL_FUNCTIONS, ALL_OPERATORS, FAMILY_FUNCTIONS, Function, functions_named, functions_of,
+    operators_named, pseudo_type,
+};
+use super::deparse::resolve::{self, Failure};
+use super::deparse::types::{Types, oid};
+use crate::catalog::Catalog;
+use crate::types::{BaseType, Oid, SqlType};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// What was chosen.
+#[derive(Debug, PartialEq)]
+pub enum Choice {
+    /// PostgreSQL has nothing of this name.
+    Unlisted,
+    /// None takes these types.
+    Missing,
+    /// Several take them, and none fits best.
+    Ambiguous,
+    /// One takes them, whose types are not known before the strings among its arguments are.
+    Undetermined,
+    /// This one.
+    Chosen {
+        /// The function's OID; that of an operator's function.
+        function: Oid,
+        /// The types that the arguments get; `None` where they stay as they are, or get one that is not here.
+        arguments: Vec<Option<SqlType>>,
+        /// From which argument on they are elements of one that the function has.
+        elements_from: Option<usize>,
+    },
+}
+
+/// Whether a type is one of arrays of rows, whose elements the lists do not know.
+fn is_records(ty: SqlType) -> bool {
+    ty.array && matches!(ty.base, BaseType::Record(_))
+}
+
+fn oid_of(ty: SqlType) -> Oid {
+    match ty.base {
+        BaseType::Record(_) => oid::RECORD,
+        BaseType::Unknown => oid::UNKNOWN,
+        _ => ty.oid(),
+    }
+}
+
+fn outcome<T>(
+    catalog: &Catalog,
+    found: Result<resolve::Chosen<T>, Failure>,
+    function: impl FnOnce(T) -> (Oid, Option<usize>),
+) -> Choice {
+    let ty = |found: Oid| catalog.type_by_oid(found).filter(|ty| !matches!(ty.base, BaseType::Record(_)));
+    match found {
+        Ok(chosen) => {
+            let (function, elements_from) = function(chosen.what);
+            Choice::Chosen { function, arguments: chosen.arguments.into_iter().map(ty).collect(), elements_from }
+        }
+        Err(Failure::Missing) => Choice::Missing,
+        Err(Failure::Ambiguous) => Choice::Ambiguous,
+        Err(Failure::Undetermined) => Choice::Undetermined,
+    }
+}
+
+/// The operator of a name; without a left type a prefix operator.
+pub fn operator(catalog: &Catalog, name: &str, left: Option<SqlType>, right: SqlType) -> Choice {
+    if operators_named(name) == 0 || is_records(right) || left.is_some_and(is_records) {
+        return Choice::Unlisted;
+    }
+    let found = resolve::operator(Types { catalog }, name, left.map(oid_of), oid_of(right));
+    outcome(catalog, found, |operator| (operator.row.oid(10), None))
+}
+
+/// Whether a function takes values of types that are not here.
+fn takes_what_is_not_here(function: &Function) -> bool {
+    function.arguments.iter().any(|ty| SqlType::from_oid(*ty).is_none() && pseudo_type(*ty).is_none())
+}
+
+/// What kind of function is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One of values.
+    Plain,
+    /// One of values, whose last argument is an array of those of a function that takes any number of them.
+    Spread,
+    /// An aggregate.
+    Aggregate,
+}
+
+/// The function of a name and kind.
+pub fn function(catalog: &Catalog, name: &str, arguments: &[SqlType], kind: Kind) -> Choice {
+    if functions_named(name) == 0 {
+        return Choice::Unlisted;
+    }
+    if arguments.iter().any(|ty| is_records(*ty)) {
+        return Choice::Unlisted;
+    }
+    let given: Vec<Oid> = arguments.iter().map(|ty| oid_of(*ty)).collect();
+    let (kinds, spread) = match kind {
+        Kind::Plain => ("f", false),
+        Kind::Spread => ("f", true),
+        Kind::Aggregate => ("a", false),
+    };
+    let found = resolve::function(Types { catalog }, name, kinds, &given, spread);
+    // Values of types that are not here go by as text.
+    let plain = kind != Kind::Aggregate;
+    if plain && matches!(found, Err(Failure::Missing)) && functions_of(name).any(takes_what_is_not_here) {
+        return Choice::Unlisted;
+    }
+    outcome(catalog, found, |function| {
+        let many = function.row.oid(5) != 0 && !spread;
+        (function.oid, many.then(|| function.arguments.len().saturating_sub(1)))
+    })
+}
+
+/// How what a function computes is said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// As an operator.
+    Operator(&'static str),
+    /// As another function of the same arguments.
+    Function(&'static str),
+    /// As the order of two values: -1, 0 or 1.
+    Order,
+    /// As the greater of two values.
+    Greater,
+    /// As the smaller of two values.
+    Smaller,
+}
+
+/// Whether a function is one of values, in the server itself.
+fn implemented(function: &Function) -> bool {
+    const INTERNAL: &str = "12";
+    function.kind == "f" && !function.rows && function.row.field(2) == Some(INTERNAL)
+}
+
+/// The meanings of functions that implement something else.
+static MEANINGS: LazyLock<HashMap<Oid, Vec<Meaning>>> = LazyLock::new(|| {
+    const ORDER: &str = "1";
+    let mut meanings: HashMap<Oid, Vec<Meaning>> = HashMap::new();
+    let mut add = |function: Oid, meaning: Meaning| meanings.entry(function).or_default().push(meaning);
+    for operator in ALL_OPERATORS.iter() {
+        add(operator.row.oid(10), Meaning::Operator(operator.name));
+    }
+    for row in FAMILY_FUNCTIONS.rows.iter().filter(|row| row.field(4) == Some(ORDER)) {
+        add(row.oid(5), Meaning::Order);
+    }
+    let names: HashMap<Oid, &Function> = ALL_FUNCTIONS.iter().map(|function| (function.oid, function)).collect();
+    for row in &AGGREGATES.rows {
+        match names.get(&row.oid(0)).map(|aggregate| aggregate.name) {
+            Some("max") => add(row.oid(3), Meaning::Greater),
+            Some("min") => add(row.oid(3), Meaning::Smaller),
+            _ => {}
+        }
+    }
+    // Functions of one source and the same arguments.
+    let mut sources: HashMap<(&str, &[Oid]), Vec<&Function>> = HashMap::new();
+    for function in ALL_FUNCTIONS.iter().filter(|function| implemented(function)) {
+        // No source is the function's own name.
+        let source = function.row.field(20).unwrap_or(function.name);
+        sources.entry((source, &function.arguments)).or_default().push(function);
+    }
+    for same in sources.values().filter(|same| same.len() > 1) {
+        for function in same {
+            for other in same.iter().filter(|other| other.name != function.name) {
+                add(function.oid, Meaning::Function(other.name));
+            }
+        }
+    }
+    meanings
+});
+
+/// Whether a function of this name is one that is said otherwise.
+pub fn has_meaning(name: &str) -> bool {
+    functions_of(name).any(|function| MEANINGS.contains_key(&function.oid))
+}
+
+/// How what a function computes is said otherwise, if it is.
+pub fn meanings(function: Oid) -> &'static [Meaning] {
+    MEANINGS.get(&function).map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::CatalogBuilder;
+
+    #[test]
+    fn the_manual_s_rules_choose() {
+        let catalog = CatalogBuilder::new().build();
+        let of = |name: &str, types: &[SqlType]| function(&catalog, name, types, Kind::Plain);
+        let chosen = |choice: Choice| match choice {
+            Choice::Chosen { arguments, .. } => arguments,
+            _ => Vec::new(),
+        };
+        assert_eq!(of("age", &[SqlType::UNKNOWN]), Choice::Ambiguous);
+        assert_eq!(of("upper", &[SqlType::INT4]), Choice::Missing);
+        assert_eq!(of("no_such", &[]), Choice::Unlisted);
+        let strings = chosen(of("array_append", &[SqlType::UNKNOWN, SqlType::UNKNOWN]));
+        assert_eq!(strings, [Some(SqlType::TEXT.array_of()), Some(SqlType::TEXT)]);
+        assert_eq!(of("array_length", &[SqlType::UNKNOWN, SqlType::INT4]), Choice::Undetermined);
+        let plus = operator(&catalog, "+", Some(SqlType::DATE), SqlType::TIME);
+        assert!(matches!(plus, Choice::Chosen { .. }));
+        assert_eq!(operator(&catalog, "=", Some(SqlType::INT4), SqlType::TEXT), Choice::Missing);
+    }
+
+    #[test]
+    fn functions_mean_operators_and_each_other() {
+        let of = |name: &str| {
+            let found = ALL_FUNCTIONS.iter().find(|function| function.name == name);
+            found.map_or(&[][..], |function| meanings(function.oid))
+        };
+        assert!(of("int4pl").contains(&Meaning::Operator("+")));
+        assert!(of("textlen").contains(&Meaning::Function("length")));
+        assert!(of("btint4cmp").contains(&Meaning::Order));
+        assert!(of("int4larger").contains(&Meaning::Greater) && of("date_smaller").contains(&Meaning::Smaller));
+    }
+}

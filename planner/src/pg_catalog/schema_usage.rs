@@ -1,0 +1,144 @@
+//! `information_schema.constraint_table_usage`, `column_udt_usage`, `data_type_privileges`, `collations`,
+//! `collation_character_set_applicability`: what uses what.
+
+use super::PG_CATALOG;
+use super::definition::{Definition, Fill, Rows, value};
+use super::object_names::COLLATIONS;
+use super::pg_type::type_facts;
+use crate::catalog::{ColumnDescriptor, RelationKind};
+use crate::error::Result;
+use crate::execution::StatementContext;
+use crate::types::{BaseType, Datum};
+
+/// `information_schema.constraint_table_usage`.
+pub(super) const CONSTRAINT_TABLES: Definition = Definition {
+    oid: 13305,
+    name: "information_schema.constraint_table_usage",
+    columns: "table_catalog name, table_schema name, table_name name, constraint_catalog name, constraint_schema name, \
+              constraint_name name",
+    fill: Fill::Now(constraint_tables),
+};
+
+/// `information_schema.column_udt_usage`.
+pub(super) const COLUMN_TYPES: Definition = Definition {
+    oid: 13290,
+    name: "information_schema.column_udt_usage",
+    columns: "udt_catalog name, udt_schema name, udt_name name, table_catalog name, table_schema name, table_name name, \
+              column_name name",
+    fill: Fill::Now(column_types),
+};
+
+/// `information_schema.data_type_privileges`.
+pub(super) const DATA_TYPES: Definition = Definition {
+    oid: 13488,
+    name: "information_schema.data_type_privileges",
+    columns: "object_catalog name, object_schema name, object_name name, object_type varchar, dtd_identifier name",
+    fill: Fill::Now(data_types),
+};
+
+/// `information_schema.collations`.
+pub(super) const COLLATION_NAMES: Definition = Definition {
+    oid: 13265,
+    name: "information_schema.collations",
+    columns: "collation_catalog name, collation_schema name, collation_name name, pad_attribute varchar",
+    fill: Fill::Now(|context, rows| {
+        for (_, name) in &COLLATIONS {
+            let pad = ("pad_attribute", value::text("NO PAD"));
+            let [catalog, schema, name] = collation(context, name);
+            rows.add([catalog, schema, name, pad])?;
+        }
+        Ok(())
+    }),
+};
+
+/// `information_schema.collation_character_set_applicability`.
+pub(super) const COLLATION_SETS: Definition = Definition {
+    oid: 13270,
+    name: "information_schema.collation_character_set_applicability",
+    columns: "collation_catalog name, collation_schema name, collation_name name, character_set_catalog name, \
+              character_set_schema name, character_set_name name",
+    fill: Fill::Now(|context, rows| {
+        for (_, name) in &COLLATIONS {
+            let [catalog, schema, name] = collation(context, name);
+            rows.add([catalog, schema, name, ("character_set_name", value::text("UTF8"))])?;
+        }
+        Ok(())
+    }),
+};
+
+fn collation(context: &StatementContext, name: &str) -> [(&'static str, Datum); 3] {
+    [
+        ("collation_catalog", value::text(&context.catalog.database().name)),
+        ("collation_schema", value::text(PG_CATALOG)),
+        ("collation_name", value::text(name)),
+    ]
+}
+
+fn constraint_tables(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let database = value::text(&context.catalog.database().name);
+    for table in context.catalog.user_relations() {
+        let keys = table.indexes.iter().filter(|index| index.constraint.is_some());
+        let keys = keys.map(|index| (&index.name, Some(table.clone())));
+        let foreign = table.foreign_keys.iter().map(|key| (&key.name, context.catalog.relation_by_oid(key.parent)));
+        for (name, used) in keys.chain(foreign) {
+            let Some(used) = used else { continue };
+            rows.add([
+                ("table_catalog", database.clone()),
+                ("table_schema", value::text(&used.schema)),
+                ("table_name", value::text(&used.name)),
+                ("constraint_catalog", database.clone()),
+                ("constraint_schema", value::text(&table.schema)),
+                ("constraint_name", value::text(name)),
+            ])?;
+        }
+    }
+    Ok(())
+}
+
+/// Schema and name of a column's type.
+pub(super) fn type_of(column: &ColumnDescriptor) -> (String, String) {
+    match column.ty.base {
+        BaseType::Enum(own) => {
+            let own = own.descriptor();
+            (own.schema.clone(), if column.ty.array { format!("_{}", own.name) } else { own.name.clone() })
+        }
+        _ => (PG_CATALOG.to_string(), type_facts(&column.ty).name.to_string()),
+    }
+}
+
+fn column_types(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let database = value::text(&context.catalog.database().name);
+    for table in context.catalog.relations().iter().filter(|table| table.kind != RelationKind::Sequence) {
+        if !context.catalog.owns(context.role(), table.owner) {
+            continue;
+        }
+        for column in table.live_columns() {
+            let (schema, name) = type_of(column);
+            rows.add([
+                ("udt_catalog", database.clone()),
+                ("udt_schema", value::text(schema)),
+                ("udt_name", value::text(name)),
+                ("table_catalog", database.clone()),
+                ("table_schema", value::text(&table.schema)),
+                ("table_name", value::text(&table.name)),
+                ("column_name", value::text(&column.name)),
+            ])?;
+        }
+    }
+    Ok(())
+}
+
+fn data_types(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for table in context.catalog.relations().iter().filter(|table| table.kind != RelationKind::Sequence) {
+        for position in 1..=table.live_columns().count() {
+            rows.add([
+                ("object_catalog", value::text(&context.catalog.database().name)),
+                ("object_schema", value::text(&table.schema)),
+                ("object_name", value::text(&table.name)),
+                ("object_type", value::text("TABLE")),
+                ("dtd_identifier", value::text(position.to_string())),
+            ])?;
+        }
+    }
+    Ok(())
+}

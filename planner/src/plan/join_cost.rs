@@ -1,0 +1,214 @@
+//! [`Joining`]: what it costs to join tables in some order, in rows that are read or made. Must not know plans.
+
+use crate::catalog::{IndexState, TableDescriptor};
+use crate::execution::condition::conditions;
+use crate::statistics::selectivity::{distinct_values, rows_left};
+use datafusion::logical_expr::Expr;
+use std::collections::HashMap;
+
+/// A look-up by a key costs about as much as scanning this many rows.
+const LOOKUP: f64 = 4.0;
+/// The share of pairs that a condition leaves of which nothing is known.
+const SOME: f64 = 1.0 / 3.0;
+
+/// A table and what its filters leave.
+#[derive(Debug)]
+pub struct JoinedTable {
+    /// Rows in all.
+    all: f64,
+    /// Rows that are read to find those that its filters leave, as many in order as cost the same.
+    read: f64,
+    /// Rows that its filters leave.
+    rows: f64,
+    /// By column: different values.
+    distinct: HashMap<String, f64>,
+    /// The columns of each index, and whether they are all different.
+    indexes: Vec<(Vec<String>, bool)>,
+}
+
+impl JoinedTable {
+    /// A table behind filters. `None`: nothing is known of it.
+    pub fn new(table: &TableDescriptor, filters: &[Expr]) -> Option<JoinedTable> {
+        let all = table.statistics.as_ref()?.rows.max(1.0);
+        let distinct = table
+            .live_columns()
+            .filter_map(|column| Some((column.name.clone(), distinct_values(table, column.id, column.ty)?)));
+        let usable = |index: &&crate::catalog::IndexDescriptor| {
+            (index.primary || index.state == IndexState::Public) && index.predicate.is_none()
+        };
+        let indexes = table.indexes.iter().filter(usable).map(|index| {
+            let names = index.columns.iter().map_while(|key| Some(table.column(key.column)?.name.clone()));
+            (names.collect(), index.unique || index.primary)
+        });
+        let rows = rows_left(table, filters)?;
+        let indexes: Vec<(Vec<String>, bool)> = indexes.collect();
+        let bounded =
+            filters.iter().flat_map(|filter| conditions(filter, table).unwrap_or_default()).any(|condition| {
+                let name = table.column(condition.column).map(|column| &column.name);
+                indexes.iter().any(|(columns, _)| columns.first() == name)
+            });
+        let read = if bounded { all.min(rows * LOOKUP) } else { all };
+        Some(JoinedTable { all, read, rows, distinct: distinct.collect(), indexes })
+    }
+
+    /// Different values of a column among those rows that its filters leave.
+    fn distinct(&self, column: &str) -> f64 {
+        let known = self.distinct.get(column).copied();
+        known.unwrap_or(self.rows).min(self.rows).max(1.0)
+    }
+}
+
+/// A column of one of the tables.
+type Place = (usize, String);
+
+/// Tables and the conditions between them.
+#[derive(Debug)]
+pub struct Joining {
+    tables: Vec<JoinedTable>,
+    equalities: Vec<(Place, Place)>,
+    /// Other conditions: the tables that each is about, as bits.
+    conditions: Vec<u32>,
+}
+
+/// What is joined so far.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    rows: f64,
+    cost: f64,
+}
+
+impl Joining {
+    /// Tables, at most 32, without conditions.
+    pub fn new(tables: Vec<JoinedTable>) -> Joining {
+        Joining { tables, equalities: Vec::new(), conditions: Vec::new() }
+    }
+
+    /// Columns of two tables are equal.
+    pub fn equality(&mut self, one: Place, other: Place) {
+        self.equalities.push((one, other));
+    }
+
+    /// There is another condition about these tables, given as bits.
+    pub fn condition(&mut self, tables: u32) {
+        self.conditions.push(tables);
+    }
+
+    /// What it costs to join the tables in this order.
+    pub fn cost_of(&self, order: &[usize]) -> f64 {
+        let mut set = 0;
+        let mut step: Option<Step> = None;
+        for table in order {
+            step = self.with(step, set, *table);
+            set |= 1 << table;
+        }
+        step.map_or(0.0, |step| step.cost)
+    }
+
+    /// The order that costs least, and what it costs.
+    pub fn best_order(&self) -> (Vec<usize>, f64) {
+        let count = self.tables.len();
+        let mut best: Vec<Option<(Step, Vec<usize>)>> = vec![None; 1 << count];
+        for set in 0u32..1 << count {
+            let Some((step, order)) = (match set {
+                0 => Some((None, Vec::new())),
+                set => best.get(set as usize).cloned().flatten().map(|(step, order)| (Some(step), order)),
+            }) else {
+                continue;
+            };
+            for table in (0..count).filter(|table| set & 1 << table == 0) {
+                let Some(next) = self.with(step, set, table) else { continue };
+                let Some(place) = best.get_mut((set | 1 << table) as usize) else { continue };
+                if place.as_ref().is_none_or(|(known, _)| next.cost < known.cost) {
+                    let order = order.iter().copied().chain([table]).collect();
+                    *place = Some((next, order));
+                }
+            }
+        }
+        match best.pop().flatten() {
+            Some((step, order)) => (order, step.cost),
+            None => ((0..count).collect(), f64::INFINITY),
+        }
+    }
+
+    /// What comes of joining one more table to those of `set`.
+    fn with(&self, before: Option<Step>, set: u32, next: usize) -> Option<Step> {
+        let table = self.tables.get(next)?;
+        let Some(before) = before else { return Some(Step { rows: table.rows, cost: table.read }) };
+        let inside = |place: &Place| set & 1 << place.0 != 0;
+        // Each equality as the place that is joined already and the new table's column.
+        let joined: Vec<(&Place, &str)> = self
+            .equalities
+            .iter()
+            .filter_map(|(one, other)| match (one.0 == next, other.0 == next) {
+                (true, false) if inside(other) => Some((other, one.1.as_str())),
+                (false, true) if inside(one) => Some((one, other.1.as_str())),
+                _ => None,
+            })
+            .collect();
+        let fixes = |columns: &[String]| columns.iter().all(|column| joined.iter().any(|(_, name)| name == column));
+        let unique = table.indexes.iter().any(|(columns, unique)| *unique && !columns.is_empty() && fixes(columns));
+        let mut rows = if unique {
+            // One partner at most for each row, if the new table's filters leave it.
+            before.rows * (table.rows / table.all)
+        } else {
+            let share = |((other, theirs), ours): &(&Place, &str)| {
+                let theirs = self.tables.get(*other).map_or(1.0, |table| table.distinct(theirs));
+                1.0 / theirs.max(table.distinct(ours))
+            };
+            before.rows * table.rows * joined.iter().map(share).product::<f64>()
+        };
+        let after = set | 1 << next;
+        let ready = |tables: &&u32| **tables & !after == 0 && **tables & !set != 0;
+        rows *= SOME.powi(i32::try_from(self.conditions.iter().filter(ready).count()).unwrap_or(i32::MAX));
+        let rows = rows.max(1.0);
+        let looked_up = table
+            .indexes
+            .iter()
+            .any(|(columns, _)| columns.first().is_some_and(|first| joined.iter().any(|(_, name)| name == first)));
+        let scanned = table.read + before.rows;
+        let read = if looked_up { scanned.min(before.rows * LOOKUP + rows) } else { scanned };
+        // What meets without any condition makes all pairs.
+        Some(Step { rows, cost: before.cost + read + rows })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn table(all: f64, rows: f64, key: &[&str]) -> JoinedTable {
+        let distinct = key.iter().filter(|_| key.len() == 1).map(|column| (column.to_string(), all)).collect();
+        let indexes = vec![(key.iter().map(|column| column.to_string()).collect(), true)];
+        JoinedTable { all, read: rows, rows, distinct, indexes }
+    }
+
+    /// A million order lines of a hundred thousand orders of a thousand customers, of whom one is wanted.
+    fn shop() -> Joining {
+        let mut lines = table(1e6, 1e6, &["order", "line"]);
+        lines.distinct.insert("order".into(), 1e5);
+        let mut orders = table(1e5, 1e5, &["id"]);
+        orders.distinct.insert("customer".into(), 1e3);
+        orders.indexes.push((vec!["customer".into()], false));
+        let mut joining = Joining::new(vec![lines, orders, table(1e3, 1.0, &["id"])]);
+        joining.equality((0, "order".into()), (1, "id".into()));
+        joining.equality((1, "customer".into()), (2, "id".into()));
+        joining
+    }
+
+    #[test]
+    fn the_one_customer_comes_first() {
+        let shop = shop();
+        let (order, cost) = shop.best_order();
+        assert_eq!(order, [2, 1, 0]);
+        assert!(cost < shop.cost_of(&[0, 1, 2]) / 100.0);
+        assert!((cost - shop.cost_of(&[2, 1, 0])).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_has_no_condition_between_it_is_not_joined_first() {
+        let (order, _) = shop().best_order();
+        let between = order.iter().position(|table| *table == 1).unwrap();
+        assert!(between < 2, "{order:?}");
+    }
+}

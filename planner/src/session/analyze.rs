@@ -1,0 +1,162 @@
+//! ANALYZE, and what VACUUM (ANALYZE) does of it.
+
+use super::{Notice, Session, TransactionStatus};
+use crate::catalog::{Catalog, ColumnId, RelationKind, TableDescriptor};
+use crate::error::{Result, SqlError, state};
+use crate::parse::{AnalyzedTable, fold_name};
+use crate::statistics::gather::{Gathered, Wanted, gather};
+use crate::types::Oid;
+use std::sync::Arc;
+use txn::TransactionOptions;
+
+/// How often a table is looked at anew when somebody else defined it meanwhile.
+const TRIES: usize = 10;
+
+/// A table, and the columns that were named.
+type Target = (Arc<TableDescriptor>, Option<Vec<ColumnId>>);
+
+impl Session {
+    /// Finds out what the rows of tables are like; of all that the user may analyze when none are named. Errors: 42P01, 42703, 42701.
+    pub(super) async fn analyze(&mut self, tables: &[AnalyzedTable], verbose: bool) -> Result<()> {
+        // What this transaction wrote nobody else sees; alone, each table has a transaction of its own.
+        let alone = self.block.status() == TransactionStatus::Idle && self.block.is_renewable();
+        let part = self.block.statement(false).await?;
+        let catalog = part.catalog;
+        let user = catalog.role(self.shared.settings().user()).map_or(self.shared.user_oid, |role| role.oid);
+        let mut targets = Vec::new();
+        if tables.is_empty() {
+            let all = catalog.user_relations().filter(|table| table.kind == RelationKind::Table);
+            let path = self.shared.settings();
+            let others = |table: &&Arc<TableDescriptor>| {
+                crate::catalog::is_temporary(&table.schema) && path.search_path().first() != Some(&table.schema)
+            };
+            let all = all.filter(|table| !others(table));
+            targets
+                .extend(all.filter(|table| may_analyze(&catalog, user, table)).map(|table| (Arc::clone(table), None)));
+        }
+        for named in tables {
+            targets.extend(self.target(&catalog, user, named)?);
+        }
+        let read_only = self.block.read_only();
+        for (table, columns) in targets {
+            if verbose {
+                self.shared.notify(Notice::info(format!("analyzing \"{}.{}\"", table.schema, table.name)));
+            }
+            if alone || read_only {
+                let gathered = self.analyze_alone(&table, columns.as_deref()).await?;
+                self.tell(verbose, &table, gathered.as_ref());
+                continue;
+            }
+            let ddl = self.begin_ddl().await?;
+            let wanted = self.wanted(columns.as_deref());
+            // The catalog of this transaction may know more of the table by now.
+            let table = ddl.catalog.relation_by_oid(table.oid).unwrap_or(table);
+            let gathered = gather(self.database.env().as_ref(), &ddl.transaction, &table, &wanted).await?;
+            self.tell(verbose, &table, Some(&gathered));
+            let mut writer = ddl.store.writer(&ddl.transaction, self.shared.database_oid);
+            writer.put_statistics(table.oid, &gathered.statistics)?;
+            writer.flush().await?;
+            self.block.catalog_changed();
+        }
+        if alone {
+            // What comes next is planned by what was found out.
+            self.block.end_implicit().await?;
+        }
+        Ok(())
+    }
+
+    fn wanted<'a>(&self, columns: Option<&'a [ColumnId]>) -> Wanted<'a> {
+        let target = self.shared.settings().get("default_statistics_target").and_then(|value| value.parse().ok());
+        Wanted { columns, target: target.unwrap_or(crate::statistics::gather::DEFAULT_TARGET), automatic: false }
+    }
+
+    /// In a transaction of its own, and again in a new one when somebody else was faster.
+    /// `None`: the table is gone.
+    async fn analyze_alone(&self, table: &TableDescriptor, columns: Option<&[ColumnId]>) -> Result<Option<Gathered>> {
+        let (store, database) = (self.database.catalog(), self.shared.database_oid);
+        let counted = table.changes.count();
+        for last in (0..TRIES).rev() {
+            let transaction = store.transactions().begin(TransactionOptions::default());
+            let done = async {
+                let catalog = store.snapshot(&transaction, database).await?;
+                let Some(table) = catalog.relation_by_oid(table.oid) else {
+                    transaction.rollback().await;
+                    return Ok(None);
+                };
+                let gathered =
+                    gather(self.database.env().as_ref(), &transaction, &table, &self.wanted(columns)).await?;
+                let mut writer = store.writer(&transaction, database);
+                writer.put_statistics(table.oid, &gathered.statistics)?;
+                writer.flush().await?;
+                transaction.commit().await?;
+                Ok::<_, SqlError>(Some(gathered))
+            };
+            match done.await {
+                Err(error) if error.is_retryable() && last > 0 => transaction.rollback().await,
+                Err(error) => {
+                    transaction.rollback().await;
+                    return Err(error);
+                }
+                Ok(gathered) => {
+                    if columns.is_none() {
+                        table.changes.forget(counted);
+                    }
+                    return Ok(gathered);
+                }
+            }
+        }
+        Err(SqlError::internal("a table was analyzed no time at all"))
+    }
+
+    fn tell(&self, verbose: bool, table: &TableDescriptor, gathered: Option<&Gathered>) {
+        if let (true, Some(gathered)) = (verbose, gathered) {
+            let (sampled, rows) = (gathered.sampled, gathered.statistics.rows.round());
+            let message = format!("\"{}\": {sampled} rows in sample, {rows} estimated total rows", table.name);
+            self.shared.notify(Notice::info(message));
+        }
+    }
+
+    /// The table that is named; `None`, and a warning, when it cannot be analyzed.
+    fn target(&self, catalog: &Catalog, user: Oid, named: &AnalyzedTable) -> Result<Option<Target>> {
+        let (schema, name) = fold_name(&named.name)?;
+        let settings = self.shared.settings();
+        let Some(table) = catalog.relation(schema.as_deref(), &name, settings.search_path()) else {
+            return Err(super::utility::undefined_table(schema.as_deref(), &name));
+        };
+        let skip = |why: &str| {
+            self.shared.notify(Notice::warning(state::WARNING, format!("skipping \"{name}\" --- {why}")));
+            Ok(None)
+        };
+        if !may_analyze(catalog, user, &table) {
+            return skip(match table.kind {
+                RelationKind::SystemView => "only superuser can analyze it",
+                _ => "only table or database owner can analyze it",
+            });
+        }
+        match table.kind {
+            RelationKind::Table => {}
+            // Nothing is stored of them.
+            RelationKind::SystemView => return Ok(None),
+            RelationKind::View | RelationKind::Sequence => {
+                return skip("cannot analyze non-tables or special system tables");
+            }
+        }
+        let mut columns = Vec::with_capacity(named.columns.len());
+        for column in &named.columns {
+            let Some(found) = table.column_named(column) else {
+                let message = format!("column \"{column}\" of relation \"{name}\" does not exist");
+                return Err(SqlError::new(state::UNDEFINED_COLUMN, message));
+            };
+            if columns.contains(&found.id) {
+                let message = format!("column \"{column}\" of relation \"{name}\" appears more than once");
+                return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
+            }
+            columns.push(found.id);
+        }
+        Ok(Some((table, (!columns.is_empty()).then_some(columns))))
+    }
+}
+
+fn may_analyze(catalog: &Catalog, user: Oid, table: &TableDescriptor) -> bool {
+    catalog.owns(user, table.owner) || catalog.owns(user, catalog.database().owner)
+}

@@ -1,0 +1,102 @@
+//! [`Changes`] counts what is written to a table; [`keep_fresh`] gathers statistics of tables of which much has changed.
+//! Must not know statements or sessions.
+
+use super::gather::{DEFAULT_TARGET, Gathered, Wanted, gather};
+use crate::catalog::{Catalog, CatalogStore, Persistence, RelationKind, TableDescriptor};
+use crate::error::Result;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+use txn::TransactionOptions;
+
+/// How long it rests between two looks (`autovacuum_naptime`).
+const REST: Duration = Duration::from_secs(60);
+/// Rows that must have changed (`autovacuum_analyze_threshold`),
+const THRESHOLD: f64 = 50.0;
+/// and which share of the table besides (`autovacuum_analyze_scale_factor`).
+const SHARE: f64 = 0.1;
+
+/// Gathers in the background what is known of tables, where nothing is or much has changed since, until the store is closed.
+pub fn keep_fresh(store: &Arc<CatalogStore>) {
+    let (weak, env) = (Arc::downgrade(store), Arc::clone(store.env()));
+    let task = async move {
+        let mut looked_at = HashSet::new();
+        loop {
+            let rest = match weak.upgrade() {
+                Some(store) => store.env().sleep(REST),
+                None => return,
+            };
+            rest.await;
+            let Some(store) = weak.upgrade() else { return };
+            if let Err(error) = look(&store, &mut looked_at).await {
+                tracing::warn!(%error, "statistics could not be gathered; it is tried again");
+            }
+        }
+    };
+    env.spawn("statistics", Box::pin(task));
+}
+
+/// One look at all tables of all databases. `looked_at` remembers, by database and table, those that nothing was known of.
+/// Errors of the store.
+pub(crate) async fn look(store: &Arc<CatalogStore>, looked_at: &mut HashSet<(u32, u32)>) -> Result<()> {
+    let reader = || store.transactions().begin(TransactionOptions { read_only: true, ..TransactionOptions::default() });
+    let first = reader();
+    let databases = store.databases(&first).await;
+    first.rollback().await;
+    // Of several nodes one looks at what nobody has written to.
+    let first_node = store.nodes().is_none_or(|nodes| nodes.is_first());
+    let mut there = HashSet::new();
+    for database in databases? {
+        let reading = reader();
+        let catalog = store.snapshot(&reading, database.oid).await;
+        reading.rollback().await;
+        let Ok(catalog) = catalog else { continue };
+        for table in catalog.user_relations() {
+            there.insert((database.oid, table.oid));
+            let kept = table.kind == RelationKind::Table && table.persistence != Persistence::Temporary;
+            let unknown = first_node && table.statistics.is_none() && looked_at.insert((database.oid, table.oid));
+            if kept && (unknown || is_stale(table)) {
+                // Somebody else may define or analyze it at the same time; the next look finds what is left to do.
+                if let Err(error) = refresh(store, &catalog, table).await {
+                    tracing::info!(%error, table = table.name, "its statistics were not gathered");
+                }
+            }
+        }
+    }
+    looked_at.retain(|table| there.contains(table));
+    Ok(())
+}
+
+fn is_stale(table: &TableDescriptor) -> bool {
+    let rows = table.statistics.as_ref().map_or(0.0, |known| known.rows);
+    table.changes.count() as f64 > THRESHOLD + SHARE * rows
+}
+
+/// Gathers and stores what is known of one table.
+async fn refresh(store: &Arc<CatalogStore>, catalog: &Catalog, table: &TableDescriptor) -> Result<()> {
+    let transaction = store.transactions().begin(TransactionOptions::default());
+    let counted = table.changes.count();
+    let done = async {
+        let wanted = Wanted { columns: None, target: DEFAULT_TARGET, automatic: true };
+        let Gathered { statistics, .. } = gather(store.env().as_ref(), &transaction, table, &wanted).await?;
+        if statistics.rows == 0.0 && table.statistics.is_none() {
+            // Nothing to be said of it; nobody's plans need to be made again.
+            return Ok(false);
+        }
+        let mut writer = store.writer(&transaction, catalog.database().oid);
+        writer.put_statistics(table.oid, &statistics)?;
+        writer.flush().await?;
+        Ok(true)
+    };
+    match done.await {
+        Ok(true) => {
+            transaction.commit().await?;
+            table.changes.forget(counted);
+            Ok(())
+        }
+        other => {
+            transaction.rollback().await;
+            other.map(|_| ())
+        }
+    }
+}

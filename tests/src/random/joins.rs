@@ -1,0 +1,94 @@
+//! Random joins of three to six of four tables, written in any order, with conditions of every kind between them. Must not know what is
+//! right: PostgreSQL says it.
+
+use rand::rngs::StdRng;
+use rand::seq::{IndexedRandom, SliceRandom};
+use rand::{RngExt, SeedableRng};
+
+/// The tables: keys of one and two columns, an index, values that come often, seldom and never, NULLs.
+pub const TABLES: &str = "
+    create table j0 (id int primary key, a int, b int, t text);
+    create table j1 (id int, n int, a int, t text, primary key (id, n));
+    create table j2 (id int primary key, a int, b int, t text);
+    create table j3 (a int, b int, t text);
+    create index on j2 (a);
+    create index on j3 (b);
+    insert into j0 select i, i % 7, nullif(i % 5, 0), 'x' || i % 3 from generate_series(1, 40) i;
+    insert into j1 select i, n, i * n % 11, case when n = 1 then 'x0' end from generate_series(1, 30) i, generate_series(1, 2) n;
+    insert into j2 select i, i % 40, case when i > 60 then i end, 'x' || i % 9 from generate_series(1, 80) i;
+    insert into j3 select i % 4, i % 13, null from generate_series(1, 25) i";
+
+/// By table: its columns that are integers.
+const COLUMNS: [&[&str]; 4] = [&["id", "a", "b"], &["id", "n", "a"], &["id", "a", "b"], &["a", "b"]];
+
+/// The query of a seed.
+pub fn query(seed: u64) -> String {
+    let mut random = StdRng::seed_from_u64(seed);
+    let random = &mut random;
+    let count = random.random_range(3..=6);
+    let tables: Vec<usize> = (0..count).map(|_| random.random_range(0..COLUMNS.len())).collect();
+    let column = |random: &mut StdRng, at: usize| {
+        let columns = tables.get(at).and_then(|table| COLUMNS.get(*table)).expect("a table");
+        format!("r{at}.{}", columns.choose(random).expect("a column"))
+    };
+    // What is written is a chain or a star in some order: each has an equality with one before it, so that no product grows too large.
+    let mut written: Vec<usize> = (0..count).collect();
+    written.shuffle(random);
+    let mut text = String::new();
+    let mut known: Vec<usize> = Vec::new();
+    let mut conditions = Vec::new();
+    for at in written {
+        let table = tables.get(at).copied().unwrap_or_default();
+        let Some(partner) = known.choose(random).copied() else {
+            text = format!("j{table} r{at}");
+            known.push(at);
+            continue;
+        };
+        let equality = |random: &mut StdRng| {
+            let (ours, theirs) = (column(random, at), column(random, partner));
+            match random.random_range(0..8) {
+                0 => format!("{ours} = {theirs} + 1"),
+                1 => format!("{theirs} + 0 = {ours} + 0"),
+                _ => format!("{theirs} = {ours}"),
+            }
+        };
+        let mut on = vec![equality(random)];
+        if random.random_bool(0.2) {
+            on.push(equality(random));
+        }
+        if random.random_bool(0.2) {
+            on.push(format!(
+                "{} {} {}",
+                column(random, at),
+                ["<", "<>", ">="].choose(random).expect("one"),
+                column(random, partner)
+            ));
+        }
+        let on = on.join(" and ");
+        match random.random_range(0..10) {
+            0 => text.push_str(&format!(" left join j{table} r{at} on {on}")),
+            1..6 => text.push_str(&format!(" join j{table} r{at} on {on}")),
+            // The comma binds less: what was written before is a table of its own.
+            _ => {
+                text.push_str(&format!(" cross join j{table} r{at}"));
+                conditions.push(on);
+            }
+        }
+        known.push(at);
+    }
+    for _ in 0..random.random_range(0..4) {
+        let at = random.random_range(0..count);
+        let column = column(random, at);
+        conditions.push(match random.random_range(0..6) {
+            0 => format!("r{at}.t like 'x%'"),
+            1 => format!("{column} is not null"),
+            2 => format!("{column} in (1, 2, 3, 50)"),
+            3 => format!("exists (select from j3 where j3.b = {column})"),
+            4 => format!("{column} between 2 and 20"),
+            _ => format!("{column} = {}", random.random_range(0..12)),
+        });
+    }
+    let shown: Vec<String> = (0..count).map(|at| format!("sum({}), max(r{at}.t)", column(random, at))).collect();
+    let condition = if conditions.is_empty() { String::new() } else { format!(" where {}", conditions.join(" and ")) };
+    format!("select count(*), {} from {text}{condition}", shown.join(", "))
+}
