@@ -7,12 +7,15 @@ use futures::future::BoxFuture;
 use std::any::Any;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Who knows whether a statement is to stop.
 pub trait Interrupt: Send + Sync {
     /// Errors: 57014 and its kin, when it is.
     fn check(&self) -> Result<()>;
+    /// The monotonic clock.
+    fn monotonic(&self) -> Duration;
 }
 
 tokio::task_local! {
@@ -23,6 +26,11 @@ tokio::task_local! {
 /// time limit.
 pub fn check() -> Result<()> {
     CURRENT.try_with(|current| current.check()).unwrap_or(Ok(()))
+}
+
+/// The monotonic clock; none where no statement computes on this thread.
+pub fn monotonic() -> Option<Duration> {
+    CURRENT.try_with(|current| current.monotonic()).ok()
 }
 
 /// Runs a future of a statement.
@@ -88,6 +96,9 @@ mod tests {
     impl Interrupt for Stopped {
         fn check(&self) -> Result<()> {
             Err(SqlError::new("57014", "stopped"))
+        }
+        fn monotonic(&self) -> Duration {
+            Duration::ZERO
         }
     }
 

@@ -33,6 +33,7 @@ pub mod connection;
 pub mod copy;
 pub mod error;
 pub mod listener;
+mod lookout;
 pub mod oracle;
 pub mod protocol;
 pub mod query;

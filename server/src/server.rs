@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::connection::cancel::Backends;
 use crate::connection::tls;
 use crate::listener::{self, Listener, Shared};
+use crate::lookout::Lookout;
 use crate::types::binary;
 use planner::execution::detached::Workers;
 use planner::plan::EngineOptions;
@@ -27,6 +28,8 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
         None => None,
     };
     let store = crate::store::open(&config).await?;
+    let runtimes = vec![tokio::runtime::Handle::current(), workers.clone()];
+    let _lookout = Lookout::over(runtimes, store.env.as_ref());
     let options = EngineOptions {
         memory_bytes: config.query_memory,
         spill_directory: Some(spill_directory(&config)?),

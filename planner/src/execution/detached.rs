@@ -1,8 +1,11 @@
-//! [`detached`]: a row stream that moves to the threads for long computations as soon as it turns out to be long.
+//! [`detached`]: a row stream that moves to a thread for long computations as soon as it turns out to be long.
 //!
 //! A short query ends before it ever pauses, and runs where it was asked for. What pauses is long, or waits for the store:
-//! it goes on as a task of its own, whose rows come through a channel of one batch. Who asked is free meanwhile: to see a
-//! cancel request, a timeout, a client that left. Dropping the stream aborts the task.
+//! it goes on on a thread of its own, whose rows come through a channel of one batch. Who asked is free meanwhile: to see
+//! a cancel request, a timeout, a client that left. Dropping the stream ends the computation at its next pause.
+//!
+//! A thread each, and not a task among tasks: a join may compute for seconds without a pause, and the system shares the
+//! processors among threads all the same, as it does among a PostgreSQL server's processes.
 
 use super::slots::{Running, Slots};
 use crate::error::SqlError;
@@ -11,18 +14,19 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::Result;
 use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
+use futures::future::{AbortHandle, Abortable};
 use futures::{Stream, StreamExt};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
 
 /// Batches that may wait to be taken.
 const WAITING: usize = 1;
 
-/// The threads that compute what is long.
+/// Where there are threads that compute what is long: those that a runtime keeps for blocking work. What operators start
+/// in turn are tasks of that runtime.
 #[derive(Clone, Debug, Default)]
 pub struct Workers(Option<Handle>);
 
@@ -64,10 +68,10 @@ enum State {
     Over,
 }
 
-/// What the task sends.
+/// What the thread sends.
 enum Message {
     Rows(Result<RecordBatch>),
-    /// There are no more: without it the task has died.
+    /// There are no more: without it the computation has died.
     End,
 }
 
@@ -92,13 +96,17 @@ impl Detached {
         }
     }
 
-    /// Makes a task of the stream, where there is a runtime for it.
+    /// Gives the stream a thread, where there is a runtime that has one.
     fn leave(&mut self) {
         let Some(handle) = self.workers.handle() else { return };
         if let State::Here { stream, running } = std::mem::replace(&mut self.state, State::Over) {
             tracing::trace!("a stream leaves for the threads of long computations");
             let (sender, rows) = mpsc::channel(WAITING);
-            let task = handle.spawn(passed_on(send_all(stream, running, sender))).abort_handle();
+            let (task, registration) = AbortHandle::new_pair();
+            let work = Abortable::new(passed_on(send_all(stream, running, sender)), registration);
+            let runtime = handle.clone();
+            // Who aborted it does not ask how it ended; should it panic, no end is sent, and that is seen.
+            drop(handle.spawn_blocking(move || runtime.block_on(work)));
             self.state = State::There { rows, task };
         }
     }
@@ -120,7 +128,7 @@ impl Detached {
 }
 
 async fn send_all(stream: SendableRecordBatchStream, running: Running, sender: mpsc::Sender<Message>) {
-    // A local: also when the task is aborted, it is dropped before the word that it runs.
+    // A local: also when this is aborted, it is dropped before the word that it runs.
     let mut stream = stream;
     let last = loop {
         match stream.next().await {

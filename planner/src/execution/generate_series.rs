@@ -27,6 +27,10 @@ use std::sync::Arc;
 /// Start, stop, step: the last columns of the input.
 const ARGUMENTS: usize = 3;
 
+/// Rows of an execution's first batch, at most; each has four times as many as the one before. Whatever is computed from
+/// a batch is computed without a pause, and it may take milliseconds for each row.
+const FIRST_BATCH_ROWS: usize = 64;
+
 /// The series of each input row, with the columns of the input that are not its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GenerateSeriesNode {
@@ -174,7 +178,8 @@ impl ExecutionPlan for GenerateSeriesExec {
     }
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let counting = Counting {
-            batch_rows: context.session_config().batch_size(),
+            batch_rows: FIRST_BATCH_ROWS.min(context.session_config().batch_size()),
+            most_batch_rows: context.session_config().batch_size(),
             carried: carried(self.input.schema().fields().len())?,
             schema: Arc::clone(&self.schema),
             input: self.input.execute(partition, context)?,
@@ -191,7 +196,10 @@ impl ExecutionPlan for GenerateSeriesExec {
 /// One execution.
 struct Counting {
     input: SendableRecordBatchStream,
+    /// Rows of the next batch, at most.
     batch_rows: usize,
+    /// Rows of any batch, at most.
+    most_batch_rows: usize,
     carried: usize,
     schema: SchemaRef,
     rows: Option<Rows>,
@@ -234,6 +242,7 @@ impl Counting {
             }
             let count = values.len();
             if count > 0 {
+                self.batch_rows = self.batch_rows.saturating_mul(4).min(self.most_batch_rows);
                 let origins = UInt32Array::from(origins);
                 let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.carried + 1);
                 for column in rows.batch.columns().iter().take(self.carried) {

@@ -10,6 +10,7 @@ use super::lookup_join::LookupJoinExec;
 use super::projection::lean;
 use super::slots::Slots;
 use crate::error::Result as SqlResult;
+use crate::interrupt::monotonic;
 use datafusion::arrow::datatypes::{DataType, FieldRef, Schema};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
@@ -40,14 +41,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Batches after which an operator that may compute long lets others have the thread,
-const BATCHES_BETWEEN_PAUSES: usize = 2;
-/// unless it has computed for less than this: what is looked up by many keys comes in many little batches.
-const SHORT: Duration = Duration::from_millis(1);
-/// Rows after which a leaf lets others have the thread,
-const ROWS_BETWEEN_PAUSES: usize = 4096;
-/// where a batch counts as this many at least.
-const ROWS_OF_A_BATCH: usize = 64;
+/// How long a stream computes until it lets others have the thread. What is looked up by many keys comes in many little
+/// batches: counted by those, every short statement would pause.
+const BETWEEN_PAUSES: Duration = Duration::from_millis(1);
+/// Batches after which it does where there is no clock.
+const BATCHES_BETWEEN_PAUSES: u8 = 2;
 
 /// Errors with 57014 when the statement that runs in `slots` is to stop, or is over.
 pub fn check(slots: &Slots) -> SqlResult<()> {
@@ -265,8 +263,7 @@ impl ExecutionPlan for PaceExec {
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let held = self.held.map(|name| MemoryConsumer::new(name).register(context.memory_pool()));
         let stream = self.input.execute(partition, context)?;
-        let slots = Some(Arc::clone(&self.slots));
-        let paced = Box::pin(Paced { stream, slots, held, left: BATCHES_BETWEEN_PAUSES, since: None });
+        let paced = Box::pin(Paced { slots: Some(Arc::clone(&self.slots)), held, ..Paced::new(stream) });
         if !self.detach {
             return Ok(paced);
         }
@@ -275,9 +272,9 @@ impl ExecutionPlan for PaceExec {
     }
 }
 
-/// The stream of a leaf, which yields every few thousand rows.
+/// The stream of a leaf, which yields now and then.
 pub fn paced(stream: SendableRecordBatchStream) -> SendableRecordBatchStream {
-    Box::pin(Paced { stream, slots: None, held: None, left: ROWS_BETWEEN_PAUSES, since: None })
+    Box::pin(Paced::new(stream))
 }
 
 struct Paced {
@@ -285,30 +282,31 @@ struct Paced {
     /// Of an operator that may compute long; a leaf has none.
     slots: Option<Arc<Slots>>,
     held: Option<MemoryReservation>,
-    /// Batches until the next pause; of a leaf rows.
-    left: usize,
     /// When it began to compute without a pause, by the monotonic clock.
     since: Option<Duration>,
+    /// Batches since the last pause.
+    batches: u8,
 }
 
 impl Paced {
-    fn now(&self) -> Option<Duration> {
-        self.slots.as_deref().and_then(|slots| slots.get().ok()).and_then(|context| context.session.monotonic())
+    fn new(stream: SendableRecordBatchStream) -> Self {
+        Paced { stream, slots: None, held: None, since: None, batches: 0 }
     }
 
     /// Whether it is time to let others have the thread.
     fn is_due(&mut self) -> bool {
-        if self.left > 0 {
-            return false;
-        }
-        self.left = if self.slots.is_some() { BATCHES_BETWEEN_PAUSES } else { ROWS_BETWEEN_PAUSES };
-        match (self.now(), self.since) {
-            (Some(now), Some(since)) if now.saturating_sub(since) < SHORT => false,
-            _ => {
-                self.since = None;
-                true
+        let due = match (monotonic(), self.since) {
+            (Some(now), Some(since)) => now.saturating_sub(since) >= BETWEEN_PAUSES,
+            (Some(now), None) => {
+                self.since = Some(now);
+                false
             }
+            (None, _) => self.batches >= BATCHES_BETWEEN_PAUSES,
+        };
+        if due {
+            (self.since, self.batches) = (None, 0);
         }
+        due
     }
 }
 
@@ -323,19 +321,10 @@ impl Stream for Paced {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        if self.since.is_none() {
-            self.since = self.now();
-        }
         let item = futures::ready!(self.stream.as_mut().poll_next(context));
-        if let Some(item) = &item {
-            let cost = match (&self.slots, item) {
-                (None, Ok(batch)) => batch.num_rows().max(ROWS_OF_A_BATCH),
-                _ => 1,
-            };
-            self.left = self.left.saturating_sub(cost);
-            if let (Some(held), Ok(batch)) = (&self.held, item) {
-                held.try_grow(batch.get_array_memory_size())?;
-            }
+        self.batches = self.batches.saturating_add(1);
+        if let (Some(held), Some(Ok(batch))) = (&self.held, &item) {
+            held.try_grow(batch.get_array_memory_size())?;
         }
         Poll::Ready(item)
     }
@@ -351,15 +340,22 @@ impl RecordBatchStream for Paced {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
     use super::*;
+    use crate::interrupt::{Interrupt, within};
     use datafusion::arrow::record_batch::RecordBatchOptions;
     use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
     use futures::{FutureExt, StreamExt};
+    use std::sync::atomic::{AtomicU64, Ordering};
 
-    fn leaf(batches: usize, rows: usize) -> SendableRecordBatchStream {
+    /// A leaf of `batches`, each of which takes so many µs.
+    fn leaf(batches: usize, micros: u64, clock: &Arc<Clock>) -> SendableRecordBatchStream {
         let schema = Arc::new(Schema::empty());
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let options = RecordBatchOptions::new().with_row_count(Some(1));
         let batch = RecordBatch::try_new_with_options(schema.clone(), vec![], &options).unwrap();
-        let batches = futures::stream::iter(vec![batch; batches]).map(Ok);
+        let clock = Arc::clone(clock);
+        let batches = futures::stream::iter(vec![batch; batches]).map(move |batch| {
+            clock.0.fetch_add(micros, Ordering::Relaxed);
+            Ok(batch)
+        });
         paced(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
     }
 
@@ -375,11 +371,32 @@ mod tests {
         None
     }
 
+    /// Microseconds.
+    #[derive(Default)]
+    struct Clock(AtomicU64);
+
+    impl Interrupt for Clock {
+        fn check(&self) -> SqlResult<()> {
+            Ok(())
+        }
+        fn monotonic(&self) -> Duration {
+            Duration::from_micros(self.0.load(Ordering::Relaxed))
+        }
+    }
+
     #[test]
-    fn a_leaf_pauses_by_rows() {
-        assert_eq!(until_pause(leaf(30, 1)), None);
-        assert_eq!(until_pause(leaf(1000, 1)), Some(64));
-        assert_eq!(until_pause(leaf(10, 2048)), Some(2));
-        assert_eq!(until_pause(leaf(10, 8192)), Some(1));
+    fn a_stream_pauses_by_the_clock() {
+        let clock = Arc::new(Clock::default());
+        let interrupt: Arc<dyn Interrupt> = clock.clone();
+        let until_pause = |batches, micros| within(&interrupt, || until_pause(leaf(batches, micros, &clock)));
+        assert_eq!(until_pause(30, 10), None);
+        assert_eq!(until_pause(1000, 10), Some(100));
+        assert_eq!(until_pause(10, 600), Some(2));
+        assert_eq!(until_pause(10, 2000), Some(1));
+    }
+
+    #[test]
+    fn a_stream_pauses_where_there_is_no_clock() {
+        assert_eq!(until_pause(leaf(10, 1, &Arc::default())), Some(2));
     }
 }

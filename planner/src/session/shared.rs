@@ -154,10 +154,6 @@ impl SessionShared {
         }
         Ok(())
     }
-    /// The monotonic clock; none where there is no database.
-    pub fn monotonic(&self) -> Option<Duration> {
-        self.database.as_ref().map(|database| database.env().monotonic())
-    }
     /// Where its long computations run.
     pub fn workers(&self) -> Workers {
         self.database.as_ref().map(|database| database.engine().workers().clone()).unwrap_or_default()

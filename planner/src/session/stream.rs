@@ -88,6 +88,9 @@ impl Interrupt for Limits {
         }
         if over(self.deadline) { Err(timed_out()) } else { Ok(()) }
     }
+    fn monotonic(&self) -> Duration {
+        self.env.monotonic()
+    }
 }
 
 fn cancelled() -> SqlError {

@@ -6,8 +6,12 @@ use super::program::{Program, Text};
 use super::translate;
 use super::tree::Node;
 use crate::error::{Result, SqlError};
+use crate::interrupt;
 use regex::Regex;
 use std::cell::OnceCell;
+
+/// Bytes of a text that takes long to search.
+const LONG_TEXT: usize = 4096;
 
 /// A regular expression.
 pub struct Pattern {
@@ -131,6 +135,7 @@ impl Pattern {
 
     /// Whether it matches anywhere in a text. Errors: 2201B when that takes too long.
     pub fn is_match(&self, text: &str) -> Result<bool> {
+        check_before(text)?;
         match &self.regex {
             Some(regex) => Ok(regex.is_match(text)),
             None => Ok(self.find(&Subject::new(text), 0)?.is_some()),
@@ -147,6 +152,7 @@ impl Pattern {
 
     /// The first match from a byte on. Errors: 2201B when that takes too long.
     pub fn find<'t>(&self, subject: &Subject<'t>, from: usize) -> Result<Option<Captures<'t>>> {
+        check_before(subject.text)?;
         let text = Text::new(&subject.chars);
         let first = subject.place(from);
         let starts = match &self.regex {
@@ -192,6 +198,11 @@ impl Pattern {
         }
         Ok(None)
     }
+}
+
+/// Long texts take milliseconds each: who calls for many of them looks too seldom whether it is to stop.
+fn check_before(text: &str) -> Result<()> {
+    if text.len() >= LONG_TEXT { interrupt::check() } else { Ok(()) }
 }
 
 #[cfg(test)]
