@@ -9,6 +9,7 @@ use crate::execution::access_path::Saying;
 use crate::execution::key_tap::{KeyTap, KeyTapExec};
 use crate::execution::lookup_scan::{LookupKey, LookupKeys, LookupScanExec};
 use crate::execution::table_scan::TableScanExec;
+use crate::statistics::selectivity::distinct_values;
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -30,8 +31,10 @@ use std::sync::Arc;
 const MOST_KEYS: usize = 20_000;
 /// To look a whole key up costs about as much as scanning this many rows, of which most are in memory,
 const ROWS_PER_KEY: usize = 2;
-/// and to look at all rows with the beginning of a key as scanning this many.
+/// to look at all rows with the beginning of a key as scanning this many, and those rows themselves,
 const ROWS_PER_LOOKUP: usize = 8;
+/// each of which costs so much when an index only says where it is.
+const ROWS_PER_INDEXED_ROW: usize = 8;
 /// A join is turned so that the other side is built if that has this many rows at most.
 const TURNED_ROWS: usize = 1000;
 /// Keys looked up whatever the size of the table.
@@ -142,13 +145,27 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>>
     let table = &scan.output().table;
     let Some((index, looked_up)) = best_index(table, &names, scan) else { return Ok(None) };
     let whole = looked_up.columns.len() == index.columns.len() && (index.primary || index.unique);
-    let rows = if whole { ROWS_PER_KEY } else { ROWS_PER_LOOKUP };
+    let rows = if whole { ROWS_PER_KEY } else { rows_per_lookup(scan, index, &looked_up) };
     let most = (scan.estimate().read / rows).clamp(ALWAYS_KEYS, MOST_KEYS);
     let tap = Arc::new(KeyTap::default());
     let keys: Vec<Arc<dyn PhysicalExpr>> = join.on().iter().map(|(left, _)| Arc::clone(left)).collect();
     let build = Arc::new(KeyTapExec::new(Arc::clone(join.left()), keys, most, Arc::clone(&tap)));
     let lookup: Arc<dyn ExecutionPlan> = Arc::new(LookupScanExec::new(scan, index, looked_up, tap));
     Ok(Some(vec![build, replace_scan(join.right(), &lookup)?]))
+}
+
+/// What it costs to read the rows that begin with a key, in rows scanned. Nothing is added for the rows themselves where
+/// nothing is known of how many there are.
+fn rows_per_lookup(scan: &TableScanExec, index: &IndexDescriptor, keys: &LookupKeys) -> usize {
+    let table = &scan.output().table;
+    let columns = index.columns.iter().take(keys.columns.len()).filter_map(|key| table.column(key.column));
+    let distinct = columns.filter_map(|column| distinct_values(table, column.id, column.ty)).reduce(f64::max);
+    let (Some(known), Some(distinct)) = (&table.statistics, distinct) else { return ROWS_PER_LOOKUP };
+    let covers = index.primary || crate::execution::index_scan::covers(scan.output(), index);
+    let each = if covers { 1 } else { ROWS_PER_INDEXED_ROW };
+    // Fewer than a row for each key are no gain; the conversion saturates.
+    let rows = (known.rows / distinct.max(1.0)) as usize;
+    ROWS_PER_LOOKUP.saturating_add(rows.saturating_mul(each))
 }
 
 /// The scan at the bottom of a chain of filters, projections and groupings, and for each output column of the

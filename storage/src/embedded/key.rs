@@ -67,21 +67,28 @@ pub fn plain_of(prefix: &[u8]) -> Option<&[u8]> {
     prefix.strip_suffix(&[ESCAPE, TERMINATOR]).filter(|escaped| !escaped.contains(&ESCAPE))
 }
 
+/// Replaces `key` by the row key of a prefix. False when the prefix is none.
+pub fn decode_into(prefix: &[u8], key: &mut Vec<u8>) -> bool {
+    key.clear();
+    let Some(mut escaped) = prefix.strip_suffix(&[ESCAPE, TERMINATOR]) else { return false };
+    while let Some(zero) = escaped.iter().position(|byte| *byte == ESCAPE) {
+        let (plain, rest) = escaped.split_at(zero);
+        let [_, ESCAPED_ZERO, behind @ ..] = rest else { return false };
+        key.extend_from_slice(plain);
+        key.push(ESCAPE);
+        escaped = behind;
+    }
+    key.extend_from_slice(escaped);
+    true
+}
+
 /// The row key of a prefix; `None` when it is none.
 pub fn decode_prefix(prefix: &[u8]) -> Option<Bytes> {
     if let Some(plain) = plain_of(prefix) {
         return Some(Bytes::copy_from_slice(plain));
     }
-    let escaped = prefix.strip_suffix(&[ESCAPE, TERMINATOR])?;
-    let mut key = Vec::with_capacity(escaped.len());
-    let mut bytes = escaped.iter();
-    while let Some(byte) = bytes.next() {
-        if *byte == ESCAPE && bytes.next() != Some(&ESCAPED_ZERO) {
-            return None;
-        }
-        key.push(*byte);
-    }
-    Some(key.into())
+    let mut key = Vec::with_capacity(prefix.len());
+    decode_into(prefix, &mut key).then(|| key.into())
 }
 
 #[cfg(test)]

@@ -10,8 +10,12 @@ use rocksdb::{DBRawIterator, ReadOptions, Snapshot};
 
 /// How many cells are stepped over before seeking is cheaper.
 const STEPS_BEFORE_SEEK: usize = 6;
-/// Keys and values of a scan are copied into pieces of memory of this size.
+/// Keys and values of a scan are copied into pieces of memory of this size,
 const ARENA_BYTES: usize = 64 << 10;
+/// but for the first, of which most scans need no more. Each is four times as large as the one before.
+const FIRST_ARENA_BYTES: usize = 1 << 10;
+/// Rows of a batch that there is room for at once.
+const FIRST_ROWS: usize = 16;
 /// Rows that one call of [`scan`] looks at.
 const EXAMINED_ROWS: usize = 32 << 10;
 
@@ -203,18 +207,25 @@ impl Cursor<'_> {
     }
 }
 
-#[derive(Default)]
 struct Arena {
     free: BytesMut,
+    /// Bytes of the next piece.
+    piece: usize,
 }
 
 impl Arena {
+    fn new() -> Arena {
+        Arena { free: BytesMut::new(), piece: FIRST_ARENA_BYTES }
+    }
+
+    /// A copy of `value`.
     fn copy(&mut self, value: &[u8]) -> Bytes {
         if value.len() > ARENA_BYTES / 8 {
             return Bytes::copy_from_slice(value);
         }
         if self.free.capacity() < value.len() {
-            self.free = BytesMut::with_capacity(ARENA_BYTES);
+            self.free = BytesMut::with_capacity(self.piece.max(value.len()));
+            self.piece = self.piece.saturating_mul(4).min(ARENA_BYTES);
         }
         self.free.extend_from_slice(value);
         self.free.split().freeze()
@@ -233,6 +244,7 @@ pub struct Scanner<'a> {
     reverse: bool,
     /// Batches since the cursors were made; none are there before the first.
     batches: usize,
+    arena: Arena,
     ended: bool,
 }
 
@@ -241,7 +253,8 @@ impl<'a> Scanner<'a> {
     pub fn new(database: &'a Database, bounds: ScanBounds, filter: &ReadFilter, reverse: bool) -> Scanner<'a> {
         let ended = bounds.upper.as_ref().is_some_and(|upper| *upper <= bounds.lower);
         let families = ordered(filter);
-        Scanner { cursors: Vec::new(), snapshot: None, database, families, bounds, reverse, batches: 0, ended }
+        let arena = Arena::new();
+        Scanner { cursors: Vec::new(), snapshot: None, database, families, bounds, reverse, batches: 0, arena, ended }
     }
 
     /// Whether every row was seen.
@@ -290,8 +303,8 @@ impl<'a> Scanner<'a> {
             self.open()?;
         }
         self.batches += 1;
-        let mut rows = Vec::with_capacity(limit.min(1024));
-        let (mut prefix, mut scratch, mut arena) = (Vec::new(), Vec::new(), Arena::default());
+        let mut rows = Vec::with_capacity(limit.min(FIRST_ROWS));
+        let (mut prefix, mut scratch) = (Vec::new(), Vec::new());
         for examined in 0.. {
             let Some(next) = self.next_prefix() else {
                 self.ended = true;
@@ -317,19 +330,19 @@ impl<'a> Scanner<'a> {
             let reverse = self.reverse;
             for cursor in self.cursors.iter_mut().filter(|cursor| cursor.prefix() == Some(&prefix)) {
                 if reverse {
-                    cursor.collect_reverse(&prefix, &mut scratch, &mut arena, &mut cells)?;
+                    cursor.collect_reverse(&prefix, &mut scratch, &mut self.arena, &mut cells)?;
                 } else {
-                    cursor.collect(&prefix, &mut scratch, &mut arena, &mut cells)?;
+                    cursor.collect(&prefix, &mut scratch, &mut self.arena, &mut cells)?;
                     cursor.leave(&prefix, &mut scratch)?;
                 }
             }
             if !cells.is_empty() {
-                let Some(row_key) =
-                    key::plain_of(&prefix).map(|plain| arena.copy(plain)).or_else(|| key::decode_prefix(&prefix))
-                else {
-                    return Err(StoreError::Corrupted(format!("no row key: {prefix:02x?}")));
+                let row_key = match key::plain_of(&prefix) {
+                    Some(plain) => plain,
+                    None if key::decode_into(&prefix, &mut scratch) => &scratch,
+                    None => return Err(StoreError::Corrupted(format!("no row key: {prefix:02x?}"))),
                 };
-                rows.push(Row { key: row_key, cells });
+                rows.push(Row { key: self.arena.copy(row_key), cells });
             }
         }
         Ok(rows)
