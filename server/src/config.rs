@@ -68,6 +68,10 @@ pub struct StartOptions {
     /// spill to the data directory, or fail with 53200 [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", env = "PERCOSQL_QUERY_MEMORY")]
     pub query_memory: Option<String>,
+    /// Memory that the embedded store keeps data in once it was read, such as 512MB or 4GB; it is taken as it is needed
+    /// [default: an eighth of the machine's]
+    #[arg(long, value_name = "SIZE", env = "PERCOSQL_CACHE_MEMORY")]
+    pub cache_memory: Option<String>,
     /// A tablet of the embedded store is split when it has grown larger than this, such as 256MB [default: 64MB]
     #[arg(long, value_name = "SIZE", env = "PERCOSQL_TABLET_SIZE")]
     pub tablet_size: Option<String>,
@@ -138,6 +142,7 @@ struct File {
     advertise: Option<String>,
     max_connections: Option<usize>,
     query_memory: Option<String>,
+    cache_memory: Option<String>,
     tablet_size: Option<String>,
     isolation: Option<IsolationLevel>,
     tls_cert: Option<PathBuf>,
@@ -189,6 +194,8 @@ pub struct Config {
     pub max_connections: usize,
     /// Memory of all statements together, in bytes.
     pub query_memory: usize,
+    /// Memory for data of the embedded store that was read, in bytes.
+    pub cache_memory: usize,
     /// Size from which a tablet of the embedded store is split, in bytes.
     pub tablet_size: usize,
     /// Isolation level of transactions that do not name one.
@@ -234,6 +241,10 @@ impl Config {
             query_memory: match options.query_memory.or(file.query_memory) {
                 Some(text) => parse_size(&text, 1 << 20).map_err(|error| format!("--query-memory {text}: {error}"))?,
                 None => machine_memory() / 4,
+            },
+            cache_memory: match options.cache_memory.or(file.cache_memory) {
+                Some(text) => parse_size(&text, 8 << 20).map_err(|error| format!("--cache-memory {text}: {error}"))?,
+                None => (machine_memory() / 8).max(64 << 20),
             },
             tablet_size: match options.tablet_size.or(file.tablet_size) {
                 Some(text) => parse_size(&text, 64 << 10).map_err(|error| format!("--tablet-size {text}: {error}"))?,
@@ -371,6 +382,10 @@ mod tests {
         assert_eq!(parse_size("65535", 64 << 10), Err("at least 64kB are needed".to_string()));
         let options = StartOptions { query_memory: Some("lots".into()), ..StartOptions::default() };
         assert!(Config::resolve(options).unwrap_err().starts_with("--query-memory lots: "));
+        let options = StartOptions { cache_memory: Some("1MB".into()), ..StartOptions::default() };
+        assert_eq!(Config::resolve(options).unwrap_err(), "--cache-memory 1MB: at least 8192kB are needed");
+        let options = StartOptions { cache_memory: Some("1GB".into()), ..StartOptions::default() };
+        assert_eq!(Config::resolve(options).unwrap().cache_memory, 1 << 30);
     }
 
     #[test]

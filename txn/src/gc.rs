@@ -24,7 +24,7 @@ use storage::{
     TimestampRange,
 };
 
-/// How much longer than a pass the rest after it is, where rows are far and others use the store too.
+/// How much longer than a pass the rest after it is: a pass reads every row, and others use the store too.
 const REST_AFTER_PASS: u32 = 19;
 /// Rows changed in one request.
 const BATCH_ROWS: usize = 512;
@@ -181,7 +181,7 @@ impl TransactionStore {
         Ok(lease.is_some())
     }
 
-    /// Collects garbage every `interval`, until the store is dropped; more rarely where a pass is a burden to others. One is
+    /// Collects garbage every `interval`, until the store is dropped; more rarely where a pass takes long. One is
     /// left out when nothing was committed since the last one could have removed everything.
     pub fn collect_garbage_every(&self, interval: Duration) {
         let this = self.this.clone();
@@ -197,9 +197,7 @@ impl TransactionStore {
                 }
                 let begun = env.monotonic();
                 let result = store.collect_garbage_after(rest / 2).await;
-                if store.store.atomic().is_none() {
-                    rest = interval.max(env.monotonic().saturating_sub(begun) * REST_AFTER_PASS);
-                }
+                rest = interval.max(env.monotonic().saturating_sub(begun) * REST_AFTER_PASS);
                 match result {
                     Ok(report) => {
                         collected = report.safe_point;
