@@ -4,6 +4,7 @@
 use super::interrupt::pause;
 use super::outer::OuterValues;
 use crate::error::{Result as SqlResult, SqlError};
+use crate::execution::returned::let_go;
 use crate::state;
 use crate::types::Datum;
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray};
@@ -17,7 +18,7 @@ use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr, ScalarFunctionExpr};
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, apply_expression_roots, reset_plan_states};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, apply_expression_roots};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, InputDistributionRequirements, PlanProperties,
@@ -314,7 +315,7 @@ impl Runner {
             return Ok(found.clone());
         }
         self.outer.set(outer.clone());
-        self.subquery = reset_plan_states(Arc::clone(&self.subquery))?;
+        self.subquery = let_go(&self.subquery)?;
         let mut stream = self.subquery.execute(0, Arc::clone(&self.task))?;
         let found = match self.kind {
             ApplyKind::Scalar => {

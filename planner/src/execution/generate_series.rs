@@ -3,6 +3,7 @@
 //! [`GenerateSeriesNode`] is the logical node, [`GenerateSeriesExec`] the operator. Must not know SQL text.
 
 use super::leaf;
+use super::returned::Returned;
 use crate::error::{Result as SqlResult, SqlError};
 use crate::functions::series::Series;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int32Array, Int64Array, RecordBatch, UInt32Array};
@@ -14,7 +15,7 @@ use datafusion::execution::TaskContext;
 use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
-use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
+use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, ReplaceChildrenOptions,
     SendableRecordBatchStream,
@@ -108,7 +109,7 @@ pub struct GenerateSeriesExec {
     input: Arc<dyn ExecutionPlan>,
     schema: SchemaRef,
     properties: Arc<PlanProperties>,
-    metrics: ExecutionPlanMetricsSet,
+    returned: Returned,
 }
 
 impl GenerateSeriesExec {
@@ -122,7 +123,7 @@ impl GenerateSeriesExec {
             Boundedness::Bounded,
         )
         .with_scheduling_type(SchedulingType::Cooperative);
-        GenerateSeriesExec { input, schema, properties: Arc::new(properties), metrics: ExecutionPlanMetricsSet::new() }
+        GenerateSeriesExec { input, schema, properties: Arc::new(properties), returned: Returned::default() }
     }
 
     /// An operator for the physical input of a node.
@@ -173,8 +174,12 @@ impl ExecutionPlan for GenerateSeriesExec {
     ) -> Result<datafusion::common::tree_node::TreeNodeRecursion> {
         Ok(datafusion::common::tree_node::TreeNodeRecursion::Continue)
     }
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.returned.clear();
+        Ok(self)
+    }
     fn metrics(&self) -> Option<MetricsSet> {
-        Some(self.metrics.clone_inner())
+        Some(self.returned.metrics())
     }
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let counting = Counting {
@@ -188,7 +193,7 @@ impl ExecutionPlan for GenerateSeriesExec {
         let batches = futures::stream::try_unfold(counting, |mut counting| async move {
             Ok(counting.next().await?.map(|batch| (batch, counting)))
         });
-        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+        let rows = self.returned.counter();
         Ok(leaf::stream(&self.schema, batches, rows))
     }
 }

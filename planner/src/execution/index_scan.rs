@@ -5,6 +5,7 @@ use super::bounds::KeyBounds;
 use super::leaf::{self, Estimate, leaf_methods};
 use super::output::ScanOutput;
 use super::range_reader::{ReadOptions, read_ranges};
+use super::returned::Returned;
 use super::slots::Slots;
 use crate::catalog::{ColumnId, IndexDescriptor};
 use crate::encoding::IndexDecoder;
@@ -14,7 +15,6 @@ use bytes::Bytes;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::{Result as DataFusionResult, Statistics};
 use datafusion::execution::TaskContext;
-use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
@@ -37,7 +37,7 @@ pub struct IndexScanExec {
     estimate: Estimate,
     slots: Arc<Slots>,
     properties: Arc<PlanProperties>,
-    metrics: ExecutionPlanMetricsSet,
+    returned: Returned,
 }
 
 impl IndexScanExec {
@@ -63,7 +63,7 @@ impl IndexScanExec {
             estimate,
             slots,
             properties,
-            metrics: ExecutionPlanMetricsSet::new(),
+            returned: Returned::default(),
         }
     }
 
@@ -83,10 +83,6 @@ impl IndexScanExec {
         reversed.reverse = !self.reverse;
         reversed.properties = Self::properties(&self.output, &self.index, &self.constants, reversed.reverse);
         reversed
-    }
-
-    fn forget(&mut self) {
-        self.metrics = ExecutionPlanMetricsSet::new();
     }
 
     /// Name of the table.
@@ -201,13 +197,13 @@ impl ExecutionPlan for IndexScanExec {
         Ok(self.estimate.statistics(&self.output.schema, self.fetch))
     }
 
-    fn execute(&self, partition: usize, _context: Arc<TaskContext>) -> DataFusionResult<SendableRecordBatchStream> {
+    fn execute(&self, _partition: usize, _context: Arc<TaskContext>) -> DataFusionResult<SendableRecordBatchStream> {
         let context = self.slots.get()?;
         let own = OwnWrites::Before(context.command);
         let options = ReadOptions { reverse: self.reverse, fetch: self.fetch, own };
         let transaction = Arc::clone(&context.transaction);
         let pairs = read_ranges(Arc::clone(&transaction), self.bounds.ranges(&context)?, options);
-        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+        let rows = self.returned.counter();
         let (output, index, index_only) = (self.output.clone(), Arc::clone(&self.index), self.index_only);
         let batches = pairs.then(move |entries| {
             let (output, index, transaction) = (output.clone(), Arc::clone(&index), Arc::clone(&transaction));

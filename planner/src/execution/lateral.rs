@@ -3,6 +3,7 @@
 
 use super::apply::{ApplyExec, ApplyKind};
 use super::interrupt::pause;
+use crate::execution::returned::let_go;
 use crate::types::Datum;
 use datafusion::arrow::array::{ArrayRef, UInt32Array, new_null_array};
 use datafusion::arrow::compute::{concat_batches, take};
@@ -10,7 +11,6 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::Result;
 use datafusion::execution::TaskContext;
-use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use futures::StreamExt;
@@ -92,7 +92,7 @@ impl Lateral {
                 Some(at) => {
                     let seen = at.seen.iter().map(|column| Datum::try_from_array(column, at.row));
                     self.apply.outer_values().set(seen.collect::<Result<Vec<_>>>()?);
-                    self.subquery = reset_plan_states(Arc::clone(&self.subquery))?;
+                    self.subquery = let_go(&self.subquery)?;
                     self.matched = false;
                     self.rows = Some(self.subquery.execute(0, Arc::clone(&self.task))?);
                 }

@@ -2,6 +2,7 @@
 //! columns are evaluated; and what operators with one input share.
 
 use super::interrupt::paced;
+use super::returned::Counter;
 use crate::error::{Result, SqlError};
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
@@ -11,7 +12,6 @@ use datafusion::common::stats::Precision;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{AcrossPartitions, ConstExpr, EquivalenceProperties, Partitioning, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
-use datafusion::physical_plan::metrics::Count;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, PlanProperties, SendableRecordBatchStream};
 use futures::{Stream, StreamExt};
@@ -62,10 +62,13 @@ pub fn one_row() -> RecordBatch {
 }
 
 /// The methods of `ExecutionPlan` that are alike in every leaf: `$name` is its name, its field
-/// `properties` holds its properties, its field `metrics` an `ExecutionPlanMetricsSet`. A leaf that
-/// runs again is a clone that forgot (`fn forget(&mut self)`) what belongs to one execution.
+/// `properties` holds its properties, its field `returned` counts rows. A leaf that runs again is the same; one that keeps
+/// more than that of an execution says `$forgotten`, a function that makes one without, where there is anything.
 macro_rules! leaf_methods {
     ($name:literal) => {
+        crate::execution::leaf::leaf_methods!($name, |_: &Self| None);
+    };
+    ($name:literal, $forgotten:expr) => {
         fn name(&self) -> &str {
             $name
         }
@@ -99,12 +102,15 @@ macro_rules! leaf_methods {
         fn reset_state(
             self: std::sync::Arc<Self>,
         ) -> datafusion::error::Result<std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>> {
-            let mut fresh = self.as_ref().clone();
-            fresh.forget();
-            Ok(std::sync::Arc::new(fresh))
+            self.returned.clear();
+            let forgotten: Option<Self> = $forgotten(&self);
+            Ok(match forgotten {
+                Some(fresh) => std::sync::Arc::new(fresh),
+                None => self,
+            })
         }
         fn metrics(&self) -> Option<datafusion::physical_plan::metrics::MetricsSet> {
-            Some(self.metrics.clone_inner())
+            Some(self.returned.metrics())
         }
     };
 }
@@ -184,7 +190,7 @@ pub fn estimate(schema: &SchemaRef, rows: usize) -> Arc<Statistics> {
 pub fn stream(
     schema: &SchemaRef,
     batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,
-    rows: Count,
+    rows: Counter,
 ) -> SendableRecordBatchStream {
     let counted = batches.map(move |batch| {
         let batch = batch?;

@@ -6,6 +6,7 @@
 
 use super::key_tap::{KeyTap, KeyTapExec};
 use super::leaf;
+use super::returned::{Counter, Returned};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array, new_null_array};
 use datafusion::arrow::compute::{concat, concat_batches, prep_null_mask_filter, take};
 use datafusion::arrow::datatypes::{DataType, Int16Type, Int32Type, Int64Type};
@@ -17,7 +18,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::JoinType;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
-use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
+use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions};
@@ -36,7 +37,7 @@ pub struct LookupJoinExec {
     tap: Arc<KeyTap>,
     build: Arc<dyn ExecutionPlan>,
     probe: Arc<dyn ExecutionPlan>,
-    metrics: ExecutionPlanMetricsSet,
+    returned: Returned,
 }
 
 impl LookupJoinExec {
@@ -59,7 +60,7 @@ impl LookupJoinExec {
             build: Arc::clone(hash.left()),
             probe: Arc::clone(hash.right()),
             join: Arc::new(hash.builder().build()?),
-            metrics: ExecutionPlanMetricsSet::new(),
+            returned: Returned::default(),
         }))
     }
 
@@ -73,8 +74,13 @@ impl LookupJoinExec {
         let (Some(build), Some(probe)) = (children.next(), children.next()) else {
             return Err(DataFusionError::Internal("a join has two sides".into()));
         };
-        let metrics = ExecutionPlanMetricsSet::new();
-        Ok(Arc::new(LookupJoinExec { join: Arc::clone(&self.join), tap: Arc::clone(&self.tap), build, probe, metrics }))
+        Ok(Arc::new(LookupJoinExec {
+            join: Arc::clone(&self.join),
+            tap: Arc::clone(&self.tap),
+            build,
+            probe,
+            returned: Returned::default(),
+        }))
     }
 }
 
@@ -114,10 +120,11 @@ impl ExecutionPlan for LookupJoinExec {
         self.with_children(children)
     }
     fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.with_children(vec![Arc::clone(&self.build), Arc::clone(&self.probe)])
+        self.returned.clear();
+        Ok(self)
     }
     fn metrics(&self) -> Option<MetricsSet> {
-        Some(self.metrics.clone_inner())
+        Some(self.returned.metrics())
     }
     fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
         self.join.child_stats_requests(partition)
@@ -134,7 +141,7 @@ impl ExecutionPlan for LookupJoinExec {
             probe: Arc::clone(&self.probe),
             partition,
             context,
-            rows: MetricBuilder::new(&self.metrics).output_rows(partition),
+            rows: self.returned.counter(),
         };
         let batches = stream::try_unfold((run, State::Build(build)), |(run, state)| async move {
             let next = run.next(state).await?;
@@ -151,7 +158,7 @@ struct Run {
     probe: Arc<dyn ExecutionPlan>,
     partition: usize,
     context: Arc<TaskContext>,
-    rows: Count,
+    rows: Counter,
 }
 
 enum State {

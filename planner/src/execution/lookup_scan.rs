@@ -6,6 +6,7 @@ use super::leaf::{self, Estimate, leaf_methods};
 use super::limits::{Limit, Limits};
 use super::output::ScanOutput;
 use super::range_reader::{ReadOptions, read_ranges};
+use super::returned::{Counter, Returned, let_go};
 use super::slots::{Slots, StatementContext};
 use super::table_scan::TableScanExec;
 use super::value::{Fitted, Value};
@@ -19,7 +20,6 @@ use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::Statistics;
 use datafusion::execution::TaskContext;
-use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
@@ -66,7 +66,7 @@ pub struct LookupScanExec {
     estimate: Estimate,
     slots: Arc<Slots>,
     properties: Arc<PlanProperties>,
-    metrics: ExecutionPlanMetricsSet,
+    returned: Returned,
 }
 
 impl LookupScanExec {
@@ -90,15 +90,14 @@ impl LookupScanExec {
             estimate: whole.estimate().clone(),
             whole: Arc::new(whole.clone()),
             slots: Arc::clone(whole.slots()),
-            metrics: ExecutionPlanMetricsSet::new(),
+            returned: Returned::default(),
         }
     }
 
-    fn forget(&mut self) {
-        self.metrics = ExecutionPlanMetricsSet::new();
-        if let Ok(fresh) = Arc::clone(&self.whole).reset_state() {
-            self.whole = fresh;
-        }
+    /// The scan in its place may have run.
+    fn forgotten(&self) -> Option<LookupScanExec> {
+        let whole = let_go(&self.whole).ok()?;
+        (!Arc::ptr_eq(&whole, &self.whole)).then(|| LookupScanExec { whole, ..self.clone() })
     }
 
     /// Name of the table.
@@ -224,7 +223,7 @@ impl LookupScanExec {
         Ok(batches.boxed())
     }
 
-    fn lookup(&self, task: Arc<TaskContext>, rows: Count) -> Result<SendableRecordBatchStream> {
+    fn lookup(&self, task: Arc<TaskContext>, rows: Counter) -> Result<SendableRecordBatchStream> {
         let context = self.slots.get()?;
         let this = self.clone();
         // At the first poll the build side has been read to its end, not before.
@@ -241,7 +240,7 @@ impl DisplayAs for LookupScanExec {
 }
 
 impl ExecutionPlan for LookupScanExec {
-    leaf_methods!("LookupScanExec");
+    leaf_methods!("LookupScanExec", Self::forgotten);
 
     fn statistics_from_inputs(
         &self,
@@ -253,10 +252,10 @@ impl ExecutionPlan for LookupScanExec {
 
     fn execute(
         &self,
-        partition: usize,
+        _partition: usize,
         context: Arc<TaskContext>,
     ) -> datafusion::error::Result<SendableRecordBatchStream> {
-        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+        let rows = self.returned.counter();
         Ok(self.lookup(context, rows)?)
     }
 }

@@ -26,6 +26,7 @@ pub mod point_get;
 pub mod projection;
 pub mod range_reader;
 pub mod recheck_rows;
+pub mod returned;
 pub mod shared_rows;
 pub mod slot_function;
 pub mod slots;

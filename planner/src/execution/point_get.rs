@@ -3,6 +3,7 @@
 use super::bounds::KeyBounds;
 use super::leaf::{self, leaf_methods};
 use super::output::ScanOutput;
+use super::returned::Returned;
 use super::slots::Slots;
 use crate::error::Result;
 use crate::types::Oid;
@@ -10,7 +11,6 @@ use bytes::Bytes;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::{Result as DataFusionResult, Statistics};
 use datafusion::execution::TaskContext;
-use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
@@ -31,7 +31,7 @@ pub struct PointGetExec {
     bounds: Arc<KeyBounds>,
     slots: Arc<Slots>,
     properties: Arc<PlanProperties>,
-    metrics: ExecutionPlanMetricsSet,
+    returned: Returned,
 }
 
 impl PointGetExec {
@@ -46,11 +46,7 @@ impl PointGetExec {
         let ordering = output.table.indexes.get(index).map(|key| output.ordering(key, constants, false));
         let positions = output.positions(constants);
         let properties = leaf::properties(&output.schema, ordering.unwrap_or_default(), &positions, 1);
-        PointGetExec { output, index, bounds, slots, properties, metrics: ExecutionPlanMetricsSet::new() }
-    }
-
-    fn forget(&mut self) {
-        self.metrics = ExecutionPlanMetricsSet::new();
+        PointGetExec { output, index, bounds, slots, properties, returned: Returned::default() }
     }
 
     /// Name of the table.
@@ -107,10 +103,10 @@ impl ExecutionPlan for PointGetExec {
         Ok(leaf::estimate(&self.output.schema, if single { 1 } else { 10 }))
     }
 
-    fn execute(&self, partition: usize, _context: Arc<TaskContext>) -> DataFusionResult<SendableRecordBatchStream> {
+    fn execute(&self, _partition: usize, _context: Arc<TaskContext>) -> DataFusionResult<SendableRecordBatchStream> {
         let context = self.slots.get()?;
         let keys = self.bounds.points(&context)?;
-        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+        let rows = self.returned.counter();
         let output = self.output.clone();
         let own = OwnWrites::Before(context.command);
         let transaction = Arc::clone(&context.transaction);

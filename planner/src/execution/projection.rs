@@ -1,13 +1,14 @@
 //! [`LeanProjectionExec`]: DataFusion's projection without the metrics that it makes for each expression each time it runs, with a
 //! text of each: for a statement of one row they cost more than the expressions. Must not know what is computed.
 
+use super::returned::Returned;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics};
 use datafusion::execution::TaskContext;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
+use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -24,13 +25,13 @@ use std::sync::Arc;
 pub struct LeanProjectionExec {
     projection: Arc<ProjectionExec>,
     expressions: Arc<[Arc<dyn PhysicalExpr>]>,
-    metrics: ExecutionPlanMetricsSet,
+    returned: Returned,
 }
 
 impl LeanProjectionExec {
     fn of(projection: ProjectionExec) -> LeanProjectionExec {
         let expressions = projection.expr().iter().map(|projected| Arc::clone(&projected.expr)).collect();
-        LeanProjectionExec { projection: Arc::new(projection), expressions, metrics: ExecutionPlanMetricsSet::new() }
+        LeanProjectionExec { projection: Arc::new(projection), expressions, returned: Returned::default() }
     }
 }
 
@@ -87,15 +88,19 @@ impl ExecutionPlan for LeanProjectionExec {
     ) -> Result<Arc<Statistics>> {
         self.projection.statistics_from_inputs(inputs, arguments)
     }
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.returned.clear();
+        Ok(self)
+    }
     fn metrics(&self) -> Option<MetricsSet> {
-        Some(self.metrics.clone_inner())
+        Some(self.returned.metrics())
     }
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let input = match self.projection.children().first() {
             Some(input) => input.execute(partition, context)?,
             None => return datafusion::common::internal_err!("a projection of nothing"),
         };
-        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+        let rows = self.returned.counter();
         let (schema, expressions) = (self.schema(), Arc::clone(&self.expressions));
         let output = Arc::clone(&schema);
         let batches = input.map(move |batch| {

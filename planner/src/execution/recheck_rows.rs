@@ -3,11 +3,11 @@
 
 use super::leaf::{self, leaf_methods};
 use super::output::ScanOutput;
+use super::returned::Returned;
 use crate::error::Result;
 use bytes::Bytes;
 use datafusion::common::Result as DataFusionResult;
 use datafusion::execution::TaskContext;
-use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
 };
@@ -33,18 +33,14 @@ pub struct RecheckRowsExec {
     output: ScanOutput,
     rows: Arc<RecheckRows>,
     properties: Arc<PlanProperties>,
-    metrics: ExecutionPlanMetricsSet,
+    returned: Returned,
 }
 
 impl RecheckRowsExec {
     /// Reads `rows` as `output` says.
     pub fn new(output: ScanOutput, rows: Arc<RecheckRows>) -> Self {
         let properties = leaf::properties(&output.schema, Vec::new(), &[], 1);
-        RecheckRowsExec { output, rows, properties, metrics: ExecutionPlanMetricsSet::new() }
-    }
-
-    fn forget(&mut self) {
-        self.metrics = ExecutionPlanMetricsSet::new();
+        RecheckRowsExec { output, rows, properties, returned: Returned::default() }
     }
 
     fn batch(&self) -> Result<datafusion::arrow::record_batch::RecordBatch> {
@@ -62,8 +58,8 @@ impl DisplayAs for RecheckRowsExec {
 impl ExecutionPlan for RecheckRowsExec {
     leaf_methods!("RecheckRowsExec");
 
-    fn execute(&self, partition: usize, _context: Arc<TaskContext>) -> DataFusionResult<SendableRecordBatchStream> {
-        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+    fn execute(&self, _partition: usize, _context: Arc<TaskContext>) -> DataFusionResult<SendableRecordBatchStream> {
+        let rows = self.returned.counter();
         let batch = self.batch();
         Ok(leaf::stream(&self.output.schema, stream::iter([batch]), rows))
     }

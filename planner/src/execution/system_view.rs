@@ -1,11 +1,11 @@
 //! [`SystemViewExec`]: reads a computed relation.
 
 use super::leaf::{self, leaf_methods};
+use super::returned::Returned;
 use super::slots::Slots;
 use crate::pg_catalog::SystemView;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::execution::TaskContext;
-use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
 };
@@ -20,18 +20,14 @@ pub struct SystemViewExec {
     schema: SchemaRef,
     slots: Arc<Slots>,
     properties: Arc<PlanProperties>,
-    metrics: ExecutionPlanMetricsSet,
+    returned: Returned,
 }
 
 impl SystemViewExec {
     /// Reads the columns at these positions among the live ones; `schema` is theirs.
     pub fn new(view: Arc<dyn SystemView>, positions: Vec<usize>, schema: SchemaRef, slots: Arc<Slots>) -> Self {
         let properties = leaf::properties(&schema, vec![], &[], 1);
-        SystemViewExec { view, positions, schema, slots, properties, metrics: ExecutionPlanMetricsSet::new() }
-    }
-
-    fn forget(&mut self) {
-        self.metrics = ExecutionPlanMetricsSet::new();
+        SystemViewExec { view, positions, schema, slots, properties, returned: Returned::default() }
     }
 
     /// Name of the view.
@@ -51,7 +47,7 @@ impl ExecutionPlan for SystemViewExec {
 
     fn execute(
         &self,
-        partition: usize,
+        _partition: usize,
         _context: Arc<TaskContext>,
     ) -> datafusion::error::Result<SendableRecordBatchStream> {
         let context = self.slots.get()?;
@@ -62,7 +58,7 @@ impl ExecutionPlan for SystemViewExec {
             let columns = positions.iter().filter_map(|position| rows.columns().get(*position).cloned()).collect();
             leaf::batch(&schema, columns, rows.num_rows())
         };
-        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+        let rows = self.returned.counter();
         Ok(leaf::stream(&self.schema, futures::stream::once(read), rows))
     }
 }

@@ -6,12 +6,12 @@ use super::index_scan::{self, IndexScanExec};
 use super::leaf::{self, Estimate, leaf_methods};
 use super::output::ScanOutput;
 use super::range_reader::{ReadOptions, read_ranges, share_out};
+use super::returned::Returned;
 use super::slots::Slots;
 use crate::catalog::{ColumnId, IndexState};
 use crate::error::{Result, SqlError};
 use datafusion::common::{Result as DataFusionResult, Statistics};
 use datafusion::execution::TaskContext;
-use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
@@ -41,7 +41,7 @@ pub struct TableScanExec {
     slots: Arc<Slots>,
     shares: Shares,
     properties: Arc<PlanProperties>,
-    metrics: ExecutionPlanMetricsSet,
+    returned: Returned,
 }
 
 impl TableScanExec {
@@ -68,7 +68,7 @@ impl TableScanExec {
             slots,
             shares: Arc::default(),
             properties,
-            metrics: ExecutionPlanMetricsSet::new(),
+            returned: Returned::default(),
         }
     }
 
@@ -141,9 +141,9 @@ impl TableScanExec {
             .collect()
     }
 
-    fn forget(&mut self) {
-        self.metrics = ExecutionPlanMetricsSet::new();
-        self.shares = Shares::default();
+    /// What each partition reads is found out by each execution.
+    fn forgotten(&self) -> Option<TableScanExec> {
+        (self.partitions > 1).then(|| TableScanExec { shares: Shares::default(), ..self.clone() })
     }
 
     /// Name of the table.
@@ -207,7 +207,7 @@ impl DisplayAs for TableScanExec {
 }
 
 impl ExecutionPlan for TableScanExec {
-    leaf_methods!("TableScanExec");
+    leaf_methods!("TableScanExec", Self::forgotten);
 
     fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
         let mut limited = self.clone();
@@ -232,7 +232,7 @@ impl ExecutionPlan for TableScanExec {
         let ranges = self.bounds.ranges(&context)?;
         let options = ReadOptions { reverse: self.reverse, fetch: self.fetch, own: OwnWrites::Before(context.command) };
         let transaction = Arc::clone(&context.transaction);
-        let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
+        let rows = self.returned.counter();
         let output = self.output.clone();
         let pairs = if self.partitions > 1 {
             let (shares, partitions) = (Arc::clone(&self.shares), self.partitions);

@@ -5,13 +5,13 @@ use super::engine::Engine;
 use crate::error::Result;
 use crate::execution::detached::detached;
 use crate::execution::interrupt::writes;
+use crate::execution::returned::let_go;
 use crate::execution::slots::{Slots, StatementContext};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_expr::ScalarFunctionExpr;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
-use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, SendableRecordBatchStream};
 use std::sync::Arc;
 
@@ -87,7 +87,7 @@ impl PlanInstance {
     pub fn start(&mut self, context: Arc<StatementContext>) -> Result<SendableRecordBatchStream> {
         self.slots.fill(context);
         if self.used {
-            self.plan = reset_plan_states(Arc::clone(&self.plan))?;
+            self.plan = let_go(&self.plan)?;
         }
         self.used = true;
         let workers = self.engine.workers();
@@ -100,7 +100,7 @@ impl PlanInstance {
     pub fn finish(&mut self) -> Result<()> {
         self.slots.clear();
         if self.used {
-            self.plan = reset_plan_states(Arc::clone(&self.plan))?;
+            self.plan = let_go(&self.plan)?;
             self.used = false;
         }
         Ok(())

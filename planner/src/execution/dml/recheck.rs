@@ -4,6 +4,7 @@
 
 use crate::error::{Result, SqlError};
 use crate::execution::recheck_rows::RecheckRows;
+use crate::execution::returned::let_go;
 use crate::execution::table::Table;
 use crate::execution::{Slots, StatementContext};
 use bytes::Bytes;
@@ -11,7 +12,6 @@ use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::TableReference;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use futures::TryStreamExt;
 use std::fmt;
@@ -66,7 +66,7 @@ impl Recheck {
         let mut planned = self.planned.lock().await;
         let engine = context.session.database()?.engine();
         let plan = match planned.take() {
-            Some(plan) => reset_plan_states(plan)?,
+            Some(plan) => let_go(&plan)?,
             None => engine.plan_filled(&self.replaced()?, &self.slots).await?,
         };
         if plan.output_partitioning().partition_count() != 1 {
