@@ -2,9 +2,11 @@
 //! crates.
 
 mod cli;
+mod cpu;
 mod decimal;
 mod error;
 mod random;
+mod ratio;
 mod session;
 mod tpce;
 mod value;
