@@ -2,6 +2,7 @@
 //! crates.
 
 mod cli;
+mod compare;
 mod cpu;
 mod decimal;
 mod error;
