@@ -1,5 +1,6 @@
 //! The command line. Must not know how anything is done.
 
+use crate::compare as servers;
 use crate::error::{Error, Result};
 use crate::session::Style;
 use crate::tpce::client::Isolation;
@@ -26,6 +27,8 @@ enum Benchmark {
     /// A brokerage: TPC-E-style transactions, trade-results per second. Not comparable with published results.
     #[command(subcommand)]
     Tpce(Command),
+    /// PostgreSQL and PercoSQL beside each other on this machine, started for it: pgbench, scans, loads, memory.
+    Compare(Box<servers::options::Options>),
 }
 
 #[derive(Subcommand)]
@@ -109,7 +112,7 @@ impl Init {
 }
 
 /// `60s`, `2m`, `500ms`, or seconds.
-fn duration(text: &str) -> std::result::Result<Duration, String> {
+pub fn duration(text: &str) -> std::result::Result<Duration, String> {
     let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
     let number: f64 = digits.parse().map_err(|_| format!("{text} is no duration"))?;
     let seconds = match unit {
@@ -265,7 +268,10 @@ impl Target {
 
 /// Carries a command line out.
 pub async fn execute(cli: Cli) -> Result<()> {
-    let Benchmark::Tpce(command) = cli.benchmark;
+    let command = match cli.benchmark {
+        Benchmark::Tpce(command) => command,
+        Benchmark::Compare(options) => return servers::compare(*options).await,
+    };
     match command {
         Command::Init(init) => load::init(&init.target.config()?, init.scale()?, init.jobs).await,
         Command::Run(asked) => run_once(asked).await,

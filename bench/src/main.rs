@@ -2,9 +2,12 @@
 //! crates.
 
 mod cli;
+mod compare;
+mod cpu;
 mod decimal;
 mod error;
 mod random;
+mod ratio;
 mod session;
 mod tpce;
 mod value;

@@ -1,6 +1,7 @@
 //! `cargo xtask …`: the project's one front door for checks, tests and benchmarks. Continuous
 //! integration calls the same commands as a person. Must not depend on the crates it builds.
 
+mod bench;
 mod check;
 mod compat;
 mod mutants;
@@ -19,6 +20,8 @@ cargo xtask COMMAND
   test       installs what the tests need (Debian, Ubuntu) and runs every test
   compat     asks PostgreSQL and PercoSQL the statements of tests/compat and writes the table of COMPAT.md;
              --list shows what differs instead, --check fails if the table is old, a word chooses sections
+  bench      builds release binaries, then compares PostgreSQL 15 and PercoSQL on this machine; --pairs, --duration, --only NAME
+             and others go to `percosql-bench compare` (its --help has them all); the report goes to bench/results
   mutants    plants known bugs, one at a time, and shows that the tests catch each
 ";
 
@@ -27,6 +30,7 @@ fn main() -> ExitCode {
     let command = arguments.next().unwrap_or_default();
     let rest: Vec<String> = arguments.collect();
     let done = match command.as_str() {
+        "bench" => bench::bench(&rest),
         "check" => check::check(),
         "tidy" => tidy::tidy(),
         "test" => test::test(&rest),

@@ -21,6 +21,19 @@ const TEST: &[Need] = &[
     Need { package: "python3-psycopg", present: || Path::new("/usr/lib/python3/dist-packages/psycopg").is_dir() },
 ];
 
+/// PostgreSQL 15 with pgbench, with which `cargo xtask bench` compares.
+const BENCH: &[Need] =
+    &[Need { package: "postgresql-15", present: || POSTGRESQL_15_PROGRAMS.iter().all(|name| in_postgresql_15(name)) }];
+
+/// Where Debian puts the programs of PostgreSQL 15.
+const POSTGRESQL_15: &str = "/usr/lib/postgresql/15/bin";
+
+const POSTGRESQL_15_PROGRAMS: &[&str] = &["initdb", "postgres", "pg_ctl", "pgbench"];
+
+fn in_postgresql_15(name: &str) -> bool {
+    Path::new(POSTGRESQL_15).join(name).is_file()
+}
+
 /// For a Bigtable emulator, where there is none: `storage/src/testing/emulator.rs` builds it from `tests/emulator`.
 const EMULATOR: &[Need] = &[
     Need { package: "golang-go", present: || found("go") },
@@ -76,6 +89,13 @@ pub fn postgresql_bin() -> Option<std::path::PathBuf> {
 /// Installs what building needs.
 pub fn ensure_build() -> Result<()> {
     ensure(BUILD)
+}
+
+/// Installs what building and comparing with PostgreSQL 15 need; the folder of its programs.
+pub fn ensure_bench() -> Result<std::path::PathBuf> {
+    ensure(BUILD)?;
+    ensure(BENCH)?;
+    Ok(POSTGRESQL_15.into())
 }
 
 /// Installs what building and testing need.

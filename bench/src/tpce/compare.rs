@@ -4,11 +4,8 @@
 use super::run::{Measured, Options, run};
 use super::transactions::Kind;
 use crate::error::{Error, Result};
-use crate::random::Stream;
+use crate::ratio;
 use std::fmt::Write;
-
-/// Samples of the bootstrap.
-const SAMPLES: usize = 5000;
 
 /// What is compared of two runs.
 struct Figure {
@@ -36,30 +33,6 @@ const FIGURES: &[Figure] = &[
     Figure { name: "Customer-Position p90 ms", value: |measured| p90(measured, Kind::CustomerPosition) },
 ];
 
-/// The middle of some numbers.
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => f64::NAN,
-        odd if odd % 2 == 1 => sorted[middle],
-        _ => (sorted[middle - 1] + sorted[middle]) / 2.0,
-    }
-}
-
-/// Between which bounds the median lies with 95 % confidence, by drawing again from the same values.
-fn interval(values: &[f64]) -> (f64, f64) {
-    if values.is_empty() {
-        return (f64::NAN, f64::NAN);
-    }
-    let mut stream = Stream::of(1, 0, values.len() as u64);
-    let mut medians: Vec<f64> =
-        (0..SAMPLES).map(|_| median(&values.iter().map(|_| *stream.pick(values)).collect::<Vec<_>>())).collect();
-    medians.sort_by(f64::total_cmp);
-    (medians[SAMPLES / 40], medians[SAMPLES - 1 - SAMPLES / 40])
-}
-
 /// Runs pairs, and says how B compares with A.
 #[allow(clippy::print_stderr)]
 pub async fn compare(options: &[Options; 2], pairs: usize) -> Result<String> {
@@ -68,9 +41,7 @@ pub async fn compare(options: &[Options; 2], pairs: usize) -> Result<String> {
     }
     let mut measured: [Vec<Measured>; 2] = [Vec::new(), Vec::new()];
     for pair in 0..pairs {
-        // Who is first changes, so that neither always finds the machine as the other left it.
-        for turn in 0..2 {
-            let which = (pair + turn) % 2;
+        for which in ratio::turns(pair) {
             let mut own = options[which].clone();
             own.seed = options[which].seed.wrapping_add(pair as u64);
             let one = run(&own).await?;
@@ -99,35 +70,15 @@ fn table(measured: &[Vec<Measured>; 2]) -> String {
     }
     let _ = writeln!(text, "{:<38} {:>10} {:>10} {:>8}  95 % interval", "median of the pairs", "A", "B", "B / A");
     for figure in FIGURES {
-        let values = |own: &[Measured]| own.iter().filter_map(figure.value).collect::<Vec<f64>>();
-        let (of_a, of_b) = (values(a), values(b));
-        let ratios: Vec<f64> = of_a.iter().zip(&of_b).filter(|(a, _)| **a > 0.0).map(|(a, b)| b / a).collect();
-        if ratios.is_empty() {
-            continue;
-        }
-        let (low, high) = interval(&ratios);
+        let pairs: Vec<_> = a.iter().zip(b).map(|(a, b)| ((figure.value)(a), (figure.value)(b))).collect();
+        let compared = ratio::compare(&pairs);
+        let (Some(of_a), Some(of_b), Some(ratio)) = (compared.a, compared.b, compared.ratio) else { continue };
         let _ = writeln!(
             text,
-            "{:<38} {:>10.2} {:>10.2} {:>8.3}  {low:.3} to {high:.3}",
-            figure.name,
-            median(&of_a),
-            median(&of_b),
-            median(&ratios)
+            "{:<38} {of_a:>10.2} {of_b:>10.2} {:>8.3}  {:.3} to {:.3}",
+            figure.name, ratio.median, ratio.low, ratio.high
         );
     }
     text.push_str("TPC-E-style; not comparable with published results.\n");
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_interval_holds_the_median() {
-        let values = [1.0, 1.1, 0.9, 1.05, 0.95];
-        let (low, high) = interval(&values);
-        assert!(low <= median(&values) && median(&values) <= high && low >= 0.9 && high <= 1.1);
-        assert_eq!(median(&[3.0, 1.0]), 2.0);
-    }
 }

@@ -7,7 +7,6 @@ pub mod check;
 pub mod cleanup;
 pub mod client;
 pub mod compare;
-pub mod cpu;
 pub mod inputs;
 pub mod ledger;
 pub mod load;

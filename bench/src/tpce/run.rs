@@ -1,7 +1,6 @@
 //! `tpce run`: customers, the market and the maintenance beside each other, for a while. Must not know what transactions do.
 
 use super::client::{Client, Isolation, Shared};
-use super::cpu;
 use super::inputs::Customers;
 use super::ledger::{Entry, Ledger};
 use super::market::{Execution, Market, Told};
@@ -10,6 +9,7 @@ use super::scale::Scale;
 use super::setting;
 use super::tally::Tally;
 use super::transactions::{BrokerMode, Kind, Request, TickerEntry, trade_cleanup};
+use crate::cpu;
 use crate::error::Result;
 use crate::session::{Session, Style};
 use std::path::PathBuf;

@@ -1,0 +1,82 @@
+//! The processor time of a process and its children, as Linux tells it. Must not know what they do.
+
+/// Seconds that a process, all its living descendants and those that they waited for have used; nothing where there is no /proc.
+pub fn seconds(pid: u32) -> Option<f64> {
+    let mut kids: std::collections::HashMap<u32, Vec<(u32, u64)>> = std::collections::HashMap::new();
+    for entry in std::fs::read_dir("/proc").ok()?.flatten() {
+        let Some(other) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        if let Some(stat) = stat(other) {
+            kids.entry(stat.parent).or_default().push((other, stat.own + stat.waited_for));
+        }
+    }
+    let root = stat(pid)?;
+    let mut ticks = root.own + root.waited_for;
+    let mut stack = kids.remove(&pid).unwrap_or_default();
+    while let Some((child, used)) = stack.pop() {
+        ticks += used;
+        stack.extend(kids.remove(&child).unwrap_or_default());
+    }
+    Some(ticks as f64 / 100.0)
+}
+
+/// Those of this program.
+pub fn own() -> f64 {
+    seconds(std::process::id()).unwrap_or(0.0)
+}
+
+/// Seconds that all processors of this machine have computed since it started, those that its host took away included; nothing where
+/// there is no /proc.
+pub fn machine() -> Option<f64> {
+    busy(&std::fs::read_to_string("/proc/stat").ok()?)
+}
+
+fn busy(stat: &str) -> Option<f64> {
+    let line = stat.lines().next()?.strip_prefix("cpu ")?;
+    let ticks: Vec<u64> = line.split_whitespace().map_while(|field| field.parse().ok()).collect();
+    // user, nice, system, idle, iowait, irq, softirq, steal; what follows is part of user.
+    let number = |place: usize| ticks.get(place).copied();
+    let computed = number(0)? + number(1)? + number(2)? + number(5)? + number(6)? + number(7)?;
+    Some(computed as f64 / 100.0)
+}
+
+struct Stat {
+    parent: u32,
+    own: u64,
+    waited_for: u64,
+}
+
+/// Ticks of a hundredth of a second, which Linux counts in on every machine there is.
+fn stat(pid: u32) -> Option<Stat> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name before stands in brackets and may hold anything.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
+    Some(Stat {
+        parent: fields.get(1)?.parse().ok()?,
+        own: number(11)? + number(12)?,
+        waited_for: number(13)? + number(14)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_is_not_computing() {
+        assert_eq!(busy("cpu  100 20 30 9999 888 4 5 6 50 0\ncpu0 1 2 3"), Some(1.65));
+        assert_eq!(busy("cpu  100 20"), None);
+        assert_eq!(busy(""), None);
+    }
+
+    #[test]
+    fn a_process_has_used_something() {
+        let before = own();
+        let mut sum = 0u64;
+        while own() < before + 0.02 {
+            sum = std::hint::black_box(sum.wrapping_mul(3).wrapping_add(1));
+        }
+        assert!(seconds(std::process::id()).is_some_and(|used| used > before));
+        assert!(seconds(u32::MAX).is_none());
+    }
+}

@@ -1,0 +1,55 @@
+//! `cargo xtask bench`: PostgreSQL 15 and PercoSQL beside each other. Must not know what is measured: `percosql-bench compare` does that.
+
+use crate::packages;
+use crate::run::{Result, command, finish, run, say};
+use std::path::{Path, PathBuf};
+
+/// Builds release binaries, installs PostgreSQL 15 where it is not, and compares; `arguments` go to `percosql-bench compare`.
+pub fn bench(arguments: &[String]) -> Result<()> {
+    let postgres_bin = packages::ensure_bench()?;
+    // Of the whole workspace, because a crate built alone takes other features of the same dependencies.
+    run("cargo", &["build", "--release", "--workspace", "--bins", "--quiet"])?;
+    let release = release_folder()?;
+    let asked = |option: &str| {
+        arguments.iter().any(|argument| argument == option || argument.starts_with(&format!("{option}=")))
+    };
+    let mut all = vec!["compare".to_string()];
+    if !asked("--percosql") {
+        all.extend(["--percosql".to_string(), shown(&release.join("percosql"))]);
+        if !asked("--note") {
+            all.extend(["--note".to_string(), note()]);
+        }
+    }
+    if !asked("--postgres-bin") {
+        all.extend(["--postgres-bin".to_string(), shown(&postgres_bin)]);
+    }
+    all.extend(arguments.iter().cloned());
+    let program = shown(&release.join("percosql-bench"));
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    say(&format!("$ {program} {}", all.join(" ")));
+    finish(command(&program, &all), "percosql-bench")
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Where cargo puts release builds: beside the folder of this program, wherever the target folder is.
+fn release_folder() -> Result<PathBuf> {
+    let own = std::env::current_exe().map_err(|error| format!("this program does not find itself: {error}"))?;
+    let target = own.parent().and_then(Path::parent).ok_or("this program does not lie in a target folder")?;
+    Ok(target.join("release"))
+}
+
+/// Which build is measured, for the head of the report.
+fn note() -> String {
+    let git = |arguments: &[&str]| {
+        let output = command("git", arguments).output().ok().filter(|output| output.status.success())?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
+    };
+    let Some(commit) = git(&["rev-parse", "--short", "HEAD"]) else { return "A release build.".to_string() };
+    match git(&["status", "--porcelain", "--untracked-files=no"]) {
+        Some(changes) if changes.is_empty() => format!("A release build of commit {commit}."),
+        _ => format!("A release build of commit {commit} with changes that are not committed."),
+    }
+}
