@@ -65,7 +65,7 @@ pub(super) async fn execute(
         ObjectType::Role | ObjectType::User => role::drop(context, if_exists, names).await,
         ObjectType::Type => drop_type::execute(context, if_exists, names, cascade).await,
         ObjectType::View => view::drop(context, if_exists, names, cascade).await,
-        ObjectType::MaterializedView | ObjectType::Collation if if_exists => {
+        ObjectType::Collation if if_exists => {
             // None can exist.
             for name in names {
                 let word = kind.to_string().to_lowercase();

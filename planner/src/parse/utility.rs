@@ -5,7 +5,7 @@ use super::statement::{
     DeclareCursor, Discard, FetchDirection, Reindex, ReindexKind, StatementKind, TableLockMode, TypeChange,
 };
 use super::{
-    alter_setting, alter_table, comment, copy, create_schema, grant, parse_one, sequence, settings, table_as,
+    alter_setting, alter_table, comment, copy, create_schema, drop_absent, grant, parse_one, sequence, settings, table_as,
     transaction, vacuum, view, with_parser,
 };
 use crate::error::{Result, SqlError, state};
@@ -42,6 +42,10 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         return Ok(Some(kind));
     }
     if let Some(kind) = alter_setting::parse(cursor)? {
+        return Ok(Some(kind));
+    }
+    if let Some(kind) = drop_absent::parse(cursor)? {
+        cursor.end()?;
         return Ok(Some(kind));
     }
     let kind = if cursor.word("vacuum") {
@@ -319,6 +323,9 @@ fn declare(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     }
     cursor.expect_word("for")?;
     let query = parse_one(cursor.source, required(cursor)?)?;
+    if table_as::is_select_into(&query) {
+        return Err(SqlError::syntax(table_as::INTO_NOT_HERE));
+    }
     for (both, names) in
         [(scroll && no_scroll, "SCROLL and NO SCROLL"), (insensitive && asensitive, "ASENSITIVE and INSENSITIVE")]
     {

@@ -3,7 +3,7 @@
 use super::immutable;
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
-use crate::functions::typed::{Bytea, Int4, Text, binary, ternary, unary};
+use crate::functions::typed::{Bytea, Float4, Float8, Int2, Int4, Int8, Text, binary, ternary, unary};
 use crate::types::SqlType;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 
@@ -142,6 +142,11 @@ fn substring(bytes: &[u8], start: i32, length: Option<i32>) -> Result<Vec<u8>> {
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let (text, bytea, int4) = (SqlType::TEXT, SqlType::BYTEA, SqlType::INT4);
     let mut all = vec![
+        immutable("float4send", &[SqlType::FLOAT4], bytea, unary::<Float4, Bytea, _>(|v| Ok(v.to_be_bytes().to_vec()))),
+        immutable("float8send", &[SqlType::FLOAT8], bytea, unary::<Float8, Bytea, _>(|v| Ok(v.to_be_bytes().to_vec()))),
+        immutable("int2send", &[SqlType::INT2], bytea, unary::<Int2, Bytea, _>(|v| Ok(v.to_be_bytes().to_vec()))),
+        immutable("int4send", &[SqlType::INT4], bytea, unary::<Int4, Bytea, _>(|v| Ok(v.to_be_bytes().to_vec()))),
+        immutable("int8send", &[SqlType::INT8], bytea, unary::<Int8, Bytea, _>(|v| Ok(v.to_be_bytes().to_vec()))),
         immutable("length", &[bytea], int4, unary::<Bytea, Int4, _>(|v: &[u8]| Ok(v.len() as i32))),
         immutable("octet_length", &[bytea], int4, unary::<Bytea, Int4, _>(|v: &[u8]| Ok(v.len() as i32))),
         immutable(

@@ -48,7 +48,7 @@ fn write(item: &Item, brackets: bool, out: &mut fmt::Formatter<'_>) -> fmt::Resu
             operand(left, out)?;
             write!(out, " like_regex {}", quote(pattern))?;
             let letters: String =
-                [(flags.insensitive, 'i'), (flags.dot_all, 's'), (flags.lines, 'm'), (flags.literal, 'q')]
+                [(flags.insensitive, 'i'), (flags.dot_all, 's'), (flags.lines, 'm'), (flags.expanded, 'x'), (flags.literal, 'q')]
                     .into_iter()
                     .filter_map(|(set, letter)| set.then_some(letter))
                     .collect();
