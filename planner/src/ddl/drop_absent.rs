@@ -29,7 +29,9 @@ fn missing(context: &DdlContext, drop: &DropAbsent, object: &AbsentObject) -> Re
     let undefined = |message: String| SqlError::new(state::UNDEFINED_OBJECT, message);
     if let Some(on) = &object.on {
         let Some(table) = context.find(on)? else { return Ok(no_relation(on)) };
-        let of = if drop.kind == "RULE" { "relation" } else { "table" };
+        // A notice about a policy names its table otherwise.
+        let relation = drop.kind == "RULE" || drop.kind == "POLICY" && drop.if_exists;
+        let of = if relation { "relation" } else { "table" };
         return Ok(undefined(format!("{word} \"{name}\" for {of} \"{}\" does not exist", table.name)));
     }
     match drop.kind {
@@ -52,10 +54,8 @@ fn missing(context: &DdlContext, drop: &DropAbsent, object: &AbsentObject) -> Re
             None => Ok(undefined(format!("type \"{name}\" does not exist"))),
         },
         "FOREIGN TABLE" | "MATERIALIZED VIEW" => match context.find(&object.name)? {
-            Some(_) => Err(other_kind(&name, &format!("a {word}"))),
-            None if drop.kind == "FOREIGN TABLE" => {
-                Ok(undefined(format!("foreign table \"{name}\" does not exist")))
-            }
+            Some(table) => Err(super::drop::wrong_kind(&table, &format!("a {word}"))),
+            None if drop.kind == "FOREIGN TABLE" => Ok(undefined(format!("foreign table \"{name}\" does not exist"))),
             None => {
                 let message = format!("materialized view \"{name}\" does not exist");
                 Ok(SqlError::new(state::UNDEFINED_TABLE, message))

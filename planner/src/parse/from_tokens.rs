@@ -131,6 +131,9 @@ fn unnamed_definitions(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         return;
     }
     let Some(function) = opening(tokens, at).and_then(|open| open.checked_sub(1)) else { return };
+    if word_at(tokens, function, &["from", "join", "lateral", "only", "using"]) {
+        return;
+    }
     if let Some(name) = tokens.get(function).filter(|token| matches!(token.token, Token::Word(_))).cloned() {
         tokens.insert(at + 2, name);
     }

@@ -46,8 +46,8 @@ pub use group_by::GROUP_BY_DISTINCT;
 pub use names::{fold, fold_name};
 pub use query_tokens::{CURRENT_OF, SET_COLUMNS, SET_COLUMNS_BETWEEN, strength_words};
 pub use role_statement::*;
-pub use table_as::INTO_NOT_HERE;
 pub use statement::*;
+pub use table_as::INTO_NOT_HERE;
 pub use table_statement::Parameters;
 pub use word_tokens::{ALL_FIELDS, CYCLE, NOTHING, SEARCH, VARIADIC};
 

@@ -211,7 +211,10 @@ mod tests {
         assert_eq!(bad(r"\uD83D"), "42601");
         assert_eq!(bad(r"\uD83Dx"), "42601");
         let place = |text| decode(text, StringKind::Escaped).unwrap_err().1;
-        assert_eq!([place(r"ab\u12"), place(r"\uD83D"), place(r"\uD83Dx\n"), place(r"\xff")], [Some(2), Some(6), Some(6), None]);
+        assert_eq!(
+            [place(r"ab\u12"), place(r"\uD83D"), place(r"\uD83Dx\n"), place(r"\xff")],
+            [Some(2), Some(6), Some(6), None]
+        );
         let kind = StringKind::Unicode { escape: '!', quote: '\'' };
         assert_eq!(decode(r"d!0061t!+000061!!''\", kind).unwrap(), "data!'\\");
         assert_eq!(decode("!00", kind).unwrap_err().0.state(), "42601");

@@ -5,8 +5,8 @@ use super::statement::{
     DeclareCursor, Discard, FetchDirection, Reindex, ReindexKind, StatementKind, TableLockMode, TypeChange,
 };
 use super::{
-    alter_setting, alter_table, comment, copy, create_schema, drop_absent, grant, parse_one, sequence, settings, table_as,
-    transaction, vacuum, view, with_parser,
+    alter_setting, alter_table, comment, copy, create_schema, drop_absent, grant, parse_one, sequence, settings,
+    table_as, transaction, vacuum, view, with_parser,
 };
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast;

@@ -129,8 +129,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> R
 /// 42601 for an operator that a DEFAULT may have in brackets only, since words that end it could follow.
 fn restricted(source: &Source, tokens: &[TokenWithSpan], from: usize) -> Result<()> {
     const NOT_THERE: [&str; 8] = ["and", "or", "in", "between", "like", "ilike", "similar", "isnull"];
-    const ENDS: [&str; 8] =
-        ["constraint", "not", "null", "check", "unique", "primary", "references", "generated"];
+    const ENDS: [&str; 8] = ["constraint", "not", "null", "check", "unique", "primary", "references", "generated"];
     let stops = |at: usize, token: &TokenWithSpan| {
         token.token == Token::Comma || word_at(tokens, at, &NOT_THERE) || word_at(tokens, at, &ENDS)
     };

@@ -40,7 +40,9 @@ fn read(text: &str, pattern: &str) -> Result<Option<Number>> {
             ('9' | '0', _) => {
                 behind = behind.map(|places| places + 1);
                 while input.next_if(|c| *c == ' ').is_some() {}
-                if let Some(sign) = input.next_if(|c| matches!(c, '+' | '-' | '<') && digits.is_empty()) {
+                if let Some(sign) =
+                    input.next_if(|c| matches!(c, '+' | '-' | '<') && matches!(digits.as_str(), "" | "."))
+                {
                     negative |= sign != '+';
                 }
                 match input.next_if_eq(&'.').filter(|_| pointed && !point) {
