@@ -109,13 +109,32 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
 /// What PostgreSQL has and we have not, where sqlparser would call it a syntax error or take it for something else.
 fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
     const REFUSED: &[&[&str]] = &[
+        &["alter", "conversion"],
+        &["alter", "domain"],
+        &["alter", "event"],
+        &["alter", "foreign"],
         &["alter", "function"],
+        &["alter", "language"],
+        &["alter", "materialized"],
+        &["alter", "procedure"],
+        &["alter", "publication"],
+        &["alter", "routine"],
+        &["alter", "rule"],
+        &["alter", "server"],
+        &["alter", "statistics"],
+        &["alter", "subscription"],
+        &["alter", "tablespace"],
+        &["alter", "text"],
+        &["alter", "trigger"],
+        &["alter", "user", "mapping"],
         &["alter", "system"],
         &["alter", "extension"],
         &["call"],
         &["cluster"],
+        &["create", "access"],
         &["create", "aggregate"],
         &["create", "cast"],
+        &["create", "conversion"],
         &["create", "domain"],
         &["create", "event"],
         &["create", "foreign"],
@@ -132,8 +151,20 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
         &["create", "statistics"],
         &["create", "subscription"],
         &["create", "tablespace"],
+        &["create", "text"],
+        &["create", "transform"],
         &["create", "trigger"],
+        &["create", "user", "mapping", "for"],
         &["do"],
+        &["drop", "access"],
+        &["drop", "cast"],
+        &["drop", "conversion"],
+        &["drop", "language"],
+        &["drop", "operator"],
+        &["drop", "routine"],
+        &["drop", "text"],
+        &["drop", "transform"],
+        &["drop", "user", "mapping", "for"],
         &["import"],
         &["load"],
         &["refresh"],
@@ -150,12 +181,15 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
     Ok(())
 }
 
-/// ALTER TYPE … OWNER TO and SET SCHEMA; `None`, and nothing read, for another ALTER.
+/// ALTER TYPE … OWNER TO and SET SCHEMA, errors for attributes; `None`, and nothing read, for another ALTER.
 fn alter_type(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let mark = cursor.mark();
     if cursor.words(&["alter", "type"])
         && let Ok(name) = cursor.object_name()
     {
+        if ["add", "alter", "drop", "rename"].iter().any(|action| cursor.words(&[action, "attribute"])) {
+            return Err(SqlError::unsupported("ALTER TYPE of an attribute"));
+        }
         if cursor.words(&["owner", "to"]) {
             return Ok(Some(StatementKind::AlterType { name, change: TypeChange::Owner(cursor.name()?) }));
         }
