@@ -326,6 +326,10 @@ impl From<DataFusionError> for SqlError {
             DataFusionError::NotImplemented(what) => {
                 SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("not supported: {what}"))
             }
+            DataFusionError::Plan(what) if what.starts_with("Aggregate function calls cannot be nested") => {
+                // One of an outer query's within another of it: only the whole plan shows that.
+                SqlError::new(state::GROUPING_ERROR, "aggregate function calls cannot be nested")
+            }
             DataFusionError::ResourcesExhausted(what) if what.contains("disk space") => {
                 SqlError::new(state::DISK_FULL, "no more disk space for temporary files").detail(what.clone())
             }

@@ -135,3 +135,13 @@ select 5 at time zone 'UTC';
 select trim(both 5 from 'a'), 1;
 select overlay(5 placing 'a' from 1);
 select 5 is not normalized;
+select U&'a \061', 1;
+select U&'ab \db99';
+select U&'ab \db99x';
+select U&'ab \+2FFFFF';
+select U&'ab +0061' uescape '+';
+select E'a \u061', 1;
+select E'ab \udb99xy';
+select E'ab
+ \U0000db99\U00000061';
+select E'ab \U002FFFFF';

@@ -118,9 +118,11 @@ pub fn check_select(select: &ast::Select) -> Result<()> {
         value_table_mode,
         flavor,
     } = select;
+    if into.is_some() {
+        return Err(SqlError::syntax(crate::parse::INTO_NOT_HERE));
+    }
     refused(&[
         (top.is_some(), "TOP"),
-        (into.is_some(), "SELECT INTO"),
         (!lateral_views.is_empty(), "LATERAL VIEW"),
         (prewhere.is_some(), "PREWHERE"),
         (!connect_by.is_empty(), "CONNECT BY"),

@@ -5,6 +5,7 @@ use super::binder::{Binder, column};
 use super::comparison::row_items;
 use super::element::element_value;
 use super::expression::{Clause, Env};
+use super::insert::assigned_twice;
 use super::outer_aggregate::subquery_of;
 use super::scope::Scope;
 use super::target::Target;
@@ -220,7 +221,7 @@ impl Binder<'_> {
         env: Env<'_>,
     ) -> Result<Vec<(ColumnId, Expr)>> {
         let mut set: Vec<(ColumnId, Expr)> = Vec::new();
-        let mut elements: Vec<ColumnId> = Vec::new();
+        let (mut elements, mut assigned): (Vec<ColumnId>, Vec<String>) = (Vec::new(), Vec::new());
         for assignment in assignments {
             let ast::Assignment { target, value } = assignment;
             let pairs: Vec<(&ast::ObjectName, Assigned<'_>)> = match (target, value) {
@@ -264,9 +265,11 @@ impl Binder<'_> {
                 let before = set.iter().position(|(id, _)| *id == column.id);
                 // Elements of one column may be assigned to one by one.
                 if before.is_some() && (element.is_none() || !elements.contains(&column.id)) {
-                    let message = format!("multiple assignments to same column \"{named}\"");
-                    return Err(SqlError::syntax(message));
+                    // Two columns of a view may be one of the table.
+                    let again = assigned.iter().any(|other| other == named);
+                    return Err(assigned_twice(if again { named } else { &column.name }));
                 }
+                assigned.push(named.to_string());
                 if let Some(element) = element {
                     let array = match before.and_then(|at| set.get(at)) {
                         Some((_, expr)) => TypedExpr { expr: expr.clone(), ty: column.ty },

@@ -37,7 +37,7 @@ impl Binder<'_> {
             return Err(SqlError::internal("a scan without a relation"));
         };
         if let Some(using) = delete.using.as_deref().filter(|using| !using.is_empty()) {
-            let others = self.from(using, None)?;
+            let others = self.beside_written(&relation, using, || self.from(using, None))?;
             source = self.cross(source, others)?;
         }
         let mut plan = source.plan;

@@ -139,8 +139,6 @@ impl Binder<'_> {
         if rank(&start, true) > rank(&end, false) {
             let message = if rank(&start, true) == 1 {
                 "frame starting from current row cannot have preceding rows"
-            } else if rank(&end, false) == 1 {
-                "frame starting from following row cannot end with current row"
             } else {
                 "frame starting from following row cannot have preceding rows"
             };

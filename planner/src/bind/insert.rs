@@ -25,6 +25,11 @@ fn gives_rows(error: &SqlError) -> bool {
     error.fields().message == "set-returning functions are not allowed in VALUES"
 }
 
+/// 42601 for a column to which two values are assigned.
+pub fn assigned_twice(column: &str) -> SqlError {
+    SqlError::syntax(format!("multiple assignments to same column \"{column}\""))
+}
+
 /// A query of VALUES with one row as a SELECT without FROM.
 fn as_select(query: &ast::Query, values: &ast::Values) -> Result<ast::Query> {
     let unexpected = || SqlError::internal("a query of one item");
@@ -126,6 +131,15 @@ impl Binder<'_> {
         width: usize,
     ) -> Result<Vec<&'t ColumnDescriptor>> {
         let targets = self.named_targets(target, insert, width)?;
+        if !target.levels.is_empty() {
+            for (at, column) in targets.iter().enumerate() {
+                // Elements of one column may be given one by one.
+                if insert.columns.is_empty() && targets.iter().take(at).any(|other| other.id == column.id) {
+                    return Err(assigned_twice(&column.name));
+                }
+            }
+            self.refuse_lost_defaults(target)?;
+        }
         let ids: Vec<_> = targets.iter().map(|column| column.id).collect();
         self.require_written(target, INSERT, &ids)?;
         Ok(targets)
@@ -147,6 +161,7 @@ impl Binder<'_> {
                 .collect();
         }
         let mut targets: Vec<&ColumnDescriptor> = Vec::new();
+        let mut named: Vec<String> = Vec::new();
         let parts = parts_of(insert)?;
         for (at, name) in insert.columns.iter().enumerate() {
             let part = parts.get(at).and_then(Option::as_ref);
@@ -157,14 +172,20 @@ impl Binder<'_> {
             if qualifier.is_some() {
                 return Err(SqlError::unsupported("a field of a composite column as the target of INSERT"));
             }
-            let column = self.written_column(target, &column, span_of(name))?;
+            let own = column;
+            let column = self.written_column(target, &own, span_of(name))?;
             // Elements of one column may be given one by one.
             let whole = |other: usize| part.is_none() || parts.get(other).is_none_or(Option::is_none);
             if targets.iter().enumerate().any(|(at, other)| other.id == column.id && whole(at)) {
-                let message = format!("column \"{}\" specified more than once", column.name);
+                if !named.contains(&own) {
+                    // Two columns of a view are one of the table.
+                    return Err(assigned_twice(&column.name));
+                }
+                let message = format!("column \"{own}\" specified more than once");
                 return Err(self.at(SqlError::new(state::DUPLICATE_COLUMN, message), span_of(name)));
             }
             targets.push(column);
+            named.push(own);
         }
         Ok(targets)
     }

@@ -91,7 +91,11 @@ impl Binder<'_> {
                             .lateral_outer(left, &join.relation, parent)
                             .map_err(|inner| if inner.state() == state::UNDEFINED_COLUMN { error } else { inner });
                     }
-                    Err(_) => self.lateral_call(&left, &join.relation, parent)?,
+                    Err(_) => {
+                        let right = self.lateral_call(&left, &join.relation, parent)?;
+                        one_sided(&left, &right, kind)?;
+                        right
+                    }
                 }
             } else {
                 let right = self.lateral_subquery(&left, &join.relation, parent)?;

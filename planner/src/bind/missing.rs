@@ -3,7 +3,8 @@
 
 use super::binder::Binder;
 use super::scope::{Scope, ScopeRelation};
-use crate::error::{SqlError, state};
+use crate::error::{Result, SqlError, state};
+use sqlparser::ast;
 use std::cell::RefCell;
 
 /// Changes of letters between two names, above which they are not alike.
@@ -36,6 +37,35 @@ impl Binder<'_> {
     /// Binds what stands beside relations and does not see them.
     pub(super) fn beside<T>(&self, relations: &[ScopeRelation], bind: impl FnOnce() -> T) -> T {
         self.not_seeing(relations.iter().map(Unseen::of), bind)
+    }
+
+    /// Binds the FROM of an UPDATE or DELETE, which does not see the table that is written. Errors: 42P10 where LATERAL would.
+    pub(super) fn beside_written<T>(
+        &self,
+        written: &ScopeRelation,
+        from: &[ast::TableWithJoins],
+        bind: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let lateral = |factor: &ast::TableFactor| matches!(factor, ast::TableFactor::Derived { lateral: true, .. });
+        let any = |item: &ast::TableWithJoins| {
+            lateral(&item.relation) || item.joins.iter().any(|join| lateral(&join.relation))
+        };
+        self.beside(std::slice::from_ref(written), bind).map_err(|error| {
+            let name = &written.name;
+            let table = format!("table \"{name}\", but it cannot be referenced from this part of the query.");
+            let about = error.fields().hint.as_ref().is_some_and(|hint| hint.ends_with(&table));
+            if !about || !from.iter().any(any) {
+                return error;
+            }
+            let message = format!("invalid reference to FROM-clause entry for table \"{name}\"");
+            let invalid = SqlError::new(state::INVALID_COLUMN_REFERENCE, message).hint(format!(
+                "There is an entry for table \"{name}\", but it cannot be referenced from this part of the query."
+            ));
+            match error.fields().position {
+                Some(position) => invalid.at(position),
+                None => invalid,
+            }
+        })
     }
 
     /// Binds what does not see some relations.

@@ -213,13 +213,52 @@ pub fn mentions(part: &impl Visit, name: &str) -> bool {
     mention(part, name).is_some()
 }
 
-/// Where a part of a tree names a table first.
+/// Where a part of a tree names a table first, other than one that a WITH within hides it by.
 fn mention(part: &impl Visit, name: &str) -> Option<Span> {
-    let flow = ast::visit_relations(part, |relation| match relation.0.as_slice() {
-        [ast::ObjectNamePart::Identifier(ident)] if fold(ident) == name => ControlFlow::Break(ident.span),
-        _ => ControlFlow::Continue(()),
-    });
-    flow.break_value()
+    part.visit(&mut Mention { name, hidden: 0 }).break_value()
+}
+
+/// Looks for a name. `hidden`: how many of the queries around have a WITH query of that name.
+struct Mention<'n> {
+    name: &'n str,
+    hidden: usize,
+}
+
+impl Mention<'_> {
+    fn hides(&self, query: &ast::Query) -> Option<usize> {
+        let tables = &query.with.as_ref()?.cte_tables;
+        tables.iter().position(|table| fold(&table.alias.name) == self.name)
+    }
+}
+
+impl ast::Visitor for Mention<'_> {
+    type Break = Span;
+
+    fn pre_visit_query(&mut self, query: &ast::Query) -> ControlFlow<Span> {
+        let (Some(with), Some(place)) = (&query.with, self.hides(query)) else { return ControlFlow::Continue(()) };
+        // Those before it do not see it, and without RECURSIVE neither does it itself.
+        let outside = if with.recursive { 0 } else { place + 1 };
+        let named = with.cte_tables.iter().take(outside).find_map(|table| mention(table.query.as_ref(), self.name));
+        match named.filter(|_| self.hidden == 0) {
+            Some(span) => ControlFlow::Break(span),
+            None => {
+                self.hidden += 1;
+                ControlFlow::Continue(())
+            }
+        }
+    }
+    fn post_visit_query(&mut self, query: &ast::Query) -> ControlFlow<Span> {
+        self.hidden -= usize::from(self.hides(query).is_some());
+        ControlFlow::Continue(())
+    }
+    fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> ControlFlow<Span> {
+        match relation.0.as_slice() {
+            [ast::ObjectNamePart::Identifier(ident)] if self.hidden == 0 && fold(ident) == self.name => {
+                ControlFlow::Break(ident.span)
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
 }
 
 /// The places of queries of WITH RECURSIVE, each after those it names. Errors: 0A000 when two name each other, and the place of

@@ -315,6 +315,16 @@ impl Binder<'_> {
 
     /// A call in a select list: a column that [`Binder::unnest_row_functions`] makes.
     pub fn row_function(&self, function: &str, args: Vec<TypedExpr>, place: Span, env: Env<'_>) -> Result<TypedExpr> {
+        let calls = match env.clause {
+            Clause::Aggregate => Some("aggregate"),
+            Clause::Window => Some("window"),
+            _ => None,
+        };
+        if let Some(calls) = calls {
+            let message = format!("{calls} function calls cannot contain set-returning function calls");
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
+                .hint("You might be able to move the set-returning function into a LATERAL FROM item."));
+        }
         if !matches!(env.clause, Clause::Select | Clause::OrderBy) {
             let message = format!("set-returning functions are not allowed in {}", env.clause.name());
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));

@@ -171,8 +171,7 @@ impl<'p> Scope<'p> {
                         .hint(format!("Perhaps you meant to reference the table alias \"{alias}\".")));
                 }
                 None => {
-                    let shown = schema.map_or(name.to_string(), |schema| format!("{schema}.{name}"));
-                    let message = format!("missing FROM-clause entry for table \"{shown}\"");
+                    let message = format!("missing FROM-clause entry for table \"{name}\"");
                     return Err(SqlError::new(state::UNDEFINED_TABLE, message));
                 }
             }

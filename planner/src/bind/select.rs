@@ -80,13 +80,7 @@ impl Binder<'_> {
             Some(Distinct::On(exprs)) => {
                 let mut keys = Vec::new();
                 for expr in exprs {
-                    keys.push(self.target_or_expr(
-                        expr,
-                        &items,
-                        &names,
-                        env.within(Clause::OrderBy),
-                        "SELECT DISTINCT ON",
-                    )?);
+                    keys.push(self.target_or_expr(expr, &items, &names, env.within(Clause::OrderBy), "DISTINCT ON")?);
                 }
                 check_distinct_on(&keys, &order, &items).map_err(|key| {
                     let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";

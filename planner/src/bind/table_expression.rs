@@ -5,6 +5,7 @@ use super::binder::Binder;
 use super::call::{has_aggregate, has_window};
 use super::expression::{Clause, Env};
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
+use super::system_column::SYSTEM_COLUMNS;
 use crate::catalog::{ColumnDescriptor, IndexDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::{Computed, IndexExpressions, Rules};
@@ -16,6 +17,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, Volatility};
 use sqlparser::ast;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -34,7 +36,9 @@ pub fn bind_table_expression(
     let qualifier = TableReference::bare(table.name.as_str());
     standalone(context, source, |binder| {
         let scope = table_scope(table, &table.name, &qualifier)?;
-        let typed = binder.expr(expr, Env::new(&scope, Clause::Check))?;
+        let invalid = |name: &str| format!("system column \"{name}\" reference in check constraint is invalid");
+        let expr = of_this_table(binder, expr, table, invalid)?;
+        let typed = binder.expr(&expr, Env::new(&scope, Clause::Check))?;
         refuse(&typed.expr, "check constraint")?;
         Ok(typed)
     })
@@ -124,7 +128,9 @@ pub fn bind_generated(
         let scope = table_scope(table, &table.name, &qualifier)?;
         let env = Env::new(&scope, Clause::Generated);
         refuse_whole_row(binder, expr, table)?;
-        let typed = binder.expr(expr, env)?;
+        let invalid = |name: &str| format!("cannot use system column \"{name}\" in column generation expression");
+        let expr = of_this_table(binder, expr, table, invalid)?;
+        let typed = binder.expr(&expr, env)?;
         refuse(&typed.expr, "column generation expression")?;
         let from = typed.ty;
         let cast = binder.resolver.cast(typed, column.ty, CastContext::Assignment).map_err(|error| {
@@ -142,6 +148,50 @@ pub fn bind_generated(
         })?;
         Ok(cast.expr)
     })
+}
+
+/// An expression with the table's OID for `tableoid`. Errors: 42P10 for system columns that differ from row to row.
+fn of_this_table<'e>(
+    binder: &Binder<'_>,
+    expr: &'e ast::Expr,
+    table: &TableDescriptor,
+    invalid: impl Fn(&str) -> String,
+) -> Result<Cow<'e, ast::Expr>> {
+    let system = |part: &ast::Expr| {
+        let ident = match part {
+            ast::Expr::Identifier(ident) => ident,
+            ast::Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+                [of, ident] if fold(of) == table.name => ident,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let name = fold(ident);
+        SYSTEM_COLUMNS.iter().any(|(known, ..)| *known == name).then_some((name, ident.span))
+    };
+    let mut found = false;
+    let other = ast::visit_expressions(expr, |part| match system(part) {
+        Some((name, place)) if name != "tableoid" => ControlFlow::Break((name, place)),
+        one => {
+            found |= one.is_some();
+            ControlFlow::Continue(())
+        }
+    });
+    if let Some((name, place)) = other.break_value() {
+        return Err(binder.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, invalid(&name)), place));
+    }
+    if !found {
+        return Ok(Cow::Borrowed(expr));
+    }
+    let (oid, _) = parse_expression(&format!("({})::pg_catalog.oid", table.oid))?;
+    let mut expr = expr.clone();
+    let _ = ast::visit_expressions_mut(&mut expr, |part| {
+        if system(part).is_some() {
+            *part = oid.clone();
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    Ok(Cow::Owned(expr))
 }
 
 /// Errors: 42P17 for the whole row in what a column of it is computed of.

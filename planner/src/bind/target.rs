@@ -61,6 +61,12 @@ impl Target {
     }
 }
 
+/// 0A000 for a column of a view that cannot be written.
+fn not_written(what: &str, column: &str, level: &Level, reason: Reason) -> SqlError {
+    let message = format!("cannot {what} column \"{column}\" of view \"{}\"", level.view.name);
+    SqlError::new(state::FEATURE_NOT_SUPPORTED, message).detail(reason)
+}
+
 /// 55000 for a view that cannot be written.
 fn not_updatable(view: &TableDescriptor, verb: Verb, reason: Reason) -> SqlError {
     let (what, doing, event) = match verb {
@@ -118,12 +124,23 @@ impl Binder<'_> {
                 }
                 Err(reason) => {
                     let what = if target.verb == Verb::Insert { "insert into" } else { "update" };
-                    let message = format!("cannot {what} column \"{}\" of view \"{}\"", column.name, level.view.name);
-                    return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message).detail(reason));
+                    return Err(not_written(what, &column.name, level, reason));
                 }
             };
         }
         Ok(column)
+    }
+
+    /// Errors: 0A000 for a default of a view's column that is none of the relation below, which every INSERT would give.
+    pub fn refuse_lost_defaults(&self, target: &Target) -> Result<()> {
+        for level in &target.levels {
+            for column in level.view.live_columns().filter(|column| column.default.is_some()) {
+                if let Err(reason) = level.below_of(column.id) {
+                    return Err(not_written("insert into", &column.name, level, reason));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What a column of the table gets when nothing is said of it: the default that a view gives it, or its own.

@@ -37,7 +37,7 @@ impl Binder<'_> {
             return Err(SqlError::internal("a scan without a relation"));
         };
         if !from.is_empty() {
-            let others = self.from(from, None)?;
+            let others = self.beside_written(&relation, from, || self.from(from, None))?;
             source = self.cross(source, others)?;
         }
         let mut plan = source.plan;

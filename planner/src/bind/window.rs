@@ -3,6 +3,7 @@
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
 use super::frame::WindowOrder;
+use super::row_function::is_row_function;
 use super::table_expression::has_subquery;
 use crate::error::{Result, SqlError, state};
 use crate::functions::frame::Exclude;
@@ -41,6 +42,10 @@ impl Binder<'_> {
                 clause => format!("window functions are not allowed in {}", clause.name()),
             };
             return Err(SqlError::new(state::WINDOWING_ERROR, message));
+        }
+        if is_row_function(name) {
+            let message = format!("OVER specified, but {name} is not a window function nor an aggregate function");
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
         }
         let inner = env.within(Clause::Window);
         let definition = env.within(Clause::WindowDefinition);

@@ -200,6 +200,7 @@ impl Binder<'_> {
     /// WITH RECURSIVE: the first branch, then the second over what the last round gave, until nothing new comes. Both see the
     /// query's own WITH.
     fn recursive(&self, name: &str, table: &ast::Cte, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+        self.terms(name, table)?;
         let depth = self.enter_with(&table.query, parent, false)?;
         let bound = self.rounds(name, table, parent);
         self.leave_with(depth);

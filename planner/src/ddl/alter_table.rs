@@ -135,6 +135,12 @@ impl Making<'_> {
                         format!("{kind} constraints cannot be marked NOT VALID"),
                     ));
                 }
+                if let Constraint::Primary { columns, .. } = &constraint
+                    && let Some(name) = columns.iter().find(|name| self.table.column_named(name).is_none())
+                {
+                    // NOT NULL of its columns comes first.
+                    return Err(no_column(&self.table, name));
+                }
                 self.add_to_existing(&[constraint], *not_valid).await
             }
             AlterTableOperation::AddColumn { if_not_exists, column_def, column_position: None, .. } => {

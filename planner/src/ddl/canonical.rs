@@ -1,6 +1,7 @@
 //! Expressions of DEFAULT and CHECK as they are stored: SQL text in one form, with a bracket around every operator, that the
 //! binder can read. What `pg_get_expr` and its kin show of them is `pg_catalog::deparse`'s.
 
+use crate::bind::SYSTEM_COLUMNS;
 use crate::bind::unmarked;
 use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
@@ -35,7 +36,9 @@ pub(super) fn default_text(expr: &Expr, ty: &SqlType) -> Result<Option<String>> 
 pub(super) fn check_text(expr: &Expr, table: &TableDescriptor) -> Result<String> {
     let subquery = |_| SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot use subquery in check constraint");
     for column in referenced(expr).map_err(subquery)? {
-        if table.column_named(&column).is_none() {
+        // What may be asked of system columns the binder knows.
+        let system = SYSTEM_COLUMNS.iter().any(|(known, ..)| *known == column);
+        if table.column_named(&column).is_none() && !system {
             return Err(SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{column}\" does not exist"))
                 .about(column.as_str()));
         }

@@ -65,7 +65,7 @@ pub(super) async fn execute(
         ObjectType::Role | ObjectType::User => role::drop(context, if_exists, names).await,
         ObjectType::Type => drop_type::execute(context, if_exists, names, cascade).await,
         ObjectType::View => view::drop(context, if_exists, names, cascade).await,
-        ObjectType::MaterializedView | ObjectType::Collation if if_exists => {
+        ObjectType::Collation if if_exists => {
             // None can exist.
             for name in names {
                 let word = kind.to_string().to_lowercase();
@@ -121,10 +121,11 @@ async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName], cas
     let objects: Vec<Object> = found.keys().map(|oid| Object::Relation(*oid)).collect();
     let referring = referenced::to_tables(context, |table| found.contains_key(&table.oid));
     if !cascade && !referring.is_empty() {
-        let lines = referenced::lines(context, &referring, |(_, key)| {
+        let mut lines = referenced::lines(context, &referring, |(_, key)| {
             let parent = found.get(&key.parent).map(|parent| context.shown_name(parent));
             format!("table {}", parent.unwrap_or_default())
         });
+        lines.extend(dependents::lines(context, &dependents::of(context, &objects, true)?));
         return Err(held(context, &found, &lines));
     }
     let dependents = dependents::of(context, &objects, cascade)?;
@@ -274,6 +275,7 @@ async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], 
         }
         names::expect_kind(&sequence, RelationKind::Sequence)?;
         let text = super::sequence::next_value_text(&sequence.schema, &sequence.name);
+        let mut held = Vec::new();
         for table in context.catalog.user_relations() {
             for column in table.live_columns().filter(|column| column.default.as_deref() == Some(text.as_str())) {
                 let what = format!("column {} of table {}", column.name, table.name);
@@ -284,8 +286,8 @@ async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], 
                 }
                 let what = format!("default value for column {} of table {}", column.name, context.shown_name(table));
                 if !cascade {
-                    let detail = format!("{what} depends on sequence {}", context.shown_name(&sequence));
-                    return Err(dependent(format!("sequence {}", context.shown_name(&sequence)), &detail));
+                    held.push(format!("{what} depends on sequence {}", context.shown_name(&sequence)));
+                    continue;
                 }
                 gone.push(what);
                 let entry = changed.entry(table.oid).or_insert_with(|| TableDescriptor::clone(table));
@@ -294,6 +296,9 @@ async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], 
                     column.default = None;
                 }
             }
+        }
+        if !held.is_empty() {
+            return Err(dependent(format!("sequence {}", context.shown_name(&sequence)), &held.join("\n")));
         }
         let dependents = dependents::of(context, &[Object::Relation(sequence.oid)], cascade)?;
         context.lock(&sequence).await?;

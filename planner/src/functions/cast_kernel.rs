@@ -62,7 +62,7 @@ fn to_oid(value: i64) -> Result<i64> {
 fn float_from_numeric(value: &NumericValue) -> Result<f32> {
     let wide = value.to_f64()?;
     let narrow = wide as f32;
-    if narrow.is_infinite() && wide.is_finite() {
+    if narrow.is_infinite() && wide.is_finite() || narrow == 0.0 && wide != 0.0 {
         return Err(SqlError::new(
             state::NUMERIC_VALUE_OUT_OF_RANGE,
             format!("\"{value}\" is out of range for type real"),

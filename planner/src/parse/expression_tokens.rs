@@ -37,6 +37,7 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     if between(tokens, at) {
     } else if follows(tokens, at, &["substring"]) {
         similar(tokens, at);
+        length_first(tokens, at);
     } else if follows(tokens, at, &["trim"]) {
         trimmed(tokens, at);
     } else if follows(tokens, at, &["collation", "for"]) && sign_at(tokens, at + 2, &Token::LParen) {
@@ -108,6 +109,19 @@ fn similar(tokens: &mut [TokenWithSpan], at: usize) {
     }
 }
 
+/// `substring(x FOR n FROM s)` is `substring(x FROM s FOR n)`.
+fn length_first(tokens: &mut [TokenWithSpan], at: usize) {
+    let Some(close) = closing(tokens, at + 1) else { return };
+    let place = |tokens: &[TokenWithSpan], from: usize, name: &str| {
+        end_of(tokens, from, |at, _| follows(tokens, at, &[name])).filter(|found| *found < close)
+    };
+    let Some(length) = place(tokens, at + 2, "for") else { return };
+    let Some(start) = place(tokens, length + 1, "from") else { return };
+    if let Some(both) = tokens.get_mut(length..close) {
+        both.rotate_left(start - length);
+    }
+}
+
 /// `trim(LEADING FROM x)` is `ltrim(x)`; so with BOTH, TRAILING, and without such a word.
 fn trimmed(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     if tokens.get(at + 1).is_none_or(|token| token.token != Token::LParen) {
@@ -138,7 +152,7 @@ pub fn has_expressions(tokens: &[TokenWithSpan]) -> bool {
 /// `mood 'sad'` is `CAST('sad' AS mood)`.
 fn typed_constant(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let named = |token: &TokenWithSpan| match &token.token {
-        Token::Word(word) => word.quote_style.is_some() || word.keyword == Keyword::NoKeyword,
+        Token::Word(word) => word.quote_style.is_some() || matches!(word.keyword, Keyword::NoKeyword | Keyword::NAME),
         _ => false,
     };
     let dotted =

@@ -1,7 +1,7 @@
 //! Items of FROM that sqlparser has no place for, said in other words: ONLY, `t *`, ROWS FROM, the alias of USING. The binder
 //! knows the words by the constants here; none of them is a name that can be written without quotes.
 
-use super::tokens::{sign_at, word_at};
+use super::tokens::{opening, sign_at, word_at};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
@@ -28,6 +28,8 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         alias_of_using(tokens, at + 1);
     } else if sign_at(tokens, at, &Token::Mul) {
         star(tokens, at);
+    } else if sign_at(tokens, at, &Token::RParen) {
+        unnamed_definitions(tokens, at);
     }
 }
 
@@ -89,10 +91,51 @@ fn star(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let table = first.checked_sub(1).is_some_and(|before| word_at(tokens, before, &["from", "join", "update"]));
     let ends = match tokens.get(at + 1).map(|token| &token.token) {
         None | Some(Token::RParen | Token::Comma) => true,
-        _ => word_at(tokens, at + 1, &AFTER) || word_at(tokens, at + 1, &["as", "on", "set"]),
+        _ => {
+            word_at(tokens, at + 1, &AFTER)
+                || word_at(tokens, at + 1, &["as", "on", "set"])
+                || is_alias(tokens, at + 1) && first.checked_sub(1).is_some_and(|from| begins_from(tokens, from))
+        }
     };
     if table && ends {
         tokens.remove(at);
+    }
+}
+
+/// Whether a word that is no keyword stands at a place.
+fn is_alias(tokens: &[TokenWithSpan], at: usize) -> bool {
+    match tokens.get(at).map(|token| &token.token) {
+        Some(Token::Word(word)) => word.quote_style.is_some() || word.keyword == Keyword::NoKeyword,
+        _ => false,
+    }
+}
+
+/// Whether the word at a place begins what a query or write is about, rather than an argument of `extract` and its kin.
+fn begins_from(tokens: &[TokenWithSpan], at: usize) -> bool {
+    if at.checked_sub(1).is_some_and(|before| word_at(tokens, before, &["distinct"])) {
+        return false;
+    }
+    let first = opening(tokens, at).map_or(0, |open| open + 1);
+    word_at(tokens, first, &["select", "with", "insert", "update", "delete", "explain", "prepare", "declare", "create"])
+}
+
+/// `FROM f(x) AS (a int)` is `FROM f(x) AS f (a int)`.
+fn unnamed_definitions(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    let queries = ["select", "with", "values", "table", "insert", "update", "delete", "merge"];
+    let column = matches!(tokens.get(at + 3).map(|token| &token.token), Some(Token::Word(_)))
+        && matches!(tokens.get(at + 4).map(|token| &token.token), Some(Token::Word(_)));
+    if !word_at(tokens, at + 1, &["as"]) || !sign_at(tokens, at + 2, &Token::LParen) || !column {
+        return;
+    }
+    if word_at(tokens, at + 3, &queries) {
+        return;
+    }
+    let Some(function) = opening(tokens, at).and_then(|open| open.checked_sub(1)) else { return };
+    if word_at(tokens, function, &["from", "join", "lateral", "only", "using"]) {
+        return;
+    }
+    if let Some(name) = tokens.get(function).filter(|token| matches!(token.token, Token::Word(_))).cloned() {
+        tokens.insert(at + 2, name);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What PostgreSQL's scanner does and sqlparser's tokenizer does otherwise: `E'…'` and `U&'…'` strings, `U&"…"` names, what may
 //! not follow a number, and where operators end. Finds these in a text; knows no grammar.
 
-use super::strings::{StringKind, decode};
+use super::strings::{Broken, StringKind, decode};
 use crate::error::{SqlError, state};
 use sqlparser::tokenizer::Location;
 use std::ops::Range;
@@ -269,7 +269,7 @@ impl<'t> Scanner<'t> {
             let start = self.location();
             let Some(inside) = self.quoted('\'', true) else { return Ok(()) };
             let decoded = decode(inside, StringKind::Escaped);
-            self.found.literals.push((start, decoded.map_err(|error| (error, start))?));
+            self.found.literals.push((start, decoded.map_err(|broken| placed(broken, inside, start))?));
             let blank = self.rest().len() - self.rest().trim_start().len();
             let between = self.rest().get(..blank).unwrap_or("");
             if !between.contains('\n') || !self.rest().get(blank..).unwrap_or("").starts_with('\'') {
@@ -306,7 +306,11 @@ impl<'t> Scanner<'t> {
                 !given.is_ascii_hexdigit() && !matches!(given, '+' | '\'' | '"') && !given.is_whitespace()
             };
             let Some(given) = given.filter(valid) else {
-                return Err((SqlError::syntax("invalid Unicode escape character"), self.location()));
+                self.skip(rest.len() - value.len());
+                let end = value.get(1..).and_then(|inside| inside.find('\'')).map_or(value.len(), |end| end + 2);
+                let near = value.get(..end).unwrap_or(value);
+                let message = format!("invalid Unicode escape character at or near \"{near}\"");
+                return Err((SqlError::syntax(message), self.location()));
             };
             escape = given;
             let length = rest.len() - value.len() + 2 + given.len_utf8();
@@ -317,7 +321,7 @@ impl<'t> Scanner<'t> {
             self.hidden.push((from..self.at, Fill::Blank));
         }
         let decoded = decode(inside, StringKind::Unicode { escape, quote });
-        self.found.literals.push((start, decoded.map_err(|error| (error, start))?));
+        self.found.literals.push((start, decoded.map_err(|broken| placed(broken, inside, start))?));
         Ok(())
     }
 
@@ -374,6 +378,17 @@ impl<'t> Scanner<'t> {
         }
         self.skip(text.len().max(1));
     }
+}
+
+/// A string's error with its place, where the string begins there.
+fn placed((error, at): Broken, inside: &str, start: Location) -> Misread {
+    let Some(at) = at else { return (error.of_values(), start) };
+    // Behind the quote.
+    let (mut line, mut column) = (start.line, start.column + 1);
+    for character in inside.get(..at).unwrap_or(inside).chars() {
+        (line, column) = if character == '\n' { (line + 1, 1) } else { (line, column + 1) };
+    }
+    (error, Location::new(line, column))
 }
 
 #[cfg(test)]

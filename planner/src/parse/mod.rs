@@ -7,6 +7,7 @@ mod comment;
 pub mod copy;
 mod create_schema;
 mod cursor;
+mod drop_absent;
 mod explain;
 mod expression_tokens;
 mod from_tokens;
@@ -38,6 +39,7 @@ mod vacuum;
 mod view;
 mod word_tokens;
 
+pub use drop_absent::{AbsentObject, DropAbsent};
 pub use expression_tokens::{ELEMENT, EXCLUDE, SYMMETRIC};
 pub use from_tokens::{JOIN_ALIAS, ROWS_FROM};
 pub use group_by::GROUP_BY_DISTINCT;
@@ -45,6 +47,7 @@ pub use names::{fold, fold_name};
 pub use query_tokens::{CURRENT_OF, SET_COLUMNS, SET_COLUMNS_BETWEEN, strength_words};
 pub use role_statement::*;
 pub use statement::*;
+pub use table_as::INTO_NOT_HERE;
 pub use table_statement::Parameters;
 pub use word_tokens::{ALL_FIELDS, CYCLE, NOTHING, SEARCH, VARIADIC};
 

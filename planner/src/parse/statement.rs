@@ -195,6 +195,8 @@ pub enum StatementKind {
     AlterRelation(Box<AlterRelation>),
     /// COMMENT ON.
     Comment(Box<Comment>),
+    /// DROP of kinds of objects of which there are none.
+    DropAbsent(Box<super::DropAbsent>),
     /// CREATE TABLE AS, SELECT INTO.
     CreateTableAs(Box<CreateTableAs>),
     /// CREATE VIEW.

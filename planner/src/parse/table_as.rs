@@ -36,6 +36,9 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let (tokens, with_data) = data(tokens);
     let first = tokens.first().ok_or_else(|| cursor.error())?;
     let query = parse_one(cursor.source, tokens)?;
+    if is_select_into(&query) {
+        return Err(SqlError::syntax(INTO_NOT_HERE));
+    }
     let fits = match &query.kind {
         StatementKind::Sql(tree) => matches!(tree.as_ref(), ast::Statement::Query(_)),
         kind => matches!(kind, StatementKind::Execute { .. }),
@@ -71,6 +74,14 @@ fn data(tokens: &[TokenWithSpan]) -> (&[TokenWithSpan], bool) {
         [query @ .., with, data] if is_word(with, "with") && is_word(data, "data") => (query, true),
         query => (query, true),
     }
+}
+
+/// What is wrong with SELECT … INTO within another statement.
+pub const INTO_NOT_HERE: &str = "SELECT ... INTO is not allowed here";
+
+/// Whether a statement is SELECT … INTO.
+pub fn is_select_into(statement: &Statement) -> bool {
+    matches!(&statement.kind, StatementKind::CreateTableAs(create) if create.into)
 }
 
 /// Makes SELECT … INTO what it is.

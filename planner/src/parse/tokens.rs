@@ -68,3 +68,20 @@ pub fn closing(tokens: &[TokenWithSpan], open: usize) -> Option<usize> {
     let opened = sign_at(tokens, open, &Token::LParen) || sign_at(tokens, open, &Token::LBracket);
     end_of(tokens, open + 1, |_, _| false).filter(|_| opened)
 }
+
+/// The bracket before a place that is not closed before it.
+pub fn opening(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    (0..at).rev().find(|place| match tokens.get(*place).map(|token| &token.token) {
+        Some(Token::RParen) => {
+            depth += 1;
+            false
+        }
+        Some(Token::LParen) if depth == 0 => true,
+        Some(Token::LParen) => {
+            depth -= 1;
+            false
+        }
+        _ => false,
+    })
+}

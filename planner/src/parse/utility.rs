@@ -5,8 +5,8 @@ use super::statement::{
     DeclareCursor, Discard, FetchDirection, Reindex, ReindexKind, StatementKind, TableLockMode, TypeChange,
 };
 use super::{
-    alter_setting, alter_table, comment, copy, create_schema, grant, parse_one, sequence, settings, table_as,
-    transaction, vacuum, view, with_parser,
+    alter_setting, alter_table, comment, copy, create_schema, drop_absent, grant, parse_one, sequence, settings,
+    table_as, transaction, vacuum, view, with_parser,
 };
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast;
@@ -42,6 +42,10 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         return Ok(Some(kind));
     }
     if let Some(kind) = alter_setting::parse(cursor)? {
+        return Ok(Some(kind));
+    }
+    if let Some(kind) = drop_absent::parse(cursor)? {
+        cursor.end()?;
         return Ok(Some(kind));
     }
     let kind = if cursor.word("vacuum") {
@@ -105,13 +109,32 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
 /// What PostgreSQL has and we have not, where sqlparser would call it a syntax error or take it for something else.
 fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
     const REFUSED: &[&[&str]] = &[
+        &["alter", "conversion"],
+        &["alter", "domain"],
+        &["alter", "event"],
+        &["alter", "foreign"],
         &["alter", "function"],
+        &["alter", "language"],
+        &["alter", "materialized"],
+        &["alter", "procedure"],
+        &["alter", "publication"],
+        &["alter", "routine"],
+        &["alter", "rule"],
+        &["alter", "server"],
+        &["alter", "statistics"],
+        &["alter", "subscription"],
+        &["alter", "tablespace"],
+        &["alter", "text"],
+        &["alter", "trigger"],
+        &["alter", "user", "mapping"],
         &["alter", "system"],
         &["alter", "extension"],
         &["call"],
         &["cluster"],
+        &["create", "access"],
         &["create", "aggregate"],
         &["create", "cast"],
+        &["create", "conversion"],
         &["create", "domain"],
         &["create", "event"],
         &["create", "foreign"],
@@ -128,8 +151,20 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
         &["create", "statistics"],
         &["create", "subscription"],
         &["create", "tablespace"],
+        &["create", "text"],
+        &["create", "transform"],
         &["create", "trigger"],
+        &["create", "user", "mapping", "for"],
         &["do"],
+        &["drop", "access"],
+        &["drop", "cast"],
+        &["drop", "conversion"],
+        &["drop", "language"],
+        &["drop", "operator"],
+        &["drop", "routine"],
+        &["drop", "text"],
+        &["drop", "transform"],
+        &["drop", "user", "mapping", "for"],
         &["import"],
         &["load"],
         &["refresh"],
@@ -146,12 +181,15 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
     Ok(())
 }
 
-/// ALTER TYPE … OWNER TO and SET SCHEMA; `None`, and nothing read, for another ALTER.
+/// ALTER TYPE … OWNER TO and SET SCHEMA, errors for attributes; `None`, and nothing read, for another ALTER.
 fn alter_type(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let mark = cursor.mark();
     if cursor.words(&["alter", "type"])
         && let Ok(name) = cursor.object_name()
     {
+        if ["add", "alter", "drop", "rename"].iter().any(|action| cursor.words(&[action, "attribute"])) {
+            return Err(SqlError::unsupported("ALTER TYPE of an attribute"));
+        }
         if cursor.words(&["owner", "to"]) {
             return Ok(Some(StatementKind::AlterType { name, change: TypeChange::Owner(cursor.name()?) }));
         }
@@ -319,6 +357,9 @@ fn declare(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     }
     cursor.expect_word("for")?;
     let query = parse_one(cursor.source, required(cursor)?)?;
+    if table_as::is_select_into(&query) {
+        return Err(SqlError::syntax(table_as::INTO_NOT_HERE));
+    }
     for (both, names) in
         [(scroll && no_scroll, "SCROLL and NO SCROLL"), (insensitive && asensitive, "ASENSITIVE and INSENSITIVE")]
     {

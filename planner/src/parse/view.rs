@@ -46,6 +46,9 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         return Err(cursor.error());
     }
     let mut query = parse_one(cursor.source, tokens)?;
+    if super::table_as::is_select_into(&query) {
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "views must not contain SELECT INTO"));
+    }
     if !matches!(&query.kind, StatementKind::Sql(tree) if matches!(tree.as_ref(), ast::Statement::Query(_))) {
         return Err(cursor.source.syntax_error_at(tokens.first().unwrap_or(&TokenWithSpan::new_eof())));
     }

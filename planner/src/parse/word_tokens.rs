@@ -4,7 +4,7 @@
 
 use super::cursor::is_word;
 use super::source::Source;
-use super::tokens::{closing, sign_at, word, word_at};
+use super::tokens::{closing, end_of, follows, sign_at, word, word_at};
 use crate::error::Result;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
@@ -105,6 +105,8 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> R
                     .is_some_and(|before| word_at(tokens, before, &["as"]) || sign_at(tokens, before, &Token::Period))
             {
                 empty_list(tokens, at);
+            } else if is_word(&here, "default") && follows(tokens, 0, &["create", "table"]) {
+                restricted(source, tokens, at + 1)?;
             } else if is_word(&here, "variadic") {
                 variadic(tokens, at);
             } else if is_word(&here, "trim") && sign_at(tokens, at + 1, &Token::LParen) {
@@ -122,6 +124,19 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> R
         _ => {}
     }
     Ok(())
+}
+
+/// 42601 for an operator that a DEFAULT may have in brackets only, since words that end it could follow.
+fn restricted(source: &Source, tokens: &[TokenWithSpan], from: usize) -> Result<()> {
+    const NOT_THERE: [&str; 8] = ["and", "or", "in", "between", "like", "ilike", "similar", "isnull"];
+    const ENDS: [&str; 8] = ["constraint", "not", "null", "check", "unique", "primary", "references", "generated"];
+    let stops = |at: usize, token: &TokenWithSpan| {
+        token.token == Token::Comma || word_at(tokens, at, &NOT_THERE) || word_at(tokens, at, &ENDS)
+    };
+    match end_of(tokens, from, stops).filter(|at| *at > from && word_at(tokens, *at, &NOT_THERE)) {
+        Some(at) => tokens.get(at).map_or(Ok(()), |token| Err(source.syntax_error_at(token))),
+        None => Ok(()),
+    }
 }
 
 /// Whether a word stands where only a label without AS can.

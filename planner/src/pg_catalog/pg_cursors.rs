@@ -20,7 +20,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("name", value::text(name)),
             ("statement", value::text(cursor.statement.as_ref())),
             ("is_holdable", Datum::from(cursor.hold)),
-            ("is_binary", Datum::from(false)),
+            ("is_binary", Datum::from(cursor.binary)),
             ("is_scrollable", Datum::from(cursor.scroll != Some(false))),
             ("creation_time", Datum::TimestampMicrosecond(Some(cursor.created), Some("+00:00".into()))),
         ])?;

@@ -69,6 +69,7 @@ impl Session {
         let scroll = if locks { Some(false) } else { declare.scroll };
         let (kind, current) = ((scroll, declare.hold), (tables, locks));
         let mut cursor = Cursor::new(statement.source.text().into(), kind, created, columns, command, stream, current);
+        cursor.binary = declare.binary;
         if declare.hold {
             cursor.materialize().await?;
         }
@@ -106,7 +107,7 @@ impl Session {
         self.block.statement(true).await?;
         let mut cursor = self.shared.cursors.lock().take(name)?;
         let fetched = cursor.fetch(name, direction, only_move).await;
-        let columns = cursor.columns.clone();
+        let (columns, binary) = (cursor.columns.clone(), cursor.binary);
         self.shared.cursors.lock().put_back(name, cursor);
         let Fetched { batches, schema, count } = fetched?;
         if only_move {
@@ -114,7 +115,9 @@ impl Session {
         }
         let rows = futures::stream::iter(batches.into_iter().map(Ok));
         let stream = Box::pin(RecordBatchStreamAdapter::new(schema, rows));
-        Ok(Outcome::Rows { columns, stream, tag: RowsTag::Fixed(format!("FETCH {count}")) })
+        let tag = format!("FETCH {count}");
+        let tag = if binary { RowsTag::Binary(tag) } else { RowsTag::Fixed(tag) };
+        Ok(Outcome::Rows { columns, stream, tag })
     }
 
     /// The columns of a cursor that DECLARE made; None when there is none of this name.
@@ -146,9 +149,6 @@ impl Session {
 
 /// What a cursor may be over. Errors: 42601, 0A000.
 pub(super) fn check(declare: &DeclareCursor) -> Result<()> {
-    if declare.binary {
-        return Err(SqlError::unsupported("DECLARE BINARY CURSOR"));
-    }
     match &declare.query.kind {
         StatementKind::Sql(tree) if matches!(tree.as_ref(), ast::Statement::Query(_)) => Ok(()),
         _ => {

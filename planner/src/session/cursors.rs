@@ -29,6 +29,8 @@ pub struct Cursor {
     pub statement: Arc<str>,
     /// WITH HOLD.
     pub hold: bool,
+    /// BINARY.
+    pub binary: bool,
     /// SCROLL (true), NO SCROLL (false), or neither.
     pub scroll: Option<bool>,
     /// When it was declared.
@@ -97,6 +99,7 @@ impl Cursor {
         Cursor {
             statement,
             hold,
+            binary: false,
             scroll,
             created,
             columns,

@@ -49,6 +49,7 @@ pub(super) enum Definition<'a> {
     AlterView(&'a ast::Statement),
     Type(&'a ast::ObjectName, &'a crate::parse::TypeChange),
     Comment(&'a crate::parse::Comment),
+    DropAbsent(&'a crate::parse::DropAbsent),
     /// CREATE TABLE AS, the columns, and where the table is answered.
     TableAs(&'a crate::parse::CreateTableAs, &'a [OutputColumn], &'a Mutex<Option<TableDescriptor>>),
 }
@@ -269,12 +270,10 @@ impl Session {
                 }
             },
             StatementKind::AlterSequence(alter) => {
-                if self.block.read_only() {
-                    return Err(refused_in_read_only("ALTER SEQUENCE"));
-                }
-                self.define(Definition::Sequence(alter)).await
+                self.define_writing("ALTER SEQUENCE", Definition::Sequence(alter)).await
             }
             StatementKind::Comment(comment) => self.define_writing("COMMENT", Definition::Comment(comment)).await,
+            StatementKind::DropAbsent(drop) => self.define_writing("DROP", Definition::DropAbsent(drop)).await,
             StatementKind::AlterRelation(alter) => {
                 self.define_writing(&format!("ALTER {}", alter.kind.to_uppercase()), Definition::Relation(alter)).await
             }
@@ -462,6 +461,7 @@ impl Session {
                 Definition::Sequence(alter) => ddl::alter_sequence(&ddl, alter).await,
                 Definition::CreateView(create) => ddl::create_view(&ddl, create).await,
                 Definition::Comment(comment) => ddl::comment(&ddl, comment).await,
+                Definition::DropAbsent(drop) => ddl::drop_absent(&ddl, drop),
                 Definition::AlterView(alter) => ddl::alter_view(&ddl, alter).await,
                 Definition::Type(name, change) => ddl::change_type(&ddl, name, change).await,
                 Definition::TableAs(create, columns, made) => {

@@ -33,6 +33,8 @@ pub enum RowsTag {
     Select,
     /// As it stands, such as `INSERT 0 3` after RETURNING.
     Fixed(String),
+    /// The same, of rows that a simple query answers in binary form: those of a BINARY cursor.
+    Binary(String),
 }
 
 /// What running a statement gave.

@@ -289,22 +289,23 @@ impl TransactionBlock {
             self.warn(state::NO_ACTIVE_SQL_TRANSACTION, "SET TRANSACTION can only be used in transaction blocks");
             return Ok(());
         };
-        let (used, read_only) = (open.used, open.read_only);
+        let (used, read_only, within) = (open.used, open.read_only, !open.savepoints.is_empty());
+        let wrong = |message: &str| Err(SqlError::new(state::ACTIVE_SQL_TRANSACTION, message));
         if let Some(isolation) = modes.isolation {
+            if within && !used && self.shared.settings().transaction().isolation != isolation {
+                return wrong("SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction");
+            }
             if used && self.shared.settings().transaction().isolation != isolation {
-                return Err(SqlError::new(
-                    state::ACTIVE_SQL_TRANSACTION,
-                    "SET TRANSACTION ISOLATION LEVEL must be called before any query",
-                ));
+                return wrong("SET TRANSACTION ISOLATION LEVEL must be called before any query");
             }
             self.shared.with_settings(|stack| stack.change_transaction(|now| now.isolation = isolation));
         }
         if let Some(wanted) = modes.read_only {
+            if !wanted && read_only && within {
+                return wrong("cannot set transaction read-write mode inside a read-only transaction");
+            }
             if !wanted && read_only && used {
-                return Err(SqlError::new(
-                    state::ACTIVE_SQL_TRANSACTION,
-                    "transaction read-write mode must be set before any query",
-                ));
+                return wrong("transaction read-write mode must be set before any query");
             }
             if let Some(open) = &mut self.open {
                 open.read_only = wanted;

@@ -228,13 +228,14 @@ impl Session {
     ) -> Result<(Arc<Prepared>, Vec<Datum>)> {
         let target = self.named(name)?.clone();
         let types: Vec<SqlType> = target.parameters.clone();
+        if types.is_empty() {
+            // As in PostgreSQL, what is given to a statement that takes nothing is not looked at.
+            return Ok((target, Vec::new()));
+        }
         if values.len() != types.len() {
             let message = format!("wrong number of parameters for prepared statement \"{name}\"");
             let detail = format!("Expected {} parameters but got {}.", types.len(), values.len());
             return Err(SqlError::syntax(message).detail(detail));
-        }
-        if values.is_empty() {
-            return Ok((target, Vec::new()));
         }
         let context = self.begin_statement(Vec::new()).await?;
         let types: Vec<SqlType> = types.into_iter().map(|ty| context.catalog.current_type(ty)).collect();

@@ -23,6 +23,11 @@ impl Formats {
         Formats(Vec::new())
     }
 
+    /// All binary.
+    pub fn binary() -> Self {
+        Formats(vec![1])
+    }
+
     /// As Bind states them: none, one for all, or one each. A statement without columns takes any.
     /// Errors: 08P01 for another count, 22023 for an unknown code.
     pub fn new(codes: Vec<i16>, columns: Option<usize>) -> std::result::Result<Self, SqlError> {
@@ -88,7 +93,7 @@ impl Rows {
     pub fn tag(&self) -> String {
         match &self.kind {
             RowsTag::Select => format!("SELECT {}", self.sent),
-            RowsTag::Fixed(tag) => match tag.rsplit_once(' ') {
+            RowsTag::Fixed(tag) | RowsTag::Binary(tag) => match tag.rsplit_once(' ') {
                 Some((verb, count)) if count.parse::<u64>().is_ok() => format!("{verb} {}", self.sent),
                 _ => tag.clone(),
             },

@@ -4,7 +4,7 @@ use super::retry::{Tries, is_transaction_control};
 use super::rows::{Formats, Rows};
 use crate::connection::Connection;
 use crate::error::{ConnectionError, Result};
-use planner::session::{Outcome, Prepared, Statement, TransactionStatus};
+use planner::session::{Outcome, Prepared, RowsTag, Statement, TransactionStatus};
 use planner::types::Datum;
 use planner::{SqlError, state};
 use std::sync::Arc;
@@ -85,8 +85,9 @@ impl Connection {
                 tag
             }
             Outcome::Rows { columns, stream, tag } => {
-                self.out.row_description(&columns, |_| 0);
-                let mut rows = Rows::new(columns, Formats::text(), stream, tag);
+                let formats = if matches!(tag, RowsTag::Binary(_)) { Formats::binary() } else { Formats::text() };
+                self.out.row_description(&columns, |index| formats.code(index));
+                let mut rows = Rows::new(columns, formats, stream, tag);
                 self.send_rows(&mut rows, None).await?;
                 rows.tag()
             }

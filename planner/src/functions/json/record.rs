@@ -64,6 +64,7 @@ pub(super) type Pairs<'t> = Vec<(String, Node<'t>)>;
 pub(super) fn objects<'n, 't>(node: &'n Node<'t>, name: &str, set: bool) -> Result<Vec<&'n Pairs<'t>>> {
     let objects: Vec<&Node<'_>> = match (&node.value, set) {
         (Value::Array(elements), true) => elements.iter().collect(),
+        (_, true) if name.starts_with("jsonb") => return Err(wrong(format!("cannot call {name} on a non-array"))),
         (Value::Object(_), true) => return Err(wrong(format!("cannot call {name} on an object"))),
         (_, true) => return Err(wrong(format!("cannot call {name} on a scalar"))),
         _ => vec![node],

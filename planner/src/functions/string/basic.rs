@@ -139,6 +139,7 @@ fn chr(code: i32) -> Result<String> {
     let limit = |message: String| SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, message);
     match u32::try_from(code) {
         Ok(0) => Err(limit("null character not permitted".into())),
+        Ok(0xd800..=0xdfff) => Err(limit(format!("requested character not valid for encoding: {code}"))),
         Ok(code) => char::from_u32(code)
             .map(String::from)
             .ok_or_else(|| limit(format!("requested character too large for encoding: {code}"))),

@@ -3,7 +3,7 @@
 use super::immutable;
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
-use crate::functions::typed::{Bytea, Int4, Text, binary, ternary, unary};
+use crate::functions::typed::{Bytea, Float4, Float8, Int2, Int4, Int8, Text, binary, ternary, unary};
 use crate::types::SqlType;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 
@@ -56,30 +56,31 @@ fn decode(text: &str, format: &str) -> Result<Vec<u8>> {
         "escape" => crate::types::text::parse_bytea(text),
         "base64" => {
             let invalid = |message: String| SqlError::new(state::INVALID_PARAMETER_VALUE, message);
-            let (mut out, mut word, mut bits, mut padding) = (Vec::new(), 0u32, 0, 0);
-            for c in text.bytes() {
-                if c.is_ascii_whitespace() {
-                    continue;
-                }
-                if c == b'=' {
-                    padding += 1;
-                    continue;
-                }
-                let digit = BASE64.iter().position(|digit| *digit == c);
-                let Some(digit) = digit.filter(|_| padding == 0) else {
-                    return Err(invalid(format!(
-                        "invalid symbol \"{}\" found while decoding base64 sequence",
-                        char::from(c)
-                    )));
+            // Four digits are three bytes, of which `=` for the third and fourth digit leaves the first one or two.
+            let (mut out, mut word, mut digits, mut kept) = (Vec::new(), 0u32, 0, 3);
+            for c in text.bytes().filter(|c| !c.is_ascii_whitespace()) {
+                let digit = if c == b'=' {
+                    kept = match (kept, digits) {
+                        (3, 2) => 1,
+                        (3, 3) => 2,
+                        (3, _) => return Err(invalid("unexpected \"=\" while decoding base64 sequence".into())),
+                        (kept, _) => kept,
+                    };
+                    0
+                } else {
+                    BASE64.iter().position(|digit| *digit == c).ok_or_else(|| {
+                        let shown = char::from(c);
+                        invalid(format!("invalid symbol \"{shown}\" found while decoding base64 sequence"))
+                    })?
                 };
                 word = word << 6 | digit as u32;
-                bits += 6;
-                if bits >= 8 {
-                    bits -= 8;
-                    out.push((word >> bits) as u8);
+                digits += 1;
+                if digits == 4 {
+                    out.extend(word.to_be_bytes().into_iter().skip(1).take(kept));
+                    (word, digits) = (0, 0);
                 }
             }
-            if padding > 2 || (bits / 2 != padding) {
+            if digits != 0 {
                 return Err(invalid("invalid base64 end sequence".into())
                     .hint("Input data is missing padding, is truncated, or is otherwise corrupted."));
             }
@@ -142,6 +143,11 @@ fn substring(bytes: &[u8], start: i32, length: Option<i32>) -> Result<Vec<u8>> {
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let (text, bytea, int4) = (SqlType::TEXT, SqlType::BYTEA, SqlType::INT4);
     let mut all = vec![
+        immutable("float4send", &[SqlType::FLOAT4], bytea, unary::<Float4, Bytea, _>(|v| Ok(v.to_be_bytes().to_vec()))),
+        immutable("float8send", &[SqlType::FLOAT8], bytea, unary::<Float8, Bytea, _>(|v| Ok(v.to_be_bytes().to_vec()))),
+        immutable("int2send", &[SqlType::INT2], bytea, unary::<Int2, Bytea, _>(|v| Ok(v.to_be_bytes().to_vec()))),
+        immutable("int4send", &[SqlType::INT4], bytea, unary::<Int4, Bytea, _>(|v| Ok(v.to_be_bytes().to_vec()))),
+        immutable("int8send", &[SqlType::INT8], bytea, unary::<Int8, Bytea, _>(|v| Ok(v.to_be_bytes().to_vec()))),
         immutable("length", &[bytea], int4, unary::<Bytea, Int4, _>(|v: &[u8]| Ok(v.len() as i32))),
         immutable("octet_length", &[bytea], int4, unary::<Bytea, Int4, _>(|v: &[u8]| Ok(v.len() as i32))),
         immutable(

@@ -63,7 +63,10 @@ fn unistr(text: &str) -> Result<String> {
         };
         match char::from_u32(code).filter(|c| *c != '\0') {
             Some(c) => out.push(c),
-            None => return Err(SqlError::syntax(format!("invalid Unicode code point: {code:04X}"))),
+            None => {
+                let message = format!("invalid Unicode code point: {code:04X}");
+                return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
+            }
         }
     }
     if high.is_some() { Err(pair()) } else { Ok(out) }

@@ -16,6 +16,7 @@ fn read(text: &str, pattern: &str) -> Result<Option<Number>> {
     let mut input = text.chars().peekable();
     let mut format = pattern.chars().peekable();
     let (mut digits, mut negative, mut point) = (String::new(), false, false);
+    let pointed = pattern.contains(['.', 'd', 'D']);
     let mut behind: Option<i64> = None;
     while let Some(c) = format.next() {
         let upper = c.to_ascii_uppercase();
@@ -39,14 +40,23 @@ fn read(text: &str, pattern: &str) -> Result<Option<Number>> {
             ('9' | '0', _) => {
                 behind = behind.map(|places| places + 1);
                 while input.next_if(|c| *c == ' ').is_some() {}
-                if let Some(sign) = input.next_if(|c| matches!(c, '+' | '-' | '<') && digits.is_empty()) {
+                if let Some(sign) =
+                    input.next_if(|c| matches!(c, '+' | '-' | '<') && matches!(digits.as_str(), "" | "."))
+                {
                     negative |= sign != '+';
                 }
-                // Nothing, where the point comes first.
-                digits.extend(input.next_if(char::is_ascii_digit));
+                match input.next_if_eq(&'.').filter(|_| pointed && !point) {
+                    // The point comes before the pattern's.
+                    Some(_) => {
+                        digits.push('.');
+                        point = true;
+                    }
+                    None => digits.extend(input.next_if(char::is_ascii_digit)),
+                }
             }
+            ('.' | 'D', _) if point => digits.extend(input.next_if(char::is_ascii_digit)),
             ('.' | 'D', _) => {
-                if input.next_if_eq(&'.').is_some() && !point {
+                if input.next_if_eq(&'.').is_some() {
                     digits.push('.');
                 }
                 point = true;
@@ -120,6 +130,7 @@ mod tests {
             ("1 2", "9 9", "12"),
             ("12345", "999V99", "123.4500000000000000"),
             (" . 0 1-", " 9 9 . 9 9 S", "-0.01"),
+            (".-01", "99.99S", "-0.01"),
         ] {
             assert_eq!(read(text, pattern).unwrap().unwrap().to_string(), number, "{text} {pattern}");
         }

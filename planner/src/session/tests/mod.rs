@@ -119,7 +119,7 @@ impl Client {
                 }
                 let tag = match tag {
                     RowsTag::Select => format!("SELECT {}", rows.len()),
-                    RowsTag::Fixed(tag) => tag,
+                    RowsTag::Fixed(tag) | RowsTag::Binary(tag) => tag,
                 };
                 Ok(Reply { tag, columns: columns.iter().map(|column| column.name.clone()).collect(), rows })
             }

@@ -148,5 +148,10 @@ pub(super) fn decode_time(words: &[Word], reading: &Reading) -> Decoded<Fields> 
     if fields.overflows() {
         return Err(Fault::Field);
     }
+    let partly = fields.seen & f::DATE != 0 && !fields.has(f::DATE);
+    if partly && !matches!(fields.zone, Some(ZoneName::Fixed(_))) {
+        // What a zone means depends on the whole date.
+        return Err(Fault::Format);
+    }
     if !fields.has(f::TIME) { Err(Fault::Format) } else { Ok(fields) }
 }

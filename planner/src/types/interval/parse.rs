@@ -369,7 +369,7 @@ fn spread_sign(pieces: &mut [Piece<'_>]) {
 fn traditional(text: &str, restriction: Restriction, one_sign: bool) -> std::result::Result<Interval, Wrong> {
     let mut sum = Sum::default();
     let mut current: Option<Unit> = None;
-    // Units used, so that none is used twice; a clock uses hours, minutes and seconds.
+    // Units used, so that none is used twice; a clock uses hours, minutes and seconds with their parts.
     let mut used: Vec<Unit> = Vec::new();
     let mut take = |unit: Unit| -> std::result::Result<(), Wrong> {
         if used.contains(&unit) {
@@ -388,7 +388,7 @@ fn traditional(text: &str, restriction: Restriction, one_sign: bool) -> std::res
             Piece::Clock(text) => {
                 let minutes_first = restriction.fields == MINUTE | SECOND_BIT;
                 sum.add_time(clock(&text, minutes_first)?)?;
-                for micros in [3600 * SECOND, 60 * SECOND, SECOND] {
+                for micros in [3600 * SECOND, 60 * SECOND, SECOND, 1000, 1] {
                     take(Unit::Time(micros))?;
                 }
                 current = Some(Unit::Days(1));
@@ -404,6 +404,11 @@ fn traditional(text: &str, restriction: Restriction, one_sign: bool) -> std::res
                     let (whole, fraction) = number(&text)?;
                     sum.add(whole, fraction, unit)?;
                     take(unit)?;
+                    if unit == Unit::Time(SECOND) && fraction != 0.0 {
+                        // A fraction of seconds is milliseconds and microseconds.
+                        take(Unit::Time(1000))?;
+                        take(Unit::Time(1))?;
+                    }
                     // `1 2` of the type day to hour: before hours stand days.
                     current = Some(if unit == Unit::Time(3600 * SECOND) { Unit::Days(1) } else { unit });
                 }

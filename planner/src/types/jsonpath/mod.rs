@@ -88,6 +88,7 @@ pub struct Flags {
     pub dot_all: bool,
     pub lines: bool,
     pub literal: bool,
+    pub expanded: bool,
 }
 
 /// A method without an argument.

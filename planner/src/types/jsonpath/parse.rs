@@ -254,7 +254,7 @@ impl Parser {
         Some(match self.peek()? {
             Token::Sign("||") => Operator::Or,
             Token::Sign("&&") => Operator::And,
-            Token::Sign("==" | "=") => Operator::Equal,
+            Token::Sign("==") => Operator::Equal,
             Token::Sign("!=" | "<>") => Operator::NotEqual,
             Token::Sign("<") => Operator::Less,
             Token::Sign("<=") => Operator::LessOrEqual,
@@ -338,10 +338,7 @@ impl Parser {
                     's' => flags.dot_all = true,
                     'm' => flags.lines = true,
                     'q' => flags.literal = true,
-                    'x' => {
-                        let message = "XQuery \"x\" flag (expanded regular expressions) is not implemented";
-                        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
-                    }
+                    'x' => flags.expanded = true,
                     _ => {
                         return Err(SqlError::syntax("invalid input syntax for type jsonpath")
                             .detail(format!("Unrecognized flag character \"{letter}\" in LIKE_REGEX predicate.")));
@@ -540,8 +537,12 @@ impl Parser {
 }
 
 impl Flags {
-    /// The regular expression of a pattern. Errors: 2201B.
+    /// The regular expression of a pattern. Errors: 2201B; 0A000 for one with blanks that say nothing, unless it is taken as it is.
     pub fn compile(self, pattern: &str) -> Result<Pattern> {
+        if self.expanded && !self.literal {
+            let message = "XQuery \"x\" flag (expanded regular expressions) is not implemented";
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+        }
         let options = Options {
             syntax: if self.literal { Syntax::Literal } else { Syntax::Advanced },
             insensitive: self.insensitive,

@@ -47,11 +47,16 @@ fn write(item: &Item, brackets: bool, out: &mut fmt::Formatter<'_>) -> fmt::Resu
             open(out)?;
             operand(left, out)?;
             write!(out, " like_regex {}", quote(pattern))?;
-            let letters: String =
-                [(flags.insensitive, 'i'), (flags.dot_all, 's'), (flags.lines, 'm'), (flags.literal, 'q')]
-                    .into_iter()
-                    .filter_map(|(set, letter)| set.then_some(letter))
-                    .collect();
+            let letters: String = [
+                (flags.insensitive, 'i'),
+                (flags.dot_all, 's'),
+                (flags.lines, 'm'),
+                (flags.expanded, 'x'),
+                (flags.literal, 'q'),
+            ]
+            .into_iter()
+            .filter_map(|(set, letter)| set.then_some(letter))
+            .collect();
             if !letters.is_empty() {
                 write!(out, " flag \"{letters}\"")?;
             }
