@@ -75,7 +75,10 @@ mod tests {
     use storage::env::SystemEnv;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    /// How long `who` waits for one byte while another connection's task keeps its thread for a second.
+    /// How long another connection's task keeps its thread.
+    const LONG: Duration = Duration::from_secs(3);
+
+    /// How long a connection waits for one byte meanwhile.
     fn waited(lookout: bool) -> Duration {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -87,7 +90,7 @@ mod tests {
                     let mut byte = [0];
                     while socket.read_exact(&mut byte).await.is_ok() {
                         if byte == *b"c" {
-                            std::thread::sleep(Duration::from_secs(1));
+                            std::thread::sleep(LONG);
                         }
                         socket.write_all(&byte).await.unwrap();
                     }
@@ -118,7 +121,7 @@ mod tests {
     #[test]
     fn connections_are_heard_while_one_computes() {
         // What the lookout is for: should this fail, tokio has learnt it, and the lookout can go.
-        assert!(waited(false) > Duration::from_millis(700), "nobody needs a lookout");
-        assert!(waited(true) < Duration::from_millis(500));
+        assert!((0..3).any(|_| waited(false) > LONG / 2), "nobody needs a lookout");
+        assert!(waited(true) < LONG / 2);
     }
 }
