@@ -3,6 +3,7 @@
 //!
 //! Must not know transactions, locks or SQL: a class is only the first byte of a value here.
 
+pub use crate::bulk::BulkLoad;
 pub use crate::committer::recent_writes::Validator;
 use crate::env::BoxFuture;
 use crate::error::{Result, StoreError};
@@ -506,11 +507,22 @@ pub trait Store: Send + Sync + 'static {
     /// The tablets that hold `range`, in key order, clipped to nothing: their own ranges.
     fn tablets<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<Vec<TabletInfo>>>;
 
+    /// Keys that divide a range into at most `pieces` of about the same size, as far as the engine knows sizes within a tablet: none
+    /// where it does not.
+    fn divide<'a>(&'a self, _range: &'a RowRange, _pieces: usize) -> BoxFuture<'a, Result<Vec<Bytes>>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
     /// Whether [`ScanOptions::reverse`] works.
     fn can_scan_reverse(&self) -> bool;
 
     /// The capability to commit across rows in one step, where the engine has it.
     fn atomic(&self) -> Option<&dyn AtomicCommit>;
+
+    /// The capability to take many cells at once beside the log, where the engine has it.
+    fn bulk(&self) -> Option<&dyn BulkLoad> {
+        None
+    }
 
     /// A named durable value beside the rows: the oracle's high-water mark, the GC safe point. `None`
     /// when it was never put.

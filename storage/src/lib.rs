@@ -12,6 +12,7 @@
 //! opened; who reads at which timestamp it registers itself ([`AtomicCommit::snapshot`]).
 
 pub mod bigtable;
+pub mod bulk;
 pub mod committer;
 pub mod contract;
 pub mod embedded;
@@ -21,6 +22,7 @@ pub mod testing;
 pub mod timestamp;
 
 pub use bigtable::{BigtableAddress, BigtableOptions, BigtableStore};
+pub use bulk::CellBlock;
 pub use contract::*;
 pub use embedded::{EmbeddedOptions, EmbeddedStore};
 pub use env::{BoxFuture, Env, EnvRef, SystemEnv};

@@ -16,7 +16,7 @@ pub const STRACE: [&str; 9] = [
     "-s",
     "0",
     "-e",
-    "trace=openat,write,writev,pwrite64,pwritev,fsync,fdatasync,rename,renameat,renameat2,ftruncate,mkdir",
+    "trace=openat,write,writev,pwrite64,pwritev,fsync,fdatasync,rename,renameat,renameat2,link,linkat,ftruncate,mkdir",
     "-o",
 ];
 
@@ -128,6 +128,13 @@ impl Disk {
                 let inside = self.names.iter().filter(|(name, _)| name.parent() == Some(&path));
                 self.durable.extend(inside.map(|(name, at)| (name.clone(), *at)));
             }
+            "link" | "linkat" => {
+                let mut words = call.split('"').skip(1).step_by(2);
+                let (Some(from), Some(to)) = (words.next(), words.next()) else { return };
+                if let Some(at) = self.names.get(Path::new(from)).copied() {
+                    self.names.insert(PathBuf::from(to), at);
+                }
+            }
             "rename" | "renameat" | "renameat2" => {
                 let mut words = call.split('"').skip(1).step_by(2);
                 let (Some(from), Some(to)) = (words.next(), words.next()) else { return };
@@ -189,7 +196,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path().join("from");
         std::fs::create_dir_all(&root).expect("a folder");
-        for (name, content) in [("log", "0123456789"), ("new", "xyz"), ("CURRENT", "manifest")] {
+        for (name, content) in
+            [("log", "0123456789"), ("new", "xyz"), ("CURRENT", "manifest"), ("loaded", "ab"), ("late", "ab")]
+        {
             std::fs::write(root.join(name), content).expect("a file");
         }
         let at = root.to_string_lossy();
@@ -200,6 +209,12 @@ mod tests {
              1 fdatasync(4<{at}/tmp>) = 0
              1 rename(\"{at}/tmp\", \"{at}/CURRENT\") = 0
              1 fsync(5<{at}>) = 0
+             1 openat(AT_FDCWD</>, \"{at}/load\", O_CREAT) = 7<{at}/load>
+             1 write(7<{at}/load>, \"\"..., 2) = 2
+             1 fsync(7<{at}/load>) = 0
+             1 link(\"{at}/load\", \"{at}/loaded\") = 0
+             1 fsync(5<{at}>) = 0
+             1 link(\"{at}/load\", \"{at}/late\") = 0
              1 openat(AT_FDCWD</>, \"{at}/new\", O_CREAT) = 6<{at}/new>
              1 write(6<{at}/new>, \"\"..., 3) = 3
              1 fsync(6<{at}/new>) = 0
@@ -213,9 +228,10 @@ mod tests {
         );
         let lines: Vec<&str> = trace.lines().map(str::trim_start).collect();
         let to = folder.path().join("to");
-        assert_eq!(Disk::from_trace(&lines.join("\n")).crash(&root, &to), (6 + 3, 1));
+        assert_eq!(Disk::from_trace(&lines.join("\n")).crash(&root, &to), (6 + 3 + 2, 2));
         assert_eq!(std::fs::read(to.join("log")).expect("the log"), b"0123");
         assert_eq!(std::fs::read(to.join("CURRENT")).expect("it was synced"), b"manifest");
-        assert!(!to.join("new").exists(), "its folder was not synced since");
+        assert_eq!(std::fs::read(to.join("loaded")).expect("its other name was synced"), b"ab");
+        assert!(!to.join("new").exists() && !to.join("late").exists(), "their folder was not synced since");
     }
 }

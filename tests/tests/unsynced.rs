@@ -22,6 +22,16 @@ async fn insert(settings: String, table: &'static str) -> i64 {
     -1
 }
 
+/// psql, which runs statements while something else happens.
+fn beside(server: &Server, statements: &[&str]) -> std::process::Child {
+    let mut command = std::process::Command::new("psql");
+    command.args(["-X", "-h", "127.0.0.1", "-p", &server.port().to_string(), "-U", "postgres"]);
+    for statement in statements {
+        command.args(["-c", statement]);
+    }
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().expect("psql runs")
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crash_that_drops_what_was_not_synced_loses_nothing_acknowledged() {
     for (round, wait) in [900, 2000, 3500].into_iter().enumerate() {
@@ -47,17 +57,18 @@ async fn a_crash_that_drops_what_was_not_synced_loses_nothing_acknowledged() {
             "insert into b select -i, -i, repeat('{}', 10) from generate_series(1, 70000) as g(i)",
             "0123456789012345678901234567890123456789012345678"
         );
-        let mut client = std::process::Command::new("psql")
-            .args(["-X", "-h", "127.0.0.1", "-p", &server.port().to_string(), "-U", "postgres", "-c", &large])
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::null())
-            .spawn()
-            .expect("psql runs");
+        let mut client = beside(&server, &[&large]);
+        // And rows and entries of an index that go into the store beside its log.
+        let made = format!(
+            "create table c as select i as n, repeat('{round}', 1200) as t from generate_series(1, 30000) as g(i)"
+        );
+        let mut loads = beside(&server, &[&made, "create unique index c_n on c (n)"]);
         tokio::time::sleep(Duration::from_millis(wait)).await;
         if round == 2 {
-            let _ = client.wait();
+            let _ = (client.wait(), loads.wait());
         }
         server.kill9();
+        let loaded = String::from_utf8_lossy(&loads.wait_with_output().expect("its output").stdout).into_owned();
         let large_done = !client.wait_with_output().expect("its output").stdout.is_empty();
         let mut acknowledged = Vec::new();
         for writer in writers {
@@ -80,6 +91,15 @@ async fn a_crash_that_drops_what_was_not_synced_loses_nothing_acknowledged() {
         match large_done {
             true => assert_eq!(negative, "70000"),
             false => assert!(negative == "0" || negative == "70000", "half of a transaction: {negative}"),
+        }
+        if value(&after, "select to_regclass('c') is null") == "f" {
+            assert_eq!(value(&after, "select count(*), sum(n) from c"), "30000|450015000");
+            assert_eq!(value(&after, "check table c"), "");
+        } else {
+            assert!(!loaded.contains("SELECT"), "a table that was acknowledged: {loaded}");
+        }
+        if loaded.contains("CREATE INDEX") {
+            assert_eq!(value(&after, "select indisvalid from pg_index where indexrelid = 'c_n'::regclass"), "t");
         }
         // The sequence's mark was durable before its values left.
         let fresh = "select nextval('numbers') > greatest((select max(s) from a), (select max(s) from b))";

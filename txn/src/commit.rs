@@ -421,7 +421,9 @@ impl CommitJob {
         if !self.fresh.is_empty() {
             cells.push(row(system::made_key(self.start_ts), &system::encode_ranges(&self.fresh)));
         }
-        let batch = CommitBatch { cells, ..CommitBatch::default() };
+        // What is written beside the log may outlive what is in it and was not synced.
+        let durable = !self.fresh.is_empty() && self.store.store.bulk().is_some();
+        let batch = CommitBatch { cells, durable, ..CommitBatch::default() };
         match atomic.commit_atomic(batch).await? {
             Ok(_) => Ok(()),
             Err(_) => Err(TxnError::Invalid("an intent without conditions was refused")),

@@ -104,6 +104,7 @@
 
 pub(crate) mod backoff;
 pub(crate) mod buffer;
+mod bulk;
 pub(crate) mod by_row;
 pub(crate) mod commit;
 pub mod data;
@@ -141,6 +142,7 @@ pub(crate) mod validate;
 mod wave;
 pub mod write;
 
+pub use bulk::{BulkWriter, Loaded};
 pub use error::{Conflict, ConflictKind, Result, TxnError};
 pub use failpoint::{FailAction, FailPoints};
 pub use lock::LockStrength;

@@ -8,6 +8,7 @@
 
 use crate::backoff::Backoff;
 use crate::buffer::FinalWrite;
+use crate::bulk::FreshRows;
 use crate::commit::{CommitJob, UNKNOWN_CONDITION, atomic, no_lock, no_newer_write};
 use crate::data::{RecordKind, encode_data};
 use crate::error::{ConflictKind, Result};
@@ -57,6 +58,7 @@ impl CommitJob {
             let value = self.lock_for(write).encode();
             *self.primary_lock.lock() = Some(Cell { family: Family::Lock, timestamp: self.start_ts, value });
         }
+        let mut in_bulk = self.store.store.bulk().map(|_| FreshRows::new());
         let mut from = Some(Bytes::new());
         while let Some(start) = from {
             let (mut writes, next) = self.step(&start)?;
@@ -64,29 +66,42 @@ impl CommitJob {
             *reached = Reached::UpTo(next.clone().unwrap_or_else(|| start.clone()));
             if !self.fresh.is_empty() {
                 let fresh: Vec<_> = writes.extract_if(.., |write| self.is_fresh(&write.key)).collect();
-                self.write_fresh(&fresh).await?;
+                match &mut in_bulk {
+                    Some(rows) => rows.add(self, &fresh).await?,
+                    None => self.write_fresh(self.fresh_cells(&fresh)).await?,
+                }
             }
             self.prewrite_step(&writes).await?;
             from = next;
         }
-        Ok(())
+        match in_bulk {
+            Some(rows) => rows.finish(self).await,
+            None => Ok(()),
+        }
     }
 
-    /// Writes rows that nobody else knows as they will be, at start_ts: whoever learns of them learns by this transaction's commit,
-    /// at a snapshot above. Should it not come to that, their ranges are removed, by their owner or at the next start, which finds
-    /// them beside the intent.
-    async fn write_fresh(&self, writes: &[FinalWrite]) -> Result<()> {
+    /// The cell of a row that nobody else knows, as it will be, at start_ts: whoever learns of it learns by this transaction's commit,
+    /// at a snapshot above. Should it not come to that, the ranges of such rows are removed, by their owner or at the next start,
+    /// which finds them beside the intent.
+    pub(crate) fn fresh_cell(&self, key: &[u8], record: &[u8]) -> CommitCell {
+        let (key, value) = (Bytes::copy_from_slice(key), Some(Bytes::copy_from_slice(record)));
+        CommitCell { key, family: Family::Write, stamp: Stamp::At(self.start_ts), value }
+    }
+
+    fn fresh_cells(&self, writes: &[FinalWrite]) -> Vec<CommitCell> {
         let put = |write: &FinalWrite| match &write.kind {
-            WriteKind::Put(value) => Some(CommitCell {
-                key: write.key.clone(),
-                family: Family::Write,
-                stamp: Stamp::At(self.start_ts),
-                value: Some(encode_record(write.strength, RecordKind::Put, self.start_ts, Some(value))),
-            }),
+            WriteKind::Put(value) => {
+                let record = encode_record(write.strength, RecordKind::Put, self.start_ts, Some(value));
+                Some(self.fresh_cell(&write.key, &record))
+            }
             // There is nothing to remove.
             WriteKind::Delete | WriteKind::Lock => None,
         };
-        let cells: Vec<_> = writes.iter().filter_map(put).collect();
+        writes.iter().filter_map(put).collect()
+    }
+
+    /// Writes rows that nobody else knows through the log.
+    pub(crate) async fn write_fresh(&self, cells: Vec<CommitCell>) -> Result<()> {
         if cells.is_empty() {
             return Ok(());
         }

@@ -12,7 +12,7 @@ use crate::lock::Lock;
 use crate::met_locks::{Met, Owners, Shown};
 use crate::resolver::Status;
 use crate::store::TransactionStore;
-use crate::write::{Visible, visible};
+use crate::write::{Visible, take_visible, visible};
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
@@ -399,10 +399,10 @@ impl TransactionStore {
         snapshot.check_age(self)?;
         let mut pairs = Vec::with_capacity(rows.len());
         let mut slow = Vec::new();
-        for row in rows {
+        for mut row in rows {
             // The common case: an inlined value, no lock.
-            match row.cells.as_slice() {
-                [Cell { family: Family::Write, value, .. }] => match visible(value)? {
+            match row.cells.as_mut_slice() {
+                [Cell { family: Family::Write, value, .. }] => match take_visible(value)? {
                     Visible::Absent => {}
                     Visible::Inlined(value) => pairs.push((row.key, value)),
                     Visible::At(_) => slow.push(row),

@@ -538,6 +538,16 @@ impl Transaction {
     pub async fn tablets(&self, range: &RowRange) -> Result<Vec<TabletInfo>> {
         Ok(self.shared.store.store.tablets(range).await?)
     }
+
+    /// Keys that divide `range` into at most `pieces` of about the same size, where the engine knows.
+    pub async fn divide(&self, range: &RowRange, pieces: usize) -> Result<Vec<Bytes>> {
+        Ok(self.shared.store.store.divide(range, pieces).await?)
+    }
+
+    /// Bytes of `range` on the medium, roughly.
+    pub async fn approximate_bytes(&self, range: &RowRange) -> Result<u64> {
+        Ok(self.shared.store.store.approximate_bytes(range).await?)
+    }
 }
 
 impl Shared {

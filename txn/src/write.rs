@@ -10,7 +10,7 @@
 
 use crate::data::{INLINE_VALUE_BYTES, RecordKind};
 use crate::lock::{LockStrength, decode_kind, encode_kind};
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 use storage::{Cell, ClassRange, Family, StoreError, Timestamp};
 
 /// The class of rollback records: outside of every strength, so that they conflict with nobody.
@@ -65,13 +65,23 @@ pub(crate) fn encode_record(
     start_ts: Timestamp,
     inlined: Option<&[u8]>,
 ) -> Bytes {
-    let value = inlined.unwrap_or_default();
-    let mut cell = BytesMut::with_capacity(HEADER + value.len());
-    cell.put_u8(strength as u8);
-    cell.put_u8(encode_kind(kind, inlined.is_some()));
-    cell.put_u64(start_ts.0);
-    cell.put_slice(value);
-    cell.freeze()
+    let mut cell = Vec::with_capacity(HEADER + inlined.map_or(0, <[u8]>::len));
+    push_record(strength, kind, start_ts, inlined, &mut cell);
+    cell.into()
+}
+
+/// Appends the cell of a committed record.
+pub(crate) fn push_record(
+    strength: LockStrength,
+    kind: RecordKind,
+    start_ts: Timestamp,
+    inlined: Option<&[u8]>,
+    out: &mut Vec<u8>,
+) {
+    out.put_u8(strength as u8);
+    out.put_u8(encode_kind(kind, inlined.is_some()));
+    out.put_u64(start_ts.0);
+    out.put_slice(inlined.unwrap_or_default());
 }
 
 /// The cell of a rollback record.
@@ -101,6 +111,18 @@ pub(crate) fn visible(cell: &Bytes) -> Result<Visible, StoreError> {
         Some(b'D') => Ok(Visible::Absent),
         Some(b'p') => Ok(Visible::At(start_of(cell)?)),
         _ => Err(StoreError::Corrupted("damaged write cell".into())),
+    }
+}
+
+/// The same, and takes an inlined value out of the cell.
+pub(crate) fn take_visible(cell: &mut Bytes) -> Result<Visible, StoreError> {
+    match cell.get(1) {
+        Some(b'P') if cell.len() >= HEADER => {
+            let mut value = std::mem::take(cell);
+            value.advance(HEADER);
+            Ok(Visible::Inlined(value))
+        }
+        _ => visible(cell),
     }
 }
 

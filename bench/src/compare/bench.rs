@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 const QUIET: Duration = Duration::from_millis(500);
 /// How long it computes next to nothing after a load, before the load's processor time counts as all of it.
 const QUIET_AFTER_LOAD: Duration = Duration::from_secs(2);
+/// How often memory is looked at while something runs.
+const LOOK: Duration = Duration::from_millis(50);
 /// How long the server gets to end connections after pgbench has ended.
 const GOODBYE: Duration = Duration::from_millis(100);
 
@@ -140,6 +142,14 @@ impl Bench {
                 self.load(server, async || table::create_index(&client).await).await
             }
             Task::Memory => Ok(Sample { memory: memory::resident(server.pid()), ..Sample::default() }),
+            Task::Stream => {
+                let client = server.connect().await?;
+                let begin = Instant::now();
+                let (rows, memory) = most_memory(server.pid(), table::stream(&client)).await;
+                let rows = rows?;
+                let per_second = Some(rows as f64 / begin.elapsed().as_secs_f64());
+                Ok(Sample { done: rows, per_second, memory, ..Sample::default() })
+            }
         }
     }
 
@@ -190,6 +200,18 @@ impl Before {
             None => None,
         };
         Ok(Sample { cpu: Some(used), others, syncs, ..sample })
+    }
+}
+
+/// The outcome of some work, and the most memory that a process had meanwhile.
+async fn most_memory<T>(pid: u32, work: impl Future<Output = T>) -> (T, Option<f64>) {
+    let mut work = std::pin::pin!(work);
+    let mut most = memory::resident(pid);
+    loop {
+        match tokio::time::timeout(LOOK, &mut work).await {
+            Ok(outcome) => return (outcome, most),
+            Err(_) => most = [most, memory::resident(pid)].into_iter().flatten().reduce(f64::max),
+        }
     }
 }
 

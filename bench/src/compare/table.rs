@@ -4,12 +4,15 @@
 use crate::error::{Error, Result};
 use crate::random::mix;
 use bytes::{Bytes, BytesMut};
-use futures::SinkExt;
+use futures::{SinkExt, TryStreamExt};
 use std::fmt::Write;
 use tokio_postgres::Client;
 
 /// Bytes of one message of COPY.
 const MESSAGE_BYTES: usize = 64 * 1024;
+
+/// Bytes of each row of a long result.
+const STREAMED_BYTES: usize = 5000;
 
 /// Rows as COPY takes them, in messages that are made beforehand, so that making them takes no time from the server.
 fn messages(rows: u64, row: impl Fn(&mut BytesMut, u64)) -> Vec<Bytes> {
@@ -67,6 +70,18 @@ pub async fn drop_index(client: &Client) -> Result<()> {
 /// Makes an index on the scanned table.
 pub async fn create_index(client: &Client) -> Result<()> {
     Ok(client.batch_execute("create index bench_scanned_amount on bench_scanned (amount)").await?)
+}
+
+/// Reads five thousand bytes for each row of the scanned table, and drops them. Answers how many rows there were.
+pub async fn stream(client: &Client) -> Result<u64> {
+    let query = format!("select id, repeat('0123456789', {}) from bench_scanned", STREAMED_BYTES / 10);
+    let parameters: [&str; 0] = [];
+    let mut rows = std::pin::pin!(client.query_raw(&query, parameters).await?);
+    let mut count = 0;
+    while rows.try_next().await?.is_some() {
+        count += 1;
+    }
+    Ok(count)
 }
 
 /// COPY of accounts into a table of its own.

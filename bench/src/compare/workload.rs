@@ -20,6 +20,8 @@ pub enum Task {
     Index,
     /// Looks how much memory the server has, once.
     Memory,
+    /// Takes a result of five thousand bytes for each row of the scanned table, and looks how much memory the server has meanwhile.
+    Stream,
 }
 
 /// Tables that must be there.
@@ -198,6 +200,15 @@ fn all(options: &Options) -> Vec<Workload> {
             "SELECT count(*) FROM bench_scanned;\n".into(),
         ),
         script("sum", format!("sum of {rows} rows"), Needs::Scanned, "SELECT sum(amount) FROM bench_scanned;\n".into()),
+        Workload {
+            name: "stream",
+            title: format!("the most while {rows} rows of 5 kB each go to a client"),
+            task: Task::Stream,
+            needs: Needs::Scanned,
+            figures: vec![Figure::Memory, Figure::Rows],
+            goals: vec![Goal { figure: Figure::Memory, bound: Bound::AtMost(512.0) }],
+            itself: false,
+        },
         writing(builtin("update-1", "`-N` prepared", UPDATE, 1)),
         writing(builtin("update-16", "`-N` prepared", UPDATE, 16)),
         writing(builtin("tpcb-16", "TPC-B prepared", TPC_B, 16)),

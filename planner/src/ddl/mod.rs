@@ -34,6 +34,7 @@ mod names;
 mod nodes_tests;
 pub mod online;
 mod online_backfill;
+mod online_load;
 #[cfg(test)]
 mod online_tests;
 mod referenced;

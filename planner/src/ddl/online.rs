@@ -14,7 +14,8 @@
 //! statement outside a block is run again). Before the backfill's first snapshot the fence of `DeleteOnly` is
 //! closed as well, so every row that is written from then on has its entry.
 //!
-//! The backfill goes in small transactions, each at a snapshot of its own: rows whose entries are there
+//! Where the store takes entries in bulk they are loaded at one snapshot ([`online_load`](super::online_load)). Else, and where that finds keys
+//! twice, the backfill goes in small transactions, each at a snapshot of its own: rows whose entries are there
 //! already are left alone, and a batch that conflicts with a writer is done again. A unique index meets a
 //! duplicate as an entry of another row at the same snapshot; the index then goes by `Dropping` (23505).
 //!
@@ -24,6 +25,7 @@
 //! that the state is not the one it left (`advance`). What is correct rests on the fences, which are rows.
 
 use super::online_backfill::Backfill;
+use super::online_load::{Load, Outcome};
 use super::{DdlContext, create_index};
 use crate::catalog::{
     Catalog, CatalogStore, Change, HeldLocks, IndexDescriptor, IndexState, LockMode, LockTarget, TableDescriptor,
@@ -312,11 +314,30 @@ impl IndexBuild {
             self.pass(point::WRITE_ONLY).await?;
             self.drain(table.version).await?;
             self.shut_out(table.version.wrapping_sub(1)).await?;
-            Backfill::new(self).run().await?;
+            self.fill().await?;
             self.pass(point::FILLED).await?;
             (_, index) = self.advance(IndexState::WriteOnly, IndexState::Public).await?;
         }
         Ok(index.state == IndexState::Public)
+    }
+
+    /// Gives all rows their entries. Errors: 23505 for duplicates in a unique index.
+    async fn fill(&self) -> Result<()> {
+        let load = Load::new(self);
+        if load.run().await? == Outcome::Done {
+            let (_, _, index) = self.begin().await?;
+            if !index.unique {
+                return Ok(());
+            }
+            // Whoever writes from now on finds the entries that were loaded.
+            let (table, _) = self.advance(IndexState::WriteOnly, IndexState::WriteOnly).await?;
+            self.drain(table.version).await?;
+            self.shut_out(table.version.wrapping_sub(1)).await?;
+            if load.is_complete().await? {
+                return Ok(());
+            }
+        }
+        Backfill::new(self).run().await
     }
 
     /// The same index, for a removal that nobody cancels.

@@ -55,7 +55,7 @@ pub fn read_ranges(
     }
 }
 
-/// Cuts `ranges` at the boundaries of tablets and shares the pieces out: whole tablets, neighbours
+/// Cuts `ranges` at the boundaries of tablets, and tablets where there are too few, and shares the pieces out: neighbours
 /// together, so that each partition is in key order.
 pub async fn share_out(
     transaction: &Transaction,
@@ -66,6 +66,18 @@ pub async fn share_out(
     for range in ranges {
         let tablets = transaction.tablets(range).await?;
         pieces.extend(tablets.iter().map(|tablet| tablet.range.intersect(range)).filter(|piece| !piece.is_empty()));
+    }
+    if pieces.len() < partitions {
+        let each = partitions.div_ceil(pieces.len().max(1));
+        let mut smaller = Vec::with_capacity(partitions);
+        for piece in pieces {
+            let mut start = piece.start.clone();
+            for key in transaction.divide(&piece, each).await? {
+                smaller.push(RowRange { start: std::mem::replace(&mut start, key.clone()), end: Some(key) });
+            }
+            smaller.push(RowRange { start, end: piece.end });
+        }
+        pieces = smaller;
     }
     let share = pieces.len().div_ceil(partitions.max(1)).max(1);
     let mut shares: Vec<Vec<RowRange>> = pieces.chunks(share).map(<[RowRange]>::to_vec).collect();

@@ -217,7 +217,7 @@ impl Table {
                 Arc::new(IndexScanExec::new(output, Arc::new(index.clone()), bounds, constants, slots, expected))
             }
             _ => {
-                let bytes = self.bytes().await;
+                let bytes = self.bytes(parallelism.from_bytes).await;
                 let rows =
                     bytes.map_or(UNKNOWN_ROWS, |bytes| usize::try_from(bytes / ROW_BYTES).unwrap_or(UNKNOWN_ROWS));
                 let large = bytes.is_some_and(|bytes| bytes >= parallelism.from_bytes) && fetch.is_none();
@@ -263,12 +263,17 @@ impl Table {
         Ok(Some(Estimate { read, left: left.min(read), distinct: distinct.collect() }))
     }
 
-    /// Bytes of the table's tablets, when the plan is made for a transaction at hand.
-    async fn bytes(&self) -> Option<u64> {
+    /// Bytes of the table, when the plan is made for a transaction at hand: looked at closely where its tablets, which may hold
+    /// other tables too, have `large` bytes and more.
+    async fn bytes(&self, large: u64) -> Option<u64> {
         let context = self.slots.get().ok()?;
         let range = storage::RowRange::prefix(crate::encoding::table_prefix(self.table.storage_id));
         let tablets = context.transaction.tablets(&range).await.ok()?;
-        Some(tablets.iter().map(|tablet| tablet.bytes).sum())
+        let bytes = tablets.iter().map(|tablet| tablet.bytes).sum();
+        if bytes < large {
+            return Some(bytes);
+        }
+        Some(context.transaction.approximate_bytes(&range).await.map_or(bytes, |own| own.min(bytes)))
     }
 
     /// The columns that the output and the filters need, and whether the row key is among them.

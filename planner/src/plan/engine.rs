@@ -68,7 +68,7 @@ impl Default for EngineOptions {
             spill_directory: None,
             spill_bytes: 64 << 30,
             partitions: std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4)),
-            parallel_bytes: 64 << 20,
+            parallel_bytes: 8 << 20,
             batch_rows: 4096,
             reverse_scans: true,
             workers: Workers::default(),

@@ -47,6 +47,11 @@ impl Folder {
         self.path.join("rocksdb")
     }
 
+    /// Where SSTables are made that RocksDB is then given.
+    pub fn loads(&self) -> PathBuf {
+        self.path.join("load")
+    }
+
     fn check_format(&self) -> std::result::Result<(), FormatError> {
         let file = self.path.join("FORMAT");
         match fs::read(&file) {

@@ -3,7 +3,7 @@
 //!
 //! Invariant: what is kept of a row is the newest cell of [`Family::Write`] in the database, but for a change that is being
 //! written, which no snapshot shows before [`HotRows::changed`] was told of it. Two rules keep it. The committer tells of each
-//! change after the database has it and before it is published. A reader that did not find a row notes how many changes its
+//! change, and who loads rows of their range, after the database has it and before it is published. A reader that did not find a row notes how many changes its
 //! place had seen, reads the newest cell there is, and keeps it only if there were no more changes meanwhile.
 
 use crate::committer::Change;
@@ -158,6 +158,15 @@ impl HotRows {
         }
     }
 
+    /// The database took in cells of rows between these keys, both included, beside the committer.
+    pub fn loaded(&self, first: &[u8], last: &[u8]) {
+        for shard in &self.shards {
+            let mut shard = shard.lock();
+            shard.changes.iter_mut().for_each(|seen| *seen = seen.wrapping_add(1));
+            shard.rows.retain(|key, _| key[..] < *first || key[..] > *last);
+        }
+    }
+
     fn forget_all(&self) {
         for shard in &self.shards {
             let mut shard = shard.lock();
@@ -243,6 +252,20 @@ mod tests {
         rows.changed(&[Change::RemoveRange(RowRange::prefix(Bytes::from_static(b"a")))]);
         rows.keep(before, b"a", &cell(5, "five"));
         missed(&rows, "a");
+    }
+
+    #[test]
+    fn what_was_known_before_a_load_is_forgotten() {
+        let rows = HotRows::new(1 << 20);
+        for key in ["a", "b", "c"] {
+            rows.keep(missed(&rows, key), key.as_bytes(), &cell(5, "five"));
+        }
+        let before = missed(&rows, "bb");
+        rows.loaded(b"b", b"bb");
+        rows.keep(before, b"bb", &cell(5, "five"));
+        missed(&rows, "b");
+        missed(&rows, "bb");
+        assert_eq!((found(&rows, "a", 9), found(&rows, "c", 9)), ("five".into(), "five".into()));
     }
 
     #[test]

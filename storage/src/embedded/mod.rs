@@ -5,12 +5,15 @@
 //! metadata ([`tablets`], [`maintenance`]). FORMAT.md, beside this crate's sources, documents the bytes.
 
 pub mod committer;
+mod divide;
 pub mod folder;
 pub mod hot_rows;
 pub mod key;
+pub mod load;
 pub mod log;
 pub mod log_check;
 pub mod maintenance;
+mod newest;
 pub mod options;
 pub mod reader;
 pub mod tablets;
@@ -22,11 +25,12 @@ mod fault_tests;
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests;
 
+use crate::bulk::CellBlock;
 use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, Committer, Recovered, Request};
 use crate::contract::{
-    AtomicCommit, Cell, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row, RowMutation,
-    RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
+    AtomicCommit, BulkLoad, Cell, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row,
+    RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
 };
 use crate::env::{BoxFuture, EnvRef};
 use crate::error::{Result, StoreError};
@@ -38,6 +42,7 @@ use futures::channel::oneshot;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
 use hot_rows::{HotRows, Known};
+use load::{Loader, Loads};
 use log::{Database, RocksLog};
 use maintenance::{Maintenance, TabletKeeper};
 pub use options::EmbeddedOptions;
@@ -47,6 +52,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tablets::{Tablet, TabletDirectory};
 
 /// See the head of the module. Dropping it finishes what was asked of it, syncs and closes it.
@@ -54,12 +60,14 @@ pub struct EmbeddedStore {
     // Fields are dropped in this order: first the threads, then the database, then the folder's lock.
     _maintenance: Maintenance,
     committer: CommitterThread,
+    loads: Loads,
     keeper: Arc<TabletKeeper>,
     database: Arc<Database>,
     hot_rows: Arc<HotRows>,
     directory: Arc<TabletDirectory>,
     snapshots: Arc<SnapshotRegistry>,
     recovered: Recovered,
+    env: EnvRef,
     _folder: Folder,
 }
 
@@ -92,6 +100,9 @@ impl EmbeddedStore {
         let c_path = CString::new(path.as_os_str().as_bytes())
             .map_err(|_| StoreError::Io(format!("{} is no path", path.display())))?;
         let hot_rows = Arc::new(HotRows::new(options.hot_row_bytes));
+        let loader =
+            Loader::new(database.clone(), hot_rows.clone(), &folder.loads(), c_path.clone(), options.reserve_bytes)
+                .map_err(|error| StoreError::Io(format!("cannot empty {}: {error}", folder.loads().display())))?;
         let log = RocksLog::new(database.clone(), hot_rows.clone(), c_path, options.reserve_bytes);
         let sync = log.syncer();
         let committer = Committer::new(log, timestamps, snapshots.clone(), recovered, options.recent_bytes);
@@ -104,7 +115,9 @@ impl EmbeddedStore {
             hot_rows,
             directory,
             snapshots,
+            loads: Loads::new(loader),
             recovered,
+            env,
             _folder: folder,
         }))
     }
@@ -216,6 +229,10 @@ async fn yield_once() {
     })
     .await;
 }
+
+/// How often a load looks whether compaction got on, and how often at most: then it goes on all the same.
+const LOOK: Duration = Duration::from_millis(50);
+const MOST_LOOKS: u32 = 200;
 
 /// RocksDB's errors by what the caller should do.
 pub(crate) fn database_error(error: rocksdb::Error) -> StoreError {
@@ -345,11 +362,19 @@ impl Store for EmbeddedStore {
         async move { Ok(self.directory.overlapping(range).iter().map(|tablet| tablet.info()).collect()) }.boxed()
     }
 
+    fn divide<'a>(&'a self, range: &'a RowRange, pieces: usize) -> BoxFuture<'a, Result<Vec<Bytes>>> {
+        async move { divide::divide(&self.database, &maintenance::bounds(range), pieces) }.boxed()
+    }
+
     fn can_scan_reverse(&self) -> bool {
         true
     }
 
     fn atomic(&self) -> Option<&dyn AtomicCommit> {
+        Some(self)
+    }
+
+    fn bulk(&self) -> Option<&dyn BulkLoad> {
         Some(self)
     }
 
@@ -408,5 +433,30 @@ impl AtomicCommit for EmbeddedStore {
 
     fn validator(&self) -> Validator {
         self.snapshots.validators().join()
+    }
+}
+
+impl BulkLoad for EmbeddedStore {
+    fn load(&self, timestamp: Timestamp, block: CellBlock) -> BoxFuture<'_, Result<()>> {
+        async move {
+            for _ in 0..MOST_LOOKS {
+                if !self.loads.are_behind()? {
+                    break;
+                }
+                self.env.sleep(LOOK).await;
+            }
+            self.directory.count(block.iter().map(|(key, _)| key), Tablet::count_writes);
+            let (answer, loaded) = oneshot::channel();
+            let load = self.loads.begin();
+            let work = move || {
+                let result = load.run(timestamp, &block);
+                drop(load);
+                // Whoever does not wait any longer does not want the answer.
+                let _ = answer.send(result);
+            };
+            self.env.spawn_thread("load", Box::new(work));
+            loaded.await.unwrap_or_else(|_| Err(StoreError::Io("a load ended before its time".to_owned())))
+        }
+        .boxed()
     }
 }

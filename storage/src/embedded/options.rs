@@ -91,31 +91,49 @@ fn cache(bytes: usize) -> Cache {
     Cache::new_hyper_clock_cache(bytes, 0)
 }
 
+/// How SSTables are laid out; blocks are kept in `cache`, or not at all.
+fn blocks(cache: Option<&Cache>) -> BlockBasedOptions {
+    let mut blocks = BlockBasedOptions::default();
+    if let Some(cache) = cache {
+        blocks.set_block_cache(cache);
+    }
+    blocks.set_block_size(8 << 10);
+    blocks.set_format_version(5);
+    blocks.set_cache_index_and_filter_blocks(true);
+    blocks.set_cache_index_and_filter_blocks_with_high_priority(true);
+    blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
+    // Versions are found by seeking, so filters hold rows, not cells.
+    blocks.set_bloom_filter(10.0, false);
+    blocks.set_whole_key_filtering(false);
+    blocks.set_optimize_filters_for_memory(true);
+    blocks
+}
+
+/// Options of a family of rows, and of its SSTables.
+fn family(blocks: &BlockBasedOptions) -> Options {
+    let mut family = Options::default();
+    family.set_block_based_table_factory(blocks);
+    family.set_prefix_extractor(SliceTransform::create(
+        "percosql.row",
+        key::prefix_of,
+        Some(|cell_key| cell_key.len() > key::TIMESTAMP_BYTES),
+    ));
+    family.set_compression_type(DBCompressionType::Lz4);
+    family
+}
+
+/// Options of SSTables that are made beside the families' own.
+pub fn loaded_tables() -> Options {
+    family(&blocks(None))
+}
+
 /// The column families.
 pub fn families(options: &EmbeddedOptions) -> Vec<ColumnFamilyDescriptor> {
-    let cache = cache(options.cache_bytes);
+    let blocks = blocks(Some(&cache(options.cache_bytes)));
     let mut descriptors = vec![ColumnFamilyDescriptor::new(META_FAMILY, Options::default())];
     for name in FAMILY_NAMES {
-        let mut blocks = BlockBasedOptions::default();
-        blocks.set_block_cache(&cache);
-        blocks.set_block_size(8 << 10);
-        blocks.set_format_version(5);
-        blocks.set_cache_index_and_filter_blocks(true);
-        blocks.set_cache_index_and_filter_blocks_with_high_priority(true);
-        blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
-        // Versions are found by seeking, so filters hold rows, not cells.
-        blocks.set_bloom_filter(10.0, false);
-        blocks.set_whole_key_filtering(false);
-        blocks.set_optimize_filters_for_memory(true);
-        let mut family = Options::default();
-        family.set_block_based_table_factory(&blocks);
-        family.set_prefix_extractor(SliceTransform::create(
-            "percosql.row",
-            key::prefix_of,
-            Some(|cell_key| cell_key.len() > key::TIMESTAMP_BYTES),
-        ));
+        let mut family = family(&blocks);
         family.set_memtable_prefix_bloom_ratio(0.1);
-        family.set_compression_type(DBCompressionType::Lz4);
         family.set_level_compaction_dynamic_level_bytes(true);
         family.set_write_buffer_size((options.memtable_bytes / 2).max(1 << 20));
         family.set_target_file_size_base(64 << 20);

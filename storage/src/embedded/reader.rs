@@ -1,6 +1,7 @@
 //! Reading rows: a cursor for each family that is asked for, merged by row.
 
 use super::log::Database;
+use super::newest::Newest;
 use super::{database_error, key};
 use crate::contract::{Cell, Cells, Family, FamilyFilter, ReadFilter, Row, TimestampRange};
 use crate::error::{Result, StoreError};
@@ -9,7 +10,7 @@ use bytes::{Bytes, BytesMut};
 use rocksdb::{DBRawIterator, ReadOptions, Snapshot};
 
 /// How many cells are stepped over before seeking is cheaper.
-const STEPS_BEFORE_SEEK: usize = 6;
+pub(super) const STEPS_BEFORE_SEEK: usize = 6;
 /// Keys and values of a scan are copied into pieces of memory of this size,
 const ARENA_BYTES: usize = 64 << 10;
 /// but for the first, of which most scans need no more. Each is four times as large as the one before.
@@ -17,7 +18,7 @@ const FIRST_ARENA_BYTES: usize = 1 << 10;
 /// Rows of a batch that there is room for at once.
 const FIRST_ROWS: usize = 16;
 /// Rows that one call of [`scan`] looks at.
-const EXAMINED_ROWS: usize = 32 << 10;
+pub(super) const EXAMINED_ROWS: usize = 32 << 10;
 
 /// Batches after which a scan makes its cursors anew: they keep memtables and tables alive that were replaced since.
 const BATCHES_BEFORE_REOPEN: usize = 256;
@@ -105,9 +106,9 @@ pub struct ScanBounds {
     pub upper: Option<Vec<u8>>,
 }
 
-struct Cursor<'a> {
-    wanted: FamilyFilter,
-    iterator: DBRawIterator<'a>,
+pub(super) struct Cursor<'a> {
+    pub(super) wanted: FamilyFilter,
+    pub(super) iterator: DBRawIterator<'a>,
 }
 
 impl Cursor<'_> {
@@ -246,6 +247,7 @@ pub struct Scanner<'a> {
     batches: usize,
     arena: Arena,
     ended: bool,
+    newest: Newest,
 }
 
 impl<'a> Scanner<'a> {
@@ -254,7 +256,8 @@ impl<'a> Scanner<'a> {
         let ended = bounds.upper.as_ref().is_some_and(|upper| *upper <= bounds.lower);
         let families = ordered(filter);
         let arena = Arena::new();
-        Scanner { cursors: Vec::new(), snapshot: None, database, families, bounds, reverse, batches: 0, arena, ended }
+        let (cursors, newest) = (Vec::new(), Newest::default());
+        Scanner { cursors, snapshot: None, database, families, bounds, reverse, batches: 0, arena, ended, newest }
     }
 
     /// Whether every row was seen.
@@ -303,6 +306,10 @@ impl<'a> Scanner<'a> {
             self.open()?;
         }
         self.batches += 1;
+        if let ([Cursor { wanted: FamilyFilter { cells: 1, .. }, .. }], false) = (self.cursors.as_slice(), self.reverse)
+        {
+            return self.next_newest(limit);
+        }
         let mut rows = Vec::with_capacity(limit.min(FIRST_ROWS));
         let (mut prefix, mut scratch) = (Vec::new(), Vec::new());
         for examined in 0.. {
@@ -346,6 +353,24 @@ impl<'a> Scanner<'a> {
             }
         }
         Ok(rows)
+    }
+}
+
+impl Scanner<'_> {
+    /// [`Scanner::next`] of what most scans ask for, one cell a row: looks at each cell once.
+    fn next_newest(&mut self, limit: usize) -> Result<Vec<Row>> {
+        let Some(cursor) = self.cursors.first_mut() else { return Ok(Vec::new()) };
+        let ended = self.newest.collect(cursor, limit)?;
+        if ended {
+            self.ended = true;
+            self.cursors.clear();
+        } else {
+            // New cursors begin behind the last row.
+            self.bounds.lower.clear();
+            self.bounds.lower.extend_from_slice(&self.newest.done);
+            key::to_end_of_row(&mut self.bounds.lower);
+        }
+        Ok(self.newest.rows())
     }
 }
 

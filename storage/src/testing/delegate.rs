@@ -27,6 +27,14 @@ macro_rules! delegate_store_questions {
             self.$inner.tablets(range)
         }
 
+        fn divide<'a>(
+            &'a self,
+            range: &'a $crate::RowRange,
+            pieces: usize,
+        ) -> $crate::BoxFuture<'a, $crate::Result<Vec<::bytes::Bytes>>> {
+            self.$inner.divide(range, pieces)
+        }
+
         fn can_scan_reverse(&self) -> bool {
             self.$inner.can_scan_reverse()
         }

@@ -1,13 +1,14 @@
 //! [`MemoryStore`]: the whole contract over ordered maps, with the real committer. Nothing is durable;
 //! everything else is as in the embedded engine. For tests and explorers.
 
+use crate::bulk::CellBlock;
 use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{
     Answer, Change, CommitLog, Committer, LogRecord, Recovered, Request, Settlement, VersionReader,
 };
 use crate::contract::{
-    AtomicCommit, Cell, Cells, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row, RowMutation,
-    RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
+    AtomicCommit, BulkLoad, Cell, Cells, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row,
+    RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
 };
 use crate::env::BoxFuture;
 use crate::error::{Result, StoreError};
@@ -413,6 +414,10 @@ impl Store for MemoryStore {
         self.options.reverse
     }
 
+    fn bulk(&self) -> Option<&dyn BulkLoad> {
+        (self.options.atomic && !self.options.stepped).then_some(self)
+    }
+
     fn atomic(&self) -> Option<&dyn AtomicCommit> {
         self.options.atomic.then_some(self as &dyn AtomicCommit)
     }
@@ -443,6 +448,17 @@ impl Store for MemoryStore {
             Ok(inside.map(|(key, families)| families.iter().map(|v| size(key, v)).sum::<usize>() as u64).sum())
         }
         .boxed()
+    }
+}
+
+impl BulkLoad for MemoryStore {
+    fn load(&self, timestamp: Timestamp, block: CellBlock) -> BoxFuture<'_, Result<()>> {
+        let mut rows = self.rows.write();
+        for (key, value) in block.iter() {
+            let (key, value) = (Bytes::copy_from_slice(key), Bytes::copy_from_slice(value));
+            apply(&mut rows, &Change::Set { key, family: Family::Write, timestamp, value });
+        }
+        std::future::ready(Ok(())).boxed()
     }
 }
 

@@ -1,0 +1,137 @@
+//! What the layers beneath SQL cost, each beside the one below it: timestamps, Percolator beside the bare store, and the store by the
+//! workloads of Bigtable's paper. `cargo bench --bench layers`; tables in Markdown go to standard output. Asserts nothing about time.
+
+mod bigtable;
+mod percolator;
+mod timestamps;
+
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use storage::{
+    Cell, CellBlock, EmbeddedOptions, EmbeddedStore, EnvRef, Family, ReadFilter, Store, StoreRef, SystemEnv, Timestamp,
+    TimestampRange, TimestampSource,
+};
+use txn::{Oracle, TransactionStore, TransactionStoreOptions};
+
+/// The allocator of the server.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+fn main() -> Outcome<()> {
+    let asked: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let wanted = |name: &str| asked.is_empty() || asked.iter().any(|word| name.contains(word.as_str()));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let env: EnvRef = SystemEnv::current()?;
+        if wanted("timestamps") {
+            timestamps::measure(&env).await?;
+        }
+        if wanted("percolator") {
+            percolator::measure(&env).await?;
+        }
+        if wanted("bigtable") {
+            bigtable::measure(&env).await?;
+        }
+        Ok(())
+    })
+}
+
+/// A store in a folder, and transactions over it.
+pub async fn open(env: &EnvRef, folder: &Path, options: EmbeddedOptions) -> Outcome<(StoreRef, Arc<TransactionStore>)> {
+    let oracle = Oracle::new(env.clone());
+    let store: StoreRef =
+        EmbeddedStore::open(folder, Arc::clone(&oracle) as Arc<dyn TimestampSource>, env.clone(), options)?;
+    let transactions =
+        TransactionStore::open(store.clone(), oracle, env.clone(), TransactionStoreOptions::default()).await?;
+    Ok((store, transactions))
+}
+
+/// The key of a row: as long as one of a table with an integer key.
+pub fn key(number: u64) -> Vec<u8> {
+    [b"t\0\0\0\x01\0\0\0\x01".as_slice(), &number.to_be_bytes()].concat()
+}
+
+/// Loads `rows` whose values have `bytes` bytes that compress to about half, as the transactions' records of `at`.
+pub async fn load(store: &StoreRef, rows: u64, bytes: usize, at: Timestamp) -> Outcome<()> {
+    let Some(bulk) = store.bulk() else { return Err("this store takes no bulk".into()) };
+    let mut block = CellBlock::new();
+    for number in 0..rows {
+        block.push(&key(number), |out| {
+            // A committed value of a row that was updated: see `txn::write`.
+            out.extend([b'U', b'P']);
+            out.extend(at.0.to_be_bytes());
+            value(number, bytes, out);
+        });
+        if block.is_full() {
+            bulk.load(at, std::mem::take(&mut block)).await?;
+        }
+    }
+    bulk.load(at, block).await?;
+    Ok(())
+}
+
+/// Appends a value of which every other byte is noise.
+pub fn value(number: u64, bytes: usize, out: &mut Vec<u8>) {
+    let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    for index in 0..bytes {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        out.push(if index % 2 == 0 { state.to_le_bytes()[3] } else { b'x' });
+    }
+}
+
+/// The newest version of a row at or below a timestamp.
+pub fn newest(at: Timestamp) -> ReadFilter {
+    ReadFilter::new().with(Family::Write, TimestampRange::up_to(at), 1)
+}
+
+/// Whether a cell was found.
+pub fn first(cells: &[Cell]) -> Outcome<&Cell> {
+    cells.first().ok_or_else(|| "a row without cells".into())
+}
+
+/// Calls of `work` a second: `tasks` at a time, each one after the other, for so long.
+pub async fn rate<W: Future<Output = Outcome<u64>> + Send + 'static>(
+    tasks: u64,
+    lasting: Duration,
+    work: impl Fn(u64) -> W + Clone + Send + Sync + 'static,
+) -> Outcome<f64> {
+    let begin = Instant::now();
+    let running: Vec<_> = (0..tasks)
+        .map(|task| {
+            let work = work.clone();
+            tokio::spawn(async move {
+                let mut done = 0;
+                let mut turn = 0;
+                while begin.elapsed() < lasting {
+                    done += work(task + turn * tasks).await?;
+                    turn += 1;
+                }
+                Outcome::Ok(done)
+            })
+        })
+        .collect();
+    let mut done = 0;
+    for task in running {
+        done += task.await??;
+    }
+    Ok(done as f64 / begin.elapsed().as_secs_f64())
+}
+
+/// A number below `limit` that looks drawn.
+pub fn drawn(number: u64, limit: u64) -> u64 {
+    let mixed = (number ^ 0x5851_f42d_4c95_7f2d).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (mixed ^ (mixed >> 32)) % limit
+}
+
+/// The middle one.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}

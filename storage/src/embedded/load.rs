@@ -1,0 +1,289 @@
+//! [`BulkLoad`] of the embedded engine: a block becomes an SSTable of its own, which RocksDB takes in whole. So the cells are
+//! written once and sorted once, and pass neither the log nor a memtable.
+//!
+//! A file that a crash leaves before RocksDB has it lies in the folder `load`, which is emptied when the store is opened.
+
+use super::folder::free_bytes;
+use super::hot_rows::HotRows;
+use super::log::Database;
+use super::options;
+use super::{database_error, key};
+use crate::bulk::CellBlock;
+use crate::committer::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
+use crate::contract::Family;
+use crate::error::{Result, StoreError};
+use crate::timestamp::Timestamp;
+use parking_lot::{Condvar, Mutex};
+use rocksdb::{IngestExternalFileOptions, Options, SstFileWriter};
+use std::ffi::CString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// RocksDB slows writers down when more files than this overlap in its first level; loads wait before they come to it.
+const MOST_FIRST_LEVEL_FILES: u64 = 8;
+
+/// Makes files and has RocksDB take them in.
+pub struct Loader {
+    database: Arc<Database>,
+    hot_rows: Arc<HotRows>,
+    folder: PathBuf,
+    path: CString,
+    reserve_bytes: u64,
+    options: Options,
+    next: AtomicU64,
+}
+
+/// Removes a file that RocksDB did not take.
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // RocksDB has moved it away, or nobody knows it; the next start looks again.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+impl Loader {
+    /// A loader whose files are made in `folder`, which is emptied. `path`: the store's directory, for the free space of its
+    /// file system.
+    pub fn new(
+        database: Arc<Database>,
+        hot_rows: Arc<HotRows>,
+        folder: &Path,
+        path: CString,
+        reserve_bytes: u64,
+    ) -> std::io::Result<Loader> {
+        match std::fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => std::fs::create_dir_all(folder)?,
+        }
+        let options = options::loaded_tables();
+        let (folder, next) = (folder.to_owned(), AtomicU64::new(0));
+        Ok(Loader { database, hot_rows, folder, path, reserve_bytes, options, next })
+    }
+
+    fn load(&self, timestamp: Timestamp, block: &CellBlock) -> Result<()> {
+        let Some((first, last)) = block.ends() else { return Ok(()) };
+        let free = free_bytes(&self.path).map_err(|error| StoreError::Io(format!("free space: {error}")))?;
+        if free < self.reserve_bytes.saturating_add(2 * block.bytes() as u64) {
+            return Err(StoreError::DiskFull(format!(
+                "{free} bytes are free, {} are kept in reserve",
+                self.reserve_bytes
+            )));
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let file = Temporary(self.folder.join(format!("{number}.sst")));
+        self.write(&file.0, timestamp, block)?;
+        let mut options = IngestExternalFileOptions::default();
+        options.set_move_files(true);
+        let family = self.database.family(Family::Write)?;
+        self.database.rocks().ingest_external_file_cf_opts(family, &options, vec![&file.0]).map_err(database_error)?;
+        self.hot_rows.loaded(first, last);
+        Ok(())
+    }
+
+    fn write(&self, path: &Path, timestamp: Timestamp, block: &CellBlock) -> Result<()> {
+        let mut writer = SstFileWriter::create(&self.options);
+        writer.open(path).map_err(database_error)?;
+        let mut cell_key = Vec::with_capacity(64);
+        for (key, value) in block.iter() {
+            if key.len() > MAX_KEY_BYTES || value.len() > MAX_VALUE_BYTES {
+                return Err(StoreError::TooLarge(format!(
+                    "a key of {} bytes with a value of {} exceeds {MAX_KEY_BYTES} or {MAX_VALUE_BYTES}",
+                    key.len(),
+                    value.len()
+                )));
+            }
+            cell_key.clear();
+            key::push_prefix(key, &mut cell_key);
+            key::push_timestamp(timestamp, &mut cell_key);
+            writer.put(&cell_key, value).map_err(database_error)?;
+        }
+        writer.finish().map_err(database_error)
+    }
+
+    /// Whether a load should wait: files whose keys overlap are put into the first level, and are to be compacted before there are
+    /// too many.
+    fn is_behind(&self) -> Result<bool> {
+        let family = self.database.family(Family::Write)?;
+        let files = self.database.rocks().property_int_value_cf(family, "rocksdb.num-files-at-level0");
+        Ok(files.map_err(database_error)?.unwrap_or(0) > MOST_FIRST_LEVEL_FILES)
+    }
+}
+
+/// Loads under way. Dropping it waits for them: then nobody uses the database any more on their behalf.
+pub struct Loads {
+    loader: Arc<Loader>,
+    running: Arc<Running>,
+}
+
+#[derive(Default)]
+struct Running {
+    count: Mutex<usize>,
+    ended: Condvar,
+}
+
+impl Loads {
+    /// None yet.
+    pub fn new(loader: Loader) -> Loads {
+        Loads { loader: Arc::new(loader), running: Arc::default() }
+    }
+
+    /// Whether the next should wait until compaction got on.
+    pub fn are_behind(&self) -> Result<bool> {
+        self.loader.is_behind()
+    }
+
+    /// Begins one, which may go on in another thread.
+    pub fn begin(&self) -> Load {
+        *self.running.count.lock() += 1;
+        Load { loader: Some(self.loader.clone()), running: self.running.clone() }
+    }
+}
+
+impl Drop for Loads {
+    fn drop(&mut self) {
+        let mut count = self.running.count.lock();
+        while *count > 0 {
+            self.running.ended.wait(&mut count);
+        }
+    }
+}
+
+/// One load.
+pub struct Load {
+    loader: Option<Arc<Loader>>,
+    running: Arc<Running>,
+}
+
+impl Load {
+    /// Writes a block. Blocks the thread. Errors: as [`BulkLoad::load`](crate::BulkLoad::load).
+    pub fn run(&self, timestamp: Timestamp, block: &CellBlock) -> Result<()> {
+        match &self.loader {
+            Some(loader) => loader.load(timestamp, block),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        // First the database, then the word that it is free.
+        self.loader = None;
+        *self.running.count.lock() -= 1;
+        self.running.ended.notify_all();
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::super::tests::{commit, open, small};
+    use super::*;
+    use crate::contract::{BulkLoad, ReadFilter, RowRange, ScanOptions, Store, TimestampRange};
+    use crate::embedded::{EmbeddedOptions, EmbeddedStore};
+    use crate::testing::contract;
+    use bytes::Bytes;
+    use futures::executor::block_on;
+
+    fn block(keys: &[&str], value: &str) -> CellBlock {
+        let mut block = CellBlock::new();
+        for key in keys {
+            assert!(block.push(key.as_bytes(), |out| out.extend_from_slice(value.as_bytes())));
+        }
+        block
+    }
+
+    /// Key and newest value at or below a timestamp.
+    fn seen(store: &EmbeddedStore, at: Timestamp) -> Vec<(String, String)> {
+        let filter = ReadFilter::new().with(Family::Write, TimestampRange::up_to(at), 1);
+        let rows = contract::scan(store, RowRange::all(), filter, ScanOptions::default());
+        let text = |bytes: &Bytes| String::from_utf8(bytes.to_vec()).unwrap();
+        rows.iter().map(|row| (text(&row.key), text(&row.cells[0].value))).collect()
+    }
+
+    fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+        expected.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn what_was_loaded_is_durable_and_lies_beneath_later_commits() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(folder.path(), small()).unwrap();
+        let first = commit(&store, &["b"], "first");
+        let second = commit(&store, &["c"], "second");
+        // The newest of a row is hot.
+        assert_eq!(
+            block_on(
+                store.read(&[Bytes::from_static(b"c")], &ReadFilter::new().with(Family::Write, TimestampRange::ALL, 1))
+            )
+            .unwrap()
+            .len(),
+            1
+        );
+        let newest = |key: &'static str| {
+            let filter = ReadFilter::new().with(Family::Write, TimestampRange::ALL, 1);
+            let rows = block_on(store.read(&[Bytes::from_static(key.as_bytes())], &filter)).unwrap();
+            String::from_utf8(rows[0].cells[0].value.to_vec()).unwrap()
+        };
+        assert_eq!(newest("b"), "first");
+        block_on(store.load(second, block(&["b"], "later"))).unwrap();
+        assert_eq!(newest("b"), "later");
+        block_on(store.load(first, block(&["a", "c", "d\0e"], "loaded"))).unwrap();
+        let check = |store: &EmbeddedStore| {
+            let old = [("a", "loaded"), ("b", "first"), ("c", "loaded"), ("d\0e", "loaded")];
+            assert_eq!(seen(store, first), pairs(&old));
+            let new = [("a", "loaded"), ("b", "later"), ("c", "second"), ("d\0e", "loaded")];
+            assert_eq!(seen(store, second), pairs(&new));
+            assert_eq!(seen(store, Timestamp(first.0 - 1)), []);
+        };
+        check(&store);
+        assert_eq!(std::fs::read_dir(folder.path().join("load")).unwrap().count(), 0);
+        std::fs::write(folder.path().join("load/9.sst"), "half a file").unwrap();
+        drop(store);
+        let store = open(folder.path(), small()).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path().join("load")).unwrap().count(), 0);
+        check(&store);
+        store.compact().unwrap();
+        check(&store);
+        block_on(store.delete_range(RowRange { start: "b".into(), end: None })).unwrap();
+        assert_eq!(seen(&store, second), pairs(&[("a", "loaded")]));
+    }
+
+    #[test]
+    fn a_load_that_is_refused_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(folder.path(), small()).unwrap();
+        let at = commit(&store, &["a"], "first");
+        let long = "k".repeat(MAX_KEY_BYTES + 1);
+        let failed = block_on(store.load(at, block(&["b", &long], "x")));
+        assert!(matches!(failed, Err(StoreError::TooLarge(_))), "{failed:?}");
+        // Not in order.
+        assert!(block_on(store.load(at, block(&["d", "c"], "x"))).is_err());
+        assert_eq!(seen(&store, at), pairs(&[("a", "first")]));
+        assert_eq!(std::fs::read_dir(folder.path().join("load")).unwrap().count(), 0);
+        drop(store);
+        // No disk has so much room.
+        let full = open(folder.path(), EmbeddedOptions { reserve_bytes: u64::MAX / 2, ..small() }).unwrap();
+        let failed = block_on(full.load(at, block(&["b"], "x")));
+        assert!(matches!(failed, Err(StoreError::DiskFull(_))), "{failed:?}");
+    }
+
+    #[test]
+    fn closing_waits_for_a_load() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(folder.path(), small()).unwrap();
+        let at = commit(&store, &["z"], "first");
+        let keys: Vec<String> = (0..50_000).map(|number| format!("{number:08}")).collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        // Begun, and nobody waits for its answer.
+        let mut load = store.load(at, block(&keys, "x"));
+        let waker = std::task::Waker::noop();
+        assert!(load.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
+        drop(load);
+        drop(store);
+        let store = open(folder.path(), small()).unwrap();
+        assert_eq!(seen(&store, at).len(), 50_001);
+    }
+}

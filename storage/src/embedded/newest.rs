@@ -1,0 +1,151 @@
+//! [`Newest`]: a batch of rows of one cell each, in key order: the newest in a range of timestamps. Keys and values lie in one
+//! piece of memory.
+
+use super::key;
+use super::reader::{Cursor, EXAMINED_ROWS, STEPS_BEFORE_SEEK};
+use crate::contract::{Cell, Family, Row};
+use crate::error::{Result, StoreError};
+use crate::timestamp::Timestamp;
+use bytes::Bytes;
+use smallvec::smallvec;
+
+/// Rows of the first batch that there is room for at once, and bytes for each.
+const FIRST_ROWS: usize = 16;
+const ROW_BYTES: usize = 64;
+
+/// A batch ends behind the row with which it has so many bytes.
+const MOST_BYTES: usize = 1 << 20;
+
+/// Where a row lies in the batch.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    timestamp: Timestamp,
+    key: usize,
+    value: usize,
+}
+
+/// See the head of the module.
+#[derive(Debug, Default)]
+pub struct Newest {
+    /// Prefix of the row that was looked at last: what follows of it is older.
+    pub done: Vec<u8>,
+    family: Option<Family>,
+    bytes: Vec<u8>,
+    places: Vec<Place>,
+    scratch: Vec<u8>,
+    /// Bytes and rows of the batch before: the next needs about as many.
+    before: (usize, usize),
+    head: Head,
+}
+
+/// What the keys of a scan begin with, escaped and as it is: those of one table are alike.
+#[derive(Debug, Default)]
+struct Head {
+    escaped: Vec<u8>,
+    plain: Vec<u8>,
+}
+
+/// So many bytes of a key are held for alike.
+const HEAD_BYTES: usize = 9;
+
+impl Newest {
+    /// Takes at most `limit` rows from where the cursor stands, after a look at [`EXAMINED_ROWS`] at most. Whether that was all.
+    pub fn collect(&mut self, cursor: &mut Cursor<'_>, limit: usize) -> Result<bool> {
+        let Cursor { wanted, iterator } = cursor;
+        self.family = Some(wanted.family);
+        let (bytes, rows) = self.before;
+        self.bytes.reserve(bytes.max(FIRST_ROWS * ROW_BYTES).min(limit.saturating_mul(4 * ROW_BYTES)));
+        self.places.reserve(rows.max(FIRST_ROWS).min(limit));
+        let (mut steps, mut examined) = (0, 0);
+        while let Some((cell_key, value)) = iterator.item() {
+            let Some((prefix, timestamp)) = key::split(cell_key) else {
+                return Err(StoreError::Corrupted(format!("no cell key: {cell_key:02x?}")));
+            };
+            let done = prefix == self.done;
+            if done || timestamp > wanted.range.to {
+                steps += 1;
+                if steps <= STEPS_BEFORE_SEEK {
+                    iterator.next();
+                    continue;
+                }
+                steps = 0;
+                self.scratch.clear();
+                self.scratch.extend_from_slice(prefix);
+                match done {
+                    true => key::to_end_of_row(&mut self.scratch),
+                    false => key::push_timestamp(wanted.range.to, &mut self.scratch),
+                }
+                iterator.seek(&self.scratch);
+                continue;
+            }
+            if self.places.len() == limit || examined == EXAMINED_ROWS || self.bytes.len() >= MOST_BYTES {
+                return Ok(false);
+            }
+            examined += 1;
+            steps = 0;
+            self.done.clear();
+            self.done.extend_from_slice(prefix);
+            if timestamp >= wanted.range.from {
+                let at = self.bytes.len();
+                if !self.head.decode(prefix, &mut self.bytes, &mut self.scratch) {
+                    return Err(StoreError::Corrupted(format!("no row key: {prefix:02x?}")));
+                }
+                self.places.push(Place { timestamp, key: at, value: self.bytes.len() });
+                self.bytes.extend_from_slice(value);
+            }
+            iterator.next();
+        }
+        iterator.status().map_err(super::database_error)?;
+        Ok(true)
+    }
+
+    /// The rows that were taken.
+    pub fn rows(&mut self) -> Vec<Row> {
+        self.before = (self.bytes.len(), self.places.len());
+        let (Some(family), false) = (self.family, self.places.is_empty()) else { return Vec::new() };
+        let bytes = Bytes::from(std::mem::take(&mut self.bytes));
+        let mut rows = Vec::with_capacity(self.places.len());
+        let mut end = bytes.len();
+        for Place { timestamp, key, value } in self.places.drain(..).rev() {
+            let cell = Cell { family, timestamp, value: bytes.slice(value..end) };
+            rows.push(Row { key: bytes.slice(key..value), cells: smallvec![cell] });
+            end = key;
+        }
+        rows.reverse();
+        rows
+    }
+}
+
+impl Head {
+    /// Appends the row key of a prefix. False when the prefix is none.
+    fn decode(&mut self, prefix: &[u8], out: &mut Vec<u8>, scratch: &mut Vec<u8>) -> bool {
+        let rest = match prefix.strip_prefix(self.escaped.as_slice()) {
+            Some(rest) if !self.escaped.is_empty() => {
+                out.extend_from_slice(&self.plain);
+                rest
+            }
+            _ => {
+                // Another table's, or the first.
+                if !key::decode_into(prefix, scratch) {
+                    return false;
+                }
+                out.extend_from_slice(scratch);
+                let common = scratch.get(..HEAD_BYTES).unwrap_or_default();
+                self.plain.clear();
+                self.plain.extend_from_slice(common);
+                self.escaped.clear();
+                key::push_bound(common, &mut self.escaped);
+                return true;
+            }
+        };
+        if let Some(plain) = key::plain_of(rest) {
+            out.extend_from_slice(plain);
+            return true;
+        }
+        if !key::decode_into(rest, scratch) {
+            return false;
+        }
+        out.extend_from_slice(scratch);
+        true
+    }
+}

@@ -1,0 +1,131 @@
+//! Rows that nobody else asks for yet, written in bulk beside the log, where the engine can ([`storage::BulkLoad`]): those that a
+//! large transaction made ([`FreshRows`]), and entries of an index that no reader knows ([`BulkWriter`]).
+
+use crate::buffer::FinalWrite;
+use crate::commit::CommitJob;
+use crate::data::RecordKind;
+use crate::error::{Result, TxnError};
+use crate::failpoint;
+use crate::lock::LockStrength;
+use crate::snapshot::Snapshot;
+use crate::store::TransactionStore;
+use crate::transaction::{OwnWrites, Transaction, WriteKind};
+use crate::write::push_record;
+use std::sync::Arc;
+use storage::{CellBlock, CommitBatch, StoreError};
+
+/// Fewer bytes go through the log: a file and its syncs would cost more.
+const WORTH_A_FILE: usize = 256 << 10;
+
+fn too_large() -> TxnError {
+    TxnError::Store(StoreError::TooLarge("a row exceeds what a block can hold".to_owned()))
+}
+
+/// Rows that a transaction made and nobody else knows, on their way into the store at its start_ts.
+pub(crate) struct FreshRows {
+    block: CellBlock,
+}
+
+impl FreshRows {
+    /// None yet.
+    pub(crate) fn new() -> FreshRows {
+        FreshRows { block: CellBlock::new() }
+    }
+
+    /// Adds rows, in the order of their keys and behind those before. What does not put a value leaves nothing.
+    pub(crate) async fn add(&mut self, job: &CommitJob, writes: &[FinalWrite]) -> Result<()> {
+        for write in writes {
+            let WriteKind::Put(value) = &write.kind else { continue };
+            let record = |out: &mut Vec<u8>| {
+                push_record(write.strength, RecordKind::Put, job.start_ts, Some(value), out);
+            };
+            if !self.block.push(&write.key, record) {
+                self.load(job).await?;
+                if !self.block.push(&write.key, record) {
+                    return Err(too_large());
+                }
+            }
+            if self.block.is_full() {
+                self.load(job).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is left.
+    pub(crate) async fn finish(mut self, job: &CommitJob) -> Result<()> {
+        if self.block.bytes() >= WORTH_A_FILE {
+            return self.load(job).await;
+        }
+        let cells = self.block.iter().map(|(key, value)| job.fresh_cell(key, value)).collect();
+        job.write_fresh(cells).await
+    }
+
+    async fn load(&mut self, job: &CommitJob) -> Result<()> {
+        let block = std::mem::take(&mut self.block);
+        if let (Some(bulk), false) = (job.store.store.bulk(), block.is_empty()) {
+            job.store.fail_points().pass(failpoint::BEFORE_PREWRITE).await?;
+            bulk.load(job.start_ts, block).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What became of a block of entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loaded {
+    /// They are there.
+    All,
+    /// Two had one key. None is there.
+    Duplicate,
+}
+
+/// Writes entries of an index at the snapshot from whose rows they are made: beneath whatever others write since. For indexes
+/// that no reader knows, and that all who write keep in order from before the snapshot on. The snapshot is held as long as this
+/// is, so that garbage collection does not remove what later writes say before what they are about is there.
+pub struct BulkWriter {
+    store: Arc<TransactionStore>,
+    snapshot: Arc<Snapshot>,
+    block: CellBlock,
+}
+
+impl Transaction {
+    /// A writer at this transaction's snapshot; `None` where the engine has no such way. All that the snapshot sees is durable
+    /// then, so that no crash leaves entries of rows that it takes back. Errors of the store.
+    pub async fn bulk_writer(&self) -> Result<Option<BulkWriter>> {
+        let store = self.store().clone();
+        let (Some(atomic), Some(_)) = (store.store.atomic(), store.store.bulk()) else { return Ok(None) };
+        let snapshot = self.snapshot_for(OwnWrites::All).await?;
+        // It changes nothing, and its answer follows the sync of what was written before.
+        let batch = CommitBatch { durable: true, ..CommitBatch::default() };
+        if atomic.commit_atomic(batch).await?.is_err() {
+            return Err(TxnError::Invalid("a batch without conditions was refused"));
+        }
+        Ok(Some(BulkWriter { store, snapshot, block: CellBlock::new() }))
+    }
+}
+
+impl BulkWriter {
+    /// Adds an entry, in any order. Answers whether the block is full and should be loaded.
+    pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
+        let ts = self.snapshot.ts();
+        let record = |out: &mut Vec<u8>| push_record(LockStrength::Update, RecordKind::Put, ts, Some(value), out);
+        if !self.block.push(key, record) {
+            return Err(too_large());
+        }
+        Ok(self.block.is_full())
+    }
+
+    /// Puts the block in order and writes it. Errors of the store.
+    pub async fn load(&mut self) -> Result<Loaded> {
+        let Some(bulk) = self.store.store.bulk() else { return Err(TxnError::Invalid("the engine takes no bulk")) };
+        let mut block = std::mem::take(&mut self.block);
+        if block.sort().is_some() {
+            return Ok(Loaded::Duplicate);
+        }
+        if !block.is_empty() {
+            bulk.load(self.snapshot.ts(), block).await?;
+        }
+        Ok(Loaded::All)
+    }
+}
