@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use storage::StoreError;
+use tokio::sync::Notify;
 
 /// After every lock has been written, before the commit timestamp is taken.
 pub const AFTER_PREWRITE: &str = "after_prewrite";
@@ -25,6 +26,8 @@ pub enum FailAction {
     Error,
     /// The call never goes on: the process died here. Nothing is cleaned up.
     Stop,
+    /// The call goes on when the fail point is cleared.
+    Wait,
 }
 
 /// The fail points of one instance.
@@ -33,6 +36,7 @@ pub struct FailPoints {
     any: AtomicBool,
     set: Mutex<BTreeMap<String, FailAction>>,
     reached: Mutex<BTreeSet<&'static str>>,
+    cleared: Notify,
 }
 
 impl FailPoints {
@@ -47,6 +51,9 @@ impl FailPoints {
         let mut set = self.set.lock();
         set.remove(name);
         self.any.store(!set.is_empty(), Ordering::SeqCst);
+        drop(set);
+        self.reached.lock().remove(name);
+        self.cleared.notify_waiters();
     }
 
     /// Whether a pass through `name` never goes on.
@@ -54,7 +61,7 @@ impl FailPoints {
         self.any.load(Ordering::Relaxed) && self.set.lock().get(name) == Some(&FailAction::Stop)
     }
 
-    /// Whether somebody has come to `name` and stopped there: what lies before it is done.
+    /// Whether somebody has come to `name` and stopped or waited there: what lies before it is done.
     pub fn has_stopped(&self, name: &str) -> bool {
         self.reached.lock().contains(name)
     }
@@ -64,9 +71,17 @@ impl FailPoints {
         if !self.any.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let action = self.set.lock().get(name).copied();
+        // Before the look, that no clearing after it is missed.
+        let mut cleared = self.cleared.notified();
+        let mut action = self.set.lock().get(name).copied();
+        while action == Some(FailAction::Wait) {
+            self.reached.lock().insert(name);
+            cleared.await;
+            cleared = self.cleared.notified();
+            action = self.set.lock().get(name).copied();
+        }
         match action {
-            None => Ok(()),
+            None | Some(FailAction::Wait) => Ok(()),
             Some(FailAction::Error) => Err(TxnError::Store(StoreError::Unavailable(format!("fail point {name}")))),
             Some(FailAction::Stop) => {
                 self.reached.lock().insert(name);

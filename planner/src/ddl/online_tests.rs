@@ -216,6 +216,47 @@ async fn a_row_that_is_not_filled_yet_does_not_take_another_rows_entry() {
     assert_eq!(client.rows("select id from t where k in (8, 9) order by 1").await, ["0", "9100"]);
 }
 
+/// Begins a build that has its snapshot and has loaded nothing yet.
+async fn half_a_build(
+    database: &Arc<Database>,
+    sql: &'static str,
+) -> tokio::task::JoinHandle<crate::error::Result<String>> {
+    database.transactions().fail_points().set(point::BATCH, FailAction::Wait);
+    let mut other = connect(database).await;
+    let build = tokio::spawn(async move { other.again(sql).await });
+    until_stopped(database, point::BATCH).await;
+    build
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_beside_a_load_lies_above_it() {
+    let database = World::new().start().await;
+    let mut client = connect(&database).await;
+    fill(&mut client, 900).await;
+    // Looks before the entry of row 5 is there.
+    let build = half_a_build(&database, "create unique index n on t(k)").await;
+    client.run("insert into t values (9000, 5, 'twice', 0)").await;
+    database.transactions().fail_points().clear(point::BATCH);
+    assert_eq!(build.await.unwrap().unwrap_err().state(), "23505");
+    assert_eq!(client.rows(STATES).await, Vec::<String>::new());
+
+    client.run("delete from t where id = 9000").await;
+    let build = half_a_build(&database, "create unique index n on t(k)").await;
+    client.run("update t set k = 70000 where id = 7").await;
+    client.run("delete from t where id = 8").await;
+    client.run("insert into t values (9001, 8, 'once', 0), (9002, 7, 'once', 0)").await;
+    client.run("update t set id = 9003 where id = 9").await;
+    database.transactions().fail_points().clear(point::BATCH);
+    build.await.unwrap().unwrap();
+    assert_eq!(client.rows(STATES).await, ["t|t|n"]);
+    assert_eq!(client.rows("check table t").await, Vec::<String>::new());
+    assert_eq!(
+        client.rows("select id from t where k in (7, 8, 9, 70000) order by 1").await,
+        ["7", "9001", "9002", "9003"]
+    );
+    assert_eq!(client.state("insert into t values (9004, 700, 'twice', 0)").await, "23505");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_wrote_by_an_older_version_is_waited_for_and_who_comes_late_does_not_commit() {
     let database = World::new().start().await;

@@ -5,6 +5,20 @@ use super::Mutant;
 /// The bugs that are in no list of their own.
 pub const MUTANTS: &[Mutant] = &[
     Mutant {
+        name: "who looked before a unique index was loaded is not looked for",
+        file: "planner/src/ddl/online.rs",
+        original: "if load.is_complete().await? {",
+        broken: "if load.is_complete().await? || true {",
+        tests: &["-p", "percosql-planner", "--lib", "what_is_written_beside_a_load"],
+    },
+    Mutant {
+        name: "rows kept in memory outlive a load",
+        file: "storage/src/embedded/load.rs",
+        original: "        self.hot_rows.loaded(first, last);\n",
+        broken: "        let _ = (first, last);\n",
+        tests: &["-p", "percosql-storage", "--lib", "embedded::load"],
+    },
+    Mutant {
         name: "a row that was given up is looked at as published",
         file: "txn/src/ordered.rs",
         original: "take_ordered_snapshot().await?",
