@@ -57,29 +57,48 @@ copy c from stdin;
 \.
 select count(*) from c;
 copy c from stdin (delimiter '');
+\.
 copy c from stdin (delimiter 'ab');
+\.
 copy c from stdin (delimiter 'a');
+\.
 copy c from stdin (delimiter E'\n');
+\.
 copy c from stdin (delimiter '\');
+\.
 copy c from stdin (delimiter '.');
+\.
 copy c from stdin (delimiter 'é');
+\.
 copy c from stdin (null E'a\nb');
+\.
 copy c from stdin (format csv, delimiter '"');
+\.
 copy c from stdin (format csv, quote 'ab');
+\.
 copy c from stdin (quote 'a');
+\.
 copy c from stdin (escape 'a');
+\.
 copy c from stdin (format csv, escape 'ab');
+\.
 copy c from stdin (format csv, null '"');
+\.
 copy c from stdin (format csv, null ',');
+\.
 copy c from stdin (format text, null E'\t');
+\.
 copy c from stdin (force_quote *);
+\.
 copy c to stdout (force_null (a));
 copy c to stdout (format csv, force_null (a));
 copy c to stdout (format csv, force_not_null (a));
 copy c from stdin (format csv, force_quote *);
+\.
 copy c to stdout (header match);
 \echo :LAST_ERROR_SQLSTATE
 copy c from stdin (header maybe);
+\.
 copy c from stdin (delimiter ',', quote '''', format csv);
 1,2,'3',4
 '5',6,'7

@@ -24,12 +24,19 @@ copy cw (a, b) from stdin with (format csv) where a between symmetric 9 and 7 an
 7,pp
 \.
 copy cw from stdin where g = 7;
+\.
 copy cw from stdin where a;
+\.
 copy cw from stdin where a = max(a);
+\.
 copy cw from stdin where a in (select 1);
+\.
 copy cw from stdin where a in (generate_series(1, 5));
+\.
 copy cw from stdin where a = row_number() over (order by b);
+\.
 copy cw from stdin where f > 60003;
+\.
 copy cw to stdout where a = 1;
 select * from cw order by a;
 truncate cw;

@@ -88,6 +88,7 @@ copy (select 1) to stdout (format csv, force_quote t);
 copy (create table z (a int)) to stdout;
 copy () to stdout;
 copy (select 1) from stdin;
+\.
 create table hinted (id int, name text, value int);
 create table other (id int, wide text);
 select nam from hinted;

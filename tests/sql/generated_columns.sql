@@ -43,6 +43,7 @@ copy g from stdin;
 select * from g order by a;
 copy g to stdout;
 copy g (a, b) from stdin;
+\.
 copy g (a) to stdout;
 alter table g add column c text generated always as (a::text || '!') stored;
 alter table g add column c text generated always as (upper('x' || a)) stored;

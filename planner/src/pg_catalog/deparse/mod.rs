@@ -22,7 +22,7 @@ use crate::execution::StatementContext;
 use crate::parse::parse_expression;
 use crate::types::SqlType;
 use crate::types::text::{InputContext, OutputContext};
-use node::{Node, Query, Relation, RelationKind};
+use node::{Node, Query, Relation, RelationKind, Syntax};
 use print_query::Names;
 use printer::Printer;
 use scope::{Item, Scope};
@@ -145,7 +145,11 @@ pub fn expression(
 /// An expression of an index, and whether it stands without brackets there.
 pub fn index_key(context: &Context<'_>, table: &TableDescriptor, stored: &str, pretty: bool) -> Option<(String, bool)> {
     let node = analysed(context, stored, Some(table), None)?;
-    let call = matches!(&node, Node::Call(_) | Node::Listed { .. } | Node::Keyword { .. });
+    // Since 15.20 a call that looks like an operator has brackets of its own.
+    let call = match &node {
+        Node::Call(call) => !call.syntax.is_some_and(Syntax::looks_like_an_operator),
+        node => matches!(node, Node::Listed { .. } | Node::Keyword { .. }),
+    };
     Some((printed(context, &node, pretty), call))
 }
 

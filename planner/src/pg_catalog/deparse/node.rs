@@ -111,6 +111,13 @@ pub enum Syntax {
     TrimTrailing,
 }
 
+impl Syntax {
+    /// Whether it is written between its operands, in brackets.
+    pub fn looks_like_an_operator(self) -> bool {
+        matches!(self, Syntax::AtTimeZone | Syntax::Overlaps | Syntax::Normalized)
+    }
+}
+
 impl Call {
     /// A plain call.
     pub fn new(name: &str, args: Vec<Node>, ty: Ty) -> Call {

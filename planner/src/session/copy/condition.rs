@@ -1,7 +1,8 @@
 //! [`CopyFilter`]: WHERE of COPY FROM, over the rows that were read, and the defaults that it looks at. Must not know their text.
 
 use super::target::CopyTable;
-use crate::bind::{BindContext, bind_default, bind_stored};
+use crate::bind::{BindContext, TableExpression, bind_default, bind_stored};
+use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::table_schema;
 use crate::execution::{Slots, StatementContext, with_binding};
@@ -30,7 +31,29 @@ pub struct CopyFilter {
     _slots: Arc<Slots>,
 }
 
+/// The condition over the columns of a table.
+fn bound(
+    context: &Arc<StatementContext>,
+    condition: &CopyCondition,
+    table: &TableDescriptor,
+    slots: &Arc<Slots>,
+) -> Result<TableExpression> {
+    let typed = with_binding(&context.catalog, &context.settings, slots, context.transaction_time, |binding| {
+        bind_stored(&condition.expr, &condition.source, table, "COPY FROM WHERE condition", binding)
+    })?;
+    if typed.ty == SqlType::BOOL {
+        return Ok(typed);
+    }
+    let message = format!("argument of WHERE must be type boolean, not type {}", typed.ty.name());
+    Err(SqlError::new(state::DATATYPE_MISMATCH, message))
+}
+
 impl CopyFilter {
+    /// Finds errors of the condition, which PostgreSQL tells of before those of the list of columns.
+    pub fn check(context: &Arc<StatementContext>, condition: &CopyCondition, table: &TableDescriptor) -> Result<()> {
+        bound(context, condition, table, &Slots::new()).map(drop)
+    }
+
     /// Binds the condition. Columns that are not read and have a default become further ones of the target's.
     /// Errors: as in a statement; 42804 when it is not boolean, 42P10 for a generated column.
     pub fn new(
@@ -40,13 +63,7 @@ impl CopyFilter {
     ) -> Result<CopyFilter> {
         let table = &Arc::clone(&target.table);
         let slots = Slots::new();
-        let typed = with_binding(&context.catalog, &context.settings, &slots, context.transaction_time, |binding| {
-            bind_stored(&condition.expr, &condition.source, table, "COPY FROM WHERE condition", binding)
-        })?;
-        if typed.ty != SqlType::BOOL {
-            let message = format!("argument of WHERE must be type boolean, not type {}", typed.ty.name());
-            return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
-        }
+        let typed = bound(context, condition, table, &slots)?;
         let named = typed.expr.column_refs();
         let (mut places, mut defaults) = (Vec::new(), Vec::new());
         for column in table.live_columns() {

@@ -76,6 +76,9 @@ pub async fn begin_input(
     let CopyTarget::Table { name, columns } = &copy.target else {
         return Err(SqlError::syntax("COPY FROM needs a table"));
     };
+    if let Some(condition) = &copy.condition {
+        CopyFilter::check(&context, condition, &CopyTable::find(&context, name, &[], true)?.table)?;
+    }
     let mut target = CopyTable::find(&context, name, columns, true)?;
     let binary = match copy.options.format {
         CopyFormat::Binary => Some((database.binary()?, BinaryReader::default())),
