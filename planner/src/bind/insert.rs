@@ -12,7 +12,7 @@ use super::{BoundKind, Verb};
 use crate::catalog::acl::{INSERT, SELECT};
 use crate::catalog::{ColumnDescriptor, Identity, TableDescriptor};
 use crate::error::{Result, SqlError, state};
-use crate::execution::dml::{InsertNode, OnConflict};
+use crate::execution::dml::InsertNode;
 use crate::functions::TypedExpr;
 use crate::parse::{Overriding, StatementKind, fold, fold_name};
 use crate::types::SqlType;
@@ -62,7 +62,6 @@ impl Binder<'_> {
         let unseen = std::iter::once(Unseen::new(&shown, columns));
         let input = self.not_seeing(unseen, || self.insert_input(&target, insert))?;
         let (on_conflict, rows) = self.on_conflict(&target, &shown, &qualifier, insert.on.as_ref())?;
-        let updates = matches!(on_conflict, Some(OnConflict::DoUpdate { .. }));
         let rules = self.target_rules(&target)?;
         let returning = insert.returning.is_some();
         let node = InsertNode::new(table.clone(), qualifier.clone(), input, on_conflict, rules, returning)?;
@@ -74,10 +73,6 @@ impl Binder<'_> {
         };
         relation.table = Some(target.named().clone());
         let scope = Scope::of(relation, plan.schema().clone(), None);
-        if updates && insert.returning.iter().flatten().any(|item| super::system_column::mentions(item, "xmax")) {
-            // PostgreSQL's tells whether the row was updated; ours would not.
-            return Err(SqlError::unsupported("xmax of rows that ON CONFLICT DO UPDATE may have updated"));
-        }
         let (plan, columns) = self.returning(plan, insert.returning.as_deref(), &scope)?;
         Ok(BoundKind::Dml { plan, columns, verb: Verb::Insert, table: Some(table) })
     }

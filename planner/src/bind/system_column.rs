@@ -3,11 +3,13 @@
 //! `ctid` is made of what a row is known by: its hidden number, or its primary key when that is one integer. It tells the
 //! rows of a table apart and stays what it is when the row is updated. `xmin` is a digest of the row's values: it changes
 //! when one of them does, which is what optimistic concurrency control needs of it. Nobody waits for rows, and commands
-//! within a transaction leave no trace in them: `xmax`, `cmin` and `cmax` are 0.
+//! within a transaction leave no trace in them: `xmax`, `cmin` and `cmax` are 0, but for `xmax` of what INSERT … ON CONFLICT DO UPDATE
+//! returns, which tells whether a row was updated.
 
 use super::scope::ScopeRelation;
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
+use crate::execution::dml::node::UPDATED_BY;
 use crate::functions::TypedExpr;
 use crate::functions::kernel::{Call, Kernel, KernelFunction, Stability};
 use crate::functions::typed::{Int8, SqlWrite};
@@ -15,7 +17,7 @@ use crate::parse::fold;
 use crate::types::text::{OutputContext, output};
 use crate::types::{BaseType, Oid, SqlType, place};
 use datafusion::arrow::array::{Array, AsArray};
-use datafusion::common::DFSchema;
+use datafusion::common::{Column, DFSchema};
 use datafusion::logical_expr::Expr;
 use datafusion::scalar::ScalarValue;
 use sqlparser::ast;
@@ -51,6 +53,9 @@ pub fn system_column(relation: &ScopeRelation, schema: Option<&DFSchema>, name: 
         "tableoid" => number(table.oid),
         "xmin" => digest(relation, ty),
         "ctid" => place_of(relation, table, schema)?,
+        "xmax" if schema.is_some_and(|schema| schema.has_column_with_unqualified_name(UPDATED_BY)) => {
+            TypedExpr::new(Expr::Column(Column::new_unqualified(UPDATED_BY)), ty)
+        }
         _ => number(0),
     }))
 }

@@ -2,6 +2,8 @@
 
 use crate::error::Result;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use storage::RowRange;
 use txn::{KeyValue, OwnWrites, Transaction, TxnScanOptions};
@@ -20,15 +22,24 @@ pub struct ReadOptions {
     pub own: OwnWrites,
 }
 
-/// Streams the pairs of `ranges` (in key order, disjoint).
-pub fn read_ranges(
-    transaction: Arc<Transaction>,
-    mut ranges: Vec<RowRange>,
-    options: ReadOptions,
-) -> BoxStream<'static, Result<Vec<KeyValue>>> {
-    if options.reverse {
+/// Ranges in key order, in the order in which they are read.
+pub fn in_order(mut ranges: Vec<RowRange>, reverse: bool) -> Vec<RowRange> {
+    if reverse {
         ranges.reverse();
     }
+    ranges
+}
+
+/// Streams the pairs of `ranges` (disjoint, in the order in which they are to be read).
+pub fn read_ranges<R>(
+    transaction: Arc<Transaction>,
+    ranges: R,
+    options: ReadOptions,
+) -> BoxStream<'static, Result<Vec<KeyValue>>>
+where
+    R: IntoIterator<Item = RowRange>,
+    R::IntoIter: Send + 'static,
+{
     let batch_rows = options.fetch.map_or(BATCH_ROWS, |fetch| fetch.clamp(1, BATCH_ROWS));
     let scan = TxnScanOptions { reverse: options.reverse, batch_rows, limit: options.fetch };
     let batches = stream::iter(ranges)
@@ -55,32 +66,46 @@ pub fn read_ranges(
     }
 }
 
-/// Cuts `ranges` at the boundaries of tablets, and tablets where there are too few, and shares the pieces out: neighbours
-/// together, so that each partition is in key order.
-pub async fn share_out(
-    transaction: &Transaction,
-    ranges: &[RowRange],
-    partitions: usize,
-) -> Result<Vec<Vec<RowRange>>> {
-    let mut pieces = Vec::new();
-    for range in ranges {
-        let tablets = transaction.tablets(range).await?;
-        pieces.extend(tablets.iter().map(|tablet| tablet.range.intersect(range)).filter(|piece| !piece.is_empty()));
-    }
-    if pieces.len() < partitions {
-        let each = partitions.div_ceil(pieces.len().max(1));
-        let mut smaller = Vec::with_capacity(partitions);
-        for piece in pieces {
-            let mut start = piece.start.clone();
-            for key in transaction.divide(&piece, each).await? {
-                smaller.push(RowRange { start: std::mem::replace(&mut start, key.clone()), end: Some(key) });
-            }
-            smaller.push(RowRange { start, end: piece.end });
+/// For each partition so many pieces at least, where a range can be cut: who is done with one takes the next, so that none waits long for
+/// another whose piece turned out larger.
+const PIECES_EACH: usize = 4;
+
+/// Pieces of ranges, in key order, that several partitions read: each takes the next when it is done with one, so that
+/// what one partition reads is in key order.
+#[derive(Clone, Debug)]
+pub struct Pieces {
+    left: Arc<Mutex<VecDeque<RowRange>>>,
+}
+
+impl Pieces {
+    /// Cuts `ranges` at the boundaries of tablets, and tablets where there are too few.
+    pub async fn of(transaction: &Transaction, ranges: &[RowRange], partitions: usize) -> Result<Pieces> {
+        let mut pieces = Vec::new();
+        for range in ranges {
+            let tablets = transaction.tablets(range).await?;
+            pieces.extend(tablets.iter().map(|tablet| tablet.range.intersect(range)).filter(|piece| !piece.is_empty()));
         }
-        pieces = smaller;
+        let wanted = partitions * PIECES_EACH;
+        if pieces.len() < wanted {
+            let each = wanted.div_ceil(pieces.len().max(1));
+            let mut smaller = Vec::with_capacity(wanted);
+            for piece in pieces {
+                let mut start = piece.start.clone();
+                for key in transaction.divide(&piece, each).await? {
+                    smaller.push(RowRange { start: std::mem::replace(&mut start, key.clone()), end: Some(key) });
+                }
+                smaller.push(RowRange { start, end: piece.end });
+            }
+            pieces = smaller;
+        }
+        Ok(Pieces { left: Arc::new(Mutex::new(pieces.into())) })
     }
-    let share = pieces.len().div_ceil(partitions.max(1)).max(1);
-    let mut shares: Vec<Vec<RowRange>> = pieces.chunks(share).map(<[RowRange]>::to_vec).collect();
-    shares.resize(partitions.max(1), vec![]);
-    Ok(shares)
+}
+
+impl Iterator for Pieces {
+    type Item = RowRange;
+
+    fn next(&mut self) -> Option<RowRange> {
+        self.left.lock().pop_front()
+    }
 }

@@ -5,7 +5,7 @@ use super::bounds::KeyBounds;
 use super::index_scan::{self, IndexScanExec};
 use super::leaf::{self, Estimate, leaf_methods};
 use super::output::ScanOutput;
-use super::range_reader::{ReadOptions, read_ranges, share_out};
+use super::range_reader::{Pieces, ReadOptions, in_order, read_ranges};
 use super::returned::Returned;
 use super::slots::Slots;
 use crate::catalog::{ColumnId, IndexState};
@@ -17,14 +17,23 @@ use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
 };
 use futures::{StreamExt, TryStreamExt};
+use parking_lot::Mutex;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
-use storage::RowRange;
 use tokio::sync::OnceCell;
 use txn::OwnWrites;
 
-/// The ranges of each partition, looked up once for an execution.
-type Shares = Arc<OnceCell<Vec<Vec<RowRange>>>>;
+/// What the partitions of one execution share.
+#[derive(Debug, Default)]
+struct Execution {
+    /// What they read, found out by the first of them.
+    pieces: Arc<OnceCell<Pieces>>,
+    /// Those that have begun: one that begins again is of another execution.
+    begun: HashSet<usize>,
+}
+
+type Shares = Arc<Mutex<Execution>>;
 
 /// Reads rows in key order.
 #[derive(Clone, Debug)]
@@ -141,6 +150,14 @@ impl TableScanExec {
             .collect()
     }
 
+    fn begin(&self, partition: usize) -> Arc<OnceCell<Pieces>> {
+        let mut execution = self.shares.lock();
+        if !execution.begun.insert(partition) {
+            *execution = Execution { begun: HashSet::from([partition]), ..Execution::default() };
+        }
+        Arc::clone(&execution.pieces)
+    }
+
     /// What each partition reads is found out by each execution.
     fn forgotten(&self) -> Option<TableScanExec> {
         (self.partitions > 1).then(|| TableScanExec { shares: Shares::default(), ..self.clone() })
@@ -212,6 +229,7 @@ impl ExecutionPlan for TableScanExec {
     fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
         let mut limited = self.clone();
         limited.fetch = fetch;
+        limited.shares = Shares::default();
         Some(Arc::new(limited))
     }
 
@@ -235,15 +253,14 @@ impl ExecutionPlan for TableScanExec {
         let rows = self.returned.counter();
         let output = self.output.clone();
         let pairs = if self.partitions > 1 {
-            let (shares, partitions) = (Arc::clone(&self.shares), self.partitions);
+            let (pieces, partitions) = (self.begin(partition), self.partitions);
             let read = async move {
-                let shares = shares.get_or_try_init(|| share_out(&transaction, &ranges, partitions)).await?;
-                let ranges = shares.get(partition).cloned().unwrap_or_default();
-                Ok::<_, SqlError>(read_ranges(Arc::clone(&transaction), ranges, options))
+                let pieces = pieces.get_or_try_init(|| Pieces::of(&transaction, &ranges, partitions)).await?;
+                Ok::<_, SqlError>(read_ranges(Arc::clone(&transaction), pieces.clone(), options))
             };
             futures::stream::once(read).try_flatten().boxed()
         } else {
-            read_ranges(transaction, ranges, options)
+            read_ranges(transaction, in_order(ranges, self.reverse), options)
         };
         let batches = pairs.map(move |pairs| -> Result<_> {
             let pairs = pairs?;

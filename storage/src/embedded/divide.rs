@@ -5,34 +5,39 @@ use super::log::Database;
 use super::reader::ScanBounds;
 use super::{approximate_family_bytes, database_error, key};
 use crate::contract::Family;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use bytes::Bytes;
 use rocksdb::ReadOptions;
 
 /// Halvings of the distance between two keys: a piece is as large as it should be, to some hundredths.
 const STEPS: usize = 8;
+/// RocksDB's name for the bytes of a family's memtables.
+const MEMTABLES: &str = "rocksdb.cur-size-all-mem-tables";
 /// Bytes behind what two keys have in common that are divided.
 const DIGITS: usize = 8;
 
 /// Keys that divide the rows between two bounds into at most `pieces`; fewer when there is little between them. Errors of the database.
 pub fn divide(database: &Database, bounds: &ScanBounds, pieces: usize) -> Result<Vec<Bytes>> {
     let Some((first, last)) = ends(database, bounds)? else { return Ok(Vec::new()) };
-    let bytes_to = |key: &[u8]| {
-        let upper = key::bound(key);
-        approximate_family_bytes(
-            database,
-            Family::Write,
-            &ScanBounds { lower: bounds.lower.clone(), upper: Some(upper) },
-        )
+    let (least, most) = (number(&first, &last, &first), number(&first, &last, &last));
+    // RocksDB does not tell where in memory the others lie: evenly, perhaps.
+    let in_memory = database.rocks().property_int_value_cf(database.family(Family::Write)?, MEMTABLES);
+    let in_memory = in_memory.map_err(database_error)?.unwrap_or(0);
+    let bytes_to = |number: u64| {
+        let upper = Some(key::bound(&key_of(&first, &last, number)));
+        let lower = bounds.lower.clone();
+        let in_files = approximate_family_bytes(database, Family::Write, &ScanBounds { lower, upper })?;
+        let part = u128::from(in_memory) * u128::from(number - least) / u128::from((most - least).max(1));
+        Ok::<_, StoreError>(in_files + u64::try_from(part).unwrap_or(u64::MAX))
     };
-    let all = approximate_family_bytes(database, Family::Write, bounds)?;
+    let all = approximate_family_bytes(database, Family::Write, bounds)? + in_memory;
     let mut keys: Vec<Bytes> = Vec::new();
     for piece in 1..pieces as u64 {
         let wanted = all / pieces as u64 * piece;
-        let (mut low, mut high) = (number(&first, &last, &first), number(&first, &last, &last));
+        let (mut low, mut high) = (least, most);
         for _ in 0..STEPS {
             let middle = low + (high - low) / 2;
-            match bytes_to(&key_of(&first, &last, middle))? < wanted {
+            match bytes_to(middle)? < wanted {
                 true => low = middle,
                 false => high = middle,
             }

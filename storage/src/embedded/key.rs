@@ -70,15 +70,21 @@ pub fn plain_of(prefix: &[u8]) -> Option<&[u8]> {
 /// Replaces `key` by the row key of a prefix. False when the prefix is none.
 pub fn decode_into(prefix: &[u8], key: &mut Vec<u8>) -> bool {
     key.clear();
-    let Some(mut escaped) = prefix.strip_suffix(&[ESCAPE, TERMINATOR]) else { return false };
-    while let Some(zero) = escaped.iter().position(|byte| *byte == ESCAPE) {
-        let (plain, rest) = escaped.split_at(zero);
-        let [_, ESCAPED_ZERO, behind @ ..] = rest else { return false };
-        key.extend_from_slice(plain);
-        key.push(ESCAPE);
-        escaped = behind;
+    append_decoded(prefix, key)
+}
+
+/// Appends the row key of a prefix. False, and part of it may be appended, when the prefix is none.
+pub fn append_decoded(prefix: &[u8], out: &mut Vec<u8>) -> bool {
+    let Some(escaped) = prefix.strip_suffix(&[ESCAPE, TERMINATOR]) else { return false };
+    out.reserve(escaped.len());
+    // Byte by byte: the numbers in keys have several zeros each.
+    let mut bytes = escaped.iter();
+    while let Some(byte) = bytes.next() {
+        if *byte == ESCAPE && bytes.next() != Some(&ESCAPED_ZERO) {
+            return false;
+        }
+        out.push(*byte);
     }
-    key.extend_from_slice(escaped);
     true
 }
 

@@ -87,7 +87,7 @@ impl Newest {
             self.done.extend_from_slice(prefix);
             if timestamp >= wanted.range.from {
                 let at = self.bytes.len();
-                if !self.head.decode(prefix, &mut self.bytes, &mut self.scratch) {
+                if !self.head.decode(prefix, &mut self.bytes) {
                     return Err(StoreError::Corrupted(format!("no row key: {prefix:02x?}")));
                 }
                 self.places.push(Place { timestamp, key: at, value: self.bytes.len() });
@@ -118,34 +118,23 @@ impl Newest {
 
 impl Head {
     /// Appends the row key of a prefix. False when the prefix is none.
-    fn decode(&mut self, prefix: &[u8], out: &mut Vec<u8>, scratch: &mut Vec<u8>) -> bool {
-        let rest = match prefix.strip_prefix(self.escaped.as_slice()) {
+    fn decode(&mut self, prefix: &[u8], out: &mut Vec<u8>) -> bool {
+        match prefix.strip_prefix(self.escaped.as_slice()) {
             Some(rest) if !self.escaped.is_empty() => {
                 out.extend_from_slice(&self.plain);
-                rest
+                key::append_decoded(rest, out)
             }
+            // Another table's, or the first.
             _ => {
-                // Another table's, or the first.
-                if !key::decode_into(prefix, scratch) {
-                    return false;
-                }
-                out.extend_from_slice(scratch);
-                let common = scratch.get(..HEAD_BYTES).unwrap_or_default();
+                let from = out.len();
+                let decoded = key::append_decoded(prefix, out);
+                let common = out.get(from..).and_then(|key| key.get(..HEAD_BYTES)).unwrap_or_default();
                 self.plain.clear();
                 self.plain.extend_from_slice(common);
                 self.escaped.clear();
                 key::push_bound(common, &mut self.escaped);
-                return true;
+                decoded
             }
-        };
-        if let Some(plain) = key::plain_of(rest) {
-            out.extend_from_slice(plain);
-            return true;
         }
-        if !key::decode_into(rest, scratch) {
-            return false;
-        }
-        out.extend_from_slice(scratch);
-        true
     }
 }

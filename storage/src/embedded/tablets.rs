@@ -114,6 +114,17 @@ impl TabletDirectory {
         }
     }
 
+    /// The same for rows in one order or the other, of which the first and the last are given. Whether they lie in one tablet: else nothing is
+    /// counted.
+    pub fn count_between(&self, first: &[u8], last: &[u8], rows: usize, count: impl Fn(&Tablet, u64)) -> bool {
+        let tablets = self.tablets.read();
+        let tablet = tablets.get(position(&tablets, first)).filter(|tablet| tablet.range.contains(last));
+        if let Some(tablet) = tablet {
+            count(tablet, rows as u64);
+        }
+        tablet.is_some()
+    }
+
     /// Splits a tablet at keys that lie inside; others are left out. The first part keeps the identity
     /// and the figures. Answers whether anything changed.
     pub fn split(&self, id: u64, keys: &[Bytes]) -> bool {

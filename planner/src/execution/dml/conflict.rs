@@ -177,7 +177,7 @@ impl Run {
             inserted.push(position(row)?);
         }
 
-        let new_rows = pick(columns, &inserted)?;
+        let mut new_rows = pick(columns, &inserted)?;
         let values = codec.row_values(&new_rows, inserted.len())?;
         for (row, value) in inserted.iter().zip(values) {
             if let Some(key) = row_keys.get(*row as usize) {
@@ -191,18 +191,31 @@ impl Run {
             self.context.transaction.write(writes).await?;
         }
         self.references.inserted(&new_rows, inserted.len())?;
+        let tells = conflict.update.is_some() && target.returning;
+        if tells {
+            new_rows.push(Arc::new(Int64Array::from(vec![0; inserted.len()])));
+        }
         let updates = conflict.update.as_ref().filter(|_| !updated.is_empty());
         let Some(update) = updates else {
             return failure.map_or(Ok((new_rows, inserted.len())), Err);
         };
         let excluded = pick(columns, &updated)?;
         // What an earlier row's update raises comes before the failure of a later row.
-        let (changed_rows, kept) = self.update_existing(update, &updated_keys, &excluded).await?;
+        let (mut changed_rows, kept) = self.update_existing(update, &updated_keys, &excluded).await?;
         if let Some(error) = failure {
             return Err(error);
         }
         let updated: Vec<u32> = kept.iter().filter_map(|row| updated.get(*row as usize).copied()).collect();
+        if tells {
+            changed_rows.push(Arc::new(Int64Array::from(vec![self.number().await?; updated.len()])));
+        }
         Ok((in_order(&new_rows, &inserted, &changed_rows, &updated)?, inserted.len() + updated.len()))
+    }
+
+    /// A number of the transaction, as xid shows it: from 3 on.
+    async fn number(&self) -> Result<i64> {
+        let snapshot = self.context.transaction.snapshot_ts().await?;
+        Ok((snapshot.0 & u64::from(u32::MAX)).max(3) as i64)
     }
 
     /// Notes for the other parts of the statement that a row is written; false when one of them has written it.

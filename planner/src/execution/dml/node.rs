@@ -61,6 +61,10 @@ pub struct InsertNode {
     schema: DFSchemaRef,
 }
 
+/// The column behind the table's of what INSERT … ON CONFLICT DO UPDATE returns: a number of the transaction where it updated
+/// the row, 0 where it inserted it.
+pub const UPDATED_BY: &str = "\u{1}updated by";
+
 /// How placeholders of subqueries of ON CONFLICT begin; then comes the place.
 const SUBQUERY: &str = "$?";
 
@@ -278,7 +282,15 @@ impl InsertNode {
         if input.schema().fields().len() != live {
             return plan_err!("INSERT into {} got {} columns, not {live}", table.name, input.schema().fields().len());
         }
-        let schema = if returning { Arc::new(table_schema(&table, &qualifier)?) } else { count_schema()? };
+        let schema = match (&on_conflict, returning) {
+            (_, false) => count_schema()?,
+            (Some(OnConflict::DoUpdate { .. }), true) => {
+                let mut fields = qualified_columns(&table, &qualifier);
+                fields.push((None, Arc::new(Field::new(UPDATED_BY, DataType::Int64, true))));
+                Arc::new(DFSchema::new_with_metadata(fields, HashMap::new())?)
+            }
+            (_, true) => Arc::new(table_schema(&table, &qualifier)?),
+        };
         let mut on_conflict = on_conflict;
         let subqueries = on_conflict.as_mut().map(OnConflict::take_subqueries).transpose()?.unwrap_or_default();
         Ok(InsertNode { table, input, on_conflict, rules, returning, qualifier, subqueries, rows: None, schema })
