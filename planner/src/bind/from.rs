@@ -236,6 +236,7 @@ impl Binder<'_> {
         let mut columns = self.seen_columns(table.oid, columns);
         rename(&name, &mut columns, alias)?;
         let relation = ScopeRelation {
+            present: None,
             scalar: false,
             name,
             schema: alias.is_none().then(|| table.schema.clone()),

@@ -7,10 +7,13 @@ use super::lateral::single_row;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{JOIN_ALIAS, fold_name};
-use crate::types::SqlType;
-use datafusion::common::JoinType;
+use crate::types::{Datum, SqlType};
+use datafusion::common::{Column, JoinType};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, JoinConstraint, JoinOperator, TableFactor};
+
+/// How columns begin that are NULL where an outer join found no row.
+const PRESENT: &str = "\u{1}present";
 
 impl Binder<'_> {
     /// Every row of the left with every row of the right.
@@ -20,7 +23,7 @@ impl Binder<'_> {
         let builder = LogicalPlanBuilder::from(left.plan);
         let builder = if lateral {
             // The rule that decorrelates wants a join with a condition.
-            let on = Expr::Literal(crate::types::Datum::Boolean(Some(true)), None);
+            let on = Expr::Literal(Datum::Boolean(Some(true)), None);
             builder.join_on(right.plan, JoinType::Inner, Some(on))?
         } else {
             builder.cross_join(right.plan)?
@@ -108,6 +111,8 @@ impl Binder<'_> {
         if crossed {
             return self.cross(left, right);
         }
+        let left = if matches!(kind, JoinType::Right | JoinType::Full) { self.marked(left)? } else { left };
+        let right = if matches!(kind, JoinType::Left | JoinType::Full) { self.marked(right)? } else { right };
         match constraint {
             JoinConstraint::On(condition) => {
                 let left_plan = left.plan;
@@ -157,6 +162,23 @@ impl Binder<'_> {
             }
             JoinConstraint::None => self.cross(left, right),
         }
+    }
+
+    /// A side of which rows may lack, with a column that tells of relations without row keys whether one does: then their whole row is
+    /// NULL, not a row of NULLs.
+    fn marked<'p>(&self, mut source: Source<'p>) -> Result<Source<'p>> {
+        let lacks = |relation: &ScopeRelation| relation.key.is_none() && relation.present.is_none() && !relation.scalar;
+        if !source.scope.relations.iter().any(lacks) || matches!(source.plan, LogicalPlan::Subquery(_)) {
+            return Ok(source);
+        }
+        let name = format!("{PRESENT}{}", self.unique(""));
+        let mut columns: Vec<Expr> = source.plan.schema().columns().into_iter().map(Expr::Column).collect();
+        columns.push(Expr::Literal(Datum::Boolean(Some(true)), None).alias(&name));
+        let present = Column::new_unqualified(name);
+        for relation in source.scope.relations.iter_mut().filter(|relation| lacks(relation)) {
+            relation.present = Some(present.clone());
+        }
+        finish(LogicalPlanBuilder::from(source.plan).project(columns)?, source.scope)
     }
 
     fn filtered<'p>(&self, source: Source<'p>, constraint: &JoinConstraint) -> Result<Source<'p>> {
@@ -217,7 +239,7 @@ impl Binder<'_> {
         let mut scope = self.joined_scope(left.scope, right.scope)?;
         scope.visible = visible;
         if conditions.is_empty() {
-            let on = Expr::Literal(crate::types::Datum::Boolean(Some(true)), None);
+            let on = Expr::Literal(Datum::Boolean(Some(true)), None);
             conditions.push(on);
         }
         finish(LogicalPlanBuilder::from(left_plan).join_on(right_plan, kind, conditions)?, scope)

@@ -29,6 +29,9 @@ impl Binder<'_> {
     /// 42803 where no aggregate may stand, for one whose expression is known: the query it belongs to decides.
     pub fn aggregate_allowed(&self, expr: &Expr, env: Env<'_>, what: &str) -> Result<()> {
         let depth = outer_depth(expr, env.scope);
+        if depth == 0 && reaches_out(expr, env.scope) {
+            return Err(SqlError::unsupported("an aggregate of a query around with a subquery in its argument"));
+        }
         if depth == 0 {
             return super::call::grouped_call_allowed(env.clause, what);
         }
@@ -64,6 +67,27 @@ fn outer_depth(expr: &Expr, scope: &Scope<'_>) -> usize {
         Ok(TreeNodeRecursion::Continue)
     });
     if own { 0 } else { nearest.unwrap_or(0) }
+}
+
+/// Whether the columns that an argument has are those of queries around, seen from a subquery in it.
+fn reaches_out(expr: &Expr, scope: &Scope<'_>) -> bool {
+    let (mut own, mut out) = (false, false);
+    let is_own = |column: &Expr| match column {
+        Expr::OuterReferenceColumn(_, column) => scope.schema.as_ref().is_some_and(|schema| schema.has_column(column)),
+        _ => true,
+    };
+    // The visitor cannot fail.
+    let _ = expr.apply(|inner| {
+        own |= matches!(inner, Expr::Column(_));
+        for column in subquery_of(inner).into_iter().flat_map(|subquery| &subquery.outer_ref_columns) {
+            match is_own(column) {
+                true => own = true,
+                false => out = true,
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    out && !own
 }
 
 /// Whether an aggregate is that of a query around the one it stands in.

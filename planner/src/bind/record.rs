@@ -61,7 +61,7 @@ impl Binder<'_> {
             Some(ty) => record::row_of(columns.into_iter().map(|(_, typed)| typed).collect(), ty),
             None => record::row(columns),
         };
-        let Some(key) = &relation.key else { return Ok(row) };
+        let Some(key) = relation.key.as_ref().or(relation.present.as_ref()) else { return Ok(row) };
         let key = match depth {
             0 => Expr::Column(key.clone()),
             _ => super::scope::outer_references(Expr::Column(key.clone()), around.schema.as_deref())?,

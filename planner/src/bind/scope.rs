@@ -50,6 +50,8 @@ pub struct ScopeRelation {
     pub row_of: Oid,
     /// The column of the plan that is the row key.
     pub key: Option<Column>,
+    /// Of what is no table, on a side of an outer join that may lack rows: a column of the plan that is NULL where one lacks.
+    pub present: Option<Column>,
     /// The row keys of the tables in a subquery or view that is locked.
     pub keys: Vec<HiddenKey>,
 }
@@ -58,7 +60,7 @@ impl ScopeRelation {
     /// Of columns alone: no table stands behind it.
     pub fn of_columns(name: String, columns: Vec<ScopeColumn>) -> ScopeRelation {
         let (schema, table, key, keys) = (None, None, None, Vec::new());
-        ScopeRelation { scalar: false, name, schema, columns, table, row_of: 0, key, keys }
+        ScopeRelation { scalar: false, name, schema, columns, table, row_of: 0, key, present: None, keys }
     }
 }
 

@@ -335,6 +335,7 @@ pub fn table_relation(table: &TableDescriptor, name: &str, qualifier: &TableRefe
         .collect();
     let schema = (name == table.name).then(|| table.schema.clone());
     ScopeRelation {
+        present: None,
         scalar: false,
         name: name.into(),
         schema,

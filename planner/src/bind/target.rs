@@ -292,6 +292,7 @@ impl Binder<'_> {
         rename(&shown, &mut columns, alias)?;
         let key = below.key;
         let inside = ScopeRelation {
+            present: None,
             scalar: false,
             name: shown,
             schema: alias.is_none().then(|| level.below.schema.clone()),
@@ -319,6 +320,7 @@ impl Binder<'_> {
             });
         }
         let relation = ScopeRelation {
+            present: None,
             scalar: false,
             name: level.view.name.clone(),
             schema: Some(level.view.schema.clone()),

@@ -271,6 +271,7 @@ impl<'a> Binder<'a> {
         let mut columns = self.seen_columns(view.oid, columns.collect());
         rename(&name, &mut columns, alias)?;
         let relation = ScopeRelation {
+            present: None,
             scalar: false,
             name,
             schema: alias.is_none().then(|| view.schema.clone()),

@@ -17,7 +17,7 @@ const LASTING: Duration = Duration::from_secs(5);
 /// Who ask at a time.
 const TASKS: u64 = 16;
 
-pub async fn measure(env: &EnvRef) -> Outcome<()> {
+pub(crate) async fn measure(env: &EnvRef) -> Outcome<()> {
     println!("## Bigtable's own table\n");
     println!(
         "{ROWS} rows of {BYTES} bytes, {TASKS} tasks, {LASTING:?} each; 1000-byte values read or written a second.\n"

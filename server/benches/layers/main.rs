@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use storage::{
-    Cell, CellBlock, EmbeddedOptions, EmbeddedStore, EnvRef, Family, ReadFilter, Store, StoreRef, SystemEnv, Timestamp,
+    Cell, CellBlock, EmbeddedOptions, EmbeddedStore, EnvRef, Family, ReadFilter, StoreRef, SystemEnv, Timestamp,
     TimestampRange, TimestampSource,
 };
 use txn::{Oracle, TransactionStore, TransactionStoreOptions};
@@ -19,7 +19,7 @@ use txn::{Oracle, TransactionStore, TransactionStoreOptions};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-pub type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 fn main() -> Outcome<()> {
     let asked: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
@@ -41,7 +41,11 @@ fn main() -> Outcome<()> {
 }
 
 /// A store in a folder, and transactions over it.
-pub async fn open(env: &EnvRef, folder: &Path, options: EmbeddedOptions) -> Outcome<(StoreRef, Arc<TransactionStore>)> {
+pub(crate) async fn open(
+    env: &EnvRef,
+    folder: &Path,
+    options: EmbeddedOptions,
+) -> Outcome<(StoreRef, Arc<TransactionStore>)> {
     let oracle = Oracle::new(env.clone());
     let store: StoreRef =
         EmbeddedStore::open(folder, Arc::clone(&oracle) as Arc<dyn TimestampSource>, env.clone(), options)?;
@@ -51,12 +55,12 @@ pub async fn open(env: &EnvRef, folder: &Path, options: EmbeddedOptions) -> Outc
 }
 
 /// The key of a row: as long as one of a table with an integer key.
-pub fn key(number: u64) -> Vec<u8> {
+pub(crate) fn key(number: u64) -> Vec<u8> {
     [b"t\0\0\0\x01\0\0\0\x01".as_slice(), &number.to_be_bytes()].concat()
 }
 
 /// Loads `rows` whose values have `bytes` bytes that compress to about half, as the transactions' records of `at`.
-pub async fn load(store: &StoreRef, rows: u64, bytes: usize, at: Timestamp) -> Outcome<()> {
+pub(crate) async fn load(store: &StoreRef, rows: u64, bytes: usize, at: Timestamp) -> Outcome<()> {
     let Some(bulk) = store.bulk() else { return Err("this store takes no bulk".into()) };
     let mut block = CellBlock::new();
     for number in 0..rows {
@@ -75,7 +79,7 @@ pub async fn load(store: &StoreRef, rows: u64, bytes: usize, at: Timestamp) -> O
 }
 
 /// Appends a value of which every other byte is noise.
-pub fn value(number: u64, bytes: usize, out: &mut Vec<u8>) {
+pub(crate) fn value(number: u64, bytes: usize, out: &mut Vec<u8>) {
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     for index in 0..bytes {
         state ^= state << 13;
@@ -86,17 +90,17 @@ pub fn value(number: u64, bytes: usize, out: &mut Vec<u8>) {
 }
 
 /// The newest version of a row at or below a timestamp.
-pub fn newest(at: Timestamp) -> ReadFilter {
+pub(crate) fn newest(at: Timestamp) -> ReadFilter {
     ReadFilter::new().with(Family::Write, TimestampRange::up_to(at), 1)
 }
 
 /// Whether a cell was found.
-pub fn first(cells: &[Cell]) -> Outcome<&Cell> {
+pub(crate) fn first(cells: &[Cell]) -> Outcome<&Cell> {
     cells.first().ok_or_else(|| "a row without cells".into())
 }
 
 /// Calls of `work` a second: `tasks` at a time, each one after the other, for so long.
-pub async fn rate<W: Future<Output = Outcome<u64>> + Send + 'static>(
+pub(crate) async fn rate<W: Future<Output = Outcome<u64>> + Send + 'static>(
     tasks: u64,
     lasting: Duration,
     work: impl Fn(u64) -> W + Clone + Send + Sync + 'static,
@@ -124,14 +128,14 @@ pub async fn rate<W: Future<Output = Outcome<u64>> + Send + 'static>(
 }
 
 /// A number below `limit` that looks drawn.
-pub fn drawn(number: u64, limit: u64) -> u64 {
+pub(crate) fn drawn(number: u64, limit: u64) -> u64 {
     let mixed = (number ^ 0x5851_f42d_4c95_7f2d).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (mixed ^ (mixed >> 32)) % limit
 }
 
 /// The middle one.
-pub fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

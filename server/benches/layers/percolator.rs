@@ -14,7 +14,7 @@ const LASTING: Duration = Duration::from_secs(1);
 /// Runs of each, in turn.
 const PAIRS: usize = 7;
 
-pub async fn measure(env: &EnvRef) -> Outcome<()> {
+pub(crate) async fn measure(env: &EnvRef) -> Outcome<()> {
     println!("## Percolator beside the bare store\n");
     println!("{ROWS} rows of {BYTES} bytes; medians of {PAIRS} interleaved pairs of runs of {LASTING:?}.\n");
     println!("| | tasks | bare store, a second | Percolator, a second | ratio |\n|---|---:|---:|---:|---:|");
@@ -25,6 +25,8 @@ pub async fn measure(env: &EnvRef) -> Outcome<()> {
         let (store, transactions) = open(env, &folder, options).await?;
         let at = transactions.oracle().timestamp().await?.timestamp;
         load(&store, ROWS, BYTES, at).await?;
+        // Snapshots begin at what was committed last.
+        write_one(&transactions, 0).await?;
         for tasks in [1, 2] {
             let mut pairs = Vec::new();
             for _ in 0..PAIRS {
@@ -105,20 +107,22 @@ async fn write(transactions: &Arc<TransactionStore>, tasks: u64) -> Outcome<f64>
     let transactions = Arc::clone(transactions);
     rate(tasks, LASTING, move |turn| {
         let transactions = Arc::clone(&transactions);
-        async move {
-            let mut bytes = Vec::with_capacity(BYTES);
-            value(turn, BYTES, &mut bytes);
-            let transaction = transactions.begin(TransactionOptions::default());
-            let key = Bytes::from(key(drawn(turn, ROWS)));
-            let kind = WriteKind::Put(bytes.into());
-            transaction.write(vec![Write { key, kind, strength: LockStrength::Update }]).await?;
-            match transaction.commit().await {
-                Ok(_) => Ok(1),
-                // Another task drew the same row.
-                Err(txn::TxnError::Conflict(_)) => Ok(0),
-                Err(error) => Err(error.into()),
-            }
-        }
+        async move { write_one(&transactions, turn).await }
     })
     .await
+}
+
+/// How many rows were written: none where another task drew the same one at the same time.
+async fn write_one(transactions: &Arc<TransactionStore>, turn: u64) -> Outcome<u64> {
+    let mut bytes = Vec::with_capacity(BYTES);
+    value(turn, BYTES, &mut bytes);
+    let transaction = transactions.begin(TransactionOptions::default());
+    let key = Bytes::from(key(drawn(turn, ROWS)));
+    let kind = WriteKind::Put(bytes.into());
+    transaction.write(vec![Write { key, kind, strength: LockStrength::Update }]).await?;
+    match transaction.commit().await {
+        Ok(_) => Ok(1),
+        Err(txn::TxnError::Conflict(_)) => Ok(0),
+        Err(error) => Err(error.into()),
+    }
 }

@@ -16,7 +16,7 @@ const WAITING: u64 = 30_000;
 /// How long it is to hold out.
 const LASTING: Duration = Duration::from_secs(60);
 
-pub async fn measure(env: &EnvRef) -> Outcome<()> {
+pub(crate) async fn measure(env: &EnvRef) -> Outcome<()> {
     println!("## Timestamps\n");
     let folder = tempfile::tempdir()?;
     let (_store, transactions) = open(env, folder.path(), EmbeddedOptions::default()).await?;
