@@ -290,6 +290,3 @@ insert into md (id, b[1]) values (22, default);
 insert into md (id, b[1]) values (23, 'x');
 insert into md (id, id[1]) values (24, 1);
 insert into md (id, c[1]) values (25, 1);
-select [1, 2];
-select array[[1, 2], [3, 4]], array[[[1]], [[2]]];
-select 1 where [1] is null;

@@ -277,10 +277,6 @@ impl Binder<'_> {
             }
             E::Exists { subquery, negated } => self.exists(subquery, *negated, env),
             E::Subquery(query) => self.scalar_subquery(query, env),
-            // Only within another array, which `array` sees to.
-            E::Array(array) if !array.named => {
-                Err(self.at(SqlError::syntax("syntax error at or near \"[\""), expr.span()))
-            }
             E::Array(array) => self.array(&array.elem, env),
             E::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain, env),
             E::Tuple(items) => {

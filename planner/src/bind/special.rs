@@ -198,11 +198,7 @@ impl Binder<'_> {
             let near = if bare(other) { "[" } else { text.split(['[', '(', ' ']).next().unwrap_or_default() };
             return Err(self.at(SqlError::syntax(format!("syntax error at or near \"{near}\"")), other.span()));
         }
-        let element = |item: &ast::Expr| match item {
-            ast::Expr::Array(inner) if !inner.named => self.array(&inner.elem, env),
-            item => self.expr(item, env),
-        };
-        let bound: Vec<TypedExpr> = items.iter().map(element).collect::<Result<_>>()?;
+        let bound: Vec<TypedExpr> = items.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
         let types: Vec<SqlType> = bound.iter().map(|item| item.ty).collect();
         let places: Vec<&ast::Expr> = items.iter().collect();
         self.resolver.array(bound).map_err(|error| self.at_mismatch(error, &places, &types))
