@@ -160,3 +160,7 @@ create table badef (a int default 'x');
 create table badef2 (a int default b, b int);
 create table badcheck (a int check (sum(a) > 0));
 create table badcheck2 (a int check (a));
+create table word_select (select int);
+create table word_user (user int);
+create table word_left (left int);
+create table words ("select" int, between int, int int, values int, "left" int, name text, value int);

@@ -91,3 +91,7 @@ insert into q (a) values ((select max(a) from q) + 1) returning a;
 insert into q (a) table generate_series;
 insert into q (a) values (1), (2) order by 1 limit 1 returning a;
 insert into q (a) select 5 where exists (select 1 from q) returning a;
+create table one_column (a int);
+update one_column set (a) = (5);
+update one_column set (a) = row (5);
+update one_column set (a) = (select 5);

@@ -74,3 +74,5 @@ select mode() within group (order by x), mode() within group (order by x desc), 
 select percentile_cont(0.5) within group (order by x), percentile_cont(array[0.25,0.5]) within group (order by x) from (values (interval '1 day'), (interval '3 days 2 hours'), (null)) v(x);
 select percentile_disc(0.5) within group (order by x), mode() within group (order by x) from (values (interval '1 day'), (interval '24 hours'), (interval '3 days')) v(x);
 select percentile_cont(0.5) within group (order by x) from (values (date '2020-01-01')) v(x);
+select count(all *) from (values (1)) v(a);
+select count(distinct *) from (values (1)) v(a);

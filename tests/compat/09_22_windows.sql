@@ -51,3 +51,7 @@ select id, last_value(pay) over (partition by dep order by pay nulls first rows 
 select id, first_value(pay) ignore nulls over (order by id) from w;
 select id, sum(pay) over (order by id, dep range between 1 preceding and current row) from w;
 select id, pay - lag(pay) over (order by id) as diff, round(pay / sum(pay) over () * 100, 2) as pct from w order by id;
+select t, count(*) over (order by t range between '1 hour' preceding and current row) from (values ('10:00+00'::timetz), ('10:30+01'), ('11:00+00'), ('23:00-08')) v(t);
+select t, count(*) over (order by t desc range between '90 minutes' preceding and interval '1 day 10 minutes' following) from (values ('00:10+00'::timetz), ('23:50+00'), (null), ('01:10+01'), ('00:10+00')) v(t);
+select t, sum(n) over (order by t range between '30 minutes' following and '2 hours' following exclude ties) from (values ('10:00+00'::timetz, 1), ('11:00+01', 2), ('11:30+00', 4)) v(t, n);
+select count(*) over (order by t range '-1 hour' preceding) from (values ('10:00+00'::timetz)) v(t);

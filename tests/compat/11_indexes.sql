@@ -77,3 +77,8 @@ explain (analyze, costs off, timing off, summary off) select 1;
 create statistics st on a, b from t;
 comment on index un is 'x';
 select obj_description('un'::regclass);
+create table bracketless (a int, b text);
+create index on bracketless (a + 1);
+create index on bracketless (-a);
+create index on bracketless (a::text);
+create index on bracketless ((a + 1), lower(b), coalesce(b, 'x'), cast(a as bigint), b collate "C" desc);

@@ -348,6 +348,10 @@ impl Binder<'_> {
         if args.len() > 1 && args.iter().any(|arg| matches!(arg, FunctionArg::Unnamed(FunctionArgExpr::Wildcard))) {
             return Err(SqlError::syntax("syntax error at or near \",\""));
         }
+        if duplicate_treatment.is_some() && matches!(args.as_slice(), [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)])
+        {
+            return Err(SqlError::syntax("syntax error at or near \"*\""));
+        }
         let mut named: Vec<(String, TypedExpr)> = Vec::new();
         for arg in args {
             match arg {

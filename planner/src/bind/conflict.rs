@@ -242,7 +242,6 @@ impl Binder<'_> {
                     (_, Some(_), _) => {
                         return Err(SqlError::syntax("number of columns does not match number of values"));
                     }
-                    ([name], None, ast::Expr::Nested(value)) => vec![(name, Assigned::Expr(value))],
                     _ => {
                         let message =
                             "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression";

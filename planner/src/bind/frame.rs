@@ -208,9 +208,13 @@ impl Binder<'_> {
             BaseType::Float4 | BaseType::Float8 => SqlType::FLOAT8,
             BaseType::Date => SqlType::TIMESTAMP,
             BaseType::Time => SqlType::INTERVAL,
+            BaseType::Timetz => SqlType::NUMERIC,
             _ => ty.plain(),
         };
-        let key = self.resolver.cast(key, compared, CastContext::Implicit)?;
+        let key = match ty.base {
+            BaseType::Timetz => self.zoned_key(key)?,
+            _ => self.resolver.cast(key, compared, CastContext::Implicit)?,
+        };
         let descending = !sort.asc;
         let mut arguments = vec![key.expr.clone()];
         let shape = Shape {
@@ -225,10 +229,13 @@ impl Binder<'_> {
         for (bound, start) in [(start, true), (end, false)] {
             let Some(offset) = bound.offset else { continue };
             let mut offset = checked_offset(offset, start, true);
-            if ty.base == BaseType::Time {
+            if matches!(ty.base, BaseType::Time | BaseType::Timetz) {
                 // Of the offset the time alone counts.
                 let time = self.resolver.function("frame time", vec![offset])?;
                 offset = time;
+            }
+            if ty.base == BaseType::Timetz {
+                offset = self.zoned_seconds(offset)?;
             }
             let minus = (bound.edge == Edge::Preceding) != descending;
             let symbol = if minus { "-" } else { "+" };
@@ -245,6 +252,22 @@ impl Binder<'_> {
             arguments.push(edge.expr);
         }
         Ok(Frame { native, ignored, shape, arguments })
+    }
+
+    /// A time with time zone as a number in the order of such times: first by the moment, then by the zone. Unlike the type
+    /// itself, the number has what is before midnight and after it.
+    fn zoned_key(&self, key: TypedExpr) -> Result<TypedExpr> {
+        let zone = self.resolver.function("extract", vec![TypedExpr::unknown("timezone"), key.clone()])?;
+        self.resolver.operator("-", Some(self.zoned_seconds(key)?), zone)
+    }
+
+    /// The seconds of a time with time zone or of an interval, in the unit of [`Self::zoned_key`]: larger than any zone where
+    /// a microsecond differs.
+    fn zoned_seconds(&self, value: TypedExpr) -> Result<TypedExpr> {
+        let seconds = self.resolver.function("extract", vec![TypedExpr::unknown("epoch"), value])?;
+        let unit = TypedExpr::literal(Datum::Int64(Some(1_000_000_000_000)), SqlType::INT8);
+        let unit = self.resolver.cast(unit, SqlType::NUMERIC, CastContext::Implicit)?;
+        self.resolver.operator("*", Some(seconds), unit)
     }
 
     fn bound(
@@ -351,9 +374,7 @@ fn range_type(key: SqlType, offset: SqlType) -> Result<SqlType> {
         {
             Ok(SqlType::INTERVAL)
         }
-        BaseType::Timetz if unknown || offset.base == BaseType::Interval => {
-            Err(SqlError::unsupported("RANGE with an offset over time with time zone"))
-        }
+        BaseType::Timetz if unknown || offset.base == BaseType::Interval => Ok(SqlType::INTERVAL),
         BaseType::Int2
         | BaseType::Int4
         | BaseType::Int8

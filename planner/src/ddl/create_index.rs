@@ -11,7 +11,7 @@ use crate::catalog::{
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use crate::types::{BaseType, SqlType};
-use sqlparser::ast::{CreateIndex, Expr, IndexType, OrderBySort};
+use sqlparser::ast::{CastKind, CreateIndex, Expr, IndexType, OrderBySort};
 use std::sync::Arc;
 
 /// CREATE INDEX in a block: takes the table alone, then fills the index from a snapshot taken after that.
@@ -222,6 +222,21 @@ fn plain(expr: &Expr) -> Result<&Expr> {
     }
 }
 
+/// Errors: 42601 for a key that is neither a column nor a call and stands without brackets.
+fn bracketed(expr: &Expr) -> Result<()> {
+    let near = match expr {
+        Expr::Collate { expr, .. } => return bracketed(expr),
+        Expr::BinaryOp { op, .. } => op.to_string(),
+        Expr::UnaryOp { op, .. } => op.to_string(),
+        Expr::Cast { kind: CastKind::DoubleColon, .. } => "::".to_string(),
+        Expr::Case { .. } => "case".to_string(),
+        Expr::IsNull(_) | Expr::IsNotNull(_) => "is".to_string(),
+        Expr::Value(value) => value.to_string(),
+        _ => return Ok(()),
+    };
+    Err(SqlError::syntax(format!("syntax error at or near \"{near}\"")))
+}
+
 /// The key columns, and the expressions among them. Errors: 42703, 42P17 and as in a statement.
 fn key_columns(
     context: &DdlContext,
@@ -230,6 +245,7 @@ fn key_columns(
 ) -> Result<(Vec<IndexColumn>, Vec<IndexExpression>)> {
     let (mut keys, mut expressions) = (Vec::with_capacity(columns.len()), Vec::<IndexExpression>::new());
     for column in columns {
+        bracketed(&column.column.expr)?;
         let expr = plain(&column.column.expr)?;
         let (id, ty) = match expr {
             Expr::Identifier(ident) => {

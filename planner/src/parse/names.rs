@@ -50,6 +50,62 @@ pub fn quote(name: &str) -> String {
     if plain { name.to_string() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
+/// Whether an identifier may name a column that is being made. A word that is reserved must be quoted for that.
+pub fn names_column(ident: &Ident) -> bool {
+    let name = fold(ident);
+    ident.quote_style.is_some() || !RESERVED.contains(&name.as_str()) || COLUMN_WORDS.contains(&name.as_str())
+}
+
+/// Those of [`RESERVED`] that name columns without quotes nevertheless.
+const COLUMN_WORDS: &[&str] = &[
+    "between",
+    "bigint",
+    "bit",
+    "boolean",
+    "char",
+    "character",
+    "coalesce",
+    "dec",
+    "decimal",
+    "exists",
+    "extract",
+    "float",
+    "greatest",
+    "grouping",
+    "inout",
+    "int",
+    "integer",
+    "interval",
+    "least",
+    "national",
+    "nchar",
+    "none",
+    "normalize",
+    "nullif",
+    "numeric",
+    "out",
+    "overlay",
+    "position",
+    "precision",
+    "real",
+    "row",
+    "setof",
+    "smallint",
+    "substring",
+    "time",
+    "timestamp",
+    "treat",
+    "trim",
+    "values",
+    "varchar",
+    "xmlattributes",
+    "xmlconcat",
+    "xmlelement",
+    "xmlexists",
+    "xmlforest",
+    "xmlnamespaces",
+];
+
 /// PostgreSQL's reserved words and those that may not be column names, appendix C.
 const RESERVED: &[&str] = &[
     "all",
