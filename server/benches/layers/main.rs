@@ -1,6 +1,8 @@
 //! What the layers beneath SQL cost, each beside the one below it: timestamps, Percolator beside the bare store, and the store by the
 //! workloads of Bigtable's paper. `cargo bench --bench layers`; tables in Markdown go to standard output. Asserts nothing about time.
 
+#![allow(clippy::print_stdout)]
+
 mod bigtable;
 mod percolator;
 mod timestamps;
