@@ -9,8 +9,9 @@ use crate::error::{Result, SqlError, state};
 use crate::parse::{JOIN_ALIAS, fold_name};
 use crate::types::{Datum, SqlType};
 use datafusion::common::{Column, JoinType};
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Subquery};
 use sqlparser::ast::{self, JoinConstraint, JoinOperator, TableFactor};
+use std::sync::Arc;
 
 /// How columns begin that are NULL where an outer join found no row.
 const PRESENT: &str = "\u{1}present";
@@ -112,14 +113,15 @@ impl Binder<'_> {
             return self.cross(left, right);
         }
         let left = if matches!(kind, JoinType::Right | JoinType::Full) { self.marked(left)? } else { left };
-        let right = if matches!(kind, JoinType::Left | JoinType::Full) { self.marked(right)? } else { right };
+        let lacks = matches!(kind, JoinType::Left | JoinType::Full) && !(always(constraint) && is_one_row(&right.plan));
+        let right = if lacks { self.marked(right)? } else { right };
         match constraint {
             JoinConstraint::On(condition) => {
                 let left_plan = left.plan;
                 let right_plan = right.plan;
                 let mut scope = self.joined_scope(left.scope, right.scope)?;
                 let schema = left_plan.schema().join(right_plan.schema())?;
-                scope.schema = Some(std::sync::Arc::new(schema));
+                scope.schema = Some(Arc::new(schema));
                 // What is unknown of an inner join's condition is as good as false.
                 let env = Env { conjunct: kind == JoinType::Inner, ..Env::new(&scope, Clause::JoinOn) };
                 let on = self.predicate(condition, env)?;
@@ -168,17 +170,29 @@ impl Binder<'_> {
     /// NULL, not a row of NULLs.
     fn marked<'p>(&self, mut source: Source<'p>) -> Result<Source<'p>> {
         let lacks = |relation: &ScopeRelation| relation.key.is_none() && relation.present.is_none() && !relation.scalar;
-        if !source.scope.relations.iter().any(lacks) || matches!(source.plan, LogicalPlan::Subquery(_)) {
+        if !source.scope.relations.iter().any(lacks) {
             return Ok(source);
         }
         let name = format!("{PRESENT}{}", self.unique(""));
-        let mut columns: Vec<Expr> = source.plan.schema().columns().into_iter().map(Expr::Column).collect();
-        columns.push(Expr::Literal(Datum::Boolean(Some(true)), None).alias(&name));
-        let present = Column::new_unqualified(name);
+        let mark = |plan: LogicalPlan| {
+            let mut columns: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
+            columns.push(Expr::Literal(Datum::Boolean(Some(true)), None).alias(&name));
+            LogicalPlanBuilder::from(plan).project(columns)
+        };
+        let builder = match source.plan {
+            // What sees the other side is marked within.
+            LogicalPlan::Subquery(subquery) => {
+                let within = mark(Arc::unwrap_or_clone(subquery.subquery))?.build()?;
+                let subquery = Subquery { subquery: Arc::new(within), ..subquery };
+                LogicalPlanBuilder::from(LogicalPlan::Subquery(subquery))
+            }
+            plan => mark(plan)?,
+        };
+        let present = Column::new_unqualified(&name);
         for relation in source.scope.relations.iter_mut().filter(|relation| lacks(relation)) {
             relation.present = Some(present.clone());
         }
-        finish(LogicalPlanBuilder::from(source.plan).project(columns)?, source.scope)
+        finish(builder, source.scope)
     }
 
     fn filtered<'p>(&self, source: Source<'p>, constraint: &JoinConstraint) -> Result<Source<'p>> {
@@ -264,6 +278,17 @@ fn one_sided(left: &Source<'_>, right: &Source<'_>, kind: JoinType) -> Result<()
     let message = format!("invalid reference to FROM-clause entry for table \"{}\"", seen.name);
     Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message)
         .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference."))
+}
+
+/// Whether a subquery that sees the other side gives one row for each of its rows: it aggregates without groups.
+fn is_one_row(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        LogicalPlan::Subquery(subquery) => is_one_row(&subquery.subquery),
+        LogicalPlan::Projection(projection) => is_one_row(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => is_one_row(&alias.input),
+        _ => false,
+    }
 }
 
 /// Whether a join's condition is `ON true`.
