@@ -164,3 +164,5 @@ create table word_select (select int);
 create table word_user (user int);
 create table word_left (left int);
 create table words ("select" int, between int, int int, values int, "left" int, name text, value int);
+create table words_xml (xmlparse int, xmlpi int, xmlroot int, xmlserialize int, xmltable int);
+select * from words_xml;

@@ -5,6 +5,7 @@ use super::expression::{Clause, Env};
 use super::from::{Source, is_lateral, table_function};
 use super::lateral::single_row;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
+use super::subquery::is_ungrouped_aggregate;
 use crate::error::{Result, SqlError, state};
 use crate::parse::{JOIN_ALIAS, fold_name};
 use crate::types::{Datum, SqlType};
@@ -113,7 +114,12 @@ impl Binder<'_> {
             return self.cross(left, right);
         }
         let left = if matches!(kind, JoinType::Right | JoinType::Full) { self.marked(left)? } else { left };
-        let lacks = matches!(kind, JoinType::Left | JoinType::Full) && !(always(constraint) && is_one_row(&right.plan));
+        let within = match &right.plan {
+            LogicalPlan::Subquery(subquery) => &subquery.subquery,
+            plan => plan,
+        };
+        let never_lacks = always(constraint) && is_ungrouped_aggregate(within);
+        let lacks = matches!(kind, JoinType::Left | JoinType::Full) && !never_lacks;
         let right = if lacks { self.marked(right)? } else { right };
         match constraint {
             JoinConstraint::On(condition) => {
@@ -278,17 +284,6 @@ fn one_sided(left: &Source<'_>, right: &Source<'_>, kind: JoinType) -> Result<()
     let message = format!("invalid reference to FROM-clause entry for table \"{}\"", seen.name);
     Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message)
         .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference."))
-}
-
-/// Whether a subquery that sees the other side gives one row for each of its rows: it aggregates without groups.
-fn is_one_row(plan: &LogicalPlan) -> bool {
-    match plan {
-        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
-        LogicalPlan::Subquery(subquery) => is_one_row(&subquery.subquery),
-        LogicalPlan::Projection(projection) => is_one_row(&projection.input),
-        LogicalPlan::SubqueryAlias(alias) => is_one_row(&alias.input),
-        _ => false,
-    }
 }
 
 /// Whether a join's condition is `ON true`.

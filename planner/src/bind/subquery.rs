@@ -376,7 +376,7 @@ fn is_one_row(plan: &LogicalPlan) -> bool {
 }
 
 /// Whether a plan is an aggregate without GROUP BY, perhaps under a projection: always one row.
-fn is_ungrouped_aggregate(plan: &LogicalPlan) -> bool {
+pub fn is_ungrouped_aggregate(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(projection) => is_ungrouped_aggregate(&projection.input),
         LogicalPlan::SubqueryAlias(alias) => is_ungrouped_aggregate(&alias.input),

@@ -4,7 +4,7 @@
 use super::bounds::KeyBounds;
 use super::leaf::{self, Estimate, leaf_methods};
 use super::output::ScanOutput;
-use super::range_reader::{ReadOptions, in_order, read_ranges};
+use super::range_reader::{ReadOptions, read_ranges};
 use super::returned::Returned;
 use super::slots::Slots;
 use crate::catalog::{ColumnId, IndexDescriptor};
@@ -202,8 +202,7 @@ impl ExecutionPlan for IndexScanExec {
         let own = OwnWrites::Before(context.command);
         let options = ReadOptions { reverse: self.reverse, fetch: self.fetch, own };
         let transaction = Arc::clone(&context.transaction);
-        let pairs =
-            read_ranges(Arc::clone(&transaction), in_order(self.bounds.ranges(&context)?, options.reverse), options);
+        let pairs = read_ranges(Arc::clone(&transaction), self.bounds.ranges(&context)?, options);
         let rows = self.returned.counter();
         let (output, index, index_only) = (self.output.clone(), Arc::clone(&self.index), self.index_only);
         let batches = pairs.then(move |entries| {

@@ -5,7 +5,7 @@ use super::key_tap::KeyTap;
 use super::leaf::{self, Estimate, leaf_methods};
 use super::limits::{Limit, Limits};
 use super::output::ScanOutput;
-use super::range_reader::{ReadOptions, in_order, read_ranges};
+use super::range_reader::{ReadOptions, read_ranges};
 use super::returned::{Counter, Returned, let_go};
 use super::slots::{Slots, StatementContext};
 use super::table_scan::TableScanExec;
@@ -206,7 +206,7 @@ impl LookupScanExec {
             None => vec![],
         };
         let options = ReadOptions { reverse: false, fetch: None, own };
-        let pairs = read_ranges(Arc::clone(&transaction), in_order(ranges, options.reverse), options);
+        let pairs = read_ranges(Arc::clone(&transaction), ranges, options);
         if self.index.primary {
             let batches = pairs.map(move |pairs| {
                 let pairs = pairs?;

@@ -22,24 +22,23 @@ pub struct ReadOptions {
     pub own: OwnWrites,
 }
 
-/// Ranges in key order, in the order in which they are read.
-pub fn in_order(mut ranges: Vec<RowRange>, reverse: bool) -> Vec<RowRange> {
-    if reverse {
+/// Streams the pairs of `ranges` (in key order, disjoint).
+pub fn read_ranges(
+    transaction: Arc<Transaction>,
+    mut ranges: Vec<RowRange>,
+    options: ReadOptions,
+) -> BoxStream<'static, Result<Vec<KeyValue>>> {
+    if options.reverse {
         ranges.reverse();
     }
-    ranges
+    read(transaction, ranges.into_iter(), options)
 }
 
-/// Streams the pairs of `ranges` (disjoint, in the order in which they are to be read).
-pub fn read_ranges<R>(
+fn read(
     transaction: Arc<Transaction>,
-    ranges: R,
+    ranges: impl Iterator<Item = RowRange> + Send + 'static,
     options: ReadOptions,
-) -> BoxStream<'static, Result<Vec<KeyValue>>>
-where
-    R: IntoIterator<Item = RowRange>,
-    R::IntoIter: Send + 'static,
-{
+) -> BoxStream<'static, Result<Vec<KeyValue>>> {
     let batch_rows = options.fetch.map_or(BATCH_ROWS, |fetch| fetch.clamp(1, BATCH_ROWS));
     let scan = TxnScanOptions { reverse: options.reverse, batch_rows, limit: options.fetch };
     let batches = stream::iter(ranges)
@@ -72,7 +71,7 @@ const PIECES_EACH: usize = 4;
 
 /// Pieces of ranges, in key order, that several partitions read: each takes the next when it is done with one, so that
 /// what one partition reads is in key order.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Pieces {
     left: Arc<Mutex<VecDeque<RowRange>>>,
 }
@@ -100,12 +99,14 @@ impl Pieces {
         }
         Ok(Pieces { left: Arc::new(Mutex::new(pieces.into())) })
     }
-}
 
-impl Iterator for Pieces {
-    type Item = RowRange;
-
-    fn next(&mut self) -> Option<RowRange> {
-        self.left.lock().pop_front()
+    /// Streams the pairs of those pieces that no other partition takes: a piece is taken when the one before is read.
+    pub fn read(
+        &self,
+        transaction: Arc<Transaction>,
+        options: ReadOptions,
+    ) -> BoxStream<'static, Result<Vec<KeyValue>>> {
+        let left = Arc::clone(&self.left);
+        read(transaction, std::iter::from_fn(move || left.lock().pop_front()), options)
     }
 }

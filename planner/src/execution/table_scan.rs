@@ -5,7 +5,7 @@ use super::bounds::KeyBounds;
 use super::index_scan::{self, IndexScanExec};
 use super::leaf::{self, Estimate, leaf_methods};
 use super::output::ScanOutput;
-use super::range_reader::{Pieces, ReadOptions, in_order, read_ranges};
+use super::range_reader::{Pieces, ReadOptions, read_ranges};
 use super::returned::Returned;
 use super::slots::Slots;
 use crate::catalog::{ColumnId, IndexState};
@@ -256,11 +256,11 @@ impl ExecutionPlan for TableScanExec {
             let (pieces, partitions) = (self.begin(partition), self.partitions);
             let read = async move {
                 let pieces = pieces.get_or_try_init(|| Pieces::of(&transaction, &ranges, partitions)).await?;
-                Ok::<_, SqlError>(read_ranges(Arc::clone(&transaction), pieces.clone(), options))
+                Ok::<_, SqlError>(pieces.read(Arc::clone(&transaction), options))
             };
             futures::stream::once(read).try_flatten().boxed()
         } else {
-            read_ranges(transaction, in_order(ranges, self.reverse), options)
+            read_ranges(transaction, ranges, options)
         };
         let batches = pairs.map(move |pairs| -> Result<_> {
             let pairs = pairs?;

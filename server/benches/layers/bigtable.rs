@@ -2,14 +2,11 @@
 //! process. There a tablet server of 2006 was asked over the network and wrote to a file system of several machines without a
 //! sync; what is here is printed beside it, not compared with it.
 
-use crate::{Outcome, drawn, key, load, newest, open, rate, value};
-use bytes::Bytes;
+use crate::{Outcome, drawn, load, newest, open, rate, read_bare, value, write_bare};
 use futures::TryStreamExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use storage::{
-    CommitBatch, CommitCell, EmbeddedOptions, EnvRef, Family, RowRange, ScanOptions, Stamp, StoreRef, Timestamp,
-};
+use storage::{EmbeddedOptions, EnvRef, RowRange, ScanOptions, StoreRef, Timestamp};
 
 const ROWS: u64 = 1_000_000;
 const BYTES: usize = 1000;
@@ -50,10 +47,7 @@ async fn reads(store: &StoreRef, row: fn(u64) -> u64) -> Outcome<f64> {
     let store = Arc::clone(store);
     rate(TASKS, LASTING, move |turn| {
         let store = Arc::clone(&store);
-        async move {
-            let rows = store.read(&[Bytes::from(key(row(turn)))], &newest(Timestamp(u64::MAX))).await?;
-            Ok(rows.len() as u64)
-        }
+        async move { read_bare(&store, row(turn)).await }
     })
     .await
 }
@@ -62,16 +56,9 @@ async fn writes(store: &StoreRef, durable: bool, row: fn(u64) -> u64) -> Outcome
     let store = Arc::clone(store);
     rate(TASKS, LASTING, move |turn| {
         let store = Arc::clone(&store);
-        async move {
-            let atomic = store.atomic().ok_or("no atomic commits")?;
-            let mut bytes = Vec::with_capacity(BYTES);
-            value(turn, BYTES, &mut bytes);
-            let key = Bytes::from(key(row(turn)));
-            let cell = CommitCell { key, family: Family::Write, stamp: Stamp::AtCommit, value: Some(bytes.into()) };
-            let batch = CommitBatch { cells: vec![cell], publishes: true, durable, ..CommitBatch::default() };
-            atomic.commit_atomic(batch).await?.map_err(|_| "a batch without conditions was refused")?;
-            Ok(1)
-        }
+        let mut bytes = Vec::with_capacity(BYTES);
+        value(turn, BYTES, &mut bytes);
+        async move { write_bare(&store, row(turn), bytes, durable).await }
     })
     .await
 }
@@ -80,7 +67,7 @@ async fn writes(store: &StoreRef, durable: bool, row: fn(u64) -> u64) -> Outcome
 async fn scans(store: &StoreRef, lasting: Duration) -> Outcome<f64> {
     let (begin, mut done) = (Instant::now(), 0);
     while begin.elapsed() < lasting {
-        let mut rows = store.scan(RowRange::all(), newest(Timestamp(u64::MAX)), ScanOptions::default());
+        let mut rows = store.scan(RowRange::all(), newest(Timestamp::MAX), ScanOptions::default());
         while let Some(batch) = rows.try_next().await? {
             done += batch.len();
             if begin.elapsed() > lasting {

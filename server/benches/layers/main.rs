@@ -1,5 +1,5 @@
 //! What the layers beneath SQL cost, each beside the one below it: timestamps, Percolator beside the bare store, and the store by the
-//! workloads of Bigtable's paper. `cargo bench --bench layers`; tables in Markdown go to standard output. Asserts nothing about time.
+//! workloads of Bigtable's paper. `cargo bench -p percosql --bench layers`; tables in Markdown go to standard output. Asserts nothing about time.
 
 #![allow(clippy::print_stdout)]
 
@@ -7,13 +7,14 @@ mod bigtable;
 mod percolator;
 mod timestamps;
 
+use bytes::Bytes;
 use std::future::Future;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use storage::{
-    Cell, CellBlock, EmbeddedOptions, EmbeddedStore, EnvRef, Family, ReadFilter, StoreRef, SystemEnv, Timestamp,
-    TimestampRange, TimestampSource,
+    CellBlock, CommitBatch, CommitCell, EmbeddedOptions, EmbeddedStore, EnvRef, Family, ReadFilter, Stamp, StoreRef,
+    SystemEnv, Timestamp, TimestampRange, TimestampSource,
 };
 use txn::{Oracle, TransactionStore, TransactionStoreOptions};
 
@@ -23,9 +24,15 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
+/// What can be asked for.
+const ALL: [&str; 3] = ["timestamps", "percolator", "bigtable"];
+
 fn main() -> Outcome<()> {
     let asked: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let wanted = |name: &str| asked.is_empty() || asked.iter().any(|word| name.contains(word.as_str()));
+    if let Some(unknown) = asked.iter().find(|word| !ALL.contains(&word.as_str())) {
+        return Err(format!("nothing is called {unknown}; there are {}", ALL.join(", ")).into());
+    }
+    let wanted = |name: &str| asked.is_empty() || asked.iter().any(|word| word == name);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let env: EnvRef = SystemEnv::current()?;
@@ -96,9 +103,21 @@ pub(crate) fn newest(at: Timestamp) -> ReadFilter {
     ReadFilter::new().with(Family::Write, TimestampRange::up_to(at), 1)
 }
 
-/// Whether a cell was found.
-pub(crate) fn first(cells: &[Cell]) -> Outcome<&Cell> {
-    cells.first().ok_or_else(|| "a row without cells".into())
+/// Looks a row up in the bare store: 1, that it may be counted. Errors: it is not there.
+pub(crate) async fn read_bare(store: &StoreRef, row: u64) -> Outcome<u64> {
+    let rows = store.read(&[Bytes::from(key(row))], &newest(Timestamp::MAX)).await?;
+    rows.first().and_then(|row| row.cells.first()).ok_or("no row")?;
+    Ok(1)
+}
+
+/// Writes a version of a row into the bare store, as a batch of its own: 1, that it may be counted.
+pub(crate) async fn write_bare(store: &StoreRef, row: u64, bytes: Vec<u8>, durable: bool) -> Outcome<u64> {
+    let atomic = store.atomic().ok_or("this store has no atomic commits")?;
+    let (key, value) = (Bytes::from(key(row)), Some(bytes.into()));
+    let cell = CommitCell { key, family: Family::Write, stamp: Stamp::AtCommit, value };
+    let batch = CommitBatch { cells: vec![cell], publishes: true, durable, ..CommitBatch::default() };
+    atomic.commit_atomic(batch).await?.map_err(|_| "a batch without conditions was refused")?;
+    Ok(1)
 }
 
 /// Calls of `work` a second: `tasks` at a time, each one after the other, for so long.

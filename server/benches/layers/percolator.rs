@@ -1,11 +1,11 @@
 //! Percolator beside the bare store (the paper's section 3.1 measures the same over Bigtable): a row that is read at a snapshot beside one
 //! look at the store, and a row that is written by a transaction beside one synced batch.
 
-use crate::{Outcome, drawn, first, key, load, median, newest, open, rate, value};
+use crate::{Outcome, drawn, key, load, median, open, rate, read_bare, value, write_bare};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
-use storage::{CommitBatch, CommitCell, EmbeddedOptions, EnvRef, Family, Stamp, StoreRef};
+use storage::{EmbeddedOptions, EnvRef, StoreRef};
 use txn::{LockStrength, OwnWrites, TransactionOptions, TransactionStore, Write, WriteKind};
 
 const ROWS: u64 = 500_000;
@@ -30,7 +30,7 @@ pub(crate) async fn measure(env: &EnvRef) -> Outcome<()> {
         for tasks in [1, 2] {
             let mut pairs = Vec::new();
             for _ in 0..PAIRS {
-                pairs.push((read_bare(&store, tasks).await?, read(&transactions, tasks).await?));
+                pairs.push((reads_bare(&store, tasks).await?, reads(&transactions, tasks).await?));
             }
             print_row(what, tasks, &pairs);
         }
@@ -38,7 +38,7 @@ pub(crate) async fn measure(env: &EnvRef) -> Outcome<()> {
             for tasks in [1, 16] {
                 let mut pairs = Vec::new();
                 for _ in 0..PAIRS {
-                    pairs.push((write_bare(&store, tasks).await?, write(&transactions, tasks).await?));
+                    pairs.push((writes_bare(&store, tasks).await?, writes(&transactions, tasks).await?));
                 }
                 print_row("write", tasks, &pairs);
             }
@@ -54,22 +54,16 @@ fn print_row(what: &str, tasks: u64, pairs: &[(f64, f64)]) {
     println!("| {what} | {tasks} | {bare:.0} | {percolator:.0} | {:.2} |", of(|pair| pair.1 / pair.0));
 }
 
-async fn read_bare(store: &StoreRef, tasks: u64) -> Outcome<f64> {
+async fn reads_bare(store: &StoreRef, tasks: u64) -> Outcome<f64> {
     let store = Arc::clone(store);
     rate(tasks, LASTING, move |turn| {
         let store = Arc::clone(&store);
-        async move {
-            let keys = [Bytes::from(key(drawn(turn, ROWS)))];
-            let rows = store.read(&keys, &newest(storage::Timestamp(u64::MAX))).await?;
-            let row = rows.first().ok_or("no row")?;
-            first(&row.cells)?;
-            Ok(1)
-        }
+        async move { read_bare(&store, drawn(turn, ROWS)).await }
     })
     .await
 }
 
-async fn read(transactions: &Arc<TransactionStore>, tasks: u64) -> Outcome<f64> {
+async fn reads(transactions: &Arc<TransactionStore>, tasks: u64) -> Outcome<f64> {
     let transactions = Arc::clone(transactions);
     rate(tasks, LASTING, move |turn| {
         let transactions = Arc::clone(&transactions);
@@ -84,26 +78,19 @@ async fn read(transactions: &Arc<TransactionStore>, tasks: u64) -> Outcome<f64> 
     .await
 }
 
-async fn write_bare(store: &StoreRef, tasks: u64) -> Outcome<f64> {
+async fn writes_bare(store: &StoreRef, tasks: u64) -> Outcome<f64> {
     let store = Arc::clone(store);
     rate(tasks, LASTING, move |turn| {
         let store = Arc::clone(&store);
-        async move {
-            let atomic = store.atomic().ok_or("no atomic commits")?;
-            // As long as a transaction's record.
-            let mut bytes = b"UP12345678".to_vec();
-            value(turn, BYTES, &mut bytes);
-            let key = Bytes::from(key(drawn(turn, ROWS)));
-            let cell = CommitCell { key, family: Family::Write, stamp: Stamp::AtCommit, value: Some(bytes.into()) };
-            let batch = CommitBatch { cells: vec![cell], publishes: true, durable: true, ..CommitBatch::default() };
-            atomic.commit_atomic(batch).await?.map_err(|_| "a batch without conditions was refused")?;
-            Ok(1)
-        }
+        // As long as a transaction's record.
+        let mut bytes = b"UP12345678".to_vec();
+        value(turn, BYTES, &mut bytes);
+        async move { write_bare(&store, drawn(turn, ROWS), bytes, true).await }
     })
     .await
 }
 
-async fn write(transactions: &Arc<TransactionStore>, tasks: u64) -> Outcome<f64> {
+async fn writes(transactions: &Arc<TransactionStore>, tasks: u64) -> Outcome<f64> {
     let transactions = Arc::clone(transactions);
     rate(tasks, LASTING, move |turn| {
         let transactions = Arc::clone(&transactions);

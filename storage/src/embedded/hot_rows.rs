@@ -132,7 +132,7 @@ impl HotRows {
                 Change::Remove { key, family: Family::Write, timestamp } => (key, *timestamp, None),
                 Change::Set { .. } | Change::Remove { .. } => continue,
                 Change::RemoveRange(_) => {
-                    self.forget_all();
+                    self.forget(|_| true);
                     continue;
                 }
             };
@@ -160,17 +160,14 @@ impl HotRows {
 
     /// The database took in cells of rows between these keys, both included, beside the committer.
     pub fn loaded(&self, first: &[u8], last: &[u8]) {
-        for shard in &self.shards {
-            let mut shard = shard.lock();
-            shard.changes.iter_mut().for_each(|seen| *seen = seen.wrapping_add(1));
-            shard.rows.retain(|key, _| key[..] < *first || key[..] > *last);
-        }
+        self.forget(|key| (first..=last).contains(&key));
     }
 
-    fn forget_all(&self) {
+    /// Forgets rows, and what is being read of any.
+    fn forget(&self, which: impl Fn(&[u8]) -> bool) {
         for shard in &self.shards {
             let mut shard = shard.lock();
-            shard.rows.clear();
+            shard.rows.retain(|key, _| !which(key));
             shard.changes.iter_mut().for_each(|seen| *seen = seen.wrapping_add(1));
         }
     }

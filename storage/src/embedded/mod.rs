@@ -315,13 +315,8 @@ impl Store for EmbeddedStore {
                 match scanner.next(options.batch_rows.max(1).min(left)) {
                     Ok(rows) if rows.is_empty() => {}
                     Ok(rows) => {
-                        let (first, last) = (rows.first(), rows.last());
-                        let counted = first.zip(last).is_some_and(|(first, last)| {
-                            self.directory.count_between(&first.key, &last.key, rows.len(), Tablet::count_reads)
-                        });
-                        if !counted {
-                            self.directory.count(rows.iter().map(|row| &row.key[..]), Tablet::count_reads);
-                        }
+                        let keys = rows.iter().map(|row| &row.key[..]);
+                        self.directory.count_ordered(keys, Tablet::count_reads);
                         let left = left - rows.len();
                         return Some((Ok(rows), (scanner, left)));
                     }

@@ -114,15 +114,20 @@ impl TabletDirectory {
         }
     }
 
-    /// The same for rows in one order or the other, of which the first and the last are given. Whether they lie in one tablet: else nothing is
-    /// counted.
-    pub fn count_between(&self, first: &[u8], last: &[u8], rows: usize, count: impl Fn(&Tablet, u64)) -> bool {
+    /// The same for keys in order, ascending or not: where the first and the last lie in one tablet the others do.
+    pub fn count_ordered<'k, K>(&self, keys: K, count: impl Fn(&Tablet, u64))
+    where
+        K: DoubleEndedIterator<Item = &'k [u8]> + ExactSizeIterator + Clone,
+    {
+        let (Some(first), Some(last)) = (keys.clone().next(), keys.clone().next_back()) else { return };
         let tablets = self.tablets.read();
-        let tablet = tablets.get(position(&tablets, first)).filter(|tablet| tablet.range.contains(last));
-        if let Some(tablet) = tablet {
-            count(tablet, rows as u64);
+        match tablets.get(position(&tablets, first)).filter(|tablet| tablet.range.contains(last)) {
+            Some(tablet) => count(tablet, keys.len() as u64),
+            None => {
+                drop(tablets);
+                self.count(keys, count);
+            }
         }
-        tablet.is_some()
     }
 
     /// Splits a tablet at keys that lie inside; others are left out. The first part keeps the identity

@@ -31,39 +31,43 @@ pub struct CopyFilter {
     _slots: Arc<Slots>,
 }
 
-/// The condition over the columns of a table.
-fn bound(
-    context: &Arc<StatementContext>,
-    condition: &CopyCondition,
-    table: &TableDescriptor,
-    slots: &Arc<Slots>,
-) -> Result<TableExpression> {
-    let typed = with_binding(&context.catalog, &context.settings, slots, context.transaction_time, |binding| {
-        bind_stored(&condition.expr, &condition.source, table, "COPY FROM WHERE condition", binding)
-    })?;
-    if typed.ty == SqlType::BOOL {
-        return Ok(typed);
-    }
-    let message = format!("argument of WHERE must be type boolean, not type {}", typed.ty.name());
-    Err(SqlError::new(state::DATATYPE_MISMATCH, message))
+/// The condition, bound to the columns of its table.
+pub struct BoundCondition {
+    expression: TableExpression,
+    slots: Arc<Slots>,
 }
 
-impl CopyFilter {
-    /// Finds errors of the condition, which PostgreSQL tells of before those of the list of columns.
-    pub fn check(context: &Arc<StatementContext>, condition: &CopyCondition, table: &TableDescriptor) -> Result<()> {
-        bound(context, condition, table, &Slots::new()).map(drop)
-    }
-
-    /// Binds the condition. Columns that are not read and have a default become further ones of the target's.
-    /// Errors: as in a statement; 42804 when it is not boolean, 42P10 for a generated column.
+impl BoundCondition {
+    /// Binds it. Errors: as in a statement; 42804 when it is not boolean.
     pub fn new(
         context: &Arc<StatementContext>,
         condition: &CopyCondition,
+        table: &TableDescriptor,
+    ) -> Result<BoundCondition> {
+        let slots = Slots::new();
+        let bind = |binding: &BindContext<'_>| {
+            bind_stored(&condition.expr, &condition.source, table, "COPY FROM WHERE condition", binding)
+        };
+        let (catalog, settings, now) = (&context.catalog, &context.settings, context.transaction_time);
+        let expression = with_binding(catalog, settings, &slots, now, bind)?;
+        if expression.ty != SqlType::BOOL {
+            let message = format!("argument of WHERE must be type boolean, not type {}", expression.ty.name());
+            return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+        }
+        Ok(BoundCondition { expression, slots })
+    }
+}
+
+impl CopyFilter {
+    /// Of a condition of the target's table. Columns that are not read and have a default become further ones of the target's.
+    /// Errors: 42P10 for a generated column.
+    pub fn new(
+        context: &Arc<StatementContext>,
+        condition: BoundCondition,
         target: &mut CopyTable,
     ) -> Result<CopyFilter> {
         let table = &Arc::clone(&target.table);
-        let slots = Slots::new();
-        let typed = bound(context, condition, table, &slots)?;
+        let BoundCondition { expression: typed, slots } = condition;
         let named = typed.expr.column_refs();
         let (mut places, mut defaults) = (Vec::new(), Vec::new());
         for column in table.live_columns() {

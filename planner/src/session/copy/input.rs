@@ -1,7 +1,7 @@
 //! [`CopyIn`]: COPY FROM STDIN. Records become batches, batches feed an INSERT that runs meanwhile.
 
 use super::binary::{BinaryCodec, BinaryReader};
-use super::condition::CopyFilter;
+use super::condition::{BoundCondition, CopyFilter};
 use super::origin::{Origins, at_line, in_line, shown};
 use super::record::{Fields, Kind, Next, RecordReader};
 use super::target::{CopyTable, chosen};
@@ -76,10 +76,11 @@ pub async fn begin_input(
     let CopyTarget::Table { name, columns } = &copy.target else {
         return Err(SqlError::syntax("COPY FROM needs a table"));
     };
-    if let Some(condition) = &copy.condition {
-        CopyFilter::check(&context, condition, &CopyTable::find(&context, name, &[], true)?.table)?;
-    }
-    let mut target = CopyTable::find(&context, name, columns, true)?;
+    let table = CopyTable::table(&context, name, true)?;
+    // PostgreSQL tells of errors in the condition before those in the list of columns.
+    let condition = copy.condition.as_ref().map(|condition| BoundCondition::new(&context, condition, &table));
+    let condition = condition.transpose()?;
+    let mut target = CopyTable::of(table, columns)?;
     let binary = match copy.options.format {
         CopyFormat::Binary => Some((database.binary()?, BinaryReader::default())),
         _ => None,
@@ -89,7 +90,6 @@ pub async fn begin_input(
         target.columns.iter_mut().for_each(|column| column.ty = column.ty.plain());
     }
     let read = target.columns.clone();
-    let condition = copy.condition.as_ref();
     let filter = condition.map(|condition| CopyFilter::new(&context, condition, &mut target)).transpose()?;
     if read.is_empty() {
         return Err(SqlError::unsupported("COPY into a table without columns"));

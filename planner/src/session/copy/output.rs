@@ -50,7 +50,7 @@ pub async fn begin_output(
     let planned = match (planned, &copy.target) {
         (Some(planned), _) => planned,
         (None, CopyTarget::Table { name, columns }) => {
-            let target = CopyTable::find(&context, name, columns, false)?;
+            let target = CopyTable::of(CopyTable::table(&context, name, false)?, columns)?;
             let text = format!("SELECT {} FROM {}", target.column_list(), target.qualified_name());
             let statement = crate::parse::parse(&text)?
                 .into_iter()

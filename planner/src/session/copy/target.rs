@@ -18,8 +18,8 @@ pub struct CopyTable {
 }
 
 impl CopyTable {
-    /// Finds them; `from`: to read the data in. Errors: 42P01, 42703, 42701, 42809 for what is not a table.
-    pub fn find(context: &StatementContext, name: &ObjectName, columns: &[String], from: bool) -> Result<CopyTable> {
+    /// Finds a table; `from`: to read the data in. Errors: 42P01, 42809 for what is not a table.
+    pub fn table(context: &StatementContext, name: &ObjectName, from: bool) -> Result<Arc<TableDescriptor>> {
         let (schema, relation) = fold_name(name)?;
         let table = context
             .catalog
@@ -40,6 +40,11 @@ impl CopyTable {
             let message = format!("cannot copy {what} view \"{}\"", table.name);
             return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message).hint(hint));
         }
+        Ok(table)
+    }
+
+    /// A table and the columns named, all when none is. Errors: 42703, 42701, 42P10 for generated ones.
+    pub fn of(table: Arc<TableDescriptor>, columns: &[String]) -> Result<CopyTable> {
         let columns = if columns.is_empty() {
             table.live_columns().filter(|column| column.generated.is_none()).cloned().collect()
         } else {
