@@ -165,7 +165,8 @@ pub fn check_values(values: &ast::Values) -> Result<()> {
 
 /// An alias: of its parts only `AS` itself may be passed over.
 pub fn check_alias(alias: Option<&ast::TableAlias>) -> Result<()> {
-    let Some(ast::TableAlias { explicit: _, name: _, columns: _, at }) = alias else { return Ok(()) };
+    let Some(ast::TableAlias { explicit: _, name, columns: _, at }) = alias else { return Ok(()) };
+    crate::parse::fold_plain(name)?;
     refused(&[(at.is_some(), "an alias with AT")])
 }
 

@@ -39,14 +39,15 @@ fn figure(expr: &Expr) -> Option<(String, bool)> {
         Expr::Interval(_) => Some(("interval".into(), false)),
         Expr::Case { else_result, .. } => match else_result.as_deref().map(|result| (result, figure(result))) {
             Some((_, Some((name, true)))) => Some((name, true)),
-            // A subquery without a name hides even this one.
-            Some((Expr::Subquery(_), None)) => None,
             _ => Some(("case".into(), false)),
         },
         Expr::Exists { negated: false, .. } => strong("exists"),
         Expr::Array(_) => strong("array"),
         Expr::Tuple(_) => strong("row"),
-        Expr::Subquery(query) => figure_query(&query.body),
+        // Its column has a name by now, if only this one.
+        Expr::Subquery(query) => {
+            figure_query(&query.body).map_or_else(|| strong("?column?"), |(name, _)| strong(&name))
+        }
         Expr::Extract { .. } => strong("extract"),
         Expr::Position { .. } => strong("position"),
         Expr::Substring { shorthand, .. } => strong(if *shorthand { "substr" } else { "substring" }),

@@ -6,7 +6,7 @@ use super::scope::Scope;
 use super::type_name::catalog_type;
 use crate::error::{Result, SqlError, state};
 use crate::functions::{CastContext, TypedExpr};
-use crate::parse::{fold, fold_name};
+use crate::parse::{fold, fold_name, fold_plain};
 use crate::types::SqlType;
 use datafusion::logical_expr::{BinaryExpr, Case, Expr, Operator};
 use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
@@ -134,7 +134,7 @@ impl Binder<'_> {
                 Err(SqlError::syntax("DEFAULT is not allowed in this context"))
             }
             E::Identifier(ident) => {
-                let name = fold(ident);
+                let name = self.at_name(ident)?;
                 // A relation's name is its whole row.
                 env.scope.column(&name).or_else(|error| match env.scope.find_relation(None, &name) {
                     Ok(_) if error.state() == state::UNDEFINED_COLUMN => self.whole_row(None, &name, env.scope),
@@ -293,8 +293,16 @@ impl Binder<'_> {
         }
     }
 
+    /// The name that a column or relation is written as. Errors: 42601 for a reserved word, at its place.
+    pub fn at_name(&self, ident: &ast::Ident) -> Result<String> {
+        fold_plain(ident).map_err(|error| self.at(error, ident.span))
+    }
+
     fn compound(&self, parts: &[ast::Ident], env: Env<'_>) -> Result<TypedExpr> {
-        let names: Vec<String> = parts.iter().map(fold).collect();
+        let mut names: Vec<String> = parts.iter().map(fold).collect();
+        if let (Some(first), Some(name)) = (parts.first(), names.first_mut()) {
+            *name = self.at_name(first)?;
+        }
         let (schema, relation, column) = match names.as_slice() {
             [relation, column] => (None, relation, column),
             [schema, relation, column] => (Some(schema.as_str()), relation, column),

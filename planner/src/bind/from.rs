@@ -12,7 +12,7 @@ use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::functions::json::{RecordSource, record_lists};
 use crate::functions::{CastContext, TypedExpr};
-use crate::parse::{ROWS_FROM, VARIADIC, fold, fold_name};
+use crate::parse::{ROWS_FROM, VARIADIC, fold, fold_name, fold_plain};
 use crate::types::{Datum, SqlType};
 use datafusion::common::Column;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
@@ -69,6 +69,12 @@ impl Binder<'_> {
         for item in from {
             let lateral = is_lateral(&item.relation) || item.joins.iter().any(|join| is_lateral(&join.relation));
             let mut source = match whole.take() {
+                // Rows that the join adds stand beside each row before the comma, not for them.
+                Some(left) if lateral && item.joins.iter().any(|join| adds_to_the_left(&join.join_operator)) => {
+                    let joined = TableFactor::NestedJoin { table_with_joins: Box::new(item.clone()), alias: None };
+                    whole = Some(self.lateral(left, &joined, parent)?);
+                    continue;
+                }
                 Some(left) if lateral => self.comma(left, &item.relation, parent)?,
                 Some(left) if item.joins.is_empty() => self.comma(left, &item.relation, parent)?,
                 left => {
@@ -169,7 +175,9 @@ impl Binder<'_> {
                 Ok(source)
             }
             TableFactor::Derived { lateral: _, subquery, alias, sample: None } => {
-                let Some(alias) = alias else {
+                // A reserved word is an alias behind AS only, or rather a wrong one.
+                let named = |alias: &&ast::TableAlias| alias.explicit || fold_plain(&alias.name).is_ok();
+                let Some(alias) = alias.as_ref().filter(named) else {
                     return Err(self.without_alias(subquery));
                 };
                 check_alias(Some(alias))?;
@@ -565,6 +573,12 @@ fn table_arguments(args: &[FunctionArg]) -> Result<TableArguments<'_>> {
     Ok((placed, named))
 }
 
+/// Whether a join has rows that its left side lacks.
+fn adds_to_the_left(join: &ast::JoinOperator) -> bool {
+    use ast::JoinOperator as J;
+    matches!(join, J::Right(_) | J::RightOuter(_) | J::FullOuter(_))
+}
+
 /// Gives columns the names of an alias' list.
 pub fn rename(relation: &str, columns: &mut [ScopeColumn], alias: Option<&ast::TableAlias>) -> Result<()> {
     let Some(alias) = alias else { return Ok(()) };
@@ -577,7 +591,7 @@ pub fn rename(relation: &str, columns: &mut [ScopeColumn], alias: Option<&ast::T
         return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
     }
     for (column, name) in columns.iter_mut().zip(&alias.columns) {
-        column.name = fold(&name.name);
+        column.name = fold_plain(&name.name)?;
     }
     Ok(())
 }

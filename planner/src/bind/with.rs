@@ -87,7 +87,7 @@ impl Binder<'_> {
         parent: Option<&Scope<'_>>,
         top: bool,
     ) -> Result<()> {
-        let name = fold(&item.table.alias.name);
+        let name = self.at_name(&item.table.alias.name)?;
         let recursive = recursive && mentions(item.table.query.as_ref(), &name);
         let carrying = item.search.is_some() || item.cycle.is_some();
         if !recursive && carrying {

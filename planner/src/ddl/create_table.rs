@@ -9,7 +9,7 @@ use crate::catalog::{
     IndexState, RelationKind, SchemaDescriptor, TableDescriptor,
 };
 use crate::error::{Result, SqlError, state};
-use crate::parse::{fold, names_column};
+use crate::parse::{fold, fold_plain};
 use crate::types::{BaseType, Oid, SqlType};
 use sqlparser::ast::{
     ColumnDef, ColumnOption, CreateTable, CreateTableOptions, Expr, ForeignKeyConstraint, GeneratedAs, Ident,
@@ -216,10 +216,7 @@ pub(super) fn table_constraint(constraint: &TableConstraint) -> Result<Constrain
 impl Making<'_> {
     /// Adds a column; answers its constraints, which are added when every column is there.
     pub(super) async fn add_column<'c>(&mut self, definition: &'c ColumnDef) -> Result<Vec<Constraint<'c>>> {
-        let name = fold(&definition.name);
-        if !names_column(&definition.name) {
-            return Err(SqlError::syntax(format!("syntax error at or near \"{name}\"")));
-        }
+        let name = fold_plain(&definition.name)?;
         if self.table.column_named(&name).is_some() {
             return Err(SqlError::new(state::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
         }

@@ -17,8 +17,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// How far a function's result may be kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// How far a function's result may be kept, from the longest to the shortest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stability {
     /// Depends on arguments alone: folded while planning.
     Immutable,

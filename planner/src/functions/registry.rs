@@ -8,7 +8,7 @@ use super::enumeration::NAMES as ENUMERATIONS;
 use super::kernel::{Kernel, KernelFunction, Stability};
 use super::{CastContext, Resolver, TypedExpr};
 use crate::error::{Result, SqlError, state};
-use crate::types::{BaseType, SqlType};
+use crate::types::{BaseType, Oid, SqlType};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
@@ -83,6 +83,16 @@ impl ScalarFunction {
         ScalarFunction { name, arguments: arguments.to_vec(), variadic, result, stability, kernel }
     }
 
+    /// Whether its parameters are of PostgreSQL's types.
+    fn is_of(&self, types: &[Oid]) -> bool {
+        let same = |(parameter, oid): (&Param, &Oid)| match parameter {
+            Param::Is(ty) => ty.oid() == *oid,
+            // Pseudo-types have no type here.
+            Param::Any | Param::AnyArray => SqlType::from_oid(*oid).is_none(),
+        };
+        types.len() == self.arguments.len() && self.arguments.iter().zip(types).all(same)
+    }
+
     fn parameter(&self, at: usize) -> Option<Param> {
         match self.arguments.get(at) {
             Some(parameter) => Some(*parameter),
@@ -117,7 +127,12 @@ fn tables() -> Vec<Vec<ScalarFunction>> {
 
 static REGISTRY: LazyLock<HashMap<&'static str, Vec<ScalarFunction>>> = LazyLock::new(|| {
     let mut by_name: HashMap<&'static str, Vec<ScalarFunction>> = HashMap::new();
-    for function in tables().into_iter().flatten() {
+    let kept = crate::pg_catalog::signature::kept();
+    for mut function in tables().into_iter().flatten() {
+        // What is the same for the same arguments says PostgreSQL: plans keep it, indexes rely on it.
+        let others = kept.get(function.name).into_iter().flatten();
+        let longest = others.filter(|(types, _)| function.is_of(types)).map(|(_, longest)| *longest).next();
+        function.stability = function.stability.max(longest.unwrap_or(Stability::Immutable));
         by_name.entry(function.name).or_default().push(function);
     }
     by_name

@@ -1,6 +1,6 @@
 //! [`Cursor`]: reads the tokens of one statement, for what is not left to sqlparser.
 
-use super::names::fold_text;
+use super::names::{fold_text, is_reserved};
 use super::source::Source;
 use crate::error::{Result, SqlError};
 use sqlparser::ast::{Ident, ObjectName};
@@ -133,6 +133,15 @@ impl<'a> Cursor<'a> {
                 Ok(fold_text(&word.value, word.quote_style.is_some()))
             }
             _ => Err(self.error()),
+        }
+    }
+    /// A name, folded, that is no reserved word: 42601 for one.
+    pub fn plain_name(&mut self) -> Result<String> {
+        match self.peek().map(|token| &token.token) {
+            Some(Token::Word(word)) if word.quote_style.is_none() && is_reserved(&fold_text(&word.value, false)) => {
+                Err(self.error())
+            }
+            _ => self.name(),
         }
     }
     /// A name with dots.

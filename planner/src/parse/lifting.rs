@@ -77,7 +77,9 @@ pub fn lift(sql: &str) -> Option<(String, Vec<Lifted>)> {
                 at = run(at, &|digit| digit.is_ascii_digit());
                 let whole = bytes.get(at).is_none_or(|next| !is_word(*next) && *next != b'.');
                 let is_value = matches!(before, Before::Comparison | Before::Arithmetic | Before::List);
-                let lifted = (whole && is_value).then(|| number(text.get(start..at)?, false)).flatten();
+                let lifted = (whole && is_value && !computes(text.get(at..)?))
+                    .then(|| number(text.get(start..at)?, false))
+                    .flatten();
                 before = Before::Number;
                 if let Some(lifted) = lifted {
                     before = Before::Value;
@@ -117,7 +119,7 @@ pub fn lift(sql: &str) -> Option<(String, Vec<Lifted>)> {
                         let end = run(at, &|digit| digit.is_ascii_digit());
                         let rest = text.get(end..)?;
                         let alone = rest.is_empty() || rest.starts_with([' ', ',', ')', '\n']);
-                        let tighter = rest.trim_start().starts_with([':', '[', '^', '.']);
+                        let tighter = rest.trim_start().starts_with([':', '[', '^', '.']) || computes(rest);
                         match number(text.get(at..end)?, true).filter(|_| alone && !tighter) {
                             Some(lifted) => {
                                 at = end;
@@ -140,6 +142,11 @@ pub fn lift(sql: &str) -> Option<(String, Vec<Lifted>)> {
         out.push_str(text.get(start..at)?);
     }
     (!values.is_empty()).then_some((out, values))
+}
+
+/// Whether what follows a number computes with it. If it is a constant too, so is the whole.
+fn computes(rest: &str) -> bool {
+    rest.trim_start().starts_with(['+', '-', '*', '/', '%'])
 }
 
 fn push(out: &mut String, values: &mut Vec<Lifted>, lifted: Lifted) -> Option<()> {
@@ -259,6 +266,8 @@ mod tests {
             "SELECT f(a => 5) FROM t",
             "SELECT * FROM t FULL JOIN u ON 1 = 2",
             "SELECT 1 + 2 < 3",
+            "SELECT a FROM t WHERE b = 1 / 0 OR b = -1/0",
+            "UPDATE t SET a = a + 2147483647 + 1",
             "EXPLAIN SELECT a FROM t WHERE b = 5",
             "SELECT 'unfinished = 5",
             "SET x = 5",

@@ -43,7 +43,7 @@ pub use drop_absent::{AbsentObject, DropAbsent};
 pub use expression_tokens::{ELEMENT, EXCLUDE, SYMMETRIC};
 pub use from_tokens::{JOIN_ALIAS, ROWS_FROM};
 pub use group_by::GROUP_BY_DISTINCT;
-pub use names::{fold, fold_name, names_column};
+pub use names::{fold, fold_name, fold_plain};
 pub use query_tokens::{CURRENT_OF, SET_COLUMNS, SET_COLUMNS_BETWEEN, strength_words};
 pub use role_statement::*;
 pub use statement::*;

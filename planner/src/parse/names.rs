@@ -24,7 +24,8 @@ pub fn fold_text(value: &str, quoted: bool) -> String {
     name
 }
 
-/// Schema (when given) and name of an object. A database in front is accepted as PostgreSQL does, and left out.
+/// Schema (when given) and name of an object. A database in front is accepted as PostgreSQL does, and left out. Errors: 42601 for
+/// a reserved word without quotes.
 pub fn fold_name(name: &ObjectName) -> Result<(Option<String>, String)> {
     let mut parts = Vec::with_capacity(name.0.len());
     for part in &name.0 {
@@ -32,6 +33,13 @@ pub fn fold_name(name: &ObjectName) -> Result<(Option<String>, String)> {
             ObjectNamePart::Identifier(ident) => parts.push(fold(ident)),
             ObjectNamePart::Function(_) => return Err(SqlError::unsupported(format!("the name {name}"))),
         }
+    }
+    if let (Some(ObjectNamePart::Identifier(ident)), Some(first)) = (name.0.first(), parts.first())
+        && ident.quote_style.is_none()
+        && RESERVED.contains(&first.as_str())
+        && !CALLED.contains(&first.as_str())
+    {
+        return Err(misplaced(ident));
     }
     match parts.len() {
         1..=3 => {
@@ -46,14 +54,24 @@ pub fn fold_name(name: &ObjectName) -> Result<(Option<String>, String)> {
 pub fn quote(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '$')
-        && !RESERVED.contains(&name)
-        && !COLUMN_WORDS.contains(&name);
+        && [RESERVED, FUNCTION_WORDS, COLUMN_WORDS].iter().all(|words| !words.contains(&name));
     if plain { name.to_string() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// Whether an identifier may name a column that is being made. A word that is reserved must be quoted for that.
-pub fn names_column(ident: &Ident) -> bool {
-    ident.quote_style.is_some() || !RESERVED.contains(&fold(ident).as_str())
+/// Folds the name of a column or relation, or the first word of a longer one. Errors: 42601 for a word that is reserved, which
+/// must be quoted for that.
+pub fn fold_plain(ident: &Ident) -> Result<String> {
+    let name = fold(ident);
+    if is_reserved(&name) && ident.quote_style.is_none() { Err(misplaced(ident)) } else { Ok(name) }
+}
+
+/// Whether a folded word names no column or relation unless it is quoted.
+pub fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word) || FUNCTION_WORDS.contains(&word)
+}
+
+fn misplaced(word: &Ident) -> SqlError {
+    SqlError::syntax(format!("syntax error at or near \"{}\"", word.value)).about(word.value.clone())
 }
 
 /// Words that name columns without quotes, but no functions or types (PostgreSQL's manual, appendix C).
@@ -111,7 +129,49 @@ const COLUMN_WORDS: &[&str] = &[
     "xmltable",
 ];
 
-/// PostgreSQL's reserved words, those that may name functions or types included: they name no columns without quotes.
+/// Words that name functions and types without quotes, but nothing else.
+const FUNCTION_WORDS: &[&str] = &[
+    "authorization",
+    "binary",
+    "collation",
+    "concurrently",
+    "cross",
+    "current_schema",
+    "freeze",
+    "full",
+    "ilike",
+    "inner",
+    "is",
+    "isnull",
+    "join",
+    "left",
+    "like",
+    "natural",
+    "notnull",
+    "outer",
+    "overlaps",
+    "right",
+    "similar",
+    "tablesample",
+    "verbose",
+];
+
+/// Those of [`RESERVED`] that are calls by themselves.
+const CALLED: &[&str] = &[
+    "array",
+    "current_catalog",
+    "current_date",
+    "current_role",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "localtime",
+    "localtimestamp",
+    "session_user",
+    "user",
+];
+
+/// PostgreSQL's reserved words: without quotes they name nothing.
 const RESERVED: &[&str] = &[
     "all",
     "analyse",
@@ -122,23 +182,17 @@ const RESERVED: &[&str] = &[
     "as",
     "asc",
     "asymmetric",
-    "authorization",
-    "binary",
     "both",
     "case",
     "cast",
     "check",
     "collate",
-    "collation",
     "column",
-    "concurrently",
     "constraint",
     "create",
-    "cross",
     "current_catalog",
     "current_date",
     "current_role",
-    "current_schema",
     "current_time",
     "current_timestamp",
     "current_user",
@@ -154,51 +208,35 @@ const RESERVED: &[&str] = &[
     "fetch",
     "for",
     "foreign",
-    "freeze",
     "from",
-    "full",
     "grant",
     "group",
     "having",
-    "ilike",
     "in",
     "initially",
-    "inner",
     "intersect",
     "into",
-    "is",
-    "isnull",
-    "join",
     "lateral",
     "leading",
-    "left",
-    "like",
     "limit",
     "localtime",
     "localtimestamp",
-    "natural",
     "not",
-    "notnull",
     "null",
     "offset",
     "on",
     "only",
     "or",
     "order",
-    "outer",
-    "overlaps",
     "placing",
     "primary",
     "references",
     "returning",
-    "right",
     "select",
     "session_user",
-    "similar",
     "some",
     "symmetric",
     "table",
-    "tablesample",
     "then",
     "to",
     "trailing",
@@ -208,7 +246,6 @@ const RESERVED: &[&str] = &[
     "user",
     "using",
     "variadic",
-    "verbose",
     "when",
     "where",
     "window",

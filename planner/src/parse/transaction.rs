@@ -25,15 +25,15 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         noise(cursor);
         if cursor.word("to") {
             cursor.word("savepoint");
-            StatementKind::RollbackTo(cursor.name()?)
+            StatementKind::RollbackTo(cursor.plain_name()?)
         } else {
             StatementKind::Rollback { chain: chain(cursor)? }
         }
     } else if cursor.word("savepoint") {
-        StatementKind::Savepoint(cursor.name()?)
+        StatementKind::Savepoint(cursor.plain_name()?)
     } else if cursor.word("release") {
         cursor.word("savepoint");
-        StatementKind::Release(cursor.name()?)
+        StatementKind::Release(cursor.plain_name()?)
     } else if cursor.words(&["prepare", "transaction"]) {
         let message = "prepared transactions are disabled";
         return Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message)

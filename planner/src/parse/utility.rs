@@ -74,7 +74,7 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         execute(cursor)?
     } else if cursor.word("deallocate") {
         cursor.word("prepare");
-        StatementKind::Deallocate(if cursor.word("all") { None } else { Some(cursor.name()?) })
+        StatementKind::Deallocate(if cursor.word("all") { None } else { Some(cursor.plain_name()?) })
     } else if cursor.word("explain") {
         super::explain::explain(cursor)?
     } else if cursor.word("declare") {
@@ -84,18 +84,18 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     } else if cursor.word("move") {
         fetch(cursor, true)?
     } else if cursor.word("close") {
-        StatementKind::CloseCursor(if cursor.word("all") { None } else { Some(cursor.name()?) })
+        StatementKind::CloseCursor(if cursor.word("all") { None } else { Some(cursor.plain_name()?) })
     } else if cursor.word("listen") {
-        StatementKind::Listen(cursor.name()?)
+        StatementKind::Listen(cursor.plain_name()?)
     } else if cursor.word("notify") {
-        let channel = cursor.name()?;
+        let channel = cursor.plain_name()?;
         let payload = match cursor.sign(&Token::Comma) {
             true => cursor.string().ok_or_else(|| cursor.error())?,
             false => String::new(),
         };
         StatementKind::Notify { channel, payload }
     } else if cursor.word("unlisten") {
-        StatementKind::Unlisten(if cursor.sign(&Token::Mul) { None } else { Some(cursor.name()?) })
+        StatementKind::Unlisten(if cursor.sign(&Token::Mul) { None } else { Some(cursor.plain_name()?) })
     } else if cursor.word("checkpoint") {
         StatementKind::Checkpoint
     } else {
@@ -289,7 +289,7 @@ pub fn types_in_brackets(cursor: &mut Cursor<'_>) -> Result<Vec<ast::DataType>> 
 }
 
 fn prepare(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
-    let name = cursor.name()?;
+    let name = cursor.plain_name()?;
     let has_types = cursor.peek().is_some_and(|token| token.token == Token::LParen);
     let types = if has_types { types_in_brackets(cursor)? } else { Vec::new() };
     if has_types && types.is_empty() {
@@ -320,7 +320,7 @@ pub(super) fn required<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [sqlparser::to
 }
 
 fn execute(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
-    let name = cursor.name()?;
+    let name = cursor.plain_name()?;
     let mut parameters = Vec::new();
     if cursor.peek().is_some_and(|token| token.token == Token::LParen) {
         let tokens = cursor.bracketed()?;
@@ -338,7 +338,7 @@ fn execute(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
 }
 
 fn declare(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
-    let name = cursor.name()?;
+    let name = cursor.plain_name()?;
     let (mut binary, mut scroll, mut no_scroll, mut insensitive, mut asensitive) = (false, false, false, false, false);
     loop {
         match () {
@@ -406,7 +406,7 @@ fn fetch(cursor: &mut Cursor<'_>, only_move: bool) -> Result<StatementKind> {
     if cursor.peek().is_none() && !noise {
         // The only word was the cursor's name.
         cursor.back_to(mark);
-        return Ok(StatementKind::Fetch { cursor: cursor.name()?, direction: D::Relative(Some(1)), only_move });
+        return Ok(StatementKind::Fetch { cursor: cursor.plain_name()?, direction: D::Relative(Some(1)), only_move });
     }
-    Ok(StatementKind::Fetch { cursor: cursor.name()?, direction, only_move })
+    Ok(StatementKind::Fetch { cursor: cursor.plain_name()?, direction, only_move })
 }

@@ -2,7 +2,9 @@
 //! how calls are bound.
 
 use super::builtin::{ALL_FUNCTIONS, Function};
-use crate::types::SqlType;
+use crate::functions::Stability;
+use crate::types::{Oid, SqlType};
+use std::collections::HashMap;
 
 /// The parameters of a function of PostgreSQL's that go in.
 pub struct Signature {
@@ -45,10 +47,36 @@ pub fn signatures(name: &str) -> impl Iterator<Item = Signature> {
     ALL_FUNCTIONS.iter().filter(move |function| function.name == name).filter(fixed).map(Signature::of)
 }
 
+/// The types that functions take whose results depend on more than these, by name, and how long such a result may be kept.
+pub fn kept() -> HashMap<&'static str, Vec<(&'static [Oid], Stability)>> {
+    let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
+    for function in ALL_FUNCTIONS.iter() {
+        let stability = match function.row.field(11) {
+            Some("s") => Stability::Stable,
+            Some("v") => Stability::Volatile,
+            _ => continue,
+        };
+        by_name.entry(function.name).or_default().push((&function.arguments[..], stability));
+    }
+    by_name
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn results_are_kept_no_longer_than_postgresql_says() {
+        use crate::functions::registry::all;
+        for (name, longest) in [("to_date", Stability::Stable), ("pg_database_size", Stability::Volatile)] {
+            assert!(
+                all().filter(|function| function.name == name).all(|function| function.stability == longest),
+                "{name}"
+            );
+        }
+        assert!(all().any(|function| function.name == "upper" && function.stability == Stability::Immutable));
+    }
 
     #[test]
     fn parameters_have_names_and_defaults() {

@@ -2,11 +2,13 @@
 //!
 //! Must not know statements or sessions.
 
+use super::constants::check_constants;
 use super::correlated::{apply_subqueries, has_correlated};
 use super::in_order::InOrder;
 use super::join_order::order_joins;
 use super::key_order::KeyOrder;
 use super::lookup_join::LookupJoin;
+use super::one_row::hold_filters;
 use super::prepared::Uses;
 use super::slotting::{fill_placeholders, filters_to_scans};
 use crate::error::{Result, SqlError, state};
@@ -132,7 +134,7 @@ impl Engine {
     /// Optimises a logical plan; its placeholders stay. Correlated subqueries become joins where
     /// DataFusion can, and are run row by row where it cannot.
     pub fn optimize(&self, plan: &LogicalPlan) -> Result<LogicalPlan> {
-        let optimized = self.optimize_as_written(plan)?;
+        let optimized = self.optimize_as_written(&hold_filters(plan.clone())?)?;
         let Some(ordered) = order_joins(&optimized)? else { return Ok(optimized) };
         // Leaves out the columns that the joins in their new order do not need any more.
         let pruned = OptimizeProjections::new().rewrite(ordered, &self.state)?;
@@ -166,6 +168,7 @@ impl Engine {
 
     /// The whole way from a bound plan to one that can run, again and again, with `slots`.
     pub async fn plan(&self, plan: &LogicalPlan, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
+        check_constants(plan, &self.state)?;
         let optimized = self.optimize(plan)?;
         refuse_full_joins(&optimized)?;
         let filled = filters_to_scans(fill_placeholders(optimized, slots)?)?;

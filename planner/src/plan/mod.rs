@@ -5,6 +5,7 @@
 //! physical plan, once -> [`PlanInstance`] -> pooled in a [`PreparedPlan`], which fills the slots,
 //! runs, and clears them. Must not know SQL text or sessions.
 
+mod constants;
 pub mod correlated;
 pub mod engine;
 mod in_order;
@@ -14,6 +15,7 @@ mod join_order;
 pub mod key_order;
 mod lateral_join;
 pub mod lookup_join;
+mod one_row;
 pub mod prepared;
 pub mod slotting;
 

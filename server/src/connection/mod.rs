@@ -22,6 +22,7 @@ use planner::types::encoding::Encoding;
 use planner::{SqlError, state};
 use reading::Input;
 use startup::{NEWEST_PROTOCOL, StartupPacket};
+use std::cell::Cell;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +30,11 @@ use stream::Stream;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+
+thread_local! {
+    /// The process id of the connection that this thread answered last.
+    static ANSWERED: Cell<i32> = const { Cell::new(0) };
+}
 
 /// How long a client may take to authenticate.
 const AUTHENTICATION_TIMEOUT: Duration = Duration::from_secs(60);
@@ -296,6 +302,11 @@ impl Connection {
         self.out.ready(self.session.status());
         self.session.rest();
         self.resting = true;
+        // Answers of several connections leave together, after what else there is to do: who asks on all of them wakes once for
+        // them. Whoever this thread answered last is alone on it, and waits for nobody.
+        if ANSWERED.replace(self.backend.process) != self.backend.process {
+            tokio::task::yield_now().await;
+        }
         self.out.flush(&mut self.stream).await?;
         Ok(())
     }

@@ -1,0 +1,202 @@
+//! [`check_constants`]: computes what a statement says of constants alone while it is planned, so that it fails as in
+//! PostgreSQL even where no row comes to it: `SELECT 1/0 FROM t` of an empty table is 22012. Must not change the plan: the
+//! optimiser folds what can be computed.
+//!
+//! The order is that of PostgreSQL (manual, chapters 4.2.14 and 38.7): CASE, COALESCE, AND and OR leave out what constants
+//! before rule out, and only that; what depends on a row or on the session waits for it.
+
+use crate::error::{Result, SqlError};
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::Schema;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::error::{DataFusionError, Result as DataFusionResult};
+use datafusion::execution::context::ExecutionProps;
+use datafusion::logical_expr::expr::Exists;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::logical_expr::{BinaryExpr, Case, Expr, LogicalPlan, Operator};
+use datafusion::optimizer::optimize_projections::OptimizeProjections;
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+use datafusion::physical_expr::create_physical_expr;
+use std::sync::Arc;
+
+/// Errors: what a constant expression of the plan says when it is computed.
+pub fn check_constants(plan: &LogicalPlan, optimizer: &dyn OptimizerConfig) -> Result<()> {
+    let Err(error) = Constants { needed: None }.check(plan) else { return Ok(()) };
+    // PostgreSQL does not compute columns of subqueries that nobody asks for.
+    let needed = Constants { needed: Some(optimizer) };
+    match needed.pruned(plan) {
+        Ok(pruned) => needed.check(&pruned),
+        Err(_) => Err(error),
+    }
+}
+
+struct Constants<'a> {
+    /// What leaves out the columns that are not needed; `None`: all count.
+    needed: Option<&'a dyn OptimizerConfig>,
+}
+
+impl Constants<'_> {
+    fn check(&self, plan: &LogicalPlan) -> Result<()> {
+        for expression in plan.expressions() {
+            self.fold(expression).map_err(SqlError::from)?;
+        }
+        plan.inputs().into_iter().try_for_each(|input| self.check(input))
+    }
+
+    fn pruned(&self, plan: &LogicalPlan) -> Result<LogicalPlan> {
+        match self.needed {
+            Some(optimizer) => Ok(OptimizeProjections::new().rewrite(plan.clone(), optimizer)?.data),
+            None => Ok(plan.clone()),
+        }
+    }
+
+    fn check_subquery(&self, plan: &LogicalPlan) -> Result<()> {
+        if self.needed.is_some() { self.check(&self.pruned(plan)?) } else { self.check(plan) }
+    }
+
+    /// Nobody asks for columns of EXISTS.
+    fn check_exists(&self, plan: &LogicalPlan) -> Result<()> {
+        match plan {
+            LogicalPlan::Projection(projection) if self.needed.is_some() => self.check_exists(&projection.input),
+            other => self.check_subquery(other),
+        }
+    }
+
+    /// The expression with its constant parts computed.
+    fn fold(&self, expression: Expr) -> DataFusionResult<Expr> {
+        match expression {
+            Expr::Literal(..) | Expr::Column(_) | Expr::Placeholder(_) => Ok(expression),
+            Expr::Case(case) => self.fold_case(case),
+            Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
+                let left = self.fold(*left)?;
+                if truth(&left) == Some(op == Operator::Or) {
+                    return Ok(left);
+                }
+                let right = self.fold(*right)?;
+                if truth(&right) == Some(op == Operator::Or) {
+                    return Ok(right);
+                }
+                computed(Expr::BinaryExpr(BinaryExpr { left: Box::new(left), op, right: Box::new(right) }))
+            }
+            Expr::ScalarFunction(mut call) if call.name() == "coalesce" => {
+                let mut left = Vec::with_capacity(call.args.len());
+                for argument in call.args {
+                    match self.fold(argument)? {
+                        Expr::Literal(value, _) if value.is_null() => {}
+                        value @ Expr::Literal(..) => {
+                            left.push(value);
+                            break;
+                        }
+                        other => left.push(other),
+                    }
+                }
+                match left.as_slice() {
+                    [only @ Expr::Literal(..)] => Ok(only.clone()),
+                    _ => {
+                        call.args = left;
+                        Ok(Expr::ScalarFunction(call))
+                    }
+                }
+            }
+            // Nobody asks for its columns.
+            Expr::Exists(Exists { ref subquery, .. }) => {
+                self.check_exists(&subquery.subquery)?;
+                Ok(expression)
+            }
+            Expr::ScalarSubquery(ref subquery) => {
+                self.check_subquery(&subquery.subquery)?;
+                Ok(expression)
+            }
+            other => {
+                if let Expr::InSubquery(within) = &other {
+                    self.check_subquery(&within.subquery.subquery)?;
+                }
+                if let Expr::SetComparison(within) = &other {
+                    self.check_subquery(&within.subquery.subquery)?;
+                }
+                computed(other.map_children(|child| self.fold(child).map(Transformed::yes))?.data)
+            }
+        }
+    }
+
+    /// Branches that a constant condition rules out are not computed, all others are: a row may choose any of them.
+    fn fold_case(&self, case: Case) -> DataFusionResult<Expr> {
+        // `CASE x WHEN y` compares: what is equal is known by those who compare.
+        let Case { expr: None, when_then_expr, else_expr } = case else {
+            return Ok(Expr::Case(case));
+        };
+        let (mut branches, mut certain) = (Vec::with_capacity(when_then_expr.len()), None);
+        for (when, then) in when_then_expr {
+            let when = self.fold(*when)?;
+            match (&when, truth(&when)) {
+                (_, Some(true)) => {
+                    certain = Some(self.fold(*then)?);
+                    break;
+                }
+                (Expr::Literal(..), _) => {}
+                _ => branches.push((Box::new(when), Box::new(self.fold(*then)?))),
+            }
+        }
+        let otherwise = match (certain, else_expr) {
+            (Some(certain), _) => Some(certain),
+            (None, Some(otherwise)) => Some(self.fold(*otherwise)?),
+            (None, None) => None,
+        };
+        match otherwise {
+            Some(certain) if branches.is_empty() => Ok(certain),
+            otherwise => Ok(Expr::Case(Case::new(None, branches, otherwise.map(Box::new)))),
+        }
+    }
+}
+
+/// What a constant condition says; `None` for NULL too.
+fn truth(expression: &Expr) -> Option<bool> {
+    match expression {
+        Expr::Literal(ScalarValue::Boolean(value), _) => *value,
+        _ => None,
+    }
+}
+
+/// The value of an expression whose parts are constants.
+fn computed(expression: Expr) -> DataFusionResult<Expr> {
+    use Expr as E;
+    let kept = matches!(
+        expression,
+        E::ScalarFunction(_)
+            | E::BinaryExpr(_)
+            | E::Cast(_)
+            | E::Not(_)
+            | E::IsNull(_)
+            | E::IsNotNull(_)
+            | E::IsTrue(_)
+            | E::IsFalse(_)
+            | E::Negative(_)
+            | E::Alias(_)
+    );
+    if !kept || expression.is_volatile_node() {
+        return Ok(expression);
+    }
+    let mut constant = true;
+    expression.apply_children(|child| {
+        constant &= matches!(child, Expr::Literal(..));
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    if !constant {
+        return Ok(expression);
+    }
+    let (schema, options) = (Arc::new(Schema::empty()), RecordBatchOptions::new().with_row_count(Some(1)));
+    let row = RecordBatch::try_new_with_options(schema, vec![], &options)?;
+    let physical = match create_physical_expr(
+        &expression,
+        &DFSchema::empty(),
+        &ExecutionProps::new(),
+        &PhysicalPlanningContext::default(),
+    ) {
+        Ok(physical) => physical,
+        // What cannot be computed without its surroundings is no constant.
+        Err(_) => return Ok(expression),
+    };
+    let value = physical.evaluate(&row)?.into_array(1)?;
+    Ok(Expr::Literal(ScalarValue::try_from_array(&value, 0).map_err(DataFusionError::from)?, None))
+}
