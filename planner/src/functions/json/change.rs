@@ -194,9 +194,24 @@ pub(super) fn without_path() -> Kernel {
         if !matches!(node.value, Value::Object(_) | Value::Array(_)) {
             return Err(invalid("cannot delete path in scalar"));
         }
+        let empty = match &node.value {
+            Value::Object(members) => members.is_empty(),
+            Value::Array(elements) => elements.is_empty(),
+            _ => false,
+        };
+        if !empty {
+            without_nulls(&path)?;
+        }
         let path = texts(&path)?.unwrap_or_default();
         changed(&node, &path, 0, &Change::Delete)
     })
+}
+
+/// Errors: 22004 for a path with an element that is NULL.
+fn without_nulls(path: &ArrayValue) -> Result<()> {
+    let Some(at) = (0..path.len()).find(|at| path.is_null(*at)) else { return Ok(()) };
+    let message = format!("path element at position {} is null", at + 1);
+    Err(SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message))
 }
 
 /// `jsonb_set(target, path, value [, create])`.
@@ -226,11 +241,7 @@ fn change_at(call: &Call<'_>, default: bool, change: for<'c> fn(&'c str, bool) -
                 if !matches!(node.value, Value::Object(_) | Value::Array(_)) {
                     return Err(invalid("cannot set path in scalar"));
                 }
-                let null = (0..path.len()).find(|at| path.is_null(*at));
-                if let Some(at) = null {
-                    let message = format!("path element at position {} is null", at + 1);
-                    return Err(SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message));
-                }
+                without_nulls(&path)?;
                 let path = texts(&path)?.unwrap_or_default();
                 Some(changed(&node, &path, 0, &change(new, flag))?)
             }

@@ -31,7 +31,9 @@ impl Flags {
                 flags.global = true;
                 continue;
             }
-            flags.options.letter(c).ok_or_else(|| {
+            // PostgreSQL's `e` of a call clears what it sets: basic syntax, other than `(?e)` in a pattern.
+            let letter = if c == 'e' { 'b' } else { c };
+            flags.options.letter(letter).ok_or_else(|| {
                 let message = format!("invalid regular expression option: \"{c}\"");
                 SqlError::new(state::INVALID_PARAMETER_VALUE, message)
             })?;

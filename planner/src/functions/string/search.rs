@@ -111,6 +111,8 @@ fn part<'t>(regex: &Pattern, question: &Question<'t>) -> Result<Option<Span<'t>>
     let (Ok(nth), Ok(group)) = (usize::try_from(question.occurrence - 1), usize::try_from(question.group)) else {
         return Ok(None);
     };
+    // Where there are no groups, the first is the whole.
+    let group = if group == 1 && regex.groups() == 0 { 0 } else { group };
     Ok(matches(regex, question.text, question.start)?.get(nth).and_then(|captures| captures.get(group)))
 }
 

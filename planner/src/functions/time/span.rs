@@ -14,29 +14,26 @@ use std::sync::Arc;
 fn truncate(field: &str, span: Span) -> Result<Span> {
     let months = |unit: i32| Span::new(span.months / unit * unit, 0, 0);
     let time = |unit: i64| Span { micros: span.micros / unit * unit, ..span };
-    Ok(match field.to_ascii_lowercase().as_str() {
-        "millennium" | "millennia" => months(12_000),
-        "century" | "centuries" => months(1200),
-        "decade" | "decades" => months(120),
-        "year" | "years" => months(12),
+    Ok(match super::unit::span(field, "interval")? {
+        "millennium" => months(12_000),
+        "century" => months(1200),
+        "decade" => months(120),
+        "year" => months(12),
         "quarter" => months(3),
-        "month" | "months" => months(1),
-        "day" | "days" => Span { micros: 0, ..span },
-        "hour" | "hours" => time(3600 * SECOND),
-        "minute" | "minutes" => time(60 * SECOND),
-        "second" | "seconds" => time(SECOND),
-        "milliseconds" | "millisecond" | "ms" => time(1000),
-        "microseconds" | "microsecond" | "us" => span,
-        "week" | "weeks" => {
+        "month" => months(1),
+        "day" => Span { micros: 0, ..span },
+        "hour" => time(3600 * SECOND),
+        "minute" => time(60 * SECOND),
+        "second" => time(SECOND),
+        "milliseconds" => time(1000),
+        "microseconds" => span,
+        "week" => {
             let message = format!("unit \"{field}\" not supported for type interval");
             return Err(
                 SqlError::new(state::FEATURE_NOT_SUPPORTED, message).detail("Months usually have fractional weeks.")
             );
         }
-        _ => {
-            let message = format!("unit \"{field}\" not recognized for type interval");
-            return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
-        }
+        _ => return Err(super::unit::unsupported(field, "interval")),
     })
 }
 

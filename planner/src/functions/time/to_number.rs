@@ -13,6 +13,8 @@ fn read(text: &str, pattern: &str) -> Result<Option<Number>> {
     if pattern.is_empty() {
         return Ok(None);
     }
+    // Both say what patterns may not stand together.
+    super::number_template::parse(pattern)?;
     let mut input = text.chars().peekable();
     let mut format = pattern.chars().peekable();
     let (mut digits, mut negative, mut point) = (String::new(), false, false);
@@ -45,7 +47,7 @@ fn read(text: &str, pattern: &str) -> Result<Option<Number>> {
                 {
                     negative |= sign != '+';
                 }
-                match input.next_if_eq(&'.').filter(|_| pointed && !point) {
+                match input.next_if(|c| *c == '.' && behind.is_none()).filter(|_| pointed && !point) {
                     // The point comes before the pattern's.
                     Some(_) => {
                         digits.push('.');

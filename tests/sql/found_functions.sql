@@ -1,0 +1,24 @@
+-- What random calls of functions found: each answers as PostgreSQL.
+select to_number('12', '9V9'), to_number('12.5','99V9');
+select to_number('-12', 'S99PL');
+select to_number('-12', 'MI99S');
+select to_number('-12', 'PR99S');
+select to_number('+1.5', 'PL9D9'), to_number('1.5+','9D9PL');
+select to_number('-1.5','SG9D9');
+select to_number('<12>','99PR'), to_number('12-','99MI');
+select regexp_replace('abc','(b)','x','e'), regexp_match('abc','(b)','e');
+select regexp_substr('abc','b',1,1,'',1), regexp_substr('abc','(b)c',1,1,'',1), regexp_substr('abc','b',1,1,'',0);
+select regexp_instr('abc','b',1,1,0,'',1);
+select date_trunc('mon', interval '1 year 3 mons 5 days'), date_trunc('h', interval '5 hours 3 minutes'), date_trunc('y', interval '1 year 3 mons'), date_trunc('dec', interval '25 years'), date_trunc('c', interval '250 years'), date_trunc('mil', interval '2500 years'), date_trunc('min', interval '1:2:3'), date_trunc('s', interval '1:2:3.4'), date_trunc('ms', interval '1:2:3.4567'), date_trunc('us', interval '1:2:3.4567'), date_trunc('qtr', interval '7 mons'), date_trunc('d', interval '1 day 5 hours');
+select date_trunc('mon', timestamp '2020-05-06'), date_trunc('h', timestamp '2020-05-06 07:08'), extract(mon from interval '5 months'), date_part('h', interval '5 hours');
+select '{"a":1}'::jsonb #- array[null]::text[];
+select '{"a":1}'::jsonb #- array['a',null];
+select '[1,[2]]'::jsonb #- array['1',null];
+select jsonb_set('{"a":1}', array[null]::text[], '2');
+select '{"a":1}'::jsonb #> array[null]::text[], '{"a":1}'::jsonb #>> array[null];
+select '{}'::jsonb #- array[null]::text[], '[]'::jsonb #- array[null]::text[];
+select date_trunc('week', interval '5 days');
+select date_trunc('foo', interval '5 days');
+select date_trunc('timezone', interval '5 days');
+select regexp_substr('abc','b',1,1,'',2);
+select regexp_replace('ab(c)','\(c\)','x','e');
