@@ -10,7 +10,7 @@ use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, ScalarValue};
-use datafusion::error::{DataFusionError, Result as DataFusionResult};
+use datafusion::error::Result as DataFusionResult;
 use datafusion::execution::context::ExecutionProps;
 use datafusion::logical_expr::expr::Exists;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
@@ -198,5 +198,5 @@ fn computed(expression: Expr) -> DataFusionResult<Expr> {
         Err(_) => return Ok(expression),
     };
     let value = physical.evaluate(&row)?.into_array(1)?;
-    Ok(Expr::Literal(ScalarValue::try_from_array(&value, 0).map_err(DataFusionError::from)?, None))
+    Ok(Expr::Literal(ScalarValue::try_from_array(&value, 0)?, None))
 }
