@@ -19,13 +19,14 @@ use crate::execution::slots::Slots;
 use crate::execution::table_scan::TableScanExec;
 use crate::interrupt::pass_on_to_tasks;
 use datafusion::common::NullEquality;
-use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::error::Result as DataFusionResult;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SessionStateDefaults, TaskContext};
-use datafusion::logical_expr::{Expr, JoinType, LogicalPlan};
+use datafusion::logical_expr::{Expr, InvariantLevel, JoinType, LogicalPlan};
 use datafusion::optimizer::OptimizerRule;
 use datafusion::optimizer::optimize_projections::OptimizeProjections;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
@@ -143,12 +144,12 @@ impl Engine {
 
     fn optimize_as_written(&self, plan: &LogicalPlan) -> Result<LogicalPlan> {
         let applied = apply_subqueries(plan.clone(), false)?;
-        match self.state.optimize(&applied) {
+        match self.rewrite(&applied) {
             Ok(optimized) if !has_correlated(&optimized)? => Ok(optimized),
             first => {
                 let applied = apply_subqueries(plan.clone(), true)?;
                 // The first error is the telling one when both fail.
-                let optimized = match self.state.optimize(&applied).or(first) {
+                let optimized = match self.rewrite(&applied).or(first) {
                     Ok(optimized) => optimized,
                     Err(error) => {
                         let error = SqlError::from(error);
@@ -164,6 +165,22 @@ impl Engine {
                 Ok(optimized)
             }
         }
+    }
+
+    /// DataFusion's rules. Errors: a rule made a plan of subqueries that cannot be; DataFusion itself looks after each rule in debug
+    /// builds only, and release builds must plan alike.
+    fn rewrite(&self, plan: &LogicalPlan) -> DataFusionResult<LogicalPlan> {
+        let state = &self.state;
+        let analyzed = state.analyzer().execute_and_check(plan.clone(), state.config_options(), |_, _| {})?;
+        let looked_at = has_subqueries(&analyzed)?;
+        let mut fault = None;
+        let optimized = state.optimizer().optimize(analyzed, state, |plan, rule| {
+            if looked_at && fault.is_none() {
+                let checked = plan.check_invariants(InvariantLevel::Executable);
+                fault = checked.err().map(|error| error.context(rule.name().to_string()));
+            }
+        })?;
+        fault.map_or(Ok(optimized), Err)
     }
 
     /// The whole way from a bound plan to one that can run, again and again, with `slots`.
@@ -217,6 +234,21 @@ impl Engine {
     pub fn task_context(&self) -> &Arc<TaskContext> {
         &self.task
     }
+}
+
+/// Whether expressions of a plan have subqueries.
+fn has_subqueries(plan: &LogicalPlan) -> DataFusionResult<bool> {
+    let mut found = false;
+    plan.apply(|node| {
+        node.apply_expressions(|expression| {
+            found |= expression.exists(|inner| {
+                use Expr as E;
+                Ok(matches!(inner, E::ScalarSubquery(_) | E::Exists(_) | E::InSubquery(_) | E::SetComparison(_)))
+            })?;
+            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+        })
+    })?;
+    Ok(found)
 }
 
 /// Errors: 0A000 for a FULL JOIN without an equality of its sides, as in PostgreSQL: unless its condition is a constant, or
