@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 
 /// Builds release binaries, installs PostgreSQL 15 where it is not, and compares; `arguments` go to `percosql-bench compare`.
 pub fn bench(arguments: &[String]) -> Result<()> {
+    // Who only asks what there is waits for no release build.
+    if arguments.iter().any(|argument| matches!(argument.as_str(), "--help" | "-h")) {
+        return run("cargo", &["run", "--quiet", "-p", "percosql-bench", "--", "compare", "--help"]);
+    }
     let postgres_bin = packages::ensure_bench()?;
     // Of the whole workspace, because a crate built alone takes other features of the same dependencies.
     run("cargo", &["build", "--release", "--workspace", "--bins", "--quiet"])?;
