@@ -221,7 +221,9 @@ impl Table {
                 let rows =
                     bytes.map_or(UNKNOWN_ROWS, |bytes| usize::try_from(bytes / ROW_BYTES).unwrap_or(UNKNOWN_ROWS));
                 let large = bytes.is_some_and(|bytes| bytes >= parallelism.from_bytes) && fetch.is_none();
-                let large = large && bounds.equalities() == 0;
+                // A part of a large table is large if it is known to be: to share few rows out costs more than to read them.
+                let much = |known: &Estimate| (known.read as u64).saturating_mul(ROW_BYTES) >= parallelism.from_bytes;
+                let large = large && bounds.equalities() == 0 && (bounds.is_full() || known.as_ref().is_some_and(much));
                 let partitions = if large { parallelism.partitions.max(1) } else { 1 };
                 // What was written lately is not on the medium yet: few bytes say little.
                 let expected = known.unwrap_or_else(|| Estimate::guess(expected_rows(&bounds, rows.max(LEAST_ROWS))));
