@@ -305,7 +305,7 @@ fn mentions_outside_aggregates(expr: &Expr, column: &Expr) -> bool {
 
 /// Whether an expression is a subquery that sees a column of the rows around it.
 fn seen_by_subquery(expr: &Expr, column: &Expr) -> bool {
-    let Some(subquery) = super::outer_aggregate::subquery_of(expr) else { return false };
+    let Some(subquery) = crate::plan::correlated::subquery_of(expr) else { return false };
     subquery.outer_ref_columns.iter().any(|outer| match (outer, column) {
         (Expr::OuterReferenceColumn(_, outer), Expr::Column(column)) => outer == column,
         _ => false,

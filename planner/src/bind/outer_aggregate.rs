@@ -6,10 +6,10 @@ use super::expression::{Clause, Env};
 use super::query::BoundQuery;
 use super::scope::Scope;
 use crate::error::{Result, SqlError};
+use crate::plan::correlated::subquery_of;
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
-use datafusion::logical_expr::{Expr, Subquery};
+use datafusion::logical_expr::Expr;
 use sqlparser::ast;
 
 impl Binder<'_> {
@@ -100,17 +100,6 @@ pub fn is_outer(call: &Expr) -> bool {
         Ok(TreeNodeRecursion::Continue)
     });
     outer && !own
-}
-
-/// The subquery that an expression is.
-pub fn subquery_of(expr: &Expr) -> Option<&Subquery> {
-    match expr {
-        Expr::ScalarSubquery(subquery)
-        | Expr::Exists(Exists { subquery, .. })
-        | Expr::InSubquery(InSubquery { subquery, .. })
-        | Expr::SetComparison(SetComparison { subquery, .. }) => Some(subquery),
-        _ => None,
-    }
 }
 
 /// The aggregates in an expression's subqueries that belong to a query of these rows, as calls over its columns.

@@ -334,7 +334,7 @@ pub fn outer_columns(plan: &LogicalPlan) -> Vec<Expr> {
         expr.apply(|inner| {
             if matches!(inner, Expr::OuterReferenceColumn(..)) {
                 add(inner);
-            } else if let Some(subquery) = super::outer_aggregate::subquery_of(inner) {
+            } else if let Some(subquery) = crate::plan::correlated::subquery_of(inner) {
                 subquery.outer_ref_columns.iter().filter(|outer| !known(outer)).for_each(&mut add);
             }
             Ok(TreeNodeRecursion::Continue)

@@ -130,9 +130,8 @@ static REGISTRY: LazyLock<HashMap<&'static str, Vec<ScalarFunction>>> = LazyLock
     let kept = crate::pg_catalog::signature::kept();
     for mut function in tables().into_iter().flatten() {
         // What is the same for the same arguments says PostgreSQL: plans keep it, indexes rely on it.
-        let others = kept.get(function.name).into_iter().flatten();
-        let longest = others.filter(|(types, _)| function.is_of(types)).map(|(_, longest)| *longest).next();
-        function.stability = function.stability.max(longest.unwrap_or(Stability::Immutable));
+        let same = kept.get(function.name).into_iter().flatten().find(|(types, _)| function.is_of(types));
+        function.stability = same.map_or(function.stability, |(_, longest)| function.stability.max(*longest));
         by_name.entry(function.name).or_default().push(function);
     }
     by_name

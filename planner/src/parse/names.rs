@@ -37,7 +37,6 @@ pub fn fold_name(name: &ObjectName) -> Result<(Option<String>, String)> {
     if let (Some(ObjectNamePart::Identifier(ident)), Some(first)) = (name.0.first(), parts.first())
         && ident.quote_style.is_none()
         && RESERVED.contains(&first.as_str())
-        && !CALLED.contains(&first.as_str())
     {
         return Err(misplaced(ident));
     }
@@ -54,7 +53,7 @@ pub fn fold_name(name: &ObjectName) -> Result<(Option<String>, String)> {
 pub fn quote(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '$')
-        && [RESERVED, FUNCTION_WORDS, COLUMN_WORDS].iter().all(|words| !words.contains(&name));
+        && [RESERVED, CALLED, FUNCTION_WORDS, COLUMN_WORDS].iter().all(|words| !words.contains(&name));
     if plain { name.to_string() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
@@ -67,7 +66,7 @@ pub fn fold_plain(ident: &Ident) -> Result<String> {
 
 /// Whether a folded word names no column or relation unless it is quoted.
 pub fn is_reserved(word: &str) -> bool {
-    RESERVED.contains(&word) || FUNCTION_WORDS.contains(&word)
+    [RESERVED, CALLED, FUNCTION_WORDS].iter().any(|words| words.contains(&word))
 }
 
 fn misplaced(word: &Ident) -> SqlError {
@@ -156,7 +155,7 @@ const FUNCTION_WORDS: &[&str] = &[
     "verbose",
 ];
 
-/// Those of [`RESERVED`] that are calls by themselves.
+/// Reserved words that are calls by themselves.
 const CALLED: &[&str] = &[
     "array",
     "current_catalog",
@@ -171,14 +170,13 @@ const CALLED: &[&str] = &[
     "user",
 ];
 
-/// PostgreSQL's reserved words: without quotes they name nothing.
+/// PostgreSQL's other reserved words: without quotes they name nothing.
 const RESERVED: &[&str] = &[
     "all",
     "analyse",
     "analyze",
     "and",
     "any",
-    "array",
     "as",
     "asc",
     "asymmetric",
@@ -190,12 +188,6 @@ const RESERVED: &[&str] = &[
     "column",
     "constraint",
     "create",
-    "current_catalog",
-    "current_date",
-    "current_role",
-    "current_time",
-    "current_timestamp",
-    "current_user",
     "default",
     "deferrable",
     "desc",
@@ -219,8 +211,6 @@ const RESERVED: &[&str] = &[
     "lateral",
     "leading",
     "limit",
-    "localtime",
-    "localtimestamp",
     "not",
     "null",
     "offset",
@@ -233,7 +223,6 @@ const RESERVED: &[&str] = &[
     "references",
     "returning",
     "select",
-    "session_user",
     "some",
     "symmetric",
     "table",
@@ -243,7 +232,6 @@ const RESERVED: &[&str] = &[
     "true",
     "union",
     "unique",
-    "user",
     "using",
     "variadic",
     "when",

@@ -5,6 +5,7 @@
 //! The order is that of PostgreSQL (manual, chapters 4.2.14 and 38.7): CASE, COALESCE, AND and OR leave out what constants
 //! before rule out, and only that; what depends on a row or on the session waits for it.
 
+use super::correlated::subquery_of;
 use crate::error::{Result, SqlError};
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::Schema;
@@ -25,10 +26,15 @@ pub fn check_constants(plan: &LogicalPlan, optimizer: &dyn OptimizerConfig) -> R
     let Err(error) = Constants { needed: None }.check(plan) else { return Ok(()) };
     // PostgreSQL does not compute columns of subqueries that nobody asks for.
     let needed = Constants { needed: Some(optimizer) };
-    match needed.pruned(plan) {
+    match pruned(plan, optimizer) {
         Ok(pruned) => needed.check(&pruned),
         Err(_) => Err(error),
     }
+}
+
+/// The plan without columns that are not needed.
+fn pruned(plan: &LogicalPlan, optimizer: &dyn OptimizerConfig) -> Result<LogicalPlan> {
+    Ok(OptimizeProjections::new().rewrite(plan.clone(), optimizer)?.data)
 }
 
 struct Constants<'a> {
@@ -44,15 +50,11 @@ impl Constants<'_> {
         plan.inputs().into_iter().try_for_each(|input| self.check(input))
     }
 
-    fn pruned(&self, plan: &LogicalPlan) -> Result<LogicalPlan> {
-        match self.needed {
-            Some(optimizer) => Ok(OptimizeProjections::new().rewrite(plan.clone(), optimizer)?.data),
-            None => Ok(plan.clone()),
-        }
-    }
-
     fn check_subquery(&self, plan: &LogicalPlan) -> Result<()> {
-        if self.needed.is_some() { self.check(&self.pruned(plan)?) } else { self.check(plan) }
+        match self.needed {
+            Some(optimizer) => self.check(&pruned(plan, optimizer)?),
+            None => self.check(plan),
+        }
     }
 
     /// Nobody asks for columns of EXISTS.
@@ -99,21 +101,13 @@ impl Constants<'_> {
                     }
                 }
             }
-            // Nobody asks for its columns.
             Expr::Exists(Exists { ref subquery, .. }) => {
                 self.check_exists(&subquery.subquery)?;
                 Ok(expression)
             }
-            Expr::ScalarSubquery(ref subquery) => {
-                self.check_subquery(&subquery.subquery)?;
-                Ok(expression)
-            }
             other => {
-                if let Expr::InSubquery(within) = &other {
-                    self.check_subquery(&within.subquery.subquery)?;
-                }
-                if let Expr::SetComparison(within) = &other {
-                    self.check_subquery(&within.subquery.subquery)?;
+                if let Some(subquery) = subquery_of(&other) {
+                    self.check_subquery(&subquery.subquery)?;
                 }
                 computed(other.map_children(|child| self.fold(child).map(Transformed::yes))?.data)
             }

@@ -8,7 +8,7 @@ use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, Result as DataFusionResult};
 use datafusion::error::DataFusionError;
-use datafusion::logical_expr::expr::{Exists, InSubquery, Placeholder};
+use datafusion::logical_expr::expr::{Exists, InSubquery, Placeholder, SetComparison};
 use datafusion::logical_expr::logical_plan::Subquery;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction};
 use datafusion::logical_expr::{
@@ -51,6 +51,17 @@ pub fn has_correlated(plan: &LogicalPlan) -> Result<bool> {
         Ok(TreeNodeRecursion::Continue)
     })?;
     Ok(found)
+}
+
+/// The subquery that an expression is.
+pub fn subquery_of(expr: &Expr) -> Option<&Subquery> {
+    match expr {
+        Expr::ScalarSubquery(subquery)
+        | Expr::Exists(Exists { subquery, .. })
+        | Expr::InSubquery(InSubquery { subquery, .. })
+        | Expr::SetComparison(SetComparison { subquery, .. }) => Some(subquery),
+        _ => None,
+    }
 }
 
 pub(super) fn is_subquery(expression: &Expr) -> bool {

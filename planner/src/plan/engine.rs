@@ -3,7 +3,7 @@
 //! Must not know statements or sessions.
 
 use super::constants::check_constants;
-use super::correlated::{apply_subqueries, has_correlated};
+use super::correlated::{apply_subqueries, has_correlated, subquery_of};
 use super::in_order::InOrder;
 use super::join_order::order_joins;
 use super::key_order::KeyOrder;
@@ -135,7 +135,8 @@ impl Engine {
     /// Optimises a logical plan; its placeholders stay. Correlated subqueries become joins where
     /// DataFusion can, and are run row by row where it cannot.
     pub fn optimize(&self, plan: &LogicalPlan) -> Result<LogicalPlan> {
-        let optimized = self.optimize_as_written(&hold_filters(plan.clone())?)?;
+        let held = hold_filters(plan)?;
+        let optimized = self.optimize_as_written(held.as_ref().unwrap_or(plan))?;
         let Some(ordered) = order_joins(&optimized)? else { return Ok(optimized) };
         // Leaves out the columns that the joins in their new order do not need any more.
         let pruned = OptimizeProjections::new().rewrite(ordered, &self.state)?;
@@ -241,10 +242,7 @@ fn has_subqueries(plan: &LogicalPlan) -> DataFusionResult<bool> {
     let mut found = false;
     plan.apply(|node| {
         node.apply_expressions(|expression| {
-            found |= expression.exists(|inner| {
-                use Expr as E;
-                Ok(matches!(inner, E::ScalarSubquery(_) | E::Exists(_) | E::InSubquery(_) | E::SetComparison(_)))
-            })?;
+            found |= expression.exists(|inner| Ok(subquery_of(inner).is_some()))?;
             Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
         })
     })?;

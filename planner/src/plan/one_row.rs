@@ -3,23 +3,24 @@
 //! DataFusion moves a condition below an aggregate when the columns it asks for are group keys. One that asks for no columns
 //! (`HAVING $1`, `HAVING (SELECT …)`, or what a condition becomes when a column turns out to be a constant) passes that test
 //! everywhere; below an aggregate without groups it would leave the one row that it should take away. Nothing moves below
-//! LIMIT, so such an aggregate gets one, of more rows than it has.
+//! LIMIT, so such an aggregate gets one, of no fewer rows than it has.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, LogicalPlanBuilder};
 
-/// The plan with a LIMIT above each aggregate that has a row of no input and stands below a condition.
-pub fn hold_filters(plan: LogicalPlan) -> Result<LogicalPlan> {
+/// The plan with a LIMIT above each aggregate that has a row of no input and stands below a condition; `None` where there is no
+/// such aggregate.
+pub fn hold_filters(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
     let mut found = false;
     plan.apply_with_subqueries(|node| {
         found |= matches!(node, LogicalPlan::Aggregate(aggregate) if rows_of_nothing(aggregate).is_some());
         Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
-    if found { held(plan, false) } else { Ok(plan) }
+    found.then(|| held(plan.clone(), false)).transpose()
 }
 
-/// `below`: whether a condition stands above from which nothing but this LIMIT keeps the aggregate.
+/// `below`: whether a condition stands above that nothing but this LIMIT would keep from moving below the aggregate.
 fn held(plan: LogicalPlan, below: bool) -> Result<LogicalPlan> {
     use LogicalPlan as P;
     let limit = match &plan {
@@ -40,7 +41,7 @@ fn held(plan: LogicalPlan, below: bool) -> Result<LogicalPlan> {
     }
 }
 
-/// More rows than an aggregate has, if it has any where its input has none.
+/// No fewer rows than an aggregate has, if it has any where its input has none.
 fn rows_of_nothing(aggregate: &Aggregate) -> Option<usize> {
     match aggregate.group_expr.as_slice() {
         [] => Some(1),

@@ -191,13 +191,10 @@ pub(super) fn without_path() -> Kernel {
     binary::<Text, List, Text, _>(|json: &str, path: ArrayValue| {
         one_dimension(&path)?;
         let node = parse(json)?;
-        if !matches!(node.value, Value::Object(_) | Value::Array(_)) {
-            return Err(invalid("cannot delete path in scalar"));
-        }
         let empty = match &node.value {
             Value::Object(members) => members.is_empty(),
             Value::Array(elements) => elements.is_empty(),
-            _ => false,
+            _ => return Err(invalid("cannot delete path in scalar")),
         };
         if !empty {
             without_nulls(&path)?;

@@ -1,6 +1,6 @@
 //! Functions that make, justify and cut intervals and times of day.
 
-use crate::error::{Result, SqlError, state};
+use crate::error::Result;
 use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Bool, Float8, Int4, Int8, Interval, SqlWrite, Text, binary, ternary, unary};
@@ -28,10 +28,7 @@ fn truncate(field: &str, span: Span) -> Result<Span> {
         "milliseconds" => time(1000),
         "microseconds" => span,
         "week" => {
-            let message = format!("unit \"{field}\" not supported for type interval");
-            return Err(
-                SqlError::new(state::FEATURE_NOT_SUPPORTED, message).detail("Months usually have fractional weeks.")
-            );
+            return Err(super::unit::unsupported(field, "interval").detail("Months usually have fractional weeks."));
         }
         _ => return Err(super::unit::unsupported(field, "interval")),
     })
@@ -120,6 +117,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::error::state;
 
     #[test]
     fn spans_are_cut_and_made() {
