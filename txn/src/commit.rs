@@ -113,7 +113,7 @@ impl CommitJob {
     /// Commits.
     pub(crate) async fn run(mut self) -> Result<Timestamp> {
         if self.buffer.has_deletes_of_own()
-            && let Err(error) = self.find_vanished().await
+            && let Err(error) = Box::pin(self.find_vanished()).await
         {
             if let Some(early) = self.early.take() {
                 early.undo(self.buffer);
@@ -215,14 +215,14 @@ impl CommitJob {
                     });
                 }
                 FailedCondition::Row { index } => match writes.get(index) {
-                    Some(write) => self.wait_for_lock(&write.key, write.strength, None, &mut backoff).await?,
-                    None => self.wait_for_unchanged(index - writes.len(), None, &mut backoff).await?,
+                    Some(write) => Box::pin(self.wait_for_lock(&write.key, write.strength, None, &mut backoff)).await?,
+                    None => Box::pin(self.wait_for_unchanged(index - writes.len(), None, &mut backoff)).await?,
                 },
                 FailedCondition::Read { key, locked: true, .. } => {
-                    self.wait_for_lock(&key, LockStrength::Share, None, &mut backoff).await?;
+                    Box::pin(self.wait_for_lock(&key, LockStrength::Share, None, &mut backoff)).await?;
                 }
                 FailedCondition::Read { key, found, .. } => return Err(self.conflict(&key, ConflictKind::Read, found)),
-                FailedCondition::Forgotten => validated = self.validate_up_to_now().await?,
+                FailedCondition::Forgotten => validated = Box::pin(self.validate_up_to_now()).await?,
             }
         }
     }

@@ -246,7 +246,7 @@ impl Transaction {
             };
             let writes: Vec<Write> = locked.map(|(row, _)| write(row)).collect();
             match self.isolation() {
-                Isolation::ReadCommitted => self.write(writes).await?,
+                Isolation::ReadCommitted => Box::pin(self.write(writes)).await?,
                 // That nobody changed them is all there is to know; a record would refuse those who only locked them.
                 _ => {
                     let guarded = writes.into_iter().filter(|write| write.strength >= LockStrength::Share);
@@ -260,7 +260,7 @@ impl Transaction {
             locks.reads_at(command, newest.ts());
         }
         if newest.ts() > snapshot.ts() {
-            self.compare(rows, &mut states, &snapshot, &newest).await?;
+            Box::pin(self.compare(rows, &mut states, &snapshot, &newest)).await?;
         }
         let mut answers = taken.iter();
         let newly = |key| !is_fresh(key) && answers.next() == Some(&Taken::Newly);

@@ -253,9 +253,12 @@ impl TransactionStore {
         if self.is_lean(snapshot) {
             let rows = self.store.read(std::slice::from_ref(key), &snapshot.lean_filter).await?;
             let Some(row) = rows.first() else { return Ok(None) };
-            return self.written(snapshot, row, counts).await;
+            return match here(row)? {
+                Some(found) => Ok(found),
+                None => Box::pin(self.written(snapshot, row, counts)).await,
+            };
         }
-        self.read_past_locks(snapshot, key, counts, false).await
+        Box::pin(self.read_past_locks(snapshot, key, counts, false)).await
     }
 
     async fn read_past_locks(
@@ -338,7 +341,7 @@ impl TransactionStore {
         // Positions, not references, go into the futures: the compiler proves more of them.
         let found = stream::iter(slow).map(|at| async move {
             let value = match rows.get(at) {
-                Some(row) => self.row_value(snapshot, row, counts, lean, of_rows).await,
+                Some(row) => Box::pin(self.row_value(snapshot, row, counts, lean, of_rows)).await,
                 None => Ok(None),
             };
             value.map(|value| (at, value))

@@ -190,9 +190,13 @@ impl Transaction {
 
     /// The snapshot, taken at the first call.
     pub(crate) async fn snapshot(&self) -> Result<Arc<Snapshot>> {
-        if let Some(snapshot) = self.taken()? {
-            return Ok(snapshot);
+        match self.taken()? {
+            Some(snapshot) => Ok(snapshot),
+            None => Box::pin(self.take_snapshot()).await,
         }
+    }
+
+    async fn take_snapshot(&self) -> Result<Arc<Snapshot>> {
         let _taking = self.shared.taking.lock().await;
         if let Some(snapshot) = self.taken()? {
             return Ok(snapshot);
@@ -346,7 +350,7 @@ impl Transaction {
             buffer.has_unsent()
         };
         if spilled && self.shared.store.store.atomic().is_none() && self.isolation().has_one_snapshot() {
-            self.prewrite_spilled().await?;
+            Box::pin(self.prewrite_spilled()).await?;
         }
         Ok(())
     }
@@ -453,11 +457,22 @@ impl Transaction {
             state.start_ts
         };
         *self.snapshot.write() = None;
-        let mut buffer = std::mem::replace(&mut *shared.buffer.write(), Buffer::new(usize::MAX, None));
+        let buffer = std::mem::replace(&mut *shared.buffer.write(), Buffer::new(usize::MAX, None));
         if buffer.is_empty() && start_ts.is_none() {
             shared.let_go();
             return shared.row_locks.confirm().await.map(|()| snapshot.ts());
         }
+        // The future of a commit is large, and who only reads does not move it about.
+        Box::pin(self.commit_buffer(snapshot, buffer, start_ts)).await
+    }
+
+    async fn commit_buffer(
+        &self,
+        snapshot: Arc<Snapshot>,
+        mut buffer: Buffer,
+        start_ts: Option<Timestamp>,
+    ) -> Result<Timestamp> {
+        let shared = &self.shared;
         if let Some(start_ts) = start_ts {
             buffer.write(self.command(), outcome_write(start_ts))?;
         }
@@ -470,7 +485,8 @@ impl Transaction {
         let unlooking = if looks && !elsewhere { shared.store.locks.unlooking_commit() } else { None };
         let must_look = looks && if elsewhere { shared.store.oracle.saw_locks() } else { unlooking.is_none() };
         if must_look
-            && let Err(error) = shared.lock_writes(|from| buffer.final_writes(from, LOCKED_AT_ONCE, LOCKED_BYTES)).await
+            && let Err(error) =
+                Box::pin(shared.lock_writes(|from| buffer.final_writes(from, LOCKED_AT_ONCE, LOCKED_BYTES))).await
         {
             self.forget(start_ts);
             return Err(error);

@@ -158,7 +158,7 @@ impl CatalogStore {
         if let Some(catalog) = self.kept.lock().find(&stamp, database) {
             return Ok(catalog);
         }
-        let mut catalog = self.load(transaction, database).await?;
+        let mut catalog = Box::pin(self.load(transaction, database)).await?;
         let own = catalog.enums().flat_map(|ty| &ty.labels).any(|label| label.uncommitted);
         let mut kept = self.kept.lock();
         if let Some(catalog) = kept.find(&stamp, database) {

@@ -74,13 +74,13 @@ impl Versions {
                 transaction.get(&keys::version(0), OwnWrites::All).await?.iter().map(|value| parse(value)).collect()
             } else {
                 let keys: Vec<_> = (0..MOST_SLOTS).take(slots).map(keys::version).collect();
-                let found = transaction.get_many(&keys, OwnWrites::All).await?;
+                let found = Box::pin(transaction.get_many(&keys, OwnWrites::All)).await?;
                 // A slot without a number says 0, so that places keep their meaning.
                 let number = |value: &Option<bytes::Bytes>| value.as_ref().map_or(Ok(0), |value| parse::<u64>(value));
                 found.iter().map(number).collect()
             }
         } else {
-            let found = scan_all(transaction, keys::versions()).await?;
+            let found = Box::pin(scan_all(transaction, keys::versions())).await?;
             found.iter().map(|(_, value)| parse::<u64>(value)).collect::<Result<Stamp>>()
         };
         let mut stamp: Stamp = stamp?;

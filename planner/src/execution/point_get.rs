@@ -81,7 +81,7 @@ pub(super) async fn read(
         let value = transaction.get(key, own).await?;
         return output.decode(value.iter().map(|value| (key, value)));
     }
-    let values = transaction.get_many(keys, own).await?;
+    let values = Box::pin(transaction.get_many(keys, own)).await?;
     output.decode(keys.iter().zip(&values).filter_map(|(key, value)| Some((key, value.as_ref()?))))
 }
 

@@ -32,6 +32,8 @@ const UNKNOWN_ROWS: usize = 10_000;
 const LEAST_ROWS: usize = 1000;
 /// Bytes that a row is taken to have on the medium.
 const ROW_BYTES: u64 = 100;
+/// How many times smaller rows are supposed to be on the medium.
+const COMPRESSION: u64 = 5;
 
 /// A relation as a plan's leaf; `slots` are those of the plan instance that will read it.
 pub fn table_source(table: Arc<TableDescriptor>, slots: Arc<Slots>) -> Arc<dyn TableSource> {
@@ -220,10 +222,14 @@ impl Table {
                 let bytes = self.bytes(parallelism.from_bytes).await;
                 let rows =
                     bytes.map_or(UNKNOWN_ROWS, |bytes| usize::try_from(bytes / ROW_BYTES).unwrap_or(UNKNOWN_ROWS));
-                let large = bytes.is_some_and(|bytes| bytes >= parallelism.from_bytes) && fetch.is_none();
+                // Rows take some five times as many bytes as they do on the medium, where they are compressed.
+                let least_bytes = parallelism.from_bytes.saturating_mul(COMPRESSION);
+                let much = known.as_ref().is_some_and(|known| {
+                    u64::try_from(known.read).unwrap_or(u64::MAX).saturating_mul(ROW_BYTES) >= least_bytes
+                });
                 // A part of a large table is large if it is known to be: to share few rows out costs more than to read them.
-                let much = |known: &Estimate| (known.read as u64).saturating_mul(ROW_BYTES) >= parallelism.from_bytes;
-                let large = large && bounds.equalities() == 0 && (bounds.is_full() || known.as_ref().is_some_and(much));
+                let whole = bounds.is_full() && bytes.is_some_and(|bytes| bytes >= parallelism.from_bytes);
+                let large = (whole || much) && bounds.equalities() == 0 && fetch.is_none();
                 let partitions = if large { parallelism.partitions.max(1) } else { 1 };
                 // What was written lately is not on the medium yet: few bytes say little.
                 let expected = known.unwrap_or_else(|| Estimate::guess(expected_rows(&bounds, rows.max(LEAST_ROWS))));

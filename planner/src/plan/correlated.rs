@@ -30,7 +30,7 @@ fn has_subqueries(plan: &LogicalPlan) -> Result<bool> {
     plan.apply(|node| {
         found |= matches!(node, LogicalPlan::Subquery(_));
         node.apply_expressions(|expression| {
-            found |= expression.exists(|inner| Ok(is_subquery(inner)))?;
+            found |= expression.exists(|inner| Ok(subquery_of(inner).is_some()))?;
             Ok(TreeNodeRecursion::Continue)
         })?;
         Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
@@ -160,7 +160,7 @@ fn needs_apply(expression: &Expr, in_filter: bool, all: bool) -> bool {
 }
 
 /// Whether a plan reads the row of an Apply around it.
-fn sees_outer_row(plan: &LogicalPlan) -> bool {
+pub(super) fn sees_outer_row(plan: &LogicalPlan) -> bool {
     let mut found = false;
     let walked = plan.apply_with_subqueries(|node| {
         node.apply_expressions(|expression| {

@@ -4,8 +4,10 @@
 
 use super::constants::check_constants;
 use super::correlated::{apply_subqueries, has_correlated, subquery_of};
+use super::empty_relations::EmptyRelations;
 use super::in_order::InOrder;
 use super::join_order::order_joins;
+use super::kept_orders::KeptOrders;
 use super::key_order::KeyOrder;
 use super::lookup_join::LookupJoin;
 use super::one_row::hold_filters;
@@ -27,8 +29,8 @@ use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SessionStateDefaults, TaskContext};
 use datafusion::logical_expr::{Expr, InvariantLevel, JoinType, LogicalPlan};
-use datafusion::optimizer::OptimizerRule;
 use datafusion::optimizer::optimize_projections::OptimizeProjections;
+use datafusion::optimizer::{Optimizer, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::join_selection::JoinSelection;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
@@ -71,7 +73,7 @@ impl Default for EngineOptions {
             spill_directory: None,
             spill_bytes: 64 << 30,
             partitions: std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4)),
-            parallel_bytes: 8 << 20,
+            parallel_bytes: 2 << 20,
             batch_rows: 4096,
             reverse_scans: true,
             workers: Workers::default(),
@@ -114,6 +116,7 @@ impl Engine {
             SessionStateBuilder::new()
                 .with_config(config(&options, partitions))
                 .with_runtime_env(Arc::clone(&runtime))
+                .with_optimizer_rules(logical_rules())
                 .with_physical_optimizer_rules(physical_rules(options.reverse_scans))
                 .with_expr_planners(SessionStateDefaults::default_expr_planners())
                 .build()
@@ -299,6 +302,8 @@ fn config(options: &EngineOptions, partitions: usize) -> SessionConfig {
     let all = config.options_mut();
     // Planning happens inside a server's task: it must not fan out on its own.
     all.execution.planning_concurrency = 1;
+    // What cannot be NULL is known better to physical expressions than to logical ones, or the other way round: no fault.
+    all.execution.skip_physical_aggregate_schema_check = true;
     // The memory that one sort keeps back for its merge; the default of 10 MB times many sessions is the pool.
     all.execution.sort_spill_reservation_bytes = 1 << 20;
     let optimizer = &mut all.optimizer;
@@ -319,16 +324,25 @@ fn config(options: &EngineOptions, partitions: usize) -> SessionConfig {
     config
 }
 
+/// DataFusion's, one of them mended.
+fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
+    let mended: Arc<dyn OptimizerRule + Send + Sync> = Arc::new(EmptyRelations::default());
+    let rules = Optimizer::new().rules.into_iter();
+    rules.map(|rule| if rule.name() == mended.name() { Arc::clone(&mended) } else { rule }).collect()
+}
+
 fn physical_rules(reverse_scans: bool) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let key_order = KeyOrder { reverse_scans };
     let mut rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> = vec![Arc::new(key_order)];
-    for rule in PhysicalOptimizer::new().rules {
+    let kept_orders = KeptOrders::default();
+    for rule in PhysicalOptimizer::new().rules.into_iter().filter(|rule| rule.name() != kept_orders.name()) {
         let joins_are_chosen = rule.name() == JoinSelection::new().name();
         rules.push(rule);
         if joins_are_chosen {
             rules.push(Arc::new(LookupJoin));
         }
     }
+    rules.push(Arc::new(kept_orders));
     rules.push(Arc::new(InOrder));
     rules
 }

@@ -1,12 +1,12 @@
 //! Joins that see what is on their left, or whose conditions have subqueries, and which DataFusion cannot plan: as filters, or
 //! as [`ApplyNode`]s that run the right side for each row of the left.
 
-use super::correlated::{becomes_join, is_subquery, outer_to_placeholders};
+use super::correlated::{becomes_join, outer_to_placeholders, sees_outer_row, subquery_of};
 use crate::execution::apply::{ApplyKind, ApplyNode};
-use crate::execution::outer::OuterValues;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use crate::execution::outer::{OuterValues, next_number};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, ExprSchema, Result};
-use datafusion::logical_expr::expr::{Exists, InSubquery};
+use datafusion::error::DataFusionError;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, Extension, Join, JoinType, LogicalPlan, LogicalPlanBuilder, Projection};
 use std::sync::Arc;
@@ -60,6 +60,7 @@ pub fn rewrite(mut join: Join, all: bool) -> Result<Transformed<LogicalPlan>> {
             let columns = schema.columns().into_iter().map(Expr::Column).collect();
             Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(plan))?)))
         }
+        JoinType::Full if !is_lateral => asked_beforehand(join, hard, plain),
         _ => Ok(Transformed::no(LogicalPlan::Join(join))),
     }
 }
@@ -67,11 +68,55 @@ pub fn rewrite(mut join: Join, all: bool) -> Result<Transformed<LogicalPlan>> {
 /// Whether a condition has subqueries that no join asks.
 fn needs_more(expression: &Expr) -> bool {
     let hard = |inner: &Expr| match inner {
-        Expr::ScalarSubquery(subquery) => !subquery.outer_ref_columns.is_empty(),
-        Expr::Exists(Exists { .. }) | Expr::InSubquery(InSubquery { .. }) => true,
+        Expr::ScalarSubquery(subquery) => !subquery.outer_ref_columns.is_empty() || sees_outer_row(&subquery.subquery),
+        Expr::Exists(_) | Expr::InSubquery(_) | Expr::SetComparison(_) => true,
         _ => false,
     };
-    expression.exists(|inner| Ok(is_subquery(inner) && hard(inner))).unwrap_or(true)
+    expression.exists(|inner| Ok(hard(inner))).unwrap_or(true)
+}
+
+/// A FULL JOIN whose subqueries see one side each, as columns of that side.
+fn asked_beforehand(mut join: Join, hard: Vec<Expr>, mut plain: Vec<Expr>) -> Result<Transformed<LogicalPlan>> {
+    let sees = |condition: &Expr, side: &LogicalPlan| {
+        let mut all = true;
+        condition.apply(|inner| {
+            let outer = subquery_of(inner).map_or(&[][..], |subquery| &subquery.outer_ref_columns);
+            all &= outer.iter().all(|column| match column {
+                Expr::OuterReferenceColumn(_, column) => side.schema().has_column(column),
+                _ => false,
+            });
+            all &= !matches!(inner, Expr::Column(column) if !side.schema().has_column(column));
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        Ok::<_, DataFusionError>(all)
+    };
+    let columns = join.schema.columns().into_iter().map(Expr::Column).collect();
+    let (mut of_left, mut of_right) = (vec![], vec![]);
+    for condition in &hard {
+        let of_side = match (sees(condition, &join.left)?, sees(condition, &join.right)?) {
+            (true, _) => &mut of_left,
+            (false, true) => &mut of_right,
+            (false, false) => return Ok(Transformed::no(LogicalPlan::Join(join))),
+        };
+        let name = format!("__asked_{}", next_number());
+        of_side.push(condition.clone().alias(&name));
+        plain.push(Expr::Column(Column::new_unqualified(name)));
+    }
+    let with = |side: &LogicalPlan, asked: Vec<Expr>| {
+        let columns = side.schema().columns().into_iter().map(Expr::Column);
+        let all: Vec<Expr> = columns.chain(asked).collect();
+        Ok::<_, DataFusionError>(Arc::new(LogicalPlanBuilder::from(side.clone()).project(all)?.build()?))
+    };
+    if !of_left.is_empty() {
+        join.left = with(&join.left, of_left)?;
+    }
+    if !of_right.is_empty() {
+        join.right = with(&join.right, of_right)?;
+    }
+    let (kind, constraint, nulls) = (join.join_type, join.join_constraint, join.null_equality);
+    let joined = Join::try_new(join.left, join.right, join.on, conjunction(plain), kind, constraint, nulls, false)?;
+    let plan = Arc::new(LogicalPlan::Join(joined));
+    Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new(columns, plan)?)))
 }
 
 /// The right side run for each row of the left, with the condition in it.

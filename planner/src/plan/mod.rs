@@ -7,11 +7,13 @@
 
 mod constants;
 pub mod correlated;
+mod empty_relations;
 pub mod engine;
 mod in_order;
 pub mod instance;
 mod join_cost;
 mod join_order;
+mod kept_orders;
 pub mod key_order;
 mod lateral_join;
 pub mod lookup_join;

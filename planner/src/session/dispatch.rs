@@ -54,7 +54,7 @@ pub(super) enum Definition<'a> {
     TableAs(&'a crate::parse::CreateTableAs, &'a [OutputColumn], &'a Mutex<Option<TableDescriptor>>),
 }
 
-fn done(tag: impl Into<String>) -> Outcome {
+pub(super) fn done(tag: impl Into<String>) -> Outcome {
     Outcome::Command { tag: tag.into() }
 }
 
@@ -69,81 +69,6 @@ impl Session {
             return Err(in_failed_block());
         }
         Ok(())
-    }
-
-    /// Runs BEGIN, COMMIT, SAVEPOINT and the like; `None` for other statements.
-    pub(super) async fn transaction_control(&mut self, statement: &Statement) -> Result<Option<Outcome>> {
-        Ok(Some(match &statement.kind {
-            StatementKind::Begin(modes) => {
-                self.block.begin(*modes).await?;
-                done(if starts_with(&statement.text, "start") { "START TRANSACTION" } else { "BEGIN" })
-            }
-            StatementKind::Commit { chain } => {
-                self.hold_to_deferred().await?;
-                self.on_commit().await?;
-                let tag = self.block.commit(*chain).await?;
-                match tag {
-                    "COMMIT" => self.tell_others(),
-                    _ => self.shared.said.lock().forget(),
-                }
-                done(tag)
-            }
-            StatementKind::Rollback { chain } => {
-                self.block.rollback(*chain).await?;
-                self.shared.said.lock().forget();
-                done("ROLLBACK")
-            }
-            StatementKind::Savepoint(name) => {
-                self.block.savepoint(name)?;
-                self.shared.said.lock().savepoint(name);
-                done("SAVEPOINT")
-            }
-            StatementKind::Release(name) => {
-                self.block.release(name)?;
-                self.shared.said.lock().release(name);
-                done("RELEASE")
-            }
-            StatementKind::RollbackTo(name) => {
-                self.block.rollback_to(name).await?;
-                self.shared.said.lock().rollback_to(name);
-                done("ROLLBACK")
-            }
-            _ => return Ok(None),
-        }))
-    }
-
-    /// Holds the transaction, which is about to commit, to the FOREIGN KEYs that were put off. It is rolled back when it
-    /// fails. Errors: 23503.
-    pub(super) async fn hold_to_deferred(&mut self) -> Result<()> {
-        if self.block.is_failed() || !self.shared.references.lock().has_later() {
-            return Ok(());
-        }
-        let limits = self.block.limits();
-        self.shared.set_deadline(limits.deadline());
-        let context = self.begin_statement(Vec::new()).await?;
-        let held = limits.run(super::referential::enforce_later(&self.database, &context)).await;
-        if held.is_err() {
-            self.block.abort().await;
-        }
-        held
-    }
-
-    /// SET CONSTRAINTS.
-    async fn set_constraints(&mut self, names: Option<&[ast::ObjectName]>, deferred: bool) -> Result<Outcome> {
-        if self.block.status() == super::TransactionStatus::Idle {
-            self.shared.notify(super::Notice::warning(
-                state::NO_ACTIVE_SQL_TRANSACTION,
-                "SET CONSTRAINTS can only be used in transaction blocks",
-            ));
-            if let Some(names) = names {
-                let context = self.begin_statement(Vec::new()).await?;
-                super::referential::find_constraints(&context, names)?;
-            }
-            return Ok(done("SET CONSTRAINTS"));
-        }
-        let context = self.begin_statement(Vec::new()).await?;
-        super::referential::set_constraints(&self.database, &context, names, deferred).await?;
-        Ok(done("SET CONSTRAINTS"))
     }
 
     /// Works out parameters and columns.
@@ -250,8 +175,21 @@ impl Session {
         }))
     }
 
-    /// Runs whatever is not transaction control.
+    /// Runs whatever is not transaction control. Queries and writes are many and short: the future of everything else is large,
+    /// and is not moved about for them.
     pub(super) async fn dispatch(
+        &mut self,
+        prepared: &Arc<Prepared>,
+        parameters: Vec<Datum>,
+        limits: &Limits,
+    ) -> Result<Outcome> {
+        match is_planned(&prepared.statement.kind) {
+            true => self.run_planned(prepared, parameters, limits).await,
+            false => Box::pin(self.run_unplanned(prepared, parameters, limits)).await,
+        }
+    }
+
+    async fn run_unplanned(
         &mut self,
         prepared: &Arc<Prepared>,
         parameters: Vec<Datum>,
@@ -259,7 +197,6 @@ impl Session {
     ) -> Result<Outcome> {
         let statement = prepared.statement.clone();
         match &statement.kind {
-            kind if is_planned(kind) => self.run_planned(prepared, parameters, limits).await,
             StatementKind::Sql(tree) => match tree.as_ref() {
                 ast::Statement::CreateIndex(create) if statement.alone && self.block.is_untouched() => {
                     self.create_index_online(create).await
@@ -351,11 +288,11 @@ impl Session {
         let planned = match current {
             Some(planned) => planned,
             None => {
-                let mut planned = self.planned(&prepared.statement, &prepared.given).await?;
+                let mut planned = Box::pin(self.planned(&prepared.statement, &prepared.given)).await?;
                 if planned.parameters != prepared.parameters {
                     // What was found out once stays: columns that parameters were compared with may have other types now.
                     let given: Vec<_> = prepared.parameters.iter().copied().map(Some).collect();
-                    planned = self.planned(&prepared.statement, &given).await?;
+                    planned = Box::pin(self.planned(&prepared.statement, &given)).await?;
                 }
                 if !same_columns(planned.columns.as_deref(), prepared.columns.as_deref())
                     || planned.parameters != prepared.parameters
@@ -367,12 +304,13 @@ impl Session {
             }
         };
         self.shared.references.lock().begin();
-        let run = async {
-            let outcome = run::run_planned(&planned, context.clone(), self.block.read_only(), limits).await?;
-            super::referential::enforce(&self.database, &context).await?;
-            Ok(outcome)
-        };
-        let outcome = run.await;
+        let mut outcome = run::run_planned(&planned, context.clone(), self.block.read_only(), limits).await;
+        if outcome.is_ok()
+            && !self.shared.references.lock().is_empty()
+            && let Err(error) = Box::pin(super::referential::enforce(&self.database, &context)).await
+        {
+            outcome = Err(error);
+        }
         if !matches!(outcome, Ok(Outcome::Command { .. })) {
             // Rows, and the words of an error, tell what it has found.
             context.transaction.settled().await?;
@@ -590,7 +528,7 @@ pub fn first_words(tree: &ast::Statement) -> String {
     }
 }
 
-fn starts_with(text: &str, word: &str) -> bool {
+pub(super) fn starts_with(text: &str, word: &str) -> bool {
     text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
 }
 

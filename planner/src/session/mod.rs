@@ -9,6 +9,7 @@ mod analyze;
 pub mod cancel;
 pub(crate) mod conflict;
 pub mod contention;
+mod control;
 pub mod copy;
 mod current_rows;
 mod cursor_statements;
@@ -232,7 +233,7 @@ impl Session {
         self.block.next_statement();
         let given = values.iter().map(|value| Some(lifted::type_of(*value))).collect::<Vec<_>>();
         let limits = Arc::new(self.block.limits());
-        let planned = match watched(limits, self.planned(&statement, &given)).await {
+        let planned = match watched(limits, std::pin::pin!(self.planned(&statement, &given))).await {
             Ok(planned) => planned,
             Err(error) => {
                 database.lifted().refused(&text, &error);
@@ -283,7 +284,7 @@ impl Session {
         }
         // Constants are computed here.
         let limits = Arc::new(self.block.limits());
-        watched(limits, self.prepare_statement(statement, given)).await
+        Box::pin(watched(limits, self.prepare_statement(statement, given))).await
     }
     /// Whether a portal may be made of a statement, or its rows described, now; `None` is the empty one. Errors: 25P02.
     pub fn check_usable(&self, prepared: Option<&Prepared>) -> Result<()> {
@@ -301,13 +302,17 @@ impl Session {
         let settings = self.shared.settings();
         self.activity.begin(prepared.text(), self.block.started(), self.now(), settings.application_name());
         // A commit under way is not to be left half way.
-        if let Some(outcome) = self.transaction_control(&prepared.statement).await? {
-            return Ok(outcome);
+        if control::controls_transactions(&prepared.statement.kind) {
+            return Box::pin(self.transaction_control(&prepared.statement)).await;
         }
         let limits = self.block.limits();
         self.shared.set_deadline(limits.deadline());
         let statement_limits = limits.clone();
-        let done = limits.run(self.dispatch(prepared, parameters, &statement_limits)).await;
+        let done = {
+            // Where it lies it stays: it is large to be moved.
+            let work = std::pin::pin!(self.dispatch(prepared, parameters, &statement_limits));
+            limits.run(work).await
+        };
         let done = done.map_err(|error| match &prepared.sent {
             Some(sent) => crate::parse::source::Source::new(sent).error_at_its_token(error),
             None => prepared.statement.source.error_at_its_token(error),
@@ -369,8 +374,7 @@ impl Session {
     pub async fn end_implicit(&mut self) -> Result<()> {
         self.shared.cancel.reset();
         if self.block.is_implicit() {
-            self.hold_to_deferred().await?;
-            self.on_commit().await?;
+            self.before_commit().await?;
         }
         let implicit = self.block.is_implicit();
         self.block.end_implicit().await?;

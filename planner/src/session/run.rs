@@ -37,11 +37,15 @@ pub async fn run_planned(
             if planned.overlapping {
                 context.held.remember_written();
             }
-            run_parts(planned, &context, false).await?;
+            if !planned.parts.is_empty() {
+                Box::pin(run_parts(planned, &context, false)).await?;
+            }
             let stream = planned.plan.run(context.clone()).await?;
             let schema = stream.schema();
             let batches: Vec<RecordBatch> = stream.try_collect().await?;
-            run_parts(planned, &context, true).await?;
+            if !planned.parts.is_empty() {
+                Box::pin(run_parts(planned, &context, true)).await?;
+            }
             if !returning {
                 return Ok(Outcome::Command { tag: verb.tag(count(&batches)?) });
             }

@@ -39,7 +39,7 @@ impl Session {
 
     /// What ON COMMIT says of the tables of the transaction that is about to commit. It is rolled back when that fails.
     pub(super) async fn on_commit(&mut self) -> Result<()> {
-        if !self.shared.has_on_commit() || self.block.is_failed() || self.block.locks().is_none() {
+        if self.block.is_failed() || self.block.locks().is_none() {
             return Ok(());
         }
         let Some(schema) = self.shared.temporary() else { return Ok(()) };

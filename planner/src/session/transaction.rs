@@ -508,7 +508,7 @@ impl TransactionBlock {
                 self.shared.with_settings(|stack| stack.rollback());
                 let error = match refusal {
                     Refusal::Conflict(error) => {
-                        name_conflict(&self.database, &self.shared, open.catalog.as_ref(), error).await
+                        Box::pin(name_conflict(&self.database, &self.shared, open.catalog.as_ref(), error)).await
                     }
                     Refusal::Stopped(error) => error,
                 };
@@ -525,7 +525,8 @@ impl TransactionBlock {
         if !transaction.waits_at_commit() {
             return Ok(());
         }
-        let locked = self.limits_of(Some(open)).run(async { Ok(transaction.lock_writes().await) }).await;
+        let limits = self.limits_of(Some(open));
+        let locked = Box::pin(limits.run(async { Ok(transaction.lock_writes().await) })).await;
         locked.map_err(Refusal::Stopped)?.map_err(Refusal::Conflict)
     }
     /// Remembers that the transaction was refused, when that is what the error says.

@@ -108,7 +108,7 @@ impl Connection {
             self.session.take_notices();
             self.statements.take_back();
             self.out.take_back(self.batch.position);
-            self.run_again(frames).await?;
+            Box::pin(self.run_again(frames)).await?;
         }
         self.batch.close();
         self.statements.end_log();
@@ -159,7 +159,7 @@ impl Connection {
 
     async fn run_frame(&mut self, frame: Frame) -> Result<()> {
         match Message::decode(frame, self.encoding())? {
-            Message::Parse { name, sql, parameter_oids } => self.parse(name, &sql, &parameter_oids).await,
+            Message::Parse { name, sql, parameter_oids } => Box::pin(self.parse(name, &sql, &parameter_oids)).await,
             Message::Bind(bind) => self.bind(bind),
             Message::Describe { target, name } => self.describe(target, &name),
             Message::Execute { portal, max_rows } => self.execute(portal, max_rows).await,
@@ -265,7 +265,7 @@ impl Connection {
         // Zero means all; so does a negative number to PostgreSQL.
         let limit = u64::try_from(max_rows).ok().filter(|rows| *rows > 0);
         if self.session.cursor_columns(&name).is_some() {
-            return self.execute_cursor(&name, limit).await;
+            return Box::pin(self.execute_cursor(&name, limit)).await;
         }
         let mut portal = self.portals.take(&name)?;
         let Some(prepared) = portal.statement.clone() else {
@@ -350,9 +350,9 @@ impl Connection {
             }
             Outcome::CopyIn(copy) => {
                 self.batch.frames = None;
-                self.copy_in(*copy).await?
+                Box::pin(self.copy_in(*copy)).await?
             }
-            Outcome::CopyOut(copy) => self.copy_out(copy).await?,
+            Outcome::CopyOut(copy) => Box::pin(self.copy_out(copy)).await?,
             Outcome::Empty => {
                 self.out.bare(b'I');
                 return Ok(());

@@ -104,8 +104,11 @@ impl Rows {
 impl Connection {
     /// Runs a statement up to its first row; a client that leaves meanwhile cancels it.
     pub(crate) async fn run_prepared(&mut self, prepared: &Arc<Prepared>, parameters: Vec<Datum>) -> Result<Outcome> {
-        let work = self.session.execute(prepared, parameters);
-        let outcome = self.input.while_connected(&mut self.stream, &self.backend.cancel, work).await?;
+        let outcome = {
+            // Where it lies it stays: it is large to be moved.
+            let work = std::pin::pin!(self.session.execute(prepared, parameters));
+            self.input.while_connected(&mut self.stream, &self.backend.cancel, work).await?
+        };
         self.out.set_encoding(self.encoding());
         Ok(outcome)
     }

@@ -93,9 +93,9 @@ impl Connection {
             }
             Outcome::CopyIn(copy) => {
                 *repeatable = false;
-                self.copy_in(*copy).await?
+                Box::pin(self.copy_in(*copy)).await?
             }
-            Outcome::CopyOut(copy) => self.copy_out(copy).await?,
+            Outcome::CopyOut(copy) => Box::pin(self.copy_out(copy)).await?,
             Outcome::Empty => {
                 self.out.bare(b'I');
                 return Ok(());

@@ -71,6 +71,19 @@ impl Run {
         if states.iter().all(|state| *state == LockedRow::Same) {
             return Ok((batch, keys));
         }
+        Box::pin(self.replace_changed(batch, keys, states, assigned)).await
+    }
+
+    /// The batch of which some rows changed before they were locked, or are gone: what the statement makes of their newest
+    /// versions takes their place.
+    async fn replace_changed(
+        &self,
+        batch: RecordBatch,
+        keys: Vec<Bytes>,
+        states: Vec<LockedRow>,
+        assigned: Option<&[usize]>,
+    ) -> Result<(RecordBatch, Vec<Bytes>)> {
+        let transaction = &self.context.transaction;
         let (mut kept, mut changed) = (Vec::new(), Vec::new());
         for ((at, key), state) in (0u32..).zip(&keys).zip(states) {
             match state {

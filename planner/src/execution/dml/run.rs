@@ -90,7 +90,7 @@ pub async fn hold_table(context: &StatementContext, table: &TableDescriptor, mod
     }
     context.transaction.require_unchanged(CatalogStore::fence_key(database, table.oid, table.version));
     if let Some(nodes) = context.session.database().ok().and_then(|database| database.catalog().nodes()) {
-        context.transaction.require_unchanged(nodes.fence().await?);
+        context.transaction.require_unchanged(Box::pin(nodes.fence()).await?);
     }
     Ok(())
 }
@@ -161,7 +161,7 @@ impl Run {
             Operation::Insert { on_conflict: Some(conflict) } => {
                 let mut columns = batch.columns().to_vec();
                 target.computer.compute(&target.schema, &mut columns, batch.num_rows())?;
-                self.insert_or(conflict, &columns, batch.num_rows()).await?
+                Box::pin(self.insert_or(conflict, &columns, batch.num_rows())).await?
             }
             Operation::Update { assigned } => {
                 let (batch, keys) = self.distinct(batch)?;
@@ -178,7 +178,7 @@ impl Run {
                 new.extend(columns(&batch, 1 + live + assigned.len()..batch.num_columns())?);
                 (new, batch.num_rows())
             }
-            Operation::Merge { steps, again } => (Vec::new(), self.merge(steps, again, batch).await?),
+            Operation::Merge { steps, again } => (Vec::new(), Box::pin(self.merge(steps, again, batch)).await?),
             Operation::Delete => {
                 let (batch, keys) = self.distinct(batch)?;
                 let (batch, keys) = self.lock_found(batch, keys, None).await?;
@@ -382,7 +382,11 @@ impl Run {
     /// What is stored at keys of a unique index, or of the table's primary key, all own writes included. At READ COMMITTED
     /// it is the newest and stays so: what is there is kept, what is not is kept free for this transaction.
     pub async fn existing(&self, index: &IndexDescriptor, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
-        if self.reads_newest() { self.existing_locked(index, keys).await } else { self.stored(keys).await }
+        if self.reads_newest() {
+            Box::pin(self.existing_locked(index, keys)).await
+        } else {
+            Box::pin(self.stored(keys)).await
+        }
     }
 
     /// What is stored at keys now.
@@ -425,7 +429,7 @@ impl Run {
                 .filter_map(|(entry, row_key)| Some((entry?.key.into(), row_key.clone())))
                 .collect();
             if index.may_be_anothers() {
-                writes.extend(self.give_up(index, given_up).await?);
+                writes.extend(Box::pin(self.give_up(index, given_up)).await?);
             } else {
                 writes.extend(given_up.into_iter().map(|(key, _)| delete_key(key)));
             }

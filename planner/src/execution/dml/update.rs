@@ -122,9 +122,9 @@ impl Run {
             if being_built {
                 let entries = deletes.split_off(first).into_iter();
                 let entries = entries.filter_map(|write| Some((write.key.clone(), given_up.get(&write.key)?.clone())));
-                deletes.extend(self.give_up(index, entries.collect()).await?);
+                deletes.extend(Box::pin(self.give_up(index, entries.collect())).await?);
                 let entries = same_key.iter().map(|(put, row_key)| (put.key.clone(), row_key.clone())).collect();
-                let mine = self.give_up(index, entries).await?;
+                let mine = Box::pin(self.give_up(index, entries)).await?;
                 puts.extend(
                     same_key.into_iter().zip(mine).map(
                         |((put, _), mine)| {

@@ -1,0 +1,46 @@
+//! [`EmptyRelations`]: DataFusion's rule that takes away what has no rows, but for UNION. Its own projection of the one input that is
+//! left of a UNION asks that input for the UNION's names, which it need not have: inputs of a UNION match by place.
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::Transformed;
+use datafusion::logical_expr::{Expr, LogicalPlan, Projection, Union};
+use datafusion::optimizer::propagate_empty_relation::PropagateEmptyRelation;
+use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+use std::sync::Arc;
+
+/// The rule.
+#[derive(Debug, Default)]
+pub struct EmptyRelations(PropagateEmptyRelation);
+
+impl OptimizerRule for EmptyRelations {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.0.apply_order()
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let LogicalPlan::Union(Union { inputs, .. }) = &plan else { return self.0.rewrite(plan, config) };
+        let mut left = inputs.iter().filter(|input| !is_empty(input));
+        match (left.next(), left.next()) {
+            (Some(only), None) if inputs.len() > 1 => {
+                let names = plan.schema().iter().map(|(qualifier, field)| (qualifier.cloned(), field.name()));
+                let of_input = only.schema().columns().into_iter();
+                let expressions =
+                    of_input.zip(names).map(|(column, (qualifier, name))| match column.relation == qualifier {
+                        true if column.name == *name => Expr::Column(column),
+                        _ => Expr::Column(column).alias_qualified(qualifier, name),
+                    });
+                let projection = Projection::try_new(expressions.collect(), Arc::clone(only))?;
+                Ok(Transformed::yes(LogicalPlan::Projection(projection)))
+            }
+            _ => self.0.rewrite(plan, config),
+        }
+    }
+}
+
+fn is_empty(plan: &LogicalPlan) -> bool {
+    matches!(plan, LogicalPlan::EmptyRelation(empty) if !empty.produce_one_row)
+}

@@ -1,0 +1,39 @@
+//! [`KeptOrders`]: DataFusion's last look at a plan, and what it finds missing put in. Its rules leave out sorts by what is constant,
+//! and one of them may then move a projection to where the constant is no longer known.
+
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_optimizer::ensure_requirements::EnsureRequirements;
+use datafusion::physical_optimizer::output_requirements::OutputRequirements;
+use datafusion::physical_optimizer::sanity_checker::SanityCheckPlan;
+use datafusion::physical_plan::ExecutionPlan;
+use std::sync::Arc;
+
+/// The rule, in the place of DataFusion's own look.
+#[derive(Debug, Default)]
+pub struct KeptOrders {
+    look: SanityCheckPlan,
+}
+
+impl PhysicalOptimizerRule for KeptOrders {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        match self.look.optimize(Arc::clone(&plan), config) {
+            Ok(plan) => Ok(plan),
+            Err(_) => {
+                // In between, the plan's own order is something that it is asked for.
+                let plan = OutputRequirements::new_add_mode().optimize(plan, config)?;
+                let plan = EnsureRequirements::new().optimize(plan, config)?;
+                self.look.optimize(OutputRequirements::new_remove_mode().optimize(plan, config)?, config)
+            }
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.look.name()
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,110 @@
+//! Transaction control: BEGIN, COMMIT, SAVEPOINT and their kin, SET CONSTRAINTS, and what is to be done before COMMIT. Must not
+//! know how a transaction commits.
+
+use super::Session;
+use super::dispatch::{done, starts_with};
+use super::outcome::Outcome;
+use super::statement::Statement;
+use crate::error::{Result, SqlError, state};
+use crate::parse::StatementKind;
+use sqlparser::ast;
+
+/// Whether a statement begins or ends a transaction or a part of it.
+pub fn controls_transactions(kind: &StatementKind) -> bool {
+    use StatementKind as K;
+    matches!(
+        kind,
+        K::Begin(_) | K::Commit { .. } | K::Rollback { .. } | K::Savepoint(_) | K::Release(_) | K::RollbackTo(_)
+    )
+}
+
+impl Session {
+    /// Runs BEGIN, COMMIT, SAVEPOINT and the like.
+    pub(super) async fn transaction_control(&mut self, statement: &Statement) -> Result<Outcome> {
+        Ok(match &statement.kind {
+            StatementKind::Begin(modes) => {
+                self.block.begin(*modes).await?;
+                done(if starts_with(&statement.text, "start") { "START TRANSACTION" } else { "BEGIN" })
+            }
+            StatementKind::Commit { chain } => {
+                self.before_commit().await?;
+                let tag = self.block.commit(*chain).await?;
+                match tag {
+                    "COMMIT" => self.tell_others(),
+                    _ => self.shared.said.lock().forget(),
+                }
+                done(tag)
+            }
+            StatementKind::Rollback { chain } => {
+                self.block.rollback(*chain).await?;
+                self.shared.said.lock().forget();
+                done("ROLLBACK")
+            }
+            StatementKind::Savepoint(name) => {
+                self.block.savepoint(name)?;
+                self.shared.said.lock().savepoint(name);
+                done("SAVEPOINT")
+            }
+            StatementKind::Release(name) => {
+                self.block.release(name)?;
+                self.shared.said.lock().release(name);
+                done("RELEASE")
+            }
+            StatementKind::RollbackTo(name) => {
+                self.block.rollback_to(name).await?;
+                self.shared.said.lock().rollback_to(name);
+                done("ROLLBACK")
+            }
+            _ => return Err(SqlError::internal("a statement that controls no transaction")),
+        })
+    }
+
+    /// What is to be done before COMMIT, with or without a block. Errors: 23503, and what else the work says.
+    pub(super) async fn before_commit(&mut self) -> Result<()> {
+        if self.shared.references.lock().has_later() {
+            Box::pin(self.hold_to_deferred()).await?;
+        }
+        if self.shared.has_on_commit() {
+            Box::pin(self.on_commit()).await?;
+        }
+        Ok(())
+    }
+
+    /// Holds the transaction, which is about to commit, to the FOREIGN KEYs that were put off. It is rolled back when it
+    /// fails. Errors: 23503.
+    async fn hold_to_deferred(&mut self) -> Result<()> {
+        if self.block.is_failed() || !self.shared.references.lock().has_later() {
+            return Ok(());
+        }
+        let limits = self.block.limits();
+        self.shared.set_deadline(limits.deadline());
+        let context = self.begin_statement(Vec::new()).await?;
+        let held = limits.run(super::referential::enforce_later(&self.database, &context)).await;
+        if held.is_err() {
+            self.block.abort().await;
+        }
+        held
+    }
+
+    /// SET CONSTRAINTS.
+    pub(super) async fn set_constraints(
+        &mut self,
+        names: Option<&[ast::ObjectName]>,
+        deferred: bool,
+    ) -> Result<Outcome> {
+        if self.block.status() == super::TransactionStatus::Idle {
+            self.shared.notify(super::Notice::warning(
+                state::NO_ACTIVE_SQL_TRANSACTION,
+                "SET CONSTRAINTS can only be used in transaction blocks",
+            ));
+            if let Some(names) = names {
+                let context = self.begin_statement(Vec::new()).await?;
+                super::referential::find_constraints(&context, names)?;
+            }
+            return Ok(done("SET CONSTRAINTS"));
+        }
+        let context = self.begin_statement(Vec::new()).await?;
+        super::referential::set_constraints(&self.database, &context, names, deferred).await?;
+        Ok(done("SET CONSTRAINTS"))
+    }
+}
