@@ -135,3 +135,27 @@ copy broken from stdin (format csv, header match);
 i,x
 \.
 drop table broken;
+
+-- The marker behind the data of a line ends it all.
+CREATE TABLE marked (a text);
+COPY marked FROM stdin;
+a
+1\.
+b
+\.
+SELECT * FROM marked;
+COPY marked FROM stdin;
+c
+\.x
+d
+\.
+COPY marked FROM stdin;
+c
+x\.y
+d
+\.
+COPY marked FROM stdin;
+c\\.
+d
+\.
+SELECT * FROM marked;

@@ -59,3 +59,96 @@ create table takes (a int default nextval('tied'::regclass));
 drop sequence tied;
 drop table takes;
 drop sequence tied;
+
+-- Options of databases.
+CREATE ROLE of_databases;
+CREATE DATABASE opted WITH OWNER = of_databases ENCODING 'UTF8' TEMPLATE template0 CONNECTION LIMIT 3 IS_TEMPLATE false ALLOW_CONNECTIONS true TABLESPACE pg_default;
+CREATE DATABASE opted_too ENCODING DEFAULT TEMPLATE DEFAULT OWNER DEFAULT CONNECTION LIMIT DEFAULT LOCALE DEFAULT STRATEGY = file_copy;
+CREATE DATABASE opted_3 OWNER nosuch;
+CREATE DATABASE opted_3 TEMPLATE nosuch;
+CREATE DATABASE opted_3 ENCODING 'nope';
+CREATE DATABASE opted_3 ENCODING 99;
+CREATE DATABASE opted_3 CONNECTION LIMIT -2;
+CREATE DATABASE opted_3 CONNECTION LIMIT 2.5;
+CREATE DATABASE opted_3 IS_TEMPLATE maybe;
+CREATE DATABASE opted_3 TABLESPACE nosuch;
+CREATE DATABASE opted_3 TABLESPACE pg_global;
+CREATE DATABASE opted_3 STRATEGY foo;
+CREATE DATABASE opted_3 LOCALE_PROVIDER icu;
+CREATE DATABASE opted_3 ICU_LOCALE 'en';
+CREATE DATABASE opted_3 foo 1;
+CREATE DATABASE opted_3 OWNER postgres OWNER postgres;
+CREATE DATABASE opted OWNER postgres;
+BEGIN;
+CREATE DATABASE opted_3 OWNER postgres;
+ROLLBACK;
+ALTER DATABASE opted WITH CONNECTION LIMIT 5 IS_TEMPLATE true;
+DROP DATABASE opted;
+ALTER DATABASE opted TABLESPACE pg_default;
+ALTER DATABASE opted SET TABLESPACE pg_default;
+ALTER DATABASE opted SET TABLESPACE nosuch;
+ALTER DATABASE opted IS_TEMPLATE false ALLOW_CONNECTIONS false;
+ALTER DATABASE opted foo 1;
+SELECT datname, pg_get_userbyid(datdba), encoding, datistemplate, datallowconn, datconnlimit FROM pg_database WHERE datname LIKE 'opted%' ORDER BY 1;
+DROP DATABASE opted WITH (FORCE);
+DROP DATABASE opted_too (force, force);
+DROP DATABASE IF EXISTS opted_too;
+BEGIN;
+DROP DATABASE opted_too;
+ROLLBACK;
+DROP DATABASE template1;
+DROP ROLE of_databases;
+
+-- Who may be given a table, and what goes along.
+CREATE ROLE giver;
+CREATE ROLE taker;
+CREATE TABLE given (id serial, a int GENERATED ALWAYS AS IDENTITY);
+ALTER TABLE given OWNER TO giver;
+SELECT relname, pg_get_userbyid(relowner) FROM pg_class WHERE relname LIKE 'given%' ORDER BY 1;
+SET ROLE giver;
+ALTER TABLE given OWNER TO taker;
+RESET ROLE;
+GRANT taker TO giver;
+SET ROLE giver;
+ALTER TABLE given OWNER TO taker;
+RESET ROLE;
+GRANT CREATE ON SCHEMA public TO taker;
+SET ROLE giver;
+ALTER TABLE given OWNER TO taker;
+RESET ROLE;
+SELECT relname, pg_get_userbyid(relowner) FROM pg_class WHERE relname LIKE 'given%' ORDER BY 1;
+DROP TABLE given;
+REVOKE ALL ON SCHEMA public FROM taker;
+DROP ROLE giver, taker;
+CREATE ROLE IF NOT EXISTS giver;
+
+-- ALTER INDEX renames any relation; nothing is selected into a table.
+CREATE TABLE called_so (a int);
+CREATE VIEW called_view AS SELECT a FROM called_so;
+ALTER INDEX called_so RENAME TO called_otherwise;
+ALTER INDEX called_view RENAME TO called_view_otherwise;
+ALTER INDEX called_otherwise SET (fillfactor = 70);
+SELECT INTO called_nothing FROM called_otherwise;
+SELECT INTO called_none;
+SELECT count(*) FROM called_none;
+SELECT 1 FOR UPDATE;
+SELECT (SELECT 2 FOR SHARE) AS x FOR NO KEY UPDATE;
+SELECT 1 FOR SHARE OF x;
+DROP TYPE int4;
+DROP TYPE IF EXISTS text CASCADE;
+DROP TYPE int4, nope;
+DROP TYPE nope.int4;
+DROP DOMAIN int4;
+DROP TYPE pg_class;
+
+-- What a column's new type means for how it is stored; NOT NULL of identity columns.
+CREATE TABLE retyped (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, a text, b numeric);
+ALTER TABLE retyped ALTER a SET STORAGE external, ALTER b SET STORAGE external;
+ALTER TABLE retyped ALTER a TYPE varchar(3), ALTER b TYPE int;
+SELECT attname, attstorage FROM pg_attribute WHERE attrelid = 'retyped'::regclass AND attnum > 0 ORDER BY attnum;
+ALTER TABLE retyped ALTER id DROP NOT NULL;
+
+-- Temporary tables and FOREIGN KEYs.
+CREATE TEMP TABLE emptied (a int PRIMARY KEY) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE kept (a int REFERENCES emptied);
+CREATE TEMP TABLE emptied_too (a int REFERENCES emptied) ON COMMIT DELETE ROWS;

@@ -112,3 +112,29 @@ select 1 from asked_a q1, asked_a q2 where not exists (select q7.a+1 from asked_
 select 1 from asked_a q1, asked_a q2 where exists (select 1 from asked_a q7 where q2.a+1>q7.a);
 select 1 from asked_a q1 left join asked_a q2 on q2.a+1 >= all (select q7.a from asked_a q7);
 select 1 from asked_a q1 full join asked_a q2 on q1.a=q2.a and q2.a+1 >= all (select q7.a from asked_a q7);
+
+-- Functions and types: what a template of to_number has no place for, offsets of a text's own date, types of NULLIF, names that are numbers.
+select to_number('12.3','999'), to_number('1.5','9G9'), to_number('1e3','99999'), to_number('5-','99'), to_number('$1.2','99.9');
+select to_number('<7>','9');
+select to_number('-12.5','S99.9MI');
+select to_number('-12,345.6','S99G999D9'), to_number('  12','9999'), to_number('(1)','9PR'), to_number('<1>','9PR');
+select to_number('5-','MI,9V0990TH'), to_number('1 2 3','B0090V9099L'), to_number('12.34.5','G0V999PR'), to_number('0.001','0V999PR');
+set timezone='America/New_York'; select '2024-07-01 4:5'::timetz, '0099-01-01 4:5:6'::timetz, '4:5'::timetz is null;
+set timezone='UTC';
+select pg_typeof(nullif(1::int8,2::oid)), pg_typeof(nullif('a','b'::varchar)), pg_typeof(nullif('a'::varchar(5),'b')), pg_typeof(nullif('a'::char(3),'b'::text)), pg_typeof(nullif(1,2.5)), pg_typeof(nullif(1::int2,2)), pg_typeof(nullif('a',null)), pg_typeof(nullif(null,1));
+select nullif('a'::char(3),'b'::text), nullif(1,1), nullif(1,2), nullif('x','x');
+select json_strip_nulls('{"a":"\u0041\n\/"}');
+select jsonb_path_query('[1,[2]]','strict $.**[0]'); select '[1,"x",null,true,{"a":2}]'::jsonb @? 'strict $.**{1}[0]';
+select '{"a":"x"}'::jsonb @? '-$.a', jsonb_path_exists('{"a":"x"}','-$.a');
+select 'today BC'::date is not null;
+select '{"a":1}'::jsonb #- '{a,NULL}';
+select regexp_replace('a+b','a+','X','e'), regexp_match('abc','(?:b)','e');
+select regexp_substr('abc','b',1,1,'',1), regexp_instr('abc','b',1,1,0,'',1);
+select "char"(65), pg_typeof("char"(65)), "char"('abc'::text);
+select to_char('Infinity'::float4,'LGG0090D9S'), to_char(5,'9.PR'), to_char(12::numeric,'MIRN'), to_char(1::numeric,'SG9DSG'), to_char(2,'B99,DL');
+select to_date('2460401 13','J IW');
+select similar_escape('a.b',null), pg_size_pretty('Infinity'::numeric);
+select '1'::text::regclass;
+select '1259'::varchar::regclass;
+select '1259'::regclass, 'pg_class'::text::regclass;
+select jsonb_delete_path('[]','{k}');

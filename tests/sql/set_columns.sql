@@ -47,3 +47,22 @@ set constraints all immediate;
 alter table c add column y int;
 commit;
 select * from c order by a;
+
+-- The same behind a column.
+CREATE TABLE behind_p (a int PRIMARY KEY, b int UNIQUE);
+CREATE TABLE behind (
+    x int CONSTRAINT kx REFERENCES public.behind_p (b) MATCH FULL ON DELETE SET NULL (x) ON UPDATE CASCADE NOT NULL,
+    y int DEFAULT 1 REFERENCES behind_p ON DELETE SET DEFAULT (y) DEFERRABLE, z int
+);
+ALTER TABLE behind ADD COLUMN w int REFERENCES behind_p ON DELETE SET NULL (w), ADD v int REFERENCES behind_p;
+ALTER TABLE behind ADD COLUMN IF NOT EXISTS w int REFERENCES behind_p ON DELETE SET NULL (w);
+SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'f' AND conrelid = 'behind'::regclass ORDER BY 1;
+INSERT INTO behind_p VALUES (1, 1), (2, 2), (3, 3);
+INSERT INTO behind VALUES (1, 2, 0, 3, 1);
+DELETE FROM behind_p WHERE a = 3;
+DELETE FROM behind_p WHERE a = 2;
+SELECT * FROM behind;
+CREATE TABLE behind_2 (x int, y int REFERENCES behind_p ON DELETE SET NULL (x));
+CREATE TABLE behind_2 (x int REFERENCES behind_p ON UPDATE SET NULL (x));
+CREATE TABLE behind_2 (x int REFERENCES behind_p ON DELETE CASCADE (x));
+CREATE TABLE behind_2 (x int REFERENCES behind_p ON DELETE SET NULL (nope));

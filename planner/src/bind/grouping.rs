@@ -210,7 +210,7 @@ fn union(left: &[usize], right: &[usize]) -> Vec<usize> {
 }
 
 /// The elements of `name(…)`, brackets opened.
-fn called<'f>(function: &'f ast::Function, name: &str) -> Option<Vec<Vec<&'f ast::Expr>>> {
+pub fn called<'f>(function: &'f ast::Function, name: &str) -> Option<Vec<Vec<&'f ast::Expr>>> {
     let [ast::ObjectNamePart::Identifier(ident)] = function.name.0.as_slice() else { return None };
     let FunctionArguments::List(list) = &function.args else { return None };
     let plain = function.over.is_none() && function.filter.is_none() && list.clauses.is_empty();

@@ -69,6 +69,7 @@ pub use collation::{check_collatable, collation_named};
 pub use column_name::column_name as output_name;
 pub use comparison::{row_items, unmarked};
 pub use current_of::ROW_KEY;
+pub use grouping::called;
 pub use literal::interval_type;
 pub use row_function::is_row_function;
 pub use special::field_name;

@@ -163,13 +163,9 @@ impl Binder<'_> {
                 let (Some(right), Some(left), true) = (args.pop(), args.pop(), args.is_empty()) else {
                     return Err(SqlError::syntax(format!("syntax error at or near \"{near}\"")));
                 };
-                let left = if left.is_unknown() && !right.is_unknown() {
-                    self.coerce(left, right.ty.plain())?
-                } else {
-                    self.settle(left)?
-                };
-                let equal = self.resolver.operator("=", Some(left.clone()), right.clone())?.expr;
-                let ty = nullif_type(left.ty, right.ty);
+                let ty = self.resolver.left_operand_type("=", &left, &right);
+                let left = if left.is_unknown() { self.coerce(left, ty.plain())? } else { left };
+                let equal = self.resolver.operator("=", Some(left.clone()), right)?.expr;
                 let left = self.coerce(left, ty)?;
                 let nothing = self.coerce(null(), left.ty)?.expr;
                 let case = Case {
@@ -329,21 +325,6 @@ impl Binder<'_> {
 /// Whether an array that is written out has no elements, at any depth.
 pub fn without_elements(array: &ast::Array) -> bool {
     array.elem.iter().all(|item| matches!(item, ast::Expr::Array(inner) if without_elements(inner)))
-}
-
-/// The type of NULLIF: that of the left operand as `=` takes it.
-fn nullif_type(left: SqlType, right: SqlType) -> SqlType {
-    let float = |ty: SqlType| matches!(ty.base, BaseType::Float4 | BaseType::Float8);
-    if !left.is_number() || !right.is_number() {
-        return left;
-    }
-    if float(right) && !float(left) {
-        SqlType::FLOAT8
-    } else if right.base == BaseType::Numeric && left.is_integer() {
-        SqlType::NUMERIC
-    } else {
-        left
-    }
 }
 
 /// The field of EXTRACT.

@@ -272,10 +272,7 @@ impl TableBuilder {
             oid,
             name: name.into(),
             storage_id: StorageId::from(oid),
-            columns: ids(columns)
-                .into_iter()
-                .map(|column| IndexColumn { column, descending: false, nulls_first: false })
-                .collect(),
+            columns: ids(columns).into_iter().map(|column| IndexColumn { column, ..Default::default() }).collect(),
             include: ids(include),
             unique,
             primary: false,

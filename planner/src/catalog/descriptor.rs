@@ -159,7 +159,7 @@ pub enum Identity {
 }
 
 /// A column of an index key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexColumn {
     /// Column of the table; 0 for the next of [`IndexDescriptor::expressions`].
     pub column: ColumnId,
@@ -167,6 +167,17 @@ pub struct IndexColumn {
     pub descending: bool,
     /// NULLS FIRST. PostgreSQL's default: last when ascending, first when descending.
     pub nulls_first: bool,
+    /// COLLATE of the key, where it is not the column's; 0 for none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub collation: Oid,
+    /// The operator class, where it is not that of the type; 0 for none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub class: Oid,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_none(oid: &Oid) -> bool {
+    *oid == 0
 }
 
 /// An expression of an index key.
@@ -468,35 +479,6 @@ pub struct SchemaDescriptor {
 
 /// Settings that sessions begin with: names and values as they were given.
 pub type StoredSettings = Vec<(String, String)>;
-
-/// A database (`pg_database`). Each has its own schemas and tables.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct DatabaseDescriptor {
-    /// OID.
-    pub oid: Oid,
-    /// Name.
-    pub name: String,
-    /// Owner.
-    pub owner: Oid,
-    /// COMMENT ON; empty when it was taken away, `None` when none was ever given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub comment: Option<String>,
-    /// What was granted on it; none before the first GRANT or REVOKE.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub acl: Option<Acl>,
-    /// ALTER DEFAULT PRIVILEGES in it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub default_acls: Vec<super::acl::DefaultAcl>,
-    /// ALTER DATABASE … SET.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub settings: StoredSettings,
-    /// CONNECTION LIMIT; none for any number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub connection_limit: Option<u32>,
-    /// ALLOW_CONNECTIONS false.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub closed: bool,
-}
 
 /// That a role is a member of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

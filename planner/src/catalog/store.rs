@@ -6,8 +6,8 @@ use super::numbers::Numbers;
 use super::sequences::Sequences;
 use super::versions::{Stamp, Versions};
 use super::{
-    Catalog, CatalogBuilder, CatalogWriter, Changes, DatabaseDescriptor, RoleDescriptor, SchemaDescriptor,
-    TableDescriptor, TableLocks, TableStatistics, keys,
+    Catalog, CatalogBuilder, CatalogWriter, Changes, DatabaseDescriptor, RoleDescriptor, SchemaDescriptor, TEMPLATE0,
+    TEMPLATE1, TableDescriptor, TableLocks, TableStatistics, keys,
 };
 use crate::error::{Result, SqlError, SqlState, state};
 use crate::types::Oid;
@@ -270,11 +270,11 @@ impl CatalogStore {
         for database in first.databases() {
             writer.put_database(None, &database)?;
         }
-        for (oid, name) in [(1, "template1"), (4, "template0")] {
-            writer.put_database(
-                None,
-                &DatabaseDescriptor { oid, name: name.into(), owner: first.database.owner, ..Default::default() },
-            )?;
+        for (oid, name) in [(TEMPLATE1, "template1"), (TEMPLATE0, "template0")] {
+            let (owner, closed) = (first.database.owner, oid == TEMPLATE0);
+            let template = Some(true);
+            let database = DatabaseDescriptor { oid, name: name.into(), owner, closed, template, ..Default::default() };
+            writer.put_database(None, &database)?;
         }
         // Those that PostgreSQL brings along are there without being stored.
         for role in first.roles().into_iter().filter(|role| !super::predefined::is_predefined(role.oid)) {

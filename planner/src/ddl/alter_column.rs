@@ -116,7 +116,9 @@ impl Making<'_> {
         let converted = Converted::new(self.context, &self.table, &column, ty, using)?;
         let before = self.table.clone();
         let dimensions = super::type_name::dimensions(data_type);
-        let mut changed = ColumnDescriptor { ty, missing: None, dimensions, collation, ..column.clone() };
+        // How it is stored is the new type's.
+        let mut changed =
+            ColumnDescriptor { ty, missing: None, dimensions, collation, storage: None, ..column.clone() };
         if let Some(default) = column.default.as_ref().filter(|_| column.identity.is_none()) {
             changed.default = Some(self.recast_default(name, default, column.ty, ty)?);
         }

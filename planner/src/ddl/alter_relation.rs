@@ -52,7 +52,11 @@ pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String
     if alter.actions.iter().any(|action| matches!(action, AlterAction::SetSchema(_))) {
         return Err(SqlError::syntax("SET SCHEMA stands alone in ALTER TABLE"));
     }
-    if alter.kind == "index" && alter.actions.iter().any(|action| matches!(action, AlterAction::RenameIndex(_))) {
+    if let ("index", [AlterAction::RenameIndex(new)]) = (alter.kind, alter.actions.as_slice()) {
+        super::alter_table::rename_relation(context, &alter.name, new).await?;
+        return Ok(tag);
+    }
+    if alter.kind == "index" {
         return Err(SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not an index", found.name)));
     }
     if alter.kind == "view" {

@@ -3,13 +3,14 @@
 use super::create_table::{Constraint, Making, table_constraint};
 use super::dependents::{self, Object};
 use super::names::{Chosen, has_constraint};
-use super::{DdlContext, backfill, canonical, evaluate, names, referenced};
+use super::{DdlContext, backfill, canonical, evaluate, names, owner, referenced};
 use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
+use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     AlterColumnOperation, AlterIndexOperation, AlterTable, AlterTableOperation, ColumnDef, DropBehavior, Ident,
-    ObjectName, Owner, RenameTableNameKind,
+    ObjectName, RenameTableNameKind,
 };
 
 /// ALTER TABLE.
@@ -68,6 +69,22 @@ pub(super) async fn alter_index(
     Ok("ALTER INDEX".into())
 }
 
+/// PostgreSQL lets ALTER INDEX rename any relation.
+pub(super) async fn rename_relation(context: &DdlContext, name: &ObjectName, new: &str) -> Result<()> {
+    let to = RenameTableNameKind::To(ObjectName::from(vec![Ident::with_quote('"', new)]));
+    let rename = AlterTable {
+        name: name.clone(),
+        if_exists: false,
+        only: false,
+        operations: vec![AlterTableOperation::RenameTable { table_name: to }],
+        location: None,
+        on_cluster: None,
+        table_type: None,
+        end_token: AttachedToken::empty(),
+    };
+    execute(context, &rename).await.map(drop)
+}
+
 /// PostgreSQL lets ALTER TABLE rename an index.
 async fn rename_index(context: &DdlContext, alter: &AlterTable) -> Result<String> {
     if let [AlterTableOperation::RenameTable { table_name: RenameTableNameKind::To(new) }] = alter.operations.as_slice()
@@ -107,15 +124,8 @@ async fn alter_sequence(context: &DdlContext, sequence: &TableDescriptor, alter:
         let what = alter.operations.first().map(ToString::to_string).unwrap_or_default();
         return Err(SqlError::unsupported(format!("ALTER TABLE of a sequence: {what}")));
     };
-    super::sequence::change_owner(context, sequence, owner(context, new_owner)?).await?;
+    super::sequence::change_owner(context, sequence, owner::role_of(context, new_owner)?).await?;
     Ok("ALTER TABLE".into())
-}
-
-pub(super) fn owner(context: &DdlContext, owner: &Owner) -> Result<crate::types::Oid> {
-    match owner {
-        Owner::Ident(name) => Ok(context.role(&fold(name))?.oid),
-        Owner::CurrentRole | Owner::CurrentUser | Owner::SessionUser => Ok(context.user),
-    }
 }
 
 fn no_column(table: &TableDescriptor, name: &str) -> SqlError {
@@ -178,12 +188,7 @@ impl Making<'_> {
             AlterTableOperation::EnableAlwaysTrigger { name } | AlterTableOperation::EnableReplicaTrigger { name } => {
                 Err(self.no_trigger(name))
             }
-            AlterTableOperation::OwnerTo { new_owner } => {
-                let new = owner(self.context, new_owner)?;
-                super::grant::change_owner(&mut self.table.acl, self.table.owner, new);
-                self.table.owner = new;
-                Ok(())
-            }
+            AlterTableOperation::OwnerTo { new_owner } => self.change_owner(new_owner).await,
             // There are no policies, so nothing is held back by them.
             AlterTableOperation::DisableRowLevelSecurity | AlterTableOperation::NoForceRowLevelSecurity => Ok(()),
             other => Err(SqlError::unsupported(format!("ALTER TABLE {other}"))),
@@ -541,6 +546,11 @@ impl Making<'_> {
                 changed.not_null = true;
             }
             AlterColumnOperation::DropNotNull => {
+                if column.identity.is_some() {
+                    let message =
+                        format!("column \"{name}\" of relation \"{}\" is an identity column", self.table.name);
+                    return Err(SqlError::syntax(message));
+                }
                 let in_key = |id: ColumnId| {
                     self.table.declared_primary_key().is_some_and(|key| key.columns.iter().any(|key| key.column == id))
                 };

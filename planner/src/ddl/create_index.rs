@@ -5,13 +5,15 @@ use super::storage_parameter::{self, Of};
 use super::{DdlContext, backfill, canonical, enumeration, evaluate, names};
 use crate::bind::is_immutable;
 use crate::catalog::{
-    ColumnId, IndexColumn, IndexDescriptor, IndexExpression, IndexState, RelationKind, StoredParameters,
-    TableDescriptor,
+    ColumnDescriptor, ColumnId, IndexColumn, IndexDescriptor, IndexExpression, IndexState, RelationKind,
+    StoredParameters, TableDescriptor,
 };
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
-use crate::types::{BaseType, SqlType};
-use sqlparser::ast::{CastKind, CreateIndex, Expr, IndexType, OrderBySort};
+use crate::pg_catalog::object_names::COLLATIONS;
+use crate::pg_catalog::{self, describe};
+use crate::types::{BaseType, Oid, SqlType};
+use sqlparser::ast::{CastKind, CreateIndex, Expr, IndexType, ObjectName, OrderBySort};
 use std::sync::Arc;
 
 /// CREATE INDEX in a block: takes the table alone, then fills the index from a snapshot taken after that.
@@ -129,14 +131,12 @@ pub(super) async fn describe(
         Some((_, name)) => name,
         None => {
             let mut of_expressions = expressions.iter();
-            let names: Vec<&str> = columns
-                .iter()
-                .filter_map(|key| match key.column {
-                    0 => of_expressions.next().map(|expression| expression.name.as_str()),
-                    id => table.column(id).map(|column| column.name.as_str()),
-                })
-                .chain(include.iter().filter_map(|id| table.column(*id)).map(|column| column.name.as_str()))
-                .collect();
+            let keys = columns.iter().filter_map(|key| match key.column {
+                0 => of_expressions.next().map(|expression| expression.name.as_str()),
+                id => table.column(id).map(|column| column.name.as_str()),
+            });
+            let included = include.iter().filter_map(|id| table.column(*id)).map(|column| column.name.as_str());
+            let names = describe::each_once(keys.chain(included));
             Chosen::default().relation(context, &table.schema, &table.name, Some(&names.join("_")), "idx")
         }
     };
@@ -161,7 +161,7 @@ pub(super) async fn describe(
 
 /// Errors: 42704 for a type whose values have no order.
 pub(super) fn ordered(ty: SqlType) -> Result<()> {
-    if !matches!(ty.base, BaseType::Json | BaseType::Jsonpath) {
+    if !matches!(ty.base, BaseType::Json | BaseType::Jsonpath | BaseType::Unknown) {
         return Ok(());
     }
     let message = format!("data type {} has no default operator class for access method \"btree\"", ty.name());
@@ -170,8 +170,8 @@ pub(super) fn ordered(ty: SqlType) -> Result<()> {
 }
 
 /// The words by which the operator classes of btree are known, and whether one means for a type what no word means: every
-/// order here is that of the bytes or of the values.
-fn operator_class(name: &str, ty: SqlType) -> Result<()> {
+/// order here is that of the bytes or of the values. Its OID; 0 for the one that the type has anyway.
+fn operator_class(name: &str, ty: SqlType) -> Result<Oid> {
     let string = |ty: SqlType| ty.is_string() || ty == SqlType::NAME;
     let fits = match name {
         "text_ops" | "varchar_ops" | "text_pattern_ops" | "varchar_pattern_ops" => {
@@ -204,22 +204,41 @@ fn operator_class(name: &str, ty: SqlType) -> Result<()> {
         }
     };
     if fits && (name == "array_ops") == ty.array {
-        return Ok(());
+        let found = pg_catalog::present::operator_class_named(name).unwrap_or_default();
+        return Ok(if found == pg_catalog::present::operator_class(&ty) { 0 } else { found });
     }
     let message = format!("operator class \"{name}\" does not accept data type {}", ty.format());
     Err(SqlError::new(state::DATATYPE_MISMATCH, message))
 }
 
-/// The expression without brackets and without a collation, of which there is one.
-fn plain(expr: &Expr) -> Result<&Expr> {
+/// The collation of a key; 0 for the one that its column, or the expression's type, has anyway.
+fn other_collation(name: &ObjectName, column: Option<&ColumnDescriptor>, ty: SqlType) -> Result<Oid> {
+    let name = crate::bind::collation_named(name)?;
+    let own = column.and_then(|column| column.collation.as_deref());
+    let own = own.unwrap_or(if ty == SqlType::NAME { "C" } else { "default" });
+    let known = COLLATIONS.iter().find(|(_, known)| *known == name).map_or(0, |(oid, _)| *oid);
+    Ok(if name == own { 0 } else { known })
+}
+
+/// The expression without brackets, and the collation behind it.
+fn plain(expr: &Expr) -> Result<(&Expr, Option<&ObjectName>)> {
     match expr {
         Expr::Nested(inner) => plain(inner),
         Expr::Collate { expr, collation } => {
             crate::bind::collation_named(collation)?;
-            plain(expr)
+            Ok((plain(expr)?.0, Some(collation)))
         }
-        other => Ok(other),
+        other => Ok((other, None)),
     }
+}
+
+/// Whether an expression is a string or NULL by itself, which is of no type.
+fn is_bare(expr: &Expr) -> bool {
+    use sqlparser::ast::Value;
+    matches!(expr, Expr::Value(value) if matches!(
+        value.value,
+        Value::Null | Value::SingleQuotedString(_) | Value::EscapedStringLiteral(_) | Value::DollarQuotedString(_)
+    ))
 }
 
 /// Errors: 42601 for a key that is neither a column nor a call and stands without brackets.
@@ -232,6 +251,7 @@ fn bracketed(expr: &Expr) -> Result<()> {
         Expr::Case { .. } => "case".to_string(),
         Expr::IsNull(_) | Expr::IsNotNull(_) => "is".to_string(),
         Expr::Value(value) => value.to_string(),
+        Expr::Tuple(_) => ",".to_string(),
         _ => return Ok(()),
     };
     Err(SqlError::syntax(format!("syntax error at or near \"{near}\"")))
@@ -244,20 +264,30 @@ fn key_columns(
     columns: &[sqlparser::ast::IndexColumn],
 ) -> Result<(Vec<IndexColumn>, Vec<IndexExpression>)> {
     let (mut keys, mut expressions) = (Vec::with_capacity(columns.len()), Vec::<IndexExpression>::new());
+    let mut names: Vec<String> = Vec::with_capacity(columns.len());
     for column in columns {
         bracketed(&column.column.expr)?;
-        let expr = plain(&column.column.expr)?;
+        let (expr, collation) = plain(&column.column.expr)?;
         let (id, ty) = match expr {
             Expr::Identifier(ident) => {
                 let name = fold(ident);
                 let found = table.column_named(&name).ok_or_else(|| {
                     SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"))
                 })?;
+                names.push(found.name.clone());
                 (found.id, found.ty)
             }
             expr => {
                 let text = expression_text(context, expr, "index expression")?;
                 let typed = evaluate::stored(context, table, &text, "index expression")?;
+                if typed.ty.as_record().is_some() {
+                    let name = crate::bind::output_name(expr);
+                    let message = format!("column \"{name}\" has pseudo-type record");
+                    return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+                }
+                if is_bare(expr) {
+                    ordered(SqlType::UNKNOWN)?;
+                }
                 if !is_immutable(&typed.expr) {
                     let message = "functions in index expression must be marked IMMUTABLE";
                     return Err(SqlError::new(state::INVALID_OBJECT_DEFINITION, message));
@@ -266,28 +296,34 @@ fn key_columns(
                 if name == "?column?" {
                     name = "expr".to_string();
                 }
-                let taken = |name: &String| expressions.iter().any(|other| other.name == *name);
-                let first = name.clone();
-                let mut pass = 0;
-                while taken(&name) {
-                    pass += 1;
-                    name = format!("{first}{pass}");
-                }
+                // As it will be called beside the keys before it.
+                let before = names.iter().map(String::as_str).chain([name.as_str()]);
+                name = describe::each_once(before).pop().unwrap_or_default();
+                names.push(name.clone());
                 expressions.push(IndexExpression { text, ty: typed.ty, name });
                 (0, typed.ty)
             }
         };
-        ordered(ty)?;
-        if let Some(class) = &column.operator_class {
-            operator_class(&fold_name(class)?.1, ty)?;
+        if collation.is_some() {
+            crate::bind::check_collatable(ty)?;
         }
+        ordered(ty)?;
+        let class = match &column.operator_class {
+            Some(class) => operator_class(&fold_name(class)?.1, ty)?,
+            None => 0,
+        };
         let options = &column.column.options;
         let descending = match &options.sort {
             None | Some(OrderBySort::Asc) => false,
             Some(OrderBySort::Desc) => true,
             Some(other) => return Err(SqlError::unsupported(format!("{other:?} in an index"))),
         };
-        keys.push(IndexColumn { column: id, descending, nulls_first: options.nulls_first.unwrap_or(descending) });
+        let nulls_first = options.nulls_first.unwrap_or(descending);
+        let collation = match collation {
+            Some(collation) => other_collation(collation, table.column(id), ty)?,
+            None => 0,
+        };
+        keys.push(IndexColumn { column: id, descending, nulls_first, collation, class });
     }
     Ok((keys, expressions))
 }

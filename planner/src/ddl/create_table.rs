@@ -552,10 +552,7 @@ impl Making<'_> {
             oid: numbers.oid().await?,
             name,
             storage_id,
-            columns: keys
-                .into_iter()
-                .map(|column| IndexColumn { column, descending: false, nulls_first: false })
-                .collect(),
+            columns: keys.into_iter().map(|column| IndexColumn { column, ..Default::default() }).collect(),
             include,
             unique: deferred.is_none(),
             primary: keyed,

@@ -1,150 +1,238 @@
-//! CREATE DATABASE, DROP DATABASE.
+//! CREATE DATABASE, ALTER DATABASE, DROP DATABASE.
 
 use super::DdlContext;
-use crate::catalog::{CatalogBuilder, DatabaseDescriptor};
+use super::database_option::{Options, check_locale, check_template};
+use crate::catalog::{CatalogBuilder, DatabaseDescriptor, RoleDescriptor, TEMPLATE0, is_temporary};
 use crate::error::{Result, SqlError, state};
-use crate::parse::{AlterDatabase, DatabaseChange, fold_name};
-use sqlparser::ast::ObjectName;
+use crate::parse::{DatabaseChange, DatabaseOption, DatabaseStatement};
+use crate::session::activity::Activity;
+use std::sync::Arc;
+use std::time::Duration;
 
-/// CREATE DATABASE: a schema `public` of its own.
-pub(super) async fn create(context: &DdlContext, name: &ObjectName) -> Result<String> {
-    let name = fold_name(name)?.1;
-    let user = context.catalog.role_by_oid(context.user);
-    if !user.is_some_and(|role| role.superuser || role.create_database) {
-        return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, "permission denied to create database"));
+/// Runs one of these statements; the answer is its command tag.
+pub async fn execute(context: &DdlContext, statement: &DatabaseStatement) -> Result<String> {
+    match statement {
+        DatabaseStatement::Create { name, options } => create(context, name, options).await?,
+        DatabaseStatement::Alter { name, change } => alter(context, name, change).await?,
+        DatabaseStatement::Drop { name, if_exists, force } => drop(context, name, *if_exists, *force).await?,
     }
-    if context.catalog.databases().iter().any(|database| database.name == name) {
+    Ok(statement.words().split_whitespace().take(2).collect::<Vec<_>>().join(" "))
+}
+
+fn denied(message: impl Into<String>) -> SqlError {
+    SqlError::new(state::INSUFFICIENT_PRIVILEGE, message)
+}
+
+impl DdlContext {
+    fn may_create_databases(&self) -> bool {
+        self.catalog.role_by_oid(self.user).is_some_and(|role| role.superuser || role.create_database)
+    }
+    /// Sessions of a database but for the one that asks.
+    fn sessions_of(&self, database: &DatabaseDescriptor) -> Result<Vec<Arc<Activity>>> {
+        let mut sessions = self.session.database()?.activities().list();
+        let own = self.session.backend_pid;
+        sessions.retain(|session| session.backend.database.0 == database.oid && session.backend.pid != own);
+        Ok(sessions)
+    }
+    /// Errors: 55006 for a database that others are in, also after those that are leaving have left.
+    async fn must_be_unused(&self, database: &DatabaseDescriptor, what: &str) -> Result<()> {
+        let mut others = self.sessions_of(database)?.len();
+        for _ in 0..50 {
+            if others == 0 {
+                return Ok(());
+            }
+            self.session.check_interrupt()?;
+            self.store.env().sleep(Duration::from_millis(100)).await;
+            others = self.sessions_of(database)?.len();
+        }
+        let message = format!("{what} \"{}\" is being accessed by other users", database.name);
+        let detail = match others {
+            1 => "There is 1 other session using the database.".to_string(),
+            others => format!("There are {others} other sessions using the database."),
+        };
+        Err(SqlError::new(state::OBJECT_IN_USE, message).detail(detail))
+    }
+}
+
+/// CREATE DATABASE: what its template holds. Errors: 42601, 22023, 42704, 42501, 3D000, 42P04, 55006, and 0A000 for a template with
+/// more than schemas in it.
+async fn create(context: &DdlContext, name: &str, options: &[DatabaseOption]) -> Result<()> {
+    let options = Options::of_new(context, options)?;
+    let owner = match &options.owner {
+        Some(owner) => context.role(owner)?.oid,
+        None => context.user,
+    };
+    if !context.may_create_databases() {
+        return Err(denied("permission denied to create database"));
+    }
+    if !context.catalog.is_superuser(context.user) && !context.catalog.is_member(context.user, owner) {
+        let owner = options.owner.as_deref().unwrap_or_default();
+        return Err(denied(format!("must be member of role \"{owner}\"")));
+    }
+    let wanted = options.source.as_deref().unwrap_or("template1");
+    let Some(source) = context.catalog.databases().into_iter().find(|database| database.name == wanted) else {
+        let message = format!("template database \"{wanted}\" does not exist");
+        return Err(SqlError::new(state::INVALID_CATALOG_NAME, message));
+    };
+    if !source.is_template() && !context.is_owner(source.owner) {
+        return Err(denied(format!("permission denied to copy database \"{wanted}\"")));
+    }
+    check_locale(&options)?;
+    if source.oid != TEMPLATE0 {
+        check_template(&options, &source)?;
+    }
+    options.refuse_others()?;
+    if context.database_named(name).is_ok() {
         return Err(SqlError::new(state::DUPLICATE_DATABASE, format!("database \"{name}\" already exists")));
+    }
+    context.must_be_unused(&source, "source database").await?;
+    let held = context.store.snapshot(&context.transaction, source.oid).await?;
+    if held.user_relations().any(|relation| !is_temporary(&relation.schema)) || held.enums().next().is_some() {
+        return Err(SqlError::unsupported("CREATE DATABASE of a template with tables or types in it"));
     }
     let oid = context.store.numbers().oid().await?;
     let mut writer = context.writer_of(oid);
-    writer.put_database(None, &DatabaseDescriptor { oid, name, owner: context.user, ..Default::default() })?;
-    if let Some(public) = CatalogBuilder::new().build().schema("public") {
-        writer.put_schema(None, &public)?;
+    let collate = options.collate.clone().or_else(|| source.collate.clone());
+    let database = DatabaseDescriptor {
+        oid,
+        name: name.to_string(),
+        owner,
+        collate,
+        default_acls: source.default_acls.clone(),
+        closed: options.allow_connections == Some(false),
+        template: options.is_template,
+        connection_limit: options.connection_limit.flatten(),
+        ..Default::default()
+    };
+    writer.put_database(None, &database)?;
+    // The first databases of a store have it without having stored it.
+    let public = CatalogBuilder::new().build().schema("public").filter(|public| held.schema(&public.name).is_none());
+    for schema in held.schemas().into_iter().filter(|schema| !is_temporary(&schema.name)).chain(public) {
+        if crate::pg_catalog::SYSTEM_SCHEMAS.iter().all(|(system, _)| *system != schema.oid) {
+            writer.put_schema(None, &schema)?;
+        }
     }
-    writer.flush().await?;
-    Ok("CREATE DATABASE".into())
+    writer.flush().await
 }
 
-/// ALTER DATABASE of its name, owner and connections. Errors: 3D000, 42501, 42P04, 55006, 22023.
-pub async fn alter(context: &DdlContext, alter: &AlterDatabase) -> Result<String> {
-    let old = context.database_named(&alter.name)?;
+/// ALTER DATABASE. Errors: 3D000, 42501, 42P04, 55006, 22023, 42601, 42704.
+async fn alter(context: &DdlContext, name: &str, change: &DatabaseChange) -> Result<()> {
+    let old = context.database_named(name)?;
     context.must_own_database(&old)?;
-    let denied = |message: String| SqlError::new(state::INSUFFICIENT_PRIVILEGE, message);
-    let user = context.catalog.role_by_oid(context.user);
-    let may_create = user.is_some_and(|role| role.superuser || role.create_database);
+    let current = old.oid == context.catalog.database().oid;
     let mut changed = DatabaseDescriptor::clone(&old);
-    for change in &alter.changes {
-        match change {
-            DatabaseChange::Rename(name) => {
-                if !may_create {
-                    return Err(denied("permission denied to rename database".into()));
-                }
-                if context.database_named(name).is_ok() {
-                    let message = format!("database \"{name}\" already exists");
-                    return Err(SqlError::new(state::DUPLICATE_DATABASE, message));
-                }
-                if old.oid == context.catalog.database().oid {
-                    return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "current database cannot be renamed"));
-                }
-                let sessions = context.session.database()?.activities().list();
-                let others = sessions.iter().filter(|session| session.backend.database.0 == old.oid).count();
-                if others > 0 {
-                    let message = format!("database \"{}\" is being accessed by other users", old.name);
-                    let detail = match others {
-                        1 => "There is 1 other session using the database.".to_string(),
-                        others => format!("There are {others} other sessions using the database."),
-                    };
-                    return Err(SqlError::new(state::OBJECT_IN_USE, message).detail(detail));
-                }
-                changed.name.clone_from(name);
+    match change {
+        DatabaseChange::Rename(name) => {
+            if !context.may_create_databases() {
+                return Err(denied("permission denied to rename database"));
             }
-            DatabaseChange::Owner(name) => {
-                let owner = match name.as_str() {
-                    "current_user" | "current_role" => context.user,
-                    "session_user" => context.role(&context.settings.session_user())?.oid,
-                    name => context.role(name)?.oid,
-                };
-                if owner == old.owner {
-                    continue;
-                }
-                let superuser = context.catalog.is_superuser(context.user);
-                if !superuser && !context.catalog.is_member(context.user, owner) {
-                    return Err(denied(format!("must be member of role \"{name}\"")));
-                }
-                if !may_create {
-                    return Err(denied("permission denied to change owner of database".into()));
-                }
-                super::grant::change_owner(&mut changed.acl, changed.owner, owner);
-                changed.owner = owner;
+            if context.database_named(name).is_ok() {
+                let message = format!("database \"{name}\" already exists");
+                return Err(SqlError::new(state::DUPLICATE_DATABASE, message));
             }
-            DatabaseChange::ConnectionLimit(limit) => {
-                changed.connection_limit = match limit {
-                    -1 => None,
-                    0.. => u32::try_from(*limit).ok(),
-                    _ => {
-                        let message = format!("invalid connection limit: {limit}");
-                        return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
-                    }
-                };
+            if current {
+                return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "current database cannot be renamed"));
             }
-            DatabaseChange::AllowConnections(allowed) => {
-                if old.oid == context.catalog.database().oid && !allowed {
-                    let message = "cannot disallow connections for current database";
-                    return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
-                }
+            context.must_be_unused(&old, "database").await?;
+            changed.name.clone_from(name);
+        }
+        DatabaseChange::Owner(name) => {
+            let owner = match name.as_str() {
+                "current_user" | "current_role" => context.user,
+                "session_user" => context.role(&context.settings.session_user())?.oid,
+                name => context.role(name)?.oid,
+            };
+            if owner == old.owner {
+                return Ok(());
+            }
+            let superuser = context.catalog.is_superuser(context.user);
+            if !superuser && !context.catalog.is_member(context.user, owner) {
+                return Err(denied(format!("must be member of role \"{name}\"")));
+            }
+            if !context.may_create_databases() {
+                return Err(denied("permission denied to change owner of database"));
+            }
+            super::grant::change_owner(&mut changed.acl, changed.owner, owner);
+            changed.owner = owner;
+        }
+        DatabaseChange::Tablespace(name) => {
+            if current {
+                let message = "cannot change the tablespace of the currently open database";
+                return Err(SqlError::new(state::OBJECT_IN_USE, message));
+            }
+            super::database_option::tablespace(name)?;
+        }
+        DatabaseChange::RefreshCollation => context.notice(state::SUCCESSFUL_COMPLETION, "version has not changed"),
+        DatabaseChange::Options(options) => {
+            let options = Options::of_old(options)?;
+            if current && options.allow_connections == Some(false) {
+                let message = "cannot disallow connections for current database";
+                return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
+            }
+            if let Some(limit) = options.connection_limit {
+                changed.connection_limit = limit;
+            }
+            if let Some(allowed) = options.allow_connections {
+                changed.template = Some(changed.is_template());
                 changed.closed = !allowed;
             }
+            if let Some(template) = options.is_template {
+                changed.closed = changed.is_closed();
+                changed.template = Some(template);
+            }
         }
     }
-    let mut writer = context.writer();
-    writer.put_database(Some(&old), &changed)?;
-    writer.flush().await?;
-    Ok("ALTER DATABASE".into())
-}
-
-/// DROP DATABASE, with all it holds.
-pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName]) -> Result<String> {
-    for name in names {
-        let name = fold_name(name)?.1;
-        let Some(database) = context.catalog.databases().into_iter().find(|database| database.name == name) else {
-            if if_exists {
-                context.notice(state::SUCCESSFUL_COMPLETION, format!("database \"{name}\" does not exist, skipping"));
-                continue;
-            }
-            return Err(SqlError::new(state::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")));
-        };
-        if database.oid == context.catalog.database().oid {
-            return Err(SqlError::new(state::OBJECT_IN_USE, "cannot drop the currently open database"));
-        }
-        if name.starts_with("template") {
-            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, "cannot drop a template database"));
-        }
-        if !context.is_owner(database.owner) {
-            let message = format!("must be owner of database {name}");
-            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
-        }
-        let catalog = context.store.snapshot(&context.transaction, database.oid).await?;
-        let mut writer = context.writer_of(database.oid);
-        for table in catalog.user_relations() {
-            context.lock(table).await?;
-            writer.remove_table(table).await?;
-        }
-        for ty in catalog.enums() {
-            writer.remove_enum(ty);
-        }
-        for schema in catalog.schemas() {
-            writer.remove_schema(&schema);
-        }
-        for role in context.catalog.roles() {
-            let mut changed = crate::catalog::RoleDescriptor::clone(&role);
-            changed.settings.retain(|(of, _)| *of != database.oid);
-            if changed != *role {
-                writer.put_role(Some(&role), &changed)?;
-            }
-        }
-        writer.remove_database(&database);
+    if changed != *old {
+        let mut writer = context.writer();
+        writer.put_database(Some(&old), &changed)?;
         writer.flush().await?;
     }
-    Ok("DROP DATABASE".into())
+    Ok(())
+}
+
+/// DROP DATABASE, with all it holds. Errors: 3D000, 42501, 42809, 55006.
+async fn drop(context: &DdlContext, name: &str, if_exists: bool, force: bool) -> Result<()> {
+    let database = match context.database_named(name) {
+        Ok(database) => database,
+        Err(_) if if_exists => {
+            context.notice(state::SUCCESSFUL_COMPLETION, format!("database \"{name}\" does not exist, skipping"));
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    context.must_own_database(&database)?;
+    if database.is_template() {
+        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, "cannot drop a template database"));
+    }
+    if database.oid == context.catalog.database().oid {
+        return Err(SqlError::new(state::OBJECT_IN_USE, "cannot drop the currently open database"));
+    }
+    if force {
+        for session in context.sessions_of(&database)? {
+            session.backend.terminate.cancel();
+            session.backend.cancel.cancel();
+        }
+    }
+    context.must_be_unused(&database, "database").await?;
+    let catalog = context.store.snapshot(&context.transaction, database.oid).await?;
+    let mut writer = context.writer_of(database.oid);
+    for table in catalog.user_relations() {
+        context.lock(table).await?;
+        writer.remove_table(table).await?;
+    }
+    for ty in catalog.enums() {
+        writer.remove_enum(ty);
+    }
+    for schema in catalog.schemas() {
+        writer.remove_schema(&schema);
+    }
+    for role in context.catalog.roles() {
+        let mut changed = RoleDescriptor::clone(&role);
+        changed.settings.retain(|(of, _)| *of != database.oid);
+        if changed != *role {
+            writer.put_role(Some(&role), &changed)?;
+        }
+    }
+    writer.remove_database(&database);
+    writer.flush().await
 }

@@ -2,7 +2,7 @@
 
 use super::dependents::{self, Object};
 use super::referenced::{self, Referring};
-use super::{DdlContext, database, drop_type, names, role, schema, view};
+use super::{DdlContext, drop_type, names, role, schema, view};
 use crate::catalog::{CatalogWriter, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
@@ -61,7 +61,6 @@ pub(super) async fn execute(
         ObjectType::Index => indexes(context, if_exists, names, cascade).await,
         ObjectType::Sequence => sequences(context, if_exists, names, cascade).await,
         ObjectType::Schema => schema::drop(context, if_exists, names, cascade).await,
-        ObjectType::Database => database::drop(context, if_exists, names).await,
         ObjectType::Role | ObjectType::User => role::drop(context, if_exists, names).await,
         ObjectType::Type => drop_type::execute(context, if_exists, names, cascade).await,
         ObjectType::View => view::drop(context, if_exists, names, cascade).await,

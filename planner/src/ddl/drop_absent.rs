@@ -51,6 +51,7 @@ fn missing(context: &DdlContext, drop: &DropAbsent, object: &AbsentObject) -> Re
         }
         "DOMAIN" => match enumeration::find(context, &object.name)? {
             Some(_) => Err(other_kind(&name, "a domain")),
+            None if super::drop_type::built_in(context, &object.name).is_some() => Err(other_kind(&name, "a domain")),
             None => Ok(undefined(format!("type \"{name}\" does not exist"))),
         },
         "FOREIGN TABLE" | "MATERIALIZED VIEW" => match context.find(&object.name)? {

@@ -5,11 +5,13 @@ use super::dependents::{self, Dependent, Object};
 use super::enumeration::{check_owner, find, has_column, missing, qualified};
 use super::names::Chosen;
 use super::{DdlContext, drop, enum_references};
+use crate::bind::catalog_type;
 use crate::catalog::{CatalogWriter, CheckDescriptor, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
+use crate::parse::fold_name;
 use crate::types::enumeration::{EnumDescriptor, EnumType};
 use crate::types::{BaseType, SqlType};
-use sqlparser::ast::ObjectName;
+use sqlparser::ast::{DataType, ObjectName};
 use std::sync::Arc;
 
 /// What needs an enum, as PostgreSQL names it.
@@ -138,9 +140,20 @@ fn no_row_type(context: &DdlContext, name: &ObjectName) -> Result<()> {
         return Ok(());
     };
     let (word, name) = (drop::kind_word(&relation), context.shown_name(&relation));
+    if relation.kind == RelationKind::SystemView {
+        let message = format!("cannot drop type {name} because it is required by the database system");
+        return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message));
+    }
     let message = format!("cannot drop type {name} because {word} {name} requires it");
     Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message)
         .hint(format!("You can drop {word} {name} instead.")))
+}
+
+/// A type of PostgreSQL's own by its name in the catalog.
+pub(super) fn built_in(context: &DdlContext, name: &ObjectName) -> Option<SqlType> {
+    let written = DataType::Custom(name.clone(), Vec::new());
+    let found = catalog_type(&written, &context.catalog, context.settings.search_path(), false).ok()?;
+    found.as_enum().is_none().then_some(found)
 }
 
 /// DROP TYPE.
@@ -151,12 +164,22 @@ pub(super) async fn execute(
     with_all: bool,
 ) -> Result<String> {
     let mut types: Vec<&EnumDescriptor> = Vec::new();
+    // PostgreSQL looks for all of them first.
+    let mut required: Option<SqlType> = None;
     for name in names {
         let Some(ty) = find(context, name)? else {
             no_row_type(context, name)?;
-            let message = missing(name);
+            if let Some(ty) = built_in(context, name) {
+                required.get_or_insert(ty);
+                continue;
+            }
+            let schema = fold_name(name)?.0.filter(|schema| context.catalog.schema(schema).is_none());
+            let (state, message) = match schema {
+                Some(schema) => (state::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist")),
+                None => (state::UNDEFINED_OBJECT, missing(name)),
+            };
             if !if_exists {
-                return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
+                return Err(SqlError::new(state, message));
             }
             context.notice(state::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
             continue;
@@ -172,6 +195,10 @@ pub(super) async fn execute(
         if !types.iter().any(|other| other.oid == ty.oid) {
             types.push(ty);
         }
+    }
+    if let Some(ty) = required {
+        let message = format!("cannot drop type {} because it is required by the database system", ty.plain().format());
+        return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message));
     }
     let mut writer = context.writer();
     if with_all {

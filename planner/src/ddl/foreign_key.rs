@@ -3,8 +3,8 @@
 use super::create_table::Making;
 use super::{DdlContext, backfill};
 use crate::catalog::{
-    ColumnId, ForeignKeyDescriptor, IndexDescriptor, IndexState, Persistence, ReferentialAction, RelationKind,
-    StorageId, TableDescriptor,
+    ColumnId, ForeignKeyDescriptor, IndexDescriptor, IndexState, OnCommit, Persistence, ReferentialAction,
+    RelationKind, StorageId, TableDescriptor,
 };
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
@@ -14,7 +14,7 @@ use crate::session::referential;
 use crate::types::{BaseType, SqlType};
 use sqlparser::ast::{
     self, ConstraintCharacteristics, ConstraintReferenceMatchKind, DeferrableInitial, ForeignKeyConstraint, Ident,
-    ObjectName,
+    ObjectName, ObjectNamePart,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -133,7 +133,16 @@ impl Making<'_> {
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "MATCH PARTIAL not yet implemented"));
         }
         let (deferrable, deferred) = deferral(key.characteristics.as_ref())?;
-        let parent = self.parent(&key.foreign_table).await?;
+        // What is written behind a column has its columns before the table's name.
+        let mut foreign_table = key.foreign_table.clone();
+        let marked = |part: &ObjectNamePart| {
+            part.as_ident().filter(|ident| ident.value.starts_with(SET_COLUMNS)).map(|ident| ident.value.clone())
+        };
+        let marked = foreign_table.0.first().and_then(marked);
+        if marked.is_some() {
+            foreign_table.0.remove(0);
+        }
+        let parent = self.parent(&foreign_table).await?;
         let wrong = match (self.table.persistence, parent.persistence) {
             (Persistence::Permanent, Persistence::Permanent) => None,
             (Persistence::Permanent, _) => Some("permanent tables may reference only permanent tables"),
@@ -146,14 +155,21 @@ impl Making<'_> {
         if let Some(wrong) = wrong {
             return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, format!("constraints on {wrong}")));
         }
+        if parent.on_commit == OnCommit::DeleteRows && self.table.on_commit != OnCommit::DeleteRows {
+            let message = "unsupported ON COMMIT and foreign key combination";
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message).detail(format!(
+                "Table \"{}\" references \"{}\", but they do not have the same ON COMMIT setting.",
+                self.table.name, parent.name
+            )));
+        }
         let given: Vec<String> = match column {
             Some(column) => vec![column.to_string()],
             None => key.columns.iter().map(fold).collect(),
         };
         let columns = column_ids(&self.table, &given)?;
         let mut set_columns = Vec::new();
-        if let Some(ident) = &key.index_name {
-            let Some(list) = ident.value.strip_prefix(SET_COLUMNS) else {
+        if let Some(text) = marked.as_ref().or(key.index_name.as_ref().map(|ident| &ident.value)) {
+            let Some(list) = text.strip_prefix(SET_COLUMNS) else {
                 return Err(SqlError::syntax("syntax error: FOREIGN KEY has no index name"));
             };
             let names: Vec<String> = list.split(SET_COLUMNS_BETWEEN).map(str::to_string).collect();

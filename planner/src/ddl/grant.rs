@@ -453,8 +453,7 @@ pub async fn reassign_owned(context: &DdlContext, from: &[String], to: &str) -> 
         context.locks.exclusive(table.oid, context.settings.lock_timeout()).await?;
         let mut changed = TableDescriptor::clone(table);
         changed.version += 1;
-        change_owner(&mut changed.acl, table.owner, new);
-        changed.owner = new;
+        super::owner::give(&mut changed, new);
         writer.put_table(&changed).await?;
     }
     for schema in context.catalog.schemas().iter().filter(|schema| old.contains(&schema.owner)) {

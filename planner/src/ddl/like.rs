@@ -157,7 +157,7 @@ impl Making<'_> {
         for id in &include {
             joined.push(self.table.column(*id).ok_or_else(lost)?.name.clone());
         }
-        let joined = joined.join("_");
+        let joined = crate::pg_catalog::describe::each_once(joined.iter().map(String::as_str)).join("_");
         let (column, label) = match (index.is_declared_primary(), index.constraint) {
             (true, _) => (None, "pkey"),
             (false, Some(_)) => (Some(joined.as_str()), "key"),

@@ -17,6 +17,7 @@ mod concurrent_tests;
 mod create_index;
 mod create_table;
 mod database;
+mod database_option;
 mod default_privilege;
 mod dependents;
 mod drop;
@@ -37,6 +38,7 @@ mod online_backfill;
 mod online_load;
 #[cfg(test)]
 mod online_tests;
+mod owner;
 mod referenced;
 mod reindex;
 mod role;
@@ -193,7 +195,7 @@ impl DdlContext {
 pub use alter_relation::alter as alter_relation;
 pub use alter_setting::{alter_settings, first_settings};
 pub use comment::execute as comment;
-pub use database::alter as alter_database;
+pub use database::execute as database;
 pub use default_privilege::alter as alter_default_privileges;
 pub use drop_absent::drop_absent;
 pub(crate) use enumeration::change as change_type;
@@ -213,7 +215,6 @@ pub fn is_ddl(statement: &Statement) -> bool {
             | Statement::CreateSchema { .. }
             | Statement::CreateType { .. }
             | Statement::AlterType(_)
-            | Statement::CreateDatabase { .. }
             | Statement::CreateSequence { .. }
             | Statement::CreateRole(_)
             | Statement::CreateUser(_)
@@ -245,7 +246,6 @@ pub async fn execute(context: &DdlContext, statement: &Statement) -> Result<Stri
             enumeration::create(context, name, representation.as_ref()).await?
         }
         Statement::AlterType(alter) => enumeration::alter(context, alter).await?,
-        Statement::CreateDatabase { db_name, .. } => database::create(context, db_name).await?,
         Statement::CreateSequence { temporary, if_not_exists, name, data_type, sequence_options, owned_by } => {
             let options = sequence::Options { data_type: data_type.as_ref(), options: sequence_options };
             sequence::create(context, *temporary, *if_not_exists, name, &options, owned_by.as_ref()).await?

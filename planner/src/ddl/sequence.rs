@@ -400,14 +400,9 @@ pub(super) async fn change_owner(context: &DdlContext, sequence: &TableDescripto
         return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
             .detail(format!("Sequence \"{}\" is linked to table \"{table}\".", sequence.name)));
     }
-    if !context.catalog.is_superuser(context.user) && !context.catalog.is_member(context.user, owner) {
-        let name = context.catalog.role_by_oid(owner).map(|role| role.name.clone()).unwrap_or_default();
-        return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be member of role \"{name}\"")));
-    }
     let mut changed = sequence.clone();
     changed.version += 1;
-    super::grant::change_owner(&mut changed.acl, changed.owner, owner);
-    changed.owner = owner;
+    super::owner::change(context, &mut changed, owner)?;
     let mut writer = context.writer();
     writer.put_table(&changed).await?;
     writer.flush().await

@@ -322,7 +322,8 @@ pub(super) async fn alter_view(context: &DdlContext, view: &TableDescriptor, alt
                 }
             }
             AlterTableOperation::OwnerTo { new_owner } => {
-                changed.owner = super::alter_table::owner(context, new_owner)?
+                let new = super::owner::role_of(context, new_owner)?;
+                super::owner::change(context, &mut changed, new)?;
             }
             AlterTableOperation::AlterColumn { column_name, op } => {
                 let name = fold(column_name);

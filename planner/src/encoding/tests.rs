@@ -244,7 +244,12 @@ fn index(
         storage_id,
         columns: columns
             .into_iter()
-            .map(|(column, descending)| IndexColumn { column, descending, nulls_first: descending })
+            .map(|(column, descending)| IndexColumn {
+                column,
+                descending,
+                nulls_first: descending,
+                ..Default::default()
+            })
             .collect(),
         include,
         unique,

@@ -43,10 +43,7 @@ fn index(oid: u32, name: &str, columns: &[i16], unique: bool, primary: bool) -> 
         oid,
         name: name.into(),
         storage_id: u64::from(oid),
-        columns: columns
-            .iter()
-            .map(|column| IndexColumn { column: *column, descending: false, nulls_first: false })
-            .collect(),
+        columns: columns.iter().map(|column| IndexColumn { column: *column, ..Default::default() }).collect(),
         include: vec![],
         unique,
         primary,

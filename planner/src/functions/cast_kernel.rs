@@ -185,6 +185,16 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
         (B::Bool, B::Text | B::Varchar | B::Char) => {
             unary::<Bool, Text, _>(|v| Ok(if v { "true" } else { "false" }.to_string()))
         }
+        (B::Text | B::Varchar, B::Regclass) => {
+            let kernel: Kernel = Arc::new(|call: &Call<'_>| {
+                let context = call.context()?;
+                let context = InputContext::of_statement(&context);
+                map::<Text, Int8, _>(call, |name: &str| {
+                    crate::pg_catalog::object_names::relation(name, context.catalog, context.search_path)
+                })
+            });
+            return Ok((kernel, Stability::Stable));
+        }
         (B::Date, B::Timestamptz) => return Ok((zoned(from, to), Stability::Stable)),
         (B::Timestamp, B::Timestamptz) | (B::Timestamptz, B::Timestamp | B::Date) => {
             return Ok((zoned(from, to), Stability::Stable));

@@ -14,7 +14,7 @@ use datafusion::logical_expr::Expr;
 pub(super) fn function(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
     let types: Vec<SqlType> = args.iter().map(|arg| arg.ty).collect();
     // `text('x')`, `date('2020-01-01')`: a type's name before a string is a cast.
-    let cast = matches!(types.as_slice(), [SqlType::UNKNOWN]) && crate::types::type_named(name).is_some();
+    let cast = matches!(types.as_slice(), [SqlType::UNKNOWN]) && registry::type_called(name).is_some();
     if cast || registry::has_own_rules(name) {
         return registry::resolve(resolver, name, args);
     }
@@ -129,6 +129,22 @@ pub(super) fn operator(
             }
             resolve(brought(resolver, operands, &arguments)?)
         }
+    }
+}
+
+/// The type that the left operand gets of the operator that is chosen; its own where that takes it as it is.
+pub(super) fn left_operand_type(resolver: &Resolver<'_>, symbol: &str, left: SqlType, right: SqlType) -> SqlType {
+    let own = match (left, right) {
+        (SqlType::UNKNOWN, SqlType::UNKNOWN) => SqlType::TEXT,
+        (SqlType::UNKNOWN, right) => right.plain(),
+        (left, _) => left,
+    };
+    match choice::operator(resolver.catalog, symbol, Some(left), right) {
+        Choice::Chosen { arguments, .. } => match arguments.first() {
+            Some(Some(ty)) if ty.base != own.base || ty.array != own.array => *ty,
+            _ => own,
+        },
+        _ => own,
     }
 }
 

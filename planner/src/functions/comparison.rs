@@ -187,6 +187,11 @@ fn narrowed(constant: &TypedExpr, to: SqlType) -> Option<TypedExpr> {
     }
 }
 
+/// What an operand of no type is beside another: names of objects are compared as the OIDs that they are.
+fn beside(other: SqlType) -> SqlType {
+    if other.base.is_object_name() && !other.array { SqlType::OID } else { other.plain() }
+}
+
 /// Brings both operands to one type. Errors: 42883 when there is none.
 pub(super) fn balance(
     resolver: &Resolver<'_>,
@@ -198,11 +203,11 @@ pub(super) fn balance(
     let (left, right) = match (left.is_unknown(), right.is_unknown()) {
         (true, true) => (resolver.cast(left, SqlType::TEXT, implicit)?, resolver.cast(right, SqlType::TEXT, implicit)?),
         (true, false) => {
-            let ty = right.ty.plain();
+            let ty = beside(right.ty);
             (resolver.cast(left, ty, implicit)?, right)
         }
         (false, true) => {
-            let ty = left.ty.plain();
+            let ty = beside(left.ty);
             let right = resolver.cast(right, ty, implicit)?;
             (left, right)
         }

@@ -153,7 +153,12 @@ pub(super) fn is_listed(name: &str) -> bool {
 
 /// Whether a name is one of a type, which casts.
 fn type_function(name: &str) -> bool {
-    name.bytes().all(|byte| byte.is_ascii_alphanumeric()) && crate::types::type_named(name).is_some()
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric()) && type_called(name).is_some()
+}
+
+/// The type that a function of this name casts to: a name written as a call is that of the catalog.
+pub(super) fn type_called(name: &str) -> Option<SqlType> {
+    if name == "char" { Some(SqlType::SINGLE_CHAR) } else { crate::types::type_named(name) }
 }
 
 /// Whether functions of this name are resolved by rules of their own, which no list has.
@@ -199,7 +204,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
     }
     let Some(candidates) = REGISTRY.get(name) else {
         // `text(x)`, `int4(x)`: a type's name is a function that casts.
-        return match (crate::types::type_named(name), args.as_slice()) {
+        return match (type_called(name), args.as_slice()) {
             (Some(ty), [arg]) => resolver.cast(arg.clone(), ty.plain(), CastContext::Explicit),
             _ => Err(resolver.no_function(name, &args)),
         };

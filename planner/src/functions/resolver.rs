@@ -86,6 +86,11 @@ impl<'a> Resolver<'a> {
         super::chosen::operator(self, symbol, left.map(|left| self.settle(left)), self.settle(right))
     }
 
+    /// The type that the left operand of an operator gets, by PostgreSQL's lists; its own where it is taken as it is.
+    pub fn left_operand_type(&self, symbol: &str, left: &TypedExpr, right: &TypedExpr) -> SqlType {
+        super::chosen::left_operand_type(self, symbol, self.settle(left.clone()).ty, self.settle(right.clone()).ty)
+    }
+
     /// A call whose last arguments are the elements of an array. Errors: 42883 when the function takes no such.
     pub fn variadic_function(&self, name: &str, args: Vec<TypedExpr>, array: TypedExpr) -> Result<TypedExpr> {
         super::variadic::resolve(self, name, self.settle_all(args), self.settle(array))

@@ -19,7 +19,10 @@ fn pretty(size: &Number) -> Result<String> {
         value.add(&one).div_whole(&Number::from(2))
     };
     let below = |value: &Number, limit: i64| value.abs() < Number::from(limit);
-    if !size.is_finite() || below(size, LIMIT) {
+    if !size.is_finite() {
+        return Ok(format!("{size} PB"));
+    }
+    if below(size, LIMIT) {
         return Ok(format!("{size} bytes"));
     }
     // One bit more than the unit, for rounding.

@@ -1,21 +1,15 @@
-//! ALTER ROLE … SET and RESET, ALTER DATABASE. Knows no settings.
+//! ALTER ROLE … SET and RESET, and what ALTER DATABASE says of settings. Knows no settings.
 
 use super::cursor::Cursor;
-use super::role_statement::{AlterDatabase, AlterSettings, DatabaseChange, SettingChange, SettingRole};
+use super::role_statement::{AlterSettings, SettingChange, SettingRole};
 use super::settings;
 use super::statement::StatementKind;
-use crate::error::{Result, SqlError};
+use crate::error::Result;
 
 /// Parses one of these statements; `None`, and nothing read, when it is none.
 pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let mark = cursor.mark();
-    let found = if cursor.words(&["alter", "role"]) || cursor.words(&["alter", "user"]) {
-        role(cursor)?
-    } else if cursor.words(&["alter", "database"]) {
-        Some(database(cursor)?)
-    } else {
-        None
-    };
+    let found = if cursor.words(&["alter", "role"]) || cursor.words(&["alter", "user"]) { role(cursor)? } else { None };
     if found.is_none() {
         cursor.back_to(mark);
     } else {
@@ -39,8 +33,8 @@ fn role(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     }
 }
 
-/// SET or RESET.
-fn change(cursor: &mut Cursor<'_>) -> Result<Option<SettingChange>> {
+/// SET or RESET; `None`, and nothing read, for something else.
+pub fn change(cursor: &mut Cursor<'_>) -> Result<Option<SettingChange>> {
     if cursor.word("reset") {
         return Ok(Some(match cursor.word("all") {
             true => SettingChange::ResetAll,
@@ -61,40 +55,4 @@ fn change(cursor: &mut Cursor<'_>) -> Result<Option<SettingChange>> {
         StatementKind::Set { name, value: None, .. } => Ok(Some(SettingChange::Reset(name))),
         _ => Err(cursor.error()),
     }
-}
-
-fn database(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
-    let name = cursor.name()?;
-    if cursor.words(&["set", "tablespace"]) {
-        return Err(SqlError::unsupported("ALTER DATABASE SET TABLESPACE"));
-    }
-    if cursor.words(&["refresh", "collation", "version"]) {
-        return Err(SqlError::unsupported("ALTER DATABASE REFRESH COLLATION VERSION"));
-    }
-    if let Some(change) = change(cursor)? {
-        let alter = AlterSettings { role: SettingRole::All, database: Some(name), change };
-        return Ok(StatementKind::AlterSettings(Box::new(alter)));
-    }
-    let mut changes = Vec::new();
-    if cursor.words(&["rename", "to"]) {
-        changes.push(DatabaseChange::Rename(cursor.name()?));
-    } else if cursor.words(&["owner", "to"]) {
-        changes.push(DatabaseChange::Owner(cursor.name()?));
-    } else {
-        cursor.word("with");
-        while cursor.peek().is_some() {
-            if cursor.words(&["connection", "limit"]) || cursor.word("connection_limit") {
-                cursor.sign(&sqlparser::tokenizer::Token::Eq);
-                changes.push(DatabaseChange::ConnectionLimit(cursor.integer().ok_or_else(|| cursor.error())?));
-            } else if cursor.word("allow_connections") {
-                cursor.sign(&sqlparser::tokenizer::Token::Eq);
-                changes.push(DatabaseChange::AllowConnections(cursor.boolean("allow_connections")?));
-            } else if cursor.word("is_template") {
-                return Err(SqlError::unsupported("ALTER DATABASE IS_TEMPLATE"));
-            } else {
-                return Err(cursor.error());
-            }
-        }
-    }
-    Ok(StatementKind::AlterDatabase(Box::new(AlterDatabase { name, changes })))
 }

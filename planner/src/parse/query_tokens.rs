@@ -4,7 +4,7 @@
 use super::cursor::{Cursor, is_word};
 use super::source::Source;
 use super::statement::{CONFLICT_TARGET, ConflictTarget, Extras, LockStrength, Overriding, RowLock};
-use super::tokens::{closing, end_of, follows, sign_at, word};
+use super::tokens::{follows, sign_at, word};
 use super::with_parser;
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast;
@@ -28,6 +28,9 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
             continue;
         } else if follows(tokens, at, &["for"]) {
             super::select_tokens::locks_before_counts(tokens, at);
+            if super::select_tokens::locks_nothing(tokens, at) {
+                continue;
+            }
             lock_clause(tokens, at, extras)?;
         } else if follows(tokens, at, &["overriding", "system", "value"]) {
             extras.overriding = Some(Overriding::System);
@@ -44,8 +47,8 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
                 let row = [values, sign(Token::LParen), default.clone(), sign(Token::RParen)];
                 tokens.splice(at + 2..at + 4, row);
             }
-        } else if follows(tokens, at, &["foreign", "key"]) {
-            set_columns(tokens, at)?;
+        } else if follows(tokens, at, &["foreign", "key"]) || follows(tokens, at, &["references"]) {
+            super::foreign_key_tokens::rewrite(source, tokens, at)?;
         } else if follows(tokens, at, &["where", "current", "of"]) {
             current_of(source, tokens, at)?;
         } else if follows(tokens, at, &["interval"]) {
@@ -118,44 +121,6 @@ fn current_of(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> Re
     let function = Word { value: CURRENT_OF.into(), quote_style: Some('"'), keyword: Keyword::NoKeyword };
     let call = [Token::Word(function), Token::LParen, Token::SingleQuotedString(name), Token::RParen];
     tokens.splice(at + 1..at + 4, call.map(|token| TokenWithSpan { token, span }));
-    Ok(())
-}
-
-/// Begins the name of the index that stands in a FOREIGN KEY for the columns of ON DELETE SET NULL and SET DEFAULT; they
-/// follow, with [`SET_COLUMNS_BETWEEN`] between them.
-pub const SET_COLUMNS: &str = "\u{1}set ";
-/// See [`SET_COLUMNS`].
-pub const SET_COLUMNS_BETWEEN: char = '\u{2}';
-
-/// `ON DELETE SET NULL (a, b)` of the FOREIGN KEY at a place: sqlparser has a place for an index's name only.
-fn set_columns(tokens: &mut Vec<TokenWithSpan>, at: usize) -> Result<()> {
-    let end = end_of(tokens, at + 2, |_, token| token.token == Token::Comma).unwrap_or(tokens.len());
-    for event in ["delete", "update"] {
-        for value in ["null", "default"] {
-            let found = (at..end).find(|place| {
-                follows(tokens, *place, &["on", event, "set", value]) && sign_at(tokens, *place + 4, &Token::LParen)
-            });
-            let Some(open) = found.map(|place| place + 4) else { continue };
-            if event == "update" {
-                let message =
-                    format!("a column list with SET {} is only supported for ON DELETE actions", value.to_uppercase());
-                return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
-            }
-            let Some(close) = closing(tokens, open) else { return Ok(()) };
-            let names: Vec<String> = tokens
-                .drain(open..=close)
-                .filter_map(|token| match token.token {
-                    Token::Word(word) => Some(super::names::fold_text(&word.value, word.quote_style.is_some())),
-                    _ => None,
-                })
-                .collect();
-            let text = format!("{SET_COLUMNS}{}", names.join(&SET_COLUMNS_BETWEEN.to_string()));
-            let Some(span) = tokens.get(at).map(|token| token.span) else { return Ok(()) };
-            let name = Word { value: text, quote_style: Some('"'), keyword: Keyword::NoKeyword };
-            tokens.insert(at + 2, TokenWithSpan { token: Token::Word(name), span });
-            return Ok(());
-        }
-    }
     Ok(())
 }
 

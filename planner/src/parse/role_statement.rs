@@ -87,13 +87,44 @@ pub struct AlterSettings {
     pub change: SettingChange,
 }
 
-/// ALTER DATABASE.
+/// CREATE DATABASE, ALTER DATABASE and DROP DATABASE. Names are folded.
 #[derive(Clone, Debug)]
-pub struct AlterDatabase {
-    /// Which.
-    pub name: String,
-    /// What.
-    pub changes: Vec<DatabaseChange>,
+pub enum DatabaseStatement {
+    /// CREATE DATABASE.
+    Create {
+        /// Which.
+        name: String,
+        /// What is said of it.
+        options: Vec<DatabaseOption>,
+    },
+    /// ALTER DATABASE of what is no setting.
+    Alter {
+        /// Which.
+        name: String,
+        /// What.
+        change: DatabaseChange,
+    },
+    /// DROP DATABASE.
+    Drop {
+        /// Which.
+        name: String,
+        /// IF EXISTS.
+        if_exists: bool,
+        /// WITH (FORCE).
+        force: bool,
+    },
+}
+
+impl DatabaseStatement {
+    /// The words of the command.
+    pub fn words(&self) -> &'static str {
+        match self {
+            DatabaseStatement::Create { .. } => "CREATE DATABASE",
+            DatabaseStatement::Alter { change: DatabaseChange::Tablespace(_), .. } => "ALTER DATABASE SET TABLESPACE",
+            DatabaseStatement::Alter { .. } => "ALTER DATABASE",
+            DatabaseStatement::Drop { .. } => "DROP DATABASE",
+        }
+    }
 }
 
 /// What ALTER DATABASE changes.
@@ -103,10 +134,32 @@ pub enum DatabaseChange {
     Rename(String),
     /// OWNER TO.
     Owner(String),
-    /// CONNECTION LIMIT; -1 for none.
-    ConnectionLimit(i64),
-    /// ALLOW_CONNECTIONS.
-    AllowConnections(bool),
+    /// SET TABLESPACE.
+    Tablespace(String),
+    /// REFRESH COLLATION VERSION.
+    RefreshCollation,
+    /// Options.
+    Options(Vec<DatabaseOption>),
+}
+
+/// An option of a database.
+#[derive(Clone, Debug)]
+pub struct DatabaseOption {
+    /// Its name, folded; CONNECTION LIMIT is `connection_limit`.
+    pub name: String,
+    /// None for DEFAULT.
+    pub value: Option<DatabaseValue>,
+    /// Where it stands.
+    pub position: Option<usize>,
+}
+
+/// What an option of a database is given.
+#[derive(Clone, Debug)]
+pub enum DatabaseValue {
+    /// A string, or a word, folded.
+    Text(String),
+    /// A number, as it is written.
+    Number(String),
 }
 
 /// What new objects ALTER DEFAULT PRIVILEGES is about.

@@ -2,8 +2,9 @@
 //! be empty. Must not know what they mean.
 
 use super::source::Source;
-use super::tokens::{closing, end_of, follows, sign_at, word_at};
+use super::tokens::{closing, end_of, follows, sign_at, word, word_at};
 use crate::error::Result;
+use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// The words that begin LIMIT, OFFSET and FETCH.
@@ -11,8 +12,7 @@ const COUNTS: [&str; 3] = ["limit", "offset", "fetch"];
 
 /// `FOR UPDATE … FETCH FIRST ROW ONLY` is `FETCH FIRST ROW ONLY FOR UPDATE …`.
 pub fn locks_before_counts(tokens: &mut [TokenWithSpan], at: usize) {
-    let locks = [&["update"][..], &["share"], &["no", "key", "update"], &["key", "share"]];
-    if !locks.iter().any(|words| follows(tokens, at + 1, words)) {
+    if !LOCKS.iter().any(|words| follows(tokens, at + 1, words)) {
         return;
     }
     let Some(first) = end_of(tokens, at, |place, _| word_at(tokens, place, &COUNTS)) else { return };
@@ -28,6 +28,42 @@ pub fn locks_before_counts(tokens: &mut [TokenWithSpan], at: usize) {
         part.rotate_left(first - at);
     }
 }
+
+/// Makes `SELECT 1 FOR UPDATE` `SELECT 1 WHERE true FOR UPDATE`, since sqlparser takes FOR for the name of a column; answers whether
+/// it did.
+pub fn locks_nothing(tokens: &mut Vec<TokenWithSpan>, at: usize) -> bool {
+    if !LOCKS.iter().any(|words| follows(tokens, at + 1, words)) || follows(tokens, 0, &["create"]) {
+        return false;
+    }
+    let mut depth = 0_usize;
+    for place in (0..at).rev() {
+        match tokens.get(place).map(|token| &token.token) {
+            Some(Token::RParen | Token::RBracket) => depth += 1,
+            Some(Token::LParen | Token::LBracket) if depth == 0 => return false,
+            Some(Token::LParen | Token::LBracket) => depth -= 1,
+            Some(Token::Word(_)) if depth == 0 => {
+                if word_at(tokens, place, &["select"]) {
+                    let Some(like) = tokens.get(at).cloned() else { return false };
+                    let condition = [word(Keyword::WHERE, "where", &like), word(Keyword::TRUE, "true", &like)];
+                    tokens.splice(at..at, condition);
+                    return true;
+                }
+                if word_at(tokens, place, &CLAUSES) {
+                    return false;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// What locks rows, behind FOR.
+const LOCKS: [&[&str]; 4] = [&["update"], &["share"], &["no", "key", "update"], &["key", "share"]];
+
+/// Words of a SELECT behind which FOR is no name.
+const CLAUSES: [&str; 11] =
+    ["from", "where", "group", "having", "window", "order", "limit", "offset", "fetch", "values", "for"];
 
 /// `OPERATOR(pg_catalog.-) x` is `- x` where nothing binds x more closely than the other: OPERATOR(…) binds less than the signs
 /// of arithmetic do.

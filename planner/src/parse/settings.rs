@@ -160,7 +160,7 @@ pub fn refuse_foreign(tree: &ast::Statement) -> Result<()> {
     match tree {
         S::Query(_) | S::Insert(_) | S::Update(_) | S::Delete(_) | S::Merge(_) => Ok(()),
         S::CreateTable(_) | S::CreateIndex(_) => Ok(()),
-        S::CreateSchema { .. } | S::CreateDatabase { .. } | S::CreateSequence { .. } | S::CreateRole(_) => Ok(()),
+        S::CreateSchema { .. } | S::CreateSequence { .. } | S::CreateRole(_) => Ok(()),
         S::CreateType { .. } | S::AlterType(_) => Ok(()),
         S::AlterTable(_) | S::AlterIndex { .. } | S::AlterRole { .. } | S::AlterSchema(_) => Ok(()),
         S::Drop { .. } | S::Truncate(_) | S::Comment { .. } | S::Grant(_) | S::Revoke(_) => Ok(()),

@@ -3,7 +3,7 @@
 use super::copy::Copy;
 use super::precision::Reduced;
 pub use super::query_statement::{CreateTableAs, CreateView, DeclareCursor, Explain, ExplainFormat, FetchDirection};
-use super::role_statement::{AlterDatabase, AlterSettings, DefaultPrivileges, Grant};
+use super::role_statement::{AlterSettings, DatabaseStatement, DefaultPrivileges, Grant};
 use super::source::Source;
 pub use super::table_statement::{AlterAction, AlterRelation, Like, OnCommitClause, TableClauses};
 use sqlparser::ast;
@@ -167,8 +167,8 @@ pub enum StatementKind {
     AlterSequence(Box<AlterSequence>),
     /// ALTER ROLE … SET and RESET, ALTER DATABASE … SET and RESET.
     AlterSettings(Box<AlterSettings>),
-    /// ALTER DATABASE of its name, owner and connections.
-    AlterDatabase(Box<AlterDatabase>),
+    /// CREATE DATABASE, DROP DATABASE and ALTER DATABASE of what is no setting.
+    Database(Box<DatabaseStatement>),
     /// ALTER DEFAULT PRIVILEGES.
     DefaultPrivileges(Box<DefaultPrivileges>),
     /// GRANT and REVOKE.

@@ -5,8 +5,8 @@ use super::statement::{
     DeclareCursor, Discard, FetchDirection, Reindex, ReindexKind, StatementKind, TableLockMode, TypeChange,
 };
 use super::{
-    alter_setting, alter_table, comment, copy, create_schema, drop_absent, grant, parse_one, sequence, settings,
-    table_as, transaction, vacuum, view, with_parser,
+    alter_setting, alter_table, comment, copy, create_schema, database, drop_absent, grant, parse_one, sequence,
+    settings, table_as, transaction, vacuum, view, with_parser,
 };
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast;
@@ -42,6 +42,9 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         return Ok(Some(kind));
     }
     if let Some(kind) = alter_setting::parse(cursor)? {
+        return Ok(Some(kind));
+    }
+    if let Some(kind) = database::parse(cursor)? {
         return Ok(Some(kind));
     }
     if let Some(kind) = drop_absent::parse(cursor)? {
@@ -171,6 +174,12 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
         &["security"],
     ];
     let mark = cursor.mark();
+    for kind in ["role", "user", "group"] {
+        if cursor.words(&["create", kind, "if"]) && cursor.at_word("not") {
+            return Err(cursor.error());
+        }
+        cursor.back_to(mark);
+    }
     for words in REFUSED {
         if cursor.words(words) {
             let name = words.join(" ").to_uppercase();

@@ -156,8 +156,9 @@ fn is_bare_label(tokens: &[TokenWithSpan], at: usize) -> bool {
 }
 
 fn empty_list(tokens: &mut Vec<TokenWithSpan>, at: usize) {
-    const AFTER: [&str; 13] = [
+    const AFTER: [&str; 14] = [
         "from",
+        "into",
         "where",
         "group",
         "having",

@@ -81,6 +81,30 @@ pub fn format_type(oid: Oid, modifier: Option<i32>) -> String {
 }
 
 /// A column of an index as its definition shows it.
+/// Names of an index's columns: one that was there before has a number behind it.
+pub fn each_once<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    numbered(names, "")
+}
+
+/// Names of a relation's columns in FROM, in the same way with `_` before the number.
+pub fn each_alias<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    numbered(names, "_")
+}
+
+fn numbered<'n>(names: impl Iterator<Item = &'n str>, between: &str) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for name in names {
+        let mut unique = name.to_string();
+        let mut number = 0;
+        while all.contains(&unique) {
+            number += 1;
+            unique = format!("{name}{between}{number}");
+        }
+        all.push(unique);
+    }
+    all
+}
+
 fn key_text(
     context: &Context<'_>,
     table: &TableDescriptor,
@@ -107,6 +131,12 @@ fn key_text(
         None => id.and_then(|id| table.column(id)).map(|column| quote(&column.name)).unwrap_or_default(),
     };
     if let Some(key) = index.columns.get(position).filter(|_| with_order) {
+        if let Some((_, name)) = super::object_names::COLLATIONS.iter().find(|(oid, _)| *oid == key.collation) {
+            text.push_str(&format!(" COLLATE {}", quote(name)));
+        }
+        if let Some(name) = super::present::operator_class_name(key.class) {
+            text.push_str(&format!(" {name}"));
+        }
         text.push_str(match (key.descending, key.nulls_first) {
             (false, false) => "",
             (false, true) => " NULLS FIRST",

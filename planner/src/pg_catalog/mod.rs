@@ -53,7 +53,7 @@ mod pg_trigger;
 mod pg_type;
 mod pg_user;
 mod pg_views;
-mod present;
+pub mod present;
 mod privileges;
 pub mod row_functions;
 mod schema_check_constraints;
@@ -139,6 +139,7 @@ static FILLED: &[&Definition] = &[
     &schema_usage::CONSTRAINT_TABLES,
     &schema_usage::COLUMN_TYPES,
     &schema_usage::DATA_TYPES,
+    &schema_usage::ELEMENTS,
     &schema_usage::COLLATION_NAMES,
     &schema_usage::COLLATION_SETS,
     &schema_facts::IMPLEMENTATION,

@@ -52,6 +52,16 @@ pub fn read(base: BaseType, text: &str, catalog: Option<&Catalog>, search_path: 
     }
 }
 
+/// The OID of a relation by its name: nothing else is read here, so that digits are a name too.
+/// Errors: 42P01, 3F000, 42602.
+pub fn relation(name: &str, catalog: Option<&Catalog>, search_path: &[String]) -> Result<i64> {
+    let catalog = catalog.ok_or_else(|| SqlError::unsupported("looking up a name here"))?;
+    match find_relation(name, Place { catalog, search_path })? {
+        Found::One(oid) => Ok(i64::from(oid)),
+        Found::None(error) | Found::Many(error) => Err(error),
+    }
+}
+
 /// Looks a name up. Errors: for what is no name.
 pub(super) fn find(base: BaseType, text: &str, place: Place<'_>) -> Result<Found> {
     match base {

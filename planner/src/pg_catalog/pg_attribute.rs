@@ -99,10 +99,10 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 None => table.column(key.column).cloned(),
             });
             let included = index.include.iter().map(|id| table.column(*id).cloned());
-            for (number, column) in (1_i16..).zip(keys.chain(included)) {
-                if let Some(column) = column {
-                    add(context, rows, index.oid, number, &column, true)?;
-                }
+            let columns: Vec<ColumnDescriptor> = keys.chain(included).flatten().collect();
+            let names = super::describe::each_once(columns.iter().map(|column| column.name.as_str()));
+            for ((number, column), name) in (1_i16..).zip(columns).zip(names) {
+                add(context, rows, index.oid, number, &ColumnDescriptor { name, ..column }, true)?;
             }
         }
     }

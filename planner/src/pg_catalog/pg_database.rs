@@ -2,6 +2,7 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
+use crate::catalog::LOCALE;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
@@ -24,15 +25,15 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("datdba", value::oid(database.owner)),
             ("encoding", Datum::from(describe::UTF8)),
             ("datlocprovider", value::text("c")),
-            ("datistemplate", Datum::from(database.name.starts_with("template"))),
-            ("datallowconn", Datum::from(!database.closed && database.name != "template0")),
+            ("datistemplate", Datum::from(database.is_template())),
+            ("datallowconn", Datum::from(!database.is_closed())),
             (
                 "datconnlimit",
                 Datum::from(database.connection_limit.map_or(-1, |limit| i32::try_from(limit).unwrap_or(-1))),
             ),
             ("dattablespace", value::oid(1663)),
-            ("datcollate", value::text("C.UTF-8")),
-            ("datctype", value::text("C.UTF-8")),
+            ("datcollate", value::text(database.collation())),
+            ("datctype", value::text(LOCALE)),
             ("datacl", super::privileges::shown(&context.catalog, database.acl.as_ref())),
         ])?;
     }

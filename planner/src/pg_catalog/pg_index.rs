@@ -1,12 +1,13 @@
 //! `pg_index`: indexes.
 
 use super::definition::{Definition, Fill, Rows, value};
+use super::object_names::COLLATIONS;
 use super::pg_type::type_facts;
 use super::present::operator_class;
-use crate::catalog::IndexState;
+use crate::catalog::{IndexColumn, IndexState};
 use crate::error::Result;
 use crate::execution::StatementContext;
-use crate::types::Datum;
+use crate::types::{Datum, Oid, SqlType};
 
 /// `pg_catalog.pg_index`.
 pub(super) const VIEW: Definition = Definition {
@@ -31,6 +32,14 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                     None => table.column(key.column).map(|column| column.ty),
                 })
                 .collect();
+            let given = |value: Oid, own: Oid| if value == 0 { own } else { value };
+            let collation = |key: &IndexColumn, ty: &SqlType| {
+                let column = table.column(key.column).and_then(|column| column.collation.as_deref());
+                let own = column.and_then(|name| COLLATIONS.iter().find(|(_, known)| *known == name));
+                given(key.collation, own.map_or(type_facts(ty).collation, |(oid, _)| *oid))
+            };
+            let collations = index.columns.iter().zip(&types).map(|(key, ty)| collation(key, ty));
+            let classes = index.columns.iter().zip(&types).map(|(key, ty)| given(key.class, operator_class(ty)));
             let texts: Vec<&str> = index.expressions.iter().map(|expression| expression.text.as_str()).collect();
             let expressions = (!texts.is_empty()).then(|| texts.join(", "));
             let options = index.columns.iter().map(|key| i16::from(key.descending) | (i16::from(key.nulls_first) << 1));
@@ -50,8 +59,8 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("indisready", Datum::from(index.state.is_maintained())),
                 ("indislive", Datum::from(true)),
                 ("indkey", value::int2_vector(keys)),
-                ("indcollation", value::oid_vector(types.iter().map(|ty| type_facts(ty).collation))),
-                ("indclass", value::oid_vector(types.iter().map(operator_class))),
+                ("indcollation", value::oid_vector(collations)),
+                ("indclass", value::oid_vector(classes)),
                 ("indoption", value::int2_vector(options)),
             ])?;
         }

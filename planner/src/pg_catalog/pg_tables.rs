@@ -26,7 +26,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("tableowner", value::text(describe::role_name(&context.catalog, table.owner))),
             ("hasindexes", Datum::from(!table.indexes.is_empty())),
             ("hasrules", Datum::from(false)),
-            ("hastriggers", Datum::from(false)),
+            ("hastriggers", Datum::from(!table.foreign_keys.is_empty() || context.catalog.is_referenced(table.oid))),
             ("rowsecurity", Datum::from(false)),
         ])?;
     }

@@ -200,8 +200,19 @@ pub(super) fn aggregates() -> impl Iterator<Item = &'static Row> {
     AGGREGATES.rows.iter().filter(|row| FOUND.contains(&row.oid(0)))
 }
 
+/// The name of an operator class.
+pub fn operator_class_name(oid: Oid) -> Option<&'static str> {
+    OPERATOR_CLASSES.rows.iter().find(|row| row.oid(0) == oid).and_then(|row| row.field(2))
+}
+
+/// The OID of a btree operator class by its name.
+pub fn operator_class_named(name: &str) -> Option<Oid> {
+    let btree = |row: &&Row| row.field(1) == Some("403") && row.field(2) == Some(name);
+    OPERATOR_CLASSES.rows.iter().find(btree).map(|row| row.oid(0))
+}
+
 /// The operator class that an index over a column of this type has by default; 0 when there is none.
-pub(super) fn operator_class(ty: &SqlType) -> Oid {
+pub fn operator_class(ty: &SqlType) -> Oid {
     let oid = match ty.base {
         _ if ty.array && !ty.is_vector() => ANY_ARRAYS[0],
         BaseType::Enum(_) => ANY_ENUM,

@@ -52,7 +52,8 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
         if table.kind == RelationKind::Sequence {
             continue;
         }
-        for (position, column) in (1_i32..).zip(table.live_columns()) {
+        for column in table.live_columns() {
+            let position = i32::from(column.id);
             let ty = column.ty;
             let events = crate::bind::events(&context.catalog, &table, Some(column.id));
             let updatable = if events & 20 == 20 { "YES" } else { "NO" };
@@ -141,7 +142,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
 }
 
 /// A type as the standard's views name it.
-fn shown_type(ty: SqlType) -> String {
+pub(super) fn shown_type(ty: SqlType) -> String {
     match ty.base {
         BaseType::Enum(_) => "USER-DEFINED".to_string(),
         _ => ty.name(),

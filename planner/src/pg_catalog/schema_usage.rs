@@ -66,6 +66,20 @@ pub(super) const COLLATION_SETS: Definition = Definition {
     }),
 };
 
+/// `information_schema.element_types`.
+pub(super) const ELEMENTS: Definition = Definition {
+    oid: 13493,
+    name: "information_schema.element_types",
+    columns: "object_catalog name, object_schema name, object_name name, object_type varchar, collection_type_identifier \
+              name, data_type varchar, character_maximum_length int4, character_octet_length int4, \
+              character_set_catalog name, character_set_schema name, character_set_name name, collation_catalog name, \
+              collation_schema name, collation_name name, numeric_precision int4, numeric_precision_radix int4, \
+              numeric_scale int4, datetime_precision int4, interval_type varchar, interval_precision int4, \
+              domain_default varchar, udt_catalog name, udt_schema name, udt_name name, scope_catalog name, \
+              scope_schema name, scope_name name, maximum_cardinality int4, dtd_identifier name",
+    fill: Fill::Now(elements),
+};
+
 fn collation(context: &StatementContext, name: &str) -> [(&'static str, Datum); 3] {
     [
         ("collation_catalog", value::text(&context.catalog.database().name)),
@@ -128,9 +142,39 @@ fn column_types(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     Ok(())
 }
 
+/// The types of the elements of columns that are arrays.
+fn elements(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let database = value::text(&context.catalog.database().name);
+    for table in context.catalog.relations().iter().filter(|table| table.kind != RelationKind::Sequence) {
+        for column in table.live_columns().filter(|column| column.ty.array) {
+            let element = ColumnDescriptor { ty: column.ty.element(), ..column.clone() };
+            let (schema, name) = type_of(&element);
+            let position = column.id;
+            let own_collation = (type_facts(&element.ty).collation == 950).then_some("C");
+            let collated = column.collation.as_deref().or(own_collation);
+            rows.add([
+                ("object_catalog", database.clone()),
+                ("object_schema", value::text(&table.schema)),
+                ("object_name", value::text(&table.name)),
+                ("object_type", value::text("TABLE")),
+                ("collection_type_identifier", value::text(position.to_string())),
+                ("data_type", value::text(super::schema_columns::shown_type(element.ty.plain()))),
+                ("collation_catalog", collated.map_or_else(|| value::optional(None), |_| database.clone())),
+                ("collation_schema", value::optional(collated.map(|_| PG_CATALOG))),
+                ("collation_name", value::optional(collated)),
+                ("udt_catalog", database.clone()),
+                ("udt_schema", value::text(schema)),
+                ("udt_name", value::text(name)),
+                ("dtd_identifier", value::text(format!("a{position}"))),
+            ])?;
+        }
+    }
+    Ok(())
+}
+
 fn data_types(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     for table in context.catalog.relations().iter().filter(|table| table.kind != RelationKind::Sequence) {
-        for position in 1..=table.live_columns().count() {
+        for position in table.live_columns().map(|column| column.id) {
             rows.add([
                 ("object_catalog", value::text(&context.catalog.database().name)),
                 ("object_schema", value::text(&table.schema)),

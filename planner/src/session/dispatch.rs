@@ -39,7 +39,7 @@ pub(super) enum Definition<'a> {
     Relation(&'a crate::parse::AlterRelation),
     Reindex(&'a crate::parse::Reindex),
     Settings(&'a crate::parse::AlterSettings),
-    Database(&'a crate::parse::AlterDatabase),
+    Database(&'a crate::parse::DatabaseStatement),
     DefaultPrivileges(&'a crate::parse::DefaultPrivileges),
     Grant(&'a crate::parse::Grant),
     ReassignOwned(&'a [String], &'a str),
@@ -222,8 +222,11 @@ impl Session {
                 let what = if alter.role == crate::parse::SettingRole::All { "ALTER DATABASE" } else { "ALTER ROLE" };
                 self.define_writing(what, Definition::Settings(alter)).await
             }
-            StatementKind::AlterDatabase(alter) => {
-                self.define_writing("ALTER DATABASE", Definition::Database(alter)).await
+            StatementKind::Database(statement) => {
+                if statement.words() != "ALTER DATABASE" {
+                    self.refuse_in_block(statement.words())?;
+                }
+                self.define_writing(statement.words(), Definition::Database(statement)).await
             }
             StatementKind::DefaultPrivileges(alter) => {
                 self.define_writing("ALTER DEFAULT PRIVILEGES", Definition::DefaultPrivileges(alter)).await
@@ -325,9 +328,6 @@ impl Session {
         if self.block.read_only() {
             return Err(refused_in_read_only(&first_words(tree)));
         }
-        if matches!(tree, ast::Statement::CreateDatabase { .. }) {
-            self.refuse_in_block("CREATE DATABASE")?;
-        }
         self.define(Definition::Sql(tree, extras)).await
     }
 
@@ -384,7 +384,7 @@ impl Session {
             ddl.renewable = renewable;
             let tag = match definition {
                 Definition::Settings(alter) => ddl::alter_settings(&ddl, alter).await,
-                Definition::Database(alter) => ddl::alter_database(&ddl, alter).await,
+                Definition::Database(statement) => ddl::database(&ddl, statement).await,
                 Definition::DefaultPrivileges(alter) => ddl::alter_default_privileges(&ddl, alter).await,
                 Definition::Grant(grant) => ddl::grant(&ddl, grant).await,
                 Definition::ReassignOwned(from, to) => ddl::reassign_owned(&ddl, from, to).await,

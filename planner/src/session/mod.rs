@@ -112,7 +112,7 @@ impl Session {
             }
         }
         let descriptor = descriptor?;
-        if descriptor.closed {
+        if descriptor.is_closed() {
             let message = format!("database \"{}\" is not currently accepting connections", descriptor.name);
             return Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
         }
@@ -126,7 +126,8 @@ impl Session {
         }
         let settings = Settings::new(&role.name)
             .with_fixed("is_superuser", if role.superuser { "on" } else { "off" })?
-            .with_fixed("session_authorization", &role.name)?;
+            .with_fixed("session_authorization", &role.name)?
+            .with_fixed("lc_collate", descriptor.collation())?;
         let settings = match database.isolation() {
             Some(level) => settings.with("default_transaction_isolation", level)?,
             None => settings,

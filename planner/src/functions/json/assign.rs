@@ -1,6 +1,5 @@
 //! jsonb with a part assigned by subscripts, as UPDATE does it, and jsonb_set_lax.
 
-use super::access::texts;
 use super::change::{Change, changed};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
@@ -109,7 +108,7 @@ fn set_lax(call: &Call<'_>) -> Result<ArrayRef> {
         };
         super::change::one_dimension(&path)?;
         let node = parse(target)?;
-        let path = texts(&path)?.unwrap_or_default();
+        let path = super::change::steps(&path)?;
         let change = match (values.get(row)?, treatment) {
             (_, None) => return Err(unknown_treatment()),
             (Some(new), _) => Change::Set(new, create),

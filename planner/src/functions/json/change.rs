@@ -1,14 +1,13 @@
 //! jsonb made of others: `||`, `-`, `#-`, jsonb_set, jsonb_insert, jsonb_strip_nulls, jsonb_pretty.
 
-use super::access::texts;
 use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Bool, Int4, List, SqlWrite, Text, binary, unary};
 use crate::types::SqlType;
 use crate::types::array::{ArrayValue, subscript_error};
-use crate::types::json::{Node, Value, array, object, parse, quote};
-use datafusion::arrow::array::{Array, ArrayRef, AsArray};
+use crate::types::json::{Node, Value, array, object, parse, quote, storable};
+use datafusion::arrow::array::{ArrayRef, AsArray};
 use std::sync::Arc;
 
 fn invalid(message: &str) -> SqlError {
@@ -121,8 +120,13 @@ impl<'c> Change<'c> {
     }
 }
 
-pub(super) fn changed(node: &Node<'_>, path: &[String], depth: usize, change: &Change<'_>) -> Result<String> {
+/// A value with a change at the end of a path. Errors: 22004 for a step that is NULL, where the path comes so far, 22P02, 22023.
+pub(super) fn changed(node: &Node<'_>, path: &[Option<String>], depth: usize, change: &Change<'_>) -> Result<String> {
     let Some(step) = path.get(depth) else { return Ok(node.text.to_string()) };
+    let Some(step) = step else {
+        let message = format!("path element at position {} is null", depth + 1);
+        return Err(SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message));
+    };
     let last = depth + 1 == path.len();
     match &node.value {
         Value::Object(pairs) => {
@@ -150,7 +154,8 @@ pub(super) fn changed(node: &Node<'_>, path: &[String], depth: usize, change: &C
             Ok(object(made))
         }
         Value::Array(elements) => {
-            let index: i64 = step.trim().parse().map_err(|_| {
+            let index = step.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '\u{b}').parse::<i32>();
+            let index = index.map(i64::from).map_err(|_| {
                 SqlError::new(
                     state::INVALID_TEXT_REPRESENTATION,
                     format!("path element at position {} is not an integer: \"{step}\"", depth + 1),
@@ -196,19 +201,18 @@ pub(super) fn without_path() -> Kernel {
             Value::Array(elements) => elements.is_empty(),
             _ => return Err(invalid("cannot delete path in scalar")),
         };
-        if !empty {
-            without_nulls(&path)?;
+        if empty {
+            return Ok(node.text.to_string());
         }
-        let path = texts(&path)?.unwrap_or_default();
+        let path = steps(&path)?;
         changed(&node, &path, 0, &Change::Delete)
     })
 }
 
-/// Errors: 22004 for a path with an element that is NULL.
-fn without_nulls(path: &ArrayValue) -> Result<()> {
-    let Some(at) = (0..path.len()).find(|at| path.is_null(*at)) else { return Ok(()) };
-    let message = format!("path element at position {} is null", at + 1);
-    Err(SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message))
+/// The steps of a path.
+pub(super) fn steps(path: &ArrayValue) -> Result<Vec<Option<String>>> {
+    let texts = path.as_string_opt::<i32>().ok_or_else(|| SqlError::internal("a path that is not of text"))?;
+    Ok(texts.iter().map(|text| text.map(str::to_string)).collect())
 }
 
 /// `jsonb_set(target, path, value [, create])`.
@@ -238,8 +242,7 @@ fn change_at(call: &Call<'_>, default: bool, change: for<'c> fn(&'c str, bool) -
                 if !matches!(node.value, Value::Object(_) | Value::Array(_)) {
                     return Err(invalid("cannot set path in scalar"));
                 }
-                without_nulls(&path)?;
-                let path = texts(&path)?.unwrap_or_default();
+                let path = steps(&path)?;
                 Some(changed(&node, &path, 0, &change(new, flag))?)
             }
             _ => None,
@@ -249,26 +252,31 @@ fn change_at(call: &Call<'_>, default: bool, change: for<'c> fn(&'c str, bool) -
     Ok(Text::finish(builder))
 }
 
-/// Without the fields of objects that are null.
-fn stripped(node: &Node<'_>, binary: bool) -> String {
-    match &node.value {
+/// Without the fields of objects that are null. Of a json strings are written anew. Errors: 22P05.
+fn stripped(node: &Node<'_>, binary: bool) -> Result<String> {
+    Ok(match &node.value {
         Value::Object(pairs) => {
             let kept = pairs
                 .iter()
                 .filter(|(_, value)| !matches!(value.value, Value::Null))
-                .map(|(key, value)| (key.clone(), stripped(value, binary)));
+                .map(|(key, value)| Ok((key.clone(), stripped(value, binary)?)))
+                .collect::<Result<Vec<_>>>()?;
             if binary {
-                return object(kept);
+                return Ok(object(kept));
             }
-            let parts: Vec<String> = kept.map(|(key, value)| format!("{}:{value}", quote(&key))).collect();
+            let parts: Vec<String> = kept
+                .iter()
+                .map(|(key, value)| Ok(format!("{}:{value}", quote(storable(key)?))))
+                .collect::<Result<_>>()?;
             format!("{{{}}}", parts.join(","))
         }
         Value::Array(elements) => {
-            let parts = elements.iter().map(|element| stripped(element, binary));
-            if binary { array(parts) } else { format!("[{}]", parts.collect::<Vec<_>>().join(",")) }
+            let parts = elements.iter().map(|element| stripped(element, binary)).collect::<Result<Vec<_>>>()?;
+            if binary { array(parts) } else { format!("[{}]", parts.join(",")) }
         }
+        Value::String(text) if !binary => quote(storable(text)?),
         _ => node.text.to_string(),
-    }
+    })
 }
 
 /// Indented by four spaces a level.
@@ -315,7 +323,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     let make = |name, arguments: &[SqlType], result, kernel: Kernel| {
         ScalarFunction::new(name, arguments, result, immutable, kernel)
     };
-    let strip = |binary: bool| unary::<Text, Text, _>(move |text: &str| Ok(stripped(&parse(text)?, binary)));
+    let strip = |binary: bool| unary::<Text, Text, _>(move |text: &str| stripped(&parse(text)?, binary));
     vec![
         make("jsonb_set", &[jsonb, texts, jsonb], jsonb, Arc::new(set)),
         make("jsonb_set", &[jsonb, texts, jsonb, SqlType::BOOL], jsonb, Arc::new(set)),

@@ -48,6 +48,8 @@ pub(super) struct Walker<'a> {
     last: Option<i64>,
     /// Whether members that are not there count for nothing.
     forgiving: bool,
+    /// Whether an error ends it all: it does not where it is suppressed, nor within a predicate.
+    throwing: bool,
 }
 
 fn soft<T>(sqlstate: &'static str, message: impl Into<String>) -> Walk<T> {
@@ -88,13 +90,14 @@ pub(super) struct Items {
     pub(super) error: Option<SqlError>,
 }
 
-/// Every item that a path finds. With `first`, one where that tells enough. Errors: those that `silent` does not suppress.
+/// Every item that a path finds. With `first`, one where that tells enough; with `silent` as far as it comes.
+/// Errors: those that `silent` does not suppress.
 pub(super) fn follow(
     path: &Path,
     target: Json,
     variables: &Json,
     zone: Option<TimeZone>,
-    first: bool,
+    (first, silent): (bool, bool),
 ) -> Result<Items> {
     if !matches!(variables, Json::Object(_)) {
         return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, "\"vars\" argument is not an object")
@@ -111,6 +114,7 @@ pub(super) fn follow(
         zone,
         last: None,
         forgiving: !path.strict,
+        throwing: !silent,
     };
     // In strict mode every item is looked for, so that errors are met.
     let mut found = Found { items: Vec::new(), first: first && !path.strict };
@@ -140,8 +144,13 @@ impl Walker<'_> {
                 self.arithmetic(*operator, left, right)?
             }
             Node::Sign(negative, inner) => {
+                // Whether there is any item tells even where others are no numbers.
+                let lenient = found.first && item.steps.is_empty();
                 for value in self.operand(inner)? {
                     let Json::Number(number) = value else {
+                        if lenient {
+                            continue;
+                        }
                         let sign = if *negative { "-" } else { "+" };
                         return soft(
                             "2203B",
@@ -174,6 +183,14 @@ impl Walker<'_> {
         let before = std::mem::replace(&mut self.base, base);
         let result = go(self);
         self.base = before;
+        result
+    }
+
+    /// Goes on where errors end nothing.
+    fn quietly<T>(&mut self, go: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.throwing, false);
+        let result = go(self);
+        self.throwing = before;
         result
     }
 
@@ -268,7 +285,11 @@ impl Walker<'_> {
                     let before = std::mem::replace(&mut self.forgiving, true);
                     let result = self.steps(rest, value.clone(), found, true);
                     self.forgiving = before;
-                    result?;
+                    match result {
+                        // The levels below are looked at all the same.
+                        Err(Stop::Soft(_)) if !self.throwing && value.is_container() => {}
+                        result => result?,
+                    }
                 }
                 self.levels(rest, &value, found, 1, (*first, *last))
             }
@@ -279,6 +300,7 @@ impl Walker<'_> {
                 if holds? == Some(true) { self.steps(rest, value, found, true) } else { Ok(()) }
             }
             Step::Method(Method::KeyValue) => self.key_values(rest, value, found),
+            Step::Method(Method::Size) if self.strict && self.forgiving && !matches!(value, Json::Array(_)) => Ok(()),
             Step::Method(method) => {
                 let value = self.method(*method, &value)?;
                 self.steps(rest, value, found, true)
@@ -332,6 +354,7 @@ impl Walker<'_> {
         let elements = match &value {
             Json::Array(elements) => Rc::clone(elements),
             _ if !self.strict => Rc::new(vec![value]),
+            _ if self.forgiving => return Ok(()),
             _ => return soft("22039", "jsonpath array accessor can only be applied to an array"),
         };
         let size = elements.len() as i64;
@@ -422,7 +445,7 @@ impl Walker<'_> {
             Node::IsUnknown(inner) => Ok(Some(self.holds(inner)?.is_none())),
             Node::Exists(inner) => {
                 let mut found = Found { items: Vec::new(), first: !self.strict };
-                match self.item(inner, &mut found) {
+                match self.quietly(|walker| walker.item(inner, &mut found)) {
                     Ok(()) | Err(Stop::Found) => Ok(Some(!found.items.is_empty())),
                     Err(Stop::Soft(_)) => Ok(None),
                     Err(hard) => Err(hard),
@@ -459,7 +482,7 @@ impl Walker<'_> {
     ) -> Walk<Option<bool>> {
         let mut sides = Vec::with_capacity(2);
         for side in [Some(left), right].into_iter().flatten() {
-            match self.operand(side) {
+            match self.quietly(|walker| walker.operand(side)) {
                 Ok(values) => sides.push(values),
                 Err(Stop::Soft(_)) => return Ok(None),
                 Err(stop) => return Err(stop),

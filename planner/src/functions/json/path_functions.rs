@@ -42,7 +42,7 @@ fn items(
     first: bool,
 ) -> Result<Items> {
     let (target, variables) = (Json::of(&parse(target)?)?, Json::of(&parse(variables)?)?);
-    match follow(path, target, &variables, zone, first)? {
+    match follow(path, target, &variables, zone, (first, silent))? {
         Items { items: _, error: Some(error) } if !silent => Err(error),
         found => Ok(found),
     }

@@ -2,9 +2,12 @@
 
 use super::immutable;
 use crate::error::{Result, SqlError};
+use crate::functions::kernel::Call;
 use crate::functions::registry::ScalarFunction;
-use crate::functions::typed::{Text, binary, unary};
+use crate::functions::typed::{SqlWrite, Text, binary, unary};
 use crate::types::SqlType;
+use datafusion::arrow::array::ArrayRef;
+use std::sync::Arc;
 
 /// The regular expression of a pattern. Errors: 2200C for more than two separators of what SUBSTRING cuts out.
 fn regular(pattern: &str, escape: Option<char>) -> Result<String> {
@@ -77,13 +80,24 @@ pub(super) fn with_escape(pattern: &str, escape: &str) -> Result<String> {
     regular(pattern, first)
 }
 
+/// similar_escape: without an escape character it is the backslash.
+fn escaped(call: &Call<'_>) -> Result<ArrayRef> {
+    let (patterns, escapes) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
+    let mut builder = Text::builder(call.rows);
+    for row in 0..call.rows {
+        let made = patterns.get(row)?.map(|pattern| with_escape(pattern, escapes.get(row)?.unwrap_or("\\")));
+        Text::append(&mut builder, made.transpose()?)?;
+    }
+    Ok(Text::finish(builder))
+}
+
 /// The functions of this module.
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let text = SqlType::TEXT;
     let plain = unary::<Text, Text, _>(|pattern: &str| regular(pattern, Some('\\')));
     vec![
         immutable("similar_to_escape", &[text], text, plain),
-        immutable("similar_escape", &[text, text], text, binary::<Text, Text, Text, _>(with_escape)),
+        immutable("similar_escape", &[text, text], text, Arc::new(escaped)),
         immutable("similar_to_escape", &[text, text], text, binary::<Text, Text, Text, _>(with_escape)),
     ]
 }

@@ -130,6 +130,8 @@ struct Writer<'a> {
     count: usize,
     current: usize,
     started: bool,
+    /// Where the text ends: places beyond the number's end show nothing, and nothing is shown behind them.
+    end: Option<usize>,
     out: String,
 }
 
@@ -176,6 +178,7 @@ impl<'a> Writer<'a> {
             count: count.max(0) as usize,
             current: 0,
             started: false,
+            end: None,
             out: String::new(),
         }
     }
@@ -248,6 +251,8 @@ impl<'a> Writer<'a> {
             } else if let Some(byte) = self.byte(self.at) {
                 self.out.push(char::from(byte));
                 self.started = true;
+            } else {
+                self.end.get_or_insert(self.out.len());
             }
             if self.at < self.number.len() {
                 self.at += 1;
@@ -318,6 +323,9 @@ fn lay_out(template: &Template, digits: &Digits) -> String {
     for node in &template.nodes {
         writer.node(node);
     }
+    if let Some(end) = writer.end {
+        writer.out.truncate(end);
+    }
     writer.out
 }
 
@@ -331,6 +339,10 @@ fn in_roman(template: &Template, number: &str) -> String {
                 let number = if *upper { number.to_string() } else { number.to_lowercase() };
                 out += &if template.fill { number } else { format!("{number:>15}") };
             }
+            // Of a Roman number no sign is shown.
+            Node::Pattern(Kind::Either) => break,
+            Node::Pattern(Kind::Minus | Kind::Plus | Kind::Group) if template.fill => {}
+            Node::Pattern(Kind::Minus | Kind::Plus | Kind::Group | Kind::Currency) => out.push(' '),
             Node::Pattern(_) => {}
         }
     }
@@ -385,19 +397,19 @@ fn format_float(value: f64, kept: usize, pattern: &str) -> Result<String> {
         template.before += template.shift;
         value *= 10f64.powi(template.shift as i32);
     }
-    if !value.is_finite() {
-        let name = if value.is_nan() { "NaN" } else { "Infinity" };
-        let shown = if value.is_sign_negative() && !value.is_nan() { format!("-{name}") } else { name.to_string() };
-        return Ok(lay_out(&template, &digits(&shown, &template)));
-    }
-    let whole = format!("{:.0}", value.abs()).len();
+    let shown = |places: usize, value: f64| match value {
+        _ if value.is_nan() => "NaN".to_string(),
+        f64::INFINITY => "Infinity".to_string(),
+        f64::NEG_INFINITY => "-Infinity".to_string(),
+        value => format!("{value:.places$}"),
+    };
+    let whole = shown(0, value.abs()).len();
     if whole >= kept {
         template.after = 0;
     } else if whole + template.after > kept {
         template.after = kept - whole;
     }
-    let shown = format!("{value:.*}", template.after);
-    Ok(lay_out(&template, &digits(&shown, &template)))
+    Ok(lay_out(&template, &digits(&shown(template.after, value), &template)))
 }
 
 /// The functions of this module.

@@ -412,7 +412,10 @@ pub(super) fn parse(text: &str, pattern: &str, standard: bool) -> Result<(i64, i
     }
     let mut whole = None;
     if read.get(Field::Julian) != 0 {
-        whole = Some(days_from_julian(read.get(Field::Julian)));
+        let days = days_from_julian(read.get(Field::Julian));
+        // A week of ISO's calendar is one of this year.
+        year = civil_from_days(days).year;
+        whole = Some(days);
     }
     let mut of_year = read.get(Field::DayOfYear);
     let week = read.get(Field::Week);

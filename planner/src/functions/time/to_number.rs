@@ -1,100 +1,171 @@
 //! to_number: text by a pattern of digits, groups, a point and signs.
 
+use super::number_template::{Kind, Node, Template, parse};
 use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::Stability;
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Nullable, Numeric, Text, binary};
-use crate::types::SqlType;
 use crate::types::numeric::Numeric as Number;
+use crate::types::{SqlType, make_numeric_modifier};
+
+/// A text being read, byte by byte.
+struct Reader<'a> {
+    template: &'a Template,
+    input: &'a [u8],
+    at: usize,
+    sign: Option<char>,
+    /// Digits and the point.
+    number: String,
+    /// Digits before and behind the point, and whether it was read.
+    before: usize,
+    after: usize,
+    point: bool,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.input.get(self.at).copied()
+    }
+
+    /// Goes over a character.
+    fn skip(&mut self) {
+        self.at += 1;
+        while self.peek().is_some_and(|byte| byte & 0xc0 == 0x80) {
+            self.at += 1;
+        }
+    }
+
+    /// Goes over as many characters that are not a part of a number.
+    fn filling(&mut self, count: usize) {
+        for _ in 0..count {
+            if self.peek().is_none_or(|byte| b"0123456789.,+-".contains(&byte)) {
+                break;
+            }
+            self.skip();
+        }
+    }
+
+    /// A sign that stands here, one of `+` and `-`.
+    fn sign_here(&self) -> Option<char> {
+        self.peek().map(char::from).filter(|c| matches!(c, '+' | '-'))
+    }
+
+    /// Takes a sign in its own place; something else is gone over.
+    fn own_sign(&mut self, accepted: &[char]) {
+        match self.sign_here().filter(|sign| accepted.contains(sign)) {
+            Some(sign) => {
+                self.sign = Some(sign);
+                self.at += 1;
+            }
+            None => self.filling(1),
+        }
+    }
+
+    /// The place of a digit or of the point: a sign may stand before the first and behind the last.
+    fn place(&mut self, digit: bool) {
+        if self.peek() == Some(b' ') {
+            self.at += 1;
+        }
+        if self.sign.is_none() && digit && self.before + self.after == 0 {
+            let bracket = self.template.brackets && self.peek() == Some(b'<');
+            let sign = self.sign_here().or(bracket.then_some('-'));
+            if sign.is_some() {
+                self.sign = sign;
+                self.at += 1;
+            }
+        }
+        let Some(byte) = self.peek() else { return };
+        let mut read = true;
+        if byte.is_ascii_digit() {
+            if self.point && self.after == self.template.after {
+                // No place is left; the digit is not gone over either.
+                self.at += 1;
+                return;
+            }
+            self.number.push(char::from(byte));
+            *(if self.point { &mut self.after } else { &mut self.before }) += 1;
+        } else if byte == b'.' && self.template.point && !self.point {
+            self.number.push('.');
+            self.point = true;
+        } else {
+            read = false;
+        }
+        if self.sign.is_none() && self.before + self.after > 0 {
+            if self.template.sign.is_some() {
+                if read && let Some(next @ (b'+' | b'-')) = self.input.get(self.at + 1) {
+                    self.sign = Some(char::from(*next));
+                    self.at += 1;
+                }
+            } else if !read && (self.template.plus || self.template.minus) {
+                self.sign = self.sign_here();
+            }
+        }
+        self.at += 1;
+    }
+
+    fn node(&mut self, node: &Node) {
+        match node {
+            // Text stands for as many characters, whatever they are.
+            Node::Text(text) => text.chars().for_each(|_| {
+                if self.at < self.input.len() {
+                    self.skip();
+                }
+            }),
+            Node::Pattern(kind) => match kind {
+                Kind::Nine | Kind::Zero => self.place(true),
+                Kind::Point => self.place(false),
+                Kind::Group if !self.template.fill && self.peek() == Some(b',') => self.at += 1,
+                Kind::Currency => self.filling(1),
+                Kind::Ordinal(_) if !self.template.point => self.filling(2),
+                Kind::Minus => self.own_sign(&['-']),
+                Kind::Plus => self.own_sign(&['+']),
+                Kind::Either => self.own_sign(&['+', '-']),
+                _ => {}
+            },
+        }
+    }
+}
 
 /// Reads as much of a text as a pattern has places for. NULL for no pattern.
-/// Errors: 22P02 for a text without digits, 0A000 for RN and EEEE.
+/// Errors: 22P02 for a text without digits, 22003 for more digits than places, 0A000 for RN and EEEE.
 fn read(text: &str, pattern: &str) -> Result<Option<Number>> {
     if pattern.is_empty() {
         return Ok(None);
     }
-    // Both say what patterns may not stand together.
-    super::number_template::parse(pattern)?;
-    let mut input = text.chars().peekable();
-    let mut format = pattern.chars().peekable();
-    let (mut digits, mut negative, mut point) = (String::new(), false, false);
-    let pointed = pattern.contains(['.', 'd', 'D']);
-    let mut behind: Option<i64> = None;
-    while let Some(c) = format.next() {
-        let upper = c.to_ascii_uppercase();
-        let pair = (upper, format.peek().map(char::to_ascii_uppercase));
-        match pair {
-            ('F', Some('M')) | ('T', Some('H')) => {
-                format.next();
-            }
-            ('M', Some('I')) | ('P', Some('L' | 'R')) | ('S', _) => {
-                if upper != 'S' {
-                    format.next();
-                }
-                while input.next_if(|c| *c == ' ').is_some() {}
-                if let Some(sign) = input.next_if(|c| matches!(c, '+' | '-' | '<' | '>')) {
-                    negative |= sign == '-' || sign == '<';
-                }
-            }
-            ('R', Some('N')) => return Err(not_for_input("RN")),
-            ('E', Some('E')) => return Err(not_for_input("EEEE")),
-            ('V', _) => behind = Some(0),
-            ('9' | '0', _) => {
-                behind = behind.map(|places| places + 1);
-                while input.next_if(|c| *c == ' ').is_some() {}
-                if let Some(sign) =
-                    input.next_if(|c| matches!(c, '+' | '-' | '<') && matches!(digits.as_str(), "" | "."))
-                {
-                    negative |= sign != '+';
-                }
-                match input.next_if(|c| *c == '.' && behind.is_none()).filter(|_| pointed && !point) {
-                    // The point comes before the pattern's.
-                    Some(_) => {
-                        digits.push('.');
-                        point = true;
-                    }
-                    None => digits.extend(input.next_if(char::is_ascii_digit)),
-                }
-            }
-            ('.' | 'D', _) if point => digits.extend(input.next_if(char::is_ascii_digit)),
-            ('.' | 'D', _) => {
-                if input.next_if_eq(&'.').is_some() {
-                    digits.push('.');
-                }
-                point = true;
-            }
-            (',' | 'G', _) => {
-                input.next_if_eq(&',');
-            }
-            ('L', _) => {
-                input.next_if(is_filling);
-            }
-            ('"', _) => {
-                for _ in format.by_ref().take_while(|c| *c != '"') {
-                    input.next_if(is_filling);
-                }
-            }
-            _ => {
-                input.next_if(is_filling);
-            }
+    let template = parse(pattern)?;
+    if template.scientific {
+        return Err(not_for_input("EEEE"));
+    }
+    if template.roman {
+        return Err(not_for_input("RN"));
+    }
+    let mut reader = Reader {
+        template: &template,
+        input: text.as_bytes(),
+        at: 0,
+        sign: None,
+        number: String::new(),
+        before: 0,
+        after: 0,
+        point: false,
+    };
+    for node in &template.nodes {
+        if reader.at >= reader.input.len() {
+            break;
         }
+        reader.node(node);
     }
-    negative |= input.peek() == Some(&'-') || input.peek() == Some(&'>') && negative;
-    if !digits.contains(|c: char| c.is_ascii_digit()) {
-        return Err(SqlError::new(state::INVALID_TEXT_REPRESENTATION, "invalid input syntax for type numeric: \" \""));
+    let digits = reader.number.strip_suffix('.').unwrap_or(&reader.number);
+    let number = Number::parse(&format!("{}{digits}", reader.sign.unwrap_or(' ')))?;
+    let places = template.before + template.shift + reader.after;
+    let narrow = |count: usize| i32::try_from(count).unwrap_or(0x7fff);
+    let number = number.apply_modifier(make_numeric_modifier(narrow(places), narrow(reader.after)))?;
+    if template.shift == 0 {
+        return Ok(Some(number));
     }
-    let number = Number::parse(&digits)?;
-    let number = if negative { number.neg() } else { number };
-    match behind {
-        // Digits behind V are decimal places, to the sixteen that a power of ten has.
-        Some(places) => Ok(Some(number.mul(&Number::from(10).power(&Number::from(-places))?))),
-        None => Ok(Some(number)),
-    }
-}
-
-/// What a pattern's text stands for: anything that is not a part of a number.
-fn is_filling(c: &char) -> bool {
-    !c.is_ascii_digit() && !matches!(c, '.' | ',' | '+' | '-')
+    // Digits behind V are decimal places, to the sixteen that a power of ten has.
+    let places = Number::from(-(template.shift as i64));
+    Ok(Some(number.mul(&Number::from(10).power(&places)?)))
 }
 
 fn not_for_input(pattern: &str) -> SqlError {

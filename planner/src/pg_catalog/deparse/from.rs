@@ -61,9 +61,13 @@ impl Analysis<'_> {
                 Relation { lateral: *lateral || made.lateral, ..made }
             }
             TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_ordinality, .. } => {
-                let [array] = array_exprs.as_slice() else { return None };
-                let args = [FunctionArg::Unnamed(FunctionArgExpr::Expr(array.clone()))];
-                self.table_function("unnest", &args, alias.as_ref(), *with_ordinality, &beside)?
+                match array_exprs.as_slice() {
+                    [array] => {
+                        let args = [FunctionArg::Unnamed(FunctionArgExpr::Expr(array.clone()))];
+                        self.table_function("unnest", &args, alias.as_ref(), *with_ordinality, &beside)?
+                    }
+                    several => self.several_arrays(several, alias.as_ref(), *with_ordinality, &beside)?,
+                }
             }
             TableFactor::Derived { lateral, subquery, alias: Some(alias), sample: None } => {
                 let outer = if *lateral { Some(&beside) } else { scope.outer };
@@ -179,15 +183,20 @@ impl Analysis<'_> {
         if known.columns.is_empty() {
             columns.extend(table.live_columns().map(|found| (found.name.clone(), found.name.clone(), ty_of(found.ty))));
         }
+        // One that was dropped since is not used.
+        let mut there = vec![true; columns.len()];
         for (id, then) in &known.columns {
-            let column = table.column(*id).filter(|column| !column.dropped)?;
+            let column = table.column(*id)?;
             columns.push((then.clone(), column.name.clone(), ty_of(column.ty)));
+            there.push(!column.dropped);
         }
         let aliases: Vec<String> =
             alias.map_or_else(Vec::new, |alias| alias.columns.iter().map(|column| fold(&column.name)).collect());
         for ((then, now, _), alias) in columns.iter_mut().zip(&aliases) {
             (*then, *now) = (alias.clone(), alias.clone());
         }
+        let mut there = there.into_iter();
+        columns.retain(|_| there.next().unwrap_or(true));
         let shown_aliases: Vec<String> = columns.iter().map(|(_, now, _)| now.clone()).collect();
         let name = alias.map_or(written, |alias| fold(&alias.name));
         Some(Relation {
@@ -260,6 +269,50 @@ impl Analysis<'_> {
             aliases: columns.iter().map(|(name, _)| name.clone()).collect(),
             lateral,
             columns: columns.into_iter().map(own_column).collect(),
+        })
+    }
+
+    /// `unnest` of several arrays, beside each other.
+    fn several_arrays(
+        &self,
+        arrays: &[ast::Expr],
+        alias: Option<&TableAlias>,
+        ordinality: bool,
+        scope: &Scope<'_>,
+    ) -> Option<Relation> {
+        if alias.is_some_and(|alias| alias.columns.iter().any(|column| column.data_type.is_some())) {
+            return None;
+        }
+        let mut args = Vec::new();
+        let mut columns: Vec<(String, Ty)> = Vec::new();
+        for array in arrays {
+            let Node::Call(call) = self.function("unnest", vec![self.expr(array, scope)?], None)? else { return None };
+            columns.push(("unnest".to_string(), call.ty));
+            args.extend(call.args);
+        }
+        let lateral = args.iter().any(super::comparison::has_column);
+        if ordinality {
+            columns.push(("ordinality".to_string(), Ty::of(oid::INT8)));
+        }
+        let called = alias.map_or_else(|| "unnest".to_string(), |alias| fold(&alias.name));
+        let aliases: Vec<String> =
+            alias.map_or_else(Vec::new, |alias| alias.columns.iter().map(|column| fold(&column.name)).collect());
+        let columns = named(columns, &aliases);
+        let shown = crate::pg_catalog::describe::each_alias(columns.iter().map(|(name, _)| name.as_str()));
+        let column = |((name, ty), shown): ((String, Ty), &String)| {
+            (name, Node::Column { relation: Some(0), name: shown.clone(), ty })
+        };
+        Some(Relation {
+            kind: RelationKind::Function {
+                call: Node::Listed { word: "UNNEST", args, ty: Ty::of(oid::RECORD) },
+                ordinality,
+            },
+            name: Some(called.clone()),
+            printed: Some(called),
+            aliased: true,
+            columns: columns.into_iter().zip(&shown).map(column).collect(),
+            aliases: shown,
+            lateral,
         })
     }
 

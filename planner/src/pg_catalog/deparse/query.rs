@@ -5,7 +5,7 @@ use super::call::sort_by;
 use super::node::{Body, Common, Group, Key, Node, Query, Select, SetArm, Sort, Window};
 use super::scope::Scope;
 use super::types::{Ty, oid};
-use crate::bind::output_name;
+use crate::bind::{called, output_name};
 use crate::parse::{CYCLE, GROUP_BY_DISTINCT, NOTHING, SEARCH, fold, fold_name};
 use crate::types::Oid;
 use sqlparser::ast::{
@@ -391,6 +391,12 @@ impl Analysis<'_> {
                     [inner @ (Expr::Rollup(_) | Expr::Cube(_) | Expr::GroupingSets(_))] => {
                         self.group(inner, outputs, scope)
                     }
+                    // sqlparser reads them as calls there.
+                    [Expr::Function(call)] => match (called(call, "rollup"), called(call, "cube")) {
+                        (Some(sets), _) => self.group(&Expr::Rollup(owned(&sets)), outputs, scope),
+                        (_, Some(sets)) => self.group(&Expr::Cube(owned(&sets)), outputs, scope),
+                        _ => keys(set).map(Group::Set),
+                    },
                     _ => keys(set).map(Group::Set),
                 };
                 Some(Group::Nested(sets.iter().map(set).collect::<Option<_>>()?))
@@ -400,6 +406,10 @@ impl Analysis<'_> {
             expr => key(expr).map(Group::Key),
         }
     }
+}
+
+fn owned(sets: &[Vec<&Expr>]) -> Vec<Vec<Expr>> {
+    sets.iter().map(|set| set.iter().map(|expr| (*expr).clone()).collect()).collect()
 }
 
 /// The select list as ORDER BY and GROUP BY name it.

@@ -3,7 +3,7 @@
 use super::binary::{BinaryCodec, BinaryReader};
 use super::condition::{BoundCondition, CopyFilter};
 use super::origin::{Origins, at_line, in_line, shown};
-use super::record::{Fields, Kind, Next, RecordReader};
+use super::record::{Fields, Kind, MARKER_CORRUPT, Next, RecordReader};
 use super::target::{CopyTable, chosen};
 use crate::bind::BoundKind;
 use crate::catalog::ColumnDescriptor;
@@ -282,10 +282,14 @@ impl CopyIn {
 
     async fn records(&mut self, last: bool) -> Result<()> {
         loop {
-            let next = self
-                .reader
-                .next(last, &mut self.fields)
-                .map_err(|error| error.context(in_line(&self.table, self.reader.lines(), self.reader.record())))?;
+            let next = self.reader.next(last, &mut self.fields).map_err(|error| {
+                let line = self.reader.lines();
+                let context = match error.fields().message == MARKER_CORRUPT {
+                    true => at_line(&self.table, line),
+                    false => in_line(&self.table, line, self.reader.record()),
+                };
+                error.context(context)
+            })?;
             let Next::Record(line) = next else { return Ok(()) };
             if self.header != CopyHeader::No && !std::mem::replace(&mut self.begun, true) {
                 self.check_header()?;

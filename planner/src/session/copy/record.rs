@@ -64,6 +64,8 @@ pub struct RecordReader {
     /// Up to where an end of it was looked for.
     scanned: usize,
     in_quotes: bool,
+    /// Where the first `\\.` of the record under way stands (text).
+    marker: Option<usize>,
     /// Lines taken so far.
     lines: u64,
     ended: bool,
@@ -79,6 +81,9 @@ pub enum Next {
     /// `\.`: what follows is thrown away.
     End,
 }
+
+/// What is wrong with `\.` that is not the end of its line. PostgreSQL has not taken the line by then, and does not show it.
+pub const MARKER_CORRUPT: &str = "end-of-copy marker corrupt";
 
 fn bad_format(message: impl Into<String>) -> SqlError {
     SqlError::new(state::BAD_COPY_FILE_FORMAT, message)
@@ -98,6 +103,7 @@ impl RecordReader {
             start: 0,
             scanned: 0,
             in_quotes: false,
+            marker: None,
             lines: 0,
             ended: false,
         }
@@ -110,6 +116,7 @@ impl RecordReader {
         if self.start > 0 {
             self.buffer.drain(..self.start);
             self.scanned -= self.start;
+            self.marker = self.marker.map(|marker| marker - self.start);
             self.start = 0;
         }
         if self.buffer.len() + bytes.len() > LONGEST_RECORD {
@@ -157,8 +164,15 @@ impl RecordReader {
         }
         if self.csv {
             self.cut_csv(record, fields)?
-        } else if record.starts_with(b"\\.") {
-            return Err(bad_format("end-of-copy marker corrupt"));
+        } else if let Some(marker) = self.marker.take().map(|marker| marker - self.start) {
+            // What stands before it is a record still.
+            if marker + 2 != record.len() {
+                self.record = 0..0;
+                return Err(bad_format(MARKER_CORRUPT));
+            }
+            self.ended = true;
+            self.cut_text(record.get(..marker).unwrap_or_default(), fields);
+            self.record.end = self.start + marker;
         } else {
             self.cut_text(record, fields)
         };
@@ -188,6 +202,9 @@ impl RecordReader {
                 if at + 1 == self.buffer.len() {
                     self.scanned = at;
                     return None;
+                }
+                if self.buffer.get(at + 1) == Some(&b'.') && self.marker.is_none() {
+                    self.marker = Some(at);
                 }
                 self.scanned += 1;
             } else if byte == b'\n' {

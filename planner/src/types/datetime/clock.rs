@@ -9,8 +9,8 @@ use super::{DAY, days_from_civil, offset_at_local, offset_at_utc, to_local};
 use crate::error::Result;
 use crate::types::time::TimeTz;
 
-/// A time of day as written, and seconds east of UTC if a zone was.
-fn read(text: &str, type_name: &str, reading: &Reading) -> Result<(i64, Option<i64>)> {
+/// A time of day as written, and seconds east of UTC: of the zone written, or of the session's on the date written, or today.
+fn read(text: &str, type_name: &str, reading: &Reading) -> Result<(i64, i64)> {
     split(text)
         .ok_or(Fault::Format)
         .and_then(|words| decode_time(&words, reading))
@@ -18,7 +18,7 @@ fn read(text: &str, type_name: &str, reading: &Reading) -> Result<(i64, Option<i
         .map_err(|fault| error(fault, text, type_name))
 }
 
-fn zoned(fields: &Fields, reading: &Reading) -> std::result::Result<(i64, Option<i64>), Fault> {
+fn zoned(fields: &Fields, reading: &Reading) -> std::result::Result<(i64, i64), Fault> {
     let time = fields.time();
     let dated = fields.has(field::DATE);
     let days = if dated {
@@ -30,9 +30,9 @@ fn zoned(fields: &Fields, reading: &Reading) -> std::result::Result<(i64, Option
     Ok((
         time,
         match fields.zone {
-            None => None,
+            None => offset_at_local(reading.zone, local),
             Some(ZoneName::Zone(zone)) if !dated && changes(zone) => return Err(Fault::Format),
-            Some(zone) => Some(zone.offset_at_local(local)),
+            Some(zone) => zone.offset_at_local(local),
         },
     ))
 }
@@ -50,13 +50,9 @@ pub fn parse_time(text: &str, reading: &Reading) -> Result<i64> {
     read(text, "time", reading).map(|(time, _)| time)
 }
 
-/// Text to a time with time zone; without a zone it has the session's of today.
+/// Text to a time with time zone; without a zone it has the session's of its date, or of today.
 pub fn parse_timetz(text: &str, reading: &Reading) -> Result<TimeTz> {
     let (micros, offset) = read(text, "time with time zone", reading)?;
-    let offset = offset.unwrap_or_else(|| {
-        let today = to_local(reading.now, reading.zone).div_euclid(DAY);
-        offset_at_local(reading.zone, today.saturating_mul(DAY).saturating_add(micros))
-    });
     Ok(TimeTz { micros, offset: offset as i32 })
 }
 
@@ -115,6 +111,7 @@ mod tests {
             ("2003-04-12 04:05:06 America/New_York", "04:05:06-04"),
             ("10:00 EST", "10:00:00-05"),
             ("04:05 utc", "04:05:00+00"),
+            ("2024-07-01 4:5", "04:05:00+02"),
             ("10:00 +05:30:15", "10:00:00+05:30:15"),
         ] {
             let mut out = Vec::new();

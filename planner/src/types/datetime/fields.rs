@@ -371,8 +371,6 @@ impl Fields {
     fn set_day(&mut self, days: i64) {
         let civil = civil_from_days(days);
         (self.year, self.month, self.day) = (civil.year, civil.month, civil.day);
-        // Years before 1 are counted as they come.
-        self.julian = true;
     }
 
     fn set_time(&mut self, micros: i64) {

@@ -10,4 +10,4 @@ mod write;
 
 pub use key::key;
 pub use parse::{Node, Value, check, parse};
-pub use write::{array, canonical, number, object, quote, to_jsonb};
+pub use write::{array, canonical, number, object, quote, storable, to_jsonb};

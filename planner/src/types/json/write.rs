@@ -70,18 +70,19 @@ pub fn canonical(node: &Node<'_>) -> Result<String> {
         Value::Null => "null".to_string(),
         Value::Bool(value) => value.to_string(),
         Value::Number(digits) => number(digits)?,
-        Value::String(text) => quote(checked(text)?),
+        Value::String(text) => quote(storable(text)?),
         Value::Array(elements) => array(elements.iter().map(canonical).collect::<Result<Vec<_>>>()?),
         Value::Object(pairs) => object(
             pairs
                 .iter()
-                .map(|(key, value)| Ok((checked(key)?.to_string(), canonical(value)?)))
+                .map(|(key, value)| Ok((storable(key)?.to_string(), canonical(value)?)))
                 .collect::<Result<Vec<_>>>()?,
         ),
     })
 }
 
-fn checked(text: &str) -> Result<&str> {
+/// A string, unless no text can hold it. Errors: 22P05 for the character of code 0.
+pub fn storable(text: &str) -> Result<&str> {
     if text.contains('\0') {
         return Err(SqlError::new("22P05", "unsupported Unicode escape sequence")
             .detail("\\u0000 cannot be converted to text."));

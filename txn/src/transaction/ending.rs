@@ -1,0 +1,119 @@
+//! How a transaction ends: COMMIT and ROLLBACK, as its owner asks for them. Must not know how a commit is done
+//! ([`crate::commit`]).
+
+use super::{ENDED, Transaction};
+use crate::buffer::Buffer;
+use crate::commit::CommitJob;
+use crate::early::outcome_write;
+use crate::error::{Result, TxnError};
+use crate::row_locks::{LOCKED_AT_ONCE, LOCKED_BYTES};
+use crate::snapshot::Snapshot;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use storage::Timestamp;
+
+impl Transaction {
+    /// Commits. The timestamp is the commit_ts (the snapshot's when nothing was written). An
+    /// error other than `Undetermined` means that nothing was or will be written.
+    pub async fn commit(&self) -> Result<Timestamp> {
+        let committed = self.commit_writes().await;
+        // What is left of its locks is given back after it was published.
+        self.shared.row_locks.end();
+        committed
+    }
+
+    async fn commit_writes(&self) -> Result<Timestamp> {
+        let shared = &self.shared;
+        let snapshot = self.snapshot().await?;
+        let start_ts = {
+            let mut state = shared.state.write();
+            if std::mem::replace(&mut state.ended, true) {
+                return Err(ENDED);
+            }
+            state.start_ts
+        };
+        *self.snapshot.write() = None;
+        let buffer = std::mem::replace(&mut *shared.buffer.write(), Buffer::new(usize::MAX, None));
+        if buffer.is_empty() && start_ts.is_none() {
+            shared.let_go();
+            return shared.row_locks.confirm().await.map(|()| snapshot.ts());
+        }
+        // The future of a commit is large, and who only reads does not move it about.
+        Box::pin(self.commit_buffer(snapshot, buffer, start_ts)).await
+    }
+
+    async fn commit_buffer(
+        &self,
+        snapshot: Arc<Snapshot>,
+        mut buffer: Buffer,
+        start_ts: Option<Timestamp>,
+    ) -> Result<Timestamp> {
+        let shared = &self.shared;
+        if let Some(start_ts) = start_ts {
+            buffer.write(self.command(), outcome_write(start_ts))?;
+        }
+        let by_row = shared.store.store.atomic().is_none();
+        // Held until the commit was published.
+        let one_snapshot = shared.options.isolation.has_one_snapshot();
+        let looks = one_snapshot && shared.store.can_lock_rows();
+        // Where another node keeps the locks the timestamp of the commit tells whether it should have looked.
+        let elsewhere = shared.store.agent.is_some();
+        let unlooking = if looks && !elsewhere { shared.store.locks.unlooking_commit() } else { None };
+        let must_look = looks && if elsewhere { shared.store.oracle.saw_locks() } else { unlooking.is_none() };
+        if must_look
+            && let Err(error) =
+                Box::pin(shared.lock_writes(|from| buffer.final_writes(from, LOCKED_AT_ONCE, LOCKED_BYTES))).await
+        {
+            self.forget(start_ts);
+            return Err(error);
+        }
+        let unchanged = std::mem::take(&mut *shared.unchanged.lock());
+        let mut job =
+            CommitJob::new(shared.store.clone(), snapshot, buffer, start_ts, unchanged, shared.options.durable);
+        job.bases = shared.row_locks.bases();
+        if let Some(first) = shared.first_snapshot.lock().take() {
+            job.first_snapshot = first;
+        }
+        job.reads = shared.reads.as_ref().map(|reads| reads.ranges().into());
+        job.fresh = self.fresh();
+        if !by_row && shared.row_locks.holds_any() {
+            job.gives_up = Some(shared.clone());
+        }
+        if elsewhere {
+            job.unlooked = (looks && !must_look).then(|| shared.clone());
+            job.locker = shared.row_locks.holder();
+        }
+        if let Some(early) = shared.early.lock().await.take() {
+            early.hand_over(&mut job);
+        }
+        let result = job.run().await;
+        shared.let_go();
+        // On one log nobody can tell before a restart how it ended.
+        if matches!(result, Err(TxnError::Undetermined { .. })) && !by_row {
+            shared.undetermined.store(true, Ordering::SeqCst);
+        } else {
+            self.forget(start_ts);
+        }
+        result
+    }
+
+    /// Ends the transaction; nothing was committed. Infallible: what it leaves behind, others resolve.
+    pub async fn rollback(&self) {
+        let start_ts = {
+            let mut state = self.shared.state.write();
+            state.ended = true;
+            state.start_ts
+        };
+        *self.snapshot.write() = None;
+        self.shared.let_go();
+        self.shared.row_locks.end();
+        let buffer = std::mem::replace(&mut *self.shared.buffer.write(), Buffer::new(usize::MAX, None));
+        self.forget(start_ts);
+        if let Some(start_ts) = start_ts {
+            self.shared.store.note_abort(start_ts).await;
+        }
+        if let Some(early) = self.shared.early.lock().await.take() {
+            early.undo(buffer);
+        }
+    }
+}
