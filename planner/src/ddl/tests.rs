@@ -71,7 +71,6 @@ impl Client {
     pub(crate) async fn run(&self, sql: &str) -> Result<String> {
         let mut tag = String::new();
         for statement in crate::parse::parse(sql)? {
-            let StatementKind::Sql(tree) = &statement.kind else { panic!("not DDL: {sql}") };
             let context = DdlContext {
                 store: Arc::clone(&self.world.store),
                 transaction: Arc::clone(&self.transaction),
@@ -85,7 +84,11 @@ impl Client {
                 likes: statement.extras.likes.clone(),
                 clauses: statement.extras.clauses.clone(),
             };
-            tag = execute(&context, tree).await?;
+            tag = match &statement.kind {
+                StatementKind::Sql(tree) => execute(&context, tree).await?,
+                StatementKind::Database(statement) => database(&context, statement).await?,
+                _ => panic!("not DDL: {sql}"),
+            };
             self.transaction.advance_command();
         }
         Ok(tag)

@@ -468,7 +468,7 @@ pub const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "locks go before the commit is published",
-        file: "txn/src/transaction.rs",
+        file: "txn/src/transaction/ending.rs",
         original: "        let committed = self.commit_writes().await;\n",
         broken: "        self.shared.row_locks.end();\n        let committed = self.commit_writes().await;\n",
         tests: &["-p", "percosql-txn", "--lib", "tests::row_locks"],
