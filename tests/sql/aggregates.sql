@@ -187,3 +187,37 @@ select percentile_cont(random() * 0) within group (order by x) from generate_ser
 prepare fraction(float8) as select percentile_cont($1) within group (order by x * interval '1 day') from generate_series(1,5) x;
 execute fraction(0.3); execute fraction(null); execute fraction(2); deallocate fraction;
 select percentile_cont(0.5) within group (order by time '10:00'), percentile_cont(0.5) within group (order by '5');
+
+-- Aggregates without columns beside subqueries.
+CREATE TABLE beside (a int, b int);
+INSERT INTO beside VALUES (1, 2), (3, 4);
+SELECT 1 FROM beside HAVING count(*) NOT IN (SELECT 1);
+SELECT 1 FROM beside HAVING (count(*), 1) IN (SELECT 2, 1);
+SELECT 1 FROM beside HAVING max('a') NOT IN (SELECT 'b' FROM beside);
+SELECT a FROM beside GROUP BY a HAVING count(*) <> ALL (SELECT 2) ORDER BY a;
+SELECT a, count(*) IN (SELECT 1), (count(*), a) IN (SELECT 1, 3), (count(*), a) > ALL (SELECT 1, 1) FROM beside GROUP BY a ORDER BY a;
+SELECT a, count(*) FILTER (WHERE b > 2) IN (SELECT 1) FROM beside GROUP BY a ORDER BY a;
+SELECT x.a, (SELECT count(*) FROM beside y GROUP BY y.b HAVING count(*) NOT IN (SELECT x.a) LIMIT 1) FROM beside x ORDER BY 1;
+-- Functions that return rows, grouped by.
+SELECT generate_series(1, 2) FROM beside GROUP BY generate_series(1, 2) ORDER BY 1;
+SELECT a, generate_series(1, a) + 1, count(*) FROM beside GROUP BY a, generate_series(1, a) ORDER BY 1, 2;
+SELECT count(*) FROM beside GROUP BY generate_series(1, 2);
+SELECT generate_series(1, 2), generate_series(1, 2) FROM beside GROUP BY 1 ORDER BY 1;
+SELECT generate_series(1, 2) FROM beside GROUP BY 1 ORDER BY generate_series(1, 2);
+SELECT unnest(ARRAY[a, b]) u, count(*) FROM beside GROUP BY ROLLUP (unnest(ARRAY[a, b])) ORDER BY 1;
+-- WITHIN GROUP where it is not taken, and left out.
+SELECT rank(1) FROM beside;
+SELECT mode() FROM beside;
+SELECT mode(a) FROM beside;
+SELECT sum(a) WITHIN GROUP (ORDER BY a) FROM beside;
+SELECT string_agg('a') WITHIN GROUP (ORDER BY b::text) FROM beside;
+SELECT abs(a) WITHIN GROUP (ORDER BY a) FROM beside;
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY b::text) FROM beside;
+SELECT nosuch(DISTINCT a) FROM beside;
+SELECT abs(DISTINCT a) FROM beside;
+SELECT a FROM beside UNION SELECT b FROM beside ORDER BY beside.a;
+SELECT a FROM beside UNION SELECT b FROM beside ORDER BY a + 1;
+SELECT b FROM beside ORDER BY 1 LIMIT 1 FETCH FIRST 2 ROWS WITH TIES;
+SELECT sum(a) OVER (ORDER BY b RANGE 'x' PRECEDING) FROM beside;
+SELECT sum(a) OVER w2 FROM beside WINDOW w1 AS (ORDER BY a ROWS 1 PRECEDING), w2 AS (w1);
+SELECT public.beside.a FROM beside x;

@@ -152,3 +152,25 @@ ALTER TABLE retyped ALTER id DROP NOT NULL;
 CREATE TEMP TABLE emptied (a int PRIMARY KEY) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE kept (a int REFERENCES emptied);
 CREATE TEMP TABLE emptied_too (a int REFERENCES emptied) ON COMMIT DELETE ROWS;
+
+-- NULLS NOT DISTINCT of a constraint with a name.
+CREATE TABLE nulls_once (a int, b int, CONSTRAINT once UNIQUE NULLS NOT DISTINCT (a), UNIQUE NULLS NOT DISTINCT (b), CONSTRAINT often UNIQUE NULLS DISTINCT (a, b));
+\d nulls_once
+INSERT INTO nulls_once VALUES (NULL, 1), (NULL, 2);
+INSERT INTO nulls_once VALUES (1, NULL), (2, NULL);
+
+-- A CHECK is named after the one column that it names, wherever it stands.
+CREATE TABLE checked (a int CHECK (true), b int CHECK (checked.a > b), c int CHECK (c > 0 AND c < 5), CHECK (c <> 3));
+SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'checked'::regclass ORDER BY 1;
+-- Operator classes that are not a type's default.
+CREATE TABLE classed (a text, b varchar(5), c char(3), d int);
+CREATE UNIQUE INDEX classed_a ON classed (a text_pattern_ops DESC);
+CREATE INDEX classed_b ON classed (b varchar_pattern_ops, lower(a) text_pattern_ops, c bpchar_pattern_ops, d int4_ops, a text_ops);
+SELECT indexdef FROM pg_indexes WHERE tablename = 'classed' ORDER BY 1;
+SELECT indexrelid::regclass, indclass::text FROM pg_index WHERE indrelid = 'classed'::regclass ORDER BY 1::text;
+ALTER TABLE classed ADD UNIQUE USING INDEX classed_a;
+ALTER TABLE classed ALTER b TYPE int USING 1;
+CREATE TABLE classed_too (LIKE classed INCLUDING INDEXES);
+SELECT indexdef FROM pg_indexes WHERE tablename = 'classed_too' ORDER BY 1;
+CREATE INDEX classed_v ON classed (b varchar_ops);
+SELECT pg_get_indexdef('classed_v'::regclass);

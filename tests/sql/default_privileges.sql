@@ -65,3 +65,26 @@ alter table parent drop column id cascade;
 insert into child values (77);
 select * from parent;
 select conname from pg_constraint where conrelid in ('pk'::regclass, 'parent'::regclass, 'child'::regclass) order by 1;
+
+-- Of types and functions.
+CREATE ROLE of_defaults;
+ALTER DEFAULT PRIVILEGES REVOKE USAGE ON TYPES FROM public;
+ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO of_defaults;
+ALTER DEFAULT PRIVILEGES FOR ROLE of_defaults REVOKE EXECUTE ON ROUTINES FROM public;
+ALTER DEFAULT PRIVILEGES GRANT SELECT ON FUNCTIONS TO of_defaults;
+ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON TABLES TO of_defaults;
+\ddp
+CREATE TYPE of_nobody AS ENUM ('a');
+SELECT typacl FROM pg_type WHERE typname = 'of_nobody';
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO of_defaults;
+GRANT ALL ON ALL ROUTINES IN SCHEMA public TO of_defaults;
+GRANT SELECT ON ALL FUNCTIONS IN SCHEMA public TO of_defaults;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA nowhere TO of_defaults;
+CREATE SEQUENCE only_some;
+GRANT TRUNCATE, SELECT ON only_some TO of_defaults;
+DROP TYPE of_nobody;
+DROP SEQUENCE only_some;
+ALTER DEFAULT PRIVILEGES GRANT USAGE ON TYPES TO public;
+ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM of_defaults;
+ALTER DEFAULT PRIVILEGES FOR ROLE of_defaults GRANT EXECUTE ON ROUTINES TO public;
+DROP ROLE of_defaults;

@@ -146,3 +146,19 @@ select E'ab \udb99xy';
 select E'ab
  \U0000db99\U00000061';
 select E'ab \U002FFFFF';
+
+-- Aggregates, groups and sets.
+CREATE TABLE placed_groups (a int, b int);
+SELECT array_agg(DISTINCT b ORDER BY a) FROM placed_groups;
+SELECT percentile_cont(DISTINCT 0.5) WITHIN GROUP (ORDER BY a) FROM placed_groups;
+SELECT * FROM placed_groups GROUP BY a;
+SELECT * FROM placed_groups HAVING a > 1;
+SELECT sum(a) FROM placed_groups GROUP BY 1;
+SELECT (1, 2) = ANY (SELECT a FROM placed_groups);
+SELECT (1, 2) IN (SELECT a FROM placed_groups);
+SELECT (1, 2) OVERLAPS (3, 4);
+WITH u AS (UPDATE placed_groups SET a = 1) SELECT * FROM u;
+VALUES (1), (2) EXCEPT VALUES (2), (3) UNION ALL TABLE placed_groups;
+SELECT a FROM placed_groups UNION SELECT b FROM placed_groups ORDER BY placed_groups.a;
+WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n % 3 + 1 FROM g) CYCLE n SET c TO 1 DEFAULT 'x' USING p SELECT * FROM g;
+DROP TABLE placed_groups;

@@ -51,3 +51,10 @@ with recursive q as (select 1 as n union all select 2 from q) search depth first
 with recursive q as (select 1 as n union all select 2 from q) cycle n set c to 1 default 'x' using p select * from q;
 with recursive q as (select 1 as n union select 2 from q union select 3) cycle n set c using p select * from q;
 with recursive q(n, m) as (select 1 union all select n + 1 from q where n < 3) select * from q;
+
+-- What SEARCH and CYCLE ask of the terms, and what a mark's values are.
+WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL (SELECT n + 1 FROM g WHERE n < 3 UNION ALL SELECT 7)) SEARCH DEPTH FIRST BY n SET s SELECT * FROM g;
+WITH RECURSIVE g(n) AS ((SELECT 1 UNION SELECT 2) UNION ALL SELECT n + 1 FROM g WHERE n < 3) SEARCH DEPTH FIRST BY n SET s SELECT * FROM g;
+WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT * FROM (SELECT n + 1 FROM g WHERE n < 3) z) SEARCH DEPTH FIRST BY n SET s SELECT * FROM g;
+WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n % 3 + 1 FROM g) CYCLE n SET c TO 'Y' DEFAULT 5 USING p SELECT * FROM g;
+WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n % 3 + 1 FROM g) CYCLE n SET c TO 'Y' DEFAULT 'N' USING p SELECT * FROM g;

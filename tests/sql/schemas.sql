@@ -58,3 +58,9 @@ alter table ts alter column b set storage nosuch;
 alter table ts cluster on nosuch;
 alter table ts set without cluster;
 drop schema s1 cascade;
+
+-- Of who asks.
+CREATE SCHEMA of_mine AUTHORIZATION current_user CREATE TABLE x (a int) CREATE VIEW v AS SELECT a FROM x;
+CREATE SCHEMA AUTHORIZATION session_user;
+SELECT nspname, nspowner::regrole FROM pg_namespace WHERE nspname IN ('of_mine', 'postgres') ORDER BY 1;
+DROP SCHEMA of_mine, postgres CASCADE;

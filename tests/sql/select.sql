@@ -70,3 +70,10 @@ select x from zero order by x limit 2 for read only;
 select x from zero order by x for update fetch first 1 row only;
 select x from zero order by x for update limit 1 offset 1;
 drop table zero;
+
+-- Collations that contradict each other, and rows that are patterns.
+SELECT 'a' COLLATE "C" < 'b' COLLATE "POSIX";
+SELECT 'a' COLLATE "C" || 'b' LIKE ('b' COLLATE "POSIX");
+SELECT 'a' COLLATE "C" < 'b' COLLATE "C", ('a' COLLATE "C") || 'x' = 'ax' COLLATE "C";
+SELECT (1, 2) LIKE (1, 3);
+SELECT ('a', 'b') LIKE ('a', 'c');

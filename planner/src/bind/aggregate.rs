@@ -39,10 +39,12 @@ impl Grouping {
         let mut outer = Vec::new();
         for (from, to) in &replaced {
             let from = outer_references(from.clone(), Some(&rows))?;
-            // What has no column is the subquery's own: its count(*) is not that of the groups.
-            if !from.exists(|part| Ok(matches!(part, Expr::OuterReferenceColumn(..))))? {
-                continue;
-            }
+            // What has no column is the subquery's own, unless it is marked: its count(*) is not that of the groups.
+            let from = match (from.exists(|part| Ok(matches!(part, Expr::OuterReferenceColumn(..))))?, &from) {
+                (true, _) => from,
+                (false, Expr::AggregateFunction(_)) => super::outer_aggregate::marked(from),
+                (false, _) => continue,
+            };
             outer.push((from, outer_references(to.clone(), Some(groups))?));
         }
         Ok(Grouping { replaced, outer, rows })

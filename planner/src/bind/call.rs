@@ -119,6 +119,11 @@ impl Binder<'_> {
         if let Some(over) = &function.over {
             return self.window_call(function, &name, over, env);
         }
+        let hypothetical = builtin && super::hypothetical::is_hypothetical(&name) && !no_arguments(function);
+        if hypothetical {
+            let message = format!("WITHIN GROUP is required for ordered-set aggregate {name}");
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+        }
         if builtin && self.resolver.is_window(&name) && !aggregate {
             let message = format!("window function {name} requires an OVER clause");
             return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
@@ -152,6 +157,15 @@ impl Binder<'_> {
             return Ok(TypedExpr::literal(crate::types::Datum::from("\"C\""), SqlType::TEXT));
         }
         let mut arguments = self.arguments(function, env)?;
+        let of_aggregate =
+            function.filter.is_some() || arguments.distinct || !arguments.order_by.is_empty() || arguments.star;
+        if of_aggregate && !super::row_function::is_row_function(&name) {
+            // What is not there at all is said first.
+            match self.resolver.function(&name, arguments.values.clone()) {
+                Err(error) if error.state() == state::UNDEFINED_FUNCTION => return Err(or_unsupported(error, &name)),
+                _ => {}
+            }
+        }
         if schema.is_none() && name == "coalesce" {
             self.no_row_functions(row_functions, "COALESCE")?;
         }
@@ -268,17 +282,13 @@ impl Binder<'_> {
     fn ordered_set(&self, function: &ast::Function, name: &str, env: Env<'_>) -> Result<TypedExpr> {
         let hypothetical = super::hypothetical::is_hypothetical(name);
         if !hypothetical && !self.resolver.is_ordered_set(name) {
-            let what = if self.resolver.is_aggregate(name) {
-                format!("{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP")
-            } else {
-                format!("WITHIN GROUP specified, but {name} is not an aggregate function")
-            };
-            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, what));
+            return Err(self.no_ordered_set(function, name, env));
         }
         let inner = env.within(Clause::Aggregate);
         let arguments = self.arguments(function, inner)?;
         if arguments.distinct {
-            return Err(SqlError::syntax("cannot use DISTINCT with WITHIN GROUP"));
+            let error = SqlError::syntax("cannot use DISTINCT with WITHIN GROUP");
+            return Err(self.at_behind(error, "within", function.name.span()));
         }
         if !arguments.order_by.is_empty() {
             return Err(SqlError::syntax("cannot use multiple ORDER BY clauses with WITHIN GROUP"));
@@ -314,9 +324,36 @@ impl Binder<'_> {
             several => return Err(self.resolver.no_function(name, several)),
         };
         let sort = Sort { expr: value.expr.clone(), asc, nulls_first };
-        let typed = self.resolver.ordered_set(name, direct, value, &sort, filter)?;
+        let given: Vec<TypedExpr> = arguments.values.iter().chain([&value]).cloned().collect();
+        let typed = self.resolver.ordered_set(name, direct, value, &sort, filter).map_err(|error| {
+            // In the types that were written.
+            let unknown = error.state() == state::UNDEFINED_FUNCTION && error.fields().message.starts_with("function ");
+            if unknown { self.resolver.no_function(name, &given) } else { error }
+        })?;
         self.aggregate_allowed(&typed.expr, env, "aggregate functions")?;
         Ok(typed)
+    }
+
+    /// What is wrong with WITHIN GROUP of something that takes none.
+    fn no_ordered_set(&self, function: &ast::Function, name: &str, env: Env<'_>) -> SqlError {
+        let inner = env.within(Clause::Aggregate);
+        let bound = self.arguments(function, inner).and_then(|arguments| {
+            let mut values = arguments.values;
+            for item in &function.within_group {
+                values.push(self.expr(&item.expr, inner)?);
+            }
+            if self.resolver.is_aggregate(name) {
+                let call = AggregateCall { args: values, distinct: false, filter: None, order_by: Vec::new() };
+                self.resolver.aggregate(name, call)?;
+                return Ok(format!("{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"));
+            }
+            self.resolver.function(name, values)?;
+            Ok(format!("WITHIN GROUP specified, but {name} is not an aggregate function"))
+        });
+        match bound {
+            Ok(message) => SqlError::new(state::WRONG_OBJECT_TYPE, message),
+            Err(error) => error,
+        }
     }
 
     fn filter(&self, function: &ast::Function, inner: Env<'_>) -> Result<Option<Expr>> {
@@ -460,9 +497,11 @@ impl Binder<'_> {
         let argued = |sort: &Sort| {
             values.iter().any(|value| self.resolver.sort_key(value.clone()).is_ok_and(|key| key == sort.expr))
         };
-        if distinct && !order_by.iter().all(argued) {
+        if let Some(at) = order_by.iter().position(|sort| !argued(sort)).filter(|_| distinct) {
             let message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
-            return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
+            let error = SqlError::new(state::INVALID_COLUMN_REFERENCE, message);
+            let place = ordered_by(function).get(at).map_or_else(|| function.name.span(), |item| item.expr.span());
+            return Err(self.at(error, place));
         }
         self.resolver.aggregate(name, AggregateCall { args: values, distinct, filter, order_by })
     }
@@ -508,6 +547,17 @@ pub fn grouped_call_allowed(clause: Clause, what: &str) -> Result<()> {
         clause => format!("{what} are not allowed in {}", clause.name()),
     };
     Err(SqlError::new(state::GROUPING_ERROR, message))
+}
+
+/// ORDER BY within the brackets of a call.
+fn ordered_by(function: &ast::Function) -> &[ast::OrderByExpr] {
+    let FunctionArguments::List(list) = &function.args else { return &[] };
+    let mut clauses = list.clauses.iter();
+    let found = clauses.find_map(|clause| match clause {
+        FunctionArgumentClause::OrderBy(items) => Some(items.as_slice()),
+        _ => None,
+    });
+    found.unwrap_or_default()
 }
 
 fn no_arguments(function: &ast::Function) -> bool {

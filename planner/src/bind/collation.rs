@@ -1,10 +1,12 @@
-//! COLLATE: which collations there are. All of them order strings by their bytes. Must not know what is collated.
+//! COLLATE: which collations there are. All of them order strings by their bytes. What is collated it knows as far as operands say so.
 
+use super::binder::Binder;
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
 use crate::pg_catalog::object_names::COLLATIONS;
 use crate::types::{BaseType, SqlType};
-use sqlparser::ast::ObjectName;
+use sqlparser::ast::{BinaryOperator, Expr, ObjectName, Spanned};
+use sqlparser::tokenizer::Span;
 
 /// The collation of a name. Errors: 42704; 0A000 for the order of a language.
 pub fn collation_named(name: &ObjectName) -> Result<&'static str> {
@@ -26,6 +28,28 @@ pub fn collation_named(name: &ObjectName) -> Result<&'static str> {
         let shown = schema.map_or_else(|| plain.clone(), |schema| format!("{schema}.{plain}"));
         SqlError::new(state::UNDEFINED_OBJECT, format!("collation \"{shown}\" for encoding \"UTF8\" does not exist"))
     })
+}
+
+/// The collation that an expression says that it has, and where the operand of COLLATE ends.
+fn explicit(expr: &Expr) -> Option<(&'static str, Span)> {
+    match expr {
+        Expr::Collate { expr, collation } => Some((collation_named(collation).ok()?, expr.span())),
+        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => explicit(inner),
+        Expr::BinaryOp { left, op: BinaryOperator::StringConcat, right } => explicit(left).or_else(|| explicit(right)),
+        _ => None,
+    }
+}
+
+impl Binder<'_> {
+    /// Errors: 42P21 for operands that say that they have different collations.
+    pub fn check_collations(&self, left: &Expr, right: &Expr) -> Result<()> {
+        let (Some((one, _)), Some((other, operand))) = (explicit(left), explicit(right)) else { return Ok(()) };
+        if one == other {
+            return Ok(());
+        }
+        let message = format!("collation mismatch between explicit collations \"{one}\" and \"{other}\"");
+        Err(self.at_behind(SqlError::new("42P21", message), "collate", operand))
+    }
 }
 
 /// Errors: 42804 for a type whose values no collation orders.

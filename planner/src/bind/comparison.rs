@@ -49,6 +49,9 @@ impl Binder<'_> {
                 return self.compare_rows(&left, op, &right).map_err(at);
             }
         }
+        for (_, right, left) in &pending {
+            self.check_collations(left, right)?;
+        }
         let env = Env { conjunct: false, ..env };
         // Prefix operators other than signs bind looser than arithmetic in PostgreSQL: ~ 1 + 2 is ~ (1 + 2).
         let mut prefix = match leftmost {

@@ -147,7 +147,9 @@ impl Binder<'_> {
             }
             E::Nested(inner) => self.expr(inner, condition),
             E::BinaryOp { op: BinaryOperator::And, .. } => self.binary_chain(expr, condition),
-            E::BinaryOp { op: BinaryOperator::Overlaps, left, right } => self.overlaps(left, right, env),
+            E::BinaryOp { op: BinaryOperator::Overlaps, left, right } => {
+                self.overlaps(left, right, env).map_err(|error| self.at_word(error, left, "overlaps"))
+            }
             E::BinaryOp { .. } => self.binary_chain(expr, env),
             E::UnaryOp { op, expr } => self.unary(op, expr, env),
             E::IsNull(inner) => Ok(self.null_test(inner, env, false)?),
@@ -451,6 +453,21 @@ impl Binder<'_> {
     ) -> Result<TypedExpr> {
         if let (Some(array), None) = (all_of(pattern), escape) {
             return self.quantified_pattern(expr, operator, array, true, env);
+        }
+        self.check_collations(expr, pattern)?;
+        if let (Some(left), Some(right), None) =
+            (super::comparison::row_items(expr), super::comparison::row_items(pattern), escape)
+        {
+            for (left, right) in left.into_iter().zip(right) {
+                let (left, right) = (self.expr(left, env)?, self.expr(right, env)?);
+                self.resolver
+                    .operator(operator, Some(left), right)
+                    .map_err(|error| self.at_like(error, expr, pattern))?;
+            }
+            let message = format!("could not determine interpretation of row comparison operator {operator}");
+            let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
+                .hint("Row comparison operators must be associated with btree operator families.");
+            return Err(self.at_like(error, expr, pattern));
         }
         let left = self.expr(expr, env)?;
         let mut right = self.expr(pattern, env)?;

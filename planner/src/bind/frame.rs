@@ -319,6 +319,13 @@ impl Binder<'_> {
             _ => (SqlType::INT8, CastContext::Assignment),
         };
         let from = typed.ty;
+        let typed = match key {
+            // What is not said is of the key's own type.
+            Some(key) if typed.is_unknown() && key.is_integer() && units == WindowFrameUnits::Range => {
+                self.resolver.cast(typed, key.plain(), CastContext::Implicit)?
+            }
+            _ => typed,
+        };
         let typed = self.resolver.cast(typed, ty, context).map_err(|error| {
             if !matches!(error.state(), state::CANNOT_COERCE | state::DATATYPE_MISMATCH) {
                 return error;

@@ -154,7 +154,7 @@ impl Binder<'_> {
                     return self.function_rows(plan, Vec::new(), &function, BoundFunction::Value(value), parent);
                 }
                 if let [ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice()
-                    && let Some(query) = self.common_table(&fold(ident))?
+                    && let Some(query) = self.common_table(&fold(ident)).map_err(|error| self.at(error, ident.span))?
                 {
                     if sample.is_some() {
                         return Err(super::sample::no_table());

@@ -42,6 +42,7 @@ impl GroupBy {
 /// GROUP BY under way.
 struct Items<'i, 's> {
     items: &'i [Item],
+    list: &'i [ast::SelectItem],
     names: Vec<String>,
     env: Env<'s>,
     keys: Vec<TypedExpr>,
@@ -49,7 +50,13 @@ struct Items<'i, 's> {
 
 impl Binder<'_> {
     /// GROUP BY; None when there is none.
-    pub fn group_by(&self, group_by: &GroupByExpr, items: &[Item], env: Env<'_>) -> Result<Option<GroupBy>> {
+    pub fn group_by(
+        &self,
+        group_by: &GroupByExpr,
+        items: &[Item],
+        list: &[ast::SelectItem],
+        env: Env<'_>,
+    ) -> Result<Option<GroupBy>> {
         let exprs = match group_by {
             GroupByExpr::Expressions(exprs, modifiers) if modifiers.is_empty() => exprs,
             _ => return Err(SqlError::unsupported("GROUP BY ALL")),
@@ -58,7 +65,7 @@ impl Binder<'_> {
             return Ok(None);
         }
         let names = items.iter().map(|item| item.name.clone()).collect();
-        let mut found = Items { items, names, env: env.within(Clause::GroupBy), keys: Vec::new() };
+        let mut found = Items { items, list, names, env: env.within(Clause::GroupBy), keys: Vec::new() };
         let mut sets = vec![Vec::new()];
         let mut distinct = false;
         for expr in exprs {
@@ -170,9 +177,13 @@ impl Binder<'_> {
     }
 
     fn grouping_key(&self, expr: &ast::Expr, found: &Items<'_, '_>) -> Result<TypedExpr> {
-        let Items { items, names, env, .. } = found;
+        let Items { items, list, names, env, .. } = found;
+        let mut listed = None;
         let key = match self.order_target(expr, names, "GROUP BY")? {
-            OrderTarget::Output(place) => items.get(place).map(|item| item.typed.clone()),
+            OrderTarget::Output(place) => {
+                listed = list.get(place);
+                items.get(place).map(|item| item.typed.clone())
+            }
             OrderTarget::Expression => match expr {
                 // A name is first one of FROM's columns, then one of the output.
                 ast::Expr::Identifier(ident) => {
@@ -191,7 +202,11 @@ impl Binder<'_> {
         let Some(key) = key else { return Err(SqlError::internal("a GROUP BY item stands for nothing")) };
         if has_aggregate(&key.expr) {
             let error = SqlError::new(state::GROUPING_ERROR, "aggregate functions are not allowed in GROUP BY");
-            return Err(self.at(error, expr.span()));
+            let place = match listed {
+                Some(item) => self.place_of_aggregate(item),
+                None => self.place_of_aggregate(expr),
+            };
+            return Err(self.at(error, place.unwrap_or_else(|| expr.span())));
         }
         if has_window(&key.expr) {
             let error = SqlError::new(state::WINDOWING_ERROR, "window functions are not allowed in GROUP BY");

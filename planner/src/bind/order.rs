@@ -1,9 +1,9 @@
 //! ORDER BY.
 
 use super::binder::Binder;
-use super::expression::Env;
+use super::expression::{Clause, Env};
 use super::query::BoundQuery;
-use super::scope::ScopeColumn;
+use super::scope::{Scope, ScopeColumn};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold;
 use crate::types::SqlType;
@@ -94,7 +94,14 @@ impl Binder<'_> {
                         }
                         column
                     }
-                    other => return Err(self.at(self.invalid_set_order(), other.span())),
+                    other => {
+                        // Errors of its own come first: it sees nothing but the output.
+                        let schema = bound.plan.schema().clone();
+                        let scope =
+                            Scope { visible: bound.columns.clone(), schema: Some(schema), ..Scope::empty(None) };
+                        self.expr(other, Env::new(&scope, Clause::OrderBy))?;
+                        return Err(self.at(self.invalid_set_order(), other.span()));
+                    }
                 },
             };
             let Some(column) = column else { return Err(SqlError::internal("an output column is missing")) };

@@ -1,16 +1,66 @@
 //! Aggregates in subqueries that are those of a query around: all columns of their arguments are that query's. In the
-//! subquery's plan such a call stands as it is, over outer columns, until the query that it belongs to is grouped.
+//! subquery's plan such a call stands as it is, over outer columns, until the query that it belongs to is grouped. One
+//! without columns stands there with a filter that says so.
 
 use super::binder::Binder;
 use super::expression::{Clause, Env};
 use super::query::BoundQuery;
-use super::scope::Scope;
+use super::scope::{Scope, outer_references};
 use crate::error::{Result, SqlError};
 use crate::plan::correlated::subquery_of;
+use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::expr::Placeholder;
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use sqlparser::ast;
+
+/// The filter of an aggregate without columns in the plan of a subquery of the query that it belongs to.
+fn mark() -> Expr {
+    let field = std::sync::Arc::new(Field::new("of the query around", DataType::Boolean, true));
+    Expr::Placeholder(Placeholder::new_with_field("$&of the query around".into(), Some(field)))
+}
+
+/// A call as it stands in the plan of a subquery of its query, when it has no columns.
+pub fn marked(call: Expr) -> Expr {
+    let Expr::AggregateFunction(mut call) = call else { return call };
+    call.params.filter = Some(Box::new(match call.params.filter {
+        Some(filter) => mark().and(*filter),
+        None => mark(),
+    }));
+    Expr::AggregateFunction(call)
+}
+
+/// The call that is marked so.
+fn unmarked(expr: &Expr) -> Option<Expr> {
+    let Expr::AggregateFunction(call) = expr else { return None };
+    let filter = match call.params.filter.as_deref()? {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) if **left == mark() => Some(right.clone()),
+        filter if *filter == mark() => None,
+        _ => return None,
+    };
+    let mut call = call.clone();
+    call.params.filter = filter;
+    Some(Expr::AggregateFunction(call))
+}
+
+/// What the plan of a subquery is to compare with: columns are those of the query around, and so are aggregates.
+pub fn seen_from_within(operand: Expr, schema: Option<&DFSchema>) -> Result<Expr> {
+    let has_column = |call: &Expr| {
+        call.exists(|part| {
+            let outer = subquery_of(part).is_some_and(|subquery| !subquery.outer_ref_columns.is_empty());
+            Ok(outer || matches!(part, Expr::Column(_) | Expr::OuterReferenceColumn(..)))
+        })
+    };
+    let own = operand.transform_down(|inner| match inner {
+        Expr::AggregateFunction(_) if !has_column(&inner)? => {
+            Ok(Transformed::new(marked(inner), true, TreeNodeRecursion::Jump))
+        }
+        Expr::AggregateFunction(_) => Ok(Transformed::new(inner, false, TreeNodeRecursion::Jump)),
+        other => Ok(Transformed::no(other)),
+    })?;
+    outer_references(own.data, schema)
+}
 
 impl Binder<'_> {
     /// A query within an expression.
@@ -105,12 +155,16 @@ pub fn is_outer(call: &Expr) -> bool {
 /// The aggregates in an expression's subqueries that belong to a query of these rows, as calls over its columns.
 pub fn claimed(expr: &Expr, rows: &DFSchema, found: &mut Vec<Expr>) -> Result<()> {
     expr.apply(|inner| {
-        let Some(subquery) = subquery_of(inner).filter(|subquery| !subquery.outer_ref_columns.is_empty()) else {
-            return Ok(TreeNodeRecursion::Continue);
-        };
+        let Some(subquery) = subquery_of(inner) else { return Ok(TreeNodeRecursion::Continue) };
         subquery.subquery.apply_with_subqueries(|node| {
             node.apply_expressions(|part| {
                 part.apply(|call| {
+                    if let Some(call) = unmarked(call) {
+                        if !found.contains(&call) {
+                            found.push(call);
+                        }
+                        return Ok(TreeNodeRecursion::Jump);
+                    }
                     if matches!(call, Expr::AggregateFunction(_)) && is_outer(call) {
                         let own = as_own(call.clone(), rows)?;
                         if own != *call && !found.contains(&own) {

@@ -131,6 +131,48 @@ impl Binder<'_> {
         self.source.error_at_token(error, (Some(inner.end), None), false, next, inner)
     }
 
+    /// Where the first argument of the first GROUPING in a part of the statement stands.
+    pub fn place_of_grouping(&self, part: &impl ast::Visit) -> Option<Span> {
+        let found = ast::visit_expressions(part, |expr: &ast::Expr| match expr {
+            ast::Expr::Function(function) => match (function.name.0.as_slice(), &function.args) {
+                ([ast::ObjectNamePart::Identifier(name)], ast::FunctionArguments::List(list))
+                    if fold(name) == "grouping" =>
+                {
+                    ControlFlow::Break(list.args.first().map_or_else(Span::empty, Spanned::span))
+                }
+                _ => ControlFlow::Continue(()),
+            },
+            _ => ControlFlow::Continue(()),
+        });
+        match found {
+            ControlFlow::Break(span) => Some(span),
+            ControlFlow::Continue(()) => None,
+        }
+    }
+
+    /// Where an aggregate is first called in a part of the statement.
+    pub fn place_of_aggregate(&self, part: &impl ast::Visit) -> Option<Span> {
+        let found = ast::visit_expressions(part, |expr: &ast::Expr| match expr {
+            ast::Expr::Function(function) if function.over.is_none() => match function.name.0.last() {
+                Some(ast::ObjectNamePart::Identifier(name)) if self.resolver.is_aggregate(&fold(name)) => {
+                    ControlFlow::Break(super::binder::span_of(&function.name))
+                }
+                _ => ControlFlow::Continue(()),
+            },
+            _ => ControlFlow::Continue(()),
+        });
+        match found {
+            ControlFlow::Break(span) => Some(span),
+            ControlFlow::Continue(()) => None,
+        }
+    }
+
+    /// Puts the place of the first such word behind something into an error.
+    pub fn at_behind(&self, error: SqlError, word: &str, before: Span) -> SqlError {
+        let says = |token: &str| token.eq_ignore_ascii_case(word);
+        self.source.error_at_token(error, (Some(before.end), None), false, says, before)
+    }
+
     /// Puts the place of the bracket before something into an error.
     pub fn at_bracket(&self, error: SqlError, inner: Span) -> SqlError {
         self.source.error_at_token(error, (None, Some(inner.start)), true, |token| token == "(", inner)
@@ -154,6 +196,15 @@ impl Binder<'_> {
             ControlFlow::Continue(()) => None,
         }
     }
+}
+
+/// Where `*` stands in a select list.
+pub fn place_of_star(list: &[ast::SelectItem]) -> Option<Span> {
+    list.iter().find_map(|item| match item {
+        ast::SelectItem::Wildcard(options) => Some(options.wildcard_token.0.span),
+        ast::SelectItem::QualifiedWildcard(..) => Some(item.span()),
+        _ => None,
+    })
 }
 
 /// Where the expression of a query's column stands, as far as that can be said.

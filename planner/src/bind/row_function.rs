@@ -54,6 +54,13 @@ impl RowSource {
         }
     }
 
+    /// Whether another call gives the same rows.
+    fn is_same(&self, other: &RowSource) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+            && self.element_type() == other.element_type()
+            && self.expressions() == other.expressions()
+    }
+
     /// The same of other expressions.
     pub fn map(self, mut change: impl FnMut(Expr) -> Result<Expr>) -> Result<RowSource> {
         let mut typed = |list: TypedExpr| Ok::<_, SqlError>(TypedExpr { expr: change(list.expr)?, ty: list.ty });
@@ -114,6 +121,19 @@ impl RowFunction {
     /// Whether an expression is computed of its rows.
     pub fn is_in(&self, expr: &Expr) -> Result<bool> {
         Ok(expr.exists(|part| Ok(*part == self.stand_in))?)
+    }
+
+    /// Replaces parts of its arguments.
+    pub fn replace(&mut self, parts: &[(Expr, Expr)]) -> Result<()> {
+        // Not read before it is written back.
+        let source = std::mem::replace(&mut self.source, RowSource::Lists(Vec::new(), Vec::new()));
+        self.source = source.map(|expr| replace(expr, parts))?;
+        Ok(())
+    }
+
+    /// What stands for this call and for another, which are written alike.
+    pub fn same_as(&self, other: &RowFunction) -> Option<(Expr, Expr)> {
+        self.source.is_same(&other.source).then(|| (self.stand_in.clone(), other.stand_in.clone()))
     }
 
     /// Whether another's arguments are computed of its rows.
@@ -325,12 +345,19 @@ impl Binder<'_> {
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
                 .hint("You might be able to move the set-returning function into a LATERAL FROM item."));
         }
-        if !matches!(env.clause, Clause::Select | Clause::OrderBy) {
+        if !matches!(env.clause, Clause::Select | Clause::GroupBy | Clause::OrderBy) {
             let message = format!("set-returning functions are not allowed in {}", env.clause.name());
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
         }
         let source = self.row_source(function, args)?;
         let ty = source.element_type();
+        if env.clause == Clause::GroupBy {
+            // What is grouped by and what is asked for is the same where it is written alike.
+            let known = self.row_functions.borrow();
+            if let Some(same) = known.iter().find(|known| known.source.is_same(&source)) {
+                return Ok(TypedExpr { expr: same.stand_in.clone(), ty });
+            }
+        }
         let name = self.unique("f");
         // No column: what is grouped has none of this name.
         let field = Arc::new(Field::new(&name, ty.arrow(), true));
@@ -374,9 +401,7 @@ impl Binder<'_> {
             let (unnested, items) = self.unnest_in_step(plan, ready)?;
             plan = unnested;
             for call in &mut later {
-                // Not read before it is written back.
-                let source = std::mem::replace(&mut call.source, RowSource::Lists(Vec::new(), Vec::new()));
-                call.source = source.map(|expr| replace(expr, &items))?;
+                call.replace(&items)?;
             }
             stand_ins.extend(items);
             calls = later;

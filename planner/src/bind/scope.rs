@@ -166,8 +166,8 @@ impl<'p> Scope<'p> {
                     scope = parent;
                     depth += 1;
                 }
-                None if schema.is_none() && self.alias_of(name).is_some() => {
-                    let alias = self.alias_of(name).unwrap_or_default();
+                None if self.alias_of(schema, name).is_some() => {
+                    let alias = self.alias_of(schema, name).unwrap_or_default();
                     let message = format!("invalid reference to FROM-clause entry for table \"{name}\"");
                     return Err(SqlError::new(state::UNDEFINED_TABLE, message)
                         .hint(format!("Perhaps you meant to reference the table alias \"{alias}\".")));
@@ -181,10 +181,14 @@ impl<'p> Scope<'p> {
     }
 
     /// The alias under which a table with this name can be seen.
-    fn alias_of(&self, name: &str) -> Option<String> {
+    fn alias_of(&self, schema: Option<&str>, name: &str) -> Option<String> {
         let mut scope = Some(self);
         while let Some(here) = scope {
-            let aliased = |relation: &&ScopeRelation| relation.table.as_ref().is_some_and(|table| table.name == name);
+            let aliased = |relation: &&ScopeRelation| {
+                let is =
+                    |table: &TableDescriptor| table.name == name && schema.is_none_or(|given| table.schema == given);
+                relation.table.as_deref().is_some_and(is)
+            };
             if let Some(relation) = here.relations.iter().find(aliased) {
                 return Some(relation.name.clone());
             }

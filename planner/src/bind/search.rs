@@ -5,8 +5,9 @@ use super::scope::Scope;
 use super::with::Item;
 use crate::error::{Result, SqlError, state};
 use crate::parse::{StatementKind, fold};
-use sqlparser::ast::{self, Expr, SelectItem, SetExpr, TableFactor};
+use sqlparser::ast::{self, Expr, SelectItem, SetExpr, TableFactor, VisitMut, VisitorMut};
 use sqlparser::tokenizer::Span;
+use std::ops::ControlFlow;
 
 /// What the recursive term carries along: names of columns, what they begin with and what they become.
 #[derive(Default)]
@@ -15,7 +16,28 @@ struct Carried {
     first: Vec<String>,
     step: Vec<String>,
     /// The condition under which a row is gone on from, of the last round's columns: the mark, and what it must not be.
-    ended: Option<(String, String)>,
+    ended: Option<(String, Expr)>,
+    /// What the mark is where a cycle ended, and elsewhere: [`VALUES`] stand for them.
+    values: Vec<Expr>,
+}
+
+/// Names that stand for the two values of a mark.
+const VALUES: [&str; 2] = ["\u{1}to", "\u{1}default"];
+
+/// Whether a term of a UNION is another set operation.
+fn is_set_operation(term: &SetExpr) -> bool {
+    match term {
+        SetExpr::SetOperation { .. } => true,
+        SetExpr::Query(query) => {
+            let alone = query.order_by.is_none()
+                && query.limit_clause.is_none()
+                && query.fetch.is_none()
+                && query.locks.is_empty()
+                && query.with.is_none();
+            alone && is_set_operation(&query.body)
+        }
+        _ => false,
+    }
 }
 
 fn quoted(name: &str) -> String {
@@ -32,6 +54,14 @@ impl Binder<'_> {
     pub(super) fn search_and_cycle(&self, item: &Item<'_>, name: &str, parent: Option<&Scope<'_>>) -> Result<ast::Cte> {
         let mut table = item.table.clone();
         let SetExpr::SetOperation { left, right, .. } = table.query.body.as_mut() else { return Ok(table) };
+        let sides =
+            [("left", left.as_ref(), state::FEATURE_NOT_SUPPORTED), ("right", right.as_ref(), state::SYNTAX_ERROR)];
+        for (side, term, code) in sides {
+            if is_set_operation(term) {
+                let message = format!("with a SEARCH or CYCLE clause, the {side} side of the UNION must be a SELECT");
+                return Err(SqlError::new(code, message));
+            }
+        }
         let mut names: Vec<String> =
             self.set_expr(left, parent)?.columns.into_iter().map(|column| column.name).collect();
         for (name, alias) in names.iter_mut().zip(&table.alias.columns) {
@@ -43,6 +73,7 @@ impl Binder<'_> {
         **left = around(
             &format!("SELECT {own}, {} FROM (SELECT 1) AS \"\u{1}first\"({own})", carried.first.join(", ")),
             left.as_ref().clone(),
+            &carried.values,
         )?;
         let inner = with_hidden(right, name, &carried)?;
         let before: Vec<String> = (0..carried.names.len()).map(hidden).collect();
@@ -53,6 +84,7 @@ impl Binder<'_> {
                 before.join(", ")
             ),
             inner,
+            &carried.values,
         )?;
         table.alias.columns = names
             .iter()
@@ -152,7 +184,9 @@ fn carry_cycle(cycle: &ast::Cte, names: &[String], carried: &mut Carried) -> Res
     let fields = row(columns, names, "cycle")?;
     let before = hidden(carried.names.len() + 1);
     let mark = new_name(mark, names, "cycle mark")?;
-    carried.ended = Some((mark.clone(), to.to_string()));
+    carried.ended = Some((mark.clone(), Expr::clone(to)));
+    carried.values = vec![Expr::clone(to), Expr::clone(default)];
+    let [to, default] = VALUES.map(quoted);
     carried.names.push(mark);
     // Of the type of both.
     carried.first.push(format!("CASE WHEN false THEN {to} ELSE {default} END"));
@@ -171,12 +205,35 @@ fn new_name(expr: &Expr, names: &[String], what: &str) -> Result<String> {
     Ok(name)
 }
 
+/// Takes the places out of a text that nobody wrote, and puts in what stands for values.
+struct Unplaced<'v> {
+    values: &'v [Expr],
+}
+
+impl VisitorMut for Unplaced<'_> {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Identifier(ident) => match VALUES.iter().zip(self.values).find(|(name, _)| ident.value == **name) {
+                Some((_, value)) => *expr = value.clone(),
+                None => ident.span = Span::empty(),
+            },
+            Expr::CompoundIdentifier(parts) => parts.iter_mut().for_each(|part| part.span = Span::empty()),
+            Expr::Value(value) => value.span = Span::empty(),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
 /// A query of one FROM item in brackets, which becomes `body`.
-fn around(text: &str, body: SetExpr) -> Result<SetExpr> {
+fn around(text: &str, body: SetExpr, values: &[Expr]) -> Result<SetExpr> {
     let mut statements = crate::parse::parse(text)?;
     let unexpected = || SqlError::internal("a query of one item");
     let StatementKind::Sql(tree) = statements.pop().ok_or_else(unexpected)?.kind else { return Err(unexpected()) };
     let ast::Statement::Query(mut query) = *tree else { return Err(unexpected()) };
+    let _ = query.visit(&mut Unplaced { values });
     let SetExpr::Select(select) = query.body.as_mut() else { return Err(unexpected()) };
     match select.from.first_mut().map(|item| &mut item.relation) {
         Some(TableFactor::Derived { subquery, .. }) => *subquery.body = body,
@@ -187,7 +244,12 @@ fn around(text: &str, body: SetExpr) -> Result<SetExpr> {
 
 /// The recursive term with what it carries along of the last round, and without rows at which a cycle ended.
 fn with_hidden(term: &SetExpr, name: &str, carried: &Carried) -> Result<SetExpr> {
-    let refused = || SqlError::unsupported("SEARCH or CYCLE of a recursive term that is not a plain SELECT");
+    let refused = || {
+        let message = format!(
+            "with a SEARCH or CYCLE clause, the recursive reference to WITH query \"{name}\" must be at the top level of its right-hand SELECT"
+        );
+        SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
+    };
     let select = match term {
         SetExpr::Select(select) => select,
         SetExpr::Query(query) => match query.body.as_ref() {
@@ -221,9 +283,8 @@ fn with_hidden(term: &SetExpr, name: &str, carried: &Carried) -> Result<SetExpr>
         select.projection.push(SelectItem::ExprWithAlias { expr: column(name), alias });
     }
     if let Some((mark, to)) = &carried.ended {
-        let (to, _) = crate::parse::parse_expression(to)?;
-        let goes_on =
-            Expr::BinaryOp { left: Box::new(column(mark)), op: ast::BinaryOperator::NotEq, right: Box::new(to) };
+        let to = Box::new(to.clone());
+        let goes_on = Expr::BinaryOp { left: Box::new(column(mark)), op: ast::BinaryOperator::NotEq, right: to };
         select.selection = Some(match select.selection.take() {
             Some(condition) => Expr::BinaryOp {
                 left: Box::new(Expr::Nested(Box::new(condition))),

@@ -7,6 +7,7 @@ use super::column_name::column_name;
 use super::expression::{Clause, Env};
 use super::from::Source;
 use super::order::OrderTarget;
+use super::place::place_of_star;
 use super::query::{BoundQuery, Tail};
 use super::record::all_fields;
 use super::row_function::RowFunction;
@@ -71,7 +72,7 @@ impl Binder<'_> {
         let around = self.row_functions.take();
         let mut items = self.items(&select.projection, env)?;
         let names: Vec<String> = items.iter().map(|item| item.name.clone()).collect();
-        let group_by = self.group_by(&select.group_by, &items, env)?;
+        let group_by = self.group_by(&select.group_by, &items, &select.projection, env)?;
         let mut having =
             select.having.as_ref().map(|having| self.predicate(having, env.within(Clause::Having))).transpose()?;
         let mut order = self.order_items(tail.order_by, &items, &names, env.within(Clause::OrderBy))?;
@@ -136,29 +137,52 @@ impl Binder<'_> {
                 let Some(at) = found.into_iter().position(|found| found) else { break };
                 first.push(later.swap_remove(at));
             }
-            row_functions = later;
+            // Whatever is written like one of them is the same.
+            let mut same = Vec::new();
+            later.retain(|function| {
+                let found = first.iter().find_map(|other| function.same_as(other));
+                same.extend(found.clone());
+                found.is_none()
+            });
             if !first.is_empty() {
-                let (unnested, stand_ins) = self.unnest_row_functions(plan, first)?;
+                let (unnested, mut stand_ins) = self.unnest_row_functions(plan, first)?;
                 plan = unnested;
+                for (from, to) in same {
+                    stand_ins.push((from, replace(to, &stand_ins)?));
+                }
+                for function in &mut later {
+                    function.replace(&stand_ins)?;
+                }
                 let sorted = order.iter_mut().filter_map(|item| item.typed.as_mut());
                 let listed = items.iter_mut().map(|item| &mut item.typed);
                 for typed in listed.chain(sorted).chain(&mut distinct_on).chain(&mut group_by.keys) {
                     typed.expr = replace(typed.expr.clone(), &stand_ins)?;
                 }
             }
+            row_functions = later;
             let mut used: Vec<&Expr> = items.iter().map(|item| &item.typed.expr).collect();
             used.extend(having.as_ref());
             used.extend(order.iter().filter_map(|item| item.typed.as_ref().map(|typed| &typed.expr)));
             used.extend(distinct_on.iter().map(|typed| &typed.expr));
             used.extend(row_functions.iter().flat_map(|function| function.source.expressions()));
-            let (groups, grouping) = self.group(plan, &scope, group_by, &used)?;
+            let (groups, grouping) = self.group(plan, &scope, group_by, &used).map_err(|error| {
+                let place =
+                    self.place_of_grouping(&select.projection).filter(|_| error.state() == state::GROUPING_ERROR);
+                place.map_or(error.clone(), |place| self.at(error, place))
+            })?;
             let list = &select.projection;
             let whole = list.len() != items.len();
             for (at, item) in items.iter_mut().enumerate() {
                 let rebased = grouping.rebase(item.typed.expr.clone())?;
                 item.typed.expr = rebased.map_err(|left_over| match list.get(at).filter(|_| !whole) {
                     Some(item) => self.ungrouped(&scope, &left_over, item),
-                    None => self.ungrouped(&scope, &left_over, list),
+                    None => {
+                        let error = self.ungrouped(&scope, &left_over, list);
+                        match place_of_star(list).filter(|_| error.fields().position.is_none()) {
+                            Some(star) => self.at(error, star),
+                            None => error,
+                        }
+                    }
                 })?;
             }
             if let Some(condition) = &mut having {

@@ -3,8 +3,8 @@
 use super::binder::{Binder, column};
 use super::comparison::{balanced, row_items};
 use super::expression::{Clause, Env};
+use super::outer_aggregate::seen_from_within;
 use super::query::BoundQuery;
-use super::scope::outer_references;
 use crate::error::{Result, SqlError};
 use crate::functions::{AggregateCall, TypedExpr};
 use crate::types::{Datum, SqlType};
@@ -95,7 +95,7 @@ impl Binder<'_> {
     /// `IN (SELECT …)`.
     pub fn in_subquery(&self, left: &ast::Expr, query: &ast::Query, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
         if let Some(items) = row_items(left) {
-            return self.row_in(&items, query, negated, env);
+            return self.row_in(&items, query, negated, env).map_err(|error| self.at_in(error, left));
         }
         let tree = left;
         let left = self.expr(left, Env { conjunct: false, ..env })?;
@@ -151,7 +151,7 @@ impl Binder<'_> {
             return Err(SqlError::internal("a subquery without columns"));
         };
         let item = column(name);
-        let outer = outer_references(left.clone(), env.scope.schema.as_deref())?;
+        let outer = seen_from_within(left.clone(), env.scope.schema.as_deref())?;
         let op = if all { op.negate() } else { Some(op) };
         let op = op.ok_or_else(|| SqlError::internal("a comparison without its opposite"))?;
         let comparison = Expr::BinaryExpr(BinaryExpr::new(Box::new(outer), op, Box::new(item.clone())));
@@ -174,7 +174,7 @@ impl Binder<'_> {
         let mut parts = Vec::new();
         for (item, right) in items.iter().zip(&bound.columns) {
             let left = self.expr(item, Env { conjunct: false, ..env })?;
-            let left = TypedExpr { expr: outer_references(left.expr, env.scope.schema.as_deref())?, ty: left.ty };
+            let left = TypedExpr { expr: seen_from_within(left.expr, env.scope.schema.as_deref())?, ty: left.ty };
             parts.push(self.resolver.operator("=", Some(right.typed()), left)?.expr);
         }
         let equal = balanced(parts, Operator::And);
@@ -205,7 +205,7 @@ impl Binder<'_> {
         let mut left = Vec::new();
         for item in items {
             let typed = self.expr(item, Env { conjunct: false, ..env })?;
-            left.push(TypedExpr { expr: outer_references(typed.expr, env.scope.schema.as_deref())?, ty: typed.ty });
+            left.push(TypedExpr { expr: seen_from_within(typed.expr, env.scope.schema.as_deref())?, ty: typed.ty });
         }
         let right: Vec<TypedExpr> = bound.columns.iter().map(super::scope::ScopeColumn::typed).collect();
         let compared = self.compare_rows(&left, op, &right)?.expr;
@@ -243,13 +243,22 @@ impl Binder<'_> {
         all: bool,
         env: Env<'_>,
     ) -> Result<TypedExpr> {
+        let at_operator = |error: SqlError| match (error.fields().position, self.operator_symbol(op)) {
+            (None, Ok(symbol)) => self.at_behind(error, &symbol, left.span()),
+            _ => error,
+        };
         match (op, all) {
-            (BinaryOperator::Eq, false) => return self.in_subquery(left, query, false, env),
-            (BinaryOperator::NotEq, true) => return self.in_subquery(left, query, true, env),
+            (BinaryOperator::Eq, false) | (BinaryOperator::NotEq, true) => {
+                let found = match row_items(left) {
+                    Some(items) => self.row_in(&items, query, all, env),
+                    None => self.in_subquery(left, query, all, env),
+                };
+                return found.map_err(at_operator);
+            }
             _ => {}
         }
         if let Some(items) = row_items(left) {
-            return self.row_quantified(&items, op, query, all, env);
+            return self.row_quantified(&items, op, query, all, env).map_err(at_operator);
         }
         let operator = match op {
             BinaryOperator::Eq => Operator::Eq,

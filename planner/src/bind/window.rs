@@ -73,10 +73,12 @@ impl Binder<'_> {
             WindowType::NamedWindow(name) => {
                 named(&fold(name), env.windows).map_err(|error| self.at(error, name.span))?
             }
-            WindowType::WindowSpec(spec) => specified(spec, env.windows).map_err(|error| match &spec.window_name {
-                Some(name) => self.at_bracket(error, name.span),
-                None => error,
-            })?,
+            WindowType::WindowSpec(spec) => {
+                specified(spec, env.windows, true).map_err(|error| match &spec.window_name {
+                    Some(name) => self.at_bracket(error, name.span),
+                    None => error,
+                })?
+            }
         };
         let mut partition_by = Vec::new();
         for expr in window.partition_by {
@@ -189,12 +191,17 @@ fn named<'w>(name: &str, windows: &'w [ast::NamedWindowDefinition]) -> Result<Wi
     let before = windows.get(..found.unwrap_or(0)).unwrap_or_default();
     match found.and_then(|at| windows.get(at)).map(|window| &window.1) {
         Some(NamedWindowExpr::NamedWindow(other)) => named(&fold(other), before),
-        Some(NamedWindowExpr::WindowSpec(spec)) => specified(spec, before),
+        Some(NamedWindowExpr::WindowSpec(spec)) => specified(spec, before, false),
         None => Err(SqlError::new(state::UNDEFINED_OBJECT, format!("window \"{name}\" does not exist"))),
     }
 }
 
-fn specified<'w>(spec: &'w ast::WindowSpec, windows: &'w [ast::NamedWindowDefinition]) -> Result<Window<'w>> {
+/// `over`: whether it stands behind OVER.
+fn specified<'w>(
+    spec: &'w ast::WindowSpec,
+    windows: &'w [ast::NamedWindowDefinition],
+    over: bool,
+) -> Result<Window<'w>> {
     let ast::WindowSpec { window_name, partition_by, order_by, window_frame } = spec;
     let (order_by, exclude) = excluded(order_by);
     let Some(base) = window_name else {
@@ -212,7 +219,7 @@ fn specified<'w>(spec: &'w ast::WindowSpec, windows: &'w [ast::NamedWindowDefini
     if base.frame.is_some() {
         let message = format!("cannot copy window \"{name}\" because it has a frame clause");
         let copied = SqlError::new(state::WINDOWING_ERROR, message);
-        let bare = order_by.is_empty() && spec.window_frame.is_none();
+        let bare = over && order_by.is_empty() && spec.window_frame.is_none();
         return Err(if bare { copied.hint("Omit the parentheses in this OVER clause.") } else { copied });
     }
     let order_by = if order_by.is_empty() { base.order_by } else { order_by };

@@ -29,6 +29,8 @@ pub const TRUNCATE: Rights = 1 << 4;
 pub const REFERENCES: Rights = 1 << 5;
 /// TRIGGER.
 pub const TRIGGER: Rights = 1 << 6;
+/// EXECUTE.
+pub const EXECUTE: Rights = 1 << 7;
 /// USAGE.
 pub const USAGE: Rights = 1 << 8;
 /// CREATE.
@@ -47,6 +49,7 @@ pub const NAMES: &[(&str, Rights)] = &[
     ("TRUNCATE", TRUNCATE),
     ("REFERENCES", REFERENCES),
     ("TRIGGER", TRIGGER),
+    ("EXECUTE", EXECUTE),
     ("USAGE", USAGE),
     ("CREATE", CREATE),
     ("TEMPORARY", TEMPORARY),
@@ -69,6 +72,8 @@ pub enum Kind {
     Database,
     /// A type.
     Type,
+    /// A function.
+    Function,
 }
 
 impl Kind {
@@ -81,6 +86,7 @@ impl Kind {
             Kind::Schema => USAGE | CREATE,
             Kind::Database => CREATE | TEMPORARY | CONNECT,
             Kind::Type => USAGE,
+            Kind::Function => EXECUTE,
         }
     }
     /// As messages name it.
@@ -92,6 +98,7 @@ impl Kind {
             Kind::Schema => "schema",
             Kind::Database => "database",
             Kind::Type => "type",
+            Kind::Function => "function",
         }
     }
 }
@@ -121,7 +128,7 @@ pub struct DefaultAcl {
     pub role: Oid,
     /// The schema that they will be in; 0 for any.
     pub schema: Oid,
-    /// What they are: `r` tables and views, `S` sequences, `n` schemas.
+    /// What they are: `r` tables and views, `S` sequences, `n` schemas, `T` types, `f` functions.
     pub kind: char,
     /// All grants in place of PostgreSQL's own; of a schema those beside.
     pub acl: Acl,
@@ -133,6 +140,8 @@ impl DefaultAcl {
         match self.kind {
             'S' => Kind::Sequence,
             'n' => Kind::Schema,
+            'T' => Kind::Type,
+            'f' => Kind::Function,
             _ => Kind::Table,
         }
     }
@@ -149,7 +158,7 @@ pub fn default_acl(kind: Kind, owner: Oid) -> Acl {
     match kind {
         Kind::Column => Vec::new(),
         Kind::Database => vec![grant(PUBLIC, TEMPORARY | CONNECT), grant(owner, kind.all())],
-        Kind::Type => vec![grant(PUBLIC, USAGE), grant(owner, kind.all())],
+        Kind::Type | Kind::Function => vec![grant(PUBLIC, kind.all()), grant(owner, kind.all())],
         _ => vec![grant(owner, kind.all())],
     }
 }

@@ -130,6 +130,13 @@ impl Making<'_> {
         if self.table.indexes.iter().any(|index| uses(&index)) {
             super::create_index::ordered(ty)?;
         }
+        for index in &mut self.table.indexes {
+            for key in index.columns.iter_mut().filter(|key| key.column == column.id) {
+                if let Some(name) = crate::pg_catalog::present::operator_class_name(key.class) {
+                    key.class = super::create_index::operator_class(name, ty)?;
+                }
+            }
+        }
         // What else is said of the column must still be sayable.
         for check in &self.table.checks {
             evaluate::validate_check_text(self.context, &self.table, &check.expression)?;

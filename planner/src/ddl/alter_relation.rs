@@ -349,7 +349,7 @@ impl Making<'_> {
         if found.predicate.is_some() {
             return Err(wrong(format!("\"{index}\" is a partial index")));
         }
-        if let Some(at) = found.columns.iter().position(|key| key.descending || key.nulls_first) {
+        if let Some(at) = found.columns.iter().position(|key| key.descending || key.nulls_first || key.class != 0) {
             return Err(wrong(format!(
                 "index \"{index}\" column number {} does not have default sorting behavior",
                 at + 1

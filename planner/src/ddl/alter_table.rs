@@ -250,8 +250,8 @@ impl Making<'_> {
                         None => self.table.indexes.push(index),
                     }
                 }
-                Constraint::Check { name, expr, column, no_inherit } => {
-                    let mut check = self.check(*name, expr, column.as_deref(), *no_inherit).await?;
+                Constraint::Check { name, expr, no_inherit } => {
+                    let mut check = self.check(*name, expr, *no_inherit).await?;
                     check.not_valid = not_valid;
                     if !not_valid {
                         evaluate::validate_check(self.context, &self.table, &check).await?;

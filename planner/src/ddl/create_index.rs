@@ -171,7 +171,7 @@ pub(super) fn ordered(ty: SqlType) -> Result<()> {
 
 /// The words by which the operator classes of btree are known, and whether one means for a type what no word means: every
 /// order here is that of the bytes or of the values. Its OID; 0 for the one that the type has anyway.
-fn operator_class(name: &str, ty: SqlType) -> Result<Oid> {
+pub(super) fn operator_class(name: &str, ty: SqlType) -> Result<Oid> {
     let string = |ty: SqlType| ty.is_string() || ty == SqlType::NAME;
     let fits = match name {
         "text_ops" | "varchar_ops" | "text_pattern_ops" | "varchar_pattern_ops" => {

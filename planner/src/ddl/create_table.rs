@@ -68,7 +68,6 @@ pub(super) enum Constraint<'a> {
     Check {
         name: Option<&'a Ident>,
         expr: &'a Expr,
-        column: Option<String>,
         no_inherit: bool,
     },
     Foreign {
@@ -201,12 +200,9 @@ pub(super) fn table_constraint(constraint: &TableConstraint) -> Result<Constrain
             columns: column_names(&unique.columns)?,
             include: unique.include.iter().map(fold).collect(),
         }),
-        TableConstraint::Check(check) if check.enforced != Some(false) => Ok(Constraint::Check {
-            name: check.name.as_ref(),
-            expr: &check.expr,
-            column: None,
-            no_inherit: check.no_inherit,
-        }),
+        TableConstraint::Check(check) if check.enforced != Some(false) => {
+            Ok(Constraint::Check { name: check.name.as_ref(), expr: &check.expr, no_inherit: check.no_inherit })
+        }
         TableConstraint::Check(_) => Err(SqlError::unsupported("CHECK NOT ENFORCED")),
         TableConstraint::ForeignKey(key) => Ok(Constraint::Foreign { name: key.name.as_ref(), key, column: None }),
         other => Err(SqlError::unsupported(format!("the constraint {other}"))),
@@ -286,7 +282,6 @@ impl Making<'_> {
                     constraints.push(Constraint::Check {
                         name: given.or(check.name.as_ref()),
                         expr: &check.expr,
-                        column: Some(name.clone()),
                         no_inherit: check.no_inherit,
                     });
                 }
@@ -475,8 +470,8 @@ impl Making<'_> {
                     index.nulls_not_distinct = *nulls_not_distinct;
                     self.table.indexes.push(index);
                 }
-                Constraint::Check { name, expr, column, no_inherit } => {
-                    let check = self.check(*name, expr, column.as_deref(), *no_inherit).await?;
+                Constraint::Check { name, expr, no_inherit } => {
+                    let check = self.check(*name, expr, *no_inherit).await?;
                     self.table.checks.push(check);
                 }
             }
@@ -489,7 +484,6 @@ impl Making<'_> {
         &mut self,
         name: Option<&Ident>,
         expr: &Expr,
-        column: Option<&str>,
         no_inherit: bool,
     ) -> Result<CheckDescriptor> {
         let expression = canonical::check_text(&enumeration::with_schemas(self.context, expr), &self.table)?;
@@ -501,9 +495,12 @@ impl Making<'_> {
                 name
             }
             None => {
-                let columns = canonical::referenced(expr)?;
+                // Of the one column that it names, wherever it stands.
+                let mut columns = canonical::referenced(expr)?;
+                columns.sort_unstable();
+                columns.dedup();
                 let only = if columns.len() == 1 { columns.first().map(String::as_str) } else { None };
-                self.chosen.constraint(&self.table, column.or(only), "check")
+                self.chosen.constraint(&self.table, only, "check")
             }
         };
         Ok(CheckDescriptor {

@@ -1,7 +1,8 @@
 //! ALTER DEFAULT PRIVILEGES: what is granted on objects that a role will make.
 
 use super::DdlContext;
-use super::grant::{apply, wanted};
+use super::grant::apply;
+use super::wanted::wanted;
 use crate::catalog::acl::{self, Acl, DefaultAcl, Kind, PUBLIC};
 use crate::catalog::{DatabaseDescriptor, SchemaDescriptor};
 use crate::error::{Result, SqlError, state};
@@ -41,6 +42,9 @@ pub async fn alter(context: &DdlContext, alter: &DefaultPrivileges) -> Result<St
         DefaultKind::Tables => (Kind::Table, 'r'),
         DefaultKind::Sequences => (Kind::Sequence, 'S'),
         DefaultKind::Schemas => (Kind::Schema, 'n'),
+        DefaultKind::Types => (Kind::Type, 'T'),
+        // Of which no user can make one.
+        DefaultKind::Functions => (Kind::Function, 'f'),
     };
     let grant = &alter.grant;
     let rights = wanted(grant, kind).map_err(|error| match error.fields().message.strip_suffix(" for table") {

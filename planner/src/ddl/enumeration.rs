@@ -116,14 +116,17 @@ pub(super) async fn create(
         owner: context.user,
         labels: Vec::with_capacity(labels.len()),
         comment: None,
-        acl: None,
+        acl: context.first_acl_in(Kind::Type, &schema),
     };
     for label in labels {
         let name = label_name(label)?;
         if made.labels.iter().any(|known| known.name == name) {
             let message = "duplicate key value violates unique constraint \"pg_enum_typid_label_index\"";
             let detail = format!("Key (enumtypid, enumlabel)=({}, {name}) already exists.", made.oid);
-            return Err(SqlError::new(state::UNIQUE_VIOLATION, message).detail(detail));
+            return Err(SqlError::new(state::UNIQUE_VIOLATION, message)
+                .detail(detail)
+                .table("pg_catalog", "pg_enum")
+                .constraint("pg_enum_typid_label_index"));
         }
         let place = made.new_place(made.labels.len())?;
         made.labels.push(EnumLabel::new(numbers.oid().await?, place, name));

@@ -1,5 +1,6 @@
 //! GRANT and REVOKE, of privileges and of roles; REASSIGN OWNED and DROP OWNED.
 
+use super::wanted::wanted;
 use super::{DdlContext, drop};
 use crate::catalog::acl::{self, Acl, Kind, PUBLIC, Rights};
 use crate::catalog::builder::PUBLIC_SCHEMA_OID;
@@ -16,14 +17,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// 0LP01.
-fn invalid(message: impl Into<String>) -> SqlError {
+pub(super) fn invalid(message: impl Into<String>) -> SqlError {
     SqlError::new("0LP01", message)
-}
-
-/// What is granted on objects of a kind: on the whole, and on columns.
-pub(super) struct Wanted {
-    pub(super) rights: Rights,
-    pub(super) columns: Vec<(Rights, Vec<String>)>,
 }
 
 impl DdlContext {
@@ -90,6 +85,16 @@ pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
                     .collect();
                 for table in inside {
                     relation(context, &mut writer, grant, &grantees, &table).await?;
+                }
+            }
+        }
+        GrantObjects::FunctionsIn(schemas) => {
+            wanted(grant, Kind::Function)?;
+            for name in schemas {
+                let schema = context.schema(name)?;
+                // Those of the system are of nobody's making; no user makes any.
+                if crate::pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid) {
+                    return Err(SqlError::unsupported("GRANT on the functions of the system"));
                 }
             }
         }
@@ -170,43 +175,6 @@ pub fn schema_acl(schema: &SchemaDescriptor) -> Option<Acl> {
     schema.acl.clone()
 }
 
-/// What GRANT names, for objects of a kind. Errors: 42601, 0LP01.
-pub(super) fn wanted(grant: &Grant, kind: Kind) -> Result<Wanted> {
-    let mut wanted = Wanted { rights: 0, columns: Vec::new() };
-    let of_columns = |columns: &[String]| -> Result<()> {
-        if columns.is_empty() || kind == Kind::Table {
-            return Ok(());
-        }
-        Err(invalid("column privileges are only valid for relations"))
-    };
-    if let Some(columns) = &grant.all {
-        of_columns(columns)?;
-        match columns.is_empty() {
-            true => wanted.rights = kind.all(),
-            false => wanted.columns.push((Kind::Column.all(), columns.clone())),
-        }
-    }
-    for (name, columns) in &grant.privileges {
-        of_columns(columns)?;
-        let upper = name.to_ascii_uppercase();
-        let Some((_, right)) = acl::NAMES.iter().find(|(known, _)| *known == upper) else {
-            if ["EXECUTE", "SET"].contains(&upper.as_str()) {
-                return Err(invalid(format!("invalid privilege type {upper} for {}", kind.word())));
-            }
-            return Err(SqlError::syntax(format!("unrecognized privilege type \"{name}\"")));
-        };
-        let of = if columns.is_empty() { kind } else { Kind::Column };
-        if right & of.all() == 0 {
-            return Err(invalid(format!("invalid privilege type {upper} for {}", of.word())));
-        }
-        match columns.is_empty() {
-            true => wanted.rights |= right,
-            false => wanted.columns.push((*right, columns.clone())),
-        }
-    }
-    Ok(wanted)
-}
-
 async fn relation(
     context: &DdlContext,
     writer: &mut CatalogWriter<'_>,
@@ -222,6 +190,10 @@ async fn relation(
     let wanted = match (is_sequence, written_as_sequences) {
         (true, false) => {
             let mut wanted = wanted(grant, Kind::Table).or_else(|_| wanted(grant, Kind::Sequence))?;
+            if wanted.rights & !Kind::Sequence.all() != 0 && grant.all.is_none() {
+                let message = format!("sequence \"{}\" only supports USAGE, SELECT, and UPDATE privileges", table.name);
+                context.warning("0LP01", message);
+            }
             wanted.rights &= Kind::Sequence.all();
             wanted
         }

@@ -53,6 +53,7 @@ pub(crate) mod tests;
 mod truncate;
 pub mod type_name;
 mod view;
+mod wanted;
 
 use crate::catalog::{
     Catalog, CatalogStore, CatalogWriter, HeldLocks, LockMode, LockTarget, SchemaDescriptor, StorageId,
@@ -201,6 +202,7 @@ pub use drop_absent::drop_absent;
 pub(crate) use enumeration::change as change_type;
 pub use grant::{drop_owned, grant, reassign_owned, schema_acl};
 pub use reindex::reindex;
+pub use schema::named_role;
 pub use sequence::alter as alter_sequence;
 pub(crate) use sequence::next_value_text;
 pub use table_as::create as create_table_as;

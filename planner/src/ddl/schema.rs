@@ -9,16 +9,23 @@ use crate::catalog::{CatalogWriter, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use crate::pg_catalog;
+use crate::session::settings::Settings;
 use crate::types::enumeration::{EnumDescriptor, EnumType};
 use crate::types::{BaseType, SqlType};
-use sqlparser::ast::{AlterSchema, AlterSchemaOperation, ObjectName, Owner, SchemaName};
+use sqlparser::ast::{AlterSchema, AlterSchemaOperation, Ident, ObjectName, Owner, SchemaName};
 
 /// CREATE SCHEMA.
 pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exists: bool) -> Result<String> {
     let (name, owner) = match name {
         SchemaName::Simple(name) => (fold_name(name)?.1, context.user),
-        SchemaName::UnnamedAuthorization(role) => (fold(role), context.role(&fold(role))?.oid),
-        SchemaName::NamedAuthorization(name, role) => (fold_name(name)?.1, context.role(&fold(role))?.oid),
+        SchemaName::UnnamedAuthorization(role) => {
+            let role = named_role(&context.settings, role);
+            let owner = context.role(&role)?.oid;
+            (role, owner)
+        }
+        SchemaName::NamedAuthorization(name, role) => {
+            (fold_name(name)?.1, context.role(&named_role(&context.settings, role))?.oid)
+        }
     };
     may_name_schemas(context)?;
     if context.catalog.schema(&name).is_some() {
@@ -45,6 +52,17 @@ pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exist
     )?;
     writer.flush().await?;
     Ok("CREATE SCHEMA".into())
+}
+
+/// The name of a role, which CURRENT_USER and its kin may stand for.
+pub fn named_role(settings: &Settings, role: &Ident) -> String {
+    let name = fold(role);
+    match name.as_str() {
+        _ if role.quote_style.is_some() => name,
+        "current_user" | "current_role" | "user" => settings.user().to_string(),
+        "session_user" => settings.session_user().to_string(),
+        _ => name,
+    }
 }
 
 /// Errors: 42501 for who may not create in the database.

@@ -133,9 +133,11 @@ fn convert(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: CastC
     let name = format!("cast_{}_{}", context_name(context), plain.name());
     let function = KernelFunction::new(name, vec![from], plain, stability, kernel, slots);
     match expr.constant() {
-        Some(value) if stability == Stability::Immutable => {
-            Ok(TypedExpr::literal(function.evaluate(std::slice::from_ref(value))?, plain))
-        }
+        Some(value) if stability == Stability::Immutable => match function.evaluate(std::slice::from_ref(value)) {
+            Ok(value) => Ok(TypedExpr::literal(value, plain)),
+            // Perhaps it is never asked for: COALESCE and CASE leave out what they do not need.
+            Err(_) => Ok(function.call(vec![expr.expr])),
+        },
         _ => Ok(function.call(vec![expr.expr])),
     }
 }

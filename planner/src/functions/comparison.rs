@@ -336,6 +336,25 @@ pub(super) fn compare(
     ))
 }
 
+/// Members without columns, if there are several, are elements of one array: what has no type is of theirs.
+fn in_common(resolver: &Resolver<'_>, left: TypedExpr, list: Vec<TypedExpr>) -> Result<(TypedExpr, Vec<TypedExpr>)> {
+    let fixed = |member: &TypedExpr| member.expr.column_refs().is_empty();
+    let types: Vec<SqlType> =
+        std::iter::once(left.ty).chain(list.iter().filter(|member| fixed(member)).map(|member| member.ty)).collect();
+    if types.len() < 3 || !types.contains(&SqlType::UNKNOWN) {
+        return Ok((left, list));
+    }
+    let Ok(common) = super::cast::common_type("IN", &types) else { return Ok((left, list)) };
+    if matches!(common.base, BaseType::Record(_)) {
+        return Ok((left, list));
+    }
+    let typed = |expr: TypedExpr| match expr.is_unknown() && fixed(&expr) {
+        true => resolver.cast(expr, common.plain(), CastContext::Implicit),
+        false => Ok(expr),
+    };
+    Ok((typed(left)?, list.into_iter().map(typed).collect::<Result<_>>()?))
+}
+
 /// See [`Resolver::in_list`].
 pub(super) fn in_list(
     resolver: &Resolver<'_>,
@@ -343,6 +362,7 @@ pub(super) fn in_list(
     list: Vec<TypedExpr>,
     negated: bool,
 ) -> Result<TypedExpr> {
+    let (left, list) = in_common(resolver, left, list)?;
     // When every member takes the left side as it is, one InList; else a chain of comparisons.
     let mut members = Vec::with_capacity(list.len());
     let mut shared: Option<TypedExpr> = None;

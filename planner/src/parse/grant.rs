@@ -86,9 +86,8 @@ fn default_privileges(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
         "tables" => DefaultKind::Tables,
         "sequences" => DefaultKind::Sequences,
         "schemas" => DefaultKind::Schemas,
-        "functions" | "routines" | "types" => {
-            return Err(SqlError::unsupported(format!("ALTER DEFAULT PRIVILEGES ON {}", kind.to_uppercase())));
-        }
+        "types" => DefaultKind::Types,
+        "functions" | "routines" => DefaultKind::Functions,
         _ => return Err(error),
     };
     Ok(StatementKind::DefaultPrivileges(Box::new(DefaultPrivileges { roles, schemas, kind, grant: *grant })))
@@ -162,11 +161,11 @@ fn objects(cursor: &mut Cursor<'_>) -> Result<GrantObjects> {
             return Ok(GrantObjects::AllIn { sequences, schemas: names(cursor)? });
         }
     }
+    if ["functions", "procedures", "routines"].iter().any(|plural| cursor.words(&["all", plural, "in", "schema"])) {
+        return Ok(GrantObjects::FunctionsIn(names(cursor)?));
+    }
     for words in [
-        &["all", "functions"][..],
-        &["all", "procedures"],
-        &["all", "routines"],
-        &["foreign"],
+        &["foreign"][..],
         &["function"],
         &["procedure"],
         &["routine"],

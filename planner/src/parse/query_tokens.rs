@@ -135,7 +135,7 @@ fn table_command(tokens: &mut Vec<TokenWithSpan>) {
     }
     let Some(first) = tokens.get(at).cloned().filter(|token| is_word(token, "table")) else { return };
     let select = word(Keyword::SELECT, "SELECT", &first);
-    let star = TokenWithSpan { token: Token::Mul, span: first.span };
+    let star = TokenWithSpan::wrap(Token::Mul);
     let from = word(Keyword::FROM, "FROM", &first);
     tokens.splice(at..=at, [select, star, from]);
 }

@@ -41,6 +41,8 @@ pub enum GrantObjects {
         /// Of which.
         schemas: Vec<String>,
     },
+    /// All functions of schemas.
+    FunctionsIn(Vec<String>),
     /// Schemas.
     Schemas(Vec<String>),
     /// Databases.
@@ -169,6 +171,8 @@ pub enum DefaultKind {
     Tables,
     Sequences,
     Schemas,
+    Types,
+    Functions,
 }
 
 /// ALTER DEFAULT PRIVILEGES.

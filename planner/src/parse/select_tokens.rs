@@ -160,6 +160,21 @@ pub fn rewrite(source: &Source, tokens: &[TokenWithSpan], at: usize) -> Result<(
             return wrong(at + 2);
         }
     }
+    // One of LIMIT and FETCH is said, once.
+    let counts = |place| {
+        let fetch = word_at(tokens, place, &["fetch"]) && word_at(tokens, place + 1, &["first", "next"]);
+        fetch || word_at(tokens, place, &["limit"])
+    };
+    if counts(at) && at > 0 && !sign_at(tokens, at - 1, &Token::Period) && !word_at(tokens, at - 1, &["as"]) {
+        let stops = |place, token: &TokenWithSpan| {
+            counts(place)
+                || token.token == Token::SemiColon
+                || word_at(tokens, place, &["union", "intersect", "except"])
+        };
+        if let Some(second) = end_of(tokens, at + 1, stops).filter(|place| counts(*place)) {
+            return wrong(second);
+        }
+    }
     if follows(tokens, at, &["offset", "all"]) && at > 0 && !sign_at(tokens, at - 1, &Token::Period) {
         return wrong(at + 1);
     }

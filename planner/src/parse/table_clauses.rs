@@ -63,7 +63,10 @@ fn strip(
                 tablespace(&mut cursor)?;
                 continue;
             }
-            if in_element >= 2 && cursor.words(&["unique", "nulls", "not", "distinct"]) {
+            // What begins so is of the table: sqlparser reads it.
+            let of_table =
+                kept.get(kept.len().saturating_sub(in_element)).is_some_and(|first| is_word(first, "constraint"));
+            if in_element >= 2 && !of_table && cursor.words(&["unique", "nulls", "not", "distinct"]) {
                 // The column that the element begins with.
                 if let Some(Token::Word(word)) = kept.get(kept.len() - in_element).map(|token| &token.token) {
                     let name = super::names::fold_text(&word.value, word.quote_style.is_some());
@@ -82,7 +85,7 @@ fn strip(
             if in_element >= 2 && of_check && after && cursor.words(&["not", "valid"]) {
                 continue;
             }
-            if in_element >= 2 && cursor.words(&["unique", "nulls", "distinct"]) {
+            if in_element >= 2 && !of_table && cursor.words(&["unique", "nulls", "distinct"]) {
                 kept.push(token.clone());
                 in_element += 1;
                 continue;

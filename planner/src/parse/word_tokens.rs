@@ -96,7 +96,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> R
                 })
                 && matches!(tokens.get(at + 1).map(|token| &token.token), Some(Token::Word(_)))
             {
-                let star = sign(Token::Mul, &here);
+                let star = TokenWithSpan::wrap(Token::Mul);
                 let select = word(Keyword::SELECT, "SELECT", &here);
                 tokens.splice(at..=at, [select, star, word(Keyword::FROM, "FROM", &here)]);
             } else if is_word(&here, "select")

@@ -341,7 +341,7 @@ impl Session {
             ast::SchemaName::Simple(name) | ast::SchemaName::NamedAuthorization(name, _) => {
                 crate::parse::fold_name(name)?.1
             }
-            ast::SchemaName::UnnamedAuthorization(role) => crate::parse::fold(role),
+            ast::SchemaName::UnnamedAuthorization(role) => ddl::named_role(&self.shared.settings(), role),
         };
         let path = self.shared.settings().get("search_path").unwrap_or_default();
         let within = format!("{}, {path}", crate::parse::names::quote(&name));
@@ -349,7 +349,7 @@ impl Session {
         let owner = match schema_name {
             ast::SchemaName::Simple(_) => role.clone(),
             ast::SchemaName::UnnamedAuthorization(owner) | ast::SchemaName::NamedAuthorization(_, owner) => {
-                crate::parse::fold(owner)
+                ddl::named_role(&self.shared.settings(), owner)
             }
         };
         self.shared.with_settings(|stack| {

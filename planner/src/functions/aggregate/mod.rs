@@ -85,6 +85,10 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
         TypedExpr::new(Expr::AggregateFunction(AggregateFunction { func: function, params }), ty)
     };
     if is_ordered_set(name) {
+        // The values are arguments too.
+        if args.len() != if name == "mode" { 1 } else { 2 } {
+            return Err(missing(&args));
+        }
         let message = format!("WITHIN GROUP is required for ordered-set aggregate {name}");
         return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
     }
@@ -97,7 +101,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
         }
         ("string_agg", 2) => {
             let [value, delimiter] = <[TypedExpr; 2]>::try_from(args).map_err(|args| missing(&args))?;
-            if value.ty == SqlType::BYTEA {
+            if value.ty == SqlType::BYTEA || value.is_unknown() && delimiter.ty == SqlType::BYTEA {
                 // Each byte as the character of its number, so that order and equality stay.
                 let letters = |bytes: TypedExpr| {
                     let bytes = resolver.cast(bytes, SqlType::BYTEA, CastContext::Implicit)?;

@@ -150,8 +150,12 @@ pub(super) fn quantified(
     if left.ty.array {
         return Err(no_operator(symbol, Some(left.ty), array.ty.element()));
     }
+    let counted = left.ty.base == BaseType::Xid && array.ty.element().base == BaseType::Int4;
+    let left = if counted { TypedExpr::new(left.expr, SqlType::OID) } else { left };
     let element = if left.ty.base == array.ty.base {
         left.ty.plain()
+    } else if counted {
+        SqlType::OID
     } else {
         resolver
             .common_type("ANY/ALL", &[left.ty.plain(), array.ty.element().plain()])

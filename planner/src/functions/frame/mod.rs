@@ -216,7 +216,7 @@ fn check(value: &ValueRef<'_>, ty: SqlType, start: bool, range: bool) -> Result<
     let negative = match value {
         ValueRef::Null => {
             let message = format!("frame {side} offset must not be null");
-            return Err(SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message));
+            return Err(SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message).of_values());
         }
         ValueRef::Int8(value) => *value < 0,
         ValueRef::Float8(value) => value.is_nan() || *value < 0.0,

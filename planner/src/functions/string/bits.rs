@@ -65,6 +65,9 @@ fn overlay(bytes: &[u8], new: &[u8], start: i32, count: i32) -> Result<Vec<u8>> 
     if start <= 0 {
         return Err(SqlError::new(state::SUBSTRING_ERROR, "negative substring length not allowed"));
     }
+    if start.checked_add(count).is_none() {
+        return Err(crate::functions::cast_kernel::out_of_range("integer"));
+    }
     let before = (start as usize - 1).min(bytes.len());
     let after = (i64::from(start) - 1 + i64::from(count)).clamp(0, bytes.len() as i64) as usize;
     let parts = [bytes.get(..before).unwrap_or_default(), new, bytes.get(after..).unwrap_or_default()];

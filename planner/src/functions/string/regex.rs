@@ -115,8 +115,11 @@ fn replace(text: &str, regex: &Pattern, replacement: &str, from: usize, number: 
     Ok(out)
 }
 
-/// The flags of a row: the argument at `at`, if the call has one. `None`: NULL.
+/// The flags of a row: the argument at `at`, if the call has one. `None` where an argument is NULL: then no other counts.
 pub(super) fn flags_of(call: &Call<'_>, at: usize, row: usize) -> Result<Option<Flags>> {
+    if call.arguments.iter().any(|array| array.is_null(Call::row_of(array, row))) {
+        return Ok(None);
+    }
     if call.arguments.len() <= at {
         return Ok(Some(Flags::default()));
     }

@@ -4,6 +4,7 @@ pub(super) mod compared;
 mod extract;
 mod extract_span;
 mod field;
+mod input;
 mod make;
 mod moment;
 mod number;

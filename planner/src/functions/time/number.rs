@@ -417,10 +417,23 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     let text = SqlType::TEXT;
     let make =
         |ty: SqlType, kernel: Kernel| ScalarFunction::new("to_char", &[ty, text], text, Stability::Immutable, kernel);
-    let integer = |v: i64, p: &str| format_numeric(&Number::from(v), p);
+    let integer = |v: i64, p: &str, name: &str, fits: fn(i64) -> bool| {
+        let shift = parse(p)?.shift;
+        let shifted =
+            10i64.checked_pow(shift as u32).filter(|power| fits(*power)).and_then(|power| v.checked_mul(power));
+        if shifted.is_none_or(|shifted| !fits(shifted)) {
+            return Err(crate::functions::cast_kernel::out_of_range(name));
+        }
+        format_numeric(&Number::from(v), p)
+    };
     vec![
-        make(SqlType::INT4, binary::<Int4, Text, Text, _>(move |v: i32, p: &str| integer(i64::from(v), p))),
-        make(SqlType::INT8, binary::<Int8, Text, Text, _>(move |v: i64, p: &str| integer(v, p))),
+        make(
+            SqlType::INT4,
+            binary::<Int4, Text, Text, _>(move |v: i32, p: &str| {
+                integer(i64::from(v), p, "integer", |v| i32::try_from(v).is_ok())
+            }),
+        ),
+        make(SqlType::INT8, binary::<Int8, Text, Text, _>(move |v: i64, p: &str| integer(v, p, "bigint", |_| true))),
         make(SqlType::NUMERIC, binary::<Numeric, Text, Text, _>(|v: Number, p: &str| format_numeric(&v, p))),
         make(
             SqlType::FLOAT4,

@@ -61,7 +61,10 @@ pub(super) struct Template {
     pub brackets: bool,
     /// Digits behind `V`.
     pub shift: usize,
-    shifting: bool,
+    /// Whether there is `V`.
+    pub shifting: bool,
+    /// `B`
+    pub blank: bool,
     /// Whether the number is Roman.
     pub roman: bool,
     pub scientific: bool,
@@ -217,7 +220,7 @@ impl Template {
                 if self.scientific {
                     return Err(wrong("cannot use \"EEEE\" twice"));
                 }
-                let others = self.fill || self.sign.is_some() || self.brackets || self.minus || self.plus;
+                let others = self.blank || self.fill || self.sign.is_some() || self.brackets || self.minus || self.plus;
                 if others || self.roman || self.shifting {
                     return Err(wrong("\"EEEE\" is incompatible with other formats")
                         .detail("\"EEEE\" may only be used together with digit and decimal point patterns."));
@@ -225,7 +228,11 @@ impl Template {
                 self.scientific = true;
                 Kind::Other
             }
-            // B, C and SP mean nothing.
+            "B" => {
+                self.blank = true;
+                Kind::Other
+            }
+            // C and SP mean nothing.
             _ => Kind::Other,
         })
     }

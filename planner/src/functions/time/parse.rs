@@ -1,5 +1,6 @@
 //! to_date and to_timestamp: text by a template.
 
+use super::input::{Input, wrong};
 use super::template::{self, Part};
 use super::to_char::{DAYS, MONTHS, ROMAN};
 use crate::error::{Result, SqlError, state};
@@ -48,10 +49,6 @@ enum Field {
     ZoneHour,
 }
 
-fn wrong(message: String) -> SqlError {
-    SqlError::new(state::INVALID_DATETIME_FORMAT, message)
-}
-
 impl Read {
     fn get(&self, field: Field) -> i64 {
         self.values.get(field as usize).copied().unwrap_or(0)
@@ -66,79 +63,13 @@ impl Read {
         }
         Ok(())
     }
-}
-
-struct Input<'a> {
-    rest: &'a str,
-    before: Option<char>,
-    /// Blanks skipped beyond those of the template.
-    extra: i64,
-}
-
-impl Input<'_> {
-    fn skip(&mut self) -> Option<char> {
-        let c = self.rest.chars().next()?;
-        self.rest = self.rest.get(c.len_utf8()..).unwrap_or_default();
-        self.before = Some(c);
-        Some(c)
-    }
-    fn blanks(&mut self) {
-        while self.rest.starts_with(|c: char| c.is_ascii_whitespace()) {
-            self.skip();
-            self.extra += 1;
+    /// A field that is kept otherwise than it is read: what was kept before is compared with what is read.
+    fn set_as(&mut self, field: Field, read: i64, kept: i64, pattern: &str) -> Result<()> {
+        self.set(field, read, pattern)?;
+        if let Some(slot) = self.values.get_mut(field as usize) {
+            *slot = kept;
         }
-    }
-
-    /// A number of at most `length` characters, or of as many as there are when `open`. Answers how many were read.
-    fn number(&mut self, pattern: &str, length: usize, open: bool) -> Result<(i64, usize)> {
-        let start = self.rest;
-        let trimmed = start.trim_start_matches(|c: char| c.is_ascii_whitespace());
-        let piece: String = if open { trimmed.to_string() } else { trimmed.chars().take(length).collect() };
-        let hint = "If your source string is not fixed-width, try using the \"FM\" modifier.";
-        if !open && piece.chars().count() < length {
-            return Err(wrong(format!("source string too short for \"{pattern}\" formatting field"))
-                .detail(format!("Field requires {length} characters, but only {} remain.", piece.chars().count()))
-                .hint(hint));
-        }
-        let unsigned = piece.strip_prefix(['-', '+']).unwrap_or(&piece);
-        let digits = unsigned.find(|c: char| !c.is_ascii_digit()).unwrap_or(unsigned.len());
-        let used = if digits == 0 { 0 } else { piece.len() - unsigned.len() + digits };
-        let shown: String = piece.chars().take(length).collect();
-        if used == 0 {
-            return Err(
-                wrong(format!("invalid value \"{shown}\" for \"{pattern}\"")).detail("Value must be an integer.")
-            );
-        }
-        if !open && used < length {
-            return Err(wrong(format!("invalid value \"{shown}\" for \"{pattern}\""))
-                .detail(format!("Field requires {length} characters, but only {used} could be parsed."))
-                .hint(hint));
-        }
-        let value = piece.get(..used).and_then(|digits| digits.parse::<i32>().ok()).ok_or_else(|| {
-            let message = format!("value for \"{pattern}\" in source string is out of range");
-            SqlError::new(state::DATETIME_FIELD_OVERFLOW, message).detail(format!(
-                "Value must be in the range {} to {}.",
-                i32::MIN,
-                i32::MAX
-            ))
-        })?;
-        self.rest = trimmed.get(used..).unwrap_or_default();
-        Ok((i64::from(value), start.len() - self.rest.len()))
-    }
-
-    /// A word of a list, by its place.
-    fn word(&mut self, words: &[&str], pattern: &str) -> Result<usize> {
-        let found = words
-            .iter()
-            .position(|word| self.rest.get(..word.len()).is_some_and(|given| given.eq_ignore_ascii_case(word)));
-        let Some(at) = found else {
-            let given: String = self.rest.chars().take_while(|c| !c.is_ascii_whitespace()).collect();
-            return Err(wrong(format!("invalid value \"{given}\" for \"{pattern}\""))
-                .detail("The given value did not match any of the allowed values for this field."));
-        };
-        let length = words.get(at).map_or(0, |word| word.len());
-        self.rest = self.rest.get(length..).unwrap_or_default();
-        Ok(at)
+        Ok(())
     }
 }
 
@@ -206,13 +137,13 @@ fn field(name: &str, part: &Part<'_>, next: Option<&Part<'_>>, input: &mut Input
         "MS" => {
             let (value, length) = number(input, 3)?;
             let scale = [1, 100, 10].get(length).copied().unwrap_or(1);
-            read.set(Field::Milliseconds, value.saturating_mul(scale), name)?;
+            read.set_as(Field::Milliseconds, value, value.saturating_mul(scale), name)?;
         }
         "US" | "FF1" | "FF2" | "FF3" | "FF4" | "FF5" | "FF6" => {
             let digits = upper.strip_prefix("FF").and_then(|digits| digits.parse().ok()).unwrap_or(6);
             let (value, length) = number(input, digits)?;
             let scale = 10i64.pow(6u32.saturating_sub(length as u32));
-            read.set(Field::Microseconds, value.saturating_mul(scale), name)?;
+            read.set_as(Field::Microseconds, value, value.saturating_mul(scale), name)?;
         }
         "SSSS" | "SSSSS" => read.set(Field::SecondOfDay, number(input, upper.len())?.0, name)?,
         "TZ" | "OF" => {
@@ -267,8 +198,8 @@ fn field(name: &str, part: &Part<'_>, next: Option<&Part<'_>>, input: &mut Input
         "DD" => read.set(Field::Day, number(input, 2)?.0, name)?,
         "D" => read.set(Field::Weekday, number(input, 1)?.0, name)?,
         "ID" => {
-            let day = number(input, 1)?.0 + 1;
-            read.set(Field::Weekday, if day > 7 { 1 } else { day }, name)?;
+            let day = number(input, 1)?.0;
+            read.set_as(Field::Weekday, day, if day >= 7 { 1 } else { day + 1 }, name)?;
         }
         "WW" | "IW" => read.set(Field::Week, number(input, 2)?.0, name)?,
         "W" => read.set(Field::WeekOfMonth, number(input, 1)?.0, name)?,
@@ -292,7 +223,8 @@ fn field(name: &str, part: &Part<'_>, next: Option<&Part<'_>>, input: &mut Input
             // YYYY, YYY, YY, Y, and those of ISO's year.
             let digits = upper.len();
             let (value, length) = number(input, digits)?;
-            read.set(Field::Year, if digits < 4 && length < 4 { nearest_2020(value) } else { value }, name)?;
+            let year = if digits < 4 && length < 4 { nearest_2020(value) } else { value };
+            read.set_as(Field::Year, value, year, name)?;
             read.year_digits = digits;
         }
     }

@@ -57,6 +57,29 @@ fn format(local: i64, offset: i64, zone: Option<TimeZone>, pattern: &str) -> Res
     fill(pattern, |found, fill| Ok(write(&fields, local, offset, zone, found, fill))).map(Some)
 }
 
+/// The day of the Julian period that years, months and days of an interval would be; months below 1 lie before the year.
+fn julian(fields: &Fields) -> i64 {
+    let (year, month) = match fields.month {
+        month @ 3.. => (fields.year + 4800, month + 1),
+        month => (fields.year + 4799, month + 13),
+    };
+    365 * year + year / 4 - year / 100 + year / 400 + 7834 * month / 256 + fields.day - 32_167
+}
+
+/// The day of the Julian period that ISO's year begins with.
+fn iso_start(year: i64) -> i64 {
+    let fourth = julian(&Fields { year, month: 1, day: 4, ..Fields::new(0) });
+    fourth - fourth.rem_euclid(7)
+}
+
+/// ISO's year and week of years, months and days of an interval, counted from their year or those beside it.
+fn iso_week(fields: &Fields) -> (i64, i64) {
+    let day = julian(fields);
+    let week = |year: i64| (year, (day - iso_start(year)) / 7 + 1);
+    let found = week(if day < iso_start(fields.year) { fields.year - 1 } else { fields.year });
+    if found.1 >= 52 && day >= iso_start(fields.year + 1) { week(fields.year + 1) } else { found }
+}
+
 /// An interval in a format. Errors: 22007 for patterns that need a date.
 fn format_interval(span: Span, pattern: &str) -> Result<String> {
     let seconds = span.micros / SECOND;
@@ -70,6 +93,8 @@ fn format_interval(span: Span, pattern: &str) -> Result<String> {
         second: seconds % 60,
         micros: span.micros % SECOND,
     };
+    // The width of ISO's years counts the sign of the others.
+    let before = usize::from(fields.year < 0);
     fill(pattern, |found, fill| {
         let number = |value: i64, width: usize| {
             let width = width + usize::from(value < 0);
@@ -87,6 +112,21 @@ fn format_interval(span: Span, pattern: &str) -> Result<String> {
             "DD" => plain(fields.day, 2),
             "DDD" => plain(i64::from(span.months) * 30 + fields.day, 3),
             "CC" => number(fields.year / 100, 2),
+            "W" => plain((fields.day - 1) / 7 + 1, 1),
+            "WW" => plain((i64::from(span.months) * 30 + fields.day - 1) / 7 + 1, 2),
+            "Q" if fields.month == 0 => Ok((String::new(), None)),
+            "Q" => plain((fields.month - 1) / 3 + 1, 1),
+            "J" => plain(julian(&fields), 1),
+            "IW" => plain(iso_week(&fields).1, 2),
+            "IDDD" => plain(julian(&fields) - iso_start(iso_week(&fields).0) + 1, 3),
+            "IYYY" => plain(iso_week(&fields).0, 4 + before),
+            "IYY" => plain(iso_week(&fields).0 % 1000, 3 + before),
+            "IY" => plain(iso_week(&fields).0 % 100, 2 + before),
+            "I" => plain(iso_week(&fields).0 % 10, 1 + before),
+            "Y,YYY" => {
+                let text = format!("{},{:03}", fields.year / 1000, fields.year % 1000);
+                Ok((text, Some(fields.year)))
+            }
             "RM" | "rm" if fields.year == 0 && fields.month == 0 => Ok((String::new(), None)),
             "RM" | "rm" => {
                 // Months before are counted from the end of the year.

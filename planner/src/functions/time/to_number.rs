@@ -160,7 +160,7 @@ fn read(text: &str, pattern: &str) -> Result<Option<Number>> {
     let places = template.before + template.shift + reader.after;
     let narrow = |count: usize| i32::try_from(count).unwrap_or(0x7fff);
     let number = number.apply_modifier(make_numeric_modifier(narrow(places), narrow(reader.after)))?;
-    if template.shift == 0 {
+    if !template.shifting {
         return Ok(Some(number));
     }
     // Digits behind V are decimal places, to the sixteen that a power of ten has.

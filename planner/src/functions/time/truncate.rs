@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 /// The start of the `field` that a local moment lies in.
 fn truncate(field: &str, local: i64, type_name: &str) -> Result<i64> {
-    let unit = unit::span(field, type_name)?;
-    if !is_finite(local) && !unit.starts_with("timezone") {
+    if !is_finite(local) {
         return Ok(local);
     }
+    let unit = unit::span(field, type_name)?;
     let fields = Fields::new(local);
     let year = |year: i64| days_from_civil(year, 1, 1) * DAY;
     // The first year of a span of years that begins with a year ending in 1.
@@ -93,6 +93,9 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             Stability::Immutable,
             crate::functions::typed::ternary::<Text, Timestamptz, Text, Timestamptz, _>(
                 |field: &str, utc: i64, name: &str| {
+                    if !is_finite(utc) {
+                        return Ok(utc);
+                    }
                     let zone = zone(name)?;
                     let local = zone.to_local(utc);
                     let start = truncate(field, local, WITH_ZONE)?;

@@ -49,8 +49,8 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         arguments.text(arguments.0.len().saturating_sub(1)).unwrap_or_default()
     }
     fn on_table(context: &StatementContext, arguments: &Arguments, user: Oid, at: usize) -> Result<Option<Datum>> {
-        let Some(table) = relation(context, arguments, at)? else { return Ok(None) };
         let wanted = named(last(arguments), Kind::Table)?;
+        let Some(table) = relation(context, arguments, at)? else { return Ok(None) };
         if table.kind == RelationKind::SystemView {
             let reads = wanted.iter().any(|(right, _)| *right == acl::SELECT);
             return some_bool(reads || context.catalog.is_superuser(user));
@@ -58,8 +58,8 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         some_bool(holds(context, user, Kind::Table, (table.owner, table.acl.as_ref()), &wanted))
     }
     fn on_any_column(context: &StatementContext, arguments: &Arguments, user: Oid, at: usize) -> Result<Option<Datum>> {
-        let Some(table) = relation(context, arguments, at)? else { return Ok(None) };
         let wanted = named(last(arguments), Kind::Column)?;
+        let Some(table) = relation(context, arguments, at)? else { return Ok(None) };
         let whole = holds(context, user, Kind::Table, (table.owner, table.acl.as_ref()), &wanted)
             || table.kind == RelationKind::SystemView;
         some_bool(
@@ -70,8 +70,8 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         )
     }
     fn on_column(context: &StatementContext, arguments: &Arguments, user: Oid, at: usize) -> Result<Option<Datum>> {
-        let Some(table) = relation(context, arguments, at)? else { return Ok(None) };
         let wanted = named(last(arguments), Kind::Column)?;
+        let Some(table) = relation(context, arguments, at)? else { return Ok(None) };
         let column = match arguments.0.get(at + 1) {
             Some(ScalarValue::Int16(Some(number))) => table.live_columns().find(|column| column.id == *number),
             _ => {

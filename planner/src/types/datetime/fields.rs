@@ -81,6 +81,11 @@ pub(super) fn number(text: &str) -> Decoded<(i64, &str)> {
     digits.parse::<i32>().map(|value| (i64::from(value), rest)).map_err(|_| Fault::Field)
 }
 
+/// The same; no digits are 0, as in `1::5`.
+fn number_or_zero(text: &str) -> Decoded<(i64, &str)> {
+    if text.starts_with(|c: char| c.is_ascii_digit()) { number(text) } else { Ok((0, text)) }
+}
+
 /// `.5` as microseconds.
 fn fraction(text: &str) -> Decoded<i64> {
     let digits = text.strip_prefix('.').ok_or(Fault::Format)?;
@@ -142,13 +147,13 @@ impl Fields {
     /// `hh:mm`, `hh:mm:ss.ffffff`, `mm:ss.ffffff`.
     pub(super) fn clock(&mut self, text: &str) -> Decoded<()> {
         let (hour, rest) = number(text)?;
-        let (minute, rest) = number(rest.strip_prefix(':').ok_or(Fault::Format)?)?;
+        let (minute, rest) = number_or_zero(rest.strip_prefix(':').ok_or(Fault::Format)?)?;
         (self.hour, self.minute, self.second, self.micros) = (hour, minute, 0, 0);
         if rest.starts_with('.') {
             (self.hour, self.minute, self.second) = (0, hour, minute);
             self.micros = fraction(rest)?;
         } else if let Some(rest) = rest.strip_prefix(':') {
-            let (second, rest) = number(rest)?;
+            let (second, rest) = number_or_zero(rest)?;
             self.second = second;
             if !rest.is_empty() {
                 self.micros = fraction(rest)?;
@@ -409,6 +414,8 @@ impl Fields {
             | Keyword::Today
             | Keyword::Tomorrow
             | Keyword::Yesterday
+            | Keyword::Month(_)
+            | Keyword::DayOfWeek
                 if time_only =>
             {
                 return Err(Fault::Format);

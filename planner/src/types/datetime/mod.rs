@@ -14,7 +14,7 @@ mod parse;
 mod posix;
 mod style;
 mod unix;
-mod words;
+pub(super) mod words;
 mod zone;
 
 pub use clock::{parse_time, parse_timetz};

@@ -4,7 +4,7 @@ use super::keyword::keyword;
 
 /// What a word looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(in crate::types) enum Shape {
     /// Digits, perhaps with a fraction.
     Number,
     /// Letters.
@@ -21,7 +21,7 @@ pub(super) enum Shape {
 
 /// A word in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word {
+pub(in crate::types) struct Word {
     pub shape: Shape,
     pub text: String,
 }
@@ -53,8 +53,13 @@ impl Text<'_> {
 
 /// The words of a text; `None` for what cannot stand in one.
 pub(super) fn split(text: &str) -> Option<Vec<Word>> {
+    split_within(text, MAX_LENGTH)
+}
+
+/// The words of a text of a length at most.
+pub(in crate::types) fn split_within(text: &str, most: usize) -> Option<Vec<Word>> {
     let lower = text.to_ascii_lowercase();
-    if lower.len() > MAX_LENGTH {
+    if lower.len() > most {
         return None;
     }
     let digit = |byte: u8| byte.is_ascii_digit();

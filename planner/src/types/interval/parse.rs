@@ -2,8 +2,8 @@
 
 use super::{DAYS_PER_MONTH, Interval, out_of_range};
 use crate::error::{Result, SqlError, state};
+use crate::types::datetime::words::{Shape, Word, split_within};
 use crate::types::datetime::{DAY, SECOND, round_seconds};
-use std::borrow::Cow;
 
 const YEAR: i32 = 1 << 2;
 const MONTH: i32 = 1 << 1;
@@ -127,6 +127,8 @@ pub(super) enum Unit {
     Days(i64),
     /// So many microseconds.
     Time(i64),
+    /// Nothing that can be counted.
+    Nothing,
 }
 
 fn unit(word: &str) -> Option<Unit> {
@@ -144,6 +146,7 @@ fn unit(word: &str) -> Option<Unit> {
         "m" | "min" | "mins" | "minute" | "minutes" => Unit::Time(60 * SECOND),
         "s" | "sec" | "secs" | "second" | "seconds" => Unit::Time(SECOND),
         "ms" | "msec" | "msecs" | "msecond" | "mseconds" | "millisecon" => Unit::Time(1000),
+        "qtr" | "quarter" | "timezone" | "timezone_h" | "timezone_m" => Unit::Nothing,
         "us" | "usec" | "usecs" | "usecond" | "useconds" | "microsecon" => Unit::Time(1),
         _ => return None,
     })
@@ -179,7 +182,14 @@ impl Sum {
     }
     fn add_fraction_of_days(&mut self, days: f64) -> std::result::Result<(), Wrong> {
         self.add_days(days.trunc() as i64)?;
-        self.add_time((days.fract() * DAY as f64).round() as i64)
+        self.add_fraction_of_time(days.fract(), DAY)
+    }
+    /// Half a microsecond is nothing.
+    fn add_fraction_of_time(&mut self, fraction: f64, unit: i64) -> std::result::Result<(), Wrong> {
+        let micros = fraction * unit as f64;
+        let beyond = micros.fract();
+        let rounded = micros.trunc() + if beyond.abs() > 0.5 { beyond.signum() } else { 0.0 };
+        self.add_time(rounded as i64)
     }
     /// Adds a quantity: its whole part, and its fraction, which has the same sign.
     pub(super) fn add(&mut self, whole: i64, fraction: f64, unit: Unit) -> std::result::Result<(), Wrong> {
@@ -202,8 +212,9 @@ impl Sum {
             }
             Unit::Time(micros) => {
                 self.add_time(product(micros)?)?;
-                self.add_time((fraction * micros as f64).round_ties_even() as i64)?;
+                self.add_fraction_of_time(fraction, micros)?;
             }
+            Unit::Nothing => return Err(Wrong::Syntax),
         }
         Ok(())
     }
@@ -223,149 +234,80 @@ impl Sum {
     }
 }
 
-/// A piece of the text.
-#[derive(Debug)]
-enum Piece<'a> {
-    /// `1:02:03.5`, perhaps with a sign.
-    Clock(Cow<'a, str>),
-    /// `12`, `-1.5`, `+1-2`.
-    Number(Cow<'a, str>),
-    Word(&'a str),
+/// Bytes that the words of a text take, at most.
+const MOST_BYTES: usize = 256;
+
+/// The digits at the beginning, as a number, and what follows. None are 0.
+fn leading(text: &str) -> std::result::Result<(i64, &str), Wrong> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    let value = if digits.is_empty() { 0 } else { digits.parse().map_err(|_| Wrong::Range)? };
+    Ok((value, rest))
 }
 
-/// Pieces of a text, at most: PostgreSQL's MAXDATEFIELDS.
-const MOST_PIECES: usize = 25;
-
-/// Splits a text in lower case.
-fn pieces(text: &str) -> std::result::Result<Vec<Piece<'_>>, Wrong> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        if pieces.len() > MOST_PIECES {
-            return Err(Wrong::Syntax);
-        }
-        let length = |of: &str, accept: &dyn Fn(char) -> bool| of.find(|c| !accept(c)).unwrap_or(of.len());
-        if c.is_ascii_digit() || c == '.' || c == '+' || c == '-' {
-            let body = rest.strip_prefix(['+', '-']).map_or(rest, str::trim_ascii_start);
-            let taken = length(body, &|c| c.is_ascii_digit() || matches!(c, ':' | '.' | '-'));
-            if taken == 0 {
-                return Err(Wrong::Syntax);
-            }
-            let (unsigned, tail) = body.split_at(taken);
-            let signed = c == '-' || c == '+';
-            let piece = if signed { Cow::Owned(format!("{c}{unsigned}")) } else { Cow::Borrowed(unsigned) };
-            pieces.push(if piece.contains(':') { Piece::Clock(piece) } else { Piece::Number(piece) });
-            rest = tail;
-        } else if c.is_ascii_alphabetic() {
-            let (word, tail) = rest.split_at(length(rest, &|c| c.is_ascii_alphabetic()));
-            let glued = tail.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '/' | '.'));
-            if glued && !matches!(word, "d" | "h" | "m" | "s" | "y" | "mon" | "dec") {
-                return Err(Wrong::Syntax);
-            }
-            pieces.push(Piece::Word(word));
-            rest = tail;
-        } else if c.is_ascii_whitespace() || c.is_ascii_punctuation() {
-            rest = rest.get(1..).unwrap_or_default();
-        } else {
-            return Err(Wrong::Syntax);
-        }
-    }
-    Ok(pieces)
+/// A point and digits, of which there may be none.
+fn fraction(text: &str) -> std::result::Result<f64, Wrong> {
+    let digits = text.strip_prefix('.').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    format!("0.{}0", digits.ok_or(Wrong::Syntax)?).parse().map_err(|_| Wrong::Syntax)
 }
 
-/// `hours:minutes`, `hours:minutes:seconds`, with `minutes:seconds` where the type says so. Microseconds.
-pub(super) fn clock(text: &str, minutes_first: bool) -> std::result::Result<i64, Wrong> {
-    let (negative, body) = match text.strip_prefix('-') {
-        Some(body) => (true, body),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let parts: Vec<&str> = body.split(':').collect();
-    let number = |digits: &str| -> std::result::Result<i64, Wrong> {
-        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(Wrong::Syntax);
+/// `hours:minutes`, `hours:minutes:seconds`, with `minutes:seconds` where there is a fraction or the type says so. Microseconds.
+fn clock(text: &str, minutes_first: bool) -> std::result::Result<i64, Wrong> {
+    let (hours, rest) = leading(text)?;
+    let (minutes, rest) = leading(rest.strip_prefix(':').ok_or(Wrong::Syntax)?)?;
+    let ((hours, minutes, seconds), rest) = match rest.strip_prefix(':') {
+        Some(rest) => {
+            let (seconds, rest) = leading(rest)?;
+            ((hours, minutes, seconds), rest)
         }
-        digits.parse().map_err(|_| Wrong::Range)
+        None if !rest.is_empty() || minutes_first => ((0, hours, minutes), rest),
+        None => ((hours, minutes, 0), rest),
     };
-    let (hours, minutes, seconds) = match parts.as_slice() {
-        [minutes, seconds] if minutes_first || seconds.contains('.') => ("0", *minutes, *seconds),
-        [hours, minutes] => (*hours, *minutes, "0"),
-        [hours, minutes, seconds] => (*hours, *minutes, *seconds),
-        _ => return Err(Wrong::Syntax),
-    };
-    let (seconds, fraction) = seconds.split_once('.').unwrap_or((seconds, ""));
-    let (hours, minutes, seconds) = (number(hours)?, number(minutes)?, number(seconds)?);
-    let micros = match fraction {
-        "" => 0,
-        digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-            (format!("0.{digits}").parse::<f64>().map_err(|_| Wrong::Syntax)? * 1e6).round_ties_even() as i64
-        }
-        _ => return Err(Wrong::Syntax),
-    };
+    let micros = if rest.is_empty() { 0 } else { (fraction(rest)? * 1e6).round_ties_even() as i64 };
     if minutes > 59 || seconds > 60 {
         return Err(Wrong::Range);
     }
-    let total = hours
+    hours
         .checked_mul(3600 * SECOND)
-        .and_then(|hours| hours.checked_add((minutes * 60 + seconds) * SECOND + micros));
-    let total = total.ok_or(Wrong::Range)?;
-    Ok(if negative { -total } else { total })
+        .and_then(|hours| hours.checked_add((minutes * 60 + seconds) * SECOND + micros))
+        .ok_or(Wrong::Range)
 }
 
-/// A number with its sign: the whole part and the fraction, which has its sign too.
-pub(super) fn number(text: &str) -> std::result::Result<(i64, f64), Wrong> {
-    let (negative, body) = match text.strip_prefix('-') {
-        Some(body) => (true, body),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let (whole, fraction) = body.split_once('.').unwrap_or((body, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(whole) || !digits(fraction) || (whole.is_empty() && fraction.is_empty()) {
-        return Err(Wrong::Syntax);
-    }
-    let signed = format!("{}{whole}", if negative { "-" } else { "" });
-    let whole = if whole.is_empty() { 0 } else { signed.parse::<i64>().map_err(|_| Wrong::Range)? };
-    let fraction = format!("0.{fraction}0").parse::<f64>().map_err(|_| Wrong::Syntax)?;
-    Ok((whole, if negative { -fraction } else { fraction }))
+/// What a word of digits says.
+enum Quantity {
+    /// `years-months`
+    Months(i64),
+    /// A whole part and a fraction of the same sign.
+    Count(i64, f64),
 }
 
-/// `years-months` with one sign. Nothing for other texts.
-fn years_months(text: &str) -> std::result::Result<Option<i64>, Wrong> {
-    let (sign, body) = match text.strip_prefix('-') {
-        Some(body) => (-1, body),
-        None => (1, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let Some((years, months)) = body.split_once('-') else { return Ok(None) };
-    let number = |digits: &str| -> std::result::Result<i64, Wrong> {
-        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+fn quantity(text: &str) -> std::result::Result<Quantity, Wrong> {
+    let body = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let negative = text.starts_with('-');
+    let digits = body.find(|c: char| !c.is_ascii_digit()).unwrap_or(body.len());
+    let (digits, rest) = body.split_at(digits);
+    let signed = format!("{}{digits}", if negative { "-" } else { "" });
+    let whole: i64 = if digits.is_empty() { 0 } else { signed.parse().map_err(|_| Wrong::Range)? };
+    if let Some(rest) = rest.strip_prefix('-') {
+        if rest.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| ('1'..='9').contains(&c))) {
+            return Err(Wrong::Range);
+        }
+        let (months, rest) = leading(rest)?;
+        if months > 11 {
+            return Err(Wrong::Range);
+        }
+        if !rest.is_empty() {
             return Err(Wrong::Syntax);
         }
-        digits.parse().map_err(|_| Wrong::Range)
-    };
-    let (years, months) = (number(years)?, number(months)?);
-    if months > 11 {
-        return Err(Wrong::Range);
+        let months = if negative { -months } else { months };
+        let all = whole.checked_mul(12).and_then(|years| years.checked_add(months));
+        return all.map(Quantity::Months).ok_or(Wrong::Range);
     }
-    years.checked_mul(12).and_then(|all| all.checked_add(months)).map(|all| Some(sign * all)).ok_or(Wrong::Range)
+    let part = if rest.is_empty() { 0.0 } else { fraction(rest)? };
+    Ok(Quantity::Count(whole, if negative { -part } else { part }))
 }
 
-/// Gives the sign of the first piece, if it is `-` and the only one, to all others.
-fn spread_sign(pieces: &mut [Piece<'_>]) {
-    let sign = |piece: &Piece<'_>| match piece {
-        Piece::Clock(text) | Piece::Number(text) => text.chars().next().filter(|c| matches!(c, '-' | '+')),
-        Piece::Word(_) => None,
-    };
-    let Some((first, others)) = pieces.split_first_mut() else { return };
-    if sign(first) != Some('-') || others.iter().any(|piece| sign(piece).is_some()) {
-        return;
-    }
-    for piece in others {
-        if let Piece::Clock(text) | Piece::Number(text) = piece {
-            text.to_mut().insert(0, '-');
-        }
-    }
-}
-
-/// From the last piece to the first, since units follow their numbers.
+/// From the last word to the first, since units follow their numbers.
 fn traditional(text: &str, restriction: Restriction, one_sign: bool) -> std::result::Result<Interval, Wrong> {
     let mut sum = Sum::default();
     let mut current: Option<Unit> = None;
@@ -379,43 +321,64 @@ fn traditional(text: &str, restriction: Restriction, one_sign: bool) -> std::res
         Ok(())
     };
     let (mut ago, mut any) = (false, false);
-    let mut pieces = pieces(text)?;
-    if one_sign {
-        spread_sign(&mut pieces);
+    let words = split_within(text, usize::MAX).ok_or(Wrong::Syntax)?;
+    if words.iter().map(|word| word.text.len() + 1).sum::<usize>() > MOST_BYTES {
+        return Err(Wrong::Syntax);
     }
-    for piece in pieces.into_iter().rev() {
-        match piece {
-            Piece::Clock(text) => {
-                let minutes_first = restriction.fields == MINUTE | SECOND_BIT;
-                sum.add_time(clock(&text, minutes_first)?)?;
-                for micros in [3600 * SECOND, 60 * SECOND, SECOND, 1000, 1] {
-                    take(Unit::Time(micros))?;
-                }
-                current = Some(Unit::Days(1));
-                any = true;
+    let signs = words.iter().filter(|word| word.text.starts_with(['-', '+'])).count();
+    let all_negative = one_sign && signs == 1 && words.first().is_some_and(|first| first.text.starts_with('-'));
+    let minutes_first = restriction.fields == MINUTE | SECOND_BIT;
+    for Word { shape, text } in words.iter().rev() {
+        let time = match shape {
+            Shape::Time => Some(clock(text, minutes_first)?),
+            // What is no clock behind its sign may be years and months.
+            Shape::Zone if text.contains(':') => text.get(1..).and_then(|clocked| {
+                let time = clock(clocked, minutes_first).ok()?;
+                Some(if text.starts_with('-') { -time } else { time })
+            }),
+            _ => None,
+        };
+        if let Some(time) = time {
+            sum.add_time(if all_negative { -time.abs() } else { time })?;
+            for micros in [3600 * SECOND, 60 * SECOND, SECOND, 1000, 1] {
+                take(Unit::Time(micros))?;
             }
-            Piece::Number(text) => {
-                if let Some(months) = years_months(&text)? {
-                    sum.add(months, 0.0, Unit::Months)?;
-                    take(Unit::Months)?;
-                    current = Some(Unit::Months);
-                } else {
-                    let unit = current.unwrap_or_else(|| restriction.default_unit());
-                    let (whole, fraction) = number(&text)?;
-                    sum.add(whole, fraction, unit)?;
-                    take(unit)?;
-                    if unit == Unit::Time(SECOND) && fraction != 0.0 {
-                        // A fraction of seconds is milliseconds and microseconds.
-                        take(Unit::Time(1000))?;
-                        take(Unit::Time(1))?;
+            current = Some(Unit::Days(1));
+            any = true;
+            continue;
+        }
+        match shape {
+            Shape::Text | Shape::Special if text == "ago" => {
+                ago = true;
+                current = Some(Unit::Nothing);
+            }
+            Shape::Text | Shape::Special => current = Some(unit(text).ok_or(Wrong::Syntax)?),
+            _ => {
+                any = true;
+                match quantity(text)? {
+                    Quantity::Months(months) => {
+                        sum.add(if all_negative { -months.abs() } else { months }, 0.0, Unit::Months)?;
+                        take(Unit::Months)?;
+                        current = Some(Unit::Months);
                     }
-                    // `1 2` of the type day to hour: before hours stand days.
-                    current = Some(if unit == Unit::Time(3600 * SECOND) { Unit::Days(1) } else { unit });
+                    Quantity::Count(whole, fraction) => {
+                        let unit = current.unwrap_or_else(|| restriction.default_unit());
+                        let (whole, fraction) = match all_negative && (whole > 0 || fraction > 0.0) {
+                            true => (-whole, -fraction),
+                            false => (whole, fraction),
+                        };
+                        sum.add(whole, fraction, unit)?;
+                        take(unit)?;
+                        if unit == Unit::Time(SECOND) && fraction != 0.0 {
+                            // A fraction of seconds is milliseconds and microseconds.
+                            take(Unit::Time(1000))?;
+                            take(Unit::Time(1))?;
+                        }
+                        // `1 2` of the type day to hour: before hours stand days.
+                        current = Some(if unit == Unit::Time(3600 * SECOND) { Unit::Days(1) } else { unit });
+                    }
                 }
-                any = true;
             }
-            Piece::Word("ago") => ago = true,
-            Piece::Word(word) => current = Some(unit(word).ok_or(Wrong::Syntax)?),
         }
     }
     if any { sum.finish(ago) } else { Err(Wrong::Syntax) }
@@ -428,9 +391,8 @@ pub fn parse_interval(text: &str, restriction: Restriction) -> Result<Interval> 
 
 /// The same; with `one_sign` a sign before the first field, if it is the only one, is that of all fields.
 pub fn parse_interval_signed(text: &str, restriction: Restriction, one_sign: bool) -> Result<Interval> {
-    let lower = text.trim().to_ascii_lowercase();
-    let read = match traditional(&lower, restriction, one_sign) {
-        Err(Wrong::Syntax) => super::iso::parse(text.trim()),
+    let read = match traditional(text, restriction, one_sign) {
+        Err(Wrong::Syntax) => super::iso::parse(text),
         read => read,
     };
     let interval = read.map_err(|wrong| match wrong {
@@ -480,6 +442,14 @@ mod tests {
             ("PT-1H", "-01:00:00"),
             ("P1W", "7 days"),
             ("0", "00:00:00"),
+            ("1:02:.5", "01:02:00.5"),
+            ("1 -1:02:.5", "1 day -01:02:00.5"),
+            ("1.99999:1:0", "1 day 24:59:59.136"),
+            ("1::5", "01:00:05"),
+            ("1-", "1 year"),
+            ("P1e2D", "100 days"),
+            ("P12345678T010203.5", "1238 years 8 mons 78 days 01:02:03"),
+            ("P-1--2--3T-4:-5:-6", "-1 years -2 mons -3 days -04:05:06"),
         ] {
             assert_eq!(shown(text), printed, "{text}");
         }
@@ -491,6 +461,12 @@ mod tests {
             ("1 quarter", "22007"),
             ("- - 1 day", "22007"),
             ("+", "22007"),
+            ("1 ago", "22007"),
+            ("-.5 day", "22007"),
+            ("P+2Y", "22007"),
+            ("P1D ", "22007"),
+            ("1--2", "22015"),
+            ("P1e20D", "22015"),
             ("1:60", "22015"),
             ("1-13", "22015"),
             ("99999999999 years", "22015"),

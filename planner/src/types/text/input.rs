@@ -1,6 +1,7 @@
 //! Text to values.
 
 use super::InputContext;
+use super::float::{parse_float4, parse_float8};
 use crate::error::{Result, SqlError, state};
 use crate::pg_catalog::object_names;
 use crate::types::array::{ArrayValue, Dimension, literal, values_array};
@@ -27,46 +28,6 @@ pub fn parse_integer(text: &str, min: i64, max: i64, type_name: &str) -> Result<
             format!("value \"{text}\" is out of range for type {type_name}"),
         )),
     }
-}
-
-/// Reads a float8. Errors: 22P02, 22003 for what overflows or vanishes.
-pub fn parse_float8(text: &str) -> Result<f64> {
-    parse_float(
-        text,
-        "double precision",
-        |digits| digits.parse::<f64>().ok(),
-        |value| (value.is_infinite(), *value == 0.0),
-    )
-}
-
-/// Reads a float4. Errors as [`parse_float8`].
-pub fn parse_float4(text: &str) -> Result<f32> {
-    parse_float(text, "real", |digits| digits.parse::<f32>().ok(), |value| (value.is_infinite(), *value == 0.0))
-}
-
-fn parse_float<T>(
-    text: &str,
-    type_name: &str,
-    parse: impl Fn(&str) -> Option<T>,
-    extremes: impl Fn(&T) -> (bool, bool),
-) -> Result<T> {
-    let trimmed = text.trim_matches(|c: char| c.is_ascii_whitespace());
-    let lower = trimmed.to_ascii_lowercase();
-    let unsigned = lower.strip_prefix(['+', '-']).unwrap_or(&lower);
-    if ["infinity", "inf"].contains(&unsigned) || lower == "nan" {
-        return parse(&lower).ok_or_else(|| invalid(type_name, text));
-    }
-    let number = unsigned.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'+' | b'-'));
-    let value = parse(&lower).filter(|_| number && !unsigned.is_empty()).ok_or_else(|| invalid(type_name, text))?;
-    let (infinite, zero) = extremes(&value);
-    let mantissa = unsigned.split('e').next().unwrap_or_default();
-    if infinite || (zero && mantissa.bytes().any(|byte| (b'1'..=b'9').contains(&byte))) {
-        return Err(SqlError::new(
-            state::NUMERIC_VALUE_OUT_OF_RANGE,
-            format!("\"{trimmed}\" is out of range for type {type_name}"),
-        ));
-    }
-    Ok(value)
 }
 
 /// Reads a boolean: any unambiguous prefix of true, false, yes, no, and on, off, 1, 0.

@@ -2,12 +2,15 @@
 //!
 //! Must not know plans. Names of relations (regclass) are looked up in the catalog that the contexts carry.
 
+mod float;
 mod input;
 mod output;
 mod record_input;
 
+pub(crate) use float::Leading;
+pub use float::{parse_float4, parse_float8};
 pub(crate) use input::parse_oid;
-pub use input::{input, parse_bool, parse_bytea, parse_float4, parse_float8, parse_integer, parse_uuid};
+pub use input::{input, parse_bool, parse_bytea, parse_integer, parse_uuid};
 pub(crate) use output::quote_identifier;
 pub use output::{output, output_datum, output_string, write_bytea, write_float4, write_float8, write_uuid};
 

@@ -1,0 +1,49 @@
+//! The privileges that GRANT and REVOKE name. Must not know who has them.
+
+use super::grant::invalid;
+use crate::catalog::acl::{self, Kind, Rights};
+use crate::error::{Result, SqlError};
+use crate::parse::Grant;
+
+/// What is granted on objects of a kind: on the whole, and on columns.
+pub(super) struct Wanted {
+    pub(super) rights: Rights,
+    pub(super) columns: Vec<(Rights, Vec<String>)>,
+}
+
+/// What GRANT names, for objects of a kind. Errors: 42601, 0LP01.
+pub(super) fn wanted(grant: &Grant, kind: Kind) -> Result<Wanted> {
+    let mut wanted = Wanted { rights: 0, columns: Vec::new() };
+    let of_columns = |columns: &[String]| -> Result<()> {
+        if columns.is_empty() || kind == Kind::Table {
+            return Ok(());
+        }
+        Err(invalid("column privileges are only valid for relations"))
+    };
+    if let Some(columns) = &grant.all {
+        of_columns(columns)?;
+        match columns.is_empty() {
+            true => wanted.rights = kind.all(),
+            false => wanted.columns.push((Kind::Column.all(), columns.clone())),
+        }
+    }
+    for (name, columns) in &grant.privileges {
+        of_columns(columns)?;
+        let upper = name.to_ascii_uppercase();
+        let Some((_, right)) = acl::NAMES.iter().find(|(known, _)| *known == upper) else {
+            if upper == "SET" {
+                return Err(invalid(format!("invalid privilege type {upper} for {}", kind.word())));
+            }
+            return Err(SqlError::syntax(format!("unrecognized privilege type \"{name}\"")));
+        };
+        let of = if columns.is_empty() { kind } else { Kind::Column };
+        if right & of.all() == 0 {
+            return Err(invalid(format!("invalid privilege type {upper} for {}", of.word())));
+        }
+        match columns.is_empty() {
+            true => wanted.rights |= right,
+            false => wanted.columns.push((*right, columns.clone())),
+        }
+    }
+    Ok(wanted)
+}
