@@ -138,3 +138,24 @@ select '1'::text::regclass;
 select '1259'::varchar::regclass;
 select '1259'::regclass, 'pg_class'::text::regclass;
 select jsonb_delete_path('[]','{k}');
+
+-- Floats as C reads them, intervals and templates at their edges, constants that nobody asks for, aggregates of the query around.
+select '0x10'::float8, ' -0x1.8p1 '::float8, '0x.8'::float4, 'nan(12)'::float8;
+select '0x'::float8;
+select '0x1p2000'::float8;
+select interval '1:02:.5', interval '1 -1:02:.5', interval '1.99999:1:0', interval 'P1e2D', interval '1-';
+select interval '-.5 day';
+select interval 'P+2Y';
+select interval '1 ago';
+select to_char(interval '1 year 2 mons 10 days', 'W WW Q RM IW IYYY J');
+select to_char(12, 'B9EEEE');
+select to_char(2147483647, '9V9');
+select string_agg('1', '\x00'::bytea);
+select '3'::xid = any (array[3, 4]), '3'::xid = all (array[3, 4]);
+select coalesce(1, 'x'::text::int), case when true then 1 else '99999999999'::text::int end;
+select overlay('\x4142'::bytea placing '\x43' from 2147483647);
+select regexp_replace(null, 'a', 'b', 'zzz');
+create table around_us (a int); insert into around_us values (1), (1), (2);
+select count(*), (select sum(q.a)), q.a from around_us q group by rollup (q.a) order by 3;
+select q.a from around_us q group by cube (q.a) having (select avg(q.a) from around_us x limit 1) > 1 order by 1;
+drop table around_us;

@@ -144,10 +144,7 @@ impl Binder<'_> {
             },
             _ => ControlFlow::Continue(()),
         });
-        match found {
-            ControlFlow::Break(span) => Some(span),
-            ControlFlow::Continue(()) => None,
-        }
+        found.break_value()
     }
 
     /// Where an aggregate is first called in a part of the statement.
@@ -161,10 +158,7 @@ impl Binder<'_> {
             },
             _ => ControlFlow::Continue(()),
         });
-        match found {
-            ControlFlow::Break(span) => Some(span),
-            ControlFlow::Continue(()) => None,
-        }
+        found.break_value()
     }
 
     /// Puts the place of the first such word behind something into an error.
@@ -191,10 +185,7 @@ impl Binder<'_> {
             };
             if here { ControlFlow::Break(expr.span()) } else { ControlFlow::Continue(()) }
         });
-        match found {
-            ControlFlow::Break(span) => Some(span),
-            ControlFlow::Continue(()) => None,
-        }
+        found.break_value()
     }
 }
 

@@ -168,7 +168,10 @@ impl Binder<'_> {
             let (groups, grouping) = self.group(plan, &scope, group_by, &used).map_err(|error| {
                 let place =
                     self.place_of_grouping(&select.projection).filter(|_| error.state() == state::GROUPING_ERROR);
-                place.map_or(error.clone(), |place| self.at(error, place))
+                match place {
+                    Some(place) => self.at(error, place),
+                    None => error,
+                }
             })?;
             let list = &select.projection;
             let whole = list.len() != items.len();

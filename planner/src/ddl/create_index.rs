@@ -10,7 +10,7 @@ use crate::catalog::{
 };
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
-use crate::pg_catalog::object_names::COLLATIONS;
+use crate::pg_catalog::object_names::collation_oid;
 use crate::pg_catalog::{self, describe};
 use crate::types::{BaseType, Oid, SqlType};
 use sqlparser::ast::{CastKind, CreateIndex, Expr, IndexType, ObjectName, OrderBySort};
@@ -216,8 +216,7 @@ fn other_collation(name: &ObjectName, column: Option<&ColumnDescriptor>, ty: Sql
     let name = crate::bind::collation_named(name)?;
     let own = column.and_then(|column| column.collation.as_deref());
     let own = own.unwrap_or(if ty == SqlType::NAME { "C" } else { "default" });
-    let known = COLLATIONS.iter().find(|(_, known)| *known == name).map_or(0, |(oid, _)| *oid);
-    Ok(if name == own { 0 } else { known })
+    Ok(if name == own { 0 } else { collation_oid(name) })
 }
 
 /// The expression without brackets, and the collation behind it.

@@ -139,11 +139,7 @@ async fn alter(context: &DdlContext, name: &str, change: &DatabaseChange) -> Res
             changed.name.clone_from(name);
         }
         DatabaseChange::Owner(name) => {
-            let owner = match name.as_str() {
-                "current_user" | "current_role" => context.user,
-                "session_user" => context.role(&context.settings.session_user())?.oid,
-                name => context.role(name)?.oid,
-            };
+            let owner = super::owner::role_called(context, name)?;
             if owner == old.owner {
                 return Ok(());
             }

@@ -14,7 +14,16 @@ pub(super) fn role_of(context: &DdlContext, owner: &Owner) -> Result<Oid> {
     match owner {
         Owner::Ident(name) => Ok(context.role(&fold(name))?.oid),
         Owner::CurrentRole | Owner::CurrentUser => Ok(context.user),
-        Owner::SessionUser => Ok(context.role(&context.settings.session_user())?.oid),
+        Owner::SessionUser => role_called(context, "session_user"),
+    }
+}
+
+/// A role by its name, or by a word that stands for one. Errors: 42704.
+pub(super) fn role_called(context: &DdlContext, name: &str) -> Result<Oid> {
+    match name {
+        "current_user" | "current_role" => Ok(context.user),
+        "session_user" => Ok(context.role(&context.settings.session_user())?.oid),
+        name => Ok(context.role(name)?.oid),
     }
 }
 

@@ -80,7 +80,6 @@ pub fn format_type(oid: Oid, modifier: Option<i32>) -> String {
     }
 }
 
-/// A column of an index as its definition shows it.
 /// Names of an index's columns: one that was there before has a number behind it.
 pub fn each_once<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     numbered(names, "")
@@ -105,6 +104,7 @@ fn numbered<'n>(names: impl Iterator<Item = &'n str>, between: &str) -> Vec<Stri
     all
 }
 
+/// A column of an index as its definition shows it.
 fn key_text(
     context: &Context<'_>,
     table: &TableDescriptor,
@@ -131,7 +131,7 @@ fn key_text(
         None => id.and_then(|id| table.column(id)).map(|column| quote(&column.name)).unwrap_or_default(),
     };
     if let Some(key) = index.columns.get(position).filter(|_| with_order) {
-        if let Some((_, name)) = super::object_names::COLLATIONS.iter().find(|(oid, _)| *oid == key.collation) {
+        if let Some(name) = super::object_names::collation_name(key.collation) {
             text.push_str(&format!(" COLLATE {}", quote(name)));
         }
         if let Some(name) = super::present::operator_class_name(key.class) {

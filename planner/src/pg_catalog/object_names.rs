@@ -18,6 +18,16 @@ const MOST_ARGUMENTS: usize = 100;
 pub const COLLATIONS: [(Oid, &str); 5] =
     [(100, "default"), (950, "C"), (951, "POSIX"), (12_340, "ucs_basic"), (12_341, "C.utf8")];
 
+/// The OID of the collation of a name; 0 for none.
+pub fn collation_oid(name: &str) -> Oid {
+    COLLATIONS.iter().find(|(_, known)| *known == name).map_or(0, |(oid, _)| *oid)
+}
+
+/// The name of a collation.
+pub fn collation_name(oid: Oid) -> Option<&'static str> {
+    COLLATIONS.iter().find(|(known, _)| *known == oid).map(|(_, name)| *name)
+}
+
 /// What a name finds.
 pub(super) enum Found {
     /// The only one.
@@ -218,9 +228,9 @@ fn find_qualified(base: BaseType, text: &str, place: Place<'_>) -> Result<Found>
             let none = format!("operator does not exist: {shown}");
             one(found, operators_named(&name), none, format!("more than one operator named {shown}"))
         }
-        BaseType::Regcollation => match COLLATIONS.iter().find(|(_, known)| here && *known == name) {
-            Some((oid, _)) => Found::One(*oid),
-            None => undefined(format!("collation \"{shown}\" for encoding \"UTF8\" does not exist")),
+        BaseType::Regcollation => match collation_oid(&name) {
+            oid if here && oid != 0 => Found::One(oid),
+            _ => undefined(format!("collation \"{shown}\" for encoding \"UTF8\" does not exist")),
         },
         BaseType::Regconfig => undefined(format!("text search configuration \"{shown}\" does not exist")),
         _ => undefined(format!("text search dictionary \"{shown}\" does not exist")),
@@ -310,7 +320,7 @@ pub fn name(base: BaseType, oid: Oid, catalog: Option<&Catalog>, search_path: &[
         BaseType::Regclass => describe::relation_name(catalog?, oid, search_path),
         BaseType::Regnamespace => catalog?.schema_by_oid(oid).map(|schema| quote(&schema.name)),
         BaseType::Regrole => catalog?.role_by_oid(oid).map(|role| quote(&role.name)),
-        BaseType::Regcollation => COLLATIONS.iter().find(|(known, _)| *known == oid).map(|(_, name)| quote(name)),
+        BaseType::Regcollation => collation_name(oid).map(quote),
         BaseType::Regproc | BaseType::Regprocedure => {
             let at = ALL_FUNCTIONS.binary_search_by_key(&oid, |function| function.oid).ok()?;
             let function = ALL_FUNCTIONS.get(at)?;

@@ -32,10 +32,7 @@ fn add(
     let granted = Some(&column.acl).filter(|acl| !acl.is_empty() && !of_index);
     let shown = super::privileges::shown(&context.catalog, granted);
     let facts = type_facts(&column.ty);
-    let collation = column
-        .collation
-        .as_ref()
-        .and_then(|name| super::object_names::COLLATIONS.iter().find(|(_, known)| known == name).map(|(oid, _)| *oid));
+    let collation = column.collation.as_deref().map(super::object_names::collation_oid);
     let identity = match column.identity {
         Some(Identity::Always) if !of_index => "a",
         Some(Identity::ByDefault) if !of_index => "d",

@@ -1,7 +1,7 @@
 //! `pg_index`: indexes.
 
 use super::definition::{Definition, Fill, Rows, value};
-use super::object_names::COLLATIONS;
+use super::object_names::collation_oid;
 use super::pg_type::type_facts;
 use super::present::operator_class;
 use crate::catalog::{IndexColumn, IndexState};
@@ -35,8 +35,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             let given = |value: Oid, own: Oid| if value == 0 { own } else { value };
             let collation = |key: &IndexColumn, ty: &SqlType| {
                 let column = table.column(key.column).and_then(|column| column.collation.as_deref());
-                let own = column.and_then(|name| COLLATIONS.iter().find(|(_, known)| *known == name));
-                given(key.collation, own.map_or(type_facts(ty).collation, |(oid, _)| *oid))
+                given(key.collation, column.map_or_else(|| type_facts(ty).collation, collation_oid))
             };
             let collations = index.columns.iter().zip(&types).map(|(key, ty)| collation(key, ty));
             let classes = index.columns.iter().zip(&types).map(|(key, ty)| given(key.class, operator_class(ty)));

@@ -1,7 +1,7 @@
 //! Objects in words: `pg_describe_object`, `pg_identify_object`. Names are looked up in the catalog of the statement.
 
 use super::super::builtin::ALL_OPERATORS;
-use super::super::object_names::{COLLATIONS, name};
+use super::super::object_names::{collation_name, name};
 use super::super::{describe, present};
 use super::objects::function_of;
 use crate::catalog::{RelationKind, TableDescriptor};
@@ -133,7 +133,7 @@ pub(in super::super) fn identified(context: &StatementContext, class: Oid, oid: 
         1260 => plain("role", &catalog.role_by_oid(oid)?.name),
         1262 => plain("database", &catalog.databases().iter().find(|database| database.oid == oid)?.name),
         3456 => {
-            let (_, name) = COLLATIONS.iter().find(|(known, _)| *known == oid)?;
+            let name = collation_name(oid)?;
             builtin("collation", Some(name), format!("pg_catalog.{}", quote(name)))
         }
         _ => return None,
