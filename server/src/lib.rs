@@ -4,7 +4,7 @@
 //!
 //! `INSERT INTO t VALUES ($1, $2)` from a driver arrives as Parse, Bind, Describe, Execute and Sync.
 //!
-//! 1. [`listener`] accepted the socket and gave it a task; [`connection::startup`] negotiated TLS and the protocol
+//! 1. [`listener`] accepted the socket and gave it a task on one of the [`reactor`]s; [`connection::startup`] negotiated TLS and the protocol
 //!    version, [`connection::auth`] found out who it is, and `planner::session::Session` began.
 //! 2. [`protocol::frontend`] cuts **Parse** off the input, every length checked. [`query::extended`] hands the
 //!    text to the session: `planner::parse` and `planner::bind` make a typed DataFusion plan of it, by PostgreSQL's
@@ -37,6 +37,7 @@ mod lookout;
 pub mod oracle;
 pub mod protocol;
 pub mod query;
+pub mod reactor;
 pub mod server;
 pub mod store;
 pub mod types;

@@ -2,12 +2,13 @@
 
 use crate::connection;
 use crate::connection::cancel::Backends;
+use crate::reactor::Reactors;
 use planner::session::Database;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
@@ -31,12 +32,13 @@ pub struct Shared {
 pub struct Listener {
     socket: TcpListener,
     shared: Arc<Shared>,
+    reactors: Reactors,
 }
 
 impl Listener {
-    /// Takes over a bound socket.
-    pub fn new(socket: TcpListener, shared: Arc<Shared>) -> Self {
-        Listener { socket, shared }
+    /// Takes over a bound socket; the connections live on `reactors`.
+    pub fn new(socket: TcpListener, shared: Arc<Shared>, reactors: Reactors) -> Self {
+        Listener { socket, shared, reactors }
     }
 
     /// Accepts connections until the server stops, then lets running statements finish: for `grace` they may go
@@ -53,9 +55,7 @@ impl Listener {
                     Ok((_, peer)) if connections.len() >= 2 * self.shared.backends.limit() + SPARE => {
                         tracing::warn!(%peer, "too many sockets: one is closed");
                     }
-                    Ok((socket, peer)) => {
-                        connections.spawn(connection::serve(socket, peer, Arc::clone(&self.shared)));
-                    }
+                    Ok((socket, peer)) => self.serve(&mut connections, socket, peer),
                     Err(error) => {
                         tracing::warn!(%error, "a connection could not be accepted");
                         // Out of file descriptors: accepting again at once would spin.
@@ -66,6 +66,8 @@ impl Listener {
             }
         }
         drop(self.socket);
+        // Kept until the last connection has ended.
+        let _reactors = self.reactors;
         let drained = async {
             while let Some(ended) = connections.join_next().await {
                 log_panic(ended);
@@ -80,6 +82,23 @@ impl Listener {
         if tokio::time::timeout(Duration::from_secs(1), &mut drained).await.is_err() {
             tracing::warn!("connections that did not end are dropped");
         }
+    }
+}
+
+impl Listener {
+    /// Gives a connection its task, on one of the reactors.
+    fn serve(&self, connections: &mut JoinSet<()>, socket: TcpStream, peer: SocketAddr) {
+        let shared = Arc::clone(&self.shared);
+        let socket = match socket.into_std() {
+            Ok(socket) => socket,
+            Err(error) => return tracing::warn!(%peer, %error, "a connection could not be taken over"),
+        };
+        self.reactors.spawn(connections, move || async move {
+            match TcpStream::from_std(socket) {
+                Ok(socket) => connection::serve(socket, peer, shared).await,
+                Err(error) => tracing::warn!(%peer, %error, "a connection could not be taken over"),
+            }
+        });
     }
 }
 

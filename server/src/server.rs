@@ -6,6 +6,7 @@ use crate::connection::cancel::Backends;
 use crate::connection::tls;
 use crate::listener::{self, Listener, Shared};
 use crate::lookout::Lookout;
+use crate::reactor::Reactors;
 use crate::types::binary;
 use planner::execution::detached::Workers;
 use planner::plan::EngineOptions;
@@ -60,7 +61,10 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
     let shared = Arc::new(Shared { database, backends, tls, stopping: watch::Sender::new(false) });
     banner(&config, address, any_password);
 
-    let running = tokio::spawn(Listener::new(socket, Arc::clone(&shared)).run(config.shutdown_timeout));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let reactors = Reactors::start(cores, tokio::runtime::Handle::current(), Arc::clone(&store.env))
+        .map_err(|error| format!("cannot start the threads of connections: {error}"))?;
+    let running = tokio::spawn(Listener::new(socket, Arc::clone(&shared), reactors).run(config.shutdown_timeout));
     let failure = tokio::select! {
         _ = terminate.recv() => { tracing::info!("SIGTERM: stopping"); None }
         _ = interrupt.recv() => { tracing::info!("SIGINT: stopping"); None }

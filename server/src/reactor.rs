@@ -1,0 +1,317 @@
+//! [`Reactors`]: threads that each look after sockets of their own. A short statement runs from its socket's event to its
+//! answer on one thread, and wakes no other: among threads that share their tasks each event may, which costs more than the
+//! statement. Must not know what a task does.
+//!
+//! Nobody helps a reactor. So a task stays on its own only while it is quick: one that has computed for [`LONG`] without a pause goes on
+//! on the shared threads, where others are heard beside it, and comes back once it has been quick for [`QUICK_FOR`]. It is moved
+//! between two polls, as it is; its socket stays with the reactor that knows it.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use storage::env::EnvRef;
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+use tokio::task::{JoinError, JoinHandle, JoinSet};
+
+/// Who computes for so long without a pause is not alone on its thread for nothing. Operators pause after a millisecond.
+const LONG: Duration = Duration::from_millis(1);
+/// How long nothing long was computed until a task goes back.
+const QUICK_FOR: Duration = Duration::from_millis(100);
+
+type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// See the head of the module. The threads end when it is dropped, and what still runs on them is dropped with them.
+pub struct Reactors {
+    env: EnvRef,
+    /// Where long tasks go on.
+    shared: Handle,
+    reactors: Vec<Reactor>,
+}
+
+struct Reactor {
+    runtime: Handle,
+    /// How many tasks it looks after.
+    tasks: Arc<AtomicUsize>,
+    /// Its thread ends when this end of the channel is gone.
+    _stop: oneshot::Sender<()>,
+}
+
+impl Reactors {
+    /// Starts `count` threads; what turns out to be long goes on on `shared`. Errors of the operating system.
+    pub fn start(count: usize, shared: Handle, env: EnvRef) -> io::Result<Reactors> {
+        let reactors = (0..count.max(1)).map(|_| Reactor::start(&env)).collect::<io::Result<_>>()?;
+        Ok(Reactors { env, shared, reactors })
+    }
+
+    /// Runs a task on the reactor that has the fewest. `task` is called there, so that its socket is registered there.
+    pub fn spawn<T>(&self, set: &mut JoinSet<()>, task: impl FnOnce() -> T + Send + 'static)
+    where
+        T: Future<Output = ()> + Send + 'static,
+    {
+        let Some(reactor) = self.reactors.iter().min_by_key(|reactor| reactor.tasks.load(Ordering::Relaxed)) else {
+            return;
+        };
+        let counted = Counted::new(&reactor.tasks);
+        let (env, shared) = (Arc::clone(&self.env), self.shared.clone());
+        let begin = async move {
+            let _counted = counted;
+            let place = Place::Here(Box::pin(async move { task().await }));
+            Wandering { place, env, shared }.await;
+        };
+        set.spawn_on(begin, &reactor.runtime);
+    }
+}
+
+impl Reactor {
+    fn start(env: &EnvRef) -> io::Result<Reactor> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let look_after = move || {
+            // An error says that nobody needs it any more: nothing is ever sent.
+            let _ = runtime.block_on(stopped);
+            // What blocks must not keep the process.
+            runtime.shutdown_background();
+        };
+        env.spawn_thread("percosql-reactor", Box::new(look_after));
+        Ok(Reactor { runtime: handle, tasks: Arc::default(), _stop: stop })
+    }
+}
+
+/// A task in a reactor's count, until it is dropped.
+struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    fn new(tasks: &Arc<AtomicUsize>) -> Counted {
+        tasks.fetch_add(1, Ordering::Relaxed);
+        Counted(Arc::clone(tasks))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A task that goes to the shared threads while it is long. This stays with the reactor.
+struct Wandering {
+    place: Place,
+    env: EnvRef,
+    shared: Handle,
+}
+
+enum Place {
+    /// On the reactor.
+    Here(Task),
+    /// On the shared threads.
+    There(Visit),
+    Over,
+}
+
+impl Future for Wandering {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = self.get_mut();
+        loop {
+            match &mut this.place {
+                Place::Here(task) => {
+                    let began = this.env.monotonic();
+                    if task.as_mut().poll(context).is_ready() {
+                        this.place = Place::Over;
+                        return Poll::Ready(());
+                    }
+                    if this.env.monotonic().saturating_sub(began) < LONG {
+                        return Poll::Pending;
+                    }
+                    // Who wakes it from here on wakes nobody, so it is polled there at once.
+                    let Place::Here(task) = std::mem::replace(&mut this.place, Place::Over) else { continue };
+                    let visiting = Visiting { task: Some(task), env: Arc::clone(&this.env), last_long: None };
+                    this.place = Place::There(Visit(this.shared.spawn(visiting)));
+                }
+                Place::There(visit) => match std::task::ready!(Pin::new(&mut visit.0).poll(context)) {
+                    Ok(Some(task)) => this.place = Place::Here(task),
+                    Ok(None) => {
+                        this.place = Place::Over;
+                        return Poll::Ready(());
+                    }
+                    Err(error) => {
+                        this.place = Place::Over;
+                        pass_on(error);
+                        return Poll::Ready(());
+                    }
+                },
+                Place::Over => return Poll::Ready(()),
+            }
+        }
+    }
+}
+
+/// A panic there is one here: who waits for the task learns of it.
+fn pass_on(error: JoinError) {
+    if let Ok(panic) = error.try_into_panic() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// A task on the shared threads, which ends with whom it was begun for.
+struct Visit(JoinHandle<Option<Task>>);
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// What runs on the shared threads: gives the task back once it has been quick for a while; `None` when it is over.
+struct Visiting {
+    task: Option<Task>,
+    env: EnvRef,
+    /// When something long ended last.
+    last_long: Option<Duration>,
+}
+
+impl Future for Visiting {
+    type Output = Option<Task>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Task>> {
+        let began = self.env.monotonic();
+        let Some(task) = &mut self.task else { return Poll::Ready(None) };
+        if task.as_mut().poll(context).is_ready() {
+            self.task = None;
+            return Poll::Ready(None);
+        }
+        let now = self.env.monotonic();
+        let last = *self.last_long.get_or_insert(now);
+        if now.saturating_sub(began) >= LONG {
+            self.last_long = Some(now);
+        } else if now.saturating_sub(last) >= QUICK_FOR {
+            return Poll::Ready(self.task.take());
+        }
+        Poll::Pending
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use parking_lot::Mutex;
+    use std::thread::ThreadId;
+    use std::time::Instant;
+    use storage::env::SystemEnv;
+
+    fn here() -> ThreadId {
+        std::thread::current().id()
+    }
+
+    fn compute(time: Duration) {
+        let began = Instant::now();
+        while began.elapsed() < time {}
+    }
+
+    async fn reactors(count: usize) -> Reactors {
+        Reactors::start(count, Handle::current(), SystemEnv::current().unwrap()).unwrap()
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_task_leaves_when_it_is_long_and_comes_back() {
+        let reactors = reactors(1).await;
+        let mut set = JoinSet::new();
+        let places: Arc<Mutex<Vec<ThreadId>>> = Arc::default();
+        let seen = Arc::clone(&places);
+        reactors.spawn(&mut set, move || async move {
+            let note = || seen.lock().push(here());
+            note();
+            compute(LONG);
+            tokio::task::yield_now().await;
+            note();
+            tokio::time::sleep(QUICK_FOR).await;
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            tokio::task::yield_now().await;
+            note();
+        });
+        set.join_next().await.unwrap().unwrap();
+        let places = places.lock();
+        assert_ne!(places[0], places[1]);
+        assert_eq!(places[0], places[2]);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn who_computes_keeps_nobody_else_waiting() {
+        let reactors = reactors(1).await;
+        let mut set = JoinSet::new();
+        reactors.spawn(&mut set, || async {
+            for _ in 0..100 {
+                compute(Duration::from_millis(20));
+                tokio::task::yield_now().await;
+            }
+        });
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let began = Instant::now();
+        let mut quick = JoinSet::new();
+        reactors.spawn(&mut quick, || async {
+            for _ in 0..20 {
+                tokio::task::yield_now().await;
+            }
+        });
+        quick.join_next().await.unwrap().unwrap();
+        assert!(!set.is_empty() && began.elapsed() < Duration::from_millis(200), "{:?}", began.elapsed());
+        set.abort_all();
+        set.join_next().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn tasks_are_shared_out_and_end_with_who_began_them() {
+        let reactors = reactors(2).await;
+        let mut set = JoinSet::new();
+        let places: Arc<Mutex<Vec<ThreadId>>> = Arc::default();
+        for _ in 0..4 {
+            let seen = Arc::clone(&places);
+            reactors.spawn(&mut set, move || async move {
+                seen.lock().push(here());
+                std::future::pending::<()>().await;
+            });
+        }
+        while places.lock().len() < 4 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let first = places.lock()[0];
+        assert_eq!(places.lock().iter().filter(|place| **place == first).count(), 2);
+        let dropped = Arc::new(());
+        let held = Arc::clone(&dropped);
+        reactors.spawn(&mut set, move || async move {
+            let _held = held;
+            loop {
+                compute(LONG * 2);
+                tokio::task::yield_now().await;
+            }
+        });
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        drop(set);
+        while Arc::strong_count(&dropped) > 1 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert!(reactors.reactors.iter().all(|reactor| reactor.tasks.load(Ordering::Relaxed) == 0));
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_panic_is_seen_wherever_it_happens() {
+        let reactors = reactors(1).await;
+        for long in [Duration::ZERO, LONG] {
+            let mut set = JoinSet::new();
+            reactors.spawn(&mut set, move || async move {
+                compute(long);
+                tokio::task::yield_now().await;
+                panic!("seen");
+            });
+            assert!(set.join_next().await.unwrap().unwrap_err().is_panic());
+        }
+    }
+}
