@@ -1,6 +1,7 @@
 //! The command line: reads it, sets up the log, runs what it asks for, and turns failures into exit codes.
 
 use crate::config::{Cli, Command, Config, LogFormat};
+use crate::runtime;
 use clap::Parser;
 use std::io::IsTerminal;
 use std::io::Write;
@@ -24,9 +25,9 @@ pub fn main() -> ExitCode {
 
 fn start(config: Config) -> Result<(), String> {
     init_log(&config)?;
-    let runtime = runtime("percosql")?;
+    let runtime = runtime::start("percosql", None)?;
     // A sort or join may compute for seconds without a pause; on threads of its own it keeps no connection waiting.
-    let workers = self::runtime("percosql-query")?;
+    let workers = runtime::start("percosql-query", None)?;
     let result = runtime.block_on(crate::server::run(config, workers.handle().clone()));
     // What still computes or blocks (a connection that was dropped in mid-statement) must not keep the process.
     workers.shutdown_timeout(std::time::Duration::from_secs(1));
@@ -35,18 +36,8 @@ fn start(config: Config) -> Result<(), String> {
 }
 
 fn init_store(store: &str) -> Result<(), String> {
-    let said = runtime("percosql")?.block_on(crate::store::init(store))?;
+    let said = runtime::start("percosql", None)?.block_on(crate::store::init(store))?;
     writeln!(std::io::stdout(), "{said}").map_err(|e| format!("cannot write to standard output: {e}"))
-}
-
-fn runtime(name: &str) -> Result<tokio::runtime::Runtime, String> {
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .thread_name(name)
-        // Plans of deep queries recurse; two megabytes are soon gone in a debug build.
-        .thread_stack_size(16 * 1024 * 1024)
-        .build()
-        .map_err(|e| format!("cannot start the runtime: {e}"))
 }
 
 fn init_log(config: &Config) -> Result<(), String> {

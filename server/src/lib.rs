@@ -38,6 +38,7 @@ pub mod oracle;
 pub mod protocol;
 pub mod query;
 pub mod reactor;
+mod runtime;
 pub mod server;
 pub mod store;
 pub mod types;

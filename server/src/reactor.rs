@@ -2,20 +2,21 @@
 //! answer on one thread, and wakes no other: among threads that share their tasks each event may, which costs more than the
 //! statement. Must not know what a task does.
 //!
-//! Nobody helps a reactor. So a task stays on its own only while it is quick: one that has computed for [`LONG`] without a pause goes on
-//! on the shared threads, where others are heard beside it, and comes back once it has been quick for [`QUICK_FOR`]. It is moved
-//! between two polls, as it is; its socket stays with the reactor that knows it.
+//! Nobody helps a reactor. So a task stays on its own only while it is quick: one that has computed for [`LONG`] without a pause
+//! twice in a row (once may be the system's doing, which gave the core to another thread) goes on on the shared threads, where
+//! others are heard beside it, and comes back once it has been quick for [`QUICK_FOR`]. It is moved between two polls, as it is;
+//! its socket stays with the reactor that knows it. What blocks in the midst of a poll (`nextval` that waits for the store)
+//! leaves its reactor another thread meanwhile.
 
+use crate::runtime;
 use std::future::Future;
-use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use storage::env::EnvRef;
-use tokio::runtime::{Builder, Handle};
-use tokio::sync::oneshot;
+use tokio::runtime::{Handle, Runtime};
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 
 /// Who computes for so long without a pause is not alone on its thread for nothing. Operators pause after a millisecond.
@@ -34,17 +35,16 @@ pub struct Reactors {
 }
 
 struct Reactor {
-    runtime: Handle,
+    /// `None` once it is being dropped.
+    runtime: Option<Runtime>,
     /// How many tasks it looks after.
     tasks: Arc<AtomicUsize>,
-    /// Its thread ends when this end of the channel is gone.
-    _stop: oneshot::Sender<()>,
 }
 
 impl Reactors {
-    /// Starts `count` threads; what turns out to be long goes on on `shared`. Errors of the operating system.
-    pub fn start(count: usize, shared: Handle, env: EnvRef) -> io::Result<Reactors> {
-        let reactors = (0..count.max(1)).map(|_| Reactor::start(&env)).collect::<io::Result<_>>()?;
+    /// Starts `count` threads; what turns out to be long goes on on `shared`. Errors are sentences for a person.
+    pub fn start(count: usize, shared: Handle, env: EnvRef) -> Result<Reactors, String> {
+        let reactors = (0..count.max(1)).map(|_| Reactor::start()).collect::<Result<_, String>>()?;
         Ok(Reactors { env, shared, reactors })
     }
 
@@ -56,30 +56,30 @@ impl Reactors {
         let Some(reactor) = self.reactors.iter().min_by_key(|reactor| reactor.tasks.load(Ordering::Relaxed)) else {
             return;
         };
+        let Some(runtime) = &reactor.runtime else { return };
         let counted = Counted::new(&reactor.tasks);
         let (env, shared) = (Arc::clone(&self.env), self.shared.clone());
         let begin = async move {
             let _counted = counted;
             let place = Place::Here(Box::pin(async move { task().await }));
-            Wandering { place, env, shared }.await;
+            Wandering { place, long: false, env, shared }.await;
         };
-        set.spawn_on(begin, &reactor.runtime);
+        set.spawn_on(begin, runtime.handle());
     }
 }
 
 impl Reactor {
-    fn start(env: &EnvRef) -> io::Result<Reactor> {
-        let runtime = Builder::new_current_thread().enable_all().build()?;
-        let handle = runtime.handle().clone();
-        let (stop, stopped) = oneshot::channel::<()>();
-        let look_after = move || {
-            // An error says that nobody needs it any more: nothing is ever sent.
-            let _ = runtime.block_on(stopped);
-            // What blocks must not keep the process.
+    fn start() -> Result<Reactor, String> {
+        Ok(Reactor { runtime: Some(runtime::start("percosql-reactor", Some(1))?), tasks: Arc::default() })
+    }
+}
+
+impl Drop for Reactor {
+    fn drop(&mut self) {
+        // What blocks must not keep who drops it.
+        if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
-        };
-        env.spawn_thread("percosql-reactor", Box::new(look_after));
-        Ok(Reactor { runtime: handle, tasks: Arc::default(), _stop: stop })
+        }
     }
 }
 
@@ -102,6 +102,8 @@ impl Drop for Counted {
 /// A task that goes to the shared threads while it is long. This stays with the reactor.
 struct Wandering {
     place: Place,
+    /// Whether it computed long when it was polled last.
+    long: bool,
     env: EnvRef,
     shared: Handle,
 }
@@ -127,7 +129,8 @@ impl Future for Wandering {
                         this.place = Place::Over;
                         return Poll::Ready(());
                     }
-                    if this.env.monotonic().saturating_sub(began) < LONG {
+                    let long = this.env.monotonic().saturating_sub(began) >= LONG;
+                    if !(std::mem::replace(&mut this.long, long) && long) {
                         return Poll::Pending;
                     }
                     // Who wakes it from here on wakes nobody, so it is polled there at once.
@@ -232,6 +235,9 @@ mod tests {
             compute(LONG);
             tokio::task::yield_now().await;
             note();
+            compute(LONG);
+            tokio::task::yield_now().await;
+            note();
             tokio::time::sleep(QUICK_FOR).await;
             tokio::time::sleep(Duration::from_millis(1)).await;
             tokio::task::yield_now().await;
@@ -239,8 +245,9 @@ mod tests {
         });
         set.join_next().await.unwrap().unwrap();
         let places = places.lock();
-        assert_ne!(places[0], places[1]);
-        assert_eq!(places[0], places[2]);
+        assert_eq!(places[0], places[1]);
+        assert_ne!(places[0], places[2]);
+        assert_eq!(places[0], places[3]);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -302,13 +309,29 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn who_blocks_leaves_the_others_a_thread() {
+        let reactors = reactors(1).await;
+        let mut set = JoinSet::new();
+        let (say, said) = std::sync::mpsc::channel();
+        reactors.spawn(&mut set, move || async move {
+            tokio::task::block_in_place(|| said.recv_timeout(Duration::from_secs(10)).unwrap());
+        });
+        reactors.spawn(&mut set, move || async move { say.send(()).unwrap() });
+        while let Some(ended) = set.join_next().await {
+            ended.unwrap();
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_panic_is_seen_wherever_it_happens() {
         let reactors = reactors(1).await;
         for long in [Duration::ZERO, LONG] {
             let mut set = JoinSet::new();
             reactors.spawn(&mut set, move || async move {
-                compute(long);
-                tokio::task::yield_now().await;
+                for _ in 0..2 {
+                    compute(long);
+                    tokio::task::yield_now().await;
+                }
                 panic!("seen");
             });
             assert!(set.join_next().await.unwrap().unwrap_err().is_panic());

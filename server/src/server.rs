@@ -62,8 +62,7 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
     banner(&config, address, any_password);
 
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let reactors = Reactors::start(cores, tokio::runtime::Handle::current(), Arc::clone(&store.env))
-        .map_err(|error| format!("cannot start the threads of connections: {error}"))?;
+    let reactors = Reactors::start(cores, tokio::runtime::Handle::current(), Arc::clone(&store.env))?;
     let running = tokio::spawn(Listener::new(socket, Arc::clone(&shared), reactors).run(config.shutdown_timeout));
     let failure = tokio::select! {
         _ = terminate.recv() => { tracing::info!("SIGTERM: stopping"); None }
