@@ -7,10 +7,12 @@ pub use crate::bulk::BulkLoad;
 pub use crate::committer::recent_writes::Validator;
 use crate::env::BoxFuture;
 use crate::error::{Result, StoreError};
+use crate::packed::PackedRows;
 use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use futures::channel::oneshot;
 use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -280,11 +282,13 @@ pub struct ScanOptions {
     pub batch_rows: usize,
     /// Rows in all, at most; `None` for no limit.
     pub limit: Option<usize>,
+    /// Whether what is read may take the place of something else in the engine's caches: not for who reads a table once.
+    pub cached: bool,
 }
 
 impl Default for ScanOptions {
     fn default() -> Self {
-        ScanOptions { reverse: false, batch_rows: 1024, limit: None }
+        ScanOptions { reverse: false, batch_rows: 1024, limit: None, cached: true }
     }
 }
 
@@ -481,6 +485,17 @@ pub trait Store: Send + Sync + 'static {
     /// atomically, rows are read at different moments. Rows are neither lost nor repeated while
     /// tablets split or merge.
     fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>>;
+
+    /// [`Store::scan`] of one family and one cell a row, as packed rows.
+    fn scan_packed(
+        &self,
+        range: RowRange,
+        wanted: FamilyFilter,
+        options: ScanOptions,
+    ) -> BoxStream<'_, Result<PackedRows>> {
+        let filter = ReadFilter::new().with(wanted.family, wanted.range, 1);
+        self.scan(range, filter, options).map_ok(|rows| PackedRows::of_rows(&rows)).boxed()
+    }
 
     /// Applies `mutations` to one row when every condition holds, as one atomic step.
     /// Answers whether it did. Durable when it answers. See [`Condition`] for what goes together.

@@ -18,6 +18,7 @@ pub mod contract;
 pub mod embedded;
 pub mod env;
 pub mod error;
+pub mod packed;
 pub mod testing;
 pub mod timestamp;
 
@@ -27,4 +28,5 @@ pub use contract::*;
 pub use embedded::{EmbeddedOptions, EmbeddedStore};
 pub use env::{BoxFuture, Env, EnvRef, SystemEnv};
 pub use error::{Result, StoreError};
+pub use packed::PackedRows;
 pub use timestamp::{Timestamp, TimestampSource};

@@ -7,9 +7,9 @@ use crate::error::Result;
 use crate::lock::LockStrength;
 use crate::sorted_run::SortedRun;
 use crate::transaction::{CommandNumber, OwnWrites, Write, WriteKind};
+use crate::version_table::VersionTable;
 use bytes::Bytes;
-use std::collections::BTreeMap;
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use storage::RowRange;
 
@@ -85,7 +85,7 @@ enum Sent {
 
 /// The buffer.
 pub(crate) struct Buffer {
-    memory: BTreeMap<Bytes, Vec<Version>>,
+    memory: VersionTable,
     memory_bytes: usize,
     /// Bytes of keys and values, spilled ones included.
     total_bytes: u64,
@@ -105,7 +105,7 @@ impl Buffer {
     /// stays in memory.
     pub(crate) fn new(limit: usize, spill_dir: Option<PathBuf>) -> Self {
         Buffer {
-            memory: BTreeMap::new(),
+            memory: VersionTable::default(),
             memory_bytes: 0,
             total_bytes: 0,
             writes: 0,
@@ -151,14 +151,8 @@ impl Buffer {
     pub(crate) fn write(&mut self, command: CommandNumber, write: Write) -> Result<()> {
         let Write { key, kind, strength } = write;
         let size = key.len() + value_bytes(&kind);
-        let versions = match self.memory.get_mut(&key) {
-            Some(versions) => versions,
-            None => {
-                self.memory_bytes += key.len() + KEY_OVERHEAD;
-                // Most keys are written once; a vector that grows begins with room for four.
-                self.memory.entry(key).or_insert_with(|| Vec::with_capacity(1))
-            }
-        };
+        let (keys, key_bytes) = (self.memory.len(), key.len());
+        let versions = self.memory.versions_of(key);
         let held = |version: &Version| version.command == command && version.strength >= strength;
         if kind == WriteKind::Lock && versions.iter().any(held) {
             return Ok(());
@@ -168,6 +162,9 @@ impl Buffer {
         self.writes += 1;
         self.deletes_of_own |= kind == WriteKind::Delete && !(versions.is_empty() && self.runs.is_empty());
         versions.push(Version { command, strength, kind });
+        if self.memory.len() > keys {
+            self.memory_bytes += key_bytes + KEY_OVERHEAD;
+        }
         if self.memory_bytes > self.limit {
             self.spill()?;
         }
@@ -176,7 +173,7 @@ impl Buffer {
 
     fn spill(&mut self) -> Result<()> {
         let Some(folder) = &self.spill_dir else { return Ok(()) };
-        let entries = SortedRun::write(folder, self.memory.iter().map(|(key, versions)| (key, versions.as_slice())))?;
+        let entries = SortedRun::write(folder, self.memory.iter())?;
         self.runs.push(Run { entries, keys: self.memory.len() as u64, sent: Sent::No });
         self.memory.clear();
         self.memory_bytes = 0;
@@ -345,13 +342,11 @@ impl Buffer {
         if range.is_empty() {
             return Ok(());
         }
-        let end = range.end.as_ref().map_or(Bound::Unbounded, |end| Bound::Excluded(end.clone()));
-        let memory = self.memory.range((Bound::Included(range.start.clone()), end));
         if self.runs.is_empty() {
             if reverse {
-                let _ = memory.rev().try_for_each(|(key, versions)| show(key, versions, None));
+                let _ = self.memory.range_reverse(range).try_for_each(|(key, versions)| show(key, versions, None));
             } else {
-                let _ = { memory }.try_for_each(|(key, versions)| show(key, versions, None));
+                let _ = self.memory.range(range).try_for_each(|(key, versions)| show(key, versions, None));
             }
             return Ok(());
         }
@@ -360,9 +355,12 @@ impl Buffer {
             let entries: Entries<'_> = Box::new(run.entries.range(range, reverse));
             sources.push(Source { entries, head: None, sent: run.sent });
         }
-        let in_memory = |(key, versions): (&Bytes, &Vec<Version>)| Ok((key.clone(), versions.clone()));
-        let entries: Entries<'_> =
-            if reverse { Box::new(memory.rev().map(in_memory)) } else { Box::new(memory.map(in_memory)) };
+        let in_memory = |(key, versions): (&Bytes, &[Version])| Ok((key.clone(), versions.to_vec()));
+        let entries: Entries<'_> = if reverse {
+            Box::new(self.memory.range_reverse(range).map(in_memory))
+        } else {
+            Box::new(self.memory.range(range).map(in_memory))
+        };
         sources.push(Source { entries, head: None, sent: Sent::No });
         for source in &mut sources {
             source.advance()?;

@@ -261,7 +261,7 @@ impl TransactionStore {
             .with(Family::Lock, below, usize::MAX)
             .with(Family::Write, below, usize::MAX)
             .with(Family::Rollback, below, usize::MAX);
-        let options = ScanOptions { batch_rows: BATCH_ROWS, ..ScanOptions::default() };
+        let options = ScanOptions { batch_rows: BATCH_ROWS, cached: false, ..ScanOptions::default() };
         let mut rows = self.store.scan(range, filter, options);
         while let Some(batch) = rows.next().await {
             let mut changes = Vec::new();

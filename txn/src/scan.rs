@@ -4,9 +4,9 @@
 use crate::buffer::OwnChange;
 use crate::error::Result;
 use crate::generator::{Emitter, generate};
+use crate::pairs::Pairs;
 use crate::transaction::{KeyValue, OwnWrites, Transaction, TxnScanOptions};
 use bytes::Bytes;
-use futures::StreamExt;
 use futures::stream::BoxStream;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) fn scan(
     range: RowRange,
     options: TxnScanOptions,
     own: OwnWrites,
-) -> BoxStream<'static, Result<Vec<KeyValue>>> {
+) -> BoxStream<'static, Result<Pairs>> {
     generate(move |mut out| async move {
         if let Err(error) = run(&transaction, range, options, own, &mut out).await {
             out.emit(Err(error)).await;
@@ -34,7 +34,7 @@ async fn run(
     range: RowRange,
     options: TxnScanOptions,
     own: OwnWrites,
-    out: &mut Emitter<Result<Vec<KeyValue>>>,
+    out: &mut Emitter<Result<Pairs>>,
 ) -> Result<()> {
     let batch_rows = options.batch_rows.max(1);
     let mut left = options.limit.unwrap_or(usize::MAX);
@@ -44,38 +44,43 @@ async fn run(
     let snapshot = transaction.snapshot_for(own).await?;
     let mut own = OwnChanges::new(transaction, range.clone(), options.reverse, own);
     let noted = Noted { transaction, range: range.clone(), reverse: options.reverse };
-    let raw = ScanOptions { reverse: options.reverse, batch_rows: batch_rows.min(left), limit: None };
+    let raw = ScanOptions {
+        reverse: options.reverse,
+        batch_rows: batch_rows.min(left),
+        limit: None,
+        cached: options.cached,
+    };
     let store = transaction.store();
-    let (mut batches, lean) = store.scan_rows(&snapshot, range, raw, transaction.counts());
+    let mut batches = store.scan_rows(&snapshot, range, raw, transaction.counts());
     let mut pairs: Vec<KeyValue> = Vec::new();
     loop {
-        let batch = batches.next().await.transpose()?;
+        let batch = batches.next().await?;
         let end = batch.is_none();
-        let mut stored = match batch {
-            Some(rows) => store.visible_pairs(&snapshot, rows, transaction.counts(), lean, options.reverse).await?,
-            None => Vec::new(),
+        let stored = match batch {
+            Some(rows) => store.visible_pairs(&snapshot, rows, transaction.counts(), options.reverse).await?,
+            None => Pairs::from(Vec::new()),
         };
         if own.peek()?.is_none() && pairs.is_empty() && stored.len() <= left {
             // Nothing of our own from here on: the batch goes out as it is.
             left -= stored.len();
             match end {
                 true => noted.all(),
-                false => noted.up_to(stored.last()),
+                false => noted.up_to(stored.last_key()),
             }
             if !stored.is_empty() {
-                out.emit(Ok(std::mem::take(&mut stored))).await;
+                out.emit(Ok(stored)).await;
             }
             if end || left == 0 {
                 return Ok(());
             }
             continue;
         }
-        let mut stored = stored.into_iter().peekable();
+        let mut stored = stored.into_list().into_iter().peekable();
         loop {
             if pairs.len() >= batch_rows.min(left) {
                 left -= pairs.len();
-                noted.up_to(pairs.last());
-                out.emit(Ok(std::mem::take(&mut pairs))).await;
+                noted.up_to(pairs.last().map(|(key, _)| &key[..]));
+                out.emit(Ok(std::mem::take(&mut pairs).into())).await;
                 if left == 0 {
                     return Ok(());
                 }
@@ -102,7 +107,7 @@ async fn run(
         if end {
             noted.all();
             if !pairs.is_empty() {
-                out.emit(Ok(pairs)).await;
+                out.emit(Ok(pairs.into())).await;
             }
             return Ok(());
         }
@@ -130,11 +135,11 @@ impl Noted<'_> {
     }
 
     /// From where the scan began to this pair.
-    fn up_to(&self, last: Option<&KeyValue>) {
-        let (Some(reads), Some((key, _))) = (self.transaction.reads(), last) else { return };
+    fn up_to(&self, last: Option<&[u8]>) {
+        let (Some(reads), Some(key)) = (self.transaction.reads(), last) else { return };
         let mut range = self.range.clone();
         match self.reverse {
-            true => range.start = key.clone(),
+            true => range.start = Bytes::copy_from_slice(key),
             false => range.end = Some(successor(key)),
         }
         reads.note(range);
@@ -180,7 +185,7 @@ impl<'a> OwnChanges<'a> {
 }
 
 /// The smallest key greater than `key`.
-pub(crate) fn successor(key: &Bytes) -> Bytes {
+pub(crate) fn successor(key: &[u8]) -> Bytes {
     let mut next = Vec::with_capacity(key.len() + 1);
     next.extend_from_slice(key);
     next.push(0);

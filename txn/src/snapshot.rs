@@ -10,6 +10,7 @@ use crate::data::{RecordKind, decode_data};
 use crate::error::{Result, TxnError};
 use crate::lock::Lock;
 use crate::met_locks::{Met, Owners, Shown};
+use crate::pairs::{self, Pairs};
 use crate::resolver::Status;
 use crate::store::TransactionStore;
 use crate::write::{Visible, take_visible, visible};
@@ -22,8 +23,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use storage::{
-    Cell, CommitBatch, Family, ReadFilter, Row, RowRange, ScanOptions, SnapshotGuard, StoreError, Timestamp,
-    TimestampRange,
+    Cell, CommitBatch, Family, PackedRows, ReadFilter, Row, RowRange, ScanOptions, SnapshotGuard, StoreError,
+    Timestamp, TimestampRange,
 };
 
 /// Rows of one read that are asked about at the same time.
@@ -373,24 +374,52 @@ impl TransactionStore {
         }
     }
 
-    /// Streams the raw rows of `range` that `snapshot` has to look at, for
-    /// [`TransactionStore::visible_pairs`], and whether locks are left out.
+    /// Streams the raw rows of `range` that `snapshot` has to look at, for [`TransactionStore::visible_pairs`].
     pub(crate) fn scan_rows(
         &self,
         snapshot: &Snapshot,
         range: RowRange,
         options: ScanOptions,
         counts: &ReadCounts,
-    ) -> (BoxStream<'_, storage::Result<Vec<Row>>>, bool) {
-        let lean = self.is_lean(snapshot);
-        let filter = if lean { &snapshot.lean_filter } else { &snapshot.full_filter };
-        drop((!lean).then(|| counts.call()));
-        (self.store.scan(range, filter.clone(), options), lean)
+    ) -> RawRows<'_> {
+        if !self.is_lean(snapshot) {
+            drop(counts.call());
+            return RawRows::WithLocks(self.store.scan(range, snapshot.full_filter.clone(), options));
+        }
+        match (snapshot.lean_filter.families.first(), options.reverse) {
+            (Some(writes), false) => RawRows::Packed(self.store.scan_packed(range, *writes, options)),
+            _ => RawRows::Lean(self.store.scan(range, snapshot.lean_filter.clone(), options)),
+        }
     }
 
-    /// What `snapshot` sees of rows that a scan returned. A lock half way is settled on its own
-    /// row; the scan goes on behind it, so that no row is lost or repeated.
+    /// What `snapshot` sees of rows that a scan returned.
     pub(crate) async fn visible_pairs(
+        &self,
+        snapshot: &Snapshot,
+        rows: RawBatch,
+        counts: &ReadCounts,
+        reverse: bool,
+    ) -> Result<Pairs> {
+        let (rows, lean) = match rows {
+            RawBatch::Rows(rows, lean) => (rows, lean),
+            RawBatch::Packed(packed) => {
+                let count = packed.len() as u64;
+                match Pairs::visible(packed)? {
+                    pairs::Visible::Pairs(pairs) => {
+                        counts.keys.fetch_add(count, Ordering::Relaxed);
+                        snapshot.check_age(self)?;
+                        return Ok(pairs);
+                    }
+                    pairs::Visible::Rows(rows) => (rows, true),
+                }
+            }
+        };
+        self.visible_rows(snapshot, rows, counts, lean, reverse).await.map(Pairs::from)
+    }
+
+    /// The same of rows each for itself. A lock half way is settled on its own row; the scan goes on behind it, so that no row is
+    /// lost or repeated.
+    async fn visible_rows(
         &self,
         snapshot: &Snapshot,
         rows: Vec<Row>,
@@ -510,6 +539,34 @@ impl TransactionStore {
             }
         }
         Ok(Seen::Value(self.written(snapshot, row, counts).await?))
+    }
+}
+
+/// Rows as the store has them, on their way to [`TransactionStore::visible_pairs`].
+pub(crate) enum RawRows<'a> {
+    /// Newest writes; no lock can hide one.
+    Packed(BoxStream<'a, storage::Result<PackedRows>>),
+    /// The same, each row for itself.
+    Lean(BoxStream<'a, storage::Result<Vec<Row>>>),
+    /// With their locks.
+    WithLocks(BoxStream<'a, storage::Result<Vec<Row>>>),
+}
+
+/// A batch of them.
+pub(crate) enum RawBatch {
+    Packed(PackedRows),
+    /// And whether locks were left out.
+    Rows(Vec<Row>, bool),
+}
+
+impl RawRows<'_> {
+    /// The next batch.
+    pub(crate) async fn next(&mut self) -> Result<Option<RawBatch>> {
+        Ok(match self {
+            RawRows::Packed(batches) => batches.try_next().await?.map(RawBatch::Packed),
+            RawRows::Lean(batches) => batches.try_next().await?.map(|rows| RawBatch::Rows(rows, true)),
+            RawRows::WithLocks(batches) => batches.try_next().await?.map(|rows| RawBatch::Rows(rows, false)),
+        })
     }
 }
 

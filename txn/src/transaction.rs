@@ -9,6 +9,7 @@ use crate::early::EarlyLocks;
 use crate::error::{Result, TxnError};
 use crate::lock::LockStrength;
 use crate::locks::Locker;
+use crate::pairs::Pairs;
 use crate::read_set::ReadSet;
 use crate::resolver::Status;
 use crate::row_locks::RowLocks;
@@ -17,6 +18,7 @@ use crate::snapshot::{ReadCounts, Snapshot};
 use crate::store::{TransactionStore, TransactionStoreOptions};
 use bytes::Bytes;
 use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -62,11 +64,20 @@ pub struct TxnScanOptions {
     pub batch_rows: usize,
     /// Pairs in all, at most.
     pub limit: Option<usize>,
+    /// Whether what is read may take the place of something else in caches.
+    pub cached: bool,
+}
+
+impl TxnScanOptions {
+    /// For who reads a table or an index once, whatever its size.
+    pub fn once() -> Self {
+        TxnScanOptions { cached: false, ..TxnScanOptions::default() }
+    }
 }
 
 impl Default for TxnScanOptions {
     fn default() -> Self {
-        TxnScanOptions { reverse: false, batch_rows: 1024, limit: None }
+        TxnScanOptions { reverse: false, batch_rows: 1024, limit: None, cached: true }
     }
 }
 
@@ -328,6 +339,16 @@ impl Transaction {
         options: TxnScanOptions,
         own: OwnWrites,
     ) -> BoxStream<'static, Result<Vec<KeyValue>>> {
+        self.scan_pairs(range, options, own).map_ok(Pairs::into_list).boxed()
+    }
+
+    /// The same, for who only looks at the pairs: batches as they lie in the store's memory.
+    pub fn scan_pairs(
+        self: &Arc<Self>,
+        range: RowRange,
+        options: TxnScanOptions,
+        own: OwnWrites,
+    ) -> BoxStream<'static, Result<Pairs>> {
         scan::scan(self.clone(), range, options, own)
     }
 

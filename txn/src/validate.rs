@@ -32,7 +32,7 @@ impl CommitJob {
                 keys.push(range.start.clone());
                 continue;
             }
-            let options = ScanOptions { reverse: false, batch_rows: BATCH, limit: None };
+            let options = ScanOptions { batch_rows: BATCH, ..ScanOptions::default() };
             let mut batches = self.store.store.scan(range.clone(), filter.clone(), options);
             while let Some(rows) = batches.next().await.transpose()? {
                 self.look_at(&rows, up_to).await?;

@@ -19,7 +19,8 @@ pub const ROLLBACK_CLASS: u8 = b'R';
 /// The class of rollback records, as a range.
 pub const ROLLBACK: ClassRange = ClassRange { from: ROLLBACK_CLASS, to: ROLLBACK_CLASS };
 
-const HEADER: usize = 10;
+/// Bytes before an inlined value.
+pub(crate) const HEADER: usize = 10;
 
 /// A committed write or lock-only record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,14 +105,34 @@ pub(crate) enum Visible {
     At(Timestamp),
 }
 
+/// Where the value is that a committed write left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// Nowhere.
+    Absent,
+    /// Behind the [`HEADER`] of the cell.
+    Inlined,
+    /// In the data family.
+    Elsewhere,
+}
+
 /// What a reader sees of the newest write in its snapshot: the hot path of every read.
-pub(crate) fn visible(cell: &Bytes) -> Result<Visible, StoreError> {
+pub(crate) fn seen(cell: &[u8]) -> Result<Seen, StoreError> {
     match cell.get(1) {
-        Some(b'P') if cell.len() >= HEADER => Ok(Visible::Inlined(cell.slice(HEADER..))),
-        Some(b'D') => Ok(Visible::Absent),
-        Some(b'p') => Ok(Visible::At(start_of(cell)?)),
+        Some(b'P') if cell.len() >= HEADER => Ok(Seen::Inlined),
+        Some(b'D') => Ok(Seen::Absent),
+        Some(b'p') => Ok(Seen::Elsewhere),
         _ => Err(StoreError::Corrupted("damaged write cell".into())),
     }
+}
+
+/// The same, and the value where it is there.
+pub(crate) fn visible(cell: &Bytes) -> Result<Visible, StoreError> {
+    Ok(match seen(cell)? {
+        Seen::Inlined => Visible::Inlined(cell.slice(HEADER..)),
+        Seen::Absent => Visible::Absent,
+        Seen::Elsewhere => Visible::At(start_of(cell)?),
+    })
 }
 
 /// The same, and takes an inlined value out of the cell.

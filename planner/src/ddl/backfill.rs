@@ -64,8 +64,7 @@ impl Rows {
     pub(super) fn new(transaction: &Arc<Transaction>, table: &TableDescriptor) -> Result<Self> {
         let columns: Vec<ColumnId> = table.live_columns().map(|column| column.id).collect();
         let range: RowRange = keys::rows_of(table.storage_id);
-        let options = TxnScanOptions::default();
-        let stream = transaction.scan(range, options, OwnWrites::All).boxed();
+        let stream = transaction.scan(range, TxnScanOptions::once(), OwnWrites::All).boxed();
         Ok(Rows { stream, decoder: RowDecoder::new(table, &columns, false)? })
     }
     /// The next rows: live columns in order, and row keys.

@@ -120,7 +120,7 @@ async fn check(
     let mut decoder = IndexDecoder::new(table, index, &[], true)?;
     let ids: Vec<_> = table.live_columns().map(|column| column.id).collect();
     let mut row_decoder = RowDecoder::new(table, &ids, false)?;
-    let mut entries = transaction.scan(keys::rows_of(index.storage_id), TxnScanOptions::default(), OwnWrites::All);
+    let mut entries = transaction.scan(keys::rows_of(index.storage_id), TxnScanOptions::once(), OwnWrites::All);
     while let Some(batch) = entries.try_next().await? {
         let row_keys = batch.iter().map(|(key, value)| decoder.row_key(key, value)).collect::<Result<Vec<Bytes>>>()?;
         let found = transaction.get_many(&row_keys, OwnWrites::All).await?;

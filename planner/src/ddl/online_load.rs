@@ -95,7 +95,7 @@ impl<'a> Load<'a> {
     }
 
     async fn count(&self, transaction: &Arc<Transaction>, range: RowRange) -> Result<usize> {
-        let mut found = transaction.scan(range, TxnScanOptions::default(), OwnWrites::All);
+        let mut found = transaction.scan(range, TxnScanOptions::once(), OwnWrites::All);
         let mut count = 0;
         while let Some(pairs) = found.try_next().await? {
             self.build.pass(point::BATCH).await?;

@@ -22,7 +22,7 @@ use datafusion::physical_plan::{
 use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
-use txn::{KeyValue, OwnWrites, Transaction};
+use txn::{OwnWrites, Pairs, Transaction};
 
 /// Reads rows by a secondary index.
 #[derive(Clone, Debug)]
@@ -123,7 +123,7 @@ pub(super) async fn read(
     index_only: bool,
     transaction: &Transaction,
     own: OwnWrites,
-    entries: Vec<KeyValue>,
+    entries: Pairs,
 ) -> Result<RecordBatch> {
     if index_only {
         entries_of(output, index, &entries)
@@ -138,7 +138,7 @@ async fn rows_of(
     index: &IndexDescriptor,
     transaction: &Transaction,
     own: OwnWrites,
-    entries: Vec<KeyValue>,
+    entries: Pairs,
 ) -> Result<RecordBatch> {
     let mut decoder = IndexDecoder::new(&output.table, index, &[], false)?;
     let keys: Vec<Bytes> = entries.iter().map(|(key, value)| decoder.row_key(key, value)).collect::<Result<_>>()?;
@@ -150,12 +150,12 @@ async fn rows_of(
         )
         .hint(format!("CHECK INDEX {} lists what is wrong.", index.name)));
     }
-    output.decode(keys.iter().zip(&values).filter_map(|(key, value)| Some((key, value.as_ref()?))))
+    output.decode(keys.iter().zip(&values).filter_map(|(key, value)| Some((&key[..], value.as_deref()?))))
 }
 
-fn entries_of(output: &ScanOutput, index: &IndexDescriptor, entries: &[KeyValue]) -> Result<RecordBatch> {
+fn entries_of(output: &ScanOutput, index: &IndexDescriptor, entries: &Pairs) -> Result<RecordBatch> {
     let mut decoder = IndexDecoder::new(&output.table, index, &output.columns, output.key_position.is_some())?;
-    for (key, value) in entries {
+    for (key, value) in entries.iter() {
         decoder.push(key, value)?;
     }
     let columns = decoder.finish()?;

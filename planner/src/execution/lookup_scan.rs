@@ -210,7 +210,7 @@ impl LookupScanExec {
         if self.index.primary {
             let batches = pairs.map(move |pairs| {
                 let pairs = pairs?;
-                output.decode(pairs.iter().map(|(key, value)| (key, value)))
+                output.decode(pairs.iter())
             });
             return Ok(batches.boxed());
         }

@@ -4,7 +4,6 @@ use super::leaf;
 use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};
 use crate::encoding::RowDecoder;
 use crate::error::{Result, SqlError};
-use bytes::Bytes;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -82,7 +81,7 @@ impl ScanOutput {
     }
 
     /// A batch of rows as they are stored: key and value of each.
-    pub fn decode<'a>(&self, rows: impl Iterator<Item = (&'a Bytes, &'a Bytes)>) -> Result<RecordBatch> {
+    pub fn decode<'a>(&self, rows: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Result<RecordBatch> {
         let mut decoder = RowDecoder::new(&self.table, &self.columns, self.key_position.is_some())?;
         for (key, value) in rows {
             decoder.push(key, value)?;

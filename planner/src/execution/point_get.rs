@@ -79,10 +79,10 @@ pub(super) async fn read(
 ) -> Result<RecordBatch> {
     if let [key] = keys {
         let value = transaction.get(key, own).await?;
-        return output.decode(value.iter().map(|value| (key, value)));
+        return output.decode(value.iter().map(|value| (&key[..], &value[..])));
     }
     let values = Box::pin(transaction.get_many(keys, own)).await?;
-    output.decode(keys.iter().zip(&values).filter_map(|(key, value)| Some((key, value.as_ref()?))))
+    output.decode(keys.iter().zip(&values).filter_map(|(key, value)| Some((&key[..], value.as_deref()?))))
 }
 
 impl DisplayAs for PointGetExec {

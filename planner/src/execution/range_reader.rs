@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use storage::RowRange;
-use txn::{KeyValue, OwnWrites, Transaction, TxnScanOptions};
+use txn::{OwnWrites, Pairs, Transaction, TxnScanOptions};
 
 /// Pairs in one batch, at most.
 pub const BATCH_ROWS: usize = 2048;
@@ -27,7 +27,7 @@ pub fn read_ranges(
     transaction: Arc<Transaction>,
     mut ranges: Vec<RowRange>,
     options: ReadOptions,
-) -> BoxStream<'static, Result<Vec<KeyValue>>> {
+) -> BoxStream<'static, Result<Pairs>> {
     if options.reverse {
         ranges.reverse();
     }
@@ -38,11 +38,16 @@ fn read(
     transaction: Arc<Transaction>,
     ranges: impl Iterator<Item = RowRange> + Send + 'static,
     options: ReadOptions,
-) -> BoxStream<'static, Result<Vec<KeyValue>>> {
+) -> BoxStream<'static, Result<Pairs>> {
     let batch_rows = options.fetch.map_or(BATCH_ROWS, |fetch| fetch.clamp(1, BATCH_ROWS));
-    let scan = TxnScanOptions { reverse: options.reverse, batch_rows, limit: options.fetch };
+    let scan = TxnScanOptions {
+        reverse: options.reverse,
+        batch_rows,
+        limit: options.fetch,
+        ..TxnScanOptions::default()
+    };
     let batches = stream::iter(ranges)
-        .flat_map(move |range| transaction.scan(range, scan, options.own))
+        .flat_map(move |range| transaction.scan_pairs(range, scan, options.own))
         .map_err(crate::error::SqlError::from);
     match options.fetch {
         None => batches.boxed(),
@@ -105,7 +110,7 @@ impl Pieces {
         &self,
         transaction: Arc<Transaction>,
         options: ReadOptions,
-    ) -> BoxStream<'static, Result<Vec<KeyValue>>> {
+    ) -> BoxStream<'static, Result<Pairs>> {
         let left = Arc::clone(&self.left);
         read(transaction, std::iter::from_fn(move || left.lock().pop_front()), options)
     }

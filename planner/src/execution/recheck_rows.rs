@@ -45,7 +45,7 @@ impl RecheckRowsExec {
 
     fn batch(&self) -> Result<datafusion::arrow::record_batch::RecordBatch> {
         let rows = self.rows.0.lock();
-        self.output.decode(rows.iter().map(|(key, value)| (key, value)))
+        self.output.decode(rows.iter().map(|(key, value)| (&key[..], &value[..])))
     }
 }
 

@@ -264,7 +264,7 @@ impl ExecutionPlan for TableScanExec {
         };
         let batches = pairs.map(move |pairs| -> Result<_> {
             let pairs = pairs?;
-            output.decode(pairs.iter().map(|(key, value)| (key, value)))
+            output.decode(pairs.iter())
         });
         Ok(leaf::stream(&self.output.schema, batches, rows))
     }

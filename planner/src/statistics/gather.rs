@@ -88,7 +88,7 @@ async fn read(
     let (ranges, part) = chosen_ranges(env, transaction, keys::rows_of(table.storage_id)).await?;
     let mut sample = Sample::new(most, env.random());
     for range in ranges {
-        let mut rows = transaction.scan(range, TxnScanOptions::default(), OwnWrites::All);
+        let mut rows = transaction.scan(range, TxnScanOptions::once(), OwnWrites::All);
         while let Some(batch) = rows.try_next().await? {
             batch.into_iter().for_each(|row| sample.offer(row));
             // A store that answers at once must not keep the thread.

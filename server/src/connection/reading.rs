@@ -25,11 +25,16 @@ pub struct Input {
 }
 
 impl Input {
+    /// The next message, when all of it has arrived.
+    pub fn arrived(&mut self) -> Result<Option<Frame>> {
+        Frame::cut(&mut self.buffer).map_err(ConnectionError::Fatal)
+    }
+
     /// The next message; `None` when the client closed the connection. Cancel-safe: nothing that arrived
     /// is lost when the future is dropped.
     pub async fn frame(&mut self, stream: &mut Stream) -> Result<Option<Frame>> {
         loop {
-            if let Some(frame) = Frame::cut(&mut self.buffer).map_err(ConnectionError::Fatal)? {
+            if let Some(frame) = self.arrived()? {
                 return Ok(Some(frame));
             }
             self.buffer.reserve(READ_BYTES);

@@ -19,12 +19,16 @@ impl Connection {
         let (all, each) = formats(copy.format());
         self.out.message(&CopyInResponse::new(all, count(columns)?, vec![each; columns]));
         self.out.flush(&mut self.stream).await?;
+        let cancel = self.backend.cancel.clone();
         loop {
-            let cancel = self.backend.cancel.clone();
-            let frame = tokio::select! {
-                biased;
-                () = cancel.cancelled() => return Err(cancelled().into()),
-                frame = self.next_frame() => frame?,
+            // Clients send a message for each row: those that are there already are taken without waiting for anything.
+            let frame = match self.input.arrived()? {
+                Some(frame) if !cancel.is_cancelled() => Some(frame),
+                _ => tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => return Err(cancelled().into()),
+                    frame = self.next_frame() => frame?,
+                },
             };
             let Some(frame) = frame else {
                 copy.fail("connection closed by client").await;

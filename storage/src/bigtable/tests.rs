@@ -228,6 +228,7 @@ fn step() -> impl Strategy<Value = Step> {
         reverse: false,
         batch_rows,
         limit,
+        cached: true,
     });
     prop_oneof![
         4 => prop::collection::vec(change, 1..4).prop_map(Step::Mutate),

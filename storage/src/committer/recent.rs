@@ -8,16 +8,19 @@
 
 use crate::contract::{ClassRange, Family, RowRange};
 use crate::timestamp::Timestamp;
-use bytes::Bytes;
+use foldhash::fast::RandomState;
+use smallvec::SmallVec;
 use std::collections::HashMap;
 
 /// For each family, up to which timestamp not everything is known; `None` when everything is.
 pub type Floors = [Option<Timestamp>; Family::ALL.len()];
 
-/// Memory that a row costs besides its key, roughly: its place in the map, a few allocations.
-const ROW_BYTES: usize = 120;
-/// Memory that a family of a row costs, roughly.
-const ENTRY_BYTES: usize = 96;
+/// Memory that a row costs besides its key, roughly: its place in the map, an allocation.
+const ROW_BYTES: usize = 136;
+/// Memory that each class of a family costs that has no place in the row itself, roughly.
+const NOTED_BYTES: usize = 32;
+/// So many have.
+const INSIDE: usize = 2;
 
 /// What is known of a row's cells from a timestamp on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,23 +33,41 @@ pub enum Known {
     AskStore,
 }
 
+/// The newest timestamp of a class of a family.
+#[derive(Clone, Copy)]
+struct Noted {
+    family: Family,
+    class: u8,
+    timestamp: Timestamp,
+}
+
+/// What is known of a row. Few families and classes, so a list.
 #[derive(Default)]
 struct Entry {
-    /// Newest timestamp of each class; few classes, so a list.
-    newest: Vec<(u8, Timestamp)>,
-    /// A cell noted here was removed since: only the store knows what is left.
-    removed: bool,
+    newest: SmallVec<[Noted; INSIDE]>,
+    /// Families, a bit each, of which a cell noted here was removed since: only the store knows what is left.
+    removed: u8,
+}
+
+const fn bit(family: Family) -> u8 {
+    1 << family as u8
 }
 
 impl Entry {
-    fn overwrite(&mut self, class: u8, timestamp: Timestamp) {
-        self.removed |= self.newest.iter().any(|(of, newest)| *of != class && *newest == timestamp);
+    fn of(&self, family: Family) -> impl Iterator<Item = &Noted> {
+        self.newest.iter().filter(move |noted| noted.family == family)
+    }
+    /// A cell of this class was written.
+    fn overwrite(&mut self, family: Family, class: u8, timestamp: Timestamp) {
+        if self.of(family).any(|noted| noted.class != class && noted.timestamp == timestamp) {
+            self.removed |= bit(family);
+        }
     }
 }
 
 #[derive(Default)]
 struct Generation {
-    entries: HashMap<Bytes, [Option<Box<Entry>>; Family::ALL.len()]>,
+    entries: HashMap<Box<[u8]>, Entry, RandomState>,
     bytes: usize,
     /// Greatest timestamp of each family.
     greatest: Floors,
@@ -67,37 +88,30 @@ impl RecentCommits {
     }
 
     /// A cell was written.
-    pub fn note(&mut self, key: &Bytes, family: Family, class: u8, timestamp: Timestamp) {
+    pub fn note(&mut self, key: &[u8], family: Family, class: u8, timestamp: Timestamp) {
         // It may be in place of one of another class.
-        let elder = self.elder.entries.get_mut(&key[..]);
-        if let Some(Some(entry)) = elder.and_then(|families| families.get_mut(family as usize)) {
-            entry.overwrite(class, timestamp);
+        if let Some(entry) = self.elder.entries.get_mut(key) {
+            entry.overwrite(family, class, timestamp);
         }
         let generation = &mut self.younger;
         if let Some(greatest) = generation.greatest.get_mut(family as usize) {
             *greatest = (*greatest).max(Some(timestamp));
         }
-        let families = match generation.entries.get_mut(&key[..]) {
-            Some(families) => families,
+        let entry = match generation.entries.get_mut(key) {
+            Some(entry) => entry,
             None => {
-                // A copy: the key may be a slice of something large.
                 generation.bytes += key.len() + ROW_BYTES;
-                generation.entries.entry(Bytes::copy_from_slice(key)).or_default()
+                generation.entries.entry(key.into()).or_default()
             }
         };
-        let Some(slot) = families.get_mut(family as usize) else {
-            return;
-        };
-        let entry = slot.get_or_insert_with(|| {
-            generation.bytes += ENTRY_BYTES;
-            Box::default()
-        });
-        entry.overwrite(class, timestamp);
-        match entry.newest.iter_mut().find(|(of, _)| *of == class) {
-            Some((_, newest)) => *newest = timestamp.max(*newest),
+        entry.overwrite(family, class, timestamp);
+        match entry.newest.iter_mut().find(|noted| noted.family == family && noted.class == class) {
+            Some(noted) => noted.timestamp = timestamp.max(noted.timestamp),
             None => {
-                entry.newest.reserve_exact(1);
-                entry.newest.push((class, timestamp));
+                if entry.newest.len() >= INSIDE {
+                    generation.bytes += NOTED_BYTES;
+                }
+                entry.newest.push(Noted { family, class, timestamp });
             }
         }
     }
@@ -105,11 +119,10 @@ impl RecentCommits {
     /// A cell was removed.
     pub fn forget(&mut self, key: &[u8], family: Family, timestamp: Timestamp) {
         for generation in [&mut self.younger, &mut self.elder] {
-            let slot = generation.entries.get_mut(key).and_then(|families| families.get_mut(family as usize));
-            if let Some(Some(entry)) = slot
-                && entry.newest.iter().any(|(_, newest)| *newest == timestamp)
+            if let Some(entry) = generation.entries.get_mut(key)
+                && entry.of(family).any(|noted| noted.timestamp == timestamp)
             {
-                entry.removed = true;
+                entry.removed |= bit(family);
             }
         }
     }
@@ -125,13 +138,12 @@ impl RecentCommits {
     pub fn newest_from(&self, key: &[u8], family: Family, from: Timestamp, class: ClassRange) -> Known {
         let mut found = None;
         for generation in [&self.younger, &self.elder] {
-            let slot = generation.entries.get(key).and_then(|families| families.get(family as usize));
-            if let Some(Some(entry)) = slot {
-                if entry.removed {
+            if let Some(entry) = generation.entries.get(key) {
+                if entry.removed & bit(family) != 0 {
                     return Known::AskStore;
                 }
-                let classes = entry.newest.iter().filter(|(of, _)| class.from <= *of && *of <= class.to);
-                found = found.max(classes.map(|(_, newest)| *newest).max());
+                let classes = entry.of(family).filter(|noted| class.from <= noted.class && noted.class <= class.to);
+                found = found.max(classes.map(|noted| noted.timestamp).max());
             }
         }
         match found {
@@ -161,6 +173,7 @@ impl RecentCommits {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
     use super::*;
+    use bytes::Bytes;
 
     const WRITE: Family = Family::Write;
 
@@ -190,7 +203,7 @@ mod tests {
             recent.note(&Bytes::from(number.to_be_bytes().to_vec()), WRITE, 0, Timestamp(number));
             recent.trim();
         }
-        assert!(recent.younger.bytes + recent.elder.bytes <= (64 << 10) + 2 * (ROW_BYTES + ENTRY_BYTES + 8));
+        assert!(recent.younger.bytes + recent.elder.bytes <= (64 << 10) + 2 * (ROW_BYTES + NOTED_BYTES + 8));
         assert_eq!(recent.floor(Family::Lock), None);
         assert_eq!(recent.newest_from(b"x", Family::Lock, Timestamp::ZERO, ClassRange::ANY), Known::None);
         let floor = recent.floor(WRITE).unwrap();

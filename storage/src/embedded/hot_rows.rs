@@ -9,10 +9,11 @@
 use crate::committer::Change;
 use crate::contract::{Cell, Family, FamilyFilter, ReadFilter};
 use bytes::Bytes;
+use foldhash::fast::RandomState;
 use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 
 /// Parts that are locked apart from each other.
 const SHARDS: usize = 64;
@@ -89,7 +90,7 @@ impl HotRows {
         let share = bytes / SHARDS as u64;
         let items = usize::try_from(share / (ROW_BYTES + 64)).unwrap_or(0);
         let shard = || Shard { rows: Cache::with_weighter(items, share, Weight), changes: [0; PLACES] };
-        HotRows { shards: (0..SHARDS).map(|_| Mutex::new(shard())).collect(), hasher: RandomState::new() }
+        HotRows { shards: (0..SHARDS).map(|_| Mutex::new(shard())).collect(), hasher: RandomState::default() }
     }
 
     fn place(&self, key: &[u8]) -> (usize, usize) {

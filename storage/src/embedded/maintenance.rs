@@ -3,6 +3,7 @@
 
 use super::log::Database;
 use super::options::EmbeddedOptions;
+use super::point_cursors::PointCursors;
 use super::reader::{self, ScanBounds};
 use super::tablets::{Tablet, TabletDirectory};
 use super::{approximate_bytes, key};
@@ -28,6 +29,8 @@ const FIRST_LOOK: Duration = Duration::from_millis(100);
 pub struct TabletKeeper {
     /// Where the rows are.
     pub database: Arc<Database>,
+    /// What is let go when it was not asked for since the last pass.
+    pub cursors: Arc<PointCursors>,
     /// What is maintained.
     pub directory: Arc<TabletDirectory>,
     /// Limits.
@@ -45,6 +48,7 @@ impl TabletKeeper {
 
     /// One pass over all tablets; `elapsed` since the last one. Answers whether the directory changed.
     pub fn pass(&self, elapsed: Duration) -> Result<bool> {
+        self.cursors.let_go();
         let (split, loads) = self.split_all(elapsed)?;
         // The parts' loads are not known yet: they are merged in a later pass, if at all.
         if split { Ok(true) } else { self.merge_all(&loads) }

@@ -14,6 +14,7 @@ pub mod log;
 pub mod log_check;
 pub mod maintenance;
 mod newest;
+mod point_cursors;
 pub mod options;
 pub mod reader;
 pub mod tablets;
@@ -29,23 +30,25 @@ use crate::bulk::CellBlock;
 use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, Committer, Recovered, Request};
 use crate::contract::{
-    AtomicCommit, BulkLoad, Cell, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row,
-    RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
+    AtomicCommit, BulkLoad, Cell, CommitBatch, Condition, FailedCondition, Family, FamilyFilter, Mutation, ReadFilter,
+    Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
 };
 use crate::env::{BoxFuture, EnvRef};
 use crate::error::{Result, StoreError};
+use crate::packed::PackedRows;
 use crate::timestamp::{Timestamp, TimestampSource};
 use bytes::Bytes;
 use committer::CommitterThread;
 use folder::Folder;
 use futures::channel::oneshot;
 use futures::stream::{self, BoxStream};
-use futures::{FutureExt, StreamExt};
+use futures::{FutureExt, StreamExt, TryStreamExt};
 use hot_rows::{HotRows, Known};
 use load::{Loader, Loads};
 use log::{Database, RocksLog};
 use maintenance::{Maintenance, TabletKeeper};
 pub use options::EmbeddedOptions;
+use point_cursors::PointCursors;
 use reader::{ScanBounds, Scanner};
 use smallvec::smallvec;
 use std::ffi::CString;
@@ -62,6 +65,7 @@ pub struct EmbeddedStore {
     committer: CommitterThread,
     loads: Loads,
     keeper: Arc<TabletKeeper>,
+    cursors: Arc<PointCursors>,
     database: Arc<Database>,
     hot_rows: Arc<HotRows>,
     directory: Arc<TabletDirectory>,
@@ -106,11 +110,18 @@ impl EmbeddedStore {
         let log = RocksLog::new(database.clone(), hot_rows.clone(), c_path, options.reserve_bytes);
         let sync = log.syncer();
         let committer = Committer::new(log, timestamps, snapshots.clone(), recovered, options.recent_bytes);
-        let keeper = Arc::new(TabletKeeper { database: database.clone(), directory: directory.clone(), options });
+        let cursors = Arc::new(PointCursors::new(database.clone()));
+        let keeper = Arc::new(TabletKeeper {
+            database: database.clone(),
+            cursors: cursors.clone(),
+            directory: directory.clone(),
+            options,
+        });
         Ok(Arc::new(EmbeddedStore {
             _maintenance: Maintenance::start(keeper.clone(), &env),
             committer: CommitterThread::start(committer, sync, &env, options.sync_interval),
             keeper,
+            cursors,
             database,
             hot_rows,
             directory,
@@ -160,43 +171,54 @@ impl EmbeddedStore {
     }
 
     /// [`Store::read`] of one cell of [`Family::Write`]: rows that are hot without a seek.
-    fn read_newest(&self, keys: &[Bytes], filter: &ReadFilter) -> Result<Vec<Row>> {
-        let Some(wanted) = hot_rows::of_newest(filter) else { return Ok(Vec::new()) };
-        let mut cells: Vec<Option<Cell>> = vec![None; keys.len()];
-        let (mut missed, mut older) = (Vec::new(), Vec::new());
-        for ((at, key), cell) in keys.iter().enumerate().zip(&mut cells) {
-            match self.hot_rows.find(key, wanted) {
-                Known::Cell(found) => *cell = Some(found),
-                Known::Nothing => {}
-                Known::Newer => older.push(at),
-                Known::Missed(word) => missed.push((at, word)),
+    fn read_newest(&self, keys: &[Bytes], wanted: &FamilyFilter) -> Result<Vec<Row>> {
+        let mut rows = Vec::with_capacity(keys.len());
+        for key in keys {
+            if let Some(cell) = self.newest_cell(key, wanted)? {
+                rows.push(Row { key: key.clone(), cells: smallvec![cell] });
             }
         }
-        if !missed.is_empty() {
-            let asked: Vec<Bytes> = missed.iter().filter_map(|(at, _)| keys.get(*at).cloned()).collect();
-            let newest = ReadFilter::new().with(Family::Write, TimestampRange::ALL, 1);
-            let mut rows = reader::read(&self.database, &asked, &newest)?.into_iter().peekable();
-            for ((at, word), key) in missed.into_iter().zip(&asked) {
-                let Some(row) = rows.next_if(|row| row.key == *key) else { continue };
-                let Some(newest) = row.newest(Family::Write) else { continue };
-                self.hot_rows.keep(word, key, newest);
-                match hot_rows::answer(newest, wanted) {
-                    Known::Cell(found) => cells.get_mut(at).into_iter().for_each(|cell| *cell = Some(found.clone())),
-                    Known::Newer => older.push(at),
-                    Known::Nothing | Known::Missed(_) => {}
+        Ok(rows)
+    }
+
+    fn newest_cell(&self, key: &Bytes, wanted: &FamilyFilter) -> Result<Option<Cell>> {
+        let word = match self.hot_rows.find(key, wanted) {
+            Known::Cell(found) => return Ok(Some(found)),
+            Known::Nothing => return Ok(None),
+            Known::Newer => return self.cursors.newest(key, wanted.range),
+            Known::Missed(word) => word,
+        };
+        let Some(newest) = self.cursors.newest(key, TimestampRange::ALL)? else { return Ok(None) };
+        self.hot_rows.keep(word, key, &newest);
+        match hot_rows::answer(&newest, wanted) {
+            Known::Cell(found) => Ok(Some(found)),
+            Known::Newer => self.cursors.newest(key, wanted.range),
+            Known::Nothing | Known::Missed(_) => Ok(None),
+        }
+    }
+
+    /// The batches of a scan. `next` reads one of so many rows at most; `count` counts its rows.
+    fn batches<'a, T: Send + 'a>(
+        &'a self,
+        scanner: Scanner<'a>,
+        options: ScanOptions,
+        next: impl Fn(&mut Scanner<'a>, usize) -> Result<T> + Copy + Send + 'a,
+        count: impl Fn(&T) -> usize + Copy + Send + 'a,
+    ) -> BoxStream<'a, Result<T>> {
+        let left = options.limit.unwrap_or(usize::MAX);
+        stream::unfold((scanner, left), move |(mut scanner, left)| async move {
+            while left > 0 && !scanner.ended() {
+                match next(&mut scanner, options.batch_rows.max(1).min(left)).map(|rows| (count(&rows), rows)) {
+                    Ok((0, _)) => {}
+                    Ok((rows, batch)) => return Some((Ok(batch), (scanner, left - rows))),
+                    Err(error) => return Some((Err(error), (scanner, 0))),
                 }
+                // Much was read and nothing found: let others run, and let the scan be dropped.
+                yield_once().await;
             }
-        }
-        if !older.is_empty() {
-            let asked: Vec<Bytes> = older.iter().filter_map(|at| keys.get(*at).cloned()).collect();
-            let mut rows = reader::read(&self.database, &asked, filter)?.into_iter().peekable();
-            for (at, key) in older.into_iter().zip(&asked) {
-                let found = rows.next_if(|row| row.key == *key).and_then(|row| row.cells.into_iter().next());
-                cells.get_mut(at).into_iter().for_each(|cell| cell.clone_from(&found));
-            }
-        }
-        let row = |(key, cell): (&Bytes, Option<Cell>)| Some(Row { key: key.clone(), cells: smallvec![cell?] });
-        Ok(keys.iter().zip(cells).filter_map(row).collect())
+            None
+        })
+        .boxed()
     }
 
     async fn request(&self, request: Request, ordered: Option<oneshot::Sender<Timestamp>>) -> Answer {
@@ -300,34 +322,36 @@ impl Store for EmbeddedStore {
         async move {
             self.directory.count(keys.iter().map(|key| &key[..]), Tablet::count_reads);
             match hot_rows::of_newest(filter) {
-                Some(_) if keys.len() <= KEYS_BY_LOOKUP => self.read_newest(keys, filter),
+                Some(wanted) if keys.len() <= KEYS_BY_LOOKUP => self.read_newest(keys, wanted),
                 _ => reader::read(&self.database, keys, filter),
             }
         }
         .boxed()
     }
 
-    fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>> {
-        let left = options.limit.unwrap_or(usize::MAX);
-        let scanner = Scanner::new(&self.database, maintenance::bounds(&range), &filter, options.reverse);
-        stream::unfold((scanner, left), move |(mut scanner, left)| async move {
-            while left > 0 && !scanner.ended() {
-                match scanner.next(options.batch_rows.max(1).min(left)) {
-                    Ok(rows) if rows.is_empty() => {}
-                    Ok(rows) => {
-                        let keys = rows.iter().map(|row| &row.key[..]);
-                        self.directory.count_ordered(keys, Tablet::count_reads);
-                        let left = left - rows.len();
-                        return Some((Ok(rows), (scanner, left)));
-                    }
-                    Err(error) => return Some((Err(error), (scanner, 0))),
-                }
-                // Much was read and nothing found: let others run, and let the scan be dropped.
-                yield_once().await;
-            }
-            None
+    fn scan_packed(
+        &self,
+        range: RowRange,
+        wanted: FamilyFilter,
+        options: ScanOptions,
+    ) -> BoxStream<'_, Result<PackedRows>> {
+        let filter = ReadFilter::new().with(wanted.family, wanted.range, 1);
+        if options.reverse {
+            return self.scan(range, filter, options).map_ok(|rows| PackedRows::of_rows(&rows)).boxed();
+        }
+        let scanner = Scanner::new(&self.database, maintenance::bounds(&range), &filter, &options);
+        self.batches(scanner, options, Scanner::next_packed, |rows: &PackedRows| {
+            self.directory.count_ordered(rows.iter().map(|(key, _)| key), Tablet::count_reads);
+            rows.len()
         })
-        .boxed()
+    }
+
+    fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>> {
+        let scanner = Scanner::new(&self.database, maintenance::bounds(&range), &filter, &options);
+        self.batches(scanner, options, Scanner::next, |rows: &Vec<Row>| {
+            self.directory.count_ordered(rows.iter().map(|row| &row.key[..]), Tablet::count_reads);
+            rows.len()
+        })
     }
 
     fn check_and_mutate<'a>(

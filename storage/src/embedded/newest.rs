@@ -3,11 +3,8 @@
 
 use super::key;
 use super::reader::{Cursor, EXAMINED_ROWS, STEPS_BEFORE_SEEK};
-use crate::contract::{Cell, Family, Row};
 use crate::error::{Result, StoreError};
-use crate::timestamp::Timestamp;
-use bytes::Bytes;
-use smallvec::smallvec;
+use crate::packed::PackedRows;
 
 /// Rows of the first batch that there is room for at once, and bytes for each.
 const FIRST_ROWS: usize = 16;
@@ -16,22 +13,12 @@ const ROW_BYTES: usize = 64;
 /// A batch ends behind the row with which it has so many bytes.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Where a row lies in the batch.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    timestamp: Timestamp,
-    key: usize,
-    value: usize,
-}
-
 /// See the head of the module.
 #[derive(Debug, Default)]
 pub struct Newest {
     /// Prefix of the row that was looked at last: what follows of it is older.
     pub done: Vec<u8>,
-    family: Option<Family>,
-    bytes: Vec<u8>,
-    places: Vec<Place>,
+    batch: PackedRows,
     scratch: Vec<u8>,
     /// Bytes and rows of the batch before: the next needs about as many.
     before: (usize, usize),
@@ -52,10 +39,9 @@ impl Newest {
     /// Takes at most `limit` rows from where the cursor stands, after a look at [`EXAMINED_ROWS`] at most. Whether that was all.
     pub fn collect(&mut self, cursor: &mut Cursor<'_>, limit: usize) -> Result<bool> {
         let Cursor { wanted, iterator } = cursor;
-        self.family = Some(wanted.family);
         let (bytes, rows) = self.before;
-        self.bytes.reserve(bytes.max(FIRST_ROWS * ROW_BYTES).min(limit.saturating_mul(4 * ROW_BYTES)));
-        self.places.reserve(rows.max(FIRST_ROWS).min(limit));
+        let bytes = bytes.max(FIRST_ROWS * ROW_BYTES).min(limit.saturating_mul(4 * ROW_BYTES));
+        self.batch = PackedRows::with_capacity(bytes, rows.max(FIRST_ROWS).min(limit));
         let (mut steps, mut examined) = (0, 0);
         while let Some((cell_key, value)) = iterator.item() {
             let Some((prefix, timestamp)) = key::split(cell_key) else {
@@ -78,7 +64,7 @@ impl Newest {
                 iterator.seek(&self.scratch);
                 continue;
             }
-            if self.places.len() == limit || examined == EXAMINED_ROWS || self.bytes.len() >= MOST_BYTES {
+            if self.batch.len() == limit || examined == EXAMINED_ROWS || self.batch.bytes() >= MOST_BYTES {
                 return Ok(false);
             }
             examined += 1;
@@ -86,12 +72,10 @@ impl Newest {
             self.done.clear();
             self.done.extend_from_slice(prefix);
             if timestamp >= wanted.range.from {
-                let at = self.bytes.len();
-                if !self.head.decode(prefix, &mut self.bytes) {
+                let head = &mut self.head;
+                if !self.batch.push(|out| head.decode(prefix, out), timestamp, value) {
                     return Err(StoreError::Corrupted(format!("no row key: {prefix:02x?}")));
                 }
-                self.places.push(Place { timestamp, key: at, value: self.bytes.len() });
-                self.bytes.extend_from_slice(value);
             }
             iterator.next();
         }
@@ -100,19 +84,9 @@ impl Newest {
     }
 
     /// The rows that were taken.
-    pub fn rows(&mut self) -> Vec<Row> {
-        self.before = (self.bytes.len(), self.places.len());
-        let (Some(family), false) = (self.family, self.places.is_empty()) else { return Vec::new() };
-        let bytes = Bytes::from(std::mem::take(&mut self.bytes));
-        let mut rows = Vec::with_capacity(self.places.len());
-        let mut end = bytes.len();
-        for Place { timestamp, key, value } in self.places.drain(..).rev() {
-            let cell = Cell { family, timestamp, value: bytes.slice(value..end) };
-            rows.push(Row { key: bytes.slice(key..value), cells: smallvec![cell] });
-            end = key;
-        }
-        rows.reverse();
-        rows
+    pub fn rows(&mut self) -> PackedRows {
+        self.before = (self.batch.bytes(), self.batch.len());
+        std::mem::take(&mut self.batch)
     }
 }
 

@@ -3,8 +3,9 @@
 use super::log::Database;
 use super::newest::Newest;
 use super::{database_error, key};
-use crate::contract::{Cell, Cells, Family, FamilyFilter, ReadFilter, Row, TimestampRange};
+use crate::contract::{Cell, Cells, Family, FamilyFilter, ReadFilter, Row, ScanOptions, TimestampRange};
 use crate::error::{Result, StoreError};
+use crate::packed::PackedRows;
 use crate::timestamp::Timestamp;
 use bytes::{Bytes, BytesMut};
 use rocksdb::{DBRawIterator, ReadOptions, Snapshot};
@@ -243,6 +244,7 @@ pub struct Scanner<'a> {
     families: Vec<FamilyFilter>,
     bounds: ScanBounds,
     reverse: bool,
+    cached: bool,
     /// Batches since the cursors were made; none are there before the first.
     batches: usize,
     arena: Arena,
@@ -252,12 +254,18 @@ pub struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     /// A scan of the rows between two bounds. Nothing is read yet.
-    pub fn new(database: &'a Database, bounds: ScanBounds, filter: &ReadFilter, reverse: bool) -> Scanner<'a> {
+    pub fn new(
+        database: &'a Database,
+        bounds: ScanBounds,
+        filter: &ReadFilter,
+        options: &ScanOptions,
+    ) -> Scanner<'a> {
         let ended = bounds.upper.as_ref().is_some_and(|upper| *upper <= bounds.lower);
         let families = ordered(filter);
         let arena = Arena::new();
         let (cursors, newest) = (Vec::new(), Newest::default());
-        Scanner { cursors, snapshot: None, database, families, bounds, reverse, batches: 0, arena, ended, newest }
+        let ScanOptions { reverse, cached, .. } = *options;
+        Scanner { cursors, snapshot: None, database, families, bounds, reverse, cached, batches: 0, arena, ended, newest }
     }
 
     /// Whether every row was seen.
@@ -273,6 +281,7 @@ impl<'a> Scanner<'a> {
         for wanted in &self.families {
             let mut options = read_options(self.snapshot.as_ref());
             options.set_total_order_seek(true);
+            options.fill_cache(self.cached);
             options.set_iterate_lower_bound(self.bounds.lower.clone());
             if let Some(upper) = &self.bounds.upper {
                 options.set_iterate_upper_bound(upper.clone());
@@ -296,19 +305,26 @@ impl<'a> Scanner<'a> {
         if self.reverse { at.max() } else { at.min() }
     }
 
+    /// Whether there may be rows; then there are cursors.
+    fn begin_batch(&mut self) -> Result<bool> {
+        if !self.ended {
+            if self.cursors.is_empty() || self.batches >= BATCHES_BEFORE_REOPEN {
+                self.open()?;
+            }
+            self.batches += 1;
+        }
+        Ok(!self.ended)
+    }
+
     /// Reads at most `limit` rows. Gives up after [`EXAMINED_ROWS`], so that a scan whose filter lets nothing
     /// through can be stopped: no rows do not mean the end, see [`Scanner::ended`].
     pub fn next(&mut self, limit: usize) -> Result<Vec<Row>> {
-        if self.ended {
+        if let ([FamilyFilter { cells: 1, family, .. }], false) = (self.families.as_slice(), self.reverse) {
+            let family = *family;
+            return Ok(self.next_packed(limit)?.into_rows(family));
+        }
+        if !self.begin_batch()? {
             return Ok(Vec::new());
-        }
-        if self.cursors.is_empty() || self.batches >= BATCHES_BEFORE_REOPEN {
-            self.open()?;
-        }
-        self.batches += 1;
-        if let ([Cursor { wanted: FamilyFilter { cells: 1, .. }, .. }], false) = (self.cursors.as_slice(), self.reverse)
-        {
-            return self.next_newest(limit);
         }
         let mut rows = Vec::with_capacity(limit.min(FIRST_ROWS));
         let (mut prefix, mut scratch) = (Vec::new(), Vec::new());
@@ -357,9 +373,12 @@ impl<'a> Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    /// [`Scanner::next`] of what most scans ask for, one cell a row: looks at each cell once.
-    fn next_newest(&mut self, limit: usize) -> Result<Vec<Row>> {
-        let Some(cursor) = self.cursors.first_mut() else { return Ok(Vec::new()) };
+    /// [`Scanner::next`] of what most scans ask for, one family and one cell a row, forwards: looks at each cell once.
+    pub fn next_packed(&mut self, limit: usize) -> Result<PackedRows> {
+        if !self.begin_batch()? {
+            return Ok(PackedRows::default());
+        }
+        let Some(cursor) = self.cursors.first_mut() else { return Ok(PackedRows::default()) };
         let ended = self.newest.collect(cursor, limit)?;
         if ended {
             self.ended = true;

@@ -344,3 +344,37 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_kept_cursor_sees_what_was_written_since() {
+    let folder = tempfile::tempdir().unwrap();
+    // Nothing is hot: each read goes to the database.
+    let store = open(folder.path(), EmbeddedOptions { hot_row_bytes: 0, ..small() }).unwrap();
+    let keys = [Bytes::from_static(b"a"), Bytes::from_static(b"b"), Bytes::from_static(b"c")];
+    let read = |at: Timestamp| -> Vec<(Bytes, Bytes)> {
+        let filter = ReadFilter::new().with(Family::Write, TimestampRange::up_to(at), 1);
+        let rows = block_on(store.read(&keys, &filter)).unwrap();
+        rows.into_iter().map(|row| (row.key, row.cells[0].value.clone())).collect()
+    };
+    let pairs = |expected: &[(&'static str, &'static str)]| -> Vec<(Bytes, Bytes)> {
+        let bytes = |text: &'static str| Bytes::from_static(text.as_bytes());
+        expected.iter().map(|(key, value)| (bytes(key), bytes(value))).collect()
+    };
+    let first = commit(&store, &["a", "c"], "one");
+    assert_eq!(read(store.published()), pairs(&[("a", "one"), ("c", "one")]));
+    assert_eq!(store.cursors.idle(), 1);
+    commit(&store, &["a", "b"], "two");
+    assert_eq!(read(store.published()), pairs(&[("a", "two"), ("b", "two"), ("c", "one")]));
+    // Other memtables and tables than those that the cursor was made over.
+    for value in ["three", "four"] {
+        store.flush().unwrap();
+        commit(&store, &["b"], value);
+        store.compact().unwrap();
+        assert_eq!(read(store.published())[1].1, value);
+    }
+    assert_eq!(read(first), pairs(&[("a", "one"), ("c", "one")]));
+    assert_eq!(store.cursors.idle(), 1);
+    store.maintain_tablets().unwrap();
+    assert_eq!(store.cursors.idle(), 0);
+    assert_eq!(read(store.published()), pairs(&[("a", "two"), ("b", "four"), ("c", "one")]));
+}

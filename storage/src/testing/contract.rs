@@ -5,6 +5,7 @@
 
 use crate::contract::*;
 use crate::error::StoreError;
+use crate::packed::PackedRows;
 use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use futures::TryStreamExt;
@@ -66,6 +67,13 @@ pub fn scan(store: &dyn Store, range: RowRange, filter: ReadFilter, options: Sca
     let batches: Vec<Vec<Row>> = block_on(store.scan(range, filter, options).try_collect()).unwrap();
     assert!(batches.iter().all(|batch| !batch.is_empty() && batch.len() <= options.batch_rows));
     batches.concat()
+}
+
+/// The same by [`Store::scan_packed`].
+fn scan_packed(store: &dyn Store, range: RowRange, wanted: FamilyFilter, options: ScanOptions) -> Vec<Row> {
+    let batches: Vec<PackedRows> = block_on(store.scan_packed(range, wanted, options).try_collect()).unwrap();
+    assert!(batches.iter().all(|batch| !batch.is_empty() && batch.len() <= options.batch_rows));
+    batches.into_iter().flat_map(|batch| batch.into_rows(wanted.family)).collect()
 }
 
 fn show(rows: &[Row]) -> Vec<String> {
@@ -136,15 +144,18 @@ fn scans_stay_in_their_range(store: &dyn Store) {
     for reverse in directions {
         for batch_rows in [1, 3, 7, 1000] {
             for limit in [None, Some(0), Some(1), Some(5), Some(40), Some(99)] {
-                let options = ScanOptions { reverse: *reverse, batch_rows, limit };
+                let options = ScanOptions { reverse: *reverse, batch_rows, limit, cached: limit.is_none() };
                 let check = |filter: ReadFilter, wanted: &dyn Fn(u64) -> bool, cells: &dyn Fn(&Row)| {
                     let mut expected = expected(5, 45, wanted);
                     if *reverse {
                         expected.reverse();
                     }
                     expected.truncate(limit.unwrap_or(usize::MAX));
-                    let found = scan(store, range.clone(), filter, options);
+                    let found = scan(store, range.clone(), filter.clone(), options);
                     found.iter().for_each(cells);
+                    if let [only @ FamilyFilter { cells: 1, .. }] = filter.families[..] {
+                        assert_eq!(scan_packed(store, range.clone(), only, options), found);
+                    }
                     assert_eq!(found.into_iter().map(|row| row.key).collect::<Vec<_>>(), expected);
                 };
                 check(up_to(Write, 50, 1), &|_| true, &|row| {

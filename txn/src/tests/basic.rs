@@ -41,7 +41,7 @@ fn reads_its_own_writes_and_only_earlier_commands() {
         let keys: Vec<_> = forward.iter().map(|pair| pair.0.as_str()).collect();
         assert_eq!(keys, ["a", "b", "c"]);
         if world.raw.can_scan_reverse() {
-            let options = TxnScanOptions { reverse: true, batch_rows: 1, limit: Some(3) };
+            let options = TxnScanOptions { reverse: true, batch_rows: 1, limit: Some(3), ..TxnScanOptions::default() };
             let backward = scan(&transaction, all(), options, OwnWrites::All).await;
             let keys: Vec<_> = backward.iter().map(|pair| pair.0.as_str()).collect();
             assert_eq!(keys, ["e", "c", "b"]);
@@ -78,7 +78,7 @@ fn a_scan_merges_in_every_batch_size_and_limit() {
             }
             for batch_rows in [1, 2, 7, 1000] {
                 for limit in [None, Some(1), Some(5), Some(1000)] {
-                    let options = TxnScanOptions { reverse, batch_rows, limit };
+                    let options = TxnScanOptions { reverse, batch_rows, limit, ..TxnScanOptions::default() };
                     let mut expected = expected.clone();
                     if reverse {
                         expected.reverse();

@@ -256,7 +256,7 @@ fn a_scan_that_meets_a_lock_half_way_loses_and_repeats_nothing() {
                 if reverse && !world.raw.can_scan_reverse() {
                     continue;
                 }
-                let options = TxnScanOptions { batch_rows, reverse, limit: None };
+                let options = TxnScanOptions { batch_rows, reverse, ..TxnScanOptions::default() };
                 let mut pairs = scan(&world.begin(), RowRange::prefix("k"), options, OwnWrites::All).await;
                 if reverse {
                     pairs.reverse();

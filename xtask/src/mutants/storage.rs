@@ -49,9 +49,30 @@ pub const STORAGE: &[Mutant] = &[
     Mutant {
         name: "removed cell still counts as a recent commit",
         file: "storage/src/committer/recent.rs",
-        original: "if entry.removed {",
-        broken: "if entry.removed && false {",
+        original: "if entry.removed & bit(family) != 0 {",
+        broken: "if entry.removed & bit(family) != 0 && false {",
         tests: &["-p", "percosql-storage", "--lib", "grouping_and_forgetting"],
+    },
+    Mutant {
+        name: "a kept cursor is not brought up to date",
+        file: "storage/src/embedded/point_cursors.rs",
+        original: "|_, iterator| iterator.refresh()",
+        broken: "|_, _| Ok(())",
+        tests: &["-p", "percosql-storage", "--lib", "a_kept_cursor_sees"],
+    },
+    Mutant {
+        name: "deleted rows stay in batches of a scan",
+        file: "txn/src/pairs.rs",
+        original: "        if absent {\n",
+        broken: "        if absent && false {\n",
+        tests: &["-p", "percosql-txn", "--lib", "packed_and_listed_pairs"],
+    },
+    Mutant {
+        name: "a key that comes late is looked for in the list alone",
+        file: "txn/src/version_table.rs",
+        original: "_ => self.tree.get(key).map(SmallVec::as_slice),",
+        broken: "_ => None,",
+        tests: &["-p", "percosql-txn", "--lib", "it_is_an_ordered_map"],
     },
     Mutant {
         name: "durable commit not synced",

@@ -120,8 +120,8 @@ impl Run {
         }
         let (changed, keys): (Vec<u32>, Vec<Bytes>) = changed.into_iter().unzip();
         let newest = transaction.get_many(&keys, OwnWrites::Newest).await?;
-        let found: Vec<Option<(&Bytes, &Bytes)>> =
-            keys.iter().zip(&newest).map(|(key, value)| Some((key, value.as_ref()?))).collect();
+        let found: Vec<Option<(&[u8], &[u8])>> =
+            keys.iter().zip(&newest).map(|(key, value)| Some((&key[..], value.as_deref()?))).collect();
         let decoded = again.output.decode(found.iter().flatten().copied())?;
         // A row that is gone is NULL.
         let mut next = 0..;

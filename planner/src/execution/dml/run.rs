@@ -2,7 +2,7 @@
 
 use super::check::{Check, batch_of, first_failure};
 use super::claims::Claims;
-use super::codec::{IndexCodec, TableCodec};
+use super::codec::{Arena, IndexCodec, TableCodec};
 use super::computed::RowComputer;
 use super::conflict::Conflict;
 use super::merge::{MergeRecheck, MergeStep};
@@ -283,22 +283,21 @@ impl Run {
         if codec.key.has_primary_key() {
             return codec.row_keys(columns, rows);
         }
-        let mut keys = Vec::with_capacity(rows);
-        for _ in 0..rows {
+        let mut keys = Arena::default();
+        for row in 0..rows {
             let number = match self.numbers.next() {
                 Some(number) => number,
                 None => {
                     let store = self.context.session.database()?.catalog();
-                    let missing = (rows - keys.len()) as u64;
+                    let missing = (rows - row) as u64;
                     self.numbers = store.numbers().rows(missing).await?;
                     self.numbers.next().ok_or_else(|| SqlError::internal("no row numbers were reserved"))?
                 }
             };
-            let mut key = Vec::with_capacity(17);
-            codec.key.encode_number(number, &mut key);
-            keys.push(key.into());
+            codec.key.encode_number(number, &mut keys.bytes);
+            keys.end();
         }
-        Ok(keys)
+        Ok(keys.into_parts())
     }
 
     /// The number among all input rows of a row of the batch at hand.
@@ -370,9 +369,11 @@ impl Run {
     ) -> Result<Option<usize>> {
         let (rows, keys): (Vec<usize>, Vec<Bytes>) = keys.unzip();
         let existing = self.existing(index, &keys).await?;
-        let mut taken = HashSet::with_capacity(keys.len());
+        let mut taken = HashSet::new();
+        // Of keys in order none comes twice.
+        let ordered = is_ascending(&keys);
         for ((row, key), existing) in rows.into_iter().zip(&keys).zip(existing) {
-            if existing.is_some() || !taken.insert(key) {
+            if existing.is_some() || !(ordered || taken.insert(key)) {
                 return Ok(Some(row));
             }
         }
@@ -395,7 +396,7 @@ impl Run {
         const WORTH_A_SCAN: usize = 64;
         let transaction = &self.context.transaction;
         if let ([first, .., last], true) = (keys, keys.len() >= WORTH_A_SCAN)
-            && keys.is_sorted_by(|a, b| a < b)
+            && is_ascending(keys)
         {
             // Rows that arrive in key order mostly go where nothing is: one look at the whole stretch tells.
             let mut end = last.to_vec();
@@ -456,6 +457,11 @@ impl Run {
         }
         Ok(writes)
     }
+}
+
+/// Whether each key is greater than the one before.
+fn is_ascending(keys: &[Bytes]) -> bool {
+    keys.is_sorted_by(|a, b| a < b)
 }
 
 /// Only conflicts with others who write a key.

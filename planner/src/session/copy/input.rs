@@ -18,7 +18,7 @@ use crate::session::query::bind_to;
 use crate::session::run::count;
 use crate::session::stream::Limits;
 use crate::types::encoding::Encoding;
-use crate::types::text::{InputContext, input};
+use crate::types::text::{InputContext, with_input};
 use bytes::Bytes;
 use datafusion::arrow::compute::filter_record_batch;
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
@@ -391,11 +391,10 @@ impl CopyIn {
             let text = Encoding::Utf8
                 .decode(text)
                 .map_err(|error| error.context(in_line(&self.table, line, self.reader.record())))?;
-            let value = input(column.ty, &text, &inputs).map_err(|error| {
+            with_input(column.ty, &text, &inputs, |value| builder.append(value)).map_err(|error| {
                 let shown = shown(text.as_bytes());
                 error.context(format!("COPY {}, line {line}, column {}: \"{shown}\"", self.table, column.name))
             })?;
-            builder.append_datum(&value)?;
         }
         self.origins.push(line, self.reader.record());
         self.rows += 1;

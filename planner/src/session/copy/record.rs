@@ -3,6 +3,7 @@
 
 use crate::error::{Result, SqlError, state};
 use crate::parse::copy::{CopyFormat, CopyOptions};
+use memchr::{memchr2, memchr3};
 use std::ops::Range;
 
 /// A record longer than this is refused: it would have to be held in memory.
@@ -182,13 +183,23 @@ impl RecordReader {
     }
     /// The newline that ends the record, outside quotes and not behind a backslash.
     fn find_end(&mut self) -> Option<usize> {
-        while let Some(byte) = self.buffer.get(self.scanned).copied() {
-            let at = self.scanned;
-            self.scanned += 1;
+        loop {
+            let rest = self.buffer.get(self.scanned..).unwrap_or_default();
+            let found = match self.csv {
+                true => memchr3(self.quote, self.escape, b'\n', rest),
+                false => memchr2(b'\\', b'\n', rest),
+            };
+            let Some(at) = found.map(|found| self.scanned + found) else {
+                self.scanned = self.buffer.len();
+                return None;
+            };
+            let byte = self.buffer.get(at).copied()?;
+            let following = self.buffer.get(at + 1).copied();
+            self.scanned = at + 1;
             if self.csv {
                 // A doubled quote closes and opens again; an escape other than the quote hides the byte after it.
                 if byte == self.escape && self.escape != self.quote && self.in_quotes {
-                    if at + 1 == self.buffer.len() {
+                    if following.is_none() {
                         self.scanned = at;
                         return None;
                     }
@@ -198,35 +209,33 @@ impl RecordReader {
                 } else if byte == b'\n' && !self.in_quotes {
                     return Some(at);
                 }
-            } else if byte == b'\\' {
-                if at + 1 == self.buffer.len() {
+            } else if byte == b'\n' {
+                return Some(at);
+            } else {
+                if following.is_none() {
                     self.scanned = at;
                     return None;
                 }
-                if self.buffer.get(at + 1) == Some(&b'.') && self.marker.is_none() {
+                if following == Some(b'.') && self.marker.is_none() {
                     self.marker = Some(at);
                 }
                 self.scanned += 1;
-            } else if byte == b'\n' {
-                return Some(at);
             }
         }
-        None
     }
     fn cut_text(&self, record: &[u8], fields: &mut Fields) {
         let mut raw_start = 0;
         let mut at = 0;
         loop {
-            let byte = record.get(at).copied();
-            match byte {
+            let rest = record.get(at..).unwrap_or_default();
+            let plain = memchr2(b'\\', self.delimiter, rest).unwrap_or(rest.len());
+            fields.bytes.extend_from_slice(rest.get(..plain).unwrap_or_default());
+            at += plain;
+            match record.get(at) {
                 Some(b'\\') => {
                     let (value, used) = unescape(record.get(at + 1..).unwrap_or_default());
                     fields.bytes.push(value);
                     at += 1 + used;
-                }
-                Some(byte) if byte != self.delimiter => {
-                    fields.bytes.push(byte);
-                    at += 1;
                 }
                 end => {
                     let raw = record.get(raw_start..at).unwrap_or_default();

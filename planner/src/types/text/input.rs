@@ -7,6 +7,7 @@ use crate::pg_catalog::object_names;
 use crate::types::array::{ArrayValue, Dimension, literal, values_array};
 use crate::types::interval::{Restriction, parse_interval_signed};
 use crate::types::numeric::Numeric;
+use crate::types::value::{ValueRef, value_of};
 use crate::types::{BaseType, Datum, SqlType, datetime, json, length, place, time};
 use datafusion::scalar::ScalarValue;
 
@@ -120,6 +121,29 @@ pub fn parse_uuid(text: &str) -> Result<[u8; 16]> {
         digits += 1;
     }
     if digits == 32 { Ok(bytes) } else { Err(invalid("uuid", text)) }
+}
+
+/// Reads a value as [`input`] does, and shows it to `take`: numbers and text without making a datum of them.
+pub fn with_input<T>(
+    ty: SqlType,
+    text: &str,
+    context: &InputContext<'_>,
+    take: impl FnOnce(&ValueRef<'_>) -> Result<T>,
+) -> Result<T> {
+    if !ty.array && !text.contains('\0') {
+        match ty.base {
+            BaseType::Int4 => {
+                let value = parse_integer(text, i64::from(i32::MIN), i64::from(i32::MAX), "integer")?;
+                return take(&ValueRef::Int4(value as i32));
+            }
+            BaseType::Int8 => return take(&ValueRef::Int8(parse_integer(text, i64::MIN, i64::MAX, "bigint")?)),
+            BaseType::Text => return take(&ValueRef::Text(text)),
+            BaseType::Varchar => return take(&ValueRef::Text(length::varchar(text, ty.modifier, false)?)),
+            BaseType::Char => return take(&ValueRef::Text(&length::character(text, ty.modifier, false)?)),
+            _ => {}
+        }
+    }
+    take(&value_of(&input(ty, text, context)?)?)
 }
 
 /// Reads a value of `ty` and applies its modifier as an assignment does: too long is 22001, too large 22003.

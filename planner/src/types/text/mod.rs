@@ -10,7 +10,7 @@ mod record_input;
 pub(crate) use float::Leading;
 pub use float::{parse_float4, parse_float8};
 pub(crate) use input::parse_oid;
-pub use input::{input, parse_bool, parse_bytea, parse_integer, parse_uuid};
+pub use input::{input, parse_bool, parse_bytea, parse_integer, parse_uuid, with_input};
 pub(crate) use output::quote_identifier;
 pub use output::{output, output_datum, output_string, write_bytea, write_float4, write_float8, write_uuid};
 

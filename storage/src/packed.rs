@@ -1,0 +1,139 @@
+//! [`PackedRows`]: rows of one cell each, whose keys and values lie in one piece of memory: a scan of many rows makes no reference
+//! for each of them. Must not know what the cells say.
+
+use crate::contract::{Cell, Family, Row};
+use crate::timestamp::Timestamp;
+use bytes::Bytes;
+use smallvec::smallvec;
+
+/// Where a row lies.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    timestamp: Timestamp,
+    key: usize,
+    value: usize,
+    end: usize,
+}
+
+/// See the head of the module. In the order in which they were added.
+#[derive(Clone, Debug, Default)]
+pub struct PackedRows {
+    bytes: Vec<u8>,
+    places: Vec<Place>,
+}
+
+impl PackedRows {
+    /// None, with room for so many bytes and rows.
+    pub fn with_capacity(bytes: usize, rows: usize) -> PackedRows {
+        PackedRows { bytes: Vec::with_capacity(bytes), places: Vec::with_capacity(rows) }
+    }
+
+    /// Rows.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Bytes of keys and values.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Adds a row; `key` appends its key, and answers whether there is one. If not, nothing is added, and the answer is false.
+    pub fn push(&mut self, key: impl FnOnce(&mut Vec<u8>) -> bool, timestamp: Timestamp, value: &[u8]) -> bool {
+        let start = self.bytes.len();
+        if !key(&mut self.bytes) {
+            self.bytes.truncate(start);
+            return false;
+        }
+        let behind_key = self.bytes.len();
+        self.bytes.extend_from_slice(value);
+        self.places.push(Place { timestamp, key: start, value: behind_key, end: self.bytes.len() });
+        true
+    }
+
+    /// Key and value of each row.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&[u8], &[u8])> + ExactSizeIterator + Clone {
+        self.places.iter().map(|place| self.parts(place))
+    }
+
+    fn parts(&self, place: &Place) -> (&[u8], &[u8]) {
+        let part = |from: usize, to: usize| self.bytes.get(from..to).unwrap_or_default();
+        (part(place.key, place.value), part(place.value, place.end))
+    }
+
+    /// Leaves out the rows whose values `keep` does not want.
+    pub fn retain(&mut self, mut keep: impl FnMut(&[u8]) -> bool) {
+        let bytes = &self.bytes;
+        self.places.retain(|place| keep(bytes.get(place.value..place.end).unwrap_or_default()));
+    }
+
+    /// Keeps the first rows, so many at most.
+    pub fn truncate(&mut self, rows: usize) {
+        self.places.truncate(rows);
+    }
+
+    /// The same as rows that stand for themselves, their cells of one family.
+    pub fn into_rows(self, family: Family) -> Vec<Row> {
+        let PackedRows { bytes, places } = self;
+        let bytes = Bytes::from(bytes);
+        let row = |Place { timestamp, key, value, end }| {
+            let cell = Cell { family, timestamp, value: bytes.slice(value..end) };
+            Row { key: bytes.slice(key..value), cells: smallvec![cell] }
+        };
+        places.into_iter().map(row).collect()
+    }
+
+    /// Rows as they are read elsewhere, of each its first cell.
+    pub fn of_rows(rows: &[Row]) -> PackedRows {
+        let mut packed = PackedRows::default();
+        for row in rows {
+            if let Some(cell) = row.cells.first() {
+                let key = |out: &mut Vec<u8>| {
+                    out.extend_from_slice(&row.key);
+                    true
+                };
+                packed.push(key, cell.timestamp, &cell.value);
+            }
+        }
+        packed
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_out_as_they_went_in() {
+        let mut packed = PackedRows::with_capacity(10, 1);
+        for (key, value) in [("a", "one"), ("", ""), ("b", "two"), ("c", "")] {
+            let put = |out: &mut Vec<u8>| {
+                out.extend_from_slice(key.as_bytes());
+                !key.is_empty()
+            };
+            assert_eq!(packed.push(put, Timestamp(7), value.as_bytes()), !key.is_empty());
+        }
+        let shown = |packed: &PackedRows| {
+            let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+            packed.iter().map(|(key, value)| (text(key), text(value))).collect::<Vec<_>>()
+        };
+        let pairs = |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect::<Vec<_>>();
+        assert_eq!(shown(&packed), pairs(&[("a", "one"), ("b", "two"), ("c", "")]));
+        assert_eq!((packed.len(), packed.bytes()), (3, 9));
+        let rows = packed.clone().into_rows(Family::Write);
+        assert_eq!(rows[1].key, "b");
+        assert_eq!(rows[1].cells[0], Cell { family: Family::Write, timestamp: Timestamp(7), value: "two".into() });
+        assert_eq!(shown(&PackedRows::of_rows(&rows)), shown(&packed));
+        packed.retain(|value| value != b"one");
+        assert_eq!(shown(&packed), pairs(&[("b", "two"), ("c", "")]));
+        packed.truncate(1);
+        assert_eq!(shown(&packed), pairs(&[("b", "two")]));
+        assert!(!packed.is_empty());
+    }
+}
