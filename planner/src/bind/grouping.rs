@@ -74,7 +74,12 @@ impl Binder<'_> {
                 distinct = true;
                 continue;
             }
+            let known = found.keys.len();
             let more = self.grouping_item(expr, &mut found)?;
+            for key in found.keys.iter().skip(known) {
+                // 42883 where there is no equality.
+                self.resolver.group_key(key.clone()).map_err(|error| self.at(error, expr.span()))?;
+            }
             if sets.len().saturating_mul(more.len()) > SETS_AT_MOST {
                 return Err(too_many_sets());
             }

@@ -198,20 +198,23 @@ pub fn place_of_star(list: &[ast::SelectItem]) -> Option<Span> {
     })
 }
 
+/// Where the expression of a column of a SELECT stands, as far as that can be said.
+pub fn place_of_item(select: &ast::Select, at: usize) -> Span {
+    use ast::SelectItem as Item;
+    let mut items = select.projection.iter();
+    let whole = items.clone().take(at + 1).find(|item| matches!(item, Item::Wildcard(_) | Item::QualifiedWildcard(..)));
+    match whole.or_else(|| items.nth(at)) {
+        Some(Item::UnnamedExpr(expr) | Item::ExprWithAlias { expr, .. }) => expr.span(),
+        Some(other) => other.span(),
+        None => Span::empty(),
+    }
+}
+
 /// Where the expression of a query's column stands, as far as that can be said.
 pub fn place_of_target(body: &ast::SetExpr, at: usize) -> Span {
-    use ast::{SelectItem as Item, SetExpr};
+    use ast::SetExpr;
     match body {
-        SetExpr::Select(select) => {
-            let mut items = select.projection.iter();
-            let whole =
-                items.clone().take(at + 1).find(|item| matches!(item, Item::Wildcard(_) | Item::QualifiedWildcard(..)));
-            match whole.or_else(|| items.nth(at)) {
-                Some(Item::UnnamedExpr(expr) | Item::ExprWithAlias { expr, .. }) => expr.span(),
-                Some(other) => other.span(),
-                None => Span::empty(),
-            }
-        }
+        SetExpr::Select(select) => place_of_item(select, at),
         SetExpr::Values(values) => {
             values.rows.first().and_then(|row| row.content.get(at)).map_or_else(Span::empty, ast::Expr::span)
         }

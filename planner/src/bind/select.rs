@@ -7,7 +7,7 @@ use super::column_name::column_name;
 use super::expression::{Clause, Env};
 use super::from::Source;
 use super::order::OrderTarget;
-use super::place::place_of_star;
+use super::place::{place_of_item, place_of_star};
 use super::query::{BoundQuery, Tail};
 use super::record::all_fields;
 use super::row_function::RowFunction;
@@ -306,7 +306,11 @@ impl Binder<'_> {
         }
         plan = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
         if distinct {
-            let bound = self.distinct(BoundQuery { plan, columns })?;
+            let json = columns.iter().position(|column| self.resolver.group_key(column.typed()).is_err());
+            let bound = self.distinct(BoundQuery { plan, columns }).map_err(|error| match json {
+                Some(at) => self.at(error, place_of_item(select, at)),
+                None => error,
+            })?;
             // The columns have new names: sort by those.
             let sorts = self.distinct_sorts(&bound, &places)?;
             return self.sorted(bound, sorts);

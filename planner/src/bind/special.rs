@@ -12,6 +12,7 @@ use crate::types::array::{ArrayValue, MOST_DIMENSIONS, too_many_dimensions};
 use crate::types::{BaseType, Datum, SqlType};
 use datafusion::logical_expr::{Case, Expr};
 use sqlparser::ast::{self, AccessExpr, CeilFloorKind, DateTimeField, Spanned, Subscript, TrimWhereField};
+use sqlparser::tokenizer::Span;
 
 impl Binder<'_> {
     /// EXTRACT, CEIL, FLOOR, POSITION, SUBSTRING, TRIM and OVERLAY as calls.
@@ -292,15 +293,21 @@ impl Binder<'_> {
         let mut steps = Vec::with_capacity(subscripts.len());
         let mut number = false;
         for (at, subscript) in subscripts.iter().enumerate() {
-            let Subscript::Index { index } = subscript else {
-                return Err(SqlError::new(state::DATATYPE_MISMATCH, "jsonb subscript does not support slices"));
+            let index = match subscript {
+                Subscript::Index { index } => index,
+                Subscript::Slice { lower_bound, upper_bound, .. } => {
+                    let error = SqlError::new(state::DATATYPE_MISMATCH, "jsonb subscript does not support slices");
+                    let bound = upper_bound.as_ref().or(lower_bound.as_ref());
+                    return Err(self.at(error, bound.map_or_else(Span::empty, Spanned::span)));
+                }
             };
             let typed = self.expr(index, env)?;
             let whole = matches!(typed.ty.plain(), SqlType::INT2 | SqlType::INT4);
             if !whole && !typed.is_unknown() && !typed.ty.is_string() {
                 let message = format!("subscript type {} is not supported", typed.ty.name());
-                return Err(SqlError::new(state::DATATYPE_MISMATCH, message)
-                    .hint("jsonb subscript must be coercible to either integer or text."));
+                let error = SqlError::new(state::DATATYPE_MISMATCH, message)
+                    .hint("jsonb subscript must be coercible to either integer or text.");
+                return Err(self.at(error, index.span()));
             }
             number |= at == 0 && whole;
             steps.push(self.resolver.cast(typed, SqlType::TEXT, CastContext::Assignment)?);

@@ -238,7 +238,12 @@ impl Making<'_> {
                 }
                 Constraint::Primary { .. } => {
                     let before = self.table.clone();
-                    self.add_constraints(std::slice::from_ref(constraint)).await?;
+                    let added = self.add_constraints(std::slice::from_ref(constraint)).await;
+                    // Of a key beside another PostgreSQL finds out when it has read the statement.
+                    added.map_err(|error| match error.state() {
+                        state::INVALID_TABLE_DEFINITION => error.without_position(),
+                        _ => error,
+                    })?;
                     backfill::rewrite(self, &before, backfill::RowChange::None).await?;
                 }
                 Constraint::Unique { name, columns, include, nulls_not_distinct, deferred } => {

@@ -13,8 +13,9 @@ use crate::parse::{fold, fold_plain};
 use crate::types::{BaseType, Oid, SqlType};
 use sqlparser::ast::{
     ColumnDef, ColumnOption, CreateTable, CreateTableOptions, Expr, ForeignKeyConstraint, GeneratedAs, Ident,
-    NullsDistinctOption, TableConstraint,
+    NullsDistinctOption, Spanned, TableConstraint,
 };
+use sqlparser::tokenizer::Span;
 use std::collections::BTreeMap;
 
 /// A table in the making: its descriptor, and what is stored with it.
@@ -130,7 +131,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         }
     }
     for id in making.table.columns.iter().map(|column| column.id).collect::<Vec<_>>() {
-        making.validate_generated(id)?;
+        making.validate_generated(id).map_err(|error| about_generated(error, create))?;
     }
     for constraint in &create.constraints {
         constraints.push(table_constraint(constraint)?);
@@ -142,6 +143,19 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
     making.add_foreign_keys(&constraints).await?;
     making.store().await?;
     Ok("CREATE TABLE".into())
+}
+
+/// Says which column an error is about that names one in the expression of a generated column.
+fn about_generated(error: SqlError, create: &CreateTable) -> SqlError {
+    let Some(named) = error.fields().column.clone() else { return error };
+    let generated = create.columns.iter().flat_map(|column| &column.options).find_map(|option| match &option.option {
+        ColumnOption::Generated { generation_expr: Some(expr), .. } => canonical::place_of_column(expr, &named),
+        _ => None,
+    });
+    match generated {
+        Some(place) => error.about_part(place),
+        None => error,
+    }
 }
 
 /// What CREATE TABLE may say elsewhere and not here.
@@ -253,7 +267,9 @@ impl Making<'_> {
                 ColumnOption::NotNull => column.not_null = true,
                 ColumnOption::Default(expr) => {
                     if serial.is_some() || column.default.is_some() {
-                        return Err(sequence::second_default(&column, &self.table.name));
+                        let nth = usize::from(serial.is_none() && column.identity != Some(Identity::Always));
+                        let error = sequence::second_default(&column, &self.table.name);
+                        return Err(error.about_words(&["default"], definition.name.span, nth));
                     }
                     column.default = self.default(&name, expr, &ty)?;
                 }
@@ -301,15 +317,16 @@ impl Making<'_> {
                         return Err(SqlError::syntax(message));
                     }
                     canonical::referenced(expr).map_err(|_| {
-                        SqlError::new(
-                            state::FEATURE_NOT_SUPPORTED,
-                            "cannot use subquery in column generation expression",
-                        )
+                        let message = "cannot use subquery in column generation expression";
+                        canonical::about_subquery(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), expr)
                     })?;
                     column.generated = Some(canonical::text(&enumeration::with_schemas(self.context, expr)));
                 }
                 ColumnOption::Generated { generated_as, sequence_options, generation_expr: None, .. } => {
-                    sequence::only_identity(&column, serial.is_some(), &self.table.name)?;
+                    sequence::only_identity(&column, serial.is_some(), &self.table.name).map_err(|error| {
+                        let nth = usize::from(column.identity.is_some());
+                        error.about_words(&["generated"], definition.name.span, nth)
+                    })?;
                     column.identity = Some(match generated_as {
                         GeneratedAs::Always => Identity::Always,
                         GeneratedAs::ByDefault => Identity::ByDefault,
@@ -341,7 +358,17 @@ impl Making<'_> {
                 "conflicting NULL/NOT NULL declarations for column \"{name}\" of table \"{}\"",
                 self.table.name
             );
-            return Err(SqlError::syntax(message));
+            // At the later of the two.
+            let nulls = definition
+                .options
+                .iter()
+                .filter(|option| matches!(option.option, ColumnOption::Null | ColumnOption::NotNull));
+            let (count, last) = (nulls.clone().count(), nulls.last().map(|option| &option.option));
+            let error = SqlError::syntax(message);
+            return Err(match last {
+                Some(ColumnOption::NotNull) => error.about_words(&["not", "null"], definition.name.span, 0),
+                _ => error.about_words(&["null"], definition.name.span, count.saturating_sub(1)),
+            });
         }
         if column.generated.is_some() && (column.default.is_some() || column.identity.is_some() || serial.is_some()) {
             let what = if column.identity.is_some() { "identity" } else { "default" };
@@ -349,7 +376,17 @@ impl Making<'_> {
                 "both {what} and generation expression specified for column \"{name}\" of table \"{}\"",
                 self.table.name
             );
-            return Err(SqlError::syntax(message));
+            // At the later of the two.
+            let words: &[&str] = match definition
+                .options
+                .iter()
+                .rfind(|option| matches!(option.option, ColumnOption::Default(_) | ColumnOption::Generated { .. }))
+            {
+                Some(option) if matches!(option.option, ColumnOption::Default(_)) => &["default"],
+                _ => &["generated"],
+            };
+            let nth = usize::from(column.identity.is_some());
+            return Err(SqlError::syntax(message).about_words(words, definition.name.span, nth));
         }
         if let Some(ty) = serial {
             column.default = Some(self.own_sequence(&name, id, ty, None, &[]).await?);
@@ -365,7 +402,8 @@ impl Making<'_> {
             None => None,
         };
         if let Some(stored) = &stored {
-            evaluate::validate_default(self.context, column, *ty, stored)?;
+            // What is too long for the column fails where it is used.
+            evaluate::validate_default(self.context, column, ty.plain(), stored)?;
         }
         Ok(stored)
     }
@@ -450,7 +488,11 @@ impl Making<'_> {
             if let Constraint::Primary { name, columns, include, deferred } = constraint {
                 if self.table.declared_primary_key().is_some() {
                     let message = format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
-                    return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+                    let error = SqlError::new(state::INVALID_TABLE_DEFINITION, message);
+                    return Err(match name {
+                        Some(name) => error.about_before(name.span, 1),
+                        None => error.about_words(&["primary", "key"], Span::empty(), 1),
+                    });
                 }
                 let index = self.constraint_index(*name, columns, include, true, *deferred).await?;
                 for key in &index.columns {
@@ -487,7 +529,12 @@ impl Making<'_> {
         no_inherit: bool,
     ) -> Result<CheckDescriptor> {
         let expression = canonical::check_text(&enumeration::with_schemas(self.context, expr), &self.table)?;
-        evaluate::validate_check_text(self.context, &self.table, &expression)?;
+        evaluate::validate_check_text(self.context, &self.table, &expression).map_err(|error| {
+            if error.state() == state::DATATYPE_MISMATCH && error.fields().about.is_none() {
+                return error.about_part(expr.span());
+            }
+            error
+        })?;
         let name = match name {
             Some(name) => {
                 let name = fold(name);
@@ -522,11 +569,16 @@ impl Making<'_> {
         deferred: Option<bool>,
     ) -> Result<IndexDescriptor> {
         let what = if primary { "primary key" } else { "unique" };
-        let keys = self.key_columns(columns, what)?;
+        let at_constraint = |error: SqlError| match name {
+            Some(name) => error.about_before(name.span, 1),
+            None if primary => error.about_words(&["primary", "key"], Span::empty(), 0),
+            None => error.about_words(&["unique"], Span::empty(), 0),
+        };
+        let keys = self.key_columns(columns, what).map_err(at_constraint)?;
         for key in &keys {
             super::create_index::ordered(self.table.column(*key).map_or(SqlType::TEXT, |column| column.ty))?;
         }
-        let include = self.key_columns(include, what)?;
+        let include = self.key_columns(include, what).map_err(at_constraint)?;
         let name = match name {
             Some(name) => {
                 let name = fold(name);
