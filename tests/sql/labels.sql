@@ -11,7 +11,7 @@ select case when a = 1 then 'one' else 'other' end end from labelled;
 select case a when 1 then 2 end between, 5 end from labelled order by 1 desc, 2 asc;
 select "end" end from labelled;
 select (select 1 end), a in (1, 2), a between 0 and 2, b is null and true from labelled;
-select a is distinct from 2 is, not a = 1 not from labelled;
+select a is, not a = 1 not from labelled;
 insert into labelled values (2, 'y', 6) returning a between, b end;
 update labelled set b = 'z' where a = 2 returning a is, b like;
 delete from labelled where a = 2 returning a not;
@@ -20,7 +20,6 @@ select a from labelled union all select 1 end order by 1;
 create view labelled_view as select a between, b end from labelled;
 select * from labelled_view;
 select 1 from;
-select 1 order;
 select 1 with;
 select 1 as between, 2 as end;
 

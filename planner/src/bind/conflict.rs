@@ -180,7 +180,7 @@ impl Binder<'_> {
                     let name = fold(ident);
                     let column = table.column_named(&name).ok_or_else(|| {
                         let message = format!("column \"{name}\" does not exist");
-                        self.at(SqlError::new(state::UNDEFINED_COLUMN, message), ident.span)
+                        self.at_bracket(SqlError::new(state::UNDEFINED_COLUMN, message), ident.span)
                     })?;
                     columns.push(column.id);
                 }
@@ -313,7 +313,8 @@ impl Binder<'_> {
                     match value {
                         Assigned::Expr(value) => {
                             let typed = self.expr(value, env)?;
-                            self.assign(typed, column, value.span())?
+                            self.assign(typed, column, Span::empty())
+                                .map_err(|error| self.at(error, self.start_of(value)))?
                         }
                         Assigned::Bound(typed) => self.assign(typed, column, span)?,
                     }

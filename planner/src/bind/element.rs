@@ -65,7 +65,8 @@ impl Binder<'_> {
             return Err(self.at(error, target));
         }
         let typed = self.expr(assigned.value, env)?;
-        self.with_part(array, column, assigned.chain, (typed, target), env)
+        let assigned = self.with_part(array, column, assigned.chain, (typed, target), env);
+        assigned.map_err(|error| self.at(error, target))
     }
 
     /// The same of a value that is bound, and where the column is named.
@@ -92,7 +93,7 @@ impl Binder<'_> {
         if !column.ty.array {
             let message =
                 format!("cannot subscript type {} because it does not support subscripting", column.ty.name());
-            return Err(self.at(SqlError::new(state::DATATYPE_MISMATCH, message), span));
+            return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
         }
         let subscripts: Vec<&Subscript> = chain
             .iter()

@@ -229,7 +229,11 @@ impl Binder<'_> {
                 {
                     return self.empty_array(to);
                 }
-                if let Some(row) = self.row_as(expr, to, env)? {
+                let row = self.row_as(expr, to, env).map_err(|error| match error.state() {
+                    state::CANNOT_COERCE => self.at_cast(error, kind, expr),
+                    _ => error,
+                })?;
+                if let Some(row) = row {
                     return Ok(row);
                 }
                 let inner = self.expr(expr, env)?;

@@ -164,10 +164,7 @@ impl Binder<'_> {
                 let table = self.table(name)?;
                 let mut source = self.scan(&table, alias.as_ref(), parent)?;
                 if let Some(sample) = sample {
-                    source = self.sampled(source, sample).map_err(|error| match error.state() {
-                        state::FEATURE_NOT_SUPPORTED => self.at(error, span_of(name)),
-                        _ => error,
-                    })?;
+                    source = self.sampled(source, sample, span_of(name))?;
                 }
                 if alias.is_none()
                     && let Some(relation) = source.scope.relations.first_mut()
@@ -337,9 +334,8 @@ impl Binder<'_> {
         }
         if defined {
             let message = "a column definition list is only allowed for functions returning \"record\"";
-            let first =
-                function.alias.and_then(|alias| alias.columns.first()).map_or(Span::empty(), |column| column.name.span);
-            return Err(self.at(SqlError::syntax(message), first));
+            let first = function.alias.and_then(|alias| alias.columns.first()).map(|column| column.name.span);
+            return Err(self.at(SqlError::syntax(message), first.unwrap_or_else(Span::empty)));
         }
         match function.name.as_str() {
             name if super::row_function::is_row_function(name) => {

@@ -260,7 +260,8 @@ impl Binder<'_> {
                 continue;
             }
             let typed = self.expr(value, env)?;
-            given.push((column.id, self.assign(typed, column, value.span())?));
+            let assigned = self.assign(typed, column, Span::empty());
+            given.push((column.id, assigned.map_err(|error| self.at(error, self.start_of(value)))?));
         }
         let mut exprs = Vec::new();
         for column in target.table.live_columns() {

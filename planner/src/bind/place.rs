@@ -2,7 +2,7 @@
 
 use super::binder::Binder;
 use crate::error::SqlError;
-use crate::parse::fold;
+use crate::parse::{fold, is_word};
 use crate::types::SqlType;
 use sqlparser::ast::{self, Spanned};
 use sqlparser::tokenizer::Span;
@@ -159,6 +159,26 @@ impl Binder<'_> {
             _ => ControlFlow::Continue(()),
         });
         found.break_value()
+    }
+
+    /// Where an expression begins: of `ARRAY[…]` the word, of `json '…'` the type.
+    pub fn start_of(&self, expr: &ast::Expr) -> Span {
+        let mut first = expr;
+        loop {
+            first = match first {
+                ast::Expr::Cast { kind: ast::CastKind::DoubleColon, expr, .. } => expr,
+                ast::Expr::BinaryOp { left, .. } => left,
+                _ => break,
+            };
+        }
+        let inner = expr.span();
+        let typed = matches!(first, ast::Expr::TypedString(_));
+        if !typed && !matches!(first, ast::Expr::Array(array) if array.named) {
+            return inner;
+        }
+        let tokens = self.source.tokens().unwrap_or_default();
+        let mut before = tokens.iter().rev().skip_while(|token| token.span.start >= inner.start);
+        before.find(|token| typed || is_word(token, "array")).map_or(inner, |token| token.span)
     }
 
     /// Puts the place of the first such word behind something into an error.

@@ -33,10 +33,12 @@ impl Binder<'_> {
                 found.map_err(|error| self.at_call(error, "extract", expr.span()))
             }
             E::Ceil { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
-                self.resolver.function("ceil", vec![bind(expr)?])
+                let found = self.resolver.function("ceil", vec![bind(expr)?]);
+                found.map_err(|error| self.at_call(error, "ceil", expr.span()))
             }
             E::Floor { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
-                self.resolver.function("floor", vec![bind(expr)?])
+                let found = self.resolver.function("floor", vec![bind(expr)?]);
+                found.map_err(|error| self.at_call(error, "floor", expr.span()))
             }
             E::Position { expr, r#in } => {
                 let whole = bind(r#in)?;
@@ -103,7 +105,8 @@ impl Binder<'_> {
             other => other.to_string(),
         };
         if !["NFC", "NFD", "NFKC", "NFKD"].contains(&word.as_str()) {
-            return Err(SqlError::syntax(format!("syntax error at or near \"{form}\"")));
+            let error = SqlError::syntax(format!("syntax error at or near \"{form}\""));
+            return Err(self.at(error, form.span()));
         }
         self.resolver.function("normalize", vec![self.expr(text, env)?, self.word(&word)]).map(Some)
     }

@@ -238,7 +238,13 @@ impl Making<'_> {
                 self.alter_constraint(name, *deferrable, *deferred)
             }
             AlterAction::AddUsingIndex { name, index, primary, deferred } => {
-                self.add_using_index(name.as_deref(), index, *primary, *deferred).await
+                let words: &[&str] = match (name, primary) {
+                    (Some(_), _) => &["constraint"],
+                    (None, true) => &["primary", "key"],
+                    (None, false) => &["unique"],
+                };
+                let added = self.add_using_index(name.as_deref(), index, *primary, *deferred).await;
+                added.map_err(|error| error.about_words(words, Span::empty(), 0))
             }
             AlterAction::SetStatistics(column, value) => self.set_statistics(column, *value),
             AlterAction::SetStorage(column, storage) => self.set_storage(column, storage),

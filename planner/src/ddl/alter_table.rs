@@ -216,8 +216,13 @@ impl Making<'_> {
         SqlError::new(state::UNDEFINED_OBJECT, message)
     }
 
-    /// Adds constraints to a table that may have rows, which are checked.
+    /// Adds constraints to a table that may have rows, which are checked. Errors have no place: PostgreSQL finds them when it
+    /// has read the statement.
     pub(super) async fn add_to_existing(&mut self, constraints: &[Constraint<'_>], not_valid: bool) -> Result<()> {
+        self.add_each(constraints, not_valid).await.map_err(SqlError::of_values)
+    }
+
+    async fn add_each(&mut self, constraints: &[Constraint<'_>], not_valid: bool) -> Result<()> {
         for constraint in constraints {
             match constraint {
                 Constraint::Primary { name, columns, include, deferred: deferred @ Some(_) } => {
@@ -238,12 +243,7 @@ impl Making<'_> {
                 }
                 Constraint::Primary { .. } => {
                     let before = self.table.clone();
-                    let added = self.add_constraints(std::slice::from_ref(constraint)).await;
-                    // Of a key beside another PostgreSQL finds out when it has read the statement.
-                    added.map_err(|error| match error.state() {
-                        state::INVALID_TABLE_DEFINITION => error.without_position(),
-                        _ => error,
-                    })?;
+                    self.add_constraints(std::slice::from_ref(constraint)).await?;
                     backfill::rewrite(self, &before, backfill::RowChange::None).await?;
                 }
                 Constraint::Unique { name, columns, include, nulls_not_distinct, deferred } => {

@@ -3,7 +3,7 @@
 use super::enumeration;
 use super::names::Chosen;
 use super::type_name::serial_type;
-use super::{DdlContext, canonical, evaluate, foreign_key, sequence, storage_parameter};
+use super::{DdlContext, canonical, constraint_places as places, evaluate, foreign_key, sequence, storage_parameter};
 use crate::catalog::{
     CatalogWriter, CheckDescriptor, ColumnDescriptor, ColumnId, Deferral, Identity, IndexColumn, IndexDescriptor,
     IndexState, RelationKind, SchemaDescriptor, TableDescriptor,
@@ -15,7 +15,6 @@ use sqlparser::ast::{
     ColumnDef, ColumnOption, CreateTable, CreateTableOptions, Expr, ForeignKeyConstraint, GeneratedAs, Ident,
     NullsDistinctOption, Spanned, TableConstraint,
 };
-use sqlparser::tokenizer::Span;
 use std::collections::BTreeMap;
 
 /// A table in the making: its descriptor, and what is stored with it.
@@ -81,7 +80,8 @@ pub(super) enum Constraint<'a> {
 /// CREATE TABLE.
 pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Result<String> {
     refuse(create)?;
-    let (schema, name) = context.new_relation_of(&create.name, context.clauses.temporary)?;
+    let at_name = |error| places::at_new_name(error, &create.name);
+    let (schema, name) = context.new_relation_of(&create.name, context.clauses.temporary).map_err(at_name)?;
     if context.catalog.name_is_taken(&schema.name, &name) && create.if_not_exists {
         context.notice(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
         return Ok("CREATE TABLE".into());
@@ -131,7 +131,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         }
     }
     for id in making.table.columns.iter().map(|column| column.id).collect::<Vec<_>>() {
-        making.validate_generated(id).map_err(|error| about_generated(error, create))?;
+        making.validate_generated(id).map_err(|error| places::in_generated(error, create))?;
     }
     for constraint in &create.constraints {
         constraints.push(table_constraint(constraint)?);
@@ -143,19 +143,6 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
     making.add_foreign_keys(&constraints).await?;
     making.store().await?;
     Ok("CREATE TABLE".into())
-}
-
-/// Says which column an error is about that names one in the expression of a generated column.
-fn about_generated(error: SqlError, create: &CreateTable) -> SqlError {
-    let Some(named) = error.fields().column.clone() else { return error };
-    let generated = create.columns.iter().flat_map(|column| &column.options).find_map(|option| match &option.option {
-        ColumnOption::Generated { generation_expr: Some(expr), .. } => canonical::place_of_column(expr, &named),
-        _ => None,
-    });
-    match generated {
-        Some(place) => error.about_part(place),
-        None => error,
-    }
 }
 
 /// What CREATE TABLE may say elsewhere and not here.
@@ -267,9 +254,8 @@ impl Making<'_> {
                 ColumnOption::NotNull => column.not_null = true,
                 ColumnOption::Default(expr) => {
                     if serial.is_some() || column.default.is_some() {
-                        let nth = usize::from(serial.is_none() && column.identity != Some(Identity::Always));
                         let error = sequence::second_default(&column, &self.table.name);
-                        return Err(error.about_words(&["default"], definition.name.span, nth));
+                        return Err(places::second_default(error, definition, &column, serial.is_some()));
                     }
                     column.default = self.default(&name, expr, &ty)?;
                 }
@@ -323,10 +309,8 @@ impl Making<'_> {
                     column.generated = Some(canonical::text(&enumeration::with_schemas(self.context, expr)));
                 }
                 ColumnOption::Generated { generated_as, sequence_options, generation_expr: None, .. } => {
-                    sequence::only_identity(&column, serial.is_some(), &self.table.name).map_err(|error| {
-                        let nth = usize::from(column.identity.is_some());
-                        error.about_words(&["generated"], definition.name.span, nth)
-                    })?;
+                    sequence::only_identity(&column, serial.is_some(), &self.table.name)
+                        .map_err(|error| places::second_identity(error, definition, &column, serial.is_some()))?;
                     column.identity = Some(match generated_as {
                         GeneratedAs::Always => Identity::Always,
                         GeneratedAs::ByDefault => Identity::ByDefault,
@@ -354,39 +338,10 @@ impl Making<'_> {
             }
         }
         if nullable && column.not_null {
-            let message = format!(
-                "conflicting NULL/NOT NULL declarations for column \"{name}\" of table \"{}\"",
-                self.table.name
-            );
-            // At the later of the two.
-            let nulls = definition
-                .options
-                .iter()
-                .filter(|option| matches!(option.option, ColumnOption::Null | ColumnOption::NotNull));
-            let (count, last) = (nulls.clone().count(), nulls.last().map(|option| &option.option));
-            let error = SqlError::syntax(message);
-            return Err(match last {
-                Some(ColumnOption::NotNull) => error.about_words(&["not", "null"], definition.name.span, 0),
-                _ => error.about_words(&["null"], definition.name.span, count.saturating_sub(1)),
-            });
+            return Err(places::conflicting_nulls(definition, &name, &self.table.name));
         }
         if column.generated.is_some() && (column.default.is_some() || column.identity.is_some() || serial.is_some()) {
-            let what = if column.identity.is_some() { "identity" } else { "default" };
-            let message = format!(
-                "both {what} and generation expression specified for column \"{name}\" of table \"{}\"",
-                self.table.name
-            );
-            // At the later of the two.
-            let words: &[&str] = match definition
-                .options
-                .iter()
-                .rfind(|option| matches!(option.option, ColumnOption::Default(_) | ColumnOption::Generated { .. }))
-            {
-                Some(option) if matches!(option.option, ColumnOption::Default(_)) => &["default"],
-                _ => &["generated"],
-            };
-            let nth = usize::from(column.identity.is_some());
-            return Err(SqlError::syntax(message).about_words(words, definition.name.span, nth));
+            return Err(places::also_generated(definition, &column, &self.table.name));
         }
         if let Some(ty) = serial {
             column.default = Some(self.own_sequence(&name, id, ty, None, &[]).await?);
@@ -489,10 +444,7 @@ impl Making<'_> {
                 if self.table.declared_primary_key().is_some() {
                     let message = format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
                     let error = SqlError::new(state::INVALID_TABLE_DEFINITION, message);
-                    return Err(match name {
-                        Some(name) => error.about_before(name.span, 1),
-                        None => error.about_words(&["primary", "key"], Span::empty(), 1),
-                    });
+                    return Err(places::second_key(error, *name));
                 }
                 let index = self.constraint_index(*name, columns, include, true, *deferred).await?;
                 for key in &index.columns {
@@ -569,11 +521,7 @@ impl Making<'_> {
         deferred: Option<bool>,
     ) -> Result<IndexDescriptor> {
         let what = if primary { "primary key" } else { "unique" };
-        let at_constraint = |error: SqlError| match name {
-            Some(name) => error.about_before(name.span, 1),
-            None if primary => error.about_words(&["primary", "key"], Span::empty(), 0),
-            None => error.about_words(&["unique"], Span::empty(), 0),
-        };
+        let at_constraint = |error| places::at_key(error, name, primary);
         let keys = self.key_columns(columns, what).map_err(at_constraint)?;
         for key in &keys {
             super::create_index::ordered(self.table.column(*key).map_or(SqlType::TEXT, |column| column.ty))?;

@@ -32,7 +32,8 @@ impl Making<'_> {
         if source.kind == RelationKind::Sequence {
             let message = format!("relation \"{}\" is invalid in LIKE clause", source.name);
             return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message)
-                .detail("This operation is not supported for sequences."));
+                .detail("This operation is not supported for sequences.")
+                .about_part(crate::bind::span_of(&like.table)));
         }
         let mut columns = Vec::new();
         for column in source.live_columns() {

@@ -22,13 +22,12 @@ impl DdlContext {
         name: &ObjectName,
         temporary: bool,
     ) -> Result<(Arc<SchemaDescriptor>, String)> {
-        let first = crate::bind::span_of(name);
         let (schema, name) = fold_name(name)?;
         let own = |schema: &String| schema == "pg_temp" || self.settings.temporary() == Some(schema.as_str());
         if temporary || schema.as_ref().is_some_and(own) {
             if schema.is_some_and(|schema| !own(&schema)) {
                 let message = "cannot create temporary relation in non-temporary schema";
-                return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message).about_part(first));
+                return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
             }
             return Ok((self.temporary_schema()?, name));
         }
@@ -38,7 +37,7 @@ impl DdlContext {
             return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
         }
         let schema = match schema {
-            Some(schema) => self.schema(&schema).map_err(|error| error.about_part(first))?,
+            Some(schema) => self.schema(&schema)?,
             None => self.settings.creation_path().iter().find_map(|schema| self.catalog.schema(schema)).ok_or_else(
                 || {
                     let message = "no schema has been selected to create in";

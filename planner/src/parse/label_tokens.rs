@@ -121,11 +121,11 @@ pub fn check(source: &Source, tokens: &[TokenWithSpan], at: usize) -> Result<()>
     if sign_at(tokens, first, &Token::Mul) && !sign_at(tokens, first + 1, &Token::RParen) {
         return wrong(first + 1);
     }
-    if word_at(tokens, first, &["distinct"]) && sign_at(tokens, first + 1, &Token::Mul) {
+    if word_at(tokens, first, &["distinct", "all"]) && sign_at(tokens, first + 1, &Token::Mul) {
         return wrong(first + 1);
     }
     let empty = sign_at(tokens, first, &Token::RParen);
-    if empty && word_at(tokens, at, &["coalesce", "greatest", "least", "nullif"]) {
+    if empty && word_at(tokens, at, &["coalesce", "greatest", "grouping", "least", "nullif"]) {
         return wrong(first);
     }
     if word_at(tokens, at, &["nullif"])

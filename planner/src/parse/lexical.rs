@@ -321,6 +321,13 @@ impl<'t> Scanner<'t> {
             };
             let Some(given) = given.filter(valid) else {
                 self.skip(rest.len() - value.len());
+                if !value.starts_with('\'') {
+                    let first = value.chars().next().unwrap_or(';');
+                    let same = |c: char| if continues_word(first) { continues_word(c) } else { c == first };
+                    let near = value.get(..value.find(|c| !same(c)).unwrap_or(value.len())).unwrap_or(value);
+                    let message = format!("UESCAPE must be followed by a simple string literal at or near \"{near}\"");
+                    return Err((SqlError::syntax(message), self.location()));
+                }
                 let end = value.get(1..).and_then(|inside| inside.find('\'')).map_or(value.len(), |end| end + 2);
                 let near = value.get(..end).unwrap_or(value);
                 let message = format!("invalid Unicode escape character at or near \"{near}\"");
