@@ -16,6 +16,7 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
 use crate::functions::place::without_place;
 use crate::parse::{NOTHING, fold, fold_name};
+use crate::types::BaseType;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
@@ -306,7 +307,7 @@ impl Binder<'_> {
         }
         plan = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
         if distinct {
-            let json = columns.iter().position(|column| self.resolver.group_key(column.typed()).is_err());
+            let json = columns.iter().position(|column| column.ty.base == BaseType::Json);
             let bound = self.distinct(BoundQuery { plan, columns }).map_err(|error| match json {
                 Some(at) => self.at(error, place_of_item(select, at)),
                 None => error,

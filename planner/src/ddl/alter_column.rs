@@ -47,7 +47,6 @@ impl Making<'_> {
             if let Some(other) = self.table.column_named(&name).filter(|other| other.generated.is_some()) {
                 let message = format!("cannot use generated column \"{}\" in column generation expression", other.name);
                 return Err(SqlError::new("42P17", message)
-                    .column(other.name.as_str())
                     .detail("A generated column cannot reference another generated column."));
             }
         }

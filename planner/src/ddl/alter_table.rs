@@ -525,7 +525,8 @@ impl Making<'_> {
                         format!("column \"{name}\" of relation \"{}\" is a generated column", self.table.name);
                     return Err(SqlError::syntax(message));
                 }
-                changed.default = self.default(name, value, &column.ty)?;
+                // PostgreSQL has no text of the statement by then.
+                changed.default = self.default(name, value, &column.ty).map_err(SqlError::of_values)?;
             }
             AlterColumnOperation::DropDefault => {
                 if column.identity.is_some() {

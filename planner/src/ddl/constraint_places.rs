@@ -7,10 +7,12 @@ use crate::error::{SqlError, state};
 use sqlparser::ast::{ColumnDef, ColumnOption, CreateTable, Ident, ObjectName};
 use sqlparser::tokenizer::Span;
 
-/// An error about the name of a new table: its schema is not there, or takes no such table.
+/// An error about the name of a new table: its schema is not there, or takes no such table of this user.
 pub(super) fn at_new_name(error: SqlError, name: &ObjectName) -> SqlError {
     match error.state() {
-        state::INVALID_SCHEMA_NAME | state::INVALID_TABLE_DEFINITION if error.fields().about.is_none() => {
+        state::INVALID_SCHEMA_NAME | state::INVALID_TABLE_DEFINITION | state::INSUFFICIENT_PRIVILEGE
+            if error.fields().about.is_none() =>
+        {
             error.about_part(crate::bind::span_of(name))
         }
         _ => error,
@@ -90,7 +92,8 @@ pub(super) fn second_key(error: SqlError, name: Option<&Ident>) -> SqlError {
 
 /// Says which column an error is about that names one in the expression of a generated column.
 pub(super) fn in_generated(error: SqlError, create: &CreateTable) -> SqlError {
-    let Some(named) = error.fields().column.clone() else { return error };
+    let named = error.fields().message.strip_prefix("cannot use generated column \"");
+    let Some(named) = named.and_then(|rest| rest.split('"').next()).map(str::to_string) else { return error };
     let generated = create.columns.iter().flat_map(|column| &column.options).find_map(|option| match &option.option {
         ColumnOption::Generated { generation_expr: Some(expr), .. } => canonical::place_of_column(expr, &named),
         _ => None,

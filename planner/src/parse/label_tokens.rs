@@ -36,11 +36,14 @@ const BEHIND_TARGET: [&str; 7] = ["as", "default", "overriding", "select", "tabl
 
 /// `SELECT 1 between, 2` is `SELECT 1 "between", 2`.
 pub fn label(tokens: &mut [TokenWithSpan], at: usize) {
-    if !word_at(tokens, at, &LABELS) {
+    let word = matches!(tokens.get(at).map(|token| &token.token), Some(Token::Word(_)));
+    if !word || !word_at(tokens, at, &LABELS) {
         return;
     }
-    let behind_operand = at.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|before| {
-        ends_operand(&before.token) && !matches!(before.token, Token::Word(ref word) if word.quote_style.is_none() && LABELS.iter().any(|label| word.value.eq_ignore_ascii_case(label) && *label != "end"))
+    let behind_operand = at.checked_sub(1).is_some_and(|before| {
+        // Of these words END alone ends an operand.
+        let word = word_at(tokens, before, &LABELS) && !word_at(tokens, before, &["end"]);
+        !word && tokens.get(before).is_some_and(|before| ends_operand(&before.token))
     });
     let last = match tokens.get(at + 1).map(|token| &token.token) {
         None | Some(Token::Comma | Token::RParen | Token::SemiColon | Token::EOF) => true,
