@@ -2,6 +2,7 @@
 //! `DataFusionError::External` and comes back whole.
 
 use datafusion::error::DataFusionError;
+use sqlparser::tokenizer::Span;
 use std::fmt;
 use storage::StoreError;
 use txn::locks::{CircleMember, LockFailure};
@@ -114,6 +115,26 @@ pub mod state {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlError(Box<Fields>);
 
+/// What an error is about: where its place is to be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum About {
+    /// A token; its place is known when it stands once in the statement.
+    Token(String),
+    /// A part of the statement's tree.
+    Part(Span),
+    /// What stands so many tokens before a part of the tree.
+    Before(Span, usize),
+    /// Words that stand for the nth time behind a part of the tree.
+    Words {
+        /// The words, in lower case.
+        words: &'static [&'static str],
+        /// Behind what; empty: from the statement's beginning.
+        behind: Span,
+        /// The how manieth, from 0.
+        nth: usize,
+    },
+}
+
 /// The fields of an error or notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
@@ -141,9 +162,8 @@ pub struct Fields {
     pub context: Option<String>,
     /// Which row of a write's input failed, counted from 0: COPY finds its line by it. Not for clients.
     pub row: Option<u64>,
-    /// The token that the error is about, where its place in the statement is not known: it is there when the token stands
-    /// once. Not for clients.
-    pub token: Option<String>,
+    /// What the error is about, where its position in the statement is not known yet. Not for clients.
+    pub about: Option<About>,
     /// Whether PostgreSQL says it of values when it runs, so that it has no position though a constant had it. Not for clients.
     pub run_time: bool,
 }
@@ -164,7 +184,7 @@ impl SqlError {
             constraint: None,
             context: None,
             row: None,
-            token: None,
+            about: None,
             run_time: false,
         }))
     }
@@ -207,7 +227,34 @@ impl SqlError {
     /// Says which token the error is about.
     #[must_use]
     pub fn about(mut self, token: impl Into<String>) -> Self {
-        self.0.token = Some(token.into());
+        self.0.about = Some(About::Token(token.into()));
+        self
+    }
+    /// Says which part of the statement's tree the error is about.
+    #[must_use]
+    pub fn about_part(mut self, part: Span) -> Self {
+        self.0.about = Some(About::Part(part));
+        self
+    }
+    /// Says that the error is about what stands so many tokens before a part of the statement's tree.
+    #[must_use]
+    pub fn about_before(mut self, part: Span, count: usize) -> Self {
+        self.0.about = Some(About::Before(part, count));
+        self
+    }
+    /// Says which words the error is about: where they stand for the `nth` time (from 0) behind a part of the tree, or in the
+    /// statement where that is empty.
+    #[must_use]
+    pub fn about_words(mut self, words: &'static [&'static str], behind: Span, nth: usize) -> Self {
+        self.0.about = Some(About::Words { words, behind, nth });
+        self
+    }
+    /// Says behind what the words stand that the error is about.
+    #[must_use]
+    pub fn behind(mut self, part: Span) -> Self {
+        if let Some(About::Words { behind, .. }) = &mut self.0.about {
+            *behind = part;
+        }
         self
     }
     /// Says that the error is one of values: it gets no position.
@@ -220,6 +267,9 @@ impl SqlError {
     #[must_use]
     pub fn without_position(mut self) -> Self {
         self.0.position = None;
+        if !matches!(self.0.about, Some(About::Token(_))) {
+            self.0.about = None;
+        }
         self
     }
     /// Adds the table concerned.

@@ -32,3 +32,16 @@ select 1e100::numeric ^ 0.33, 2::numeric ^ 1000.5, 1e-100::numeric ^ 0.5;
 select length(factorial(12000)::text), factorial(25);
 select factorial(32178);
 select length((9.9e1000)::text), scale(1e-1000), 10::numeric ^ 500 = ('1' || repeat('0', 500))::numeric;
+create table too_long (a int default 7, b varchar(3) default 'abcd', c numeric(3,1) default 12345, d char(2) default 'abc' check (d <> ''));
+insert into too_long (b, c, d) values ('x', 1, 'y') returning *;
+insert into too_long (c, d) values (1, 'y');
+insert into too_long (b, d) values ('x', 'y');
+alter table too_long alter a type text using a::text || 'x';
+alter table too_long alter a type int using length(a);
+insert into too_long (b, c, d) values ('x', 1, 'y') returning a;
+alter table too_long alter b set default 'wxyz', alter a set default 'abc';
+\d too_long
+drop table too_long;
+set intervalstyle to nosuch;
+set client_min_messages = nosuch;
+select regexp_replace('a', 'b', 'c', '1'), 1;

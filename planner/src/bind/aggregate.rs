@@ -268,7 +268,10 @@ impl Binder<'_> {
         });
         // Of a whole row its key is read.
         let of_row = |relation: &&ScopeRelation| relation.key.as_ref() == Some(column);
-        let whole = || scope.relations.iter().find(of_row).map(|relation| (format!("{}.*", relation.name), None));
+        let whole = || {
+            let relation = scope.relations.iter().find(of_row)?;
+            Some((format!("{}.*", relation.name), self.place_of_column(part, "", &relation.name)))
+        };
         let (name, place) = found.or_else(whole).unwrap_or_else(|| (column.name.clone(), None));
         let message = if *within {
             format!("subquery uses ungrouped column \"{name}\" from outer query")

@@ -14,6 +14,7 @@ use datafusion::logical_expr::expr::Sort;
 use sqlparser::ast::{
     self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Spanned,
 };
+use sqlparser::tokenizer::Span;
 
 /// The arguments of a call.
 pub struct Arguments {
@@ -328,7 +329,11 @@ impl Binder<'_> {
         let typed = self.resolver.ordered_set(name, direct, value, &sort, filter).map_err(|error| {
             // In the types that were written.
             let unknown = error.state() == state::UNDEFINED_FUNCTION && error.fields().message.starts_with("function ");
-            if unknown { self.resolver.no_function(name, &given) } else { error }
+            match error.fields().message.contains(" ordering operator ") {
+                true => self.at(error, self.start_of(&item.expr)),
+                false if unknown => self.resolver.no_function(name, &given),
+                false => error,
+            }
         })?;
         self.aggregate_allowed(&typed.expr, env, "aggregate functions")?;
         Ok(typed)
@@ -444,24 +449,6 @@ impl Binder<'_> {
         Ok(arguments)
     }
 
-    /// `VARIADIC array`.
-    fn variadic(&self, array: &ast::Expr, arguments: &mut Arguments, env: Env<'_>) -> Result<()> {
-        let typed = self.expr(array, env)?;
-        if !typed.ty.array {
-            let error = SqlError::new(state::DATATYPE_MISMATCH, "VARIADIC argument must be an array");
-            return Err(self.at(error, array.span()));
-        }
-        arguments.values.push(typed);
-        arguments.variadic = true;
-        Ok(())
-    }
-
-    /// A call whose last argument is an array of arguments.
-    fn variadic_call(&self, name: &str, mut values: Vec<TypedExpr>) -> Result<TypedExpr> {
-        let array = values.pop().ok_or_else(|| SqlError::internal("VARIADIC without an argument"))?;
-        self.resolver.variadic_function(name, values, array)
-    }
-
     /// An aggregate, without OVER.
     fn aggregate_call(&self, function: &ast::Function, name: &str, env: Env<'_>) -> Result<TypedExpr> {
         let typed = self.bound_aggregate(function, name, env.within(Clause::Aggregate))?;
@@ -503,7 +490,14 @@ impl Binder<'_> {
             let place = ordered_by(function).get(at).map_or_else(|| function.name.span(), |item| item.expr.span());
             return Err(self.at(error, place));
         }
-        self.resolver.aggregate(name, AggregateCall { args: values, distinct, filter, order_by })
+        let typed = self.resolver.aggregate(name, AggregateCall { args: values, distinct, filter, order_by });
+        typed.map_err(|error| match &function.args {
+            // What DISTINCT cannot compare is the argument's fault.
+            FunctionArguments::List(list) if error.fields().message.contains(" equality operator ") => {
+                self.at(error, list.args.first().map_or_else(Span::empty, Spanned::span))
+            }
+            _ => error,
+        })
     }
 }
 

@@ -118,8 +118,9 @@ pub fn check_select(select: &ast::Select) -> Result<()> {
         value_table_mode,
         flavor,
     } = select;
-    if into.is_some() {
-        return Err(SqlError::syntax(crate::parse::INTO_NOT_HERE));
+    if let Some(into) = into {
+        let target = into.targets.first().map_or_else(Span::empty, Spanned::span);
+        return Err(SqlError::syntax(crate::parse::INTO_NOT_HERE).about_part(target));
     }
     refused(&[
         (top.is_some(), "TOP"),

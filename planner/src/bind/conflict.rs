@@ -23,6 +23,7 @@ use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, AssignmentTarget, ConflictTarget, OnConflictAction, OnInsert, Spanned};
+use sqlparser::tokenizer::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -64,7 +65,7 @@ impl Binder<'_> {
         };
         let Some(arbiter) = arbiter else {
             return Err(SqlError::syntax("ON CONFLICT DO UPDATE requires inference specification or constraint name")
-                .about("on")
+                .about_words(&["on", "conflict"], Span::empty(), 0)
                 .hint("For example, ON CONFLICT (column_name)."));
         };
         let schema = Arc::new(conflict_schema(&target.table, qualifier)?);
@@ -179,7 +180,7 @@ impl Binder<'_> {
                     let name = fold(ident);
                     let column = table.column_named(&name).ok_or_else(|| {
                         let message = format!("column \"{name}\" does not exist");
-                        self.at(SqlError::new(state::UNDEFINED_COLUMN, message), ident.span)
+                        self.at_bracket(SqlError::new(state::UNDEFINED_COLUMN, message), ident.span)
                     })?;
                     columns.push(column.id);
                 }
@@ -231,7 +232,8 @@ impl Binder<'_> {
                         if error.state() != state::SYNTAX_ERROR {
                             return error;
                         }
-                        SqlError::syntax("number of columns does not match number of values")
+                        let error = SqlError::syntax("number of columns does not match number of values");
+                        self.at_bracket(error, query.span())
                     })?;
                     names.iter().zip(values.into_iter().map(Assigned::Bound)).collect()
                 }
@@ -240,12 +242,16 @@ impl Binder<'_> {
                         names.iter().zip(values.into_iter().map(Assigned::Expr)).collect()
                     }
                     (_, Some(_), _) => {
-                        return Err(SqlError::syntax("number of columns does not match number of values"));
+                        let error = SqlError::syntax("number of columns does not match number of values");
+                        return Err(match value {
+                            ast::Expr::Tuple(_) => self.at_bracket(error, value.span()),
+                            _ => self.at(error, value.span()),
+                        });
                     }
                     _ => {
                         let message =
                             "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression";
-                        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+                        return Err(self.at(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), value.span()));
                     }
                 },
             };
@@ -279,7 +285,7 @@ impl Binder<'_> {
                                 .ok_or_else(|| SqlError::internal("a column that is written is not read"))?
                         }
                     };
-                    let changed = self.assign_element(array, column, &element, env)?;
+                    let changed = self.assign_element(array, column, &element, span, env)?;
                     let expr = self.assign(changed, column, span)?;
                     match before.and_then(|at| set.get_mut(at)) {
                         Some(known) => known.1 = expr,
@@ -307,7 +313,8 @@ impl Binder<'_> {
                     match value {
                         Assigned::Expr(value) => {
                             let typed = self.expr(value, env)?;
-                            self.assign(typed, column, value.span())?
+                            self.assign(typed, column, Span::empty())
+                                .map_err(|error| self.at(error, self.start_of(value)))?
                         }
                         Assigned::Bound(typed) => self.assign(typed, column, span)?,
                     }

@@ -39,7 +39,7 @@ impl Binder<'_> {
         let table = self.context.catalog.relation_by_oid(relation.row_of);
         let Some(table) = table.filter(|table| table.kind == RelationKind::Table) else {
             let message = "WHERE CURRENT OF on a view is not implemented";
-            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message).of_values());
         };
         let Some(primary) = table.primary_key() else {
             let key = relation.key.clone().ok_or_else(|| SqlError::internal("a table without row keys"))?;

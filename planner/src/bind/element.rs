@@ -10,7 +10,7 @@ use crate::functions::jsonb_with_part;
 use crate::functions::{CastContext, TypedExpr};
 use crate::parse::{ELEMENT, parse_expression};
 use crate::types::{BaseType, SqlType};
-use sqlparser::ast::{self, AccessExpr, FunctionArg, FunctionArgExpr, FunctionArguments, Spanned, Subscript};
+use sqlparser::ast::{self, AccessExpr, FunctionArg, FunctionArgExpr, FunctionArguments, Subscript};
 use sqlparser::tokenizer::Span;
 
 /// What is assigned to which element.
@@ -50,22 +50,26 @@ pub fn element_target(name: &ast::ObjectName) -> Result<Option<(ast::Ident, Vec<
 }
 
 impl Binder<'_> {
-    /// A column's array with what is assigned to an element of it. `array`: as the assignments before leave it.
+    /// A column's array with what is assigned to an element of it. `array`: as the assignments before leave it; `target`: where
+    /// the column is named.
     pub fn assign_element(
         &self,
         array: TypedExpr,
         column: &ColumnDescriptor,
         assigned: &ElementValue<'_>,
+        target: Span,
         env: Env<'_>,
     ) -> Result<TypedExpr> {
         if is_default(assigned.value) && column.ty.array {
-            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot set an array element to DEFAULT"));
+            let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot set an array element to DEFAULT");
+            return Err(self.at(error, target));
         }
         let typed = self.expr(assigned.value, env)?;
-        self.with_part(array, column, assigned.chain, (typed, assigned.value.span()), env)
+        let assigned = self.with_part(array, column, assigned.chain, (typed, target), env);
+        assigned.map_err(|error| self.at(error, target))
     }
 
-    /// The same of a value that is bound, and where it stands.
+    /// The same of a value that is bound, and where the column is named.
     pub fn with_part(
         &self,
         array: TypedExpr,

@@ -10,6 +10,7 @@ use crate::parse::{fold, fold_name, fold_plain};
 use crate::types::SqlType;
 use datafusion::logical_expr::{BinaryExpr, Case, Expr, Operator};
 use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
+use sqlparser::tokenizer::Span;
 
 /// Where an expression stands: what it may see and contain.
 #[derive(Clone, Copy)]
@@ -212,7 +213,15 @@ impl Binder<'_> {
                 data_type,
                 format: None,
             } => {
-                let to = self.type_of(data_type).map_err(|error| self.at_type(error, kind, expr))?;
+                let to = self.type_of(data_type).map_err(|error| {
+                    // `name 'text'` is read as a cast; the name has its place.
+                    let named = match data_type {
+                        ast::DataType::Custom(name, _) => super::binder::span_of(name),
+                        _ => Span::empty(),
+                    };
+                    let before = named != Span::empty() && named.start < expr.span().start;
+                    if before { self.at(error, named) } else { self.at_type(error, kind, expr) }
+                })?;
                 // ARRAY[]::int[] takes its type from the cast.
                 if let E::Array(array) = expr.as_ref()
                     && super::special::without_elements(array)
@@ -220,7 +229,11 @@ impl Binder<'_> {
                 {
                     return self.empty_array(to);
                 }
-                if let Some(row) = self.row_as(expr, to, env)? {
+                let row = self.row_as(expr, to, env).map_err(|error| match error.state() {
+                    state::CANNOT_COERCE => self.at_cast(error, kind, expr),
+                    _ => error,
+                })?;
+                if let Some(row) = row {
                     return Ok(row);
                 }
                 let inner = self.expr(expr, env)?;

@@ -111,12 +111,16 @@ impl Binder<'_> {
             ast::WindowFrameUnits::Groups => WindowFrameUnits::Groups,
         };
         if units == WindowFrameUnits::Groups && !sorted {
-            return Err(SqlError::new(state::WINDOWING_ERROR, "GROUPS mode requires an ORDER BY clause"));
+            return Err(SqlError::new(state::WINDOWING_ERROR, "GROUPS mode requires an ORDER BY clause").about_words(
+                &["("],
+                Span::empty(),
+                0,
+            ));
         }
         let offset = [Some(start_bound), end_bound.as_ref()].into_iter().flatten().any(has_offset);
         if units == WindowFrameUnits::Range && offset && order.sorts.len() != 1 {
             let message = "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column";
-            return Err(SqlError::new(state::WINDOWING_ERROR, message));
+            return Err(SqlError::new(state::WINDOWING_ERROR, message).about_words(&["("], Span::empty(), 0));
         }
         let key = order.types.first().copied();
         let start = self.bound(start_bound, units, true, key, env)?;
@@ -143,11 +147,13 @@ impl Binder<'_> {
                 "frame starting from following row cannot have preceding rows"
             };
             use ast::WindowFrameBound as B;
-            let place = match end_bound {
-                Some(B::Preceding(Some(offset)) | B::Following(Some(offset))) => offset.span(),
-                _ => Span::empty(),
-            };
-            return Err(self.at(SqlError::new(state::WINDOWING_ERROR, message), place));
+            let error = SqlError::new(state::WINDOWING_ERROR, message);
+            return Err(match end_bound {
+                Some(B::Preceding(Some(offset)) | B::Following(Some(offset))) => self.at(error, offset.span()),
+                // The start has an offset, so this is the end.
+                Some(B::CurrentRow) => error.about_words(&["current", "row"], Span::empty(), 0),
+                _ => error,
+            });
         }
         if units == WindowFrameUnits::Range && offset {
             return self.range(order, start, end, ignored);
@@ -289,7 +295,8 @@ impl Binder<'_> {
                 (false, true) => "frame start cannot be UNBOUNDED FOLLOWING",
                 _ => return Ok(Bound { edge: Edge::Unbounded, offset: None }),
             };
-            return Err(SqlError::new(state::WINDOWING_ERROR, message));
+            let words: &[&str] = if preceding { &["unbounded", "preceding"] } else { &["unbounded", "following"] };
+            return Err(SqlError::new(state::WINDOWING_ERROR, message).about_words(words, Span::empty(), 0));
         };
         let offset = self.frame_offset(expr, units, key, env)?;
         if let Some(value) = offset.constant() {
@@ -315,7 +322,10 @@ impl Binder<'_> {
             error
         })?;
         let (ty, context) = match (units, key) {
-            (WindowFrameUnits::Range, Some(key)) => (range_type(key, typed.ty)?, CastContext::Implicit),
+            (WindowFrameUnits::Range, Some(key)) => {
+                let ty = range_type(key, typed.ty).map_err(|error| self.at(error, expr.span()))?;
+                (ty, CastContext::Implicit)
+            }
             _ => (SqlType::INT8, CastContext::Assignment),
         };
         let from = typed.ty;

@@ -157,14 +157,14 @@ impl Binder<'_> {
                     && let Some(query) = self.common_table(&fold(ident)).map_err(|error| self.at(error, ident.span))?
                 {
                     if sample.is_some() {
-                        return Err(super::sample::no_table());
+                        return Err(self.at(super::sample::no_table(), ident.span));
                     }
                     return self.derived(query, &fold(ident), alias.as_ref(), parent);
                 }
                 let table = self.table(name)?;
                 let mut source = self.scan(&table, alias.as_ref(), parent)?;
                 if let Some(sample) = sample {
-                    source = self.sampled(source, sample)?;
+                    source = self.sampled(source, sample, span_of(name))?;
                 }
                 if alias.is_none()
                     && let Some(relation) = source.scope.relations.first_mut()
@@ -334,7 +334,8 @@ impl Binder<'_> {
         }
         if defined {
             let message = "a column definition list is only allowed for functions returning \"record\"";
-            return Err(SqlError::syntax(message));
+            let first = function.alias.and_then(|alias| alias.columns.first()).map(|column| column.name.span);
+            return Err(self.at(SqlError::syntax(message), first.unwrap_or_else(Span::empty)));
         }
         match function.name.as_str() {
             name if super::row_function::is_row_function(name) => {

@@ -9,6 +9,7 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
 use crate::parse::{GROUP_BY_DISTINCT, fold};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Spanned};
+use sqlparser::tokenizer::Span;
 
 /// PostgreSQL's limits.
 const SETS_AT_MOST: usize = 4096;
@@ -74,7 +75,12 @@ impl Binder<'_> {
                 distinct = true;
                 continue;
             }
+            let known = found.keys.len();
             let more = self.grouping_item(expr, &mut found)?;
+            for key in found.keys.iter().skip(known) {
+                // 42883 where there is no equality.
+                self.resolver.group_key(key.clone()).map_err(|error| self.at(error, expr.span()))?;
+            }
             if sets.len().saturating_mul(more.len()) > SETS_AT_MOST {
                 return Err(too_many_sets());
             }
@@ -150,7 +156,7 @@ impl Binder<'_> {
             elements.iter().map(|element| self.grouping_set(element, found)).collect::<Result<_>>()?;
         if elements.len() > CUBE_AT_MOST {
             let message = format!("CUBE is limited to {CUBE_AT_MOST} elements");
-            return Err(SqlError::new("54011", message));
+            return Err(SqlError::new("54011", message).about_words(&["cube", "("], Span::empty(), 0));
         }
         let mut sets = vec![Vec::new()];
         for element in &elements {

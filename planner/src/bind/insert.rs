@@ -164,8 +164,17 @@ impl Binder<'_> {
                 Some((column, _)) => (None, fold(column)),
                 None => fold_name(name)?,
             };
-            if qualifier.is_some() {
-                return Err(SqlError::unsupported("a field of a composite column as the target of INSERT"));
+            if let Some(of) = qualifier {
+                let of = self.written_column(target, &of, span_of(name))?;
+                if of.ty.as_record().is_some() {
+                    return Err(SqlError::unsupported("a field of a composite column as the target of INSERT"));
+                }
+                let message = format!(
+                    "cannot assign to field \"{column}\" of column \"{}\" because its type {} is not a composite type",
+                    of.name,
+                    of.ty.name()
+                );
+                return Err(self.at(SqlError::new(state::DATATYPE_MISMATCH, message), span_of(name)));
             }
             let own = column;
             let column = self.written_column(target, &own, span_of(name))?;
@@ -251,7 +260,8 @@ impl Binder<'_> {
                 continue;
             }
             let typed = self.expr(value, env)?;
-            given.push((column.id, self.assign(typed, column, value.span())?));
+            let assigned = self.assign(typed, column, Span::empty());
+            given.push((column.id, assigned.map_err(|error| self.at(error, self.start_of(value)))?));
         }
         let mut exprs = Vec::new();
         for column in target.table.live_columns() {

@@ -12,6 +12,7 @@ use crate::types::{Datum, SqlType};
 use datafusion::common::{Column, JoinType};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Subquery};
 use sqlparser::ast::{self, JoinConstraint, JoinOperator, TableFactor};
+use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 
 /// How columns begin that are NULL where an outer join found no row.
@@ -77,7 +78,7 @@ impl Binder<'_> {
         let nested = matches!(join.relation, TableFactor::NestedJoin { .. });
         let right = if nested && is_lateral(&join.relation) {
             let right = self.lateral_join(&left, &join.relation, parent)?;
-            one_sided(&left, &right, kind)?;
+            one_sided(self, &left, &right, kind, &join.relation)?;
             right
         } else if !nested && is_lateral(&join.relation) {
             if table_function(&join.relation)?.is_some() {
@@ -98,13 +99,13 @@ impl Binder<'_> {
                     }
                     Err(_) => {
                         let right = self.lateral_call(&left, &join.relation, parent)?;
-                        one_sided(&left, &right, kind)?;
+                        one_sided(self, &left, &right, kind, &join.relation)?;
                         right
                     }
                 }
             } else {
                 let right = self.lateral_subquery(&left, &join.relation, parent)?;
-                one_sided(&left, &right, kind)?;
+                one_sided(self, &left, &right, kind, &join.relation)?;
                 right
             }
         } else {
@@ -267,7 +268,13 @@ impl Binder<'_> {
 }
 
 /// 42P10 for a LATERAL reference to a side of which there may be no row.
-fn one_sided(left: &Source<'_>, right: &Source<'_>, kind: JoinType) -> Result<()> {
+fn one_sided(
+    binder: &Binder<'_>,
+    left: &Source<'_>,
+    right: &Source<'_>,
+    kind: JoinType,
+    written: &TableFactor,
+) -> Result<()> {
     if !matches!(kind, JoinType::Right | JoinType::Full) || !matches!(right.plan, LogicalPlan::Subquery(_)) {
         return Ok(());
     }
@@ -282,8 +289,11 @@ fn one_sided(left: &Source<'_>, right: &Source<'_>, kind: JoinType) -> Result<()
         return Ok(());
     };
     let message = format!("invalid reference to FROM-clause entry for table \"{}\"", seen.name);
-    Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message)
-        .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference."))
+    let error = SqlError::new(state::INVALID_COLUMN_REFERENCE, message)
+        .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.");
+    let column = seen.columns.iter().find(|column| is_outer(column));
+    let place = column.and_then(|column| binder.place_of_column(written, &seen.name, &column.name));
+    Err(binder.at(error, place.unwrap_or_else(Span::empty)))
 }
 
 /// Whether a join's condition is `ON true`.

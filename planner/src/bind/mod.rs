@@ -58,13 +58,14 @@ pub mod type_name;
 mod updatable;
 mod update;
 mod values;
-pub mod view;
+pub mod variadic;
+mod view;
 mod view_function;
 mod window;
 mod with;
 mod writing_with;
 
-pub use binder::{bind, bind_parameter_values};
+pub use binder::{bind, bind_parameter_values, span_of};
 pub use collation::{check_collatable, collation_named};
 pub use column_name::column_name as output_name;
 pub use comparison::{row_items, unmarked};

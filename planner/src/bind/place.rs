@@ -2,7 +2,7 @@
 
 use super::binder::Binder;
 use crate::error::SqlError;
-use crate::parse::fold;
+use crate::parse::{fold, is_word};
 use crate::types::SqlType;
 use sqlparser::ast::{self, Spanned};
 use sqlparser::tokenizer::Span;
@@ -161,6 +161,26 @@ impl Binder<'_> {
         found.break_value()
     }
 
+    /// Where an expression begins: of `ARRAY[…]` the word, of `json '…'` the type.
+    pub fn start_of(&self, expr: &ast::Expr) -> Span {
+        let mut first = expr;
+        loop {
+            first = match first {
+                ast::Expr::Cast { kind: ast::CastKind::DoubleColon, expr, .. } => expr,
+                ast::Expr::BinaryOp { left, .. } => left,
+                _ => break,
+            };
+        }
+        let inner = expr.span();
+        let typed = matches!(first, ast::Expr::TypedString(_));
+        if !typed && !matches!(first, ast::Expr::Array(array) if array.named) {
+            return inner;
+        }
+        let tokens = self.source.tokens().unwrap_or_default();
+        let mut before = tokens.iter().rev().skip_while(|token| token.span.start >= inner.start);
+        before.find(|token| typed || is_word(token, "array")).map_or(inner, |token| token.span)
+    }
+
     /// Puts the place of the first such word behind something into an error.
     pub fn at_behind(&self, error: SqlError, word: &str, before: Span) -> SqlError {
         let says = |token: &str| token.eq_ignore_ascii_case(word);
@@ -198,20 +218,23 @@ pub fn place_of_star(list: &[ast::SelectItem]) -> Option<Span> {
     })
 }
 
+/// Where the expression of a column of a SELECT stands, as far as that can be said.
+pub fn place_of_item(select: &ast::Select, at: usize) -> Span {
+    use ast::SelectItem as Item;
+    let mut items = select.projection.iter();
+    let whole = items.clone().take(at + 1).find(|item| matches!(item, Item::Wildcard(_) | Item::QualifiedWildcard(..)));
+    match whole.or_else(|| items.nth(at)) {
+        Some(Item::UnnamedExpr(expr) | Item::ExprWithAlias { expr, .. }) => expr.span(),
+        Some(other) => other.span(),
+        None => Span::empty(),
+    }
+}
+
 /// Where the expression of a query's column stands, as far as that can be said.
 pub fn place_of_target(body: &ast::SetExpr, at: usize) -> Span {
-    use ast::{SelectItem as Item, SetExpr};
+    use ast::SetExpr;
     match body {
-        SetExpr::Select(select) => {
-            let mut items = select.projection.iter();
-            let whole =
-                items.clone().take(at + 1).find(|item| matches!(item, Item::Wildcard(_) | Item::QualifiedWildcard(..)));
-            match whole.or_else(|| items.nth(at)) {
-                Some(Item::UnnamedExpr(expr) | Item::ExprWithAlias { expr, .. }) => expr.span(),
-                Some(other) => other.span(),
-                None => Span::empty(),
-            }
-        }
+        SetExpr::Select(select) => place_of_item(select, at),
         SetExpr::Values(values) => {
             values.rows.first().and_then(|row| row.content.get(at)).map_or_else(Span::empty, ast::Expr::span)
         }

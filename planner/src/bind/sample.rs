@@ -11,10 +11,11 @@ use crate::functions::{CastContext, TypedExpr};
 use crate::types::SqlType;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use sqlparser::ast::{self, TableSampleKind, TableSampleMethod};
+use sqlparser::tokenizer::Span;
 
 impl Binder<'_> {
     /// A table's rows, each taken with the same probability.
-    pub fn sampled<'p>(&self, source: Source<'p>, sample: &TableSampleKind) -> Result<Source<'p>> {
+    pub fn sampled<'p>(&self, source: Source<'p>, sample: &TableSampleKind, named: Span) -> Result<Source<'p>> {
         let (TableSampleKind::BeforeTableAlias(sample) | TableSampleKind::AfterTableAlias(sample)) = sample;
         let ast::TableSample { modifier: _, name, quantity, seed, bucket: None, offset: None } = sample.as_ref() else {
             return Err(SqlError::unsupported("this form of TABLESAMPLE"));
@@ -25,6 +26,7 @@ impl Binder<'_> {
         let Some(ast::TableSampleQuantity { parenthesized: true, value, unit: None }) = quantity else {
             return Err(SqlError::unsupported("this form of TABLESAMPLE"));
         };
+        let no_table = || self.at(no_table(), named);
         let [relation] = source.scope.relations.as_slice() else { return Err(no_table()) };
         let Some(key) = relation.key.clone().filter(|_| relation.table.is_some()) else { return Err(no_table()) };
         let scope = Scope::empty(None);

@@ -7,7 +7,7 @@ use super::column_name::column_name;
 use super::expression::{Clause, Env};
 use super::from::Source;
 use super::order::OrderTarget;
-use super::place::place_of_star;
+use super::place::{place_of_item, place_of_star};
 use super::query::{BoundQuery, Tail};
 use super::record::all_fields;
 use super::row_function::RowFunction;
@@ -16,6 +16,7 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
 use crate::functions::place::without_place;
 use crate::parse::{NOTHING, fold, fold_name};
+use crate::types::BaseType;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
@@ -306,7 +307,11 @@ impl Binder<'_> {
         }
         plan = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
         if distinct {
-            let bound = self.distinct(BoundQuery { plan, columns })?;
+            let json = columns.iter().position(|column| column.ty.base == BaseType::Json);
+            let bound = self.distinct(BoundQuery { plan, columns }).map_err(|error| match json {
+                Some(at) => self.at(error, place_of_item(select, at)),
+                None => error,
+            })?;
             // The columns have new names: sort by those.
             let sorts = self.distinct_sorts(&bound, &places)?;
             return self.sorted(bound, sorts);

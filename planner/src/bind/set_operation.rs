@@ -5,7 +5,8 @@ use super::place::place_of_target;
 use super::query::BoundQuery;
 use super::scope::{Scope, ScopeColumn};
 use crate::error::{Result, SqlError, state};
-use crate::types::SqlType;
+use crate::functions::TypedExpr;
+use crate::types::{BaseType, Datum, SqlType};
 use datafusion::common::{Column, JoinType, NullEquality};
 use datafusion::functions_window::row_number::row_number_udwf;
 use datafusion::logical_expr::expr::WindowFunction;
@@ -35,7 +36,7 @@ impl Binder<'_> {
             SetOperator::Except => "EXCEPT",
             SetOperator::Minus => return Err(SqlError::unsupported("MINUS")),
         };
-        let right_tree = right;
+        let (left_tree, right_tree) = (left, right);
         let left = self.set_expr(left, parent)?;
         let right = self.set_expr(right, parent)?;
         if left.columns.len() != right.columns.len() {
@@ -47,6 +48,11 @@ impl Binder<'_> {
             let common = self.resolver.common_type(name, &[left.ty, right.ty]);
             let common = common.map_err(|error| self.at(error, place_of_target(right_tree, at)))?;
             let common = if common == SqlType::UNKNOWN { SqlType::TEXT } else { common };
+            if !(all && name == "UNION") && common.base == BaseType::Json {
+                // 42883 where there is no equality.
+                let alike = self.resolver.group_key(TypedExpr::literal(Datum::Null, common));
+                alike.map_err(|error| self.at(error, place_of_target(left_tree, at)))?;
+            }
             let same = left.ty.base == right.ty.base && left.ty.modifier == right.ty.modifier;
             types.push(if same && left.ty != SqlType::UNKNOWN { left.ty } else { common.plain() });
         }

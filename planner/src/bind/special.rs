@@ -12,6 +12,7 @@ use crate::types::array::{ArrayValue, MOST_DIMENSIONS, too_many_dimensions};
 use crate::types::{BaseType, Datum, SqlType};
 use datafusion::logical_expr::{Case, Expr};
 use sqlparser::ast::{self, AccessExpr, CeilFloorKind, DateTimeField, Spanned, Subscript, TrimWhereField};
+use sqlparser::tokenizer::Span;
 
 impl Binder<'_> {
     /// EXTRACT, CEIL, FLOOR, POSITION, SUBSTRING, TRIM and OVERLAY as calls.
@@ -32,10 +33,12 @@ impl Binder<'_> {
                 found.map_err(|error| self.at_call(error, "extract", expr.span()))
             }
             E::Ceil { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
-                self.resolver.function("ceil", vec![bind(expr)?])
+                let found = self.resolver.function("ceil", vec![bind(expr)?]);
+                found.map_err(|error| self.at_call(error, "ceil", expr.span()))
             }
             E::Floor { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
-                self.resolver.function("floor", vec![bind(expr)?])
+                let found = self.resolver.function("floor", vec![bind(expr)?]);
+                found.map_err(|error| self.at_call(error, "floor", expr.span()))
             }
             E::Position { expr, r#in } => {
                 let whole = bind(r#in)?;
@@ -102,7 +105,8 @@ impl Binder<'_> {
             other => other.to_string(),
         };
         if !["NFC", "NFD", "NFKC", "NFKD"].contains(&word.as_str()) {
-            return Err(SqlError::syntax(format!("syntax error at or near \"{form}\"")));
+            let error = SqlError::syntax(format!("syntax error at or near \"{form}\""));
+            return Err(self.at(error, form.span()));
         }
         self.resolver.function("normalize", vec![self.expr(text, env)?, self.word(&word)]).map(Some)
     }
@@ -292,15 +296,21 @@ impl Binder<'_> {
         let mut steps = Vec::with_capacity(subscripts.len());
         let mut number = false;
         for (at, subscript) in subscripts.iter().enumerate() {
-            let Subscript::Index { index } = subscript else {
-                return Err(SqlError::new(state::DATATYPE_MISMATCH, "jsonb subscript does not support slices"));
+            let index = match subscript {
+                Subscript::Index { index } => index,
+                Subscript::Slice { lower_bound, upper_bound, .. } => {
+                    let error = SqlError::new(state::DATATYPE_MISMATCH, "jsonb subscript does not support slices");
+                    let bound = upper_bound.as_ref().or(lower_bound.as_ref());
+                    return Err(self.at(error, bound.map_or_else(Span::empty, Spanned::span)));
+                }
             };
             let typed = self.expr(index, env)?;
             let whole = matches!(typed.ty.plain(), SqlType::INT2 | SqlType::INT4);
             if !whole && !typed.is_unknown() && !typed.ty.is_string() {
                 let message = format!("subscript type {} is not supported", typed.ty.name());
-                return Err(SqlError::new(state::DATATYPE_MISMATCH, message)
-                    .hint("jsonb subscript must be coercible to either integer or text."));
+                let error = SqlError::new(state::DATATYPE_MISMATCH, message)
+                    .hint("jsonb subscript must be coercible to either integer or text.");
+                return Err(self.at(error, index.span()));
             }
             number |= at == 0 && whole;
             steps.push(self.resolver.cast(typed, SqlType::TEXT, CastContext::Assignment)?);

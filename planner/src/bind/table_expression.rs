@@ -283,7 +283,7 @@ fn standalone<T>(context: &BindContext<'_>, source: &Source, bind: impl FnOnce(&
     binder.kept = true;
     let bound = bind(&binder).map_err(|error| source.about_token(error))?;
     if !parameters.finish(true)?.is_empty() {
-        return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1"));
+        return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1").about("$1"));
     }
     Ok(bound)
 }

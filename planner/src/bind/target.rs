@@ -373,7 +373,7 @@ impl Binder<'_> {
         let name = fold(ident);
         let column = target.named().column_named(&name).ok_or_else(|| {
             let message = format!("column \"{name}\" does not exist");
-            self.at(SqlError::new(state::UNDEFINED_COLUMN, message), ident.span)
+            self.at_bracket(SqlError::new(state::UNDEFINED_COLUMN, message), ident.span)
         })?;
         Ok(target.bottom(0, column.id))
     }

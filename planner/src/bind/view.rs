@@ -81,7 +81,7 @@ fn bind_once(statement: &Statement, context: &BindContext<'_>, names: Names<'_>)
         return Err(SqlError::internal("a query bound to something else"));
     };
     if !parameters.finish(true)?.is_empty() {
-        return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1"));
+        return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1").about("$1"));
     }
     let Names::Noting(noted) = binder.names else {
         return Ok(BoundView { columns, relations: Vec::new(), keys: Vec::new() });

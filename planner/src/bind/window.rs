@@ -8,10 +8,11 @@ use super::table_expression::has_subquery;
 use crate::error::{Result, SqlError, state};
 use crate::functions::frame::Exclude;
 use crate::functions::{TypedExpr, WindowCall};
-use crate::parse::{EXCLUDE, fold};
+use crate::parse::{EXCLUDE, fold, is_word};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, NamedWindowExpr, WindowType};
+use sqlparser::tokenizer::Span;
 
 /// A window's parts.
 #[derive(Default)]
@@ -94,7 +95,14 @@ impl Binder<'_> {
                 order.types.push(ty);
             }
         }
-        let frame = self.frame(window.frame, window.exclude, &mut order, definition)?;
+        let frame = self.frame(window.frame, window.exclude, &mut order, definition).map_err(|error| {
+            let behind = match (over, &error.fields().about) {
+                (WindowType::WindowSpec(_), Some(_)) => self.place_of_over(super::binder::span_of(&function.name)),
+                (WindowType::NamedWindow(name), Some(_)) => self.place_of_window(name, env),
+                _ => return error,
+            };
+            self.source.error_at_its_token(error.behind(behind))
+        })?;
         let order_by = order.sorts;
         let call = WindowCall { partition_by, order_by, frame, filter, distinct: arguments.distinct };
         self.resolver.window_function(name, arguments.values, call)
@@ -170,6 +178,19 @@ impl Binder<'_> {
     fn in_definition(&self, error: SqlError, definition: &ast::NamedWindowDefinition) -> SqlError {
         let name = definition.0.span;
         self.source.error_at_token(error, (Some(name.end), None), false, |token| token == "(", name)
+    }
+
+    /// Where a window is defined under a name: the name there.
+    fn place_of_window(&self, name: &ast::Ident, env: Env<'_>) -> Span {
+        let mut found = env.windows.iter().filter(|window| fold(&window.0) == fold(name));
+        found.next().map_or(name.span, |window| window.0.span)
+    }
+
+    /// The OVER of the call whose function's name stands there.
+    fn place_of_over(&self, function: Span) -> Span {
+        let tokens = self.source.tokens().unwrap_or_default();
+        let mut behind = tokens.iter().skip_while(|token| token.span.start < function.end);
+        behind.find(|token| is_word(token, "over")).map_or(function, |token| token.span)
     }
 
     /// An expression whose type must be known.

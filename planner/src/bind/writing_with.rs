@@ -82,9 +82,11 @@ impl Binder<'_> {
 
     /// A data-modifying WITH query: a new part, and its rows; None without RETURNING.
     pub fn part(&self, table: &ast::Cte, statement: &ast::Statement) -> Result<(usize, Option<BoundQuery>)> {
-        let BoundKind::Dml { plan, columns, table: written, .. } =
-            self.writing_query(&table.query, statement, false)?
-        else {
+        let bound = self.writing_query(&table.query, statement, false).map_err(|error| match statement {
+            ast::Statement::Merge(_) => self.at(error, table.alias.name.span),
+            _ => error,
+        })?;
+        let BoundKind::Dml { plan, columns, table: written, .. } = bound else {
             return Err(SqlError::internal("a write bound to something else"));
         };
         let mut parts = self.parts.borrow_mut();

@@ -11,7 +11,7 @@ use crate::execution::Slots;
 use crate::parse::parse_expression;
 use crate::session::Notice;
 use crate::types::SqlType;
-use sqlparser::ast::{DataType, Expr, ObjectName, SequenceOptions};
+use sqlparser::ast::{DataType, Expr, ObjectName, SequenceOptions, Value};
 
 /// 55000.
 fn not_in_state(message: String) -> SqlError {
@@ -255,6 +255,15 @@ impl Making<'_> {
         }
         // A constant keeps the form that one of the new type has.
         let (expr, _) = parse_expression(default)?;
+        // A number has a type of its own, whatever the column's was.
+        let number = |expr: &Expr| matches!(expr, Expr::Value(value) if matches!(value.value, Value::Number(..)));
+        let numeric = match &expr {
+            Expr::UnaryOp { expr, .. } => number(expr),
+            other => number(other),
+        };
+        if numeric && fits(default).is_ok() {
+            return Ok(default.to_string());
+        }
         let stripped = match &expr {
             Expr::Cast { expr, .. } => expr.as_ref().clone(),
             other => other.clone(),

@@ -9,6 +9,7 @@ use crate::error::{Result, SqlError, state};
 use crate::parse::{AlterAction, AlterRelation, fold_name};
 use crate::pg_catalog;
 use sqlparser::ast::AlterTableOperation;
+use sqlparser::tokenizer::Span;
 
 /// ALTER TABLE and its kin.
 pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String> {
@@ -237,7 +238,13 @@ impl Making<'_> {
                 self.alter_constraint(name, *deferrable, *deferred)
             }
             AlterAction::AddUsingIndex { name, index, primary, deferred } => {
-                self.add_using_index(name.as_deref(), index, *primary, *deferred).await
+                let words: &[&str] = match (name, primary) {
+                    (Some(_), _) => &["constraint"],
+                    (None, true) => &["primary", "key"],
+                    (None, false) => &["unique"],
+                };
+                let added = self.add_using_index(name.as_deref(), index, *primary, *deferred).await;
+                added.map_err(|error| error.about_words(words, Span::empty(), 0))
             }
             AlterAction::SetStatistics(column, value) => self.set_statistics(column, *value),
             AlterAction::SetStorage(column, storage) => self.set_storage(column, storage),
@@ -298,7 +305,8 @@ impl Making<'_> {
     /// ALTER CONSTRAINT. Errors: 42704, 42809, 42601.
     fn alter_constraint(&mut self, name: &str, deferrable: Option<bool>, deferred: Option<bool>) -> Result<()> {
         if deferred == Some(true) && deferrable == Some(false) {
-            return Err(SqlError::syntax("constraint declared INITIALLY DEFERRED must be DEFERRABLE"));
+            let message = "constraint declared INITIALLY DEFERRED must be DEFERRABLE";
+            return Err(SqlError::syntax(message).about_words(&["initially", "deferred"], Span::empty(), 0));
         }
         let table = self.table.name.clone();
         let known = has_constraint(&self.table, name);

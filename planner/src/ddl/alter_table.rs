@@ -216,8 +216,13 @@ impl Making<'_> {
         SqlError::new(state::UNDEFINED_OBJECT, message)
     }
 
-    /// Adds constraints to a table that may have rows, which are checked.
+    /// Adds constraints to a table that may have rows, which are checked. Errors have no place: PostgreSQL finds them when it
+    /// has read the statement.
     pub(super) async fn add_to_existing(&mut self, constraints: &[Constraint<'_>], not_valid: bool) -> Result<()> {
+        self.add_each(constraints, not_valid).await.map_err(SqlError::of_values)
+    }
+
+    async fn add_each(&mut self, constraints: &[Constraint<'_>], not_valid: bool) -> Result<()> {
         for constraint in constraints {
             match constraint {
                 Constraint::Primary { name, columns, include, deferred: deferred @ Some(_) } => {
@@ -520,7 +525,8 @@ impl Making<'_> {
                         format!("column \"{name}\" of relation \"{}\" is a generated column", self.table.name);
                     return Err(SqlError::syntax(message));
                 }
-                changed.default = self.default(name, value, &column.ty)?;
+                // PostgreSQL has no text of the statement by then.
+                changed.default = self.default(name, value, &column.ty).map_err(SqlError::of_values)?;
             }
             AlterColumnOperation::DropDefault => {
                 if column.identity.is_some() {

@@ -8,16 +8,18 @@ use crate::error::{Result, SqlError, state};
 use crate::parse::{SYMMETRIC, fold, names::quote};
 use crate::types::SqlType;
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArguments, Ident, UnaryOperator, Value, Visit, Visitor,
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArguments, Ident, Spanned, UnaryOperator, Value, Visit,
+    Visitor, visit_expressions,
 };
+use sqlparser::tokenizer::Span;
 use std::ops::ControlFlow;
 
 /// A DEFAULT for a column of this type. `None` for NULL, which is no default.
 /// Errors: 0A000 for references to columns (42P10 in PostgreSQL's words).
 pub(super) fn default_text(expr: &Expr, ty: &SqlType) -> Result<Option<String>> {
-    if let Some(column) = referenced(expr)?.first() {
-        let _ = column;
-        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot use column reference in DEFAULT expression"));
+    if !referenced(expr)?.is_empty() {
+        let message = "cannot use column reference in DEFAULT expression";
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message).about_part(first_column(expr)));
     }
     Ok(match strip(expr) {
         Expr::Value(value) => match &value.value {
@@ -32,9 +34,50 @@ pub(super) fn default_text(expr: &Expr, ty: &SqlType) -> Result<Option<String>> 
     })
 }
 
+/// Where an expression first names a column.
+pub(super) fn first_column(expr: &Expr) -> Span {
+    let found = visit_expressions(expr, |part| match part {
+        Expr::Identifier(ident) if is_keyword(ident) => ControlFlow::Continue(()),
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => ControlFlow::Break(part.span()),
+        _ => ControlFlow::Continue(()),
+    });
+    found.break_value().unwrap_or_else(Span::empty)
+}
+
+/// Where an expression first names this column.
+pub(super) fn place_of_column(expr: &Expr, name: &str) -> Option<Span> {
+    let found = visit_expressions(expr, |part| {
+        let column = match part {
+            Expr::Identifier(ident) => Some(ident),
+            Expr::CompoundIdentifier(parts) => parts.last(),
+            _ => None,
+        };
+        match column.is_some_and(|column| fold(column) == name) {
+            true => ControlFlow::Break(part.span()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    found.break_value()
+}
+
+/// Says of an error that it is about the first subquery of an expression: its bracket, or the word before that.
+pub(super) fn about_subquery(error: SqlError, expr: &Expr) -> SqlError {
+    let found = visit_expressions(expr, |part| match part {
+        Expr::Subquery(query) => ControlFlow::Break((query.span(), 1)),
+        Expr::Exists { subquery, .. } | Expr::InSubquery { subquery, .. } => ControlFlow::Break((subquery.span(), 2)),
+        _ => ControlFlow::Continue(()),
+    });
+    match found.break_value() {
+        Some((query, before)) => error.about_before(query, before),
+        None => error,
+    }
+}
+
 /// A CHECK expression. Errors: 42703 for a column that the table has not.
 pub(super) fn check_text(expr: &Expr, table: &TableDescriptor) -> Result<String> {
-    let subquery = |_| SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot use subquery in check constraint");
+    let subquery = |_| {
+        about_subquery(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot use subquery in check constraint"), expr)
+    };
     for column in referenced(expr).map_err(subquery)? {
         // What may be asked of system columns the binder knows.
         let system = SYSTEM_COLUMNS.iter().any(|(known, ..)| *known == column);
@@ -95,7 +138,8 @@ pub(crate) fn referenced(expr: &Expr) -> Result<Vec<String>> {
     let mut columns = Columns::default();
     let _ = expr.visit(&mut columns);
     if columns.subquery {
-        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot use subquery in DEFAULT expression"));
+        let message = "cannot use subquery in DEFAULT expression";
+        return Err(about_subquery(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), expr));
     }
     Ok(columns.names)
 }

@@ -10,6 +10,11 @@ use std::sync::Arc;
 
 /// COMMENT ON. Errors: when there is no such thing, as PostgreSQL words it; 42501.
 pub async fn execute(context: &DdlContext, comment: &Comment) -> Result<String> {
+    // What is not there has no place.
+    comment_on(context, comment).await.map_err(SqlError::of_values)
+}
+
+async fn comment_on(context: &DdlContext, comment: &Comment) -> Result<String> {
     let text = comment.text.clone();
     match &comment.on {
         CommentOn::Relation("index", name) => {

@@ -13,7 +13,7 @@ use crate::parse::{fold, fold_name};
 use crate::pg_catalog::object_names::collation_oid;
 use crate::pg_catalog::{self, describe};
 use crate::types::{BaseType, Oid, SqlType};
-use sqlparser::ast::{CastKind, CreateIndex, Expr, IndexType, ObjectName, OrderBySort};
+use sqlparser::ast::{CastKind, CreateIndex, Expr, IndexType, ObjectName, OrderBySort, Spanned};
 use std::sync::Arc;
 
 /// CREATE INDEX in a block: takes the table alone, then fills the index from a snapshot taken after that.
@@ -329,8 +329,10 @@ fn key_columns(
 
 /// The text by which an expression is stored. Errors: 0A000 for subqueries.
 fn expression_text(context: &DdlContext, expr: &Expr, what: &str) -> Result<String> {
-    canonical::referenced(expr)
-        .map_err(|_| SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("cannot use subquery in {what}")))?;
+    canonical::referenced(expr).map_err(|_| {
+        let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("cannot use subquery in {what}"));
+        canonical::about_subquery(error, expr)
+    })?;
     Ok(canonical::text(&enumeration::with_schemas(context, expr)))
 }
 
@@ -340,7 +342,7 @@ fn predicate(context: &DdlContext, table: &TableDescriptor, expr: &Expr) -> Resu
     let typed = evaluate::stored(context, table, &text, "index predicate")?;
     if typed.ty != SqlType::BOOL {
         let message = format!("argument of WHERE must be type boolean, not type {}", typed.ty.name());
-        return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+        return Err(SqlError::new(state::DATATYPE_MISMATCH, message).about_part(expr.span()));
     }
     if !is_immutable(&typed.expr) {
         let message = "functions in index predicate must be marked IMMUTABLE";

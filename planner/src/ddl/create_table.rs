@@ -3,7 +3,7 @@
 use super::enumeration;
 use super::names::Chosen;
 use super::type_name::serial_type;
-use super::{DdlContext, canonical, evaluate, foreign_key, sequence, storage_parameter};
+use super::{DdlContext, canonical, constraint_places as places, evaluate, foreign_key, sequence, storage_parameter};
 use crate::catalog::{
     CatalogWriter, CheckDescriptor, ColumnDescriptor, ColumnId, Deferral, Identity, IndexColumn, IndexDescriptor,
     IndexState, RelationKind, SchemaDescriptor, TableDescriptor,
@@ -13,7 +13,7 @@ use crate::parse::{fold, fold_plain};
 use crate::types::{BaseType, Oid, SqlType};
 use sqlparser::ast::{
     ColumnDef, ColumnOption, CreateTable, CreateTableOptions, Expr, ForeignKeyConstraint, GeneratedAs, Ident,
-    NullsDistinctOption, TableConstraint,
+    NullsDistinctOption, Spanned, TableConstraint,
 };
 use std::collections::BTreeMap;
 
@@ -80,7 +80,8 @@ pub(super) enum Constraint<'a> {
 /// CREATE TABLE.
 pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Result<String> {
     refuse(create)?;
-    let (schema, name) = context.new_relation_of(&create.name, context.clauses.temporary)?;
+    let at_name = |error| places::at_new_name(error, &create.name);
+    let (schema, name) = context.new_relation_of(&create.name, context.clauses.temporary).map_err(at_name)?;
     if context.catalog.name_is_taken(&schema.name, &name) && create.if_not_exists {
         context.notice(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
         return Ok("CREATE TABLE".into());
@@ -130,7 +131,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         }
     }
     for id in making.table.columns.iter().map(|column| column.id).collect::<Vec<_>>() {
-        making.validate_generated(id)?;
+        making.validate_generated(id).map_err(|error| places::in_generated(error, create))?;
     }
     for constraint in &create.constraints {
         constraints.push(table_constraint(constraint)?);
@@ -253,7 +254,8 @@ impl Making<'_> {
                 ColumnOption::NotNull => column.not_null = true,
                 ColumnOption::Default(expr) => {
                     if serial.is_some() || column.default.is_some() {
-                        return Err(sequence::second_default(&column, &self.table.name));
+                        let error = sequence::second_default(&column, &self.table.name);
+                        return Err(places::second_default(error, definition, &column, serial.is_some()));
                     }
                     column.default = self.default(&name, expr, &ty)?;
                 }
@@ -301,15 +303,14 @@ impl Making<'_> {
                         return Err(SqlError::syntax(message));
                     }
                     canonical::referenced(expr).map_err(|_| {
-                        SqlError::new(
-                            state::FEATURE_NOT_SUPPORTED,
-                            "cannot use subquery in column generation expression",
-                        )
+                        let message = "cannot use subquery in column generation expression";
+                        canonical::about_subquery(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), expr)
                     })?;
                     column.generated = Some(canonical::text(&enumeration::with_schemas(self.context, expr)));
                 }
                 ColumnOption::Generated { generated_as, sequence_options, generation_expr: None, .. } => {
-                    sequence::only_identity(&column, serial.is_some(), &self.table.name)?;
+                    sequence::only_identity(&column, serial.is_some(), &self.table.name)
+                        .map_err(|error| places::second_identity(error, definition, &column, serial.is_some()))?;
                     column.identity = Some(match generated_as {
                         GeneratedAs::Always => Identity::Always,
                         GeneratedAs::ByDefault => Identity::ByDefault,
@@ -337,19 +338,10 @@ impl Making<'_> {
             }
         }
         if nullable && column.not_null {
-            let message = format!(
-                "conflicting NULL/NOT NULL declarations for column \"{name}\" of table \"{}\"",
-                self.table.name
-            );
-            return Err(SqlError::syntax(message));
+            return Err(places::conflicting_nulls(definition, &name, &self.table.name));
         }
         if column.generated.is_some() && (column.default.is_some() || column.identity.is_some() || serial.is_some()) {
-            let what = if column.identity.is_some() { "identity" } else { "default" };
-            let message = format!(
-                "both {what} and generation expression specified for column \"{name}\" of table \"{}\"",
-                self.table.name
-            );
-            return Err(SqlError::syntax(message));
+            return Err(places::also_generated(definition, &column, &self.table.name));
         }
         if let Some(ty) = serial {
             column.default = Some(self.own_sequence(&name, id, ty, None, &[]).await?);
@@ -365,7 +357,8 @@ impl Making<'_> {
             None => None,
         };
         if let Some(stored) = &stored {
-            evaluate::validate_default(self.context, column, *ty, stored)?;
+            // What is too long for the column fails where it is used.
+            evaluate::validate_default(self.context, column, ty.plain(), stored)?;
         }
         Ok(stored)
     }
@@ -450,7 +443,8 @@ impl Making<'_> {
             if let Constraint::Primary { name, columns, include, deferred } = constraint {
                 if self.table.declared_primary_key().is_some() {
                     let message = format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
-                    return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+                    let error = SqlError::new(state::INVALID_TABLE_DEFINITION, message);
+                    return Err(places::second_key(error, *name));
                 }
                 let index = self.constraint_index(*name, columns, include, true, *deferred).await?;
                 for key in &index.columns {
@@ -487,7 +481,12 @@ impl Making<'_> {
         no_inherit: bool,
     ) -> Result<CheckDescriptor> {
         let expression = canonical::check_text(&enumeration::with_schemas(self.context, expr), &self.table)?;
-        evaluate::validate_check_text(self.context, &self.table, &expression)?;
+        evaluate::validate_check_text(self.context, &self.table, &expression).map_err(|error| {
+            if error.state() == state::DATATYPE_MISMATCH && error.fields().about.is_none() {
+                return error.about_part(expr.span());
+            }
+            error
+        })?;
         let name = match name {
             Some(name) => {
                 let name = fold(name);
@@ -522,11 +521,12 @@ impl Making<'_> {
         deferred: Option<bool>,
     ) -> Result<IndexDescriptor> {
         let what = if primary { "primary key" } else { "unique" };
-        let keys = self.key_columns(columns, what)?;
+        let at_constraint = |error| places::at_key(error, name, primary);
+        let keys = self.key_columns(columns, what).map_err(at_constraint)?;
         for key in &keys {
             super::create_index::ordered(self.table.column(*key).map_or(SqlType::TEXT, |column| column.ty))?;
         }
-        let include = self.key_columns(include, what)?;
+        let include = self.key_columns(include, what).map_err(at_constraint)?;
         let name = match name {
             Some(name) => {
                 let name = fold(name);

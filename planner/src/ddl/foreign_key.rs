@@ -16,6 +16,7 @@ use sqlparser::ast::{
     self, ConstraintCharacteristics, ConstraintReferenceMatchKind, DeferrableInitial, ForeignKeyConstraint, Ident,
     ObjectName, ObjectNamePart,
 };
+use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -37,7 +38,8 @@ pub(super) fn deferral(given: Option<&ConstraintCharacteristics>) -> Result<(boo
     }
     let deferred = given.initially == Some(DeferrableInitial::Deferred);
     if deferred && given.deferrable == Some(false) {
-        return Err(SqlError::syntax("constraint declared INITIALLY DEFERRED must be DEFERRABLE"));
+        let message = "constraint declared INITIALLY DEFERRED must be DEFERRABLE";
+        return Err(SqlError::syntax(message).about_words(&["initially", "deferred"], Span::empty(), 0));
     }
     Ok((given.deferrable.unwrap_or(deferred), deferred))
 }
@@ -130,7 +132,8 @@ impl Making<'_> {
         column: Option<&str>,
     ) -> Result<ForeignKeyDescriptor> {
         if key.match_kind == Some(ConstraintReferenceMatchKind::Partial) {
-            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "MATCH PARTIAL not yet implemented"));
+            let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, "MATCH PARTIAL not yet implemented");
+            return Err(error.about_words(&["match", "partial"], Span::empty(), 0));
         }
         let (deferrable, deferred) = deferral(key.characteristics.as_ref())?;
         // What is written behind a column has its columns before the table's name.

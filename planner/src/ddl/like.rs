@@ -26,11 +26,14 @@ impl Taken<'_> {
 impl Making<'_> {
     /// Takes the columns over. Errors: 42P01, 42701, 42809 for a sequence.
     pub(super) async fn take_columns<'l>(&mut self, like: &'l Like) -> Result<Taken<'l>> {
-        let Some(source) = self.context.find(&like.table)? else { return Err(names::no_relation(&like.table)) };
+        let Some(source) = self.context.find(&like.table)? else {
+            return Err(names::no_relation(&like.table).about_part(crate::bind::span_of(&like.table)));
+        };
         if source.kind == RelationKind::Sequence {
             let message = format!("relation \"{}\" is invalid in LIKE clause", source.name);
             return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message)
-                .detail("This operation is not supported for sequences."));
+                .detail("This operation is not supported for sequences.")
+                .about_part(crate::bind::span_of(&like.table)));
         }
         let mut columns = Vec::new();
         for column in source.live_columns() {

@@ -14,6 +14,7 @@ mod comment;
 pub(crate) mod computed;
 #[cfg(test)]
 mod concurrent_tests;
+mod constraint_places;
 mod create_index;
 mod create_table;
 mod database;

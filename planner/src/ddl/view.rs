@@ -335,7 +335,7 @@ pub(super) async fn alter_view(context: &DdlContext, view: &TableDescriptor, alt
                     AlterColumnOperation::SetDefault { value } => {
                         let schema = context.schema(&view.schema)?;
                         let mut making = Making::of(context, &schema, view.clone(), Chosen::default());
-                        let default = making.default(&name, value, &column.ty)?;
+                        let default = making.default(&name, value, &column.ty).map_err(SqlError::of_values)?;
                         making.writer.flush().await?;
                         default
                     }

@@ -32,7 +32,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
         Some(label) => Ok(TypedExpr::literal(Datum::Int64(Some(labels.usable(label)?)), ty)),
         None => {
             let message = format!("enum {} contains no values", labels.descriptor().name);
-            Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message))
+            Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message).of_values())
         }
     };
     match name {

@@ -170,7 +170,7 @@ fn record_key_before(record: TypedExpr, place: usize) -> TypedExpr {
 pub(super) fn comparable(_symbol: &str, left: RecordType, right: RecordType) -> Result<()> {
     if left.fields().len() != right.fields().len() {
         let message = "cannot compare record types with different numbers of columns";
-        return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+        return Err(SqlError::new(state::DATATYPE_MISMATCH, message).of_values());
     }
     for (at, (left, right)) in left.types().zip(right.types()).enumerate() {
         let both = |left: SqlType, right: SqlType| match (left.base, right.base) {
@@ -181,7 +181,7 @@ pub(super) fn comparable(_symbol: &str, left: RecordType, right: RecordType) -> 
             let (left, right) = (left.name(), right.name());
             let message =
                 format!("cannot compare dissimilar column types {left} and {right} at record column {}", at + 1);
-            return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+            return Err(SqlError::new(state::DATATYPE_MISMATCH, message).of_values());
         }
     }
     has_order(left)

@@ -222,7 +222,7 @@ fn call(resolver: &Resolver<'_>, function: &ScalarFunction, args: Vec<TypedExpr>
             Some(Param::Is(ty)) => resolver.cast(arg, ty, CastContext::Implicit)?,
             Some(Param::AnyArray) if arg.is_unknown() => {
                 let message = "could not determine polymorphic type because input has type unknown";
-                return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+                return Err(SqlError::new(state::DATATYPE_MISMATCH, message).of_values());
             }
             _ => resolver.resolve_unknown(arg)?,
         };

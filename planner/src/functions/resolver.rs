@@ -134,7 +134,7 @@ impl<'a> Resolver<'a> {
             && arg.constant().is_some()
         {
             let message = "could not determine polymorphic type because input has type unknown";
-            return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+            return Err(SqlError::new(state::DATATYPE_MISMATCH, message).of_values());
         }
         if let ("pg_column_size" | "pg_collation_for", [arg]) = (name, args.as_slice())
             && arg.is_unknown()

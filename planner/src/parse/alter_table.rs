@@ -7,7 +7,7 @@ use super::with_parser;
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast;
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
 /// ALTER TABLE, VIEW, SEQUENCE or INDEX with an action of ours among its actions; `None`, and nothing read, else.
 pub fn alter(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
@@ -218,7 +218,8 @@ fn add(cursor: &mut Cursor<'_>) -> Result<Option<AlterAction>> {
     let index = cursor.name()?;
     let (deferrable, deferred) = deferral(cursor)?;
     if deferred == Some(true) && deferrable == Some(false) {
-        return Err(SqlError::syntax("constraint declared INITIALLY DEFERRED must be DEFERRABLE"));
+        let message = "constraint declared INITIALLY DEFERRED must be DEFERRABLE";
+        return Err(SqlError::syntax(message).about_words(&["initially", "deferred"], Span::empty(), 0));
     }
     let deferred = (deferrable == Some(true) || deferred == Some(true)).then_some(deferred == Some(true));
     Ok(Some(AlterAction::AddUsingIndex { name, index, primary, deferred }))

@@ -11,10 +11,21 @@ use std::ops::Range;
 pub struct Scanned {
     /// The text with strings that sqlparser does not read hidden: as many characters and lines.
     pub text: Option<String>,
-    /// Where hidden strings and names begin (the quote), and what they say.
-    pub literals: Vec<(Location, String)>,
+    /// Hidden strings and names.
+    pub literals: Vec<Literal>,
     /// Operators of several characters: where they begin, how many characters they have, and their text.
     pub operators: Vec<(Location, u64, String)>,
+}
+
+/// A string or name with escapes.
+#[derive(Debug)]
+pub struct Literal {
+    /// Its first quote.
+    pub start: Location,
+    /// How many characters are before the quote: those of `E` or `U&`.
+    pub prefix: u64,
+    /// What it says.
+    pub text: String,
 }
 
 /// An error, and where it is.
@@ -265,11 +276,14 @@ impl<'t> Scanner<'t> {
 
     /// `'…'` after E, and those that continue it on other lines.
     fn escaped(&mut self) -> Result<(), Misread> {
+        let mut prefix = 1;
         loop {
             let start = self.location();
             let Some(inside) = self.quoted('\'', true) else { return Ok(()) };
             let decoded = decode(inside, StringKind::Escaped);
-            self.found.literals.push((start, decoded.map_err(|broken| placed(broken, inside, start))?));
+            let text = decoded.map_err(|broken| placed(broken, inside, start))?;
+            self.found.literals.push(Literal { start, prefix, text });
+            prefix = 0;
             let blank = self.rest().len() - self.rest().trim_start().len();
             let between = self.rest().get(..blank).unwrap_or("");
             if !between.contains('\n') || !self.rest().get(blank..).unwrap_or("").starts_with('\'') {
@@ -307,6 +321,13 @@ impl<'t> Scanner<'t> {
             };
             let Some(given) = given.filter(valid) else {
                 self.skip(rest.len() - value.len());
+                if !value.starts_with('\'') {
+                    let first = value.chars().next().unwrap_or(';');
+                    let same = |c: char| if continues_word(first) { continues_word(c) } else { c == first };
+                    let near = value.get(..value.find(|c| !same(c)).unwrap_or(value.len())).unwrap_or(value);
+                    let message = format!("UESCAPE must be followed by a simple string literal at or near \"{near}\"");
+                    return Err((SqlError::syntax(message), self.location()));
+                }
                 let end = value.get(1..).and_then(|inside| inside.find('\'')).map_or(value.len(), |end| end + 2);
                 let near = value.get(..end).unwrap_or(value);
                 let message = format!("invalid Unicode escape character at or near \"{near}\"");
@@ -321,7 +342,8 @@ impl<'t> Scanner<'t> {
             self.hidden.push((from..self.at, Fill::Blank));
         }
         let decoded = decode(inside, StringKind::Unicode { escape, quote });
-        self.found.literals.push((start, decoded.map_err(|broken| placed(broken, inside, start))?));
+        let text = decoded.map_err(|broken| placed(broken, inside, start))?;
+        self.found.literals.push(Literal { start, prefix: 2, text });
         Ok(())
     }
 

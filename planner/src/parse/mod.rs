@@ -15,6 +15,7 @@ mod foreign_key_tokens;
 mod from_tokens;
 mod grant;
 mod group_by;
+mod label_tokens;
 pub mod lexical;
 pub mod lifting;
 mod like;
@@ -41,6 +42,7 @@ mod vacuum;
 mod view;
 mod word_tokens;
 
+pub use cursor::is_word;
 pub use drop_absent::{AbsentObject, DropAbsent};
 pub use expression_tokens::{ELEMENT, EXCLUDE, SYMMETRIC};
 pub use foreign_key_tokens::{SET_COLUMNS, SET_COLUMNS_BETWEEN};

@@ -2,6 +2,7 @@
 
 use crate::error::{Result, SqlError};
 use sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
+use sqlparser::tokenizer::Span;
 
 /// Longest identifier, in bytes (NAMEDATALEN - 1).
 pub const LONGEST: usize = 63;
@@ -70,7 +71,8 @@ pub fn is_reserved(word: &str) -> bool {
 }
 
 fn misplaced(word: &Ident) -> SqlError {
-    SqlError::syntax(format!("syntax error at or near \"{}\"", word.value)).about(word.value.clone())
+    let error = SqlError::syntax(format!("syntax error at or near \"{}\"", word.value));
+    if word.span == Span::empty() { error.about(word.value.clone()) } else { error.about_part(word.span) }
 }
 
 /// Words that name columns without quotes, but no functions or types (PostgreSQL's manual, appendix C).

@@ -1,7 +1,7 @@
 //! [`Source`]: the text a client sent, its tokens, and positions in it as PostgreSQL counts them.
 
-use crate::error::{Result, SqlError, state};
-use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
+use crate::error::{About, Result, SqlError, state};
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
 
 /// The text that statements were parsed from.
 #[derive(Debug)]
@@ -111,16 +111,24 @@ impl Source {
         })?;
         let mut kept: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
         let mut literals = scanned.literals.into_iter().peekable();
+        let mut commented = false;
         for mut token in tokens {
-            if literals.peek().is_some_and(|(start, _)| *start == token.span.start) {
-                say(&mut token.token, literals.next().map(|(_, text)| text).unwrap_or_default());
+            if let Some(literal) = literals.next_if(|literal| literal.start == token.span.start) {
+                say(&mut token.token, literal.text);
+                // What is before the quote belongs to it.
+                token.span.start.column = token.span.start.column.saturating_sub(literal.prefix);
             }
             match &token.token {
-                Token::Whitespace(_) | Token::EOF => {}
-                // Strings with a line break between them are one; without one, the second is out of place.
+                Token::Whitespace(Whitespace::MultiLineComment(_)) => {
+                    commented = true;
+                    continue;
+                }
+                Token::Whitespace(_) | Token::EOF => continue,
+                // Strings with a line break between them are one; without one, or with a comment of C's kind, the second is
+                // out of place.
                 Token::SingleQuotedString(more) if kept.last().is_some_and(|last| is_string(&last.token)) => {
                     match kept.last_mut() {
-                        Some(last) if last.span.end.line < token.span.start.line => {
+                        Some(last) if last.span.end.line < token.span.start.line && !commented => {
                             append_string(&mut last.token, more);
                             last.span.end = token.span.end;
                         }
@@ -133,6 +141,7 @@ impl Source {
                 }
                 _ => kept.push(token),
             }
+            commented = false;
         }
         self.join_operators(&mut kept, scanned.operators)?;
         Ok(kept)
@@ -241,18 +250,48 @@ impl Source {
         }
     }
 
-    /// Puts the place of the token that an error is about into it, if it stands once in this text.
+    /// Puts the place of what an error is about into it. A token has one if it stands once in this text.
     pub fn error_at_its_token(&self, error: SqlError) -> SqlError {
         let fields = error.fields();
-        let Some(about) = fields.token.as_ref().filter(|_| fields.position.is_none()) else { return error };
+        if fields.position.is_some() {
+            return error;
+        }
+        let near = || {
+            let near = fields.message.strip_prefix("syntax error at or near \"")?.strip_suffix('"')?;
+            Some(About::Token(near.to_string()))
+        };
+        let Some(about) = fields.about.clone().or_else(near) else { return error };
         let tokens = self.tokens().unwrap_or_default();
-        let mut same = tokens.iter().filter(|token| {
-            let text = self.slice(token.span.start, token.span.end);
-            text.eq_ignore_ascii_case(about) || text.trim_matches('"') == about
-        });
-        match (same.next(), same.next()) {
-            (Some(token), None) => self.error(error, token.span),
-            _ => error,
+        match about {
+            About::Part(part) => self.error(error, part),
+            About::Before(part, count) => {
+                let at = tokens.iter().position(|token| token.span.start >= part.start);
+                let found = at.and_then(|at| at.checked_sub(count)).and_then(|at| tokens.get(at));
+                found.map_or(error.clone(), |token| self.error(error, token.span))
+            }
+            About::Words { words, behind, nth } => {
+                let says = |token: &TokenWithSpan, word: &str| {
+                    self.slice(token.span.start, token.span.end).eq_ignore_ascii_case(word)
+                };
+                let here = |at: &usize| {
+                    tokens.get(*at..*at + words.len()).is_some_and(|here| {
+                        let first = here.first().is_some_and(|token| token.span.start >= behind.end);
+                        first && here.iter().zip(words).all(|(token, word)| says(token, word))
+                    })
+                };
+                let found = (0..tokens.len()).filter(here).nth(nth).and_then(|at| tokens.get(at));
+                found.map_or(error.clone(), |token| self.error(error, token.span))
+            }
+            About::Token(about) => {
+                let mut same = tokens.iter().filter(|token| {
+                    let text = self.slice(token.span.start, token.span.end);
+                    text.eq_ignore_ascii_case(&about) || text.trim_matches('"') == about
+                });
+                match (same.next(), same.next()) {
+                    (Some(token), None) => self.error(error, token.span),
+                    _ => error,
+                }
+            }
         }
     }
 
@@ -304,7 +343,7 @@ fn operator_token(text: &str) -> Token {
 }
 
 /// Whether an operand may end with a token.
-fn ends_operand(token: &Token) -> bool {
+pub(super) fn ends_operand(token: &Token) -> bool {
     match token {
         Token::RParen | Token::RBracket | Token::Number(..) | Token::Placeholder(_) => true,
         Token::DollarQuotedString(_) => true,

@@ -4,8 +4,8 @@ use super::cursor::{Cursor, is_word};
 use super::parse_one;
 use super::statement::{CreateTableAs, Statement, StatementKind, TableClauses};
 use crate::error::{Result, SqlError};
-use sqlparser::ast::{self, Expr, Ident, ObjectName, SetExpr};
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::ast::{self, Expr, Ident, ObjectName, SetExpr, Spanned};
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
 /// CREATE TABLE AS; `None`, and nothing read, for another CREATE.
 pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
@@ -36,8 +36,8 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let (tokens, with_data) = data(tokens);
     let first = tokens.first().ok_or_else(|| cursor.error())?;
     let query = parse_one(cursor.source, tokens)?;
-    if is_select_into(&query) {
-        return Err(SqlError::syntax(INTO_NOT_HERE));
+    if let Some(target) = select_into_target(&query) {
+        return Err(cursor.source.error(SqlError::syntax(INTO_NOT_HERE), target));
     }
     let fits = match &query.kind {
         StatementKind::Sql(tree) => matches!(tree.as_ref(), ast::Statement::Query(_)),
@@ -82,6 +82,14 @@ pub const INTO_NOT_HERE: &str = "SELECT ... INTO is not allowed here";
 /// Whether a statement is SELECT … INTO.
 pub fn is_select_into(statement: &Statement) -> bool {
     matches!(&statement.kind, StatementKind::CreateTableAs(create) if create.into)
+}
+
+/// Where the target of a statement that is SELECT … INTO is named.
+pub fn select_into_target(statement: &Statement) -> Option<Span> {
+    match &statement.kind {
+        StatementKind::CreateTableAs(create) if create.into => Some(create.name.span()),
+        _ => None,
+    }
 }
 
 /// Makes SELECT … INTO what it is.

@@ -305,7 +305,8 @@ fn prepare(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
         return Err(cursor.error());
     }
     cursor.expect_word("as")?;
-    let statement = Box::new(parse_one(cursor.source, required(cursor)?)?);
+    let tokens = required(cursor)?;
+    let statement = Box::new(parse_one(cursor.source, tokens)?);
     match &statement.kind {
         StatementKind::Sql(tree)
             if matches!(
@@ -316,7 +317,7 @@ fn prepare(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
                     | ast::Statement::Delete(_)
                     | ast::Statement::Merge(_)
             ) => {}
-        _ => return Err(SqlError::syntax("only SELECT, INSERT, UPDATE, DELETE and VALUES can be prepared")),
+        _ => return Err(tokens.first().map_or_else(|| cursor.error(), |first| cursor.source.syntax_error_at(first))),
     }
     Ok(StatementKind::Prepare { name, types, statement })
 }
@@ -365,9 +366,14 @@ fn declare(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
         cursor.words(&["without", "hold"]);
     }
     cursor.expect_word("for")?;
-    let query = parse_one(cursor.source, required(cursor)?)?;
-    if table_as::is_select_into(&query) {
-        return Err(SqlError::syntax(table_as::INTO_NOT_HERE));
+    let tokens = required(cursor)?;
+    let query = parse_one(cursor.source, tokens)?;
+    if let Some(target) = table_as::select_into_target(&query) {
+        return Err(cursor.source.error(SqlError::syntax(table_as::INTO_NOT_HERE), target));
+    }
+    let is_query = matches!(&query.kind, StatementKind::Sql(tree) if matches!(tree.as_ref(), ast::Statement::Query(_)));
+    if let Some(first) = tokens.first().filter(|_| !is_query) {
+        return Err(cursor.source.syntax_error_at(first));
     }
     for (both, names) in
         [(scroll && no_scroll, "SCROLL and NO SCROLL"), (insensitive && asensitive, "ASENSITIVE and INSENSITIVE")]

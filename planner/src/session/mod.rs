@@ -285,7 +285,9 @@ impl Session {
         }
         // Constants are computed here.
         let limits = Arc::new(self.block.limits());
-        Box::pin(watched(limits, self.prepare_statement(statement, given))).await
+        let source = Arc::clone(&statement.source);
+        let prepared = Box::pin(watched(limits, self.prepare_statement(statement, given))).await;
+        prepared.map_err(|error| source.error_at_its_token(error))
     }
     /// Whether a portal may be made of a statement, or its rows described, now; `None` is the empty one. Errors: 25P02.
     pub fn check_usable(&self, prepared: Option<&Prepared>) -> Result<()> {

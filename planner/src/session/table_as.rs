@@ -40,7 +40,7 @@ impl Session {
         let slots = Slots::new();
         let bound = bind_to(&query, &before.catalog, &settings, &given, before.started, &slots)?;
         if bound.parameters.len() > values.len() {
-            return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1"));
+            return Err(SqlError::new(state::UNDEFINED_PARAMETER, "there is no parameter $1").about("$1"));
         }
         let BoundKind::Query { columns, .. } = &bound.kind else {
             if matches!(&query.kind, StatementKind::Sql(tree) if !matches!(tree.as_ref(), ast::Statement::Query(_))) {

@@ -315,5 +315,5 @@ fn positions(call: &Call<'_>) -> Result<ArrayRef> {
 /// 42804 where the types of the arguments say nothing of the result's.
 pub(in crate::functions) fn undetermined() -> SqlError {
     let message = "could not determine polymorphic type because input has type unknown";
-    SqlError::new(state::DATATYPE_MISMATCH, message)
+    SqlError::new(state::DATATYPE_MISMATCH, message).of_values()
 }

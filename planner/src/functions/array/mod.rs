@@ -75,7 +75,7 @@ pub(super) fn extreme(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
     let (args, ty) = common(resolver, &name.to_uppercase(), args)?;
     if matches!(ty.base, BaseType::Json | BaseType::Jsonpath) {
         let message = format!("could not identify a comparison function for type {}", ty.name());
-        return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
+        return Err(SqlError::new(state::UNDEFINED_FUNCTION, message).of_values());
     }
     let wanted = if name == "greatest" { Ordering::Greater } else { Ordering::Less };
     let encoder = KeyEncoder::new(vec![KeyColumn::ascending(ty)]);

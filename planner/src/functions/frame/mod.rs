@@ -229,8 +229,10 @@ fn check(value: &ValueRef<'_>, ty: SqlType, start: bool, range: bool) -> Result<
     };
     match (negative, range) {
         (false, _) => Ok(()),
-        (true, true) => Err(SqlError::new("22013", "invalid preceding or following size in window function")),
-        (true, false) => Err(SqlError::new("22013", format!("frame {side} offset must not be negative"))),
+        (true, true) => {
+            Err(SqlError::new("22013", "invalid preceding or following size in window function").of_values())
+        }
+        (true, false) => Err(SqlError::new("22013", format!("frame {side} offset must not be negative")).of_values()),
     }
 }
 

@@ -23,7 +23,7 @@ pub(in crate::functions) fn aggregate(resolver: &Resolver<'_>, name: &str, call:
     }
     if expected == 1 && call.args.first().is_some_and(TypedExpr::is_unknown) {
         let message = "could not determine polymorphic type because input has type unknown";
-        return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+        return Err(SqlError::new(state::DATATYPE_MISMATCH, message).of_values());
     }
     let collect = |arg: &TypedExpr| {
         let mut arg = resolver.resolve_unknown(arg.clone())?;

@@ -24,7 +24,7 @@ pub(crate) fn populated(
     let (base, text) = arguments(resolver, name, source, args)?;
     let undetermined = || {
         let message = format!("could not determine row type for result of {name}");
-        SqlError::new(state::FEATURE_NOT_SUPPORTED, message).hint(
+        SqlError::new(state::FEATURE_NOT_SUPPORTED, message).of_values().hint(
             "Provide a non-null record argument, or call the function in the FROM clause using a column definition \
              list.",
         )
@@ -32,7 +32,7 @@ pub(crate) fn populated(
     let base = base.ok_or_else(undetermined)?;
     let Some(row) = base.ty.as_record() else {
         let message = format!("first argument of {name} must be a row type");
-        return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+        return Err(SqlError::new(state::DATATYPE_MISMATCH, message).of_values());
     };
     if row.is_any() {
         return Err(undetermined());

@@ -139,7 +139,17 @@ fn replace_kernel(counted: bool) -> Kernel {
         let mut builder = Text::builder(call.rows);
         for row in 0..call.rows {
             let arguments = (texts.get(row)?, patterns.get(row)?, replacements.get(row)?);
-            let flags = flags_of(call, if counted { 5 } else { 3 }, row)?;
+            let flags = flags_of(call, if counted { 5 } else { 3 }, row).map_err(|error| {
+                let option = error.fields().message.trim_end_matches('"').chars().next_back();
+                let number = option.is_some_and(|option| option.is_ascii_digit());
+                if counted || !number {
+                    return error;
+                }
+                error.hint(
+                    "If you meant to use regexp_replace() with a start parameter, cast the fourth argument to integer \
+                     explicitly.",
+                )
+            })?;
             let value = match (arguments, number(3, row)?, number(4, row)?, flags) {
                 ((Some(text), Some(pattern), Some(replacement)), Some(start), Some(which), Some(flags)) => {
                     let from = byte_of(text, start)?;

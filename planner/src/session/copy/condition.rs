@@ -17,6 +17,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
+use sqlparser::ast::Spanned;
 use std::sync::Arc;
 
 /// The condition, over all columns of the table.
@@ -52,7 +53,8 @@ impl BoundCondition {
         let expression = with_binding(catalog, settings, &slots, now, bind)?;
         if expression.ty != SqlType::BOOL {
             let message = format!("argument of WHERE must be type boolean, not type {}", expression.ty.name());
-            return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+            let error = SqlError::new(state::DATATYPE_MISMATCH, message);
+            return Err(condition.source.error(error, condition.expr.span()));
         }
         Ok(BoundCondition { expression, slots })
     }

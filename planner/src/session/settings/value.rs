@@ -31,8 +31,13 @@ pub fn canonical(definition: &Definition, value: &str) -> Result<String> {
             ))),
             Err(_) => Err(invalid(definition, value)),
         },
-        Kind::Enum(words) => word(words, value)
-            .ok_or_else(|| invalid(definition, value).hint(format!("Available values: {}.", words.join(", ")))),
+        Kind::Enum(words) => word(words, value).ok_or_else(|| {
+            // `debug` is taken and not offered; a name is shown as it is mostly written, in lower case.
+            let shown: Vec<&str> = words.iter().copied().filter(|word| *word != "debug").collect();
+            let name = definition.name.to_ascii_lowercase();
+            invalid_state(format!("invalid value for parameter \"{name}\": \"{value}\""))
+                .hint(format!("Available values: {}.", shown.join(", ")))
+        }),
         Kind::Partial(supported, refused) => match (word(supported, value), word(refused, value)) {
             (Some(value), _) => Ok(value),
             (None, Some(value)) => Err(SqlError::unsupported(format!("{} = {value}", definition.name))),

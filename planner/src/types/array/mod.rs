@@ -131,7 +131,7 @@ impl ArrayValue {
 /// 54000: too many dimensions. `count`: how many.
 pub fn too_many_dimensions(count: usize) -> SqlError {
     let message = format!("number of array dimensions ({count}) exceeds the maximum allowed ({MOST_DIMENSIONS})");
-    SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, message)
+    SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, message).of_values()
 }
 
 /// 54000: too many elements.

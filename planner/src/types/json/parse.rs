@@ -324,6 +324,10 @@ impl<'a> Reader<'a> {
     fn hex(&mut self) -> Result<u32> {
         let digits = self.rest().get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let Some(digits) = digits else {
+            // What is shown ends with the character that is none.
+            let rest = self.rest();
+            let end = rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len());
+            self.at += end + rest.get(end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
             return Err(invalid("\"\\u\" must be followed by four hexadecimal digits.".into()));
         };
         self.at += 4;

@@ -1,0 +1,105 @@
+//! Where errors about columns and constraints of CREATE TABLE point: the syntax tree does not keep where a constraint stands, so
+//! its words are looked for behind the column's name. Knows no catalog.
+
+use super::canonical;
+use crate::catalog::{ColumnDescriptor, Identity};
+use crate::error::{SqlError, state};
+use sqlparser::ast::{ColumnDef, ColumnOption, CreateTable, Ident, ObjectName};
+use sqlparser::tokenizer::Span;
+
+/// An error about the name of a new table: its schema is not there, or takes no such table of this user.
+pub(super) fn at_new_name(error: SqlError, name: &ObjectName) -> SqlError {
+    match error.state() {
+        state::INVALID_SCHEMA_NAME | state::INVALID_TABLE_DEFINITION | state::INSUFFICIENT_PRIVILEGE
+            if error.fields().about.is_none() =>
+        {
+            error.about_part(crate::bind::span_of(name))
+        }
+        _ => error,
+    }
+}
+
+/// 42601 for NULL beside NOT NULL, at the later of the two.
+pub(super) fn conflicting_nulls(definition: &ColumnDef, column: &str, table: &str) -> SqlError {
+    let error = SqlError::syntax(format!(
+        "conflicting NULL/NOT NULL declarations for column \"{column}\" of table \"{table}\""
+    ));
+    let is_null =
+        |option: &&sqlparser::ast::ColumnOptionDef| matches!(option.option, ColumnOption::Null | ColumnOption::NotNull);
+    let nulls: Vec<_> = definition.options.iter().filter(is_null).collect();
+    match nulls.last().map(|last| &last.option) {
+        Some(ColumnOption::NotNull) => error.about_words(&["not", "null"], definition.name.span, 0),
+        _ => error.about_words(&["null"], definition.name.span, nulls.len().saturating_sub(1)),
+    }
+}
+
+/// 42601 for a generated column with a default or identity, at the later of the two.
+pub(super) fn also_generated(definition: &ColumnDef, column: &ColumnDescriptor, table: &str) -> SqlError {
+    let what = if column.identity.is_some() { "identity" } else { "default" };
+    let error = SqlError::syntax(format!(
+        "both {what} and generation expression specified for column \"{}\" of table \"{table}\"",
+        column.name
+    ));
+    let value = |option: &&sqlparser::ast::ColumnOptionDef| {
+        matches!(option.option, ColumnOption::Default(_) | ColumnOption::Generated { .. })
+    };
+    let words: &[&str] = match definition.options.iter().rfind(value).map(|last| &last.option) {
+        Some(ColumnOption::Default(_)) => &["default"],
+        _ => &["generated"],
+    };
+    error.about_words(words, definition.name.span, usize::from(column.identity.is_some()))
+}
+
+/// An error about a second DEFAULT, which of a serial column has no place.
+pub(super) fn second_default(
+    error: SqlError,
+    definition: &ColumnDef,
+    column: &ColumnDescriptor,
+    serial: bool,
+) -> SqlError {
+    // BY DEFAULT of an identity is one before it.
+    let nth = usize::from(column.identity != Some(Identity::Always));
+    if serial { error } else { error.about_words(&["default"], definition.name.span, nth) }
+}
+
+/// An error about an identity beside another or a default, which of a serial column has no place.
+pub(super) fn second_identity(
+    error: SqlError,
+    definition: &ColumnDef,
+    column: &ColumnDescriptor,
+    serial: bool,
+) -> SqlError {
+    let nth = usize::from(column.identity.is_some());
+    if serial { error } else { error.about_words(&["generated"], definition.name.span, nth) }
+}
+
+/// An error about the columns of a key: at its CONSTRAINT, or its first word.
+pub(super) fn at_key(error: SqlError, name: Option<&Ident>, primary: bool) -> SqlError {
+    match name {
+        Some(name) => error.about_before(name.span, 1),
+        None if primary => error.about_words(&["primary", "key"], Span::empty(), 0),
+        None => error.about_words(&["unique"], Span::empty(), 0),
+    }
+}
+
+/// An error about a second primary key.
+pub(super) fn second_key(error: SqlError, name: Option<&Ident>) -> SqlError {
+    match name {
+        Some(name) => error.about_before(name.span, 1),
+        None => error.about_words(&["primary", "key"], Span::empty(), 1),
+    }
+}
+
+/// Says which column an error is about that names one in the expression of a generated column.
+pub(super) fn in_generated(error: SqlError, create: &CreateTable) -> SqlError {
+    let named = error.fields().message.strip_prefix("cannot use generated column \"");
+    let Some(named) = named.and_then(|rest| rest.split('"').next()).map(str::to_string) else { return error };
+    let generated = create.columns.iter().flat_map(|column| &column.options).find_map(|option| match &option.option {
+        ColumnOption::Generated { generation_expr: Some(expr), .. } => canonical::place_of_column(expr, &named),
+        _ => None,
+    });
+    match generated {
+        Some(place) => error.about_part(place),
+        None => error,
+    }
+}
