@@ -123,7 +123,8 @@ mod tests {
             let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
             packed.iter().map(|(key, value)| (text(key), text(value))).collect::<Vec<_>>()
         };
-        let pairs = |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect::<Vec<_>>();
+        let pairs =
+            |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect::<Vec<_>>();
         assert_eq!(shown(&packed), pairs(&[("a", "one"), ("b", "two"), ("c", "")]));
         assert_eq!((packed.len(), packed.bytes()), (3, 9));
         let rows = packed.clone().into_rows(Family::Write);

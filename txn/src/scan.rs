@@ -44,12 +44,8 @@ async fn run(
     let snapshot = transaction.snapshot_for(own).await?;
     let mut own = OwnChanges::new(transaction, range.clone(), options.reverse, own);
     let noted = Noted { transaction, range: range.clone(), reverse: options.reverse };
-    let raw = ScanOptions {
-        reverse: options.reverse,
-        batch_rows: batch_rows.min(left),
-        limit: None,
-        cached: options.cached,
-    };
+    let raw =
+        ScanOptions { reverse: options.reverse, batch_rows: batch_rows.min(left), limit: None, cached: options.cached };
     let store = transaction.store();
     let mut batches = store.scan_rows(&snapshot, range, raw, transaction.counts());
     let mut pairs: Vec<KeyValue> = Vec::new();

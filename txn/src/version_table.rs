@@ -228,10 +228,15 @@ mod tests {
                 };
                 assert_eq!((table.len(), table.is_empty()), (model.len(), model.is_empty()));
                 assert_eq!(table.iter().len(), model.len());
-                assert!(table.iter().map(shown).eq(model.iter().map(|(key, versions)| (key.clone(), versions.clone()))));
-                for (from, to) in [(0, 0), (0, 20_000), (1, 1024), (1024, 1025), (1023, 4097), (2500, 2501), (9000, 9999)] {
+                assert!(
+                    table.iter().map(shown).eq(model.iter().map(|(key, versions)| (key.clone(), versions.clone())))
+                );
+                for (from, to) in
+                    [(0, 0), (0, 20_000), (1, 1024), (1024, 1025), (1023, 4097), (2500, 2501), (9000, 9999)]
+                {
                     let range = RowRange { start: key(from), end: Some(key(to)) };
-                    let wanted: Vec<_> = model.iter().filter(|(key, _)| range.contains(key)).map(|(key, _)| key).collect();
+                    let wanted: Vec<_> =
+                        model.iter().filter(|(key, _)| range.contains(key)).map(|(key, _)| key).collect();
                     assert!(table.range(&range).map(|(key, _)| key).eq(wanted.iter().copied()), "{from} {to}");
                     assert!(table.range_reverse(&range).map(|(key, _)| key).eq(wanted.iter().rev().copied()));
                     let at = key(from);

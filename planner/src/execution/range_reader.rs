@@ -40,12 +40,8 @@ fn read(
     options: ReadOptions,
 ) -> BoxStream<'static, Result<Pairs>> {
     let batch_rows = options.fetch.map_or(BATCH_ROWS, |fetch| fetch.clamp(1, BATCH_ROWS));
-    let scan = TxnScanOptions {
-        reverse: options.reverse,
-        batch_rows,
-        limit: options.fetch,
-        ..TxnScanOptions::default()
-    };
+    let scan =
+        TxnScanOptions { reverse: options.reverse, batch_rows, limit: options.fetch, ..TxnScanOptions::default() };
     let batches = stream::iter(ranges)
         .flat_map(move |range| transaction.scan_pairs(range, scan, options.own))
         .map_err(crate::error::SqlError::from);
@@ -106,11 +102,7 @@ impl Pieces {
     }
 
     /// Streams the pairs of those pieces that no other partition takes: a piece is taken when the one before is read.
-    pub fn read(
-        &self,
-        transaction: Arc<Transaction>,
-        options: ReadOptions,
-    ) -> BoxStream<'static, Result<Pairs>> {
+    pub fn read(&self, transaction: Arc<Transaction>, options: ReadOptions) -> BoxStream<'static, Result<Pairs>> {
         let left = Arc::clone(&self.left);
         read(transaction, std::iter::from_fn(move || left.lock().pop_front()), options)
     }

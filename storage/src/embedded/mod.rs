@@ -14,8 +14,8 @@ pub mod log;
 pub mod log_check;
 pub mod maintenance;
 mod newest;
-mod point_cursors;
 pub mod options;
+mod point_cursors;
 pub mod reader;
 pub mod tablets;
 

@@ -254,18 +254,25 @@ pub struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     /// A scan of the rows between two bounds. Nothing is read yet.
-    pub fn new(
-        database: &'a Database,
-        bounds: ScanBounds,
-        filter: &ReadFilter,
-        options: &ScanOptions,
-    ) -> Scanner<'a> {
+    pub fn new(database: &'a Database, bounds: ScanBounds, filter: &ReadFilter, options: &ScanOptions) -> Scanner<'a> {
         let ended = bounds.upper.as_ref().is_some_and(|upper| *upper <= bounds.lower);
         let families = ordered(filter);
         let arena = Arena::new();
         let (cursors, newest) = (Vec::new(), Newest::default());
         let ScanOptions { reverse, cached, .. } = *options;
-        Scanner { cursors, snapshot: None, database, families, bounds, reverse, cached, batches: 0, arena, ended, newest }
+        Scanner {
+            cursors,
+            snapshot: None,
+            database,
+            families,
+            bounds,
+            reverse,
+            cached,
+            batches: 0,
+            arena,
+            ended,
+            newest,
+        }
     }
 
     /// Whether every row was seen.
