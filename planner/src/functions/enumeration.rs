@@ -28,8 +28,9 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
         return Err(resolver.no_function(name, &args));
     }
     let known = &labels.descriptor().labels;
+    let usable = |label: &EnumLabel| labels.usable(label).map_err(SqlError::of_values);
     let one = |label: Option<&EnumLabel>| match label {
-        Some(label) => Ok(TypedExpr::literal(Datum::Int64(Some(labels.usable(label)?)), ty)),
+        Some(label) => Ok(TypedExpr::literal(Datum::Int64(Some(usable(label)?)), ty)),
         None => {
             let message = format!("enum {} contains no values", labels.descriptor().name);
             Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message).of_values())
@@ -41,7 +42,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
         _ => {}
     }
     // Those beyond the bounds of a call are not looked at in PostgreSQL; here a call with bounds is refused too.
-    let places: Vec<i64> = known.iter().map(|label| labels.usable(label)).collect::<Result<_>>()?;
+    let places: Vec<i64> = known.iter().map(usable).collect::<Result<_>>()?;
     let args = args.into_iter().map(|arg| resolver.cast(arg, ty, CastContext::Implicit)).collect::<Result<Vec<_>>>()?;
     let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
         let bounds = (0..call.arguments.len()).map(|at| call.column::<Int8>(at)).collect::<Result<Vec<_>>>()?;

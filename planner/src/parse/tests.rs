@@ -26,7 +26,7 @@ fn syntax_errors_are_worded_as_postgresql_does() {
     assert_eq!(error("select 1 from"), ("42601".into(), "syntax error at end of input".into(), Some(14)));
     assert_eq!(
         error("select 1;\nselect * frm t x"),
-        ("42601".into(), "syntax error at or near \"t\"".into(), Some(24))
+        ("42601".into(), "syntax error at or near \"frm\"".into(), Some(20))
     );
     assert_eq!(error("select 'abc").1, "unterminated quoted string at or near \"'abc\"");
 }

@@ -127,8 +127,7 @@ impl EnumType {
             return Ok(label.place);
         }
         let message = format!("unsafe use of new value \"{}\" of enum type {}", label.name, quote(&self.0.name));
-        let error = SqlError::new("55P04", message).of_values();
-        Err(error.hint("New enum values must be committed before they can be used."))
+        Err(SqlError::new("55P04", message).hint("New enum values must be committed before they can be used."))
     }
     /// The label of a value. Errors: XX001 for a value that no label has.
     pub fn label(self, value: i64) -> Result<&'static str> {
