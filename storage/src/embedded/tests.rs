@@ -334,7 +334,7 @@ proptest! {
         let filter = Family::ALL.into_iter().fold(ReadFilter::new(), some);
         for filter in [filter, contract::everything()] {
             for reverse in [false, true] {
-                let options = ScanOptions { reverse, batch_rows, limit: None };
+                let options = ScanOptions { reverse, batch_rows, limit: None, ..ScanOptions::default() };
                 let expected = contract::scan(&*memory, RowRange::all(), filter.clone(), options);
                 prop_assert_eq!(contract::scan(&*store, RowRange::all(), filter.clone(), options), expected);
             }
