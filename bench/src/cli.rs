@@ -173,6 +173,7 @@ impl Running {
             maintenance: self.maintenance,
             server_pid,
             quiet: self.quiet,
+            statements: false,
         }
     }
 }
@@ -189,6 +190,9 @@ struct Run {
     /// The server's process, to count its processor time.
     #[arg(long)]
     server_pid: Option<u32>,
+    /// Shows how often each statement was answered, and how long that took.
+    #[arg(long)]
+    statements: bool,
     /// Writes the results as JSON.
     #[arg(long)]
     json: Option<PathBuf>,
@@ -209,8 +213,12 @@ struct Check {
 #[allow(clippy::print_stdout)]
 async fn run_once(asked: Run) -> Result<()> {
     let options = asked.running.options(asked.target.config()?, asked.ledger, asked.server_pid);
+    let options = Options { statements: asked.statements, ..options };
     let measured = run::run(&options).await?;
     print!("{}", table::table(&measured));
+    if asked.statements {
+        print!("{}", table::statements(&measured));
+    }
     if let Some(path) = asked.json {
         std::fs::write(path, format!("{:#}\n", json::json(&measured)))?;
     }

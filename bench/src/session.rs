@@ -4,6 +4,7 @@ use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::value::{Value, substitute};
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, Statement};
 
 /// How statements go to the server.
@@ -73,6 +74,8 @@ pub struct Session {
     pub client: Client,
     style: Style,
     statements: HashMap<&'static str, Statement>,
+    /// What was asked since the times were taken last, and how long each answer took; `None` when nobody wants to know.
+    times: Option<Vec<(&'static str, Duration)>>,
 }
 
 /// Connects.
@@ -87,7 +90,23 @@ pub async fn connect(config: &Config) -> Result<Client> {
 
 impl Session {
     pub async fn open(config: &Config, style: Style) -> Result<Session> {
-        Ok(Session { client: connect(config).await?, style, statements: HashMap::new() })
+        Ok(Session { client: connect(config).await?, style, statements: HashMap::new(), times: None })
+    }
+
+    /// Notes from now on how long each statement takes, for [`Session::take_times`].
+    pub fn keep_times(&mut self) {
+        self.times.get_or_insert_default();
+    }
+
+    /// What was noted since.
+    pub fn take_times(&mut self) -> Vec<(&'static str, Duration)> {
+        self.times.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn note_time(&mut self, sql: &'static str, begin: Instant) {
+        if let Some(times) = &mut self.times {
+            times.push((sql, begin.elapsed()));
+        }
     }
 
     async fn statement(&mut self, sql: &'static str) -> Result<Statement> {
@@ -101,6 +120,13 @@ impl Session {
 
     /// The rows that a statement gives.
     pub async fn rows(&mut self, sql: &'static str, values: &[Value]) -> Result<Vec<Record>> {
+        let begin = Instant::now();
+        let rows = self.ask_for_rows(sql, values).await;
+        self.note_time(sql, begin);
+        rows
+    }
+
+    async fn ask_for_rows(&mut self, sql: &'static str, values: &[Value]) -> Result<Vec<Record>> {
         if self.style == Style::Simple {
             let answer = self.client.simple_query(&substitute(sql, values)).await?;
             let record = |row: &tokio_postgres::SimpleQueryRow| {
@@ -140,6 +166,13 @@ impl Session {
 
     /// Carries a statement out; how many rows it touched.
     pub async fn run(&mut self, sql: &'static str, values: &[Value]) -> Result<u64> {
+        let begin = Instant::now();
+        let count = self.ask_to_run(sql, values).await;
+        self.note_time(sql, begin);
+        count
+    }
+
+    async fn ask_to_run(&mut self, sql: &'static str, values: &[Value]) -> Result<u64> {
         if self.style == Style::Simple {
             let answer = self.client.simple_query(&substitute(sql, values)).await?;
             let count = |message: &SimpleQueryMessage| match message {
@@ -164,6 +197,11 @@ impl Session {
 
     /// BEGIN, COMMIT, ROLLBACK.
     pub async fn command(&mut self, sql: &str) -> Result<()> {
-        Ok(self.client.batch_execute(sql).await?)
+        let begin = Instant::now();
+        let done = self.client.batch_execute(sql).await;
+        if let Some(name) = ["begin", "commit", "rollback"].into_iter().find(|name| sql.starts_with(name)) {
+            self.note_time(name, begin);
+        }
+        Ok(done?)
     }
 }

@@ -59,6 +59,8 @@ pub struct Shared {
     pub told: mpsc::UnboundedSender<Told>,
     pub stop: AtomicBool,
     pub measuring: AtomicBool,
+    /// Whether each statement's time is measured too.
+    pub statements: bool,
     pub backlog: Arc<AtomicUsize>,
 }
 
@@ -115,7 +117,9 @@ impl Client {
         let kind = request.kind();
         let mut tries = 0;
         loop {
-            match self.attempt(request).await {
+            let attempt = self.attempt(request).await;
+            self.count_statements();
+            match attempt {
                 Ok(outcome) => {
                     self.note(request, &outcome);
                     return Some(outcome);
@@ -147,6 +151,13 @@ impl Client {
         }
     }
 
+    fn count_statements(&mut self) {
+        let times = self.session.as_mut().map(Session::take_times).unwrap_or_default();
+        if !times.is_empty() {
+            self.count(|tally| times.into_iter().for_each(|(statement, took)| tally.answered(statement, took)));
+        }
+    }
+
     /// Waits a little, at random, so that those who met do not meet again.
     async fn wait(&mut self, tries: u32) {
         let longest = (1u64 << tries.min(10)).min(LONGEST_WAIT_MS);
@@ -157,7 +168,12 @@ impl Client {
     async fn attempt(&mut self, request: &Request) -> Result<Outcome, Failure> {
         if self.session.is_none() {
             match Session::open(&self.shared.config, self.shared.style).await {
-                Ok(session) => self.session = Some(session),
+                Ok(mut session) => {
+                    if self.shared.statements {
+                        session.keep_times();
+                    }
+                    self.session = Some(session);
+                }
                 Err(error) => {
                     tokio::time::sleep(RECONNECT).await;
                     return Err(error.into());

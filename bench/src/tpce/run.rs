@@ -41,6 +41,8 @@ pub struct Options {
     pub maintenance: Duration,
     pub server_pid: Option<u32>,
     pub quiet: bool,
+    /// Whether each statement's time is measured too.
+    pub statements: bool,
 }
 
 /// One second of a run.
@@ -110,6 +112,7 @@ pub async fn run(options: &Options) -> Result<Measured> {
         told,
         stop: AtomicBool::new(false),
         measuring: AtomicBool::new(false),
+        statements: options.statements,
         backlog,
     });
 

@@ -21,9 +21,18 @@ pub struct OfKind {
     pub aborts: BTreeMap<String, (u64, String)>,
 }
 
+/// Of one statement, wherever it is part of: how often it was answered, and how long that took in all.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OfStatement {
+    pub count: u64,
+    pub took: Duration,
+}
+
 #[derive(Clone)]
 pub struct Tally {
     kinds: Vec<OfKind>,
+    /// By its text.
+    statements: BTreeMap<&'static str, OfStatement>,
 }
 
 /// An empty histogram.
@@ -42,7 +51,7 @@ impl Default for Tally {
             retries: BTreeMap::new(),
             aborts: BTreeMap::new(),
         };
-        Tally { kinds: vec![empty; KINDS.len()] }
+        Tally { kinds: vec![empty; KINDS.len()], statements: BTreeMap::new() }
     }
 }
 
@@ -57,6 +66,19 @@ impl Tally {
         own.warnings += warnings;
         own.rolled_back += u64::from(rolled_back);
         own.latency.saturating_record(u64::try_from(took.as_micros()).unwrap_or(LONGEST).max(1));
+    }
+
+    pub fn answered(&mut self, statement: &'static str, took: Duration) {
+        let own = self.statements.entry(statement).or_default();
+        own.count += 1;
+        own.took += took;
+    }
+
+    /// Statements by the time that they took in all, the longest first.
+    pub fn statements(&self) -> Vec<(&'static str, OfStatement)> {
+        let mut all: Vec<_> = self.statements.iter().map(|(text, own)| (*text, *own)).collect();
+        all.sort_by_key(|(_, own)| std::cmp::Reverse(own.took));
+        all
     }
 
     pub fn retried(&mut self, kind: Kind, code: &str) {
@@ -80,6 +102,11 @@ impl Tally {
             for (code, (count, said)) in &theirs.aborts {
                 own.aborts.entry(code.clone()).or_insert((0, said.clone())).0 += count;
             }
+        }
+        for (text, theirs) in &other.statements {
+            let own = self.statements.entry(text).or_default();
+            own.count += theirs.count;
+            own.took += theirs.took;
         }
     }
 

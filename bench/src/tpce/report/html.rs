@@ -16,7 +16,7 @@ body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.5 sys
 main { max-width: 940px; margin: 0 auto; padding: 40px 20px 60px; }
 h1 { font-size: 26px; margin: 0 0 4px; } h2 { font-size: 16px; margin: 0 0 12px; }
 .lead { color: var(--soft); margin: 0 0 24px; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin-bottom: 16px; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); gap: 12px; margin-bottom: 16px; }
 section, .figure { background: var(--card); border: 1px solid var(--rule); border-radius: 10px; padding: 16px 20px; }
 section { margin-bottom: 16px; overflow-x: auto; }
 .figure b { display: block; font-size: 26px; font-variant-numeric: tabular-nums; } .figure span { color: var(--soft); font-size: 13px; }

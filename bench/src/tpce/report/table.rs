@@ -106,3 +106,15 @@ pub fn table(measured: &Measured) -> String {
     );
     text
 }
+
+/// How often each statement was answered and how long that took, the longest in all first.
+pub fn statements(measured: &Measured) -> String {
+    let mut text = format!("\n{:>10} {:>9} {:>9}  statement\n", "in all ms", "count", "mean ms");
+    for (statement, own) in measured.tally.statements() {
+        let all = own.took.as_secs_f64() * 1000.0;
+        let words = statement.split_whitespace().collect::<Vec<_>>().join(" ");
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{all:>10.0} {:>9} {:>9.3}  {words}", own.count, all / own.count.max(1) as f64);
+    }
+    text
+}
