@@ -5,6 +5,7 @@
 
 pub use crate::bulk::BulkLoad;
 pub use crate::committer::recent_writes::Validator;
+pub use crate::committer::watch::Watch;
 use crate::env::BoxFuture;
 use crate::error::{Result, StoreError};
 use crate::packed::PackedRows;
@@ -430,6 +431,9 @@ pub trait AtomicCommit: Send + Sync {
 
     /// The oldest registered snapshot, or `published` when there is none.
     fn oldest_snapshot(&self) -> Timestamp;
+
+    /// Tells from now on when `range` was written last. For ranges of few writes, named once: a watch stays as long as the store.
+    fn watch(&self, range: RowRange) -> Arc<Watch>;
 
     /// Whoever will ask for a [`ReadCondition`] says so before taking his snapshot, that what is written from then on is
     /// remembered. Without it the answer may be [`FailedCondition::Forgotten`].

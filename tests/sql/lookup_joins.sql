@@ -47,6 +47,17 @@ select a.n, (select name from items where id = a.item) from asked a where a.n < 
 select a.n, i.id from asked a join lateral (select id from items where kind = a.kind order by id desc limit 2) i on true where a.n < 6 order by 1, 2;
 select 1 from asked a join items i on i.id = a.item where a.n < 20 and i.price / (a.n - 3) > 0;
 select count(*) from asked a join items i on i.id = a.item and i.price / (a.n - 30) > 0 where a.n < 20;
+select count(*), sum(p.part), count(p.note), sum(i.id) from items i join parts p on p.item = i.id where i.id <= 8;
+select count(*), sum(p.part), count(p.note), sum(i.id) from items i join parts p on p.item = i.id where i.id <= 9;
+select count(*), sum(p.part), count(p.note), sum(i.id) from items i join parts p on p.item = i.id where i.id <= 1024;
+select count(*), sum(p.part), count(p.note), sum(i.id) from items i join parts p on p.item = i.id where i.id <= 1025;
+select count(*), count(p.item), sum(i.id) from items i left join parts p on p.item = i.id and p.note is not null where i.id between 2 and 900;
+select count(*), sum(i.id) from items i where i.id <= 500 and not exists (select from parts p where p.item = i.id and p.note = 'note 3');
+select count(*), sum(i.id) from items i where i.id <= 500 and exists (select from parts p where p.item = i.id and p.note = 'note 3');
+select count(*), sum(i.id), sum(a.n) from items i join asked a on a.n = i.kind where i.id <= 400;
+select count(*), sum(i.id), sum(a.n) from items i join asked a on a.n = i.kind where i.id <= 900;
+select count(*), sum(i.id), count(a.n) from items i left join asked a on a.n = i.kind - 1 where i.id <= 900;
+select count(*), sum(x.n), sum(y.id) from asked x join items y on y.kind = x.kind and y.day = x.day where x.n > 20;
 prepare q(int) as select a.n, i.name from asked a join items i on i.id = a.item where a.n <= $1 order by 1 desc limit 3;
 execute q(5);
 execute q(64);

@@ -23,8 +23,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use storage::{
-    Cell, CommitBatch, Family, PackedRows, ReadFilter, Row, RowRange, ScanOptions, SnapshotGuard, StoreError,
-    Timestamp, TimestampRange,
+    Cell, CommitBatch, Family, FamilyFilter, PackedRows, ReadFilter, Row, RowRange, ScanOptions, SnapshotGuard,
+    StoreError, Timestamp, TimestampRange,
 };
 
 /// Rows of one read that are asked about at the same time.
@@ -94,6 +94,8 @@ pub(crate) struct Snapshot {
     ts: Timestamp,
     /// Whether locks need not be looked at. Once true, always true.
     lean: AtomicBool,
+    /// The newest write of a row, and the same as the only thing read.
+    writes: FamilyFilter,
     lean_filter: ReadFilter,
     full_filter: ReadFilter,
     /// What is known of the owners of locks that were met.
@@ -109,7 +111,8 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     fn new(ts: Timestamp, guards: (Option<SnapshotGuard>, Option<SnapshotGuard>), atomic: bool) -> Self {
         let range = TimestampRange::up_to(ts);
-        let lean_filter = ReadFilter::new().with(Family::Write, range, 1);
+        let writes = FamilyFilter { family: Family::Write, range, cells: 1 };
+        let lean_filter = ReadFilter { families: vec![writes] };
         let mut full_filter = ReadFilter::new().with(Family::Lock, range, usize::MAX).with(Family::Write, range, 1);
         if !atomic {
             full_filter = full_filter.with(Family::Data, range, 1);
@@ -117,6 +120,7 @@ impl Snapshot {
         Snapshot {
             ts,
             lean: AtomicBool::new(false),
+            writes,
             lean_filter,
             full_filter,
             owners: Owners::default(),
@@ -386,10 +390,7 @@ impl TransactionStore {
             drop(counts.call());
             return RawRows::WithLocks(self.store.scan(range, snapshot.full_filter.clone(), options));
         }
-        match (snapshot.lean_filter.families.first(), options.reverse) {
-            (Some(writes), false) => RawRows::Packed(self.store.scan_packed(range, *writes, options)),
-            _ => RawRows::Lean(self.store.scan(range, snapshot.lean_filter.clone(), options)),
-        }
+        RawRows::Packed(self.store.scan_packed(range, snapshot.writes, options))
     }
 
     /// What `snapshot` sees of rows that a scan returned.
@@ -401,7 +402,7 @@ impl TransactionStore {
         reverse: bool,
     ) -> Result<Pairs> {
         let (rows, lean) = match rows {
-            RawBatch::Rows(rows, lean) => (rows, lean),
+            RawBatch::WithLocks(rows) => (rows, false),
             RawBatch::Packed(packed) => {
                 let count = packed.len() as u64;
                 match Pairs::visible(packed)? {
@@ -546,8 +547,6 @@ impl TransactionStore {
 pub(crate) enum RawRows<'a> {
     /// Newest writes; no lock can hide one.
     Packed(BoxStream<'a, storage::Result<PackedRows>>),
-    /// The same, each row for itself.
-    Lean(BoxStream<'a, storage::Result<Vec<Row>>>),
     /// With their locks.
     WithLocks(BoxStream<'a, storage::Result<Vec<Row>>>),
 }
@@ -555,8 +554,7 @@ pub(crate) enum RawRows<'a> {
 /// A batch of them.
 pub(crate) enum RawBatch {
     Packed(PackedRows),
-    /// And whether locks were left out.
-    Rows(Vec<Row>, bool),
+    WithLocks(Vec<Row>),
 }
 
 impl RawRows<'_> {
@@ -564,8 +562,7 @@ impl RawRows<'_> {
     pub(crate) async fn next(&mut self) -> Result<Option<RawBatch>> {
         Ok(match self {
             RawRows::Packed(batches) => batches.try_next().await?.map(RawBatch::Packed),
-            RawRows::Lean(batches) => batches.try_next().await?.map(|rows| RawBatch::Rows(rows, true)),
-            RawRows::WithLocks(batches) => batches.try_next().await?.map(|rows| RawBatch::Rows(rows, false)),
+            RawRows::WithLocks(batches) => batches.try_next().await?.map(RawBatch::WithLocks),
         })
     }
 }

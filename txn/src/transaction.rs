@@ -280,6 +280,18 @@ impl Transaction {
         Ok(self.snapshot().await?.ts())
     }
 
+    /// The timestamp of the snapshot that reads see, where what it shows of `range` is what the store's writes there say: no lock
+    /// stands for one, the transaction wrote nothing there itself, and need not note at COMMIT that it read. One log only.
+    pub async fn plain_snapshot(&self, range: &RowRange) -> Result<Option<Timestamp>> {
+        let snapshot = self.snapshot().await?;
+        if self.reads().is_some() || !self.store().is_lean(&snapshot) {
+            return Ok(None);
+        }
+        let buffer = self.buffer().read();
+        let written = !buffer.is_empty() && !buffer.changes(range, false, OwnWrites::All, 1)?.0.is_empty();
+        Ok((!written).then(|| snapshot.ts()))
+    }
+
     /// Whether the snapshot was taken already.
     pub fn has_snapshot(&self) -> bool {
         self.snapshot.read().is_some()

@@ -153,7 +153,11 @@ impl CatalogStore {
     pub async fn snapshot(&self, transaction: &Arc<Transaction>, database: Oid) -> Result<Arc<Catalog>> {
         let stamp = match self.known_stamp(transaction).await? {
             Some(stamp) => stamp,
-            None => self.versions.stamp(transaction).await?,
+            None => {
+                let stamp = self.versions.stamp(transaction).await?;
+                self.versions.remember(transaction, &stamp).await?;
+                stamp
+            }
         };
         if let Some(catalog) = self.kept.lock().find(&stamp, database) {
             return Ok(catalog);
@@ -179,7 +183,10 @@ impl CatalogStore {
     }
     /// What the transaction finds in the version slots, when that is known without looking.
     async fn known_stamp(&self, transaction: &Arc<Transaction>) -> Result<Option<Stamp>> {
-        let Some(nodes) = self.nodes.get().filter(|_| !transaction.has_writes()) else { return Ok(None) };
+        let Some(nodes) = self.nodes.get() else { return self.versions.known(transaction).await };
+        if transaction.has_writes() {
+            return Ok(None);
+        }
         // In this order: nodes are asked after the oracle.
         let snapshot = transaction.snapshot_ts().await?;
         Ok(nodes.stamp_at(snapshot))

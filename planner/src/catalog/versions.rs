@@ -6,6 +6,8 @@
 //! its stamp, is one and the same catalog for whoever finds it. Two transactions on different
 //! objects thus write different rows and both commit.
 //!
+//! On one log nobody has to look for them: a [`Watch`] tells whether any slot was written since a snapshot whose stamp is known.
+//!
 //! Process-local: which slots there are and which are taken. Where there can be several nodes, the slots
 //! are read as a range and each node begins with another one; two that take one slot conflict (40001),
 //! which is rare and harmless.
@@ -16,6 +18,7 @@ use super::store::{parse, scan_all};
 use crate::error::{Result, SqlError, state};
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
+use storage::{RowRange, Timestamp, Watch};
 use txn::{LockStrength, OwnWrites, Transaction, TransactionOptions, TransactionStore, Write, WriteKind};
 
 /// How many transactions may change descriptors at the same time without conflict; those beyond
@@ -32,21 +35,27 @@ pub(super) struct Versions {
     taken: Mutex<Vec<Weak<Transaction>>>,
     /// The first slot that this node takes.
     first: u8,
+    /// All slots.
+    rows: RowRange,
+    watch: Option<Arc<Watch>>,
+    /// The youngest snapshot whose stamp was looked up.
+    newest: Mutex<Option<(Timestamp, Stamp)>>,
 }
 
 impl Versions {
     /// Over this store, before [`Versions::find_slots`].
     pub(super) fn new(transactions: Arc<TransactionStore>) -> Self {
-        Versions { transactions, taken: Mutex::new(vec![Weak::new()]), first: 0 }
+        Self::over(transactions, vec![Weak::new()], 0)
     }
     /// The same for one of several nodes.
     pub(super) fn of_node(transactions: Arc<TransactionStore>, random: u64) -> Self {
         let first = u8::try_from(random % u64::from(MOST_SLOTS)).unwrap_or(0);
-        Versions {
-            transactions,
-            taken: Mutex::new(std::iter::repeat_with(Weak::new).take(usize::from(MOST_SLOTS)).collect()),
-            first,
-        }
+        Self::over(transactions, std::iter::repeat_with(Weak::new).take(usize::from(MOST_SLOTS)).collect(), first)
+    }
+    fn over(transactions: Arc<TransactionStore>, taken: Vec<Weak<Transaction>>, first: u8) -> Self {
+        let rows = keys::versions();
+        let watch = transactions.store().atomic().map(|atomic| atomic.watch(rows.clone()));
+        Versions { transactions, taken: Mutex::new(taken), first, rows, watch, newest: Mutex::default() }
     }
     /// Finds the slots that were ever used. Errors of the store.
     pub(super) async fn find_slots(&self) -> Result<()> {
@@ -63,6 +72,27 @@ impl Versions {
     }
     fn fresh(&self) -> Arc<Transaction> {
         self.transactions.begin(TransactionOptions { read_only: true, ..TransactionOptions::default() })
+    }
+    /// What `transaction` sees, where that is known without looking.
+    pub(super) async fn known(&self, transaction: &Arc<Transaction>) -> Result<Option<Stamp>> {
+        let Some(watch) = &self.watch else { return Ok(None) };
+        let Some(at) = transaction.plain_snapshot(&self.rows).await? else { return Ok(None) };
+        let newest = self.newest.lock();
+        // The watch is asked after the snapshot was taken: it knows of all that the snapshot shows.
+        let known = newest.as_ref().filter(|(since, _)| *since <= at && watch.newest() <= *since);
+        Ok(known.map(|(_, stamp)| stamp.clone()))
+    }
+    /// The stamp was looked up for `transaction`.
+    pub(super) async fn remember(&self, transaction: &Arc<Transaction>, stamp: &Stamp) -> Result<()> {
+        if self.watch.is_none() {
+            return Ok(());
+        }
+        let Some(at) = transaction.plain_snapshot(&self.rows).await? else { return Ok(()) };
+        let mut newest = self.newest.lock();
+        if newest.as_ref().is_none_or(|(since, _)| *since < at) {
+            *newest = Some((at, stamp.clone()));
+        }
+        Ok(())
     }
     /// What `transaction` sees. Errors: XX001 when there is no version at all.
     pub(super) async fn stamp(&self, transaction: &Arc<Transaction>) -> Result<Stamp> {

@@ -81,11 +81,6 @@ impl KeyTapExec {
         &self.input
     }
 
-    /// Where the keys are noted.
-    pub fn tap(&self) -> &Arc<KeyTap> {
-        &self.tap
-    }
-
     fn with_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
         KeyTapExec::new(input, self.keys.clone(), self.most, Arc::clone(&self.tap))
     }

@@ -1,14 +1,14 @@
-//! [`LookupJoinExec`]: a hash join whose probe side is looked up by key, when the other side turns out to have few rows: they are
-//! compared one by one. To set a hash join up takes several times what joining a handful of rows does.
+//! [`LookupJoinExec`]: a hash join whose probe side is looked up by key, when the other side turns out to have few rows. To set a
+//! hash join of DataFusion's up takes several times what joining some hundred rows does.
 //!
 //! It stands for a [`HashJoinExec`] over a [`super::key_tap::KeyTapExec`] and gives the same rows in the same order; where the build side has more
 //! rows than [`FEW_ROWS`], the hash join itself runs over them. Must not know how rows are read.
 
-use super::key_tap::{KeyTap, KeyTapExec};
+use super::key_tap::KeyTapExec;
 use super::leaf;
 use super::returned::{Counter, Returned};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array, new_null_array};
-use datafusion::arrow::compute::{concat, concat_batches, prep_null_mask_filter, take};
+use datafusion::arrow::compute::{concat_batches, prep_null_mask_filter, take};
 use datafusion::arrow::datatypes::{DataType, Int16Type, Int32Type, Int64Type};
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -22,19 +22,25 @@ use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions};
+use foldhash::fast::RandomState;
 use futures::{StreamExt, TryStreamExt, stream};
 use parking_lot::Mutex;
+use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
-/// Rows of the build side that are compared one by one, at most. No more than the tap notes whatever the size of the table.
-pub const FEW_ROWS: usize = 64;
+/// Rows of the build side that are joined here, at most,
+const FEW_ROWS: usize = 1024;
+/// and of them with the same key: each row of the probe side may join with all of these, and leaves with them in one batch.
+const FEW_ALIKE: u32 = 64;
+/// Of no more rows than this the keys are compared one by one.
+const COMPARED_ROWS: usize = 8;
 
 /// See the head of the module. Shown as the join that it stands for.
 #[derive(Debug)]
 pub struct LookupJoinExec {
     join: Arc<HashJoinExec>,
-    tap: Arc<KeyTap>,
     build: Arc<dyn ExecutionPlan>,
     probe: Arc<dyn ExecutionPlan>,
     returned: Returned,
@@ -44,7 +50,9 @@ impl LookupJoinExec {
     /// In place of `join`; `None` where its probe side is not looked up, or unmatched rows of that side leave it.
     pub fn of(join: &Arc<dyn ExecutionPlan>) -> Result<Option<LookupJoinExec>> {
         let Some(hash) = join.downcast_ref::<HashJoinExec>() else { return Ok(None) };
-        let Some(tap) = hash.left().downcast_ref::<KeyTapExec>() else { return Ok(None) };
+        if !hash.left().is::<KeyTapExec>() {
+            return Ok(None);
+        }
         let handled =
             matches!(hash.join_type(), JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti);
         if !handled
@@ -56,7 +64,6 @@ impl LookupJoinExec {
             return Ok(None);
         }
         Ok(Some(LookupJoinExec {
-            tap: Arc::clone(tap.tap()),
             build: Arc::clone(hash.left()),
             probe: Arc::clone(hash.right()),
             join: Arc::new(hash.builder().build()?),
@@ -74,13 +81,7 @@ impl LookupJoinExec {
         let (Some(build), Some(probe)) = (children.next(), children.next()) else {
             return Err(DataFusionError::Internal("a join has two sides".into()));
         };
-        Ok(Arc::new(LookupJoinExec {
-            join: Arc::clone(&self.join),
-            tap: Arc::clone(&self.tap),
-            build,
-            probe,
-            returned: Returned::default(),
-        }))
+        Ok(Arc::new(LookupJoinExec { join: Arc::clone(&self.join), build, probe, returned: Returned::default() }))
     }
 }
 
@@ -136,7 +137,6 @@ impl ExecutionPlan for LookupJoinExec {
         let build = self.build.execute(partition, Arc::clone(&context))?;
         let run = Run {
             join: Arc::clone(&self.join),
-            tap: Arc::clone(&self.tap),
             build: Arc::clone(&self.build),
             probe: Arc::clone(&self.probe),
             partition,
@@ -153,7 +153,6 @@ impl ExecutionPlan for LookupJoinExec {
 
 struct Run {
     join: Arc<HashJoinExec>,
-    tap: Arc<KeyTap>,
     build: Arc<dyn ExecutionPlan>,
     probe: Arc<dyn ExecutionPlan>,
     partition: usize,
@@ -199,22 +198,33 @@ impl Run {
 
     async fn begin(&self, mut build: SendableRecordBatchStream) -> Result<State> {
         let (mut batches, mut rows) = (Vec::new(), 0);
-        while let Some(batch) = build.try_next().await? {
+        while rows <= FEW_ROWS {
+            let Some(batch) = build.try_next().await? else { break };
             rows += batch.num_rows();
             batches.push(batch);
-            if rows > FEW_ROWS {
-                let schema = self.build.schema();
-                let all = stream::iter(batches.into_iter().map(Ok)).chain(build);
-                let all: SendableRecordBatchStream = Box::pin(RecordBatchStreamAdapter::new(schema, all));
-                let rest = Rest { of: Arc::clone(&self.build), rows: Mutex::new(Some(all)) };
-                let children: Vec<Arc<dyn ExecutionPlan>> = vec![Arc::new(rest), Arc::clone(&self.probe)];
-                let join = self.join.builder().with_new_children(children)?.reset_state().build()?;
-                return Ok(State::Many(join.execute(self.partition, Arc::clone(&self.context))?));
-            }
         }
-        let Some(keys) = self.tap.keys().filter(|_| rows > 0) else { return Ok(State::Over) };
-        let few = FewRows::new(concat_batches(&self.build.schema(), &batches)?, &keys)?;
+        if rows == 0 {
+            return Ok(State::Over);
+        }
+        if rows > FEW_ROWS {
+            return self.begin_many(batches, build);
+        }
+        let few = FewRows::new(concat_batches(&self.build.schema(), &batches)?, &self.join)?;
+        if few.keys.most_alike() > FEW_ALIKE {
+            return self.begin_many(batches, build);
+        }
         Ok(State::Few(Box::new(few), self.probe.execute(self.partition, Arc::clone(&self.context))?))
+    }
+
+    /// The hash join itself, whose build side has given these batches.
+    fn begin_many(&self, batches: Vec<RecordBatch>, rest: SendableRecordBatchStream) -> Result<State> {
+        let schema = self.build.schema();
+        let all = stream::iter(batches.into_iter().map(Ok)).chain(rest);
+        let all: SendableRecordBatchStream = Box::pin(RecordBatchStreamAdapter::new(schema, all));
+        let rest = Rest { of: Arc::clone(&self.build), rows: Mutex::new(Some(all)) };
+        let children: Vec<Arc<dyn ExecutionPlan>> = vec![Arc::new(rest), Arc::clone(&self.probe)];
+        let join = self.join.builder().with_new_children(children)?.reset_state().build()?;
+        Ok(State::Many(join.execute(self.partition, Arc::clone(&self.context))?))
     }
 }
 
@@ -227,10 +237,10 @@ struct FewRows {
 
 /// The join keys of the build side.
 enum Keys {
-    /// One whole number each; NULL joins with nothing.
-    Integers(Vec<Option<i64>>),
+    /// One whole number each.
+    Integers(KeyTable<i64>),
     /// Anything else, as bytes that are alike where the keys are.
-    Bytes(RowConverter, Vec<Option<Box<[u8]>>>),
+    Bytes(RowConverter, KeyTable<Box<[u8]>>),
 }
 
 fn integers(array: &ArrayRef) -> Option<Vec<Option<i64>>> {
@@ -250,53 +260,103 @@ fn bytes(converter: &RowConverter, columns: &[ArrayRef]) -> Result<Vec<Option<Bo
 }
 
 impl Keys {
-    fn new(batches: &[Vec<ArrayRef>]) -> Result<Keys> {
-        let width = batches.first().map_or(0, Vec::len);
-        let mut columns = Vec::with_capacity(width);
-        for at in 0..width {
-            let parts: Vec<&dyn Array> = batches.iter().filter_map(|keys| keys.get(at).map(AsRef::as_ref)).collect();
-            columns.push(match parts.as_slice() {
-                [part] => part.slice(0, part.len()),
-                parts => concat(parts)?,
-            });
-        }
-        if let [column] = columns.as_slice()
+    fn new(columns: &[ArrayRef]) -> Result<Keys> {
+        if let [column] = columns
             && let Some(keys) = integers(column)
         {
-            return Ok(Keys::Integers(keys));
+            return Ok(Keys::Integers(KeyTable::new(keys)));
         }
         let fields = columns.iter().map(|column| SortField::new(column.data_type().clone())).collect();
         let converter = RowConverter::new(fields)?;
-        let keys = bytes(&converter, &columns)?;
-        Ok(Keys::Bytes(converter, keys))
+        let keys = bytes(&converter, columns)?;
+        Ok(Keys::Bytes(converter, KeyTable::new(keys)))
     }
 
     /// Positions of equal keys here and in `columns`, in the order of those.
     fn pairs(&self, columns: &[ArrayRef]) -> Result<(Vec<u32>, Vec<u32>)> {
-        fn equal<T: PartialEq>(build: &[Option<T>], probe: &[Option<T>]) -> (Vec<u32>, Vec<u32>) {
-            let (mut left, mut right) = (Vec::with_capacity(probe.len()), Vec::with_capacity(probe.len()));
-            for (at, wanted) in (0u32..).zip(probe).filter(|(_, wanted)| wanted.is_some()) {
-                for (found, _) in (0u32..).zip(build).filter(|(_, key)| *key == wanted) {
-                    left.push(found);
-                    right.push(at);
-                }
-            }
-            (left, right)
-        }
         match (self, columns) {
             (Keys::Integers(keys), [column]) => match integers(column) {
-                Some(probe) => Ok(equal(keys, &probe)),
+                Some(probe) => Ok(keys.pairs(&probe)),
                 None => Err(DataFusionError::Internal("join keys of different types".into())),
             },
             (Keys::Integers(_), _) => Err(DataFusionError::Internal("join keys of different number".into())),
-            (Keys::Bytes(converter, keys), columns) => Ok(equal(keys, &bytes(converter, columns)?)),
+            (Keys::Bytes(converter, keys), columns) => Ok(keys.pairs(&bytes(converter, columns)?)),
+        }
+    }
+
+    /// How many rows have the key that most have; no more than that.
+    fn most_alike(&self) -> u32 {
+        match self {
+            Keys::Integers(keys) => keys.most_alike(),
+            Keys::Bytes(_, keys) => keys.most_alike(),
         }
     }
 }
 
+/// Keys by row; NULL joins with nothing.
+struct KeyTable<T> {
+    keys: Vec<Option<T>>,
+    /// For each hash the first row with it, and how many there are; `None` where so few rows are compared one by one.
+    first: Option<HashMap<u64, (u32, u32), RandomState>>,
+    /// For each row the next with the same hash.
+    next: Vec<Option<u32>>,
+}
+
+impl<T: Hash + PartialEq> KeyTable<T> {
+    fn new(keys: Vec<Option<T>>) -> KeyTable<T> {
+        if keys.len() <= COMPARED_ROWS {
+            return KeyTable { keys, first: None, next: Vec::new() };
+        }
+        let mut first = HashMap::with_capacity_and_hasher(keys.len(), RandomState::default());
+        let mut next = vec![None; keys.len()];
+        // From the last to the first, so that each leads to one behind it.
+        for (at, (key, next)) in keys.iter().zip(&mut next).enumerate().rev() {
+            let (Some(key), Ok(at)) = (key, u32::try_from(at)) else { continue };
+            let hash = first.hasher().hash_one(key);
+            let (head, count) = first.entry(hash).or_insert((at, 0));
+            *next = (*count > 0).then_some(*head);
+            (*head, *count) = (at, *count + 1);
+        }
+        KeyTable { keys, first: Some(first), next }
+    }
+
+    /// How many rows have the key that most have; no more than that.
+    fn most_alike(&self) -> u32 {
+        let counts = self.first.as_ref().map(|first| first.values().map(|(_, count)| *count).max().unwrap_or(0));
+        counts.unwrap_or(COMPARED_ROWS as u32)
+    }
+
+    /// Positions of equal keys here and in `probe`, in the order of those.
+    fn pairs(&self, probe: &[Option<T>]) -> (Vec<u32>, Vec<u32>) {
+        let (mut left, mut right) = (Vec::with_capacity(probe.len()), Vec::with_capacity(probe.len()));
+        let key = |row: u32| self.keys.get(row as usize).and_then(Option::as_ref);
+        for (at, wanted) in (0u32..).zip(probe).filter_map(|(at, wanted)| Some((at, wanted.as_ref()?))) {
+            let mut met = |row: u32| {
+                if key(row) == Some(wanted) {
+                    left.push(row);
+                    right.push(at);
+                }
+            };
+            match &self.first {
+                None => (0u32..).zip(&self.keys).for_each(|(row, _)| met(row)),
+                Some(first) => {
+                    let mut row = first.get(&first.hasher().hash_one(wanted)).map(|(head, _)| *head);
+                    while let Some(here) = row {
+                        met(here);
+                        row = self.next.get(here as usize).copied().flatten();
+                    }
+                }
+            }
+        }
+        (left, right)
+    }
+}
+
 impl FewRows {
-    fn new(batch: RecordBatch, keys: &[Vec<ArrayRef>]) -> Result<FewRows> {
-        Ok(FewRows { matched: vec![false; batch.num_rows()], keys: Keys::new(keys)?, batch })
+    fn new(batch: RecordBatch, join: &HashJoinExec) -> Result<FewRows> {
+        let keys = join.on().iter().map(|(key, _)| key.evaluate(&batch)?.into_array(batch.num_rows()));
+        let keys = Keys::new(&keys.collect::<Result<Vec<_>>>()?)?;
+        Ok(FewRows { matched: vec![false; batch.num_rows()], keys, batch })
     }
 
     /// What a batch of the probe side joins to, as far as it can be told before all of them were seen.

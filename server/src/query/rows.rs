@@ -143,7 +143,7 @@ impl Connection {
                     }
                 }
             };
-            let encoder = BatchEncoder::new(&rows.columns, &rows.formats, &batch, encoding, context)?;
+            let mut encoder = BatchEncoder::new(&rows.columns, &rows.formats, &batch, encoding, context)?;
             let left = limit.map_or(u64::MAX, |limit| limit - rows.sent);
             let end = row + usize::try_from(left).unwrap_or(usize::MAX).min(batch.num_rows() - row);
             while row < end {

@@ -10,7 +10,6 @@ use planner::types::encoding::Encoding;
 use planner::types::text::{self, OutputContext};
 use planner::types::{BaseType, SqlType};
 use planner::{SqlError, state};
-use std::fmt::Write;
 
 /// Longest value, and longest row: PostgreSQL's 1 GB less one.
 const MAX_BYTES: usize = 0x3fff_ffff;
@@ -22,6 +21,8 @@ pub struct BatchEncoder<'a> {
     columns: Vec<Column<'a>>,
     encoding: Encoding,
     context: OutputContext<'a>,
+    /// A value as text, before it is in the client's encoding.
+    text: Vec<u8>,
 }
 
 /// One column: what is frequent is told apart once a batch, not once a value.
@@ -62,11 +63,11 @@ impl<'a> BatchEncoder<'a> {
             .enumerate()
             .map(|(index, (column, array))| Column::new(column.ty, array, formats.code(index)))
             .collect::<Result<_>>()?;
-        Ok(BatchEncoder { columns, encoding, context })
+        Ok(BatchEncoder { columns, encoding, context, text: Vec::new() })
     }
 
     /// Appends one row. After an error nothing was appended.
-    pub fn encode(&self, row: usize, out: &mut BytesMut) -> Result<()> {
+    pub fn encode(&mut self, row: usize, out: &mut BytesMut) -> Result<()> {
         let start = out.len();
         let encoded = self.encode_row(row, out);
         if encoded.is_err() {
@@ -75,7 +76,7 @@ impl<'a> BatchEncoder<'a> {
         encoded
     }
 
-    fn encode_row(&self, row: usize, out: &mut BytesMut) -> Result<()> {
+    fn encode_row(&mut self, row: usize, out: &mut BytesMut) -> Result<()> {
         out.put_u8(b'D');
         let start = out.len();
         out.put_u32(0);
@@ -87,7 +88,7 @@ impl<'a> BatchEncoder<'a> {
             }
             let value = out.len();
             out.put_u32(0);
-            column.write(row, self.encoding, &self.context, out)?;
+            column.write(row, self.encoding, &self.context, &mut self.text, out)?;
             patch(out, value, out.len() - value - 4)?;
         }
         patch(out, start, out.len() - start)
@@ -109,23 +110,30 @@ impl<'a> Column<'a> {
         Ok(Column { ty, array, form })
     }
 
-    fn write(&self, row: usize, encoding: Encoding, context: &OutputContext<'_>, out: &mut BytesMut) -> Result<()> {
+    fn write(
+        &self,
+        row: usize,
+        encoding: Encoding,
+        context: &OutputContext<'_>,
+        bytes: &mut Vec<u8>,
+        out: &mut BytesMut,
+    ) -> Result<()> {
         match &self.form {
             Form::Binary => return binary::write(self.ty, self.array, row, encoding, out),
             Form::Int4(array) => {
-                let _ = write!(out, "{}", array.value(row));
+                out.put_slice(itoa::Buffer::new().format(array.value(row)).as_bytes());
             }
             Form::Int8(array) => {
-                let _ = write!(out, "{}", array.value(row));
+                out.put_slice(itoa::Buffer::new().format(array.value(row)).as_bytes());
             }
             Form::Bool(array) => out.put_u8(if array.value(row) { b't' } else { b'f' }),
             Form::Utf8(array) => out.put_slice(&encoding.encode(array.value(row))?),
             Form::Text => {
-                let mut bytes = Vec::with_capacity(32);
-                text::output(self.ty, self.array, row, context, &mut bytes)?;
+                bytes.clear();
+                text::output(self.ty, self.array, row, context, bytes)?;
                 match encoding.converts() {
-                    true => out.put_slice(&encoding.encode(&String::from_utf8_lossy(&bytes))?),
-                    false => out.put_slice(&bytes),
+                    true => out.put_slice(&encoding.encode(&String::from_utf8_lossy(bytes))?),
+                    false => out.put_slice(bytes),
                 }
             }
         }

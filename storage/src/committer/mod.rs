@@ -22,6 +22,7 @@ pub mod snapshots;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 pub(crate) mod tests;
+pub mod watch;
 
 use crate::contract::{
     CommitBatch, Condition, FailedCondition, Family, Mutation, RowMutation, RowRange, Stamp, TimestampRange,
@@ -405,9 +406,9 @@ impl<L: CommitLog> Committer<L> {
             settlement.sync = false;
         }
         self.max_timestamp = max_timestamp;
+        self.snapshots.order(visible, record.changes, max_timestamp);
         if visible > self.visible {
             self.visible = visible;
-            self.snapshots.order(visible);
             settlement.visible = Some(visible);
         }
         self.recent.trim();

@@ -1,7 +1,9 @@
 //! [`SnapshotRegistry`]: what is ordered, what is published, and who reads at which timestamp.
 
+use super::Change;
 use super::recent_writes::Validators;
-use crate::contract::SnapshotGuard;
+use super::watch::Watch;
+use crate::contract::{RowRange, SnapshotGuard};
 use crate::error::{Result, StoreError};
 use crate::timestamp::Timestamp;
 use parking_lot::Mutex;
@@ -25,13 +27,20 @@ struct State {
     /// What is ordered and not yet published never will be.
     stopped: bool,
     readers: BTreeMap<Timestamp, usize>,
+    watches: Vec<Arc<Watch>>,
 }
 
 impl SnapshotRegistry {
     /// Nobody reads; everything up to `visible` is readable.
     pub fn new(visible: Timestamp) -> Arc<Self> {
         Arc::new(SnapshotRegistry {
-            state: Mutex::new(State { visible, ordered: visible, stopped: false, readers: BTreeMap::new() }),
+            state: Mutex::new(State {
+                visible,
+                ordered: visible,
+                stopped: false,
+                readers: BTreeMap::new(),
+                watches: Vec::new(),
+            }),
             validators: Validators::default(),
             published: Notify::new(),
         })
@@ -42,10 +51,20 @@ impl SnapshotRegistry {
         &self.validators
     }
 
-    /// Commits up to `timestamp` have their place.
-    pub fn order(&self, timestamp: Timestamp) {
+    /// Commits up to `timestamp` have their place, with these changes, none of which is younger than `max`.
+    pub fn order(&self, timestamp: Timestamp, changes: &[Change], max: Timestamp) {
         let mut state = self.state.lock();
+        // Under one lock: a snapshot that shows them comes after, and a watch that begins meanwhile knows of them.
+        state.watches.iter().for_each(|watch| watch.look_at(changes, max));
         state.ordered = state.ordered.max(timestamp);
+    }
+
+    /// See [`AtomicCommit::watch`](crate::AtomicCommit::watch).
+    pub fn watch(&self, range: RowRange) -> Arc<Watch> {
+        let mut state = self.state.lock();
+        let watch = Arc::new(Watch::new(range, state.ordered));
+        state.watches.push(Arc::clone(&watch));
+        watch
     }
 
     /// Commits up to `timestamp` became readable.
@@ -137,7 +156,7 @@ mod tests {
     #[test]
     fn what_is_ordered_is_read_by_those_only_who_ask_for_it() {
         let registry = SnapshotRegistry::new(Timestamp(5));
-        registry.order(Timestamp(7));
+        registry.order(Timestamp(7), &[], Timestamp(7));
         let ordered = registry.ordered_snapshot();
         assert_eq!((ordered.timestamp(), registry.snapshot().timestamp()), (Timestamp(7), Timestamp(5)));
         assert_eq!(registry.oldest(), Timestamp(5), "who comes next reads at 5");

@@ -7,7 +7,7 @@
 //! place had seen, reads the newest cell there is, and keeps it only if there were no more changes meanwhile.
 
 use crate::committer::Change;
-use crate::contract::{Cell, Family, FamilyFilter, ReadFilter};
+use crate::contract::{Cell, Family, FamilyFilter, ReadFilter, TimestampRange};
 use bytes::Bytes;
 use foldhash::fast::RandomState;
 use parking_lot::Mutex;
@@ -63,6 +63,21 @@ pub enum Known {
     Newer,
     /// Nothing is known.
     Missed(Missed),
+}
+
+impl Known {
+    /// Whether the database has to be asked.
+    pub fn is_sought(&self) -> bool {
+        matches!(self, Known::Newer | Known::Missed(_))
+    }
+
+    /// Which cells to ask it for when `wanted` is: of a row that was missed the newest, to keep it.
+    pub fn range(&self, wanted: &FamilyFilter) -> TimestampRange {
+        match self {
+            Known::Missed(_) => TimestampRange::ALL,
+            _ => wanted.range,
+        }
+    }
 }
 
 /// The filter of a read that the newest cell may answer.

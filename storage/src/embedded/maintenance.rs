@@ -1,9 +1,9 @@
 //! [`Maintenance`]: the thread that measures tablets, splits those that are large or busy and merges small
 //! neighbours, and stores the directory.
 
+use super::kept_cursors::KeptCursors;
 use super::log::Database;
 use super::options::EmbeddedOptions;
-use super::point_cursors::PointCursors;
 use super::reader::{self, ScanBounds};
 use super::tablets::{Tablet, TabletDirectory};
 use super::{approximate_bytes, key};
@@ -30,7 +30,7 @@ pub struct TabletKeeper {
     /// Where the rows are.
     pub database: Arc<Database>,
     /// What is let go when it was not asked for since the last pass.
-    pub cursors: Arc<PointCursors>,
+    pub cursors: Arc<KeptCursors>,
     /// What is maintained.
     pub directory: Arc<TabletDirectory>,
     /// Limits.

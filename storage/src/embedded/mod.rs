@@ -8,6 +8,7 @@ pub mod committer;
 mod divide;
 pub mod folder;
 pub mod hot_rows;
+mod kept_cursors;
 pub mod key;
 pub mod load;
 pub mod log;
@@ -15,7 +16,6 @@ pub mod log_check;
 pub mod maintenance;
 mod newest;
 pub mod options;
-mod point_cursors;
 pub mod reader;
 pub mod tablets;
 
@@ -31,7 +31,7 @@ use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, Committer, Recovered, Request};
 use crate::contract::{
     AtomicCommit, BulkLoad, Cell, CommitBatch, Condition, FailedCondition, Family, FamilyFilter, Mutation, ReadFilter,
-    Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
+    Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator, Watch,
 };
 use crate::env::{BoxFuture, EnvRef};
 use crate::error::{Result, StoreError};
@@ -42,13 +42,13 @@ use committer::CommitterThread;
 use folder::Folder;
 use futures::channel::oneshot;
 use futures::stream::{self, BoxStream};
-use futures::{FutureExt, StreamExt, TryStreamExt};
+use futures::{FutureExt, StreamExt};
 use hot_rows::{HotRows, Known};
+use kept_cursors::KeptCursors;
 use load::{Loader, Loads};
 use log::{Database, RocksLog};
 use maintenance::{Maintenance, TabletKeeper};
 pub use options::EmbeddedOptions;
-use point_cursors::PointCursors;
 use reader::{ScanBounds, Scanner};
 use smallvec::smallvec;
 use std::ffi::CString;
@@ -65,7 +65,7 @@ pub struct EmbeddedStore {
     committer: CommitterThread,
     loads: Loads,
     keeper: Arc<TabletKeeper>,
-    cursors: Arc<PointCursors>,
+    cursors: Arc<KeptCursors>,
     database: Arc<Database>,
     hot_rows: Arc<HotRows>,
     directory: Arc<TabletDirectory>,
@@ -110,7 +110,7 @@ impl EmbeddedStore {
         let log = RocksLog::new(database.clone(), hot_rows.clone(), c_path, options.reserve_bytes);
         let sync = log.syncer();
         let committer = Committer::new(log, timestamps, snapshots.clone(), recovered, options.recent_bytes);
-        let cursors = Arc::new(PointCursors::new(database.clone()));
+        let cursors = Arc::new(KeptCursors::new(database.clone()));
         let keeper = Arc::new(TabletKeeper {
             database: database.clone(),
             cursors: cursors.clone(),
@@ -170,29 +170,60 @@ impl EmbeddedStore {
         self.committer.failure()
     }
 
-    /// [`Store::read`] of one cell of [`Family::Write`]: rows that are hot without a seek.
+    /// [`Store::read`] of one cell of [`Family::Write`]: rows that are hot without a seek, the others with one cursor.
     fn read_newest(&self, keys: &[Bytes], wanted: &FamilyFilter) -> Result<Vec<Row>> {
-        let mut rows = Vec::with_capacity(keys.len());
-        for key in keys {
-            if let Some(cell) = self.newest_cell(key, wanted)? {
-                rows.push(Row { key: key.clone(), cells: smallvec![cell] });
-            }
+        if let [key] = keys {
+            let row = |cell| Row { key: key.clone(), cells: smallvec![cell] };
+            return Ok(self.newest_cell(key, wanted)?.map(row).into_iter().collect());
         }
-        Ok(rows)
+        let find = |key: &Bytes| match keys.len() <= KEYS_BY_LOOKUP {
+            true => self.hot_rows.find(key, wanted),
+            // Not looked for there, so whatever there is of it is sought.
+            false => Known::Newer,
+        };
+        let mut known: Vec<Known> = keys.iter().map(find).collect();
+        // At most twice: a row that was missed may turn out to be newer. The cursor has to know of all that happened until a row
+        // was missed, so all are looked up before it is taken.
+        loop {
+            let sought = known.iter_mut().zip(keys).filter(|(known, _)| known.is_sought());
+            let mut sought: Vec<(&mut Known, &Bytes)> = sought.collect();
+            if sought.is_empty() {
+                break;
+            }
+            self.cursors.newest(
+                &mut sought,
+                |(known, key)| (&key[..], known.range(wanted)),
+                |(known, key), cell| {
+                    **known = match (&**known, cell) {
+                        (_, None) => Known::Nothing,
+                        (Known::Missed(word), Some(newest)) => {
+                            self.hot_rows.keep(*word, key, &newest);
+                            hot_rows::answer(&newest, wanted)
+                        }
+                        (_, Some(cell)) => Known::Cell(cell),
+                    };
+                },
+            )?;
+        }
+        let row = |(known, key): (Known, &Bytes)| match known {
+            Known::Cell(cell) => Some(Row { key: key.clone(), cells: smallvec![cell] }),
+            _ => None,
+        };
+        Ok(known.into_iter().zip(keys).filter_map(row).collect())
     }
 
     fn newest_cell(&self, key: &Bytes, wanted: &FamilyFilter) -> Result<Option<Cell>> {
         let word = match self.hot_rows.find(key, wanted) {
             Known::Cell(found) => return Ok(Some(found)),
             Known::Nothing => return Ok(None),
-            Known::Newer => return self.cursors.newest(key, wanted.range),
+            Known::Newer => return self.cursors.newest_of(key, wanted.range),
             Known::Missed(word) => word,
         };
-        let Some(newest) = self.cursors.newest(key, TimestampRange::ALL)? else { return Ok(None) };
+        let Some(newest) = self.cursors.newest_of(key, TimestampRange::ALL)? else { return Ok(None) };
         self.hot_rows.keep(word, key, &newest);
         match hot_rows::answer(&newest, wanted) {
             Known::Cell(found) => Ok(Some(found)),
-            Known::Newer => self.cursors.newest(key, wanted.range),
+            Known::Newer => self.cursors.newest_of(key, wanted.range),
             Known::Nothing | Known::Missed(_) => Ok(None),
         }
     }
@@ -237,7 +268,7 @@ impl EmbeddedStore {
 
 /// More keys than this in one read are looked up in the database only: who reads so many at a time does not come back for
 /// them soon.
-const KEYS_BY_LOOKUP: usize = 64;
+const KEYS_BY_LOOKUP: usize = 256;
 
 /// Answers at the second poll.
 async fn yield_once() {
@@ -322,7 +353,7 @@ impl Store for EmbeddedStore {
         async move {
             self.directory.count(keys.iter().map(|key| &key[..]), Tablet::count_reads);
             match hot_rows::of_newest(filter) {
-                Some(wanted) if keys.len() <= KEYS_BY_LOOKUP => self.read_newest(keys, wanted),
+                Some(wanted) => self.read_newest(keys, wanted),
                 _ => reader::read(&self.database, keys, filter),
             }
         }
@@ -336,10 +367,8 @@ impl Store for EmbeddedStore {
         options: ScanOptions,
     ) -> BoxStream<'_, Result<PackedRows>> {
         let filter = ReadFilter::new().with(wanted.family, wanted.range, 1);
-        if options.reverse {
-            return self.scan(range, filter, options).map_ok(|rows| PackedRows::of_rows(&rows)).boxed();
-        }
         let scanner = Scanner::new(&self.database, maintenance::bounds(&range), &filter, &options);
+        let scanner = scanner.beginning_with(&self.cursors);
         self.batches(scanner, options, Scanner::next_packed, |rows: &PackedRows| {
             self.directory.count_ordered(rows.iter().map(|(key, _)| key), Tablet::count_reads);
             rows.len()
@@ -453,6 +482,10 @@ impl AtomicCommit for EmbeddedStore {
 
     fn oldest_snapshot(&self) -> Timestamp {
         self.snapshots.oldest()
+    }
+
+    fn watch(&self, range: RowRange) -> Arc<Watch> {
+        self.snapshots.watch(range)
     }
 
     fn validator(&self) -> Validator {

@@ -1,7 +1,8 @@
 //! Reading rows: a cursor for each family that is asked for, merged by row.
 
+use super::kept_cursors::KeptCursors;
 use super::log::Database;
-use super::newest::Newest;
+use super::newest::{Course, End, Newest};
 use super::{database_error, key};
 use crate::contract::{Cell, Cells, Family, FamilyFilter, ReadFilter, Row, ScanOptions, TimestampRange};
 use crate::error::{Result, StoreError};
@@ -20,6 +21,9 @@ const FIRST_ARENA_BYTES: usize = 1 << 10;
 const FIRST_ROWS: usize = 16;
 /// Rows that one call of [`scan`] looks at.
 pub(super) const EXAMINED_ROWS: usize = 32 << 10;
+
+/// Rows of a scan's first batch at most, where a kept cursor reads it: who wants more is not short.
+const KEPT_ROWS: usize = 256;
 
 /// Batches after which a scan makes its cursors anew: they keep memtables and tables alive that were replaced since.
 const BATCHES_BEFORE_REOPEN: usize = 256;
@@ -107,9 +111,9 @@ pub struct ScanBounds {
     pub upper: Option<Vec<u8>>,
 }
 
-pub(super) struct Cursor<'a> {
-    pub(super) wanted: FamilyFilter,
-    pub(super) iterator: DBRawIterator<'a>,
+struct Cursor<'a> {
+    wanted: FamilyFilter,
+    iterator: DBRawIterator<'a>,
 }
 
 impl Cursor<'_> {
@@ -241,6 +245,8 @@ pub struct Scanner<'a> {
     cursors: Vec<Cursor<'a>>,
     snapshot: Option<Snapshot<'a>>,
     database: &'a Database,
+    /// Who reads the first batch, where it is asked for.
+    kept: Option<&'a KeptCursors>,
     families: Vec<FamilyFilter>,
     bounds: ScanBounds,
     reverse: bool,
@@ -264,6 +270,7 @@ impl<'a> Scanner<'a> {
             cursors,
             snapshot: None,
             database,
+            kept: None,
             families,
             bounds,
             reverse,
@@ -273,6 +280,14 @@ impl<'a> Scanner<'a> {
             ended,
             newest,
         }
+    }
+
+    /// The same, whose first batch is read with a cursor of `kept`: of few rows that is all there is to do.
+    pub fn beginning_with(mut self, kept: &'a KeptCursors) -> Scanner<'a> {
+        let newest_writes = matches!(self.families.as_slice(), [FamilyFilter { family: Family::Write, cells: 1, .. }]);
+        // What is not to be kept in the cache is read through, and a kept cursor fills the cache.
+        self.kept = (newest_writes && self.cached).then_some(kept);
+        self
     }
 
     /// Whether every row was seen.
@@ -326,7 +341,7 @@ impl<'a> Scanner<'a> {
     /// Reads at most `limit` rows. Gives up after [`EXAMINED_ROWS`], so that a scan whose filter lets nothing
     /// through can be stopped: no rows do not mean the end, see [`Scanner::ended`].
     pub fn next(&mut self, limit: usize) -> Result<Vec<Row>> {
-        if let ([FamilyFilter { cells: 1, family, .. }], false) = (self.families.as_slice(), self.reverse) {
+        if let [FamilyFilter { cells: 1, family, .. }] = self.families.as_slice() {
             let family = *family;
             return Ok(self.next_packed(limit)?.into_rows(family));
         }
@@ -380,23 +395,71 @@ impl<'a> Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    /// [`Scanner::next`] of what most scans ask for, one family and one cell a row, forwards: looks at each cell once.
+    /// [`Scanner::next`] of what most scans ask for, one family and one cell a row.
     pub fn next_packed(&mut self, limit: usize) -> Result<PackedRows> {
-        if !self.begin_batch()? {
-            return Ok(PackedRows::default());
-        }
-        let Some(cursor) = self.cursors.first_mut() else { return Ok(PackedRows::default()) };
-        let ended = self.newest.collect(cursor, limit)?;
-        if ended {
-            self.ended = true;
-            self.cursors.clear();
-        } else {
-            // New cursors begin behind the last row.
-            self.bounds.lower.clear();
-            self.bounds.lower.extend_from_slice(&self.newest.done);
-            key::to_end_of_row(&mut self.bounds.lower);
-        }
+        let end = match self.kept.take().filter(|_| !self.ended) {
+            Some(kept) => self.begin_kept(kept, limit.min(KEPT_ROWS))?,
+            None => {
+                if !self.begin_batch()? {
+                    return Ok(PackedRows::default());
+                }
+                let Some(Cursor { wanted, iterator }) = self.cursors.first_mut() else {
+                    return Ok(PackedRows::default());
+                };
+                let course = Course { iterator, within: None, range: wanted.range };
+                match self.reverse {
+                    true => self.newest.collect_reverse(course, limit)?,
+                    false => self.newest.collect(course, limit)?,
+                }
+            }
+        };
+        self.go_on(end);
         Ok(self.newest.rows())
+    }
+
+    fn begin_kept(&mut self, kept: &KeptCursors, limit: usize) -> Result<End> {
+        let Some(FamilyFilter { range, .. }) = self.families.first() else { return Ok(End::Scan) };
+        let (bounds, newest) = (&self.bounds, &mut self.newest);
+        kept.range(|iterator| {
+            if !self.reverse {
+                iterator.seek(&bounds.lower);
+                return newest.collect(Course { iterator, within: Some(bounds), range: *range }, limit);
+            }
+            match &bounds.upper {
+                Some(upper) => {
+                    iterator.seek_for_prev(upper);
+                    if iterator.key() == Some(upper.as_slice()) {
+                        iterator.prev();
+                    }
+                }
+                None => iterator.seek_to_last(),
+            }
+            newest.collect_reverse(Course { iterator, within: Some(bounds), range: *range }, limit)
+        })
+    }
+
+    /// After a batch that ended there: new cursors begin behind it.
+    fn go_on(&mut self, end: End) {
+        let done = &self.newest.done;
+        let behind = |done: &[u8]| {
+            let mut behind = done.to_vec();
+            key::to_end_of_row(&mut behind);
+            behind
+        };
+        match (end, self.reverse) {
+            (End::Scan, _) => {
+                self.ended = true;
+                self.cursors.clear();
+            }
+            (End::Within, _) if done.is_empty() => {}
+            (End::Row, true) => self.bounds.upper = Some(done.clone()),
+            (End::Within, true) => self.bounds.upper = Some(behind(done)),
+            (End::Row | End::Within, false) => {
+                self.bounds.lower.clear();
+                self.bounds.lower.extend_from_slice(done);
+                key::to_end_of_row(&mut self.bounds.lower);
+            }
+        }
     }
 }
 

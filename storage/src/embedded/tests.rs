@@ -288,6 +288,16 @@ fn a_full_memtable_is_reopened_quickly() {
     assert_eq!(reopened.published(), store.published());
 }
 
+/// Ranges, each forwards and backwards, with kept cursors and without.
+fn ranges() -> impl Iterator<Item = (RowRange, bool, bool)> {
+    let from =
+        |start: &'static str, end: Option<&'static str>| RowRange { start: start.into(), end: end.map(Bytes::from) };
+    let ranges = [from("", None), from("a", Some("b")), from("a", Some("bb")), from("b", None), from("bb", Some("c"))];
+    let both = [false, true];
+    let ways = move |range: RowRange| both.map(|reverse| both.map(|cached| (range.clone(), reverse, cached)));
+    ranges.into_iter().flat_map(ways).flatten()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -338,7 +348,18 @@ proptest! {
                 let expected = contract::scan(&*memory, RowRange::all(), filter.clone(), options);
                 prop_assert_eq!(contract::scan(&*store, RowRange::all(), filter.clone(), options), expected);
             }
+            let writes = filter.families.iter().find(|wanted| wanted.family == Family::Write).unwrap();
+            let only = FamilyFilter { cells: 1, ..*writes };
+            let newest = ReadFilter { families: vec![only] };
+            for (range, reverse, cached) in ranges() {
+                let options = ScanOptions { reverse, batch_rows, cached, limit: None };
+                let expected = contract::scan(&*memory, range.clone(), newest.clone(), options);
+                prop_assert_eq!(contract::scan_packed(&*store, range, only, options), expected);
+            }
             let keys: Vec<Bytes> = ["c", "", "a", "b", "bb"].into_iter().map(Bytes::from).collect();
+            let expected = block_on(memory.read(&keys, &filter)).unwrap();
+            prop_assert_eq!(block_on(store.read(&keys, &filter)).unwrap(), expected);
+            let filter = newest;
             let expected = block_on(memory.read(&keys, &filter)).unwrap();
             prop_assert_eq!(block_on(store.read(&keys, &filter)).unwrap(), expected);
         }
@@ -362,7 +383,7 @@ fn a_kept_cursor_sees_what_was_written_since() {
     };
     let first = commit(&store, &["a", "c"], "one");
     assert_eq!(read(store.published()), pairs(&[("a", "one"), ("c", "one")]));
-    assert_eq!(store.cursors.idle(), 1);
+    assert_eq!(store.cursors.idle(), (1, 0));
     commit(&store, &["a", "b"], "two");
     assert_eq!(read(store.published()), pairs(&[("a", "two"), ("b", "two"), ("c", "one")]));
     // Other memtables and tables than those that the cursor was made over.
@@ -373,8 +394,56 @@ fn a_kept_cursor_sees_what_was_written_since() {
         assert_eq!(read(store.published())[1].1, value);
     }
     assert_eq!(read(first), pairs(&[("a", "one"), ("c", "one")]));
-    assert_eq!(store.cursors.idle(), 1);
+    assert_eq!(store.cursors.idle(), (1, 0));
+    // The same of those for ranges.
+    for value in ["five", "six"] {
+        commit(&store, &["b"], value);
+        for reverse in [false, true] {
+            let options = ScanOptions { reverse, ..ScanOptions::default() };
+            let wanted = FamilyFilter { family: Family::Write, range: TimestampRange::ALL, cells: 1 };
+            let range = RowRange::prefix(Bytes::from_static(b"b"));
+            let found = contract::scan_packed(&*store, range, wanted, options);
+            assert_eq!(found.iter().map(|row| &row.cells[0].value[..]).collect::<Vec<_>>(), [value.as_bytes()]);
+        }
+        store.flush().unwrap();
+    }
+    assert_eq!(store.cursors.idle(), (1, 1));
     store.maintain_tablets().unwrap();
-    assert_eq!(store.cursors.idle(), 0);
-    assert_eq!(read(store.published()), pairs(&[("a", "two"), ("b", "four"), ("c", "one")]));
+    assert_eq!(store.cursors.idle(), (0, 0));
+    assert_eq!(read(store.published()), pairs(&[("a", "two"), ("b", "six"), ("c", "one")]));
+}
+
+#[test]
+fn a_short_scan_beside_many_removed_rows_is_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), small()).unwrap();
+    let removed = |head: &str| -> Vec<String> { (0..2000).map(|row| format!("{head}{row:04}")).collect() };
+    let (before, behind) = (removed("a"), removed("c"));
+    let kept = ["b1", "b2", "b3"];
+    let mut all: Vec<&str> = before.iter().chain(&behind).map(String::as_str).collect();
+    all.extend(kept);
+    let at = commit(&store, &all, "here");
+    // Beneath what removes them, so that nothing is dropped on the way.
+    store.flush().unwrap();
+    let remove = |key: &String| {
+        let mutations = vec![Mutation::Delete { family: Family::Write, range: TimestampRange::at(at) }];
+        RowMutation { key: key.clone().into(), mutations }
+    };
+    block_on(store.mutate_rows(before.iter().chain(&behind).map(remove).collect())).unwrap();
+    let wanted = FamilyFilter { family: Family::Write, range: TimestampRange::ALL, cells: 1 };
+    for (start, end) in [("b", Some("c")), ("a", Some("c")), ("b", None), ("a", None), ("b2", Some("b2x"))] {
+        for reverse in [false, true] {
+            for batch_rows in [1, 2, 100] {
+                let options = ScanOptions { reverse, batch_rows, ..ScanOptions::default() };
+                let range = RowRange { start: start.into(), end: end.map(Bytes::from) };
+                let mut expected: Vec<&str> = kept.into_iter().filter(|key| range.contains(key.as_bytes())).collect();
+                if reverse {
+                    expected.reverse();
+                }
+                let found = contract::scan_packed(&*store, range, wanted, options);
+                let found: Vec<&[u8]> = found.iter().map(|row| &row.key[..]).collect();
+                assert_eq!(found, expected.iter().map(|key| key.as_bytes()).collect::<Vec<_>>(), "{start} {end:?}");
+            }
+        }
+    }
 }

@@ -70,7 +70,7 @@ pub fn scan(store: &dyn Store, range: RowRange, filter: ReadFilter, options: Sca
 }
 
 /// The same by [`Store::scan_packed`].
-fn scan_packed(store: &dyn Store, range: RowRange, wanted: FamilyFilter, options: ScanOptions) -> Vec<Row> {
+pub fn scan_packed(store: &dyn Store, range: RowRange, wanted: FamilyFilter, options: ScanOptions) -> Vec<Row> {
     let batches: Vec<PackedRows> = block_on(store.scan_packed(range, wanted, options).try_collect()).unwrap();
     assert!(batches.iter().all(|batch| !batch.is_empty() && batch.len() <= options.batch_rows));
     batches.into_iter().flat_map(|batch| batch.into_rows(wanted.family)).collect()

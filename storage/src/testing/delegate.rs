@@ -91,6 +91,15 @@ macro_rules! delegate_atomic_questions {
             self.$inner.atomic().map_or($crate::Timestamp::ZERO, $crate::AtomicCommit::oldest_snapshot)
         }
 
+        fn watch(&self, range: $crate::RowRange) -> ::std::sync::Arc<$crate::Watch> {
+            let nothing =
+                |range| $crate::committer::snapshots::SnapshotRegistry::new($crate::Timestamp::MAX).watch(range);
+            match self.$inner.atomic() {
+                Some(atomic) => atomic.watch(range),
+                None => nothing(range),
+            }
+        }
+
         fn validator(&self) -> $crate::Validator {
             let nobody = || $crate::committer::recent_writes::Validators::default().join();
             self.$inner.atomic().map_or_else(nobody, $crate::AtomicCommit::validator)

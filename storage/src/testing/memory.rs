@@ -8,7 +8,7 @@ use crate::committer::{
 };
 use crate::contract::{
     AtomicCommit, BulkLoad, Cell, Cells, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row,
-    RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
+    RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator, Watch,
 };
 use crate::env::BoxFuture;
 use crate::error::{Result, StoreError};
@@ -501,6 +501,10 @@ impl AtomicCommit for MemoryStore {
 
     fn oldest_snapshot(&self) -> Timestamp {
         self.snapshots.oldest()
+    }
+
+    fn watch(&self, range: RowRange) -> Arc<Watch> {
+        self.snapshots.watch(range)
     }
 
     fn validator(&self) -> Validator {

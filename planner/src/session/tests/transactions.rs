@@ -335,3 +335,37 @@ async fn a_locked_table_keeps_its_definition() {
     c.run("COMMIT").await;
     other.run("INSERT INTO t VALUES (2)").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_snapshot_shows_its_own_definitions() {
+    let database = database().await;
+    let (mut one, mut other) = (connect(&database).await, connect(&database).await);
+    for round in 0..3 {
+        one.run("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1").await;
+        other.run(&format!("CREATE TABLE t{round} (a int PRIMARY KEY)")).await;
+        let select = format!("SELECT count(*) FROM t{round}");
+        // The newer catalog is known by now; the older snapshot still has the older one, again and again.
+        for _ in 0..2 {
+            assert_eq!(other.rows(&select).await, ["0"]);
+            one.run("SAVEPOINT s").await;
+            assert_eq!(one.state(&select).await, "42P01");
+            one.run("ROLLBACK TO s").await;
+        }
+        one.run("COMMIT").await;
+        assert_eq!(one.rows(&select).await, ["0"]);
+
+        // Its own definitions a transaction sees, nobody else does, and they go with a savepoint.
+        let select = format!("SELECT count(*) FROM u{round}");
+        one.run(&format!("BEGIN; SELECT 1; SAVEPOINT s; CREATE TABLE u{round} (a int PRIMARY KEY)")).await;
+        assert_eq!(one.rows(&select).await, ["0"]);
+        assert_eq!(other.state(&select).await, "42P01");
+        assert_eq!(other.rows("SELECT 1").await, ["1"]);
+        one.run("ROLLBACK TO s").await;
+        assert_eq!(one.state(&select).await, "42P01");
+        one.run("ROLLBACK").await;
+        one.run(&format!("ALTER TABLE t{round} ADD COLUMN b int DEFAULT 7; INSERT INTO t{round} VALUES (1)")).await;
+        assert_eq!(other.rows(&format!("SELECT b FROM t{round}")).await, ["7"]);
+        other.run(&format!("DROP TABLE t{round}")).await;
+        assert_eq!(one.state(&format!("SELECT count(*) FROM t{round}")).await, "42P01");
+    }
+}

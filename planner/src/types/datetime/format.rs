@@ -8,6 +8,31 @@ use std::io::Write;
 const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
+/// Two digits, of a number that has no more. Dates are most of what many answers say: `write!` takes ten times as long.
+fn two_digits(number: i64, out: &mut Vec<u8>) {
+    let digit = |digit: i64| b'0' + (digit.unsigned_abs() % 10) as u8;
+    out.extend_from_slice(&[digit(number / 10), digit(number)]);
+}
+
+fn write_year(year: i64, out: &mut Vec<u8>) {
+    if (0..10_000).contains(&year) {
+        two_digits(year / 100, out);
+        two_digits(year % 100, out);
+    } else {
+        let _ = write!(out, "{year:04}");
+    }
+}
+
+/// Numbers of two digits, with a character behind each but the last.
+fn write_parts(parts: [i64; 3], between: u8, out: &mut Vec<u8>) {
+    let [first, second, third] = parts;
+    two_digits(first, out);
+    out.push(between);
+    two_digits(second, out);
+    out.push(between);
+    two_digits(third, out);
+}
+
 /// The date of days since 2000-01-01; whether it is before Christ, which is written at the end.
 fn write_day(days: i64, format: DateFormat, out: &mut Vec<u8>) -> bool {
     let civil = civil_from_days(days);
@@ -15,18 +40,32 @@ fn write_day(days: i64, format: DateFormat, out: &mut Vec<u8>) -> bool {
     let year = if before { 1 - civil.year } else { civil.year };
     let (first, second) =
         if format.order == DateOrder::Dmy { (civil.day, civil.month) } else { (civil.month, civil.day) };
-    let _ = match format.style {
-        DateStyle::Iso => write!(out, "{year:04}-{:02}-{:02}", civil.month, civil.day),
-        DateStyle::Sql => write!(out, "{first:02}/{second:02}/{year:04}"),
-        DateStyle::Postgres => write!(out, "{first:02}-{second:02}-{year:04}"),
-        DateStyle::German => write!(out, "{:02}.{:02}.{year:04}", civil.day, civil.month),
+    let mut written = |parts: [i64; 2], between: u8| {
+        for part in parts {
+            two_digits(part, out);
+            out.push(between);
+        }
+        write_year(year, out);
     };
+    match format.style {
+        DateStyle::Iso => {
+            write_year(year, out);
+            out.push(b'-');
+            two_digits(civil.month, out);
+            out.push(b'-');
+            two_digits(civil.day, out);
+        }
+        DateStyle::Sql => written([first, second], b'/'),
+        DateStyle::Postgres => written([first, second], b'-'),
+        DateStyle::German => written([civil.day, civil.month], b'.'),
+    }
     before
 }
 
 fn write_time(of_day: i64, out: &mut Vec<u8>) {
     let (seconds, micros) = (of_day / SECOND, of_day % SECOND);
-    let _ = write!(out, " {:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    out.push(b' ');
+    write_parts([seconds / 3600, seconds / 60 % 60, seconds % 60], b':', out);
     write_fraction(micros.unsigned_abs(), out);
 }
 
@@ -70,7 +109,11 @@ fn write_moment(local: i64, zone: Option<(i64, String)>, format: DateFormat, out
 /// `.5` for 500000 microseconds, nothing for none.
 pub(crate) fn write_fraction(micros: u64, out: &mut Vec<u8>) {
     if micros != 0 {
-        let _ = write!(out, ".{micros:06}");
+        out.push(b'.');
+        let micros = i64::try_from(micros).unwrap_or(0);
+        for part in [micros / 10_000, micros / 100 % 100, micros % 100] {
+            two_digits(part, out);
+        }
         while out.last() == Some(&b'0') {
             out.pop();
         }

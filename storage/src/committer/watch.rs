@@ -1,0 +1,79 @@
+//! [`Watch`]: when a range of rows was written last. Whoever read it in a snapshot before knows without reading whether a later
+//! snapshot shows the same. Must not know what the rows say.
+
+use super::Change;
+use crate::contract::{Family, RowRange};
+use crate::timestamp::Timestamp;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Of a larger group the changes are not looked at one by one: it is held to have written.
+const MOST_CHANGES: usize = 1024;
+
+/// See the head of the module.
+///
+/// Invariant: a snapshot that shows a write of [`Family::Write`] to the range is handed out only after [`Watch::newest`] has reached
+/// the write's timestamp. A large transaction's writes may become visible as locks before: who asks has to know that there are none
+/// in the snapshot. What is removed is not told, because nobody sees it any more.
+#[derive(Debug)]
+pub struct Watch {
+    range: RowRange,
+    newest: AtomicU64,
+}
+
+impl Watch {
+    /// Of `range`, whatever was written to it at or before `ordered`.
+    pub(super) fn new(range: RowRange, ordered: Timestamp) -> Watch {
+        Watch { range, newest: AtomicU64::new(ordered.0) }
+    }
+
+    /// The range was not written to at any later timestamp, as far as any snapshot shows that was taken before the call.
+    pub fn newest(&self) -> Timestamp {
+        Timestamp(self.newest.load(Ordering::SeqCst))
+    }
+
+    /// Looks at a group whose cells are none of them younger than `max`.
+    pub(super) fn look_at(&self, changes: &[Change], max: Timestamp) {
+        if changes.len() > MOST_CHANGES {
+            self.raise(max);
+            return;
+        }
+        for change in changes {
+            match change {
+                Change::Set { key, family: Family::Write, timestamp, .. } if self.range.contains(key) => {
+                    self.raise(*timestamp);
+                }
+                Change::Set { .. } | Change::Remove { .. } | Change::RemoveRange(_) => {}
+            }
+        }
+    }
+
+    fn raise(&self, timestamp: Timestamp) {
+        self.newest.fetch_max(timestamp.0, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    fn set(key: &'static str, family: Family, timestamp: u64) -> Change {
+        let key = Bytes::from_static(key.as_bytes());
+        Change::Set { key, family, timestamp: Timestamp(timestamp), value: Bytes::new() }
+    }
+
+    #[test]
+    fn only_writes_to_the_range_count() {
+        let watch = Watch::new(RowRange::prefix(Bytes::from_static(b"v")), Timestamp(5));
+        watch.look_at(
+            &[set("u", Family::Write, 7), set("v", Family::Lock, 8), set("w", Family::Write, 9)],
+            Timestamp(9),
+        );
+        assert_eq!(watch.newest(), Timestamp(5));
+        watch.look_at(&[set("v1", Family::Write, 10), set("v", Family::Write, 8)], Timestamp(10));
+        assert_eq!(watch.newest(), Timestamp(10));
+        let many: Vec<Change> = (0..=MOST_CHANGES as u64).map(|at| set("u", Family::Write, at)).collect();
+        watch.look_at(&many, Timestamp(2000));
+        assert_eq!(watch.newest(), Timestamp(2000));
+    }
+}
