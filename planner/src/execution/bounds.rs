@@ -77,6 +77,11 @@ impl KeyBounds {
         self.equalities.is_empty() && self.limits.is_empty()
     }
 
+    /// Whether it is a range of the first key column and nothing else: one range of keys at most.
+    pub fn is_one_range(&self) -> bool {
+        self.equalities.is_empty() && !self.limits.is_empty()
+    }
+
     /// The keys, encoded, when every key column has an equality: in key order, each once.
     pub fn points(&self, context: &StatementContext) -> Result<Vec<Bytes>> {
         let mut keys = Vec::new();

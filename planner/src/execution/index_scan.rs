@@ -22,6 +22,7 @@ use datafusion::physical_plan::{
 use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
+use storage::RowRange;
 use txn::{OwnWrites, Pairs, Transaction};
 
 /// Reads rows by a secondary index.
@@ -90,6 +91,26 @@ impl IndexScanExec {
         &self.output.table.name
     }
 
+    /// What it returns.
+    pub fn output(&self) -> &ScanOutput {
+        &self.output
+    }
+
+    /// The index.
+    pub fn index(&self) -> &Arc<IndexDescriptor> {
+        &self.index
+    }
+
+    /// The slots it reads.
+    pub fn slots(&self) -> &Arc<Slots> {
+        &self.slots
+    }
+
+    /// How many rows are expected.
+    pub fn estimate(&self) -> &Estimate {
+        &self.estimate
+    }
+
     /// The keys read.
     pub fn bounds(&self) -> &Arc<KeyBounds> {
         &self.bounds
@@ -130,6 +151,23 @@ pub(super) async fn read(
     } else {
         rows_of(output, index, transaction, own, entries).await
     }
+}
+
+/// Those of a batch of entries that point at a row whose key is in `range`.
+pub(super) fn pointing_into(
+    output: &ScanOutput,
+    index: &IndexDescriptor,
+    entries: Pairs,
+    range: &RowRange,
+) -> Result<Pairs> {
+    let mut decoder = IndexDecoder::new(&output.table, index, &[], false)?;
+    let mut kept = Vec::with_capacity(entries.len());
+    for (key, value) in entries.into_list() {
+        if range.contains(&decoder.row_key(&key, &value)?) {
+            kept.push((key, value));
+        }
+    }
+    Ok(kept.into())
 }
 
 /// The rows that a batch of entries points at.

@@ -1,6 +1,8 @@
 //! [`LookupScanExec`]: the probe side of a join by key: reads the rows of a table that the keys of the
 //! build side name, by the primary key or a secondary index, or the whole table when they are too many.
 
+use super::bounds::KeyBounds;
+use super::index_scan::IndexScanExec;
 use super::key_tap::KeyTap;
 use super::leaf::{self, Estimate, leaf_methods};
 use super::limits::{Limit, Limits};
@@ -13,7 +15,7 @@ use super::value::{Fitted, Value};
 use super::{index_scan, point_get};
 use crate::catalog::IndexDescriptor;
 use crate::encoding::{KeyEncoder, table_prefix};
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use crate::types::Datum;
 use bytes::Bytes;
 use datafusion::arrow::array::ArrayRef;
@@ -52,6 +54,69 @@ pub struct LookupKeys {
     pub limits: Vec<Limit>,
 }
 
+/// The scan that a look-up stands for.
+#[derive(Clone, Copy)]
+pub enum Scan<'a> {
+    /// Of a table: all of it, or a range of its primary key.
+    Table(&'a TableScanExec),
+    /// Of a range of an index.
+    Index(&'a IndexScanExec),
+}
+
+impl Scan<'_> {
+    /// What it returns.
+    pub fn output(&self) -> &ScanOutput {
+        match self {
+            Scan::Table(scan) => scan.output(),
+            Scan::Index(scan) => scan.output(),
+        }
+    }
+
+    /// How many rows are expected.
+    pub fn estimate(&self) -> &Estimate {
+        match self {
+            Scan::Table(scan) => scan.estimate(),
+            Scan::Index(scan) => scan.estimate(),
+        }
+    }
+
+    /// Whether rows looked up by `index` can be told from those that it does not read.
+    pub fn can_be_looked_up_by(&self, index: &IndexDescriptor) -> bool {
+        match self {
+            Scan::Table(scan) => self.is_whole() || scan.bounds().is_one_range() && !scan.is_reverse(),
+            Scan::Index(scan) => {
+                scan.index().storage_id == index.storage_id && scan.bounds().is_one_range() && !scan.is_reverse()
+            }
+        }
+    }
+
+    fn slots(&self) -> &Arc<Slots> {
+        match self {
+            Scan::Table(scan) => scan.slots(),
+            Scan::Index(scan) => scan.slots(),
+        }
+    }
+
+    fn plan(&self) -> Arc<dyn ExecutionPlan> {
+        match *self {
+            Scan::Table(scan) => Arc::new(scan.clone()),
+            Scan::Index(scan) => Arc::new(scan.clone()),
+        }
+    }
+
+    fn bounds(&self) -> &Arc<KeyBounds> {
+        match self {
+            Scan::Table(scan) => scan.bounds(),
+            Scan::Index(scan) => scan.bounds(),
+        }
+    }
+
+    /// Whether it reads the whole table.
+    pub fn is_whole(&self) -> bool {
+        self.bounds().is_full()
+    }
+}
+
 /// Reads the rows that joined keys name.
 #[derive(Clone, Debug)]
 pub struct LookupScanExec {
@@ -61,6 +126,8 @@ pub struct LookupScanExec {
     /// The leading key columns of the index.
     columns: Vec<LookupKey>,
     limits: Limits,
+    /// The range that the scan in its place reads, where that is not all: of the index, or of the primary key.
+    within: Option<Arc<KeyBounds>>,
     tap: Arc<KeyTap>,
     whole: Arc<dyn ExecutionPlan>,
     estimate: Estimate,
@@ -70,8 +137,9 @@ pub struct LookupScanExec {
 }
 
 impl LookupScanExec {
-    /// In place of `whole`, a full scan below the filters that `keys` has values of: by the leading columns of `index`.
-    pub fn new(whole: &TableScanExec, index: &IndexDescriptor, keys: LookupKeys, tap: Arc<KeyTap>) -> Self {
+    /// In place of `whole`, a scan below the filters that `keys` has values of: by the leading columns of `index`, by which it
+    /// [can be looked up](Scan::can_be_looked_up_by).
+    pub fn new(whole: Scan<'_>, index: &IndexDescriptor, keys: LookupKeys, tap: Arc<KeyTap>) -> Self {
         let output = whole.output().clone();
         let columns = super::access_path::key_columns(&output.table, index);
         let encoder = KeyEncoder::new(columns.into_iter().map(|(_, column)| column).collect());
@@ -87,8 +155,9 @@ impl LookupScanExec {
             columns,
             limits,
             tap,
+            within: (!whole.is_whole()).then(|| Arc::clone(whole.bounds())),
             estimate: whole.estimate().clone(),
-            whole: Arc::new(whole.clone()),
+            whole: whole.plan(),
             slots: Arc::clone(whole.slots()),
             returned: Returned::default(),
         }
@@ -125,10 +194,14 @@ impl LookupScanExec {
                     LookupKey::Fixed(value) => write!(f, "({name} = {value})")?,
                 }
             }
-            match names.next().flatten() {
-                Some(column) => self.limits.describe(&column.name, f, comma),
-                None => Ok(()),
+            if let Some(column) = names.next().flatten() {
+                self.limits.describe(&column.name, f, &mut comma)?;
             }
+            if let Some(bounds) = &self.within {
+                comma(f)?;
+                write!(f, "{bounds}")?;
+            }
+            Ok(())
         })
         .to_string()
     }
@@ -188,12 +261,23 @@ impl LookupScanExec {
             let whole = self.whole.execute(0, task)?;
             return Ok(whole.map_err(crate::SqlError::from).boxed());
         };
-        let keys = self.keys(context, &batches)?;
+        let mut keys = self.keys(context, &batches)?;
+        let within = match &self.within {
+            None => None,
+            Some(bounds) => match bounds.ranges(context)?.as_slice() {
+                [] => return Ok(stream::empty().boxed()),
+                [range] => Some(range.clone()),
+                _ => return Err(SqlError::internal("a look-up within several ranges")),
+            },
+        };
         let own = OwnWrites::Before(context.command);
         let transaction = Arc::clone(&context.transaction);
         let output = self.output.clone();
         let whole_key = self.columns.len() == self.index.columns.len();
         if self.index.primary && whole_key {
+            if let Some(range) = &within {
+                keys.retain(|key| range.contains(key));
+            }
             let chunks: Vec<Vec<Bytes>> = keys.chunks(KEYS_AT_ONCE).map(<[Bytes]>::to_vec).collect();
             let batches = stream::iter(chunks).then(move |keys| {
                 let (output, transaction) = (output.clone(), Arc::clone(&transaction));
@@ -204,6 +288,18 @@ impl LookupScanExec {
         let ranges: Vec<RowRange> = match self.limits.evaluate(context)? {
             Some(limits) => keys.into_iter().filter_map(|key| limits.behind(key)).collect(),
             None => vec![],
+        };
+        // A range of the same index, or one of the primary key, of which the entries tell.
+        let of_index = |range: &RowRange| range.start.starts_with(&table_prefix(self.index.storage_id));
+        let (of_index, of_rows): (Option<RowRange>, Option<RowRange>) = match within {
+            Some(range) if of_index(&range) => (Some(range), None),
+            within => (None, within),
+        };
+        let ranges = match of_index {
+            Some(within) => {
+                ranges.iter().map(|range| range.intersect(&within)).filter(|range| !range.is_empty()).collect()
+            }
+            None => ranges,
         };
         let options = ReadOptions { reverse: false, fetch: None, own };
         let pairs = read_ranges(Arc::clone(&transaction), ranges, options);
@@ -218,7 +314,14 @@ impl LookupScanExec {
         let index_only = index_scan::covers(&output, &index);
         let batches = pairs.then(move |entries| {
             let (output, index, transaction) = (output.clone(), Arc::clone(&index), Arc::clone(&transaction));
-            async move { index_scan::read(&output, &index, index_only, &transaction, own, entries?).await }
+            let of_rows = of_rows.clone();
+            async move {
+                let entries = match of_rows {
+                    Some(range) => index_scan::pointing_into(&output, &index, entries?, &range)?,
+                    None => entries?,
+                };
+                index_scan::read(&output, &index, index_only, &transaction, own, entries).await
+            }
         });
         Ok(batches.boxed())
     }

@@ -2,12 +2,13 @@
 //!
 //! Where a hash join would scan a whole table to probe, and the join's columns are a key of the table or
 //! the beginning of one (with columns that the table's filters fix between them, and a range of the next), the keys of the build
-//! side are noted and only rows with these keys are read. Too many keys, and the table is scanned after all: that is found out while the join runs, not guessed.
+//! side are noted and only rows with these keys are read; so are those of a range of the primary key or of the same index. Too many keys, and the table is scanned after all: that is found out while the join runs, not guessed.
 
 use crate::catalog::{ColumnId, IndexDescriptor, IndexState, TableDescriptor};
 use crate::execution::access_path::Saying;
+use crate::execution::index_scan::IndexScanExec;
 use crate::execution::key_tap::{KeyTap, KeyTapExec};
-use crate::execution::lookup_scan::{LookupKey, LookupKeys, LookupScanExec};
+use crate::execution::lookup_scan::{LookupKey, LookupKeys, LookupScanExec, Scan};
 use crate::execution::table_scan::TableScanExec;
 use crate::statistics::selectivity::distinct_values;
 use datafusion::common::Result;
@@ -124,11 +125,15 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>>
     {
         return Ok(None);
     }
-    let Some((scan, columns)) = probe_scan(join.right()) else { return Ok(None) };
-    let Some(scan) = scan.downcast_ref::<TableScanExec>() else { return Ok(None) };
-    if !scan.bounds().is_full() || scan.fetch().is_some() {
+    let Some((found, columns)) = probe_scan(join.right()) else { return Ok(None) };
+    if found.fetch().is_some() {
         return Ok(None);
     }
+    let scan = match (found.downcast_ref::<TableScanExec>(), found.downcast_ref::<IndexScanExec>()) {
+        (Some(scan), _) => Scan::Table(scan),
+        (None, Some(scan)) => Scan::Index(scan),
+        (None, None) => return Ok(None),
+    };
     // Which column of the table each join key is, where it is one of the same type.
     let build_schema = join.left().schema();
     let names: Vec<Option<String>> = join
@@ -137,7 +142,7 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>>
         .map(|(left, right)| {
             let column = right.downcast_ref::<Column>()?;
             let position = columns.get(column.index()).copied().flatten()?;
-            let schema = scan.schema();
+            let schema = found.schema();
             let field = schema.fields().get(position)?;
             (left.data_type(&build_schema).ok()? == *field.data_type()).then(|| field.name().clone())
         })
@@ -146,7 +151,12 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>>
     let Some((index, looked_up)) = best_index(table, &names, scan) else { return Ok(None) };
     let whole = looked_up.columns.len() == index.columns.len() && (index.primary || index.unique);
     let rows = if whole { ROWS_PER_KEY } else { rows_per_lookup(scan, index, &looked_up) };
-    let most = (scan.estimate().read / rows).clamp(ALWAYS_KEYS, MOST_KEYS);
+    // A range of few rows is read sooner than it is looked into.
+    let least = if scan.is_whole() { ALWAYS_KEYS } else { 0 };
+    let most = (scan.estimate().read / rows).clamp(least, MOST_KEYS);
+    if most == 0 {
+        return Ok(None);
+    }
     let tap = Arc::new(KeyTap::default());
     let keys: Vec<Arc<dyn PhysicalExpr>> = join.on().iter().map(|(left, _)| Arc::clone(left)).collect();
     let build = Arc::new(KeyTapExec::new(Arc::clone(join.left()), keys, most, Arc::clone(&tap)));
@@ -156,7 +166,7 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>>
 
 /// What it costs to read the rows that begin with a key, in rows scanned. Nothing is added for the rows themselves where
 /// nothing is known of how many there are.
-fn rows_per_lookup(scan: &TableScanExec, index: &IndexDescriptor, keys: &LookupKeys) -> usize {
+fn rows_per_lookup(scan: Scan<'_>, index: &IndexDescriptor, keys: &LookupKeys) -> usize {
     let table = &scan.output().table;
     let columns = index.columns.iter().take(keys.columns.len()).filter_map(|key| table.column(key.column));
     let distinct = columns.filter_map(|column| distinct_values(table, column.id, column.ty)).reduce(f64::max);
@@ -171,7 +181,7 @@ fn rows_per_lookup(scan: &TableScanExec, index: &IndexDescriptor, keys: &LookupK
 /// The scan at the bottom of a chain of filters, projections and groupings, and for each output column of the
 /// chain its position in the scan's output.
 fn probe_scan(plan: &Arc<dyn ExecutionPlan>) -> Option<(Arc<dyn ExecutionPlan>, Vec<Option<usize>>)> {
-    if plan.is::<TableScanExec>() {
+    if plan.is::<TableScanExec>() || plan.is::<IndexScanExec>() {
         return Some((Arc::clone(plan), (0..plan.schema().fields().len()).map(Some).collect()));
     }
     if let Some(filter) = plan.downcast_ref::<FilterExec>() {
@@ -220,15 +230,20 @@ fn replace_scan(plan: &Arc<dyn ExecutionPlan>, scan: &Arc<dyn ExecutionPlan>) ->
 fn best_index<'a>(
     table: &'a TableDescriptor,
     names: &[Option<String>],
-    scan: &TableScanExec,
+    scan: Scan<'_>,
 ) -> Option<(&'a IndexDescriptor, LookupKeys)> {
+    let unused = match scan {
+        Scan::Table(scan) => scan.unused(),
+        Scan::Index(_) => &[],
+    };
     let says = |column: ColumnId| {
-        scan.unused().iter().filter(move |(said_of, _)| *said_of == column).map(|(_, saying)| saying.clone())
+        unused.iter().filter(move |(said_of, _)| *said_of == column).map(|(_, saying)| saying.clone())
     };
     table
         .indexes
         .iter()
         .filter(|index| index.primary || index.state == IndexState::Public && index.predicate.is_none())
+        .filter(|index| scan.can_be_looked_up_by(index))
         .filter_map(|index| {
             let known = index.columns.iter().map_while(|key| {
                 let column = table.column(key.column)?;

@@ -99,3 +99,27 @@ async fn a_column_between_may_be_fixed_or_joined() {
         assert_eq!(c.rows(&sql).await, c.rows(&scanned).await, "{sql}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_range_of_the_table_is_looked_into() {
+    let mut c = client().await;
+    c.run("CREATE TABLE trade (id int PRIMARY KEY, account int, symbol text)").await;
+    c.run("CREATE INDEX trade_account ON trade (account)").await;
+    c.run("INSERT INTO trade SELECT i, i % 500, 'S' || i FROM generate_series(1, 4000) i").await;
+    c.run("CREATE TABLE wanted (account int, id int)").await;
+    c.run("INSERT INTO wanted VALUES (7, 1007), (8, 3008), (460, 1460)").await;
+    c.run("ANALYZE").await;
+    for (condition, line, most) in [
+        // By the index, and of what it points at those in the range of the primary key.
+        ("t.account = w.account AND t.id BETWEEN 1000 AND 2000", "account, (id >= 1000) AND (id <= 2000)", 35),
+        ("t.account = w.account AND t.account > 450", "account, (account > 450)", 15),
+        ("t.id = w.id AND t.id < 3000", "id, (id < 3000)", 10),
+    ] {
+        let sql = format!("SELECT count(*), sum(t.id) FROM wanted w JOIN trade t ON {condition}");
+        let (found, keys) = looked_up(&mut c, &sql).await;
+        assert_eq!(found.as_deref(), Some(line));
+        assert!(keys <= most, "{condition}: {keys} keys");
+        let scanned = sql.replacen(" = w.", " + 0 = w.", 1);
+        assert_eq!(c.rows(&sql).await, c.rows(&scanned).await, "{condition}");
+    }
+}
