@@ -82,6 +82,11 @@ impl KeyBounds {
         self.equalities.is_empty() && !self.limits.is_empty()
     }
 
+    /// Whether its range is the same in each execution.
+    pub fn has_constant_limits(&self) -> bool {
+        self.limits.are_constant()
+    }
+
     /// The keys, encoded, when every key column has an equality: in key order, each once.
     pub fn points(&self, context: &StatementContext) -> Result<Vec<Bytes>> {
         let mut keys = Vec::new();

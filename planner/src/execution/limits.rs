@@ -56,6 +56,11 @@ impl Limits {
         self.limits.is_empty()
     }
 
+    /// Whether they are the same in each execution.
+    pub fn are_constant(&self) -> bool {
+        self.limits.iter().all(|limit| limit.value.is_constant())
+    }
+
     /// Computes the values. `None`: no key is within.
     pub fn evaluate(&self, context: &StatementContext) -> Result<Option<LimitedKeys>> {
         let mut edges = Vec::with_capacity(self.limits.len() + 1);

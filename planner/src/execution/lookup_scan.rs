@@ -115,6 +115,11 @@ impl Scan<'_> {
     pub fn is_whole(&self) -> bool {
         self.bounds().is_full()
     }
+
+    /// Whether it is known how much it reads: a range of parameters may be of few rows or of all.
+    pub fn is_range_known(&self) -> bool {
+        self.bounds().has_constant_limits()
+    }
 }
 
 /// Reads the rows that joined keys name.

@@ -74,6 +74,11 @@ impl Value {
         Ok(Value { source, text, target, conversion })
     }
 
+    /// Whether it is the same in each execution.
+    pub fn is_constant(&self) -> bool {
+        matches!(self.source, Source::Constant(_))
+    }
+
     fn raw(&self, context: &StatementContext) -> Result<Datum> {
         match &self.source {
             Source::Constant(value) => Ok(value.clone()),

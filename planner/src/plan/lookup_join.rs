@@ -151,8 +151,8 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>>
     let Some((index, looked_up)) = best_index(table, &names, scan) else { return Ok(None) };
     let whole = looked_up.columns.len() == index.columns.len() && (index.primary || index.unique);
     let rows = if whole { ROWS_PER_KEY } else { rows_per_lookup(scan, index, &looked_up) };
-    // A range of few rows is read sooner than it is looked into.
-    let least = if scan.is_whole() { ALWAYS_KEYS } else { 0 };
+    // A range of few rows is read sooner than it is looked into; where it may be of many, a few keys cost little.
+    let least = if scan.is_whole() || !scan.is_range_known() { ALWAYS_KEYS } else { 0 };
     let most = (scan.estimate().read / rows).clamp(least, MOST_KEYS);
     if most == 0 {
         return Ok(None);

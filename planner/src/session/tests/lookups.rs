@@ -122,4 +122,12 @@ async fn a_range_of_the_table_is_looked_into() {
         let scanned = sql.replacen(" = w.", " + 0 = w.", 1);
         assert_eq!(c.rows(&sql).await, c.rows(&scanned).await, "{condition}");
     }
+    // Of parameters it is not known how much of the table they mean.
+    c.run("PREPARE p(int, int) AS SELECT count(*) FROM wanted w JOIN trade t ON t.account = w.account AND t.id BETWEEN $1 AND $2")
+        .await;
+    let plan = c.rows("EXPLAIN (COSTS OFF) EXECUTE p(1000, 2000)").await;
+    assert!(plan.iter().any(|line| line.contains("Lookup Keys: account, ")), "{plan:?}");
+    assert_eq!(c.rows("EXECUTE p(1000, 2000)").await, ["6"]);
+    assert_eq!(c.rows("EXECUTE p(1, 4000)").await, ["24"]);
+    assert_eq!(c.rows("EXECUTE p(2000, 1000)").await, ["0"]);
 }
