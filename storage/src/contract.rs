@@ -501,6 +501,19 @@ pub trait Store: Send + Sync + 'static {
         self.scan(range, filter, options).map_ok(|rows| PackedRows::of_rows(&rows)).boxed()
     }
 
+    /// Reads the rows of short ranges, in key order and disjoint, forwards: of each row the newest of one family's cells that
+    /// `wanted` chooses. Answers how many of the ranges were read, from the first on: it ends before one that is not short to this engine, and before one
+    /// with which there would be more than `limit` rows. Who is answered none reads the first by [`Store::scan_packed`], and may ask
+    /// again for the others.
+    fn scan_short<'a>(
+        &'a self,
+        _ranges: &'a [RowRange],
+        _wanted: FamilyFilter,
+        _limit: usize,
+    ) -> BoxFuture<'a, Result<(PackedRows, usize)>> {
+        Box::pin(std::future::ready(Ok((PackedRows::default(), 0))))
+    }
+
     /// Applies `mutations` to one row when every condition holds, as one atomic step.
     /// Answers whether it did. Durable when it answers. See [`Condition`] for what goes together.
     ///

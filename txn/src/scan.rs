@@ -29,6 +29,74 @@ pub(crate) fn scan(
     })
 }
 
+/// Streams `ranges`; see [`Transaction::scan_ranges`].
+pub(crate) fn scan_ranges(
+    transaction: Arc<Transaction>,
+    ranges: Vec<RowRange>,
+    options: TxnScanOptions,
+    own: OwnWrites,
+) -> BoxStream<'static, Result<Pairs>> {
+    debug_assert!(!options.reverse && options.limit.is_none(), "ranges are read forwards and to their ends");
+    generate(move |mut out| async move {
+        if let Err(error) = run_each(&transaction, &ranges, options, own, &mut out).await {
+            out.emit(Err(error)).await;
+        }
+    })
+}
+
+async fn run_each(
+    transaction: &Transaction,
+    mut ranges: &[RowRange],
+    options: TxnScanOptions,
+    own: OwnWrites,
+    out: &mut Emitter<Result<Pairs>>,
+) -> Result<()> {
+    while let Some((first, others)) = ranges.split_first() {
+        let (pairs, read) = match others {
+            [] => (Pairs::from(Vec::new()), 0),
+            _ => short(transaction, ranges, options, own).await?,
+        };
+        if !pairs.is_empty() {
+            out.emit(Ok(pairs)).await;
+        }
+        ranges = match ranges.get(read..) {
+            Some(rest) if read > 0 => rest,
+            _ => {
+                run(transaction, first.clone(), options, own, out).await?;
+                others
+            }
+        };
+    }
+    Ok(())
+}
+
+/// The pairs of as many of `ranges` as can be read at once, from the first on, and how many those are: none where locks or own
+/// writes have to be looked at.
+async fn short(
+    transaction: &Transaction,
+    ranges: &[RowRange],
+    options: TxnScanOptions,
+    own: OwnWrites,
+) -> Result<(Pairs, usize)> {
+    let none = (Pairs::from(Vec::new()), 0);
+    let (Some(first), Some(last), true) = (ranges.first(), ranges.last(), options.cached) else { return Ok(none) };
+    let snapshot = transaction.snapshot_for(own).await?;
+    {
+        let all = RowRange { start: first.start.clone(), end: last.end.clone() };
+        let buffer = transaction.buffer().read();
+        if !buffer.is_empty() && !buffer.changes(&all, false, own, 1)?.0.is_empty() {
+            return Ok(none);
+        }
+    }
+    let rows = options.batch_rows.max(1);
+    let Some((rows, read)) = transaction.store().scan_short(&snapshot, ranges, rows).await? else { return Ok(none) };
+    let pairs = transaction.store().visible_pairs(&snapshot, rows, transaction.counts(), false).await?;
+    for range in ranges.iter().take(read) {
+        Noted { transaction, range: range.clone(), reverse: false }.all();
+    }
+    Ok((pairs, read))
+}
+
 async fn run(
     transaction: &Transaction,
     range: RowRange,

@@ -393,6 +393,21 @@ impl TransactionStore {
         RawRows::Packed(self.store.scan_packed(range, snapshot.writes, options))
     }
 
+    /// The raw rows of as many of `ranges` as can be read at once, and how many those are: see [`storage::Store::scan_short`].
+    /// `None` where locks have to be looked at.
+    pub(crate) async fn scan_short(
+        &self,
+        snapshot: &Snapshot,
+        ranges: &[RowRange],
+        rows: usize,
+    ) -> Result<Option<(RawBatch, usize)>> {
+        if !self.is_lean(snapshot) {
+            return Ok(None);
+        }
+        let (rows, read) = self.store.scan_short(ranges, snapshot.writes, rows).await?;
+        Ok(Some((RawBatch::Packed(rows), read)))
+    }
+
     /// What `snapshot` sees of rows that a scan returned.
     pub(crate) async fn visible_pairs(
         &self,

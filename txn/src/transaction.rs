@@ -364,6 +364,16 @@ impl Transaction {
         scan::scan(self.clone(), range, options, own)
     }
 
+    /// Streams the pairs of several ranges, in key order and disjoint, forwards: those of short ones together.
+    pub fn scan_ranges(
+        self: &Arc<Self>,
+        ranges: Vec<RowRange>,
+        options: TxnScanOptions,
+        own: OwnWrites,
+    ) -> BoxStream<'static, Result<Pairs>> {
+        scan::scan_ranges(self.clone(), ranges, options, own)
+    }
+
     /// Buffers writes under the current command number. Spills when the buffer is full; where each row is a request of
     /// its own, what was spilled is locked then. Errors: a conflict met there.
     pub async fn write(&self, writes: Vec<Write>) -> Result<()> {

@@ -48,6 +48,7 @@ use kept_cursors::KeptCursors;
 use load::{Loader, Loads};
 use log::{Database, RocksLog};
 use maintenance::{Maintenance, TabletKeeper};
+use newest::Newest;
 pub use options::EmbeddedOptions;
 use reader::{ScanBounds, Scanner};
 use smallvec::smallvec;
@@ -373,6 +374,28 @@ impl Store for EmbeddedStore {
             self.directory.count_ordered(rows.iter().map(|(key, _)| key), Tablet::count_reads);
             rows.len()
         })
+    }
+
+    fn scan_short<'a>(
+        &'a self,
+        ranges: &'a [RowRange],
+        wanted: FamilyFilter,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<(PackedRows, usize)>> {
+        async move {
+            // Which is what kept cursors read.
+            if wanted.family != Family::Write {
+                return Ok((PackedRows::default(), 0));
+            }
+            let mut newest = Newest::default();
+            newest.begin(limit);
+            let complete =
+                self.cursors.range(|iterator| newest.collect_short(iterator, ranges, wanted.range, limit))?;
+            let rows = newest.rows();
+            self.directory.count_ordered(rows.iter().map(|(key, _)| key), Tablet::count_reads);
+            Ok((rows, complete))
+        }
+        .boxed()
     }
 
     fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>> {

@@ -1,9 +1,9 @@
 //! [`Newest`]: a batch of rows of one cell each, in the order of the scan: the newest in a range of timestamps. Keys and values
 //! lie in one piece of memory.
 
-use super::key;
-use super::reader::{EXAMINED_ROWS, STEPS_BEFORE_SEEK, ScanBounds};
-use crate::contract::TimestampRange;
+use super::reader::{EXAMINED_ROWS, SHORT_ROWS, STEPS_BEFORE_SEEK, ScanBounds};
+use super::{key, maintenance};
+use crate::contract::{RowRange, TimestampRange};
 use crate::error::{Result, StoreError};
 use crate::packed::PackedRows;
 use crate::timestamp::Timestamp;
@@ -62,7 +62,8 @@ struct Head {
 const HEAD_BYTES: usize = 9;
 
 impl Newest {
-    fn begin(&mut self, limit: usize) {
+    /// A batch begins, of at most `limit` rows.
+    pub fn begin(&mut self, limit: usize) {
         let (bytes, rows) = self.before;
         let bytes = bytes.max(FIRST_ROWS * ROW_BYTES).min(limit.saturating_mul(4 * ROW_BYTES));
         self.batch = PackedRows::with_capacity(bytes, rows.max(FIRST_ROWS).min(limit));
@@ -72,11 +73,10 @@ impl Newest {
         self.batch.len() == limit || examined == EXAMINED_ROWS || self.batch.bytes() >= MOST_BYTES
     }
 
-    /// Takes at most `limit` rows, forwards, after a look at [`EXAMINED_ROWS`] at most.
+    /// Takes rows, forwards, until the batch has `limit`, after a look at [`EXAMINED_ROWS`] at most.
     pub fn collect(&mut self, course: Course<'_, '_>, limit: usize) -> Result<End> {
         let Course { iterator, within, range } = course;
         let upper = within.and_then(|bounds| bounds.upper.as_deref());
-        self.begin(limit);
         let (mut steps, mut examined) = (0, 0);
         while let Some((cell_key, value)) = iterator.item() {
             if upper.is_some_and(|upper| cell_key >= upper) {
@@ -119,7 +119,6 @@ impl Newest {
     /// The same backwards.
     pub fn collect_reverse(&mut self, course: Course<'_, '_>, limit: usize) -> Result<End> {
         let Course { iterator, within, range } = course;
-        self.begin(limit);
         self.candidate = None;
         let (mut steps, mut examined) = (0, 0);
         while let Some((cell_key, value)) = iterator.item() {
@@ -185,6 +184,33 @@ impl Newest {
             Some((timestamp, value)) => push(&mut self.head, &mut self.batch, &self.done, timestamp, &value),
             None => Ok(()),
         }
+    }
+
+    /// Takes the rows of short ranges, in key order and disjoint, each from its start to its end; answers how many. The first
+    /// that is not short, or with which the batch would have more than `limit` rows, ends it and leaves nothing in it.
+    pub fn collect_short(
+        &mut self,
+        iterator: &mut DBRawIterator<'_>,
+        ranges: &[RowRange],
+        range: TimestampRange,
+        limit: usize,
+    ) -> Result<usize> {
+        for (at, rows) in ranges.iter().enumerate() {
+            let bounds = maintenance::bounds(rows);
+            // Behind the range before it stands at the first cell that follows, which may be in this one.
+            if at == 0 || iterator.key().is_some_and(|key| key < &bounds.lower[..]) {
+                iterator.seek(&bounds.lower);
+            }
+            let before = self.batch.len();
+            let most = limit.min(before.saturating_add(SHORT_ROWS));
+            self.done.clear();
+            let end = self.collect(Course { iterator, within: Some(&bounds), range }, most)?;
+            if end != End::Scan {
+                self.batch.truncate(before);
+                return Ok(at);
+            }
+        }
+        Ok(ranges.len())
     }
 
     /// The rows that were taken.

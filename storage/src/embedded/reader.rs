@@ -22,8 +22,8 @@ const FIRST_ROWS: usize = 16;
 /// Rows that one call of [`scan`] looks at.
 pub(super) const EXAMINED_ROWS: usize = 32 << 10;
 
-/// Rows of a scan's first batch at most, where a kept cursor reads it: who wants more is not short.
-const KEPT_ROWS: usize = 256;
+/// Rows at most that a kept cursor reads of a range: what has more is not short.
+pub(super) const SHORT_ROWS: usize = 256;
 
 /// Batches after which a scan makes its cursors anew: they keep memtables and tables alive that were replaced since.
 const BATCHES_BEFORE_REOPEN: usize = 256;
@@ -397,8 +397,9 @@ impl<'a> Scanner<'a> {
 impl Scanner<'_> {
     /// [`Scanner::next`] of what most scans ask for, one family and one cell a row.
     pub fn next_packed(&mut self, limit: usize) -> Result<PackedRows> {
+        self.newest.begin(limit);
         let end = match self.kept.take().filter(|_| !self.ended) {
-            Some(kept) => self.begin_kept(kept, limit.min(KEPT_ROWS))?,
+            Some(kept) => self.begin_kept(kept, limit.min(SHORT_ROWS))?,
             None => {
                 if !self.begin_batch()? {
                     return Ok(PackedRows::default());

@@ -76,6 +76,27 @@ pub fn scan_packed(store: &dyn Store, range: RowRange, wanted: FamilyFilter, opt
     batches.into_iter().flat_map(|batch| batch.into_rows(wanted.family)).collect()
 }
 
+/// The rows of ranges, in key order and disjoint, by [`Store::scan_short`], and by [`Store::scan_packed`] what that leaves; and how many
+/// ranges that were.
+pub fn scan_short(store: &dyn Store, mut ranges: &[RowRange], wanted: FamilyFilter, limit: usize) -> (Vec<Row>, usize) {
+    let (mut found, mut left) = (Vec::new(), 0);
+    while let Some((first, others)) = ranges.split_first() {
+        let (rows, read) = block_on(store.scan_short(ranges, wanted, limit)).unwrap();
+        assert!(rows.len() <= limit && read <= ranges.len());
+        assert!(read > 0 || rows.is_empty());
+        found.extend(rows.into_rows(wanted.family));
+        ranges = match read {
+            0 => {
+                found.extend(scan_packed(store, first.clone(), wanted, ScanOptions::default()));
+                left += 1;
+                others
+            }
+            _ => &ranges[read..],
+        };
+    }
+    (found, left)
+}
+
 fn show(rows: &[Row]) -> Vec<String> {
     let cell = |cell: &Cell| format!("{:?}@{}={}", cell.family, cell.timestamp, String::from_utf8_lossy(&cell.value));
     let row = |row: &Row| {

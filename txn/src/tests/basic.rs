@@ -3,6 +3,7 @@
 use super::harness::*;
 use crate::*;
 use bytes::Bytes;
+use futures::StreamExt;
 use std::time::Duration;
 use storage::RowRange;
 
@@ -86,6 +87,46 @@ fn a_scan_merges_in_every_batch_size_and_limit() {
                     expected.truncate(limit.unwrap_or(usize::MAX));
                     assert_eq!(scan(&transaction, all(), options, OwnWrites::All).await, expected, "{options:?}");
                 }
+            }
+        }
+    });
+}
+
+#[test]
+fn ranges_are_read_as_if_each_were_scanned() {
+    on_every_path(|world| async move {
+        let transaction = world.begin();
+        for i in 0..400 {
+            transaction.write(vec![put(&format!("k{i:03}"), "stored")]).await.unwrap();
+        }
+        transaction.commit().await.unwrap();
+        world.set("k012", "later").await;
+        let gone = world.begin();
+        gone.write(vec![delete("k021")]).await.unwrap();
+        gone.commit().await.unwrap();
+        let bounds =
+            [("k00", "k003"), ("k010", "k015"), ("k015", "k015x"), ("k02", "k03"), ("k05", "k39"), ("k399", "l")];
+        let ranges: Vec<RowRange> =
+            bounds.iter().map(|(start, end)| RowRange { start: key(start), end: Some(key(end)) }).collect();
+        for writes in [vec![], vec![put("k011", "own"), delete("k399")], vec![put("a", "own")]] {
+            let transaction = world.begin();
+            transaction.write(writes).await.unwrap();
+            for batch_rows in [1, 5, 1000] {
+                let options = TxnScanOptions { batch_rows, ..TxnScanOptions::default() };
+                let mut expected = Vec::new();
+                for range in &ranges {
+                    expected.extend(scan(&transaction, range.clone(), options, OwnWrites::All).await);
+                }
+                let mut found = Vec::new();
+                let mut batches = transaction.scan_ranges(ranges.clone(), options, OwnWrites::All);
+                while let Some(batch) = batches.next().await {
+                    let batch = batch.unwrap();
+                    assert!(batch.len() <= batch_rows);
+                    let text = |bytes: Bytes| String::from_utf8_lossy(&bytes).into_owned();
+                    found.extend(batch.into_list().into_iter().map(|(key, value)| (text(key), text(value))));
+                }
+                assert_eq!(found, expected);
+                assert!(found.len() > 350);
             }
         }
     });

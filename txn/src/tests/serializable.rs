@@ -30,12 +30,15 @@ enum Read {
     Key(&'static str),
     Keys(&'static [&'static str]),
     Range(&'static str, &'static str),
+    Ranges([(&'static str, &'static str); 3]),
     First(&'static str, &'static str),
     Last(&'static str, &'static str),
     Nothing,
 }
 
-const CASES: [(Read, &str, bool); 15] = [
+const THREE: [(&str, &str); 3] = [("a", "b"), ("bb", "c"), ("m", "n")];
+
+const CASES: [(Read, &str, bool); 19] = [
     (Read::Key("b"), "b", true),
     (Read::Key("b"), "c", false),
     (Read::Key("x"), "x", true),
@@ -45,6 +48,10 @@ const CASES: [(Read, &str, bool); 15] = [
     (Read::Range("a", "c"), "bb", true),
     (Read::Range("a", "c"), "c", false),
     (Read::Range("m", "n"), "mm", true),
+    (Read::Ranges(THREE), "a", true),
+    (Read::Ranges(THREE), "b", false),
+    (Read::Ranges(THREE), "bb", true),
+    (Read::Ranges(THREE), "mm", true),
     (Read::First("a", "z"), "a", true),
     (Read::First("aa", "z"), "aaa", true),
     (Read::First("a", "z"), "b", false),
@@ -74,6 +81,11 @@ fn a_write_of_what_was_read_is_in_the_way_and_no_other() {
                     drop(transaction.get_many(&keys, OwnWrites::All).await.unwrap());
                 }
                 Read::Range(from, to) => drop(scanned(&transaction, range(from, to), None, false).await),
+                Read::Ranges(ranges) => {
+                    let ranges = ranges.map(|(from, to)| range(from, to)).to_vec();
+                    let pairs = transaction.scan_ranges(ranges, TxnScanOptions::default(), OwnWrites::All);
+                    drop(pairs.collect::<Vec<_>>().await);
+                }
                 Read::First(from, to) => {
                     assert_eq!(scanned(&transaction, range(from, to), Some(1), false).await.len(), 1);
                 }
