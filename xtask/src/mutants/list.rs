@@ -502,6 +502,20 @@ pub const MUTANTS: &[Mutant] = &[
         tests: &["-p", "percosql-txn", "--lib", "tests::serializable"],
     },
     Mutant {
+        name: "ranges that are read together are not noted",
+        file: "txn/src/scan.rs",
+        original: "for range in ranges.iter().take(read) {",
+        broken: "for range in ranges.iter().take(0) {",
+        tests: &["-p", "percosql-txn", "--lib", "tests::serializable"],
+    },
+    Mutant {
+        name: "ranges are read together past own writes",
+        file: "txn/src/scan.rs",
+        original: "if !buffer.is_empty() && !buffer.changes(&all, false, own, 1)?.0.is_empty() {",
+        broken: "if !buffer.is_empty() && !buffer.changes(&all, false, own, 1)?.0.is_empty() && false {",
+        tests: &["-p", "percosql-txn", "--lib", "ranges_are_read"],
+    },
+    Mutant {
         name: "over rows what was read is not validated",
         file: "txn/src/by_row.rs",
         original: "self.validate_reads(&Snapshot::of_rows(commit_ts)).await",

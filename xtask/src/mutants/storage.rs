@@ -61,6 +61,13 @@ pub const STORAGE: &[Mutant] = &[
         tests: &["-p", "percosql-storage", "--lib", "a_kept_cursor_sees"],
     },
     Mutant {
+        name: "what was read of a long range stays beside what its scan reads",
+        file: "storage/src/embedded/newest.rs",
+        original: "self.batch.truncate(before);",
+        broken: "self.batch.truncate(usize::MAX);",
+        tests: &["-p", "percosql-storage", "--lib", "the_engines_agree"],
+    },
+    Mutant {
         name: "a row that a backward scan gave up in is left out",
         file: "storage/src/embedded/reader.rs",
         original: "(End::Within, true) => self.bounds.upper = Some(behind(done)),",
