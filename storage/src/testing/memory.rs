@@ -7,11 +7,13 @@ use crate::committer::{
     Answer, Change, CommitLog, Committer, LogRecord, Recovered, Request, Settlement, VersionReader,
 };
 use crate::contract::{
-    AtomicCommit, BulkLoad, Cell, Cells, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadFilter, Row,
-    RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator, Watch,
+    AtomicCommit, BulkLoad, Cell, Cells, CommitBatch, Condition, FailedCondition, Family, FamilyFilter, Mutation,
+    ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
+    Watch,
 };
 use crate::env::BoxFuture;
 use crate::error::{Result, StoreError};
+use crate::packed::PackedRows;
 use crate::timestamp::{Timestamp, TimestampSource};
 use bytes::Bytes;
 use futures::channel::oneshot;
@@ -26,6 +28,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 type Versions = BTreeMap<Reverse<Timestamp>, Bytes>;
 type Rows = BTreeMap<Bytes, [Versions; Family::ALL.len()]>;
+
+/// Ranges with no more rows than this are short.
+const SHORT_ROWS: usize = 256;
 
 /// How a [`MemoryStore`] behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -368,6 +373,30 @@ impl Store for MemoryStore {
                 Some((Ok(rows), (range, left)))
             }
         })
+        .boxed()
+    }
+
+    fn scan_short<'a>(
+        &'a self,
+        ranges: &'a [RowRange],
+        wanted: FamilyFilter,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<(PackedRows, usize)>> {
+        async move {
+            let filter = ReadFilter::new().with(wanted.family, wanted.range, 1);
+            let (mut rows, mut complete) = (Vec::new(), 0);
+            for range in ranges.iter().take_while(|range| !range.is_empty()) {
+                let most = SHORT_ROWS.min(limit - rows.len());
+                let found = self.scan_batch(range, &filter, &ScanOptions::default(), most.saturating_add(1));
+                if found.len() > most {
+                    break;
+                }
+                rows.extend(found);
+                complete += 1;
+            }
+            self.reads.fetch_add(rows.len() as u64, Ordering::Relaxed);
+            Ok((PackedRows::of_rows(&rows), complete))
+        }
         .boxed()
     }
 

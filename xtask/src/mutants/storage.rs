@@ -65,7 +65,7 @@ pub const STORAGE: &[Mutant] = &[
         file: "storage/src/embedded/newest.rs",
         original: "self.batch.truncate(before);",
         broken: "self.batch.truncate(usize::MAX);",
-        tests: &["-p", "percosql-storage", "--lib", "the_engines_agree"],
+        tests: &["-p", "percosql-storage", "--lib", "a_short_scan_beside_many_removed"],
     },
     Mutant {
         name: "a row that a backward scan gave up in is left out",
