@@ -33,12 +33,11 @@ pub(crate) fn scan(
 pub(crate) fn scan_ranges(
     transaction: Arc<Transaction>,
     ranges: Vec<RowRange>,
-    options: TxnScanOptions,
+    batch_rows: usize,
     own: OwnWrites,
 ) -> BoxStream<'static, Result<Pairs>> {
-    debug_assert!(!options.reverse && options.limit.is_none(), "ranges are read forwards and to their ends");
     generate(move |mut out| async move {
-        if let Err(error) = run_each(&transaction, &ranges, options, own, &mut out).await {
+        if let Err(error) = run_each(&transaction, &ranges, batch_rows, own, &mut out).await {
             out.emit(Err(error)).await;
         }
     })
@@ -47,14 +46,14 @@ pub(crate) fn scan_ranges(
 async fn run_each(
     transaction: &Transaction,
     mut ranges: &[RowRange],
-    options: TxnScanOptions,
+    batch_rows: usize,
     own: OwnWrites,
     out: &mut Emitter<Result<Pairs>>,
 ) -> Result<()> {
     while let Some((first, others)) = ranges.split_first() {
         let (pairs, read) = match others {
             [] => (Pairs::from(Vec::new()), 0),
-            _ => short(transaction, ranges, options, own).await?,
+            _ => short(transaction, ranges, batch_rows, own).await?,
         };
         if !pairs.is_empty() {
             out.emit(Ok(pairs)).await;
@@ -62,6 +61,7 @@ async fn run_each(
         ranges = match ranges.get(read..) {
             Some(rest) if read > 0 => rest,
             _ => {
+                let options = TxnScanOptions { batch_rows, ..TxnScanOptions::default() };
                 run(transaction, first.clone(), options, own, out).await?;
                 others
             }
@@ -75,21 +75,17 @@ async fn run_each(
 async fn short(
     transaction: &Transaction,
     ranges: &[RowRange],
-    options: TxnScanOptions,
+    batch_rows: usize,
     own: OwnWrites,
 ) -> Result<(Pairs, usize)> {
     let none = (Pairs::from(Vec::new()), 0);
-    let (Some(first), Some(last), true) = (ranges.first(), ranges.last(), options.cached) else { return Ok(none) };
+    let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return Ok(none) };
     let snapshot = transaction.snapshot_for(own).await?;
-    {
-        let all = RowRange { start: first.start.clone(), end: last.end.clone() };
-        let buffer = transaction.buffer().read();
-        if !buffer.is_empty() && !buffer.changes(&all, false, own, 1)?.0.is_empty() {
-            return Ok(none);
-        }
+    if transaction.has_written(&RowRange { start: first.start.clone(), end: last.end.clone() }, own)? {
+        return Ok(none);
     }
-    let rows = options.batch_rows.max(1);
-    let Some((rows, read)) = transaction.store().scan_short(&snapshot, ranges, rows).await? else { return Ok(none) };
+    let short = transaction.store().scan_short(&snapshot, ranges, batch_rows.max(1)).await?;
+    let Some((rows, read)) = short else { return Ok(none) };
     let pairs = transaction.store().visible_pairs(&snapshot, rows, transaction.counts(), false).await?;
     for range in ranges.iter().take(read) {
         Noted { transaction, range: range.clone(), reverse: false }.all();

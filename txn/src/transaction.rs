@@ -287,9 +287,13 @@ impl Transaction {
         if self.reads().is_some() || !self.store().is_lean(&snapshot) {
             return Ok(None);
         }
+        Ok((!self.has_written(range, OwnWrites::All)?).then(|| snapshot.ts()))
+    }
+
+    /// Whether it wrote anything in `range` that `own` sees.
+    pub(crate) fn has_written(&self, range: &RowRange, own: OwnWrites) -> Result<bool> {
         let buffer = self.buffer().read();
-        let written = !buffer.is_empty() && !buffer.changes(range, false, OwnWrites::All, 1)?.0.is_empty();
-        Ok((!written).then(|| snapshot.ts()))
+        Ok(!buffer.is_empty() && !buffer.changes(range, false, own, 1)?.0.is_empty())
     }
 
     /// Whether the snapshot was taken already.
@@ -364,14 +368,15 @@ impl Transaction {
         scan::scan(self.clone(), range, options, own)
     }
 
-    /// Streams the pairs of several ranges, in key order and disjoint, forwards: those of short ones together.
+    /// Streams the pairs of several ranges, in key order and disjoint, forwards, so many in a batch at most: those of short ones
+    /// together.
     pub fn scan_ranges(
         self: &Arc<Self>,
         ranges: Vec<RowRange>,
-        options: TxnScanOptions,
+        batch_rows: usize,
         own: OwnWrites,
     ) -> BoxStream<'static, Result<Pairs>> {
-        scan::scan_ranges(self.clone(), ranges, options, own)
+        scan::scan_ranges(self.clone(), ranges, batch_rows, own)
     }
 
     /// Buffers writes under the current command number. Spills when the buffer is full; where each row is a request of

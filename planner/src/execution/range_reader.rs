@@ -29,8 +29,7 @@ pub fn read_ranges(
     options: ReadOptions,
 ) -> BoxStream<'static, Result<Pairs>> {
     if !options.reverse && options.fetch.is_none() && ranges.len() > 1 {
-        let scan = TxnScanOptions { batch_rows: BATCH_ROWS, ..TxnScanOptions::default() };
-        let batches = transaction.scan_ranges(ranges, scan, options.own);
+        let batches = transaction.scan_ranges(ranges, BATCH_ROWS, options.own);
         return batches.map_err(crate::error::SqlError::from).boxed();
     }
     if options.reverse {

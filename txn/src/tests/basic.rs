@@ -118,7 +118,7 @@ fn ranges_are_read_as_if_each_were_scanned() {
                     expected.extend(scan(&transaction, range.clone(), options, OwnWrites::All).await);
                 }
                 let mut found = Vec::new();
-                let mut batches = transaction.scan_ranges(ranges.clone(), options, OwnWrites::All);
+                let mut batches = transaction.scan_ranges(ranges.clone(), batch_rows, OwnWrites::All);
                 while let Some(batch) = batches.next().await {
                     let batch = batch.unwrap();
                     assert!(batch.len() <= batch_rows);

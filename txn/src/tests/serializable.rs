@@ -83,7 +83,7 @@ fn a_write_of_what_was_read_is_in_the_way_and_no_other() {
                 Read::Range(from, to) => drop(scanned(&transaction, range(from, to), None, false).await),
                 Read::Ranges(ranges) => {
                     let ranges = ranges.map(|(from, to)| range(from, to)).to_vec();
-                    let pairs = transaction.scan_ranges(ranges, TxnScanOptions::default(), OwnWrites::All);
+                    let pairs = transaction.scan_ranges(ranges, 1000, OwnWrites::All);
                     drop(pairs.collect::<Vec<_>>().await);
                 }
                 Read::First(from, to) => {

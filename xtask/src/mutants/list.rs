@@ -511,8 +511,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ranges are read together past own writes",
         file: "txn/src/scan.rs",
-        original: "if !buffer.is_empty() && !buffer.changes(&all, false, own, 1)?.0.is_empty() {",
-        broken: "if !buffer.is_empty() && !buffer.changes(&all, false, own, 1)?.0.is_empty() && false {",
+        original: "    if transaction.has_written(",
+        broken: "    if false && transaction.has_written(",
         tests: &["-p", "percosql-txn", "--lib", "ranges_are_read"],
     },
     Mutant {
