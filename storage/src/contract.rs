@@ -156,6 +156,11 @@ impl RowRange {
         let end = prefix_end(&start);
         RowRange { start, end }
     }
+    /// The row `key` alone.
+    pub fn only(key: &Bytes) -> Self {
+        // No key lies between one and the same with a zero behind it.
+        RowRange { start: key.clone(), end: Some([&key[..], &[0]].concat().into()) }
+    }
     /// Whether `key` lies inside.
     pub fn contains(&self, key: &[u8]) -> bool {
         key >= &self.start[..] && self.end.as_ref().is_none_or(|end| key < &end[..])

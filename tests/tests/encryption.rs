@@ -1,5 +1,6 @@
 //! TLS and passwords, with real psql.
 
+use percosql_tests::raw::Raw;
 use percosql_tests::{Server, psql};
 use std::process::Command;
 
@@ -61,4 +62,18 @@ fn a_role_with_a_password_must_give_it() {
     assert_eq!(login(&server, "user=ada", "secret"), (true, "ada".into()));
     // Nobody else was asked for one.
     assert_eq!(login(&server, "user=postgres", ""), (true, "postgres".into()));
+}
+
+#[test]
+fn who_has_not_said_who_he_is_can_send_nothing_long() {
+    let server = Server::start();
+    psql(&server, &["-c", "create role ada login password 'secret'"]).success();
+    let mut raw = Raw::open(&server);
+    raw.packet(3 << 16, b"user\0ada\0database\0postgres\0\0");
+    assert_eq!(raw.reply().map(|reply| reply.kind), Some(b'R'));
+    // A query of a gigabyte, of which only the head comes: it is refused by its first byte.
+    raw.bytes(&[b'Q', 0x3f, 0xff, 0xff, 0xff]);
+    let refused = raw.reply().and_then(|reply| reply.field(b'C'));
+    assert_eq!(refused.as_deref(), Some("08P01"));
+    assert_eq!(raw.reply(), None);
 }

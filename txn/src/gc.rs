@@ -28,6 +28,8 @@ use storage::{
 const REST_AFTER_PASS: u32 = 19;
 /// Rows changed in one request.
 const BATCH_ROWS: usize = 512;
+/// Versions of one row that are looked at and removed at a time, at least two: a row that has more is looked at again.
+const ROW_VERSIONS: usize = if cfg!(test) { 3 } else { 1024 };
 
 impl TransactionStore {
     /// Moves the safe point as far as it may go, durably. Answers where it is.
@@ -43,8 +45,14 @@ impl TransactionStore {
             target = target.min(oldest);
         }
         if target <= self.safe_point() {
+            // An earlier call may have announced it and failed to save it: nothing may be removed by it until it is durable.
+            if self.safe_point_unsaved.load(Ordering::SeqCst) {
+                system::save(&self.store, system::SAFE_POINT, self.safe_point()).await?;
+                self.safe_point_unsaved.store(false, Ordering::SeqCst);
+            }
             return Ok(self.safe_point());
         }
+        self.safe_point_unsaved.store(true, Ordering::SeqCst);
         // Announced before it is checked again: a reader registers first, then looks. One that
         // registered before this line is seen now; one that comes later sees the new point.
         let before = self.safe_point.swap(target.0, Ordering::SeqCst);
@@ -57,6 +65,7 @@ impl TransactionStore {
             self.safe_point.store(target.0, Ordering::SeqCst);
         }
         system::save(&self.store, system::SAFE_POINT, target).await?;
+        self.safe_point_unsaved.store(false, Ordering::SeqCst);
         Ok(target)
     }
 
@@ -259,16 +268,19 @@ impl TransactionStore {
         let below = TimestampRange::up_to(bound);
         let filter = ReadFilter::new()
             .with(Family::Lock, below, usize::MAX)
-            .with(Family::Write, below, usize::MAX)
-            .with(Family::Rollback, below, usize::MAX);
+            .with(Family::Write, below, ROW_VERSIONS)
+            .with(Family::Rollback, below, ROW_VERSIONS);
         let options = ScanOptions { batch_rows: BATCH_ROWS, cached: false, ..ScanOptions::default() };
         let mut rows = self.store.scan(range, filter, options);
         while let Some(batch) = rows.next().await {
-            let mut changes = Vec::new();
+            let (mut changes, mut cut) = (Vec::new(), Vec::new());
             for row in batch? {
                 report.rows += 1;
                 let mutations = shadowed(&row)?;
                 if !mutations.is_empty() {
+                    if is_cut(&row) {
+                        cut.push(row.key.clone());
+                    }
                     report.removed += mutations.len() as u64;
                     changes.push(RowMutation { key: row.key, mutations });
                 }
@@ -279,18 +291,32 @@ impl TransactionStore {
                 }
                 self.store.mutate_rows(changes).await?;
             }
+            for key in cut {
+                report.rows -= 1;
+                // What was seen of it is gone but for one version, so this ends.
+                if !Box::pin(self.collect_range(RowRange::only(&key), bound, report, lease)).await? {
+                    return Ok(false);
+                }
+            }
         }
         Ok(true)
     }
 }
 
-/// What can be removed of a row that shows all its cells at or below the safe point.
+/// Whether a row may have more versions than it shows.
+fn is_cut(row: &Row) -> bool {
+    [Family::Write, Family::Rollback].into_iter().any(|family| row.family(family).count() >= ROW_VERSIONS)
+}
+
+/// What can be removed of a row that shows its newest cells at or below the safe point.
 fn shadowed(row: &Row) -> Result<Vec<Mutation>> {
     let mut mutations = Vec::new();
     if row.newest(Family::Lock).is_some() {
         // A transaction below the safe point is still being finished here: next time.
         return Ok(mutations);
     }
+    // While versions before it remain, they must stay hidden by the newest.
+    let cut = is_cut(row);
     let remove = |family, ts| Mutation::Delete { family, range: TimestampRange::at(ts) };
     for cell in row.family(Family::Rollback) {
         mutations.push(remove(Family::Rollback, cell.timestamp));
@@ -298,7 +324,7 @@ fn shadowed(row: &Row) -> Result<Vec<Mutation>> {
     for (age, cell) in row.family(Family::Write).enumerate() {
         let Record::Committed(record) = decode_record(cell)? else { continue };
         // The newest is what every snapshot from the safe point on sees, unless it is nothing.
-        if age == 0 && record.kind != RecordKind::Delete && !system::is_outcome(&row.key) {
+        if age == 0 && (cut || record.kind != RecordKind::Delete && !system::is_outcome(&row.key)) {
             continue;
         }
         mutations.push(remove(Family::Write, cell.timestamp));

@@ -383,11 +383,13 @@ impl Shared {
         let store = &self.store;
         let range = TimestampRange { from: snapshot.ts().next(), to: newest.ts() };
         let filter = ReadFilter::new().with(Family::Write, range, 1);
+        // Asked before it is read: of a commit that ends meanwhile the read may have met a lock where a record stands now.
+        let lean = store.is_lean(newest);
         let written = store.store.read(keys, &filter).await?;
         let written: HashMap<&Bytes, Timestamp> =
             written.iter().filter_map(|row| Some((&row.key, row.newest(Family::Write)?.timestamp))).collect();
         let mut found: Vec<Option<Timestamp>> = keys.iter().map(|key| written.get(key).copied()).collect();
-        if store.is_lean(newest) {
+        if lean {
             return Ok(found);
         }
         // Writes may still be hidden behind locks of a commit in two phases.

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use storage::{AtomicCommit, EnvRef, RowRange, StoreError, StoreRef, Timestamp};
@@ -100,6 +100,8 @@ pub struct TransactionStore {
     /// Locks that readers are having removed.
     pub(crate) resolving: AtomicUsize,
     pub(crate) safe_point: AtomicU64,
+    /// Whether the safe point may have been announced without being saved.
+    pub(crate) safe_point_unsaved: AtomicBool,
     /// One pass of garbage collection, or one move of the safe point, at a time.
     pub(crate) collecting: tokio::sync::Mutex<()>,
     /// Transactions of this process that asked for their identity and have not ended.
@@ -148,6 +150,7 @@ impl TransactionStore {
             pushed: Pushed::default(),
             resolving: AtomicUsize::new(0),
             safe_point: AtomicU64::new(safe_point.0),
+            safe_point_unsaved: AtomicBool::new(false),
             collecting: tokio::sync::Mutex::new(()),
             identified: Mutex::default(),
             undetermined: Mutex::default(),

@@ -358,7 +358,9 @@ impl Making<'_> {
         };
         if let Some(stored) = &stored {
             // What is too long for the column fails where it is used.
-            evaluate::validate_default(self.context, column, ty.plain(), stored)?;
+            if let Some(fixed) = evaluate::new_default(self.context, column, ty.plain(), stored)? {
+                return Ok(Some(fixed));
+            }
         }
         Ok(stored)
     }

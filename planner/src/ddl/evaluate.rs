@@ -1,8 +1,8 @@
 //! Evaluates the expressions of DDL, DEFAULT and CHECK, when they are written and over the rows
 //! that are there already.
 
-use super::DdlContext;
 use super::backfill::{self, Rows};
+use super::{DdlContext, canonical, enumeration};
 use crate::bind::{BindContext, bind_constant, bind_stored, bind_table_expression, cast_to};
 use crate::catalog::{Catalog, CheckDescriptor, ColumnDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
@@ -12,7 +12,8 @@ use crate::functions::TypedExpr;
 use crate::parse::parse_expression;
 use crate::plan::slotting::fill_expression;
 use crate::types::SqlType;
-use crate::types::datetime::of_unix;
+use crate::types::datetime::Reading;
+use crate::types::text::{OutputContext, output_string};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
@@ -26,7 +27,7 @@ use std::sync::Arc;
 /// Slots filled for this DDL statement.
 fn slots(context: &DdlContext, catalog: &Arc<Catalog>) -> Arc<Slots> {
     let slots = Slots::new();
-    let now = of_unix(context.store.env().now_micros());
+    let now = context.transaction_time;
     slots.fill(Arc::new(StatementContext {
         parameters: Vec::new(),
         transaction: Arc::clone(&context.transaction),
@@ -59,7 +60,7 @@ pub(super) fn bound_in_place<T>(
     slots: &Arc<Slots>,
     bind: impl FnOnce(&BindContext<'_>) -> Result<T>,
 ) -> Result<T> {
-    let now = of_unix(context.store.env().now_micros());
+    let now = context.transaction_time;
     with_binding(catalog, &context.settings, slots, now, bind)
 }
 
@@ -69,7 +70,7 @@ pub(super) fn bound_unchecked<T>(
     slots: &Arc<Slots>,
     bind: impl FnOnce(&BindContext<'_>) -> Result<T>,
 ) -> Result<T> {
-    let now = of_unix(context.store.env().now_micros());
+    let now = context.transaction_time;
     with_binding(&context.catalog, &Arc::new(context.settings.unchecked()), slots, now, bind)
 }
 
@@ -83,16 +84,30 @@ fn check_expression(context: &DdlContext, table: &TableDescriptor, stored: &str,
     Ok(typed.expr)
 }
 
-/// Checks that a CHECK means something over a table's columns. Errors: as in a statement.
+/// Checks that a CHECK means something over a table's columns. Errors: as in a statement; 0A000 for a constant such as `'now'`.
 pub(super) fn validate_check_text(context: &DdlContext, table: &TableDescriptor, stored: &str) -> Result<()> {
-    check_expression(context, table, stored, &Slots::new()).map(|_| ())
+    unmoving("check constraint", || check_expression(context, table, stored, &Slots::new())).map(|_| ())
 }
 
-/// A stored expression over a table's live columns, bound. `what` names it in messages. Errors: as in a statement.
+/// PostgreSQL reads `'now'` and its like once, when an expression is stored; here constants are read whenever it is used.
+fn unmoving<T>(what: &str, bind: impl FnOnce() -> Result<T>) -> Result<T> {
+    match Reading::asks_for_now(bind) {
+        (Ok(_), true) => Err(moving(what)),
+        (answer, _) => answer,
+    }
+}
+
+fn moving(what: &str) -> SqlError {
+    SqlError::unsupported(format!("a constant of the time that it is read at in {what}"))
+        .hint("Use current_date or current_timestamp, or write the time out.")
+}
+
+/// A stored expression over a table's live columns, bound. `what` names it in messages. Errors: as in a statement; 0A000 for a constant
+/// such as `'now'`.
 pub(super) fn stored(context: &DdlContext, table: &TableDescriptor, text: &str, what: &str) -> Result<TypedExpr> {
     let (expr, source) = parse_expression(text)?;
     let slots = Slots::new();
-    bound(context, &context.catalog, &slots, |bind| bind_stored(&expr, &source, table, what, bind))
+    unmoving(what, || bound(context, &context.catalog, &slots, |bind| bind_stored(&expr, &source, table, what, bind)))
 }
 
 /// Checks that a DEFAULT can become the type of its column. Errors: as in a statement.
@@ -100,6 +115,22 @@ pub(super) fn validate_default(context: &DdlContext, column: &str, ty: SqlType, 
     let (expr, source) = parse_expression(stored)?;
     let slots = Slots::new();
     bound(context, &context.catalog, &slots, |bind| bind_constant(&expr, &source, column, ty, bind)).map(|_| ())
+}
+
+/// The same of a new DEFAULT, and what is to be stored of it in its place: of a constant such as `'now'`, the time that it means now, as
+/// PostgreSQL keeps it. Errors: as in a statement; 0A000 for such a constant within an expression.
+pub(super) fn new_default(context: &DdlContext, column: &str, ty: SqlType, stored: &str) -> Result<Option<String>> {
+    let (expr, source) = parse_expression(stored)?;
+    let slots = Slots::new();
+    let bind = || bound(context, &context.catalog, &slots, |bind| bind_constant(&expr, &source, column, ty, bind));
+    match Reading::asks_for_now(bind) {
+        (Ok(TypedExpr { expr: Expr::Literal(value, _), ty }), true) => {
+            let text = output_string(ty, value.to_array()?.as_ref(), 0, &OutputContext::PLAIN)?;
+            Ok(Some(format!("{}::{}", canonical::literal(&text), enumeration::stored_name(&ty))))
+        }
+        (Ok(_), true) => Err(moving("DEFAULT")),
+        (bound, _) => bound.map(|_| None),
+    }
 }
 
 /// Checks that every row of a table satisfies a CHECK. Errors: 23514.

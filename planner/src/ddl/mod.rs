@@ -88,6 +88,8 @@ pub struct DdlContext {
     pub session: Arc<SessionShared>,
     /// The role that becomes owner.
     pub user: Oid,
+    /// When the transaction began, as `now()` tells it.
+    pub transaction_time: i64,
     /// Whether the transaction can be begun anew, the locks kept: nothing was done in it before.
     pub renewable: bool,
     /// Set when that is needed.

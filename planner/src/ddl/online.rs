@@ -35,6 +35,7 @@ use crate::session::CancelToken;
 use crate::session::settings::Settings;
 use crate::session::shared::SessionShared;
 use crate::types::Oid;
+use crate::types::datetime::of_unix;
 use futures::channel::oneshot;
 use sqlparser::ast::CreateIndex;
 use std::sync::Arc;
@@ -87,6 +88,7 @@ impl OnlineContext {
             settings: Arc::clone(&self.settings),
             session: Arc::clone(&self.session),
             user: self.user,
+            transaction_time: of_unix(self.store.env().now_micros()),
             renewable: false,
             stale: AtomicBool::new(false),
             likes: Vec::new(),

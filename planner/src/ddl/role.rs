@@ -5,7 +5,6 @@ use crate::catalog::acl::Acl;
 use crate::catalog::{Membership, RoleDescriptor, predefined};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
-use crate::types::datetime::of_unix;
 use crate::types::text::{InputContext, input};
 use crate::types::{Datum, SqlType};
 use sqlparser::ast::{
@@ -40,7 +39,7 @@ impl DdlContext {
         let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) = expr else {
             return Err(SqlError::syntax(format!("syntax error at or near \"{expr}\"")));
         };
-        let now = of_unix(self.store.env().now_micros());
+        let now = self.transaction_time;
         match input(SqlType::TIMESTAMPTZ, text, &InputContext::new(&self.settings, &self.catalog, now))? {
             Datum::TimestampMicrosecond(micros, _) => Ok(micros),
             _ => Err(SqlError::internal("a moment that is none")),

@@ -14,6 +14,7 @@ use crate::parse::{OnCommitClause, TableClauses};
 use crate::session::settings::Settings;
 use crate::session::shared::SessionShared;
 use crate::types::Oid;
+use crate::types::datetime::of_unix;
 use futures::TryStreamExt;
 use sqlparser::ast::{Ident, ObjectName, ObjectType};
 use std::sync::Arc;
@@ -112,6 +113,7 @@ async fn try_remove(store: &Arc<CatalogStore>, database: Oid, name: &str) -> Res
         // What is told of the drop is told nobody.
         session: Arc::new(SessionShared::default()),
         user: SUPERUSER_OID,
+        transaction_time: of_unix(store.env().now_micros()),
         renewable: false,
         stale: AtomicBool::new(false),
         likes: Vec::new(),

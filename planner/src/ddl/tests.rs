@@ -79,6 +79,7 @@ impl Client {
                 settings: self.session.settings(),
                 session: Arc::clone(&self.session),
                 user: 10,
+                transaction_time: 0,
                 renewable: false,
                 stale: AtomicBool::new(false),
                 likes: statement.extras.likes.clone(),

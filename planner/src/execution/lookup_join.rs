@@ -9,7 +9,7 @@ use super::leaf;
 use super::returned::{Counter, Returned};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array, new_null_array};
 use datafusion::arrow::compute::{concat_batches, prep_null_mask_filter, take};
-use datafusion::arrow::datatypes::{DataType, Int16Type, Int32Type, Int64Type};
+use datafusion::arrow::datatypes::{DataType, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type};
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{JoinSide, NullEquality, Result, Statistics};
@@ -252,9 +252,23 @@ fn integers(array: &ArrayRef) -> Option<Vec<Option<i64>>> {
     })
 }
 
+/// With one zero for both, which are equal.
+fn with_one_zero(column: &ArrayRef) -> ArrayRef {
+    match column.data_type() {
+        DataType::Float32 => {
+            Arc::new(column.as_primitive::<Float32Type>().unary::<_, Float32Type>(|value| value + 0.0)) as ArrayRef
+        }
+        DataType::Float64 => {
+            Arc::new(column.as_primitive::<Float64Type>().unary::<_, Float64Type>(|value| value + 0.0)) as ArrayRef
+        }
+        _ => Arc::clone(column),
+    }
+}
+
 /// Bytes of each row's key, `None` where a part of it is NULL.
 fn bytes(converter: &RowConverter, columns: &[ArrayRef]) -> Result<Vec<Option<Box<[u8]>>>> {
-    let rows = converter.convert_columns(columns)?;
+    let columns: Vec<ArrayRef> = columns.iter().map(with_one_zero).collect();
+    let rows = converter.convert_columns(&columns)?;
     let null = |row: usize| columns.iter().any(|column| column.is_null(row));
     Ok(rows.iter().enumerate().map(|(at, row)| (!null(at)).then(|| row.as_ref().into())).collect())
 }

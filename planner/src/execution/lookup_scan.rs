@@ -80,10 +80,11 @@ impl Scan<'_> {
         }
     }
 
-    /// Whether rows looked up by `index` can be told from those that it does not read.
+    /// Whether rows looked up by `index` can be told from those that it does not read. Not in place of a scan that goes backwards: what
+    /// is looked up comes forwards.
     pub fn can_be_looked_up_by(&self, index: &IndexDescriptor) -> bool {
         match self {
-            Scan::Table(scan) => self.is_whole() || scan.bounds().is_one_range() && !scan.is_reverse(),
+            Scan::Table(scan) => (self.is_whole() || scan.bounds().is_one_range()) && !scan.is_reverse(),
             Scan::Index(scan) => {
                 scan.index().storage_id == index.storage_id && scan.bounds().is_one_range() && !scan.is_reverse()
             }

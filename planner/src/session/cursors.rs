@@ -190,7 +190,7 @@ impl Cursor {
 
     async fn fetch_open(&mut self, direction: FetchDirection, only_move: bool) -> Result<Fetched> {
         let keep = if self.scroll == Some(false) { 0 } else { KEPT_UNASKED };
-        let fetched = match self.go(direction).await? {
+        let fetched = match self.go(direction, only_move.then_some(keep)).await? {
             None => Fetched { batches: Vec::new(), schema: self.shown()?, count: 0 },
             Some(span) => self.rows(&span, only_move)?,
         };
@@ -198,11 +198,11 @@ impl Cursor {
         Ok(fetched)
     }
 
-    /// Moves. None when no row is passed.
-    async fn go(&mut self, direction: FetchDirection) -> Result<Option<Span>> {
+    /// Moves. None when no row is passed. Rows that nobody wants to see are kept only as far as they fit in `unseen` bytes.
+    async fn go(&mut self, direction: FetchDirection, unseen: Option<usize>) -> Result<Option<Span>> {
         match direction {
-            FetchDirection::Relative(None) => self.forward(u64::MAX).await,
-            FetchDirection::Relative(Some(count)) if count > 0 => self.forward(count.unsigned_abs()).await,
+            FetchDirection::Relative(None) => self.forward(u64::MAX, unseen).await,
+            FetchDirection::Relative(Some(count)) if count > 0 => self.forward(count.unsigned_abs(), unseen).await,
             FetchDirection::Relative(Some(0)) | FetchDirection::RelativeRow(0) => self.again(),
             FetchDirection::Relative(Some(count)) => self.backward(count.unsigned_abs()),
             FetchDirection::BackwardAll => self.backward(u64::MAX),
@@ -219,9 +219,14 @@ impl Cursor {
         }
     }
 
-    async fn forward(&mut self, count: u64) -> Result<Option<Span>> {
+    async fn forward(&mut self, count: u64, unseen: Option<usize>) -> Result<Option<Span>> {
         let first = self.position + 1;
         let last = self.position.saturating_add(count);
+        while let Some(keep) = unseen.filter(|_| self.read < last && self.stream.is_some()) {
+            // It stands behind what it has read, so that this may go.
+            self.position = self.position.max(self.read);
+            self.read_to(self.read + 1, keep).await?;
+        }
         self.read_to(last, KEPT_MOST).await?;
         if last > self.read {
             self.position = self.read + 1;

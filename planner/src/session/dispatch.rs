@@ -450,6 +450,7 @@ impl Session {
             settings: context.settings.clone(),
             session: self.shared.clone(),
             user,
+            transaction_time: context.transaction_time,
             renewable: false,
             stale: AtomicBool::new(false),
             likes: Vec::new(),
@@ -482,7 +483,9 @@ impl Session {
                 }
                 crate::parse::copy::CopyTarget::Table { .. } => None,
             };
-            Ok(Outcome::CopyOut(copy::begin_output(&self.database, copy, planned, context, limits).await?))
+            let read_only = self.block.read_only();
+            let begun = copy::begin_output(&self.database, copy, planned, context, read_only, limits);
+            Ok(Outcome::CopyOut(begun.await?))
         }
     }
 }

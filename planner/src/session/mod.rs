@@ -50,6 +50,7 @@ pub(crate) use set::flattened;
 pub(crate) use settings::is_custom_name;
 pub use startup::{RoleLogin, Startup};
 pub use statement::Statement;
+pub use txn::CommandNumber;
 
 use crate::catalog::Catalog;
 use crate::error::{LOCKS_LOST, Result, SqlError, state};
@@ -296,6 +297,18 @@ impl Session {
             None if self.block.is_failed() => Err(dispatch::in_failed_block()),
             None => Ok(()),
         }
+    }
+    /// The number of the block's last command, by which a portal is older or newer than a savepoint; `None` outside a block.
+    pub fn command(&self) -> Option<CommandNumber> {
+        self.block.command()
+    }
+    /// Whether the block has a savepoint to go back to, so that portals may outlive an error.
+    pub fn has_savepoint(&self) -> bool {
+        self.block.has_savepoint()
+    }
+    /// The first command that ROLLBACK TO SAVEPOINT has undone since this was asked last: portals made from it on are to go.
+    pub fn take_undone(&mut self) -> Option<CommandNumber> {
+        self.block.take_undone()
     }
     /// Runs a statement up to its first row. Rows stream out of the outcome, which borrows nothing from the session, so
     /// several portals can be open. After an error call [`Session::fail`].

@@ -1,4 +1,5 @@
-//! [`PlanCache`]: the planned statements that sessions share, by text. Bounded in number here and in bytes by the plans themselves.
+//! [`PlanCache`]: the planned statements that sessions share, by text. Bounded in number, in bytes of their texts, and in the number of
+//! catalogs that they keep alive.
 
 use super::query::{PlannedQuery, Surroundings};
 use super::statement::Statement;
@@ -6,12 +7,19 @@ use crate::catalog::{Catalog, Difference};
 use crate::error::Result;
 use crate::types::SqlType;
 use parking_lot::Mutex;
+use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Statements that are kept, at most; those that are not asked for leave first.
 const KEPT: usize = 512;
+/// Bytes of their texts, at most. What is kept of one takes some thirty times as much.
+const KEPT_BYTES: usize = 4 << 20;
+/// Plans of longer texts are not kept: such texts hardly come again.
+const MOST_BYTES: usize = 64 << 10;
+/// Catalogs by which plans that are kept were made, at most: each is one of its own, with all definitions.
+const CATALOGS: usize = 64;
 /// Differences between catalogs that are remembered.
 const DIFFERENCES: usize = 16;
 
@@ -26,16 +34,29 @@ pub struct PlanKey {
     pub surroundings: Surroundings,
 }
 
+/// What a plan takes of [`KEPT_BYTES`].
+#[derive(Clone)]
+struct TextBytes;
+
+impl Weighter<PlanKey, Arc<PlannedQuery>> for TextBytes {
+    fn weight(&self, _: &PlanKey, planned: &Arc<PlannedQuery>) -> u64 {
+        planned.text_bytes().max(KEPT_BYTES / KEPT) as u64
+    }
+}
+
 /// See the head of the module.
 pub struct PlanCache {
-    kept: Cache<PlanKey, Arc<PlannedQuery>>,
+    kept: Cache<PlanKey, Arc<PlannedQuery>, TextBytes>,
+    /// Versions of the catalogs by which they were made, in the order in which they were first seen.
+    catalogs: Mutex<VecDeque<u64>>,
     /// By the versions of two catalogs.
     differences: Mutex<VecDeque<((u64, u64), Arc<Difference>)>>,
 }
 
 impl Default for PlanCache {
     fn default() -> Self {
-        PlanCache { kept: Cache::new(KEPT), differences: Mutex::default() }
+        let kept = Cache::with_weighter(KEPT, KEPT_BYTES as u64, TextBytes);
+        PlanCache { kept, catalogs: Mutex::default(), differences: Mutex::default() }
     }
 }
 
@@ -49,16 +70,34 @@ impl PlanCache {
         catalog: &Catalog,
         plan: impl FnOnce() -> Result<PlannedQuery>,
     ) -> Result<Arc<PlannedQuery>> {
-        if depends_on_the_moment(&statement.text) {
-            return Ok(Arc::new(plan()?));
-        }
         let key = PlanKey { text: statement.text.clone(), given: given.to_vec(), surroundings };
         if let Some(found) = self.kept.get(&key).filter(|found| self.is_good(found, catalog)) {
             return Ok(found);
         }
         let planned = Arc::new(plan()?);
-        self.kept.insert(key, planned.clone());
+        if !planned.is_momentary() && planned.text_bytes() <= MOST_BYTES {
+            self.keep_catalog(planned.catalog().version());
+            self.kept.insert(key, planned.clone());
+        }
         Ok(planned)
+    }
+
+    /// A plan that was made by this catalog is about to be kept: where there are many, those of the one that was first seen go.
+    fn keep_catalog(&self, version: u64) {
+        let oldest = {
+            let mut catalogs = self.catalogs.lock();
+            if catalogs.contains(&version) {
+                return;
+            }
+            catalogs.push_back(version);
+            if catalogs.len() <= CATALOGS {
+                return;
+            }
+            catalogs.pop_front()
+        };
+        if let Some(oldest) = oldest {
+            self.kept.retain(|_, planned| planned.catalog().version() != oldest);
+        }
     }
 
     /// Whether a plan means by `catalog` what it meant by the one that it was made with.
@@ -93,10 +132,4 @@ impl PlanCache {
     pub fn clear(&self) {
         self.kept.clear();
     }
-}
-
-/// Whether a literal of the text may mean another time whenever it is bound: `'now'`, `'today'` and the like.
-fn depends_on_the_moment(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    ["'now", "'today", "'tomorrow", "'yesterday"].iter().any(|word| lower.contains(word))
 }

@@ -8,7 +8,8 @@ use crate::catalog::{Catalog, Difference, IndexDescriptor, Persistence, TableDes
 use crate::error::{Result, SqlError};
 use crate::execution::{Slots, computed_source, table_source, with_binding};
 use crate::plan::{Engine, PreparedPlan};
-use crate::types::datetime::{DateFormat, TimeZone};
+use crate::types::datetime::{DateFormat, Reading, TimeZone};
+use crate::types::interval::Style as IntervalStyle;
 use crate::types::{Oid, SqlType};
 use datafusion::logical_expr::LogicalPlan;
 use std::sync::Arc;
@@ -19,8 +20,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Surroundings {
     database: Oid,
     search_path: Arc<[String]>,
-    /// What constants of dates were read by.
-    reading: (TimeZone, DateFormat),
+    /// What constants of dates and intervals were read by.
+    reading: (TimeZone, DateFormat, IntervalStyle),
     /// The role in force, where privileges are asked for.
     user: Option<Arc<str>>,
 }
@@ -31,7 +32,7 @@ impl Surroundings {
         Surroundings {
             database: catalog.database().oid,
             search_path: Arc::clone(settings.shared_search_path()),
-            reading: (settings.time_zone(), settings.date_format()),
+            reading: (settings.time_zone(), settings.date_format(), settings.interval_style()),
             user: settings.is_checked().then(|| Arc::clone(settings.user())),
         }
     }
@@ -100,6 +101,10 @@ pub struct PlannedQuery {
     /// The catalog that it was bound by.
     catalog: Arc<Catalog>,
     text: Arc<str>,
+    /// Bytes of the whole text that it came in, which it keeps.
+    source_bytes: usize,
+    /// Whether a constant of it would mean another time at another moment, as `'now'` does.
+    momentary: bool,
     /// The relations that it was found to mean.
     relations: Vec<Oid>,
     /// The version of the catalog that it was last found to be good for.
@@ -144,7 +149,9 @@ impl PlannedQuery {
         given: &[Option<SqlType>],
         now: i64,
     ) -> Result<PlannedQuery> {
-        let bound = bind_to(statement, catalog, settings, given, now, &Slots::new())?;
+        let (bound, momentary) =
+            Reading::asks_for_now(|| bind_to(statement, catalog, settings, given, now, &Slots::new()));
+        let bound = bound?;
         let parameters = bound.parameters.clone();
         let relations = bound.relations.iter().map(|table| table.oid).collect();
         let kept = catalog.clone();
@@ -184,6 +191,8 @@ impl PlannedQuery {
             good_for: AtomicU64::new(kept.version()),
             catalog: kept,
             text: statement.text.clone(),
+            source_bytes: statement.source.text().len(),
+            momentary,
             relations,
         })
     }
@@ -191,6 +200,16 @@ impl PlannedQuery {
     /// The plan of the statement and those of its parts.
     pub fn plans(&self) -> impl Iterator<Item = &Arc<PreparedPlan>> {
         std::iter::once(&self.plan).chain(self.parts.iter().map(|part| &part.plan))
+    }
+
+    /// Bytes of its text and of the whole text that it came in, whichever is longer: what is kept of it grows with them.
+    pub fn text_bytes(&self) -> usize {
+        self.text.len().max(self.source_bytes)
+    }
+
+    /// Whether a constant of it would mean another time at another moment, as `'now'` does.
+    pub fn is_momentary(&self) -> bool {
+        self.momentary
     }
 
     /// The catalog that it was bound by.

@@ -26,6 +26,8 @@ pub struct TransactionBlock {
     locker: Arc<Locker>,
     /// Whether READ COMMITTED was commented on.
     told_read_committed: bool,
+    /// From where on ROLLBACK TO SAVEPOINT undid what was done, until somebody asks.
+    undone: Option<CommandNumber>,
 }
 
 /// A transaction under way.
@@ -77,7 +79,7 @@ impl TransactionBlock {
             Some(advisory) => advisory.locker().clone(),
             None => database.transactions().locker(shared.backend_pid),
         };
-        TransactionBlock { database, shared, open: None, locker, told_read_committed: false }
+        TransactionBlock { database, shared, open: None, locker, told_read_committed: false, undone: None }
     }
     /// A statement of the client begins: at READ COMMITTED it sees what was committed before.
     pub fn next_statement(&mut self) {
@@ -185,15 +187,16 @@ impl TransactionBlock {
         let database = self.database.clone();
         let oid = self.shared.database_oid;
         let open = self.open.as_mut().ok_or_else(|| SqlError::internal("no transaction"))?;
-        if std::mem::take(&mut open.stale) && open.transaction.isolation() == txn::Isolation::ReadCommitted {
+        let anew = std::mem::take(&mut open.stale) && open.transaction.isolation() == txn::Isolation::ReadCommitted;
+        if anew {
             open.transaction = open.transaction.for_statement(quiet);
             open.catalog = None;
         }
-        let command = if counts {
-            open.used = true;
-            open.transaction.advance_command()
-        } else {
-            open.transaction.command()
+        open.used |= counts;
+        // What reads as of a newer snapshot has a number of its own: what the statement before wrote is compared with what that one saw.
+        let command = match counts || anew {
+            true => open.transaction.advance_command(),
+            false => open.transaction.command(),
         };
         let catalog = match &open.catalog {
             Some(catalog) => catalog.clone(),
@@ -447,11 +450,24 @@ impl TransactionBlock {
             advisory.rolled_back_to(savepoint.command);
         }
         open.transaction.rollback_to(savepoint.command).await?;
-        savepoint.command = open.transaction.advance_command();
+        let undone = std::mem::replace(&mut savepoint.command, open.transaction.advance_command());
         shared.with_settings(|stack| stack.rollback_to(savepoint.settings));
         open.failed = false;
         open.catalog = None;
+        self.undone = Some(undone);
         Ok(())
+    }
+    /// The number of the block's last command; `None` outside one.
+    pub fn command(&self) -> Option<CommandNumber> {
+        self.open.as_ref().filter(|open| open.explicit).map(|open| open.transaction.command())
+    }
+    /// Whether the block has a savepoint to go back to.
+    pub fn has_savepoint(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.explicit && !open.savepoints.is_empty())
+    }
+    /// The first command that ROLLBACK TO SAVEPOINT has undone since this was asked last.
+    pub fn take_undone(&mut self) -> Option<CommandNumber> {
+        self.undone.take()
     }
     fn block(&mut self, what: &str) -> Result<&mut Open> {
         match &mut self.open {

@@ -264,6 +264,7 @@ impl Connection {
             },
             // After an error everything up to Sync is skipped, whatever it is.
             _ if self.batch.is_skipping() => {}
+            b'Q' | b'F' if self.batch.has_conflict() => self.fail_with_conflict().await,
             b'Q' => match Message::decode(frame, self.encoding()) {
                 Ok(Message::Query { sql }) => self.simple_query(&sql).await?,
                 Ok(_) => {}
@@ -326,8 +327,11 @@ impl Connection {
     }
 
     /// Forgets the prepared statements that DEALLOCATE or DISCARD named: SQL and protocol share their names. Errors: 26000
-    /// for a name that neither has.
-    pub(crate) fn forget_deallocated(&mut self) -> Result<()> {
+    /// for a name that neither has. Forgets the portals that ROLLBACK TO SAVEPOINT undid.
+    pub(crate) fn forget_ended(&mut self) -> Result<()> {
+        if let Some(savepoint) = self.session.take_undone() {
+            self.portals.rolled_back_to(savepoint);
+        }
         for forgotten in self.session.take_deallocated() {
             match forgotten {
                 Deallocated::Named(name) => self.statements.remove(&name),
@@ -354,8 +358,10 @@ impl Connection {
 
     /// Undoes what a failed statement did, telling nobody.
     pub(crate) async fn undo(&mut self) {
-        // Open row streams hold the transaction: they go first.
-        self.portals.clear();
+        // Open row streams hold the transaction: they go first, unless it may yet go on.
+        if !self.session.has_savepoint() {
+            self.portals.clear();
+        }
         self.session.fail().await;
         self.out.set_encoding(self.encoding());
     }

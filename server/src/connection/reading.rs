@@ -1,7 +1,7 @@
 //! [`Input`]: bytes that have arrived and are not yet messages.
 
 use super::stream::Stream;
-use crate::error::{ConnectionError, Result};
+use crate::error::{ConnectionError, Result, protocol_violation};
 use crate::protocol::Frame;
 use bytes::BytesMut;
 use planner::session::CancelToken;
@@ -41,6 +41,23 @@ impl Input {
             if stream.read_buf(&mut self.buffer).await? == 0 {
                 return Ok(None);
             }
+        }
+    }
+
+    /// The next message, of which nothing is kept unless it is of this kind: for who is not known yet. Errors: 08P01.
+    pub async fn frame_of(&mut self, kind: u8, stream: &mut Stream) -> Result<Option<Frame>> {
+        if self.buffer.is_empty() {
+            self.buffer.reserve(READ_BYTES);
+            if stream.read_buf(&mut self.buffer).await? == 0 {
+                return Ok(None);
+            }
+        }
+        match self.buffer.first() {
+            Some(first) if *first != kind => {
+                let message = format!("expected message type {kind}, got message type {first}");
+                Err(ConnectionError::Fatal(protocol_violation(message)))
+            }
+            _ => self.frame(stream).await,
         }
     }
 

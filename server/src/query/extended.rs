@@ -42,6 +42,10 @@ impl Batch {
     pub fn is_skipping(&self) -> bool {
         self.skipping
     }
+    /// Whether a conflict waits for Sync.
+    pub fn has_conflict(&self) -> bool {
+        self.conflict.is_some()
+    }
     /// Ends the batch.
     pub fn close(&mut self) {
         *self = Batch::default();
@@ -63,9 +67,7 @@ impl Connection {
             self.open_batch();
         }
         if frame.kind == b'H' {
-            if let Some(error) = self.batch.conflict.take() {
-                self.fail_batch(&error).await;
-            }
+            self.fail_with_conflict().await;
             return Ok(self.out.flush(&mut self.stream).await?);
         }
         self.batch.keep(&frame);
@@ -151,6 +153,13 @@ impl Connection {
         }
     }
 
+    /// Reports a conflict that was kept for Sync, where something else comes first: that is skipped then, like all up to Sync.
+    pub(crate) async fn fail_with_conflict(&mut self) {
+        if let Some(error) = self.batch.conflict.take() {
+            self.fail_batch(&error).await;
+        }
+    }
+
     async fn fail_batch(&mut self, error: &SqlError) {
         self.report(error).await;
         self.batch.skipping = true;
@@ -224,7 +233,8 @@ impl Connection {
             parameters::decode(&types, &bind.parameter_formats, &bind.parameters, self.encoding(), &context)?;
         let columns = statement.as_ref().and_then(|prepared| prepared.columns()).map(|columns| columns.len());
         let formats = Formats::new(bind.result_formats, columns)?;
-        self.portals.insert(bind.portal, Portal { statement, formats, state: PortalState::Bound(parameters) })?;
+        let (state, after) = (PortalState::Bound(parameters), self.session.command());
+        self.portals.insert(bind.portal, Portal { statement, formats, state, after })?;
         self.out.bare(b'2');
         Ok(())
     }
@@ -266,6 +276,9 @@ impl Connection {
         let limit = u64::try_from(max_rows).ok().filter(|rows| *rows > 0);
         if self.session.cursor_columns(&name).is_some() {
             return Box::pin(self.execute_cursor(&name, limit)).await;
+        }
+        if let Some(statement) = &self.portals.get(&name)?.statement {
+            self.session.check_usable(Some(statement))?;
         }
         let mut portal = self.portals.take(&name)?;
         let Some(prepared) = portal.statement.clone() else {
@@ -339,7 +352,7 @@ impl Connection {
     async fn finish_command(&mut self, outcome: Outcome) -> Result<()> {
         let tag = match outcome {
             Outcome::Command { tag } => {
-                self.forget_deallocated()?;
+                self.forget_ended()?;
                 if is_transaction_control(&tag) {
                     self.batch.frames = None;
                     if self.session.status() == TransactionStatus::Idle {

@@ -1,7 +1,7 @@
 //! [`Portals`]: statements with their parameters bound, ready to run or half way through their rows.
 
 use super::rows::{Formats, Rows};
-use planner::session::Prepared;
+use planner::session::{CommandNumber, Prepared};
 use planner::types::Datum;
 use planner::{SqlError, state};
 use std::collections::HashMap;
@@ -18,6 +18,8 @@ pub struct Portal {
     pub formats: Formats,
     /// How far it is.
     pub state: PortalState,
+    /// The last command of the block before it was bound; `None` outside a block.
+    pub after: Option<CommandNumber>,
 }
 
 /// How far a portal is.
@@ -77,6 +79,11 @@ impl Portals {
         self.by_name.remove(name);
     }
 
+    /// Forgets those that were bound from a savepoint on, to which the transaction goes back.
+    pub fn rolled_back_to(&mut self, savepoint: CommandNumber) {
+        self.by_name.retain(|_, portal| portal.after.is_none_or(|after| after < savepoint));
+    }
+
     /// Forgets all: their transaction is over.
     pub fn clear(&mut self) {
         self.by_name.clear();
@@ -98,7 +105,7 @@ mod tests {
     use super::*;
 
     fn portal() -> Portal {
-        Portal { statement: None, formats: Formats::text(), state: PortalState::Finished }
+        Portal { statement: None, formats: Formats::text(), state: PortalState::Finished, after: None }
     }
 
     #[test]

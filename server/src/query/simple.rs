@@ -81,7 +81,7 @@ impl Connection {
         let tag = match self.run_prepared(prepared, parameters).await? {
             Outcome::Command { tag } => {
                 *repeatable &= !is_transaction_control(&tag);
-                self.forget_deallocated()?;
+                self.forget_ended()?;
                 tag
             }
             Outcome::Rows { columns, stream, tag } => {

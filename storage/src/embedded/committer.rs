@@ -275,7 +275,9 @@ fn hand_over(queue: &Queue, settlement: Settlement, answers: Vec<oneshot::Sender
     if wakes {
         unsettled.sync_at = Some(sync_at);
     }
-    if !settlement.sync && unsettled.groups.is_empty() && !unsettled.busy {
+    // After a failed sync nothing is known of what was written before: the thread that syncs tells them.
+    let failed = queue.stop.why().is_some();
+    if !settlement.sync && unsettled.groups.is_empty() && !unsettled.busy && !failed {
         drop(unsettled);
         if wakes {
             queue.to_settle.notify_one();

@@ -20,7 +20,7 @@ impl Folder {
     /// Opens the directory, making it when it is absent. Errors: `InUse`, `Format`, `Io`.
     pub fn open(path: &Path) -> Result<Folder> {
         let failed = |what: &str, error: std::io::Error| StoreError::Io(format!("{what} {}: {error}", path.display()));
-        fs::create_dir_all(path).map_err(|error| failed("cannot create", error))?;
+        create(path).map_err(|error| failed("cannot create", error))?;
         let lock = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -40,6 +40,13 @@ impl Folder {
             FormatError::Other(what) => StoreError::Format(format!("{}: {what}", path.display())),
         })?;
         Ok(folder)
+    }
+
+    /// Makes the names in the directory durable: RocksDB syncs what is in its own directory, not that it has one. To be called before
+    /// anything in there is promised. Errors: `Io`.
+    pub fn sync_names(&self) -> Result<()> {
+        sync_directory(&self.path)
+            .map_err(|error| StoreError::Io(format!("cannot sync {}: {error}", self.path.display())))
     }
 
     /// Where RocksDB keeps its files.
@@ -76,12 +83,24 @@ impl Folder {
                 writeln!(new, "{FORMAT_LINE}{FORMAT_VERSION}")?;
                 new.sync_all()?;
                 fs::rename(&temporary, &file)?;
-                File::open(&self.path)?.sync_all()?;
+                sync_directory(&self.path)?;
                 Ok(())
             }
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Makes a directory and those above it, where they are not there, their names durable.
+fn create(path: &Path) -> std::io::Result<()> {
+    let path = std::path::absolute(path)?;
+    let new: Vec<&Path> = path.ancestors().take_while(|ancestor| !ancestor.exists()).collect();
+    fs::create_dir_all(&path)?;
+    new.into_iter().filter_map(Path::parent).try_for_each(sync_directory)
+}
+
+fn sync_directory(path: &Path) -> std::io::Result<()> {
+    File::open(path)?.sync_all()
 }
 
 enum FormatError {

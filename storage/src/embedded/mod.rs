@@ -94,6 +94,7 @@ impl EmbeddedStore {
             options::families(&options),
         )
         .map_err(database_error)?;
+        folder.sync_names()?;
         let database = Database::new(rocks);
         let recovered = database.recovered()?;
         let directory = match database.get_meta(maintenance::DIRECTORY_NAME)? {

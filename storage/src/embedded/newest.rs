@@ -14,7 +14,7 @@ const FIRST_ROWS: usize = 16;
 const ROW_BYTES: usize = 64;
 
 /// A batch ends behind the row with which it has so many bytes.
-const MOST_BYTES: usize = 1 << 20;
+pub(super) const MOST_BYTES: usize = 1 << 20;
 
 /// Where a batch is read.
 pub struct Course<'c, 'd> {

@@ -2,7 +2,7 @@
 
 use super::kept_cursors::KeptCursors;
 use super::log::Database;
-use super::newest::{Course, End, Newest};
+use super::newest::{Course, End, MOST_BYTES, Newest};
 use super::{database_error, key};
 use crate::contract::{Cell, Cells, Family, FamilyFilter, ReadFilter, Row, ScanOptions, TimestampRange};
 use crate::error::{Result, StoreError};
@@ -21,6 +21,8 @@ const FIRST_ARENA_BYTES: usize = 1 << 10;
 const FIRST_ROWS: usize = 16;
 /// Rows that one call of [`scan`] looks at.
 pub(super) const EXAMINED_ROWS: usize = 32 << 10;
+/// What a cell takes beside its value, about.
+const CELL_BYTES: usize = 64;
 
 /// Rows at most that a kept cursor reads of a range: what has more is not short.
 pub(super) const SHORT_ROWS: usize = 256;
@@ -338,7 +340,7 @@ impl<'a> Scanner<'a> {
         Ok(!self.ended)
     }
 
-    /// Reads at most `limit` rows. Gives up after [`EXAMINED_ROWS`], so that a scan whose filter lets nothing
+    /// Reads at most `limit` rows, and none behind the one with which they have [`MOST_BYTES`]. Gives up after [`EXAMINED_ROWS`], so that a scan whose filter lets nothing
     /// through can be stopped: no rows do not mean the end, see [`Scanner::ended`].
     pub fn next(&mut self, limit: usize) -> Result<Vec<Row>> {
         if let [FamilyFilter { cells: 1, family, .. }] = self.families.as_slice() {
@@ -350,13 +352,14 @@ impl<'a> Scanner<'a> {
         }
         let mut rows = Vec::with_capacity(limit.min(FIRST_ROWS));
         let (mut prefix, mut scratch) = (Vec::new(), Vec::new());
+        let mut bytes = 0;
         for examined in 0.. {
             let Some(next) = self.next_prefix() else {
                 self.ended = true;
                 self.cursors.clear();
                 return Ok(rows);
             };
-            if rows.len() == limit || examined == EXAMINED_ROWS {
+            if rows.len() == limit || examined == EXAMINED_ROWS || bytes >= MOST_BYTES {
                 // The row is still to come: new cursors begin with it.
                 let next = next.to_vec();
                 match self.reverse {
@@ -387,6 +390,7 @@ impl<'a> Scanner<'a> {
                     None if key::decode_into(&prefix, &mut scratch) => &scratch,
                     None => return Err(StoreError::Corrupted(format!("no row key: {prefix:02x?}"))),
                 };
+                bytes += row_key.len() + cells.iter().map(|cell| CELL_BYTES + cell.value.len()).sum::<usize>();
                 rows.push(Row { key: self.arena.copy(row_key), cells });
             }
         }

@@ -5,7 +5,7 @@ use crate::*;
 use bytes::Bytes;
 use futures::StreamExt;
 use std::time::Duration;
-use storage::RowRange;
+use storage::{Family, RowRange};
 
 fn all() -> RowRange {
     RowRange { start: Bytes::new(), end: Some(Bytes::from_static(b"\xff")) }
@@ -283,4 +283,26 @@ fn a_spilled_transaction_commits() {
         };
         env.block_on(work).unwrap();
     }
+}
+
+#[test]
+fn a_row_of_more_versions_than_are_looked_at_at_a_time_is_collected_whole() {
+    on_every_path(|world| async move {
+        for number in 0..20 {
+            world.set("kept", &number.to_string()).await;
+            world.set("gone", &number.to_string()).await;
+        }
+        let transaction = world.begin();
+        transaction.write(vec![delete("gone")]).await.unwrap();
+        transaction.commit().await.unwrap();
+        world.settle().await;
+        world.env.advance(Duration::from_secs(3 * 3600));
+        world.store.collect_garbage().await.unwrap();
+        let versions = |name: &str| {
+            let rows = world.dump();
+            rows.iter().filter(|row| row.key == name).map(|row| row.family(Family::Write).count()).sum::<usize>()
+        };
+        assert_eq!((versions("kept"), versions("gone")), (1, 0));
+        assert_eq!((world.value("kept").await.as_deref(), world.value("gone").await), (Some("19"), None));
+    });
 }

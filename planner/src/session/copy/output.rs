@@ -7,7 +7,8 @@ use crate::execution::StatementContext;
 use crate::parse::copy::{Copy, CopyFormat, CopyHeader, CopyOptions, CopyTarget};
 use crate::session::database::Database;
 use crate::session::outcome::{Outcome, OutputColumn};
-use crate::session::query::PlannedQuery;
+use crate::session::query::{PlannedQuery, QueryKind};
+use crate::session::referential::enforce;
 use crate::session::run::run_planned;
 use crate::session::stream::Limits;
 use crate::types::encoding::Encoding;
@@ -39,12 +40,14 @@ pub struct CopyChunk {
     pub rows: u64,
 }
 
-/// Begins COPY TO STDOUT; `planned` is the query, or `None` for a table.
+/// Begins COPY TO STDOUT; `planned` is the query, or `None` for a table. Errors: 25006 for a query that writes where `read_only`, and
+/// whatever it raises.
 pub async fn begin_output(
     database: &Arc<Database>,
     copy: &Copy,
     planned: Option<Arc<PlannedQuery>>,
     context: Arc<StatementContext>,
+    read_only: bool,
     limits: &Limits,
 ) -> Result<CopyOut> {
     let planned = match (planned, &copy.target) {
@@ -62,8 +65,15 @@ pub async fn begin_output(
         }
         (None, CopyTarget::Query(_)) => return Err(SqlError::internal("COPY without a query")),
     };
-    let Outcome::Rows { columns, stream, .. } = run_planned(&planned, context.clone(), false, limits).await? else {
+    if matches!(planned.kind, QueryKind::Write { returning: false, .. }) {
         return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "COPY query must have a RETURNING clause"));
+    }
+    context.session.references.lock().begin();
+    let outcome = run_planned(&planned, context.clone(), read_only, limits).await?;
+    // A query that writes has ended by now, before the first of its rows leaves.
+    Box::pin(enforce(database, &context)).await?;
+    let Outcome::Rows { columns, stream, .. } = outcome else {
+        return Err(SqlError::internal("a query of COPY answered no rows"));
     };
     let encoding = copy.options.encoding.unwrap_or(context.settings.client_encoding());
     if copy.options.format == CopyFormat::Binary {

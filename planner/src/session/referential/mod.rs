@@ -104,7 +104,10 @@ pub async fn set_constraints(
             let mut queue = context.session.references.lock();
             match constraint.is_deferred(&queue) {
                 true => queue.put_off(written, pending),
-                false => unique.push((constraint, pending)),
+                false => {
+                    queue.looked_at(written, context.command, pending.clone());
+                    unique.push((constraint, pending));
+                }
             }
             continue;
         }
@@ -113,6 +116,7 @@ pub async fn set_constraints(
         if queue.defers(&reference.key) {
             queue.put_off(written, pending);
         } else {
+            queue.looked_at(written, context.command, pending.clone());
             now.push((reference, pending));
         }
     }

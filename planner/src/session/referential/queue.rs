@@ -21,6 +21,8 @@ struct Mode {
 pub struct Queue {
     now: Vec<Pending>,
     later: Vec<(CommandNumber, Pending)>,
+    /// What SET CONSTRAINTS has taken from `later`, by the command that wrote it and the one that took it.
+    taken: Vec<(CommandNumber, CommandNumber, Pending)>,
     modes: Vec<Mode>,
 }
 
@@ -65,6 +67,11 @@ impl Queue {
         later.retain(|(_, pending)| seen.insert(pending.clone()));
         later
     }
+    /// SET CONSTRAINTS with the number `by` looks at a key that a statement with the number `written` had put off. Should it be rolled
+    /// back, nobody has looked: what made the key right may be gone with it.
+    pub fn looked_at(&mut self, written: CommandNumber, by: CommandNumber, pending: Pending) {
+        self.taken.push((written, by, pending));
+    }
     /// What was put off.
     pub fn later(&self) -> impl Iterator<Item = &Pending> {
         self.later.iter().map(|(_, pending)| pending)
@@ -77,6 +84,11 @@ impl Queue {
     pub fn rolled_back_to(&mut self, command: CommandNumber) {
         self.now.clear();
         self.later.retain(|(written, _)| *written < command);
+        let undone =
+            |(written, by, _): &mut (CommandNumber, CommandNumber, Pending)| *written >= command || *by >= command;
+        let undone: Vec<_> = self.taken.extract_if(.., undone).collect();
+        let again = undone.into_iter().filter(|(written, _, _)| *written < command);
+        self.later.extend(again.map(|(written, _, pending)| (written, pending)));
         self.modes.retain(|mode| mode.said < command);
     }
     /// The transaction has ended.

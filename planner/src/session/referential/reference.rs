@@ -248,13 +248,8 @@ impl Reference {
             }
             return Ok(());
         }
+        // A column of all keys is one parameter: there may be more keys than a statement may have parameters.
         let width = 2 * names.len();
-        let rows: Vec<String> = (0..pairs.len())
-            .map(|row| {
-                let numbers: Vec<String> = (1..=width).map(|place| format!("${}", row * width + place)).collect();
-                format!("({})", numbers.join(", "))
-            })
-            .collect();
         let labels: Vec<String> = (0..width).map(|place| format!("k{place}")).collect();
         let place = |at: usize| format!("v.k{at}");
         let set: Vec<String> =
@@ -262,14 +257,22 @@ impl Reference {
         let found: Vec<String> =
             names.iter().enumerate().map(|(at, name)| format!("x.{name} = {}", place(at))).collect();
         let text = format!(
-            "UPDATE {table} x SET {} FROM (VALUES {}) v ({}) WHERE {}",
+            "UPDATE {table} x SET {} FROM unnest({}) v ({}) WHERE {}",
             set.join(", "),
-            rows.join(", "),
+            (1..=width).map(|number| format!("${number}")).collect::<Vec<_>>().join(", "),
             labels.join(", "),
             found.join(" AND ")
         );
-        let types = pairs.iter().flat_map(|_| [own.as_slice(), own.as_slice()].concat()).collect();
-        let values = pairs.iter().flat_map(|(old, new)| [old.as_slice(), new.as_slice()].concat()).collect();
+        let both: Vec<SqlType> = [own.as_slice(), own.as_slice()].concat().into_iter().flatten().collect();
+        let mut lists: Vec<Vec<Datum>> = vec![Vec::with_capacity(pairs.len()); width];
+        for (old, new) in &pairs {
+            for (list, value) in lists.iter_mut().zip(old.iter().chain(new.iter())) {
+                list.push(value.clone());
+            }
+        }
+        let values = lists.iter().zip(&both).map(|(list, ty)| ArrayValue::datum_of(list, *ty));
+        let values = values.collect::<std::result::Result<_, _>>()?;
+        let types = both.iter().map(|ty| Some(ty.array_of())).collect();
         runner.run(text, types, values).await?;
         Ok(())
     }

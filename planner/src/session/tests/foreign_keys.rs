@@ -218,3 +218,58 @@ async fn tables_and_keys_that_are_referred_to_stay() {
     c.run("DROP TABLE p CASCADE").await;
     c.run("INSERT INTO c VALUES (51, 50, 'nosuch')").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_set_constraints_looked_at_is_looked_at_again_when_that_is_rolled_back() {
+    let mut c = client().await;
+    c.run("CREATE TABLE p (id int PRIMARY KEY)").await;
+    c.run("CREATE TABLE c (pid int REFERENCES p DEFERRABLE INITIALLY DEFERRED)").await;
+    c.run("CREATE TABLE u (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)").await;
+    // It failed: the key that is missing is missed still.
+    c.run("BEGIN; INSERT INTO c VALUES (1); SAVEPOINT s").await;
+    assert_eq!(c.state("SET CONSTRAINTS ALL IMMEDIATE").await, "23503");
+    c.run("ROLLBACK TO s").await;
+    assert_eq!(c.state("COMMIT").await, "23503");
+    // It did not fail, but what made the key right is gone.
+    c.run("BEGIN; INSERT INTO c VALUES (1); SAVEPOINT s; INSERT INTO p VALUES (1)").await;
+    c.run("SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK TO s").await;
+    assert_eq!(c.state("COMMIT").await, "23503");
+    c.run("BEGIN; INSERT INTO u VALUES (1), (1); SAVEPOINT s").await;
+    assert_eq!(c.state("SET CONSTRAINTS ALL IMMEDIATE").await, "23505");
+    c.run("ROLLBACK TO s").await;
+    assert_eq!(c.state("COMMIT").await, "23505");
+    assert_eq!(c.rows("SELECT count(*) FROM c UNION ALL SELECT count(*) FROM u").await, ["0", "0"]);
+    // What was looked at before the savepoint stays looked at; what was written after it is forgotten.
+    c.run("BEGIN; INSERT INTO p VALUES (2); INSERT INTO c VALUES (2); SET CONSTRAINTS ALL IMMEDIATE; SAVEPOINT s")
+        .await;
+    c.run("SET CONSTRAINTS ALL DEFERRED; INSERT INTO c VALUES (9); ROLLBACK TO s; COMMIT").await;
+    assert_eq!(c.rows("SELECT pid FROM c").await, ["2"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_of_what_is_written_is_held_to_its_keys() {
+    let mut c = client().await;
+    tables(&mut c, "ON DELETE CASCADE").await;
+    assert_eq!(c.state("COPY (INSERT INTO c VALUES (12, 9) RETURNING i) TO STDOUT").await, "23503");
+    c.run("BEGIN READ ONLY").await;
+    assert_eq!(c.state("COPY (DELETE FROM c RETURNING i) TO STDOUT").await, "25006");
+    c.run("ROLLBACK").await;
+    assert_eq!(c.state("COPY (DELETE FROM c) TO STDOUT").await, "0A000");
+    assert_eq!(c.rows("SELECT i FROM c ORDER BY i").await, ["10", "11"]);
+    assert_eq!(c.run("COPY (DELETE FROM p WHERE a = 1 RETURNING a) TO STDOUT").await.tag, "COPY 1");
+    assert_eq!(c.rows("SELECT i FROM c").await, ["11"]);
+    c.run("ALTER TABLE c ALTER CONSTRAINT c_a_fkey DEFERRABLE INITIALLY DEFERRED").await;
+    c.run("BEGIN; COPY (INSERT INTO c VALUES (12, 9) RETURNING i) TO STDOUT").await;
+    assert_eq!(c.state("COMMIT").await, "23503");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_keys_change_at_once_than_a_statement_has_parameters() {
+    let mut c = client().await;
+    c.run("CREATE TABLE p (a int, b int, PRIMARY KEY (a, b))").await;
+    c.run("CREATE TABLE c (i int, a int, b int, FOREIGN KEY (a, b) REFERENCES p ON UPDATE CASCADE)").await;
+    c.run("INSERT INTO p SELECT n, n FROM generate_series(1, 16500) AS g(n)").await;
+    c.run("INSERT INTO c VALUES (1, 1, 1), (2, 16500, 16500), (3, 700, 700), (4, NULL, 2)").await;
+    assert_eq!(c.tag("UPDATE p SET a = a - 1").await, "UPDATE 16500");
+    assert_eq!(c.rows("SELECT a FROM c ORDER BY i").await, ["0", "16499", "699", "NULL"]);
+}

@@ -131,3 +131,27 @@ async fn a_range_of_the_table_is_looked_into() {
     assert_eq!(c.rows("EXECUTE p(1, 4000)").await, ["24"]);
     assert_eq!(c.rows("EXECUTE p(2000, 1000)").await, ["0"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_zeros_are_one_key() {
+    let mut c = client().await;
+    c.run("CREATE TABLE t (f float8 PRIMARY KEY); INSERT INTO t VALUES ('-0'), (1)").await;
+    c.run("CREATE TABLE a (x float8); INSERT INTO a VALUES (0), (2)").await;
+    assert_eq!(c.rows("SELECT a.x FROM a JOIN t ON a.x = t.f").await, ["0"]);
+    assert_eq!(c.rows("SELECT a.x FROM a WHERE NOT EXISTS (SELECT FROM t WHERE t.f = a.x)").await, ["2"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_looked_up_in_place_of_a_scan_backwards_is_sorted() {
+    let mut c = client().await;
+    c.run("CREATE TABLE a (x int); CREATE TABLE t (id int PRIMARY KEY)").await;
+    for table in ["a", "t"] {
+        c.run(&format!("INSERT INTO {table} SELECT n FROM generate_series(1, 600) AS g(n)")).await;
+    }
+    for join in ["a JOIN (SELECT id FROM t ORDER BY id DESC) s ON s.id = a.x", "a JOIN t s ON s.id = a.x"] {
+        for (order, expected) in [("", ["1", "2", "3"]), ("DESC", ["600", "599", "598"])] {
+            let query = format!("SELECT s.id FROM {join} ORDER BY s.id {order} LIMIT 3");
+            assert_eq!(c.rows(&query).await, expected, "{query}");
+        }
+    }
+}

@@ -122,3 +122,49 @@ async fn others_may_not_read_what_was_asked() {
     let refused = c.try_run_with("SELECT * FROM percosql.plan_cache", "").await.unwrap_err();
     assert_eq!(refused.state(), "42501");
 }
+
+#[tokio::test]
+async fn a_plan_ends_with_how_its_constants_were_read() {
+    let mut c = one_table().await;
+    let query = "SELECT interval '-1 2:03:04' < interval '-1 day'";
+    assert_eq!(c.rows(query).await, ["f"]);
+    c.run("SET intervalstyle = sql_standard").await;
+    assert_eq!(c.rows(query).await, ["t"]);
+}
+
+#[tokio::test]
+async fn the_time_of_a_constant_is_that_of_its_transaction() {
+    let mut c = one_table().await;
+    for constant in ["$$now$$::timestamptz", "' NOW '::timestamptz", "E'no\\x77'::timestamptz", "timestamptz 'now'"] {
+        let query = format!("SELECT {constant} = now()");
+        assert_eq!(c.rows(&query).await, ["t"], "{constant}");
+        assert_eq!(c.rows(&query).await, ["t"], "{constant}");
+    }
+    // What does not ask for the time is kept, whatever words it has.
+    for query in ["SELECT 'Jan 1 2020'::date", "SELECT 'now' AS today", "SELECT now()", "SELECT time '10:00'"] {
+        c.run(query).await;
+        c.run(query).await;
+        let sql = format!("SELECT hits FROM percosql.plan_cache WHERE query = $${query}$$");
+        assert_eq!(c.rows(&sql).await, ["1"], "{query}");
+    }
+}
+
+#[tokio::test]
+async fn plans_of_long_texts_and_of_many_catalogs_are_not_kept() {
+    let database = database().await;
+    let mut c = one_table_in(&database).await;
+    let long = format!("SELECT 1 AS long_one -- {}", "x".repeat(70_000));
+    c.run(&long).await;
+    // The statement is short, but the text that it came in is kept with it.
+    let beside = format!("SELECT 2 AS short_one; SELECT '{}'", "x".repeat(70_000));
+    c.run(&beside).await;
+    let kept = "SELECT count(*) FROM percosql.plan_cache WHERE query LIKE 'SELECT _ AS long%' OR query LIKE 'SELECT _ AS short%'";
+    assert_eq!(c.rows(kept).await, ["0"]);
+    for number in 0..80 {
+        c.run(&format!("CREATE TABLE other{number} (a int)")).await;
+        c.run(&format!("SELECT a FROM other{number}")).await;
+    }
+    let catalogs: std::collections::HashSet<u64> =
+        database.plans().list().iter().map(|(_, planned)| planned.catalog().version()).collect();
+    assert!((32..=64).contains(&catalogs.len()), "{}", catalogs.len());
+}

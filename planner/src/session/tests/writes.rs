@@ -207,3 +207,28 @@ async fn a_prepared_write_runs_again_and_again() {
     }
     assert_eq!(c.rows("SELECT count(*), sum(b) FROM t").await, ["10|90"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_default_of_now_is_the_time_of_its_making() {
+    let mut c = client().await;
+    c.run("SET timezone = 'Asia/Kolkata'").await;
+    c.run("CREATE TABLE t (i int, at timestamptz DEFAULT 'now', plain timestamp DEFAULT 'now'::timestamp, d date)")
+        .await;
+    c.run("ALTER TABLE t ALTER d SET DEFAULT 'tomorrow'").await;
+    c.run("INSERT INTO t VALUES (1)").await;
+    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    c.run("SET timezone = 'UTC'").await;
+    c.run("INSERT INTO t VALUES (2)").await;
+    c.try_run_with("COPY t (i) FROM STDIN", "3\n").await.unwrap();
+    assert_eq!(c.rows("SELECT count(DISTINCT (at, plain, d)) FROM t WHERE at < now()").await, ["1"]);
+    assert_eq!(c.rows("SELECT bool_and(at AT TIME ZONE 'Asia/Kolkata' = plain) FROM t").await, ["t"]);
+    for moving in [
+        "ALTER TABLE t ADD CHECK (d <= 'today')",
+        "ALTER TABLE t ALTER at SET DEFAULT 'now'::timestamptz + '1 day'",
+        "CREATE INDEX ON t ((d < 'today'))",
+        "CREATE INDEX ON t (i) WHERE d > 'yesterday'",
+    ] {
+        assert_eq!(c.state(moving).await, "0A000", "{moving}");
+    }
+    c.run("ALTER TABLE t ALTER at SET DEFAULT now(); ALTER TABLE t ADD CHECK (d > '2020-01-01')").await;
+}

@@ -21,10 +21,16 @@ fn read(text: &str, type_name: &str, reading: &Reading) -> Result<(i64, i64)> {
 fn zoned(fields: &Fields, reading: &Reading) -> std::result::Result<(i64, i64), Fault> {
     let time = fields.time();
     let dated = fields.has(field::DATE);
+    let same_always = match fields.zone {
+        None => reading.zone == TimeZone::UTC,
+        Some(zone) => matches!(zone, ZoneName::Fixed(_)),
+    };
     let days = if dated {
         days_from_civil(fields.year, fields.month, fields.day)
+    } else if same_always {
+        0
     } else {
-        to_local(reading.now, reading.zone).div_euclid(DAY)
+        to_local(reading.now(), reading.zone).div_euclid(DAY)
     };
     let local = days.saturating_mul(DAY).saturating_add(time);
     Ok((

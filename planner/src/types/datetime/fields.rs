@@ -396,11 +396,11 @@ impl Fields {
             self.mark(f::ZONE)?;
             return Ok(None);
         };
-        let local = to_local(reading.now, reading.zone);
+        let local = || to_local(reading.now(), reading.zone);
         match meaning {
             Keyword::Ignored => {}
             Keyword::Now if time_only => {
-                self.set_time(local.rem_euclid(DAY));
+                self.set_time(local().rem_euclid(DAY));
                 self.mark(f::TIME)?;
             }
             Keyword::AllBalls => {
@@ -425,9 +425,9 @@ impl Fields {
                 self.mark(f::RESERVED)?;
             }
             Keyword::Now => {
-                self.set_day(local.div_euclid(DAY));
-                self.set_time(local.rem_euclid(DAY));
-                self.zone = Some(ZoneName::Fixed(offset_at_utc(reading.zone, reading.now)));
+                self.set_day(local().div_euclid(DAY));
+                self.set_time(local().rem_euclid(DAY));
+                self.zone = Some(ZoneName::Fixed(offset_at_utc(reading.zone, reading.now())));
                 self.mark(f::DATE | f::TIME | f::ZONE)?;
             }
             Keyword::Today | Keyword::Tomorrow | Keyword::Yesterday => {
@@ -436,7 +436,7 @@ impl Fields {
                     Keyword::Yesterday => -1,
                     _ => 0,
                 };
-                self.set_day(local.div_euclid(DAY) + days);
+                self.set_day(local().div_euclid(DAY) + days);
                 self.mark(f::DATE)?;
             }
             Keyword::Month(month) => {

@@ -7,14 +7,15 @@ use super::words::split;
 use super::zone::{TimeZone, ZoneName};
 use super::{DAY, DateOrder, SECOND, UNIX_EPOCH, UNIX_EPOCH_DAY, days_from_civil, in_date_range, in_timestamp_range};
 use crate::error::{Result, SqlError, state};
+use std::cell::Cell;
 
 /// What the meaning of a date depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// The session's zone.
     pub zone: TimeZone,
-    /// The transaction's time.
-    pub now: i64,
+    /// The transaction's time; who needs it asks [`Reading::now`].
+    pub(in crate::types) now: i64,
     /// The order of day, month and year.
     pub order: DateOrder,
 }
@@ -22,6 +23,27 @@ pub struct Reading {
 impl Reading {
     /// UTC, the start of 1970, month before day.
     pub const PLAIN: Reading = Reading { zone: TimeZone::UTC, now: UNIX_EPOCH, order: DateOrder::Mdy };
+}
+
+thread_local! {
+    /// Whether a text that this thread read meant another time at another moment.
+    static ASKED: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Reading {
+    /// The transaction's time, for texts whose meaning it changes.
+    pub fn now(&self) -> i64 {
+        ASKED.set(true);
+        self.now
+    }
+
+    /// What `read`, which must not leave this thread, answers, and whether it asked for the time: then the same texts may
+    /// mean something else in the next transaction.
+    pub fn asks_for_now<T>(read: impl FnOnce() -> T) -> (T, bool) {
+        let before = ASKED.replace(false);
+        let answer = read();
+        (answer, ASKED.replace(before))
+    }
 }
 
 /// A point in time as written.

@@ -7,7 +7,7 @@ use std::io::Write;
 // Writing to a Vec cannot fail: the results of `write!` are dropped.
 
 /// How intervals are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Style {
     /// `1 year 2 mons 3 days 04:05:06`
     #[default]
