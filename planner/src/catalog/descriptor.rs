@@ -252,6 +252,10 @@ pub struct IndexDescriptor {
 }
 
 impl IndexDescriptor {
+    /// Its expressions and its predicate, as SQL text.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.expressions.iter().map(|expression| expression.text.as_str()).chain(self.predicate.as_deref())
+    }
     /// Whether it is unique, if only from the end of a statement or transaction on.
     pub fn is_declared_unique(&self) -> bool {
         self.unique || self.deferral.is_some()

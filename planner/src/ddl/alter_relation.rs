@@ -148,6 +148,7 @@ async fn set_schema(context: &DdlContext, relation: &TableDescriptor, name: &str
         return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message)
             .detail("System catalog modifications are currently disallowed."));
     }
+    context.may_create_in(&new)?;
     let owned: Vec<_> = context
         .catalog
         .user_relations()

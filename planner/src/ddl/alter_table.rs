@@ -3,10 +3,11 @@
 use super::create_table::{Constraint, Making, table_constraint};
 use super::dependents::{self, Object};
 use super::names::{Chosen, has_constraint};
-use super::{DdlContext, backfill, canonical, evaluate, names, owner, referenced};
+use super::{DdlContext, backfill, canonical, enumeration, evaluate, names, owner, referenced};
 use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
+use crate::types::text::{OutputContext, output_string};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     AlterColumnOperation, AlterIndexOperation, AlterTable, AlterTableOperation, ColumnDef, DropBehavior, Ident,
@@ -307,7 +308,17 @@ impl Making<'_> {
         }
         match column.default.clone() {
             Some(default) if canonical::is_constant(&default) => {
-                column.missing = Some(default);
+                // Evaluated once, so that what is wrong with it is told now, and as those who read it need not be able to.
+                let added = evaluate::AddedDefault::new(self.context, &self.context.catalog, column)?;
+                let value = added.values(1)?;
+                column.missing = match value.is_null(0) {
+                    true if column.not_null => return Err(backfill::contains_null(before, &column.name)),
+                    true => None,
+                    false => {
+                        let text = output_string(column.ty, value.as_ref(), 0, &OutputContext::PLAIN)?;
+                        Some(format!("'{}'::{}", text.replace('\'', "''"), enumeration::stored_name(&column.ty)))
+                    }
+                };
                 Ok(())
             }
             Some(_) => {

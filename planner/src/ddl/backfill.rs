@@ -236,6 +236,11 @@ pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor, c
             }
         }
         computer.compute(&schema, &mut columns, count)?;
+        if let Some((column, _)) =
+            table.live_columns().zip(&columns).find(|(column, array)| column.not_null && array.null_count() > 0)
+        {
+            return Err(contains_null(table, &column.name));
+        }
         let mut new_keys = Vec::with_capacity(count);
         if let Some(primary) = table.primary_key() {
             no_nulls(table, primary, &columns)?;

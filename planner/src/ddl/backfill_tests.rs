@@ -132,7 +132,7 @@ async fn a_primary_key_needs_values_and_no_two_alike() {
     let error = world.run("alter table t add column c int not null").await.unwrap_err();
     assert_eq!(error.state(), "23502");
     world.run("alter table t add column c int not null default 7").await.unwrap();
-    assert_eq!(table(&world, "t").await.column_named("c").unwrap().missing.as_deref(), Some("7"));
+    assert_eq!(table(&world, "t").await.column_named("c").unwrap().missing.as_deref(), Some("'7'::integer"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,7 +2,7 @@
 
 use super::create_table::Making;
 use super::dependents::{self, Dependent, Object};
-use super::enumeration::{check_owner, find, has_column, missing, qualified};
+use super::enumeration::{check_owner, find, has_column, missing};
 use super::names::Chosen;
 use super::{DdlContext, drop, enum_references};
 use crate::bind::catalog_type;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// What needs an enum, as PostgreSQL names it.
 fn dependents(context: &DdlContext, ty: &EnumDescriptor) -> Vec<String> {
     let mut found = Vec::new();
-    let cast = format!("::{}", qualified(ty));
+    let names = |text: &str| enum_references::expression_names(context, text, ty);
     let shown =
         context.catalog.type_name(SqlType::of(BaseType::Enum(EnumType::new(ty))), context.settings.search_path());
     for table in relations(context) {
@@ -36,15 +36,20 @@ fn dependents(context: &DdlContext, ty: &EnumDescriptor) -> Vec<String> {
             if matches!(column.ty.base, BaseType::Enum(used) if used.descriptor().oid == ty.oid) {
                 let (lines, suffix) = if column.ty.array { (arrays, "[]") } else { (plain, "") };
                 lines.push(format!("{what} depends on type {shown}{suffix}"));
-            } else if column.default.as_ref().is_some_and(|default| default.contains(&cast)) {
+            } else if column.default.as_deref().is_some_and(names) {
                 plain.push(format!("default value for {what} depends on type {shown}"));
+            } else if column.generated.as_deref().is_some_and(names) {
+                plain.push(format!("{what} depends on type {shown}"));
             }
         }
         found.extend(lines.into_iter().flatten());
         // A constraint over a column of the type goes with the column.
-        let over_others = |check: &&CheckDescriptor| !has_column(table, ty.oid) && check.expression.contains(&cast);
+        let over_others = |check: &&CheckDescriptor| !has_column(table, ty.oid) && names(&check.expression);
         for check in table.checks.iter().filter(over_others) {
             found.push(format!("constraint {} on table {name} depends on type {shown}", check.name));
+        }
+        for index in table.indexes.iter().filter(|index| index.texts().any(names) && !has_column(table, ty.oid)) {
+            found.push(format!("index {} depends on type {shown}", index.name));
         }
     }
     found
@@ -63,8 +68,7 @@ async fn cascade(
     writer: &mut CatalogWriter<'_>,
     types: &[&EnumDescriptor],
 ) -> Result<Vec<String>> {
-    let casts: Vec<String> = types.iter().map(|ty| format!("::{}", qualified(ty))).collect();
-    let names_one = |text: &str| casts.iter().any(|cast| text.contains(cast));
+    let names_one = |text: &str| types.iter().any(|ty| enum_references::expression_names(context, text, ty));
     let is_one =
         |ty: SqlType| matches!(ty.base, BaseType::Enum(used) if types.iter().any(|ty| ty.oid == used.descriptor().oid));
     let mut gone = Vec::new();
@@ -79,6 +83,12 @@ async fn cascade(
         };
         let defaults: Vec<_> = table.live_columns().filter(by_default).map(|column| column.id).collect();
         let constrains = |check: &CheckDescriptor| names_one(&check.expression);
+        if table.live_columns().any(|column| !is_one(column.ty) && column.generated.as_deref().is_some_and(names_one))
+            || table.indexes.iter().any(|index| index.texts().any(names_one))
+        {
+            let what = "DROP TYPE … CASCADE of a type that generated columns or indexes name";
+            return Err(SqlError::unsupported(what));
+        }
         if columns.is_empty() && defaults.is_empty() && !table.checks.iter().any(constrains) {
             continue;
         }

@@ -131,6 +131,11 @@ pub(super) fn view_names(context: &DdlContext, query: &str, ty: &EnumDescriptor)
     named(context, query, Text::Query).is_ok_and(|found| found.iter().any(|(other, _)| other.oid == ty.oid))
 }
 
+/// Whether a stored expression names an enum.
+pub(super) fn expression_names(context: &DdlContext, text: &str, ty: &EnumDescriptor) -> bool {
+    named(context, text, Text::Expression).is_ok_and(|found| found.iter().any(|(other, _)| other.oid == ty.oid))
+}
+
 /// What becomes of an enum.
 #[derive(Clone, Copy)]
 pub(super) enum Renaming<'a> {

@@ -53,6 +53,7 @@ pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result
         if restart {
             for column in table.live_columns() {
                 if let Some(owned) = context.catalog.owned_sequence(table.oid, column.id) {
+                    context.must_own(&owned)?;
                     sequence::restart(context, &mut writer, &owned, None).await?;
                 }
             }

@@ -9,7 +9,8 @@
 //! interrupted, which nobody was told of, and which is cut off. Such a write shows it: the file ends before the
 //! record does, or a sector of it never arrived and reads as zeroes. A last record that is all there and yet
 //! does not match its checksum was changed later, and is reported. (After a power failure, a hole before
-//! an intact record can also come from commits with `synchronous_commit = off`; it is reported.)
+//! an intact record can also come from commits that nobody was told of: several groups are written while the one before is synced,
+//! and with `synchronous_commit = off` none waits. It is reported all the same: here nothing tells it from damage.)
 //!
 //! The format is RocksDB's log_format.h: blocks of 32 KiB; fragments of a masked CRC-32C over type and
 //! payload, a length of two bytes, a type, the payload. The manifest has it too.

@@ -3,6 +3,7 @@
 mod analyze;
 mod consistency;
 mod copy;
+mod definitions;
 mod foreign_keys;
 mod lifted;
 mod lookups;
