@@ -81,6 +81,9 @@ struct Entry {
     voided: AtomicU32,
     /// Grows when what is reserved is forgotten: what was under way then is not kept either.
     forgotten: AtomicU64,
+    /// What the transaction that makes the sequence stored last: ROLLBACK TO SAVEPOINT, which undoes it in the transaction, gives no
+    /// value back.
+    uncommitted: Mutex<Option<SequenceValue>>,
 }
 
 /// Nothing of a sequence is reserved until this is dropped.
@@ -331,8 +334,11 @@ impl Sequences {
                 let Some(stored) = transaction.get(&key, OwnWrites::All).await? else {
                     return Err(missing(table));
                 };
-                let (answer, value) = change(parse(&stored)?, false)?;
+                let entry = self.entry(table.storage_id);
+                let last = *entry.uncommitted.lock();
+                let (answer, value) = change(last.map_or_else(|| parse(&stored), Ok)?, false)?;
                 transaction.write(vec![put(&key, &value)?]).await?;
+                *entry.uncommitted.lock() = Some(value);
                 return Ok((answer, false));
             };
             let (answer, value) = change(parse(&stored)?, true)?;

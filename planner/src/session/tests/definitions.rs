@@ -83,3 +83,21 @@ async fn who_may_not_make_something_in_a_schema_moves_nothing_there() {
     c.run("TRUNCATE other").await;
     c.run("RESET ROLE; GRANT CREATE ON SCHEMA locked TO r; SET ROLE r; ALTER TABLE mine SET SCHEMA locked").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_savepoint_gives_no_value_of_a_new_sequence_back() {
+    let mut c = client().await;
+    c.run("BEGIN; CREATE TABLE t (id serial); SAVEPOINT a").await;
+    assert_eq!(c.rows("INSERT INTO t DEFAULT VALUES RETURNING id").await, ["1"]);
+    c.run("ROLLBACK TO a").await;
+    assert_eq!(c.rows("INSERT INTO t DEFAULT VALUES RETURNING id").await, ["2"]);
+    c.run("SAVEPOINT b; SELECT setval('t_id_seq', 40); ROLLBACK TO b").await;
+    assert_eq!(c.rows("SELECT nextval('t_id_seq')").await, ["41"]);
+    // A restart is undone, and what was before it goes on.
+    c.run("SAVEPOINT d; ALTER SEQUENCE t_id_seq RESTART").await;
+    assert_eq!(c.rows("SELECT nextval('t_id_seq')").await, ["1"]);
+    c.run("ROLLBACK TO d").await;
+    assert_eq!(c.rows("SELECT nextval('t_id_seq')").await, ["42"]);
+    c.run("COMMIT").await;
+    assert_eq!(c.rows("SELECT nextval('t_id_seq')").await, ["43"]);
+}
