@@ -133,7 +133,7 @@ pub const STORAGE: &[Mutant] = &[
     Mutant {
         name: "what needs no sync is seen before what is being synced",
         file: "storage/src/embedded/committer.rs",
-        original: "if !settlement.sync && unsettled.groups.is_empty() && !unsettled.busy {",
+        original: "if !settlement.sync && unsettled.groups.is_empty() && !unsettled.busy && !failed {",
         broken: "if !settlement.sync {",
         tests: &["-p", "percosql-storage", "--lib", "embedded::committer"],
     },
