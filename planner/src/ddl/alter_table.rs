@@ -3,11 +3,10 @@
 use super::create_table::{Constraint, Making, table_constraint};
 use super::dependents::{self, Object};
 use super::names::{Chosen, has_constraint};
-use super::{DdlContext, backfill, canonical, enumeration, evaluate, names, owner, referenced};
+use super::{DdlContext, backfill, canonical, evaluate, names, owner, referenced};
 use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
-use crate::types::text::{OutputContext, output_string};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     AlterColumnOperation, AlterIndexOperation, AlterTable, AlterTableOperation, ColumnDef, DropBehavior, Ident,
@@ -314,10 +313,7 @@ impl Making<'_> {
                 column.missing = match value.is_null(0) {
                     true if column.not_null => return Err(backfill::contains_null(before, &column.name)),
                     true => None,
-                    false => {
-                        let text = output_string(column.ty, value.as_ref(), 0, &OutputContext::PLAIN)?;
-                        Some(format!("'{}'::{}", text.replace('\'', "''"), enumeration::stored_name(&column.ty)))
-                    }
+                    false => Some(evaluate::constant(column.ty, value.as_ref())?),
                 };
                 Ok(())
             }

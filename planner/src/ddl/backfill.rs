@@ -5,7 +5,7 @@ use super::DdlContext;
 use super::computed::{index_writer, row_computer};
 use super::create_table::Making;
 use super::evaluate::{AddedDefault, Converted};
-use crate::catalog::{ColumnId, IndexDescriptor, StorageId, TableDescriptor, keys};
+use crate::catalog::{ColumnDescriptor, ColumnId, IndexDescriptor, StorageId, TableDescriptor, keys};
 use crate::encoding::{RowDecoder, RowEncoder, TableKey};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::{IndexWriter, RowComputer, key_text, live_schema};
@@ -236,14 +236,10 @@ pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor, c
             }
         }
         computer.compute(&schema, &mut columns, count)?;
-        if let Some((column, _)) =
-            table.live_columns().zip(&columns).find(|(column, array)| column.not_null && array.null_count() > 0)
-        {
-            return Err(contains_null(table, &column.name));
-        }
+        no_nulls(table, &columns, |column| column.not_null)?;
         let mut new_keys = Vec::with_capacity(count);
         if let Some(primary) = table.primary_key() {
-            no_nulls(table, primary, &columns)?;
+            no_nulls(table, &columns, |column| primary.columns.iter().any(|key| key.column == column.id))?;
             for row in 0..count {
                 let mut key = Vec::new();
                 row_key.encode(&columns, row, &mut key)?;
@@ -275,13 +271,10 @@ pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor, c
     Ok(())
 }
 
-fn no_nulls(table: &TableDescriptor, index: &IndexDescriptor, columns: &[ArrayRef]) -> Result<()> {
-    for (column, array) in table.live_columns().zip(columns) {
-        if array.null_count() > 0 && index.columns.iter().any(|key| key.column == column.id) {
-            return Err(contains_null(table, &column.name));
-        }
-    }
-    Ok(())
+/// Errors: 23502 for a NULL in a column that `must` have none.
+fn no_nulls(table: &TableDescriptor, columns: &[ArrayRef], must: impl Fn(&ColumnDescriptor) -> bool) -> Result<()> {
+    let null = table.live_columns().zip(columns).find(|(column, array)| array.null_count() > 0 && must(column));
+    null.map_or(Ok(()), |(column, _)| Err(contains_null(table, &column.name)))
 }
 
 /// 23502.
@@ -295,11 +288,7 @@ pub(super) async fn validate_not_null(context: &DdlContext, table: &TableDescrip
     let reader = reader(context, table.storage_id).await?;
     let mut rows = Rows::new(&reader, table)?;
     while let Some((columns, _)) = rows.next().await? {
-        for (live, array) in table.live_columns().zip(&columns) {
-            if live.id == column && array.null_count() > 0 {
-                return Err(contains_null(table, &live.name));
-            }
-        }
+        no_nulls(table, &columns, |live| live.id == column)?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //! that are there already.
 
 use super::backfill::{self, Rows};
-use super::{DdlContext, canonical, enumeration};
+use super::{DdlContext, enumeration};
 use crate::bind::{BindContext, bind_constant, bind_stored, bind_table_expression, cast_to};
 use crate::catalog::{Catalog, CheckDescriptor, ColumnDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
@@ -97,6 +97,13 @@ fn unmoving<T>(what: &str, bind: impl FnOnce() -> Result<T>) -> Result<T> {
     }
 }
 
+/// The first value of an array as stored expressions have constants, under whatever settings they are read: `'…'::type`, by which
+/// `encoding` knows it too.
+pub(super) fn constant(ty: SqlType, values: &dyn Array) -> Result<String> {
+    let text = output_string(ty, values, 0, &OutputContext::PLAIN)?;
+    Ok(format!("'{}'::{}", text.replace('\'', "''"), enumeration::stored_name(&ty)))
+}
+
 fn moving(what: &str) -> SqlError {
     SqlError::unsupported(format!("a constant of the time that it is read at in {what}"))
         .hint("Use current_date or current_timestamp, or write the time out.")
@@ -125,8 +132,7 @@ pub(super) fn new_default(context: &DdlContext, column: &str, ty: SqlType, store
     let bind = || bound(context, &context.catalog, &slots, |bind| bind_constant(&expr, &source, column, ty, bind));
     match Reading::asks_for_now(bind) {
         (Ok(TypedExpr { expr: Expr::Literal(value, _), ty }), true) => {
-            let text = output_string(ty, value.to_array()?.as_ref(), 0, &OutputContext::PLAIN)?;
-            Ok(Some(format!("{}::{}", canonical::literal(&text), enumeration::stored_name(&ty))))
+            constant(ty, value.to_array()?.as_ref()).map(Some)
         }
         (Ok(_), true) => Err(moving("DEFAULT")),
         (bound, _) => bound.map(|_| None),

@@ -248,7 +248,6 @@ impl Reference {
             }
             return Ok(());
         }
-        // A column of all keys is one parameter: there may be more keys than a statement may have parameters.
         let width = 2 * names.len();
         let labels: Vec<String> = (0..width).map(|place| format!("k{place}")).collect();
         let place = |at: usize| format!("v.k{at}");
@@ -256,23 +255,32 @@ impl Reference {
             names.iter().enumerate().map(|(at, name)| format!("{name} = {}", place(names.len() + at))).collect();
         let found: Vec<String> =
             names.iter().enumerate().map(|(at, name)| format!("x.{name} = {}", place(at))).collect();
+        let both: Vec<SqlType> = [own.as_slice(), own.as_slice()].concat().into_iter().flatten().collect();
+        let numbered = |numbers: std::ops::Range<usize>| {
+            numbers.map(|number| format!("${}", number + 1)).collect::<Vec<_>>().join(", ")
+        };
+        let (source, types, values) = if both.iter().any(|ty| ty.array) {
+            // There are no arrays of arrays to put them into.
+            let rows = (0..pairs.len()).map(|row| format!("({})", numbered(row * width..(row + 1) * width)));
+            let rows = rows.collect::<Vec<_>>().join(", ");
+            let types = pairs.iter().flat_map(|_| both.iter().copied().map(Some)).collect();
+            let values = pairs.iter().flat_map(|(old, new)| old.iter().chain(new.iter()).cloned()).collect();
+            (format!("(VALUES {rows})"), types, values)
+        } else {
+            // A column of all keys is one parameter: there may be more keys than a statement may have parameters.
+            let column =
+                |at: usize| pairs.iter().filter_map(move |(old, new)| old.iter().chain(new.iter()).nth(at).cloned());
+            let list = |(at, ty): (usize, &SqlType)| ArrayValue::datum_of(&column(at).collect::<Vec<_>>(), *ty);
+            let values = both.iter().enumerate().map(list).collect::<std::result::Result<_, _>>()?;
+            let types = both.iter().map(|ty| Some(ty.array_of())).collect();
+            (format!("unnest({})", numbered(0..width)), types, values)
+        };
         let text = format!(
-            "UPDATE {table} x SET {} FROM unnest({}) v ({}) WHERE {}",
+            "UPDATE {table} x SET {} FROM {source} v ({}) WHERE {}",
             set.join(", "),
-            (1..=width).map(|number| format!("${number}")).collect::<Vec<_>>().join(", "),
             labels.join(", "),
             found.join(" AND ")
         );
-        let both: Vec<SqlType> = [own.as_slice(), own.as_slice()].concat().into_iter().flatten().collect();
-        let mut lists: Vec<Vec<Datum>> = vec![Vec::with_capacity(pairs.len()); width];
-        for (old, new) in &pairs {
-            for (list, value) in lists.iter_mut().zip(old.iter().chain(new.iter())) {
-                list.push(value.clone());
-            }
-        }
-        let values = lists.iter().zip(&both).map(|(list, ty)| ArrayValue::datum_of(list, *ty));
-        let values = values.collect::<std::result::Result<_, _>>()?;
-        let types = both.iter().map(|ty| Some(ty.array_of())).collect();
         runner.run(text, types, values).await?;
         Ok(())
     }

@@ -273,3 +273,15 @@ async fn more_keys_change_at_once_than_a_statement_has_parameters() {
     assert_eq!(c.tag("UPDATE p SET a = a - 1").await, "UPDATE 16500");
     assert_eq!(c.rows("SELECT a FROM c ORDER BY i").await, ["0", "16499", "699", "NULL"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_that_are_arrays_trade_places() {
+    let mut c = client().await;
+    c.run("CREATE TABLE p (a int[] PRIMARY KEY); INSERT INTO p VALUES ('{1}'), ('{2}')").await;
+    c.run(
+        "CREATE TABLE c (i int, a int[] REFERENCES p ON UPDATE CASCADE); INSERT INTO c VALUES (1, '{1}'), (2, '{2}')",
+    )
+    .await;
+    assert_eq!(c.tag("UPDATE p SET a = ARRAY[3 - a[1]]").await, "UPDATE 2");
+    assert_eq!(c.rows("SELECT a FROM c ORDER BY i").await, ["{2}", "{1}"]);
+}
