@@ -231,10 +231,13 @@ pub enum Condition {
         family: Family,
         /// Version looked at.
         timestamp: Timestamp,
-        /// Its value, to the byte.
+        /// Its value, to the byte; at most [`COMPARED_BYTES`] where Bigtable is to take it.
         value: Bytes,
     },
 }
+
+/// The longest value, in bytes, that every engine compares: Bigtable takes 20 KiB for a filter, in which the value stands twice.
+pub const COMPARED_BYTES: usize = 9 << 10;
 
 impl Condition {
     /// Whether every engine can check these together; `StoreError::Unsupported` otherwise.

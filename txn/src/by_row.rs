@@ -216,6 +216,8 @@ impl CommitJob {
                     true => self.take_commit_ts_from(lock.min_commit_ts).await?,
                     false => self.take_commit_ts().await?.max(lock.min_commit_ts),
                 };
+                // They may have gone to the one that pushed this.
+                self.confirm_locks().await?;
                 // Two that read what the other writes could push each other for ever, and readers push whoever has to wait.
                 pushed += 1;
                 if self.validates() && pushed > PUSHES {

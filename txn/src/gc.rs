@@ -16,6 +16,7 @@ use crate::store::TransactionStore;
 use crate::transaction::GcReport;
 use crate::write::{Record, decode_record};
 use crate::{register, system};
+use bytes::Bytes;
 use futures::StreamExt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -243,8 +244,14 @@ impl TransactionStore {
                     let second_look = self.intents.state(cell.timestamp) != Some(IntentState::Prewriting);
                     match self.lock_status(cell.timestamp, &lock, second_look).await? {
                         status @ (Status::Committed(_) | Status::RolledBack) => {
-                            self.resolve_lock(&row.key, cell, &lock, status).await?;
-                            resolved += 1;
+                            // What tells the fate of a lock must not go before the lock.
+                            if self.resolve_lock(&row.key, cell, &lock, status).await?
+                                || !self.is_locked(&row.key, cell).await?
+                            {
+                                resolved += 1;
+                            } else {
+                                left = Some(left.map_or(cell.timestamp, |left: Timestamp| left.min(cell.timestamp)));
+                            }
                         }
                         Status::Live => {
                             left = Some(left.map_or(cell.timestamp, |left: Timestamp| left.min(cell.timestamp)));
@@ -255,6 +262,13 @@ impl TransactionStore {
             }
         }
         Ok((resolved, left))
+    }
+
+    /// Whether a lock is there still. To be asked after a change whose answer may have been lost.
+    async fn is_locked(&self, key: &Bytes, cell: &Cell) -> Result<bool> {
+        let filter = ReadFilter::new().with(Family::Lock, TimestampRange::at(cell.timestamp), 1);
+        let rows = self.store.read(std::slice::from_ref(key), &filter).await?;
+        Ok(rows.first().is_some_and(|row| row.newest(Family::Lock).is_some()))
     }
 
     /// Answers false when the lease was lost.

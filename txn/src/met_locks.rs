@@ -179,7 +179,7 @@ impl TransactionStore {
                 let store = store.clone();
                 async move {
                     let removed = match Lock::decode(&cell.value) {
-                        Ok(lock) => store.resolve_lock(&key, &cell, &lock, status).await,
+                        Ok(lock) => store.resolve_lock(&key, &cell, &lock, status).await.map(drop),
                         Err(error) => Err(error.into()),
                     };
                     if let Err(error) = removed {

@@ -194,7 +194,7 @@ impl TransactionStore {
     pub(crate) async fn wound(&self, key: &Bytes, cell: &Cell, lock: &Lock) -> Result<()> {
         let status = self.primary_status(cell.timestamp, lock, true, None).await?;
         tracing::debug!(start_ts = %cell.timestamp, ?status, "ended a transaction that was in the way of an earlier one");
-        self.resolve_lock(key, cell, lock, status).await
+        self.resolve_lock(key, cell, lock, status).await.map(drop)
     }
 
     fn is_final(&self, start_ts: Timestamp, status: Status) -> Status {
@@ -202,17 +202,16 @@ impl TransactionStore {
         status
     }
 
-    /// Removes a lock whose owner's fate is final: forward or back.
-    pub(crate) async fn resolve_lock(&self, key: &Bytes, cell: &Cell, lock: &Lock, status: Status) -> Result<()> {
+    /// Removes a lock whose owner's fate is final: forward or back. False: it is there still, or somebody else did the same, or
+    /// nobody can tell.
+    pub(crate) async fn resolve_lock(&self, key: &Bytes, cell: &Cell, lock: &Lock, status: Status) -> Result<bool> {
         let start_ts = cell.timestamp;
         let mutations = match status {
             Status::Committed(commit_ts) => roll_forward_mutations(start_ts, commit_ts, lock),
             Status::RolledBack => roll_back_mutations(start_ts),
-            Status::Live | Status::Gone => return Ok(()),
+            Status::Live | Status::Gone => return Ok(false),
         };
-        // Whoever came first did the same.
-        self.change_row(key, vec![exactly(cell)], mutations).await?;
-        Ok(())
+        self.change_row(key, vec![exactly(cell)], mutations).await
     }
 
     /// Removes locks whose owners' fates are final, in one request, where the store can commit

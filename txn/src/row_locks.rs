@@ -49,6 +49,8 @@ pub(crate) struct RowLocks {
     acquired: Acquired,
     /// Names to be locked by a COMMIT that looks for locks.
     at_commit: Mutex<Vec<(CommandNumber, WantedLock)>>,
+    /// By command: rows that COMMIT finds unchanged since the snapshot, should their locks be lost.
+    guarded: Mutex<Vec<(CommandNumber, Bytes)>>,
     /// Whether the lock table counts it among those who hold row locks.
     counted: AtomicBool,
     /// Taking the first.
@@ -87,6 +89,7 @@ impl RowLocks {
             locker: Mutex::new(locker),
             acquired: Acquired::default(),
             at_commit: Mutex::default(),
+            guarded: Mutex::default(),
             counted: AtomicBool::new(false),
             beginning: tokio::sync::Mutex::new(()),
             bases: Mutex::default(),
@@ -133,9 +136,19 @@ impl RowLocks {
     /// Gives back what was locked by `command` and later ones.
     pub(crate) fn undo_from(&self, command: CommandNumber) {
         self.at_commit.lock().retain(|(taken, _)| *taken < command);
+        self.guarded.lock().retain(|(taken, _)| *taken < command);
         if let Some(locker) = self.holder() {
             self.acquired.release_from(&locker, command);
         }
+    }
+
+    /// What COMMIT has to find unchanged since the snapshot.
+    pub(crate) fn guarded(&self) -> impl Iterator<Item = (Bytes, Timestamp)> {
+        std::mem::take(&mut *self.guarded.lock()).into_iter().map(|(_, key)| (key, Timestamp::ZERO))
+    }
+
+    pub(crate) fn guards_any(&self) -> bool {
+        !self.guarded.lock().is_empty()
     }
 
     pub(crate) fn holds_any(&self) -> bool {
@@ -237,20 +250,29 @@ impl Transaction {
         };
         let mut states: Vec<LockedRow> = rows.iter().map(of).collect();
         if shared.store.agent.is_some() {
-            let locked =
-                rows.iter().zip(&states).filter(|((key, _), state)| **state == LockedRow::Same && !is_fresh(key));
-            let write = |(key, strength): &(Bytes, LockStrength)| Write {
-                key: key.clone(),
-                kind: WriteKind::Lock,
-                strength: *strength,
-            };
-            let writes: Vec<Write> = locked.map(|(row, _)| write(row)).collect();
             match self.isolation() {
-                Isolation::ReadCommitted => Box::pin(self.write(writes)).await?,
+                Isolation::ReadCommitted => {
+                    let locked = rows
+                        .iter()
+                        .zip(&states)
+                        .filter(|((key, _), state)| **state == LockedRow::Same && !is_fresh(key));
+                    let write = |(key, strength): &(Bytes, LockStrength)| Write {
+                        key: key.clone(),
+                        kind: WriteKind::Lock,
+                        strength: *strength,
+                    };
+                    let writes: Vec<Write> = locked.map(|(row, _)| write(row)).collect();
+                    Box::pin(self.write(writes)).await?;
+                }
                 // That nobody changed them is all there is to know; a record would refuse those who only locked them.
                 _ => {
-                    let guarded = writes.into_iter().filter(|write| write.strength >= LockStrength::Share);
-                    shared.unchanged.lock().extend(guarded.map(|write| (write.key, Timestamp::ZERO)));
+                    let mut answers = taken.iter();
+                    // Others are guarded by the command that took them.
+                    let newly = |key: &Bytes| !is_fresh(key) && answers.next() == Some(&Taken::Newly);
+                    let guarded = rows.iter().map(|(key, strength)| (key, *strength >= LockStrength::Share));
+                    let newly = guarded.zip(rows.iter().map(|(key, _)| key).map(newly));
+                    let guarded = newly.filter(|((_, guards), newly)| *guards && *newly);
+                    locks.guarded.lock().extend(guarded.map(|((key, _), _)| (command, key.clone())));
                 }
             }
         }

@@ -44,7 +44,8 @@ impl Transaction {
             _ if writes == 0 => (0, 0),
             Some(_) => (1, 1),
             None => {
-                let looks = u64::from(!self.shared.unchanged.lock().is_empty());
+                let guards = self.shared.row_locks.guards_any();
+                let looks = u64::from(guards || !self.shared.unchanged.lock().is_empty());
                 (writes.saturating_sub(buffer.locked()) + looks + 1, looks + 2)
             }
         };

@@ -1,4 +1,5 @@
-//! [`OracleClient`]: asks other nodes, over a connection each that is kept and made anew when it breaks.
+//! [`OracleClient`]: asks other nodes, over two connections each that are kept and made anew when they break: one for what is
+//! answered at once, another for who waits, so that no timestamp and no sign of life stands behind sessions that wait for locks.
 
 use super::lock_messages::{LockAnswer, LockMessage};
 use super::{LOCK, MESSAGE_BYTES, TAKE, TakeRequest, TakeResponse};
@@ -10,7 +11,7 @@ use storage::{BoxFuture, Timestamp};
 use tonic::client::Grpc;
 use tonic::transport::{Channel, Endpoint};
 use tonic_prost::ProstCodec;
-use txn::locks::{LockReply, LockRequest};
+use txn::locks::{LockCall, LockReply, LockRequest};
 use txn::{OracleReading, OracleRequest, OracleTransport};
 
 /// How long making a connection may take: a node that is gone must not keep us from asking its successor.
@@ -19,13 +20,14 @@ const CONNECT_LIMIT: Duration = Duration::from_millis(500);
 /// See the head of the module.
 #[derive(Default)]
 pub struct OracleClient {
-    channels: Mutex<HashMap<String, Channel>>,
+    channels: Mutex<HashMap<(String, bool), Channel>>,
 }
 
 impl OracleClient {
-    fn channel(&self, address: &str) -> Result<Channel, String> {
+    fn channel(&self, address: &str, waits: bool) -> Result<Channel, String> {
         let mut channels = self.channels.lock();
-        if let Some(channel) = channels.get(address) {
+        let known = (address.to_owned(), waits);
+        if let Some(channel) = channels.get(&known) {
             return Ok(channel.clone());
         }
         let endpoint = Endpoint::from_shared(format!("http://{address}")).map_err(|error| error.to_string())?;
@@ -35,7 +37,7 @@ impl OracleClient {
             .http2_keep_alive_interval(Duration::from_secs(2))
             .keep_alive_timeout(Duration::from_secs(2));
         let channel = endpoint.connect_lazy();
-        channels.insert(address.to_owned(), channel.clone());
+        channels.insert(known, channel.clone());
         Ok(channel)
     }
 }
@@ -58,7 +60,7 @@ where
 
 impl OracleTransport for OracleClient {
     fn ask(&self, address: &str, request: OracleRequest) -> BoxFuture<'static, Result<OracleReading, String>> {
-        let channel = self.channel(address);
+        let channel = self.channel(address, false);
         Box::pin(async move {
             let message = TakeRequest { tenure: request.tenure, count: request.count };
             let answer: TakeResponse = call(channel?, TAKE, message).await?;
@@ -68,7 +70,7 @@ impl OracleTransport for OracleClient {
     }
 
     fn ask_for_locks(&self, address: &str, request: LockRequest) -> BoxFuture<'static, Result<LockReply, String>> {
-        let channel = self.channel(address);
+        let channel = self.channel(address, matches!(request.call, LockCall::Acquire(_)));
         Box::pin(async move {
             let answer: LockAnswer = call(channel?, LOCK, LockMessage::from(request)).await?;
             answer.read()

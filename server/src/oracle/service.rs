@@ -18,6 +18,9 @@ use tonic::{Request, Response, Status};
 use tonic_prost::ProstCodec;
 use txn::{Oracle, OracleReading, OracleRequest};
 
+/// Calls of one node at a time.
+const MOST_CALLS: u32 = 1 << 20;
+
 /// A listening socket whose callers are not answered yet.
 pub struct OracleService {
     listener: TcpListener,
@@ -91,6 +94,8 @@ async fn connection(socket: TcpStream, oracle: Weak<Oracle>) {
         .timer(TokioTimer::new())
         .keep_alive_interval(Duration::from_secs(10))
         .max_header_list_size(16 * 1024)
+        // Each session that waits for a lock takes one.
+        .max_concurrent_streams(MOST_CALLS)
         .serve_connection(TokioIo::new(socket), answer);
     if let Err(error) = served.await {
         tracing::debug!(%error, "another node's connection ended");

@@ -7,9 +7,9 @@ use crate::committer::{
     Answer, Change, CommitLog, Committer, LogRecord, Recovered, Request, Settlement, VersionReader,
 };
 use crate::contract::{
-    AtomicCommit, BulkLoad, Cell, Cells, CommitBatch, Condition, FailedCondition, Family, FamilyFilter, Mutation,
-    ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
-    Watch,
+    AtomicCommit, BulkLoad, COMPARED_BYTES, Cell, Cells, CommitBatch, Condition, FailedCondition, Family, FamilyFilter,
+    Mutation, ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange,
+    Validator, Watch,
 };
 use crate::env::BoxFuture;
 use crate::error::{Result, StoreError};
@@ -409,6 +409,10 @@ impl Store for MemoryStore {
         let rows = vec![RowMutation { key, mutations }];
         async move {
             Condition::check_expressible(&conditions)?;
+            let long = |condition: &Condition| matches!(condition, Condition::CellEquals { value, .. } if value.len() > COMPARED_BYTES);
+            if conditions.iter().any(long) {
+                return Err(StoreError::TooLarge("a value to be compared".to_owned()));
+            }
             Ok(self.request(Request::Rows { conditions, rows }).await?.is_ok())
         }
         .boxed()

@@ -140,7 +140,7 @@ impl LockAgent {
     }
 
     pub(super) fn has_lost(&self, locker: u64) -> bool {
-        self.state.lock().registry.has_lost(locker)
+        self.state.lock().registry.has_lost_named(locker)
     }
 
     /// See [`Locker::confirm`].
@@ -178,12 +178,14 @@ impl LockAgent {
         }
     }
 
-    /// Takes names, one after the other; what became of them, up to the first that failed, and why that did.
+    /// Takes names, one after the other; what became of them, up to the first that failed, and why that did. `note` is told of
+    /// each that is newly held as soon as that is known: should this be dropped later, they are held all the same.
     pub(crate) async fn acquire(
         &self,
         locker: u64,
         names: Vec<WantedLock>,
         wait: LockWait,
+        mut note: impl FnMut(&WantedLock),
     ) -> (Vec<Taken>, Option<LockFailure>) {
         let turn = self.state.lock().registry.turn(locker);
         let _turn = turn.lock().await;
@@ -203,6 +205,10 @@ impl LockAgent {
                 chunk.into_iter().zip(&held).filter(|(_, held)| !**held).map(|(lock, _)| lock).collect();
             let (answers, failure) =
                 if missing.is_empty() { (Vec::new(), None) } else { self.ask(locker, &missing, wait).await };
+            // Behind no other await.
+            for (lock, _) in missing.iter().zip(&answers).filter(|(_, taken)| **taken == Taken::Newly) {
+                note(lock);
+            }
             let mut answers = answers.into_iter();
             for held in held {
                 match if held { Some(Taken::Already) } else { answers.next() } {
@@ -229,6 +235,8 @@ impl LockAgent {
         loop {
             let mut changes = self.changes.subscribe();
             let now = self.env.monotonic();
+            // Up to there one has answered for certain, however long this one waits in its line.
+            without = without.max(self.state.lock().lease);
             let waited = now.saturating_sub(began);
             let timed_out = matches!(wait, LockWait::For(Some(timeout)) if waited > timeout);
             if timed_out || now.saturating_sub(without) > patience {
@@ -419,7 +427,13 @@ impl LockAgent {
     /// See [`crate::TransactionStore::give_locks_back`].
     pub(crate) async fn give_everything_back(&self) {
         let until = self.env.monotonic() + ATTEMPT;
-        while self.env.monotonic() < until && !matches!(self.give_back_some().await, Ok(false)) {}
+        while self.env.monotonic() < until {
+            match self.give_back_some().await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(_) => self.env.sleep(PAUSE).await,
+            }
+        }
     }
 
     /// Gives back the oldest of what is to be given back; whether there was something.

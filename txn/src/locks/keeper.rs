@@ -249,17 +249,18 @@ impl LockKeeper {
     /// A session in the place of those that the node had.
     async fn open(&self, node: u64, attempt: u64, own: bool) -> Result<LockReply, String> {
         let id = self.env.random().max(1);
-        let older: Vec<Arc<KeptSession>> = {
+        let (older, awaited): (Vec<Arc<KeptSession>>, bool) = {
             let mut state = self.state.lock();
             if state.sessions.values().any(|session| session.node == node && session.attempt >= attempt) {
                 return Err("the request came late".to_owned());
             }
-            state.sessions.extract_if(|_, session| session.node == node).map(|(_, session)| session).collect()
+            let older = state.sessions.extract_if(|_, session| session.node == node).map(|(_, session)| session);
+            (older.collect(), state.awaits(node))
         };
         // What they held is others' to have when the row does not name the node any more: it may not know yet that it has lost it,
-        // and reclaim it at the next keeper.
+        // and reclaim it at the next keeper. But one that is reclaiming begins again with all of it, and nobody gets any before.
         let (held, idle): (Vec<_>, Vec<_>) =
-            older.into_iter().partition(|session| session.holds.load(Ordering::SeqCst) && !session.own);
+            older.into_iter().partition(|session| session.holds.load(Ordering::SeqCst) && !session.own && !awaited);
         self.state.lock().over.extend(held);
         for session in idle {
             session.end().await;

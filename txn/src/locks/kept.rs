@@ -120,10 +120,11 @@ impl KeptSession {
     }
 
     fn kept(&self, locker: u64, label: i32, number: u64) -> Option<Arc<Kept>> {
+        // First: who takes a locker away does so behind having noted that it is gone.
+        let mut lockers = self.lockers.lock();
         if number < self.floor.load(Ordering::SeqCst) || self.gone.lock().contains_key(&locker) {
             return None;
         }
-        let mut lockers = self.lockers.lock();
         let made = || {
             let (locker, busy) = (self.table.locker(label), tokio::sync::Mutex::new(()));
             Arc::new(Kept { locker, busy, state: Mutex::default() })
@@ -185,7 +186,10 @@ impl KeptSession {
         }
         for (locker, label) in looked_for {
             if let Some(kept) = self.kept(locker, label, u64::MAX) {
-                kept.look_for(&self.table);
+                let _busy = kept.busy.lock().await;
+                if !self.ended.load(Ordering::SeqCst) {
+                    kept.look_for(&self.table);
+                }
             }
         }
         lost

@@ -57,7 +57,7 @@ impl Locker {
             Home::Here(table) => table.acquire(self, name, mode, tag, wait).await,
             Home::Kept(agent) => {
                 let wanted = vec![WantedLock { name, mode, tag: tag.clone() }];
-                match agent.acquire(self.id, wanted, wait).await {
+                match agent.acquire(self.id, wanted, wait, |_| ()).await {
                     (_, Some(failure)) => Err(failure),
                     (taken, None) if taken.first() == Some(&Taken::Held) => Err(LockFailure::Held),
                     (taken, None) => Ok(taken.first() == Some(&Taken::Newly)),
@@ -92,11 +92,7 @@ impl Locker {
                 }
                 (taken, None)
             }
-            Home::Kept(agent) => {
-                let (taken, failure) = agent.acquire(self.id, wanted.clone(), wait).await;
-                wanted.iter().zip(&taken).filter(|(_, taken)| **taken == Taken::Newly).for_each(|(lock, _)| note(lock));
-                (taken, failure)
-            }
+            Home::Kept(agent) => agent.acquire(self.id, wanted, wait, note).await,
         }
     }
 

@@ -16,7 +16,7 @@ const ITEMS: usize = 16;
 struct Holder {
     label: i32,
     locks: HashMap<LockName, Vec<(LockMode, Bytes)>>,
-    /// Other than of rows: they were lost, and not given back since.
+    /// They were lost, and not given back since.
     lost: HashSet<LockName>,
     /// Names held that are not rows.
     named: usize,
@@ -89,10 +89,13 @@ impl Registry {
         }
     }
 
-    /// Nobody waits for its answer any more. `open`: it was asked for in the session that is open.
+    /// Nobody waits for its answer any more. `open`: it was asked for in the session that is open. Then it is under way until the
+    /// keeper has been told: who is told of a greater floor before takes what comes late for over, and stops nothing.
     pub(super) fn abandon(&mut self, number: u64, locker: u64, names: &[WantedLock], open: bool) {
-        self.under_way.remove(&number);
-        let Some(holder) = self.holders.get_mut(&locker).filter(|_| open) else { return };
+        let Some(holder) = self.holders.get_mut(&locker).filter(|_| open) else {
+            self.under_way.remove(&number);
+            return;
+        };
         let locks = names.iter().map(|lock| (lock.name, lock.mode)).collect();
         let item = GivenBack::Abandoned { locker, label: holder.label, number, locks };
         self.send(locker, item);
@@ -151,6 +154,11 @@ impl Registry {
         self.holders.get(&locker).is_some_and(|holder| !holder.lost.is_empty())
     }
 
+    /// The same of names that are not rows.
+    pub(super) fn has_lost_named(&self, locker: u64) -> bool {
+        self.holders.get(&locker).is_some_and(|holder| holder.lost.iter().any(|name| name.kind() != ROW))
+    }
+
     /// Whether a locker holds anything that is not a row.
     pub(super) fn holds_named(&self, locker: u64) -> bool {
         self.holders.get(&locker).is_some_and(|holder| holder.named > 0)
@@ -166,7 +174,10 @@ impl Registry {
 
     /// So many of the oldest items have arrived.
     pub(super) fn arrived(&mut self, items: usize) {
-        for (locker, _) in self.outbox.drain(..items.min(self.outbox.len())) {
+        for (locker, item) in self.outbox.drain(..items.min(self.outbox.len())) {
+            if let GivenBack::Abandoned { number, .. } = item {
+                self.under_way.remove(&number);
+            }
             if let Some(holder) = self.holders.get_mut(&locker) {
                 holder.unsent = holder.unsent.saturating_sub(1);
             }
@@ -175,7 +186,11 @@ impl Registry {
 
     /// All that is held, for a session that knows nothing yet: so nothing is to be given back, but from now on.
     pub(super) fn begin_reclaim(&mut self) -> (Vec<HeldLock>, Vec<(u64, i32)>) {
-        self.outbox.clear();
+        for (_, item) in self.outbox.drain(..) {
+            if let GivenBack::Abandoned { number, .. } = item {
+                self.under_way.remove(&number);
+            }
+        }
         self.holders.values_mut().for_each(|holder| holder.unsent = 0);
         let of = |(locker, holder): (&u64, &Holder)| {
             let (locker, label) = (*locker, holder.label);
@@ -195,12 +210,13 @@ impl Registry {
         (self.holders.iter().flat_map(of).collect(), looked_for)
     }
 
-    /// These could not be reclaimed. What was given back meanwhile is no loss.
+    /// These could not be reclaimed. What was given back meanwhile is no loss. Rows too: COMMIT holds what a command wrote against
+    /// commits since its newest read only, which may be newer than the loss.
     pub(super) fn lose(&mut self, lost: &[(u64, LockName)]) {
         for (locker, name) in lost {
             let Some(holder) = self.holders.get_mut(locker) else { continue };
-            if holder.locks.remove(name).is_some() && name.kind() != ROW {
-                holder.named -= 1;
+            if holder.locks.remove(name).is_some() {
+                holder.named -= usize::from(name.kind() != ROW);
                 holder.lost.insert(*name);
             }
         }

@@ -126,6 +126,34 @@ fn a_lock_is_resolved_before_its_owners_record_is_collected_in_another_tablet() 
 }
 
 #[test]
+fn what_tells_the_fate_of_a_lock_stays_while_the_lock_does() {
+    over_rows(|world, hooked| async move {
+        world.store.fail_points().set(failpoint::BEFORE_COMMIT_SECONDARY, FailAction::Stop);
+        let transaction = world.begin();
+        transaction.write(vec![put("a", "1"), put("z", "1")]).await.unwrap();
+        transaction.commit().await.unwrap();
+        world.store.fail_points().clear(failpoint::BEFORE_COMMIT_SECONDARY);
+        world.set("a", "2").await;
+        pass(&world, 2 * HOUR).await;
+        // The row that is locked cannot be changed, and nobody learns that it was not.
+        hooked.set(|call| async move {
+            match call {
+                Call::Change(name, _) if name == "z" => Fate::LostRequest,
+                _ => Fate::Done,
+            }
+        });
+        let other = other_over(&world, &hooked).await;
+        let report = other.store.collect_garbage().await.unwrap();
+        assert_eq!((report.locks, versions(&world, "a")), (0, 2));
+        hooked.clear();
+        // The next pass has it all.
+        let report = other.store.collect_garbage().await.unwrap();
+        assert_eq!((report.locks, versions(&world, "a")), (1, 1));
+        assert_eq!(other.value("z").await.as_deref(), Some("1"));
+    });
+}
+
+#[test]
 fn readers_of_the_past_on_another_node_are_respected_while_it_lives() {
     over_rows(|world, hooked| async move {
         let old = world.set("a", "1").await;

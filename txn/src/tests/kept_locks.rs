@@ -3,7 +3,7 @@
 use super::election::World;
 use super::harness;
 use super::row_locks::{beside, count_up};
-use crate::locks::{LockAgent, LockFailure, LockMode, LockName, LockWait, Locker};
+use crate::locks::{Acquired, LockAgent, LockFailure, LockMode, LockName, LockWait, Locker, WantedLock};
 use crate::{Oracle, TransactionStore, TransactionStoreOptions};
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -118,6 +118,77 @@ fn a_silent_node_loses_its_locks_when_its_lease_is_over() {
         assert_eq!(take(&two, "a", LockWait::No).await, Err(LockFailure::Held));
         give(&one, "a");
         assert_eq!(take(&two, "a", FOREVER).await, Ok(true));
+    });
+}
+
+fn wanted(name: &str) -> WantedLock {
+    let tag = Bytes::copy_from_slice(name.as_bytes());
+    WantedLock { name: LockName::new(1, name.as_bytes()), mode: ALONE, tag }
+}
+
+/// Waits for a second, then for nothing any more.
+async fn wait_in_vain(world: &World, work: impl Future) {
+    let work = std::pin::pin!(work);
+    let ended = futures::future::select(work, world.env.sleep(SECOND)).await;
+    assert!(matches!(ended, futures::future::Either::Right(_)), "it did not wait");
+}
+
+#[test]
+fn many_who_stop_waiting_at_once_leave_nothing_locked() {
+    World::run(5, |world| async move {
+        let (first, second) = (node(&world, "first").await, node(&world, "second").await);
+        let one = first.agent.locker(1);
+        assert_eq!(take(&one, "hot", FOREVER).await, Ok(true));
+        let lockers: Vec<_> = (0..50).map(|label| second.agent.locker(label)).collect();
+        let acquired = Acquired::default();
+        let all = lockers.iter().enumerate().map(|(at, locker)| {
+            locker.acquire_all(vec![wanted(&format!("own {at}")), wanted("hot")], FOREVER, &acquired, 1)
+        });
+        wait_in_vain(&world, futures::future::join_all(all)).await;
+        world.env.sleep(SECOND).await;
+        for at in 0..50 {
+            assert_eq!(take(&one, &format!("own {at}"), LockWait::No).await, Ok(true), "{at}");
+        }
+        // Nobody of them stands in a line either.
+        give(&one, "hot");
+        one.has_given_back().await;
+        world.env.sleep(SECOND).await;
+        assert_eq!(take(&one, "hot", LockWait::No).await, Ok(true));
+    });
+}
+
+#[test]
+fn what_was_had_before_the_wait_that_was_broken_off_is_given_back() {
+    World::run(6, |world| async move {
+        let (first, second) = (node(&world, "first").await, node(&world, "second").await);
+        let (one, two) = (first.agent.locker(1), second.agent.locker(2));
+        assert_eq!(take(&one, "hot", FOREVER).await, Ok(true));
+        // More than one request asks for.
+        let many = (0..3000).map(|at| wanted(&at.to_string())).chain([wanted("hot")]).collect();
+        let acquired = Acquired::default();
+        wait_in_vain(&world, two.acquire_all(many, FOREVER, &acquired, 1)).await;
+        assert_eq!(take(&one, "0", LockWait::No).await, Err(LockFailure::Held), "it has it until it is given back");
+        acquired.release_from(&two, 0);
+        world.env.sleep(SECOND).await;
+        for at in [0, 1000, 1500, 2047, 2999] {
+            assert_eq!(take(&one, &at.to_string(), LockWait::No).await, Ok(true), "{at}");
+        }
+    });
+}
+
+#[test]
+fn who_has_waited_long_asks_the_next_keeper() {
+    World::run(8, |world| async move {
+        let (first, second) = (node(&world, "first").await, node(&world, "second").await);
+        let third = node(&world, "third").await;
+        let (two, three) = (second.agent.locker(2), third.agent.locker(3));
+        assert_eq!(take(&two, "a", FOREVER).await, Ok(true));
+        let waits = beside(&world.sim, async move { take(&three, "a", FOREVER).await });
+        world.env.sleep(120 * SECOND).await;
+        first.oracle.leave().await.unwrap();
+        world.env.sleep(10 * SECOND).await;
+        give(&two, "a");
+        assert_eq!(waits.await, Ok(Ok(true)));
     });
 }
 

@@ -67,7 +67,8 @@ impl Transaction {
             self.forget(start_ts);
             return Err(error);
         }
-        let unchanged = std::mem::take(&mut *shared.unchanged.lock());
+        let mut unchanged = std::mem::take(&mut *shared.unchanged.lock());
+        unchanged.extend(shared.row_locks.guarded());
         let mut job =
             CommitJob::new(shared.store.clone(), snapshot, buffer, start_ts, unchanged, shared.options.durable);
         job.bases = shared.row_locks.bases();

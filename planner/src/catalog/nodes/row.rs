@@ -7,10 +7,11 @@ use crate::types::Oid;
 use bytes::Bytes;
 use futures::TryStreamExt;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use storage::{
-    ClassRange, Condition, Family, Mutation, ReadFilter, RowRange, ScanOptions, StoreError, StoreRef, Timestamp,
-    TimestampRange,
+    COMPARED_BYTES, ClassRange, Condition, Family, Mutation, ReadFilter, RowRange, ScanOptions, StoreError, StoreRef,
+    Timestamp, TimestampRange,
 };
 use txn::TxnError;
 
@@ -19,6 +20,13 @@ pub(super) type NodeId = u64;
 
 /// The one version of the cell.
 const VERSION: Timestamp = Timestamp(1);
+/// That of another beside it, which tells what is in the first: by this one changes are conditional, because a row that speaks of
+/// hundreds of tables is longer than what a store compares.
+const DIGEST: Timestamp = Timestamp(2);
+
+fn digest(value: &[u8]) -> Bytes {
+    Bytes::copy_from_slice(&Sha256::digest(value))
+}
 
 /// What a node asks of all others. Each answers when it is so, and keeps it so until the wish is gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,25 +121,34 @@ impl NodeRows {
     /// Writes a node's row in place of what was `seen`. `None`: something else is there, or nobody can tell.
     pub(super) async fn write(&self, seen: Option<&Bytes>, row: &NodeRow) -> Result<Option<Bytes>> {
         let value: Bytes = serde_json::to_vec(row).map_err(SqlError::internal)?.into();
-        let set = Mutation::Set { family: Family::Data, timestamp: VERSION, value: value.clone() };
+        let set = |timestamp, value| Mutation::Set { family: Family::Data, timestamp, value };
+        let set = vec![set(VERSION, value.clone()), set(DIGEST, digest(&value))];
         let done = self.change(row.node, seen, set).await?;
         Ok(done.then_some(value))
     }
     /// Removes a node's row if it is still what was `seen`. Answers whether it did.
     pub(super) async fn remove(&self, node: NodeId, seen: &Bytes) -> Result<bool> {
-        self.change(node, Some(seen), Mutation::Delete { family: Family::Data, range: TimestampRange::ALL }).await
+        let all = Mutation::Delete { family: Family::Data, range: TimestampRange::ALL };
+        self.change(node, Some(seen), vec![all]).await
     }
-    async fn change(&self, node: NodeId, seen: Option<&Bytes>, mutation: Mutation) -> Result<bool> {
-        let condition = match seen {
-            Some(value) => Condition::CellEquals { family: Family::Data, timestamp: VERSION, value: value.clone() },
-            None => Condition::NoCell {
-                family: Family::Data,
-                range: TimestampRange::ALL,
-                class: ClassRange::ANY,
-                except: None,
-            },
+    async fn change(&self, node: NodeId, seen: Option<&Bytes>, mutations: Vec<Mutation>) -> Result<bool> {
+        let Some(value) = seen else {
+            let (family, range, class) = (Family::Data, TimestampRange::ALL, ClassRange::ANY);
+            let condition = Condition::NoCell { family, range, class, except: None };
+            return self.change_if(node, condition, mutations).await;
         };
-        match self.store.check_and_mutate(keys::node(node), vec![condition], vec![mutation]).await {
+        let equals = |timestamp, value| Condition::CellEquals { family: Family::Data, timestamp, value };
+        if self.change_if(node, equals(DIGEST, digest(value)), mutations.clone()).await? {
+            return Ok(true);
+        }
+        // Versions of this program up to 0.1.0 wrote no digest; theirs is to be removed too when they are gone.
+        if value.len() > COMPARED_BYTES {
+            return Ok(false);
+        }
+        self.change_if(node, equals(VERSION, value.clone()), mutations).await
+    }
+    async fn change_if(&self, node: NodeId, condition: Condition, mutations: Vec<Mutation>) -> Result<bool> {
+        match self.store.check_and_mutate(keys::node(node), vec![condition], mutations).await {
             Ok(done) => Ok(done),
             Err(StoreError::Undetermined(_)) => Ok(false),
             Err(error) => Err(failed(error)),

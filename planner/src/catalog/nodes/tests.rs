@@ -209,3 +209,34 @@ fn beats_are_short_after_something_new_and_not_while_nothing_happens() {
     look(&mut state, &[row(1, 4, &[(4, Wish::Definition)], &[])], 3500);
     assert!(state.is_busy(at(3500)));
 }
+
+#[tokio::test]
+async fn a_row_that_speaks_of_hundreds_of_tables_is_changed_and_removed() {
+    let env: EnvRef = storage::SystemEnv::current().unwrap();
+    let rows = NodeRows { store: crate::test_store::open_by_row(&txn::Oracle::new(env.clone()), &env).await };
+    let wish = |at: u32| (u64::from(at), Wish::Table { owner: 1, oid: 16_384 + at });
+    let answer = |at: u32| (7, u64::from(at), true);
+    let (_, long) = row(1, 1, &(0..500).map(wish).collect::<Vec<_>>(), &(0..500).map(answer).collect::<Vec<_>>());
+    let first = rows.write(None, &long).await.unwrap().unwrap();
+    assert!(first.len() > 20 << 10);
+    let second = rows.write(Some(&first), &NodeRow { beat: 2, ..long.clone() }).await.unwrap().unwrap();
+    assert_eq!(rows.write(Some(&first), &long).await.unwrap(), None, "it is another by now");
+    assert!(!rows.remove(1, &first).await.unwrap());
+    assert_eq!(rows.read_one(1).await.unwrap(), Some(second.clone()));
+    assert!(rows.remove(1, &second).await.unwrap());
+    assert_eq!(rows.read_one(1).await.unwrap(), None);
+    assert!(rows.write(None, &long).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_row_without_a_digest_can_be_removed() {
+    let env: EnvRef = storage::SystemEnv::current().unwrap();
+    let store = crate::test_store::open_by_row(&txn::Oracle::new(env.clone()), &env).await;
+    let (value, _) = row(1, 1, &[(4, Wish::Definition)], &[]);
+    let set = storage::Mutation::Set { family: storage::Family::Data, timestamp: Timestamp(1), value: value.clone() };
+    storage::Store::check_and_mutate(store.as_ref(), keys::node(1), Vec::new(), vec![set]).await.unwrap();
+    let rows = NodeRows { store };
+    assert_eq!(rows.read_one(1).await.unwrap(), Some(value.clone()));
+    assert!(rows.remove(1, &value).await.unwrap());
+    assert_eq!(rows.read_one(1).await.unwrap(), None);
+}
