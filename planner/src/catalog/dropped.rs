@@ -1,6 +1,6 @@
 //! Removal of what was dropped: storage ids of DROP, TRUNCATE and rewrites are remembered as rows
 //! of the catalog, in the same transaction, and their rows are removed once no snapshot can reach
-//! them. Must not know why they were dropped.
+//! them, and so are the values of sequences that were restarted. Must not know why they were dropped.
 
 use super::store::{parse, scan_all};
 use super::{CatalogStore, StorageId, keys};
@@ -9,10 +9,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::Timestamp;
-use txn::{LockStrength, TransactionOptions, TxnError, Write, WriteKind};
+use txn::{LockStrength, OwnWrites, TransactionOptions, TxnError, Write, WriteKind};
 
 /// How long the background task rests between two passes.
 const REST: Duration = Duration::from_secs(10);
+
+/// Sequences known to this server of which a pass looks whether they are still there.
+const SEQUENCES_AT_A_TIME: usize = 256;
 
 impl CatalogStore {
     /// One pass over what was dropped; answers how many storage ids are gone. `seen` remembers,
@@ -34,7 +37,13 @@ impl CatalogStore {
                 continue;
             }
             let transaction = transactions.begin(TransactionOptions::default());
-            transaction.write(vec![Write { key, kind: WriteKind::Delete, strength: LockStrength::Update }]).await?;
+            let delete = |key| Write { key, kind: WriteKind::Delete, strength: LockStrength::Update };
+            let mut writes = vec![delete(key)];
+            let sequence = keys::sequence(storage_id);
+            if transaction.get(&sequence, OwnWrites::All).await?.is_some() {
+                writes.push(delete(sequence));
+            }
+            transaction.write(writes).await?;
             match transaction.commit().await {
                 Ok(_) => {
                     seen.remove(&storage_id);
@@ -54,6 +63,7 @@ impl CatalogStore {
         let (store, env) = (Arc::downgrade(self), Arc::clone(self.env()));
         let task = async move {
             let mut seen = HashMap::new();
+            let mut sequences = StorageId::default();
             loop {
                 let rest = match store.upgrade() {
                     Some(store) => store.env().sleep(REST),
@@ -61,6 +71,10 @@ impl CatalogStore {
                 };
                 rest.await;
                 let Some(store) = store.upgrade() else { return };
+                match store.sequences().forget_removed(sequences, SEQUENCES_AT_A_TIME).await {
+                    Ok(next) => sequences = next,
+                    Err(error) => tracing::warn!(%error, "looking for dropped sequences failed; it is tried again"),
+                }
                 if store.nodes().is_some_and(|nodes| !nodes.is_first()) {
                     // Another node does it.
                     continue;

@@ -264,6 +264,27 @@ impl Sequences {
         Ok(self.transactions.store().approximate_bytes(range).await?)
     }
 
+    /// Forgets sequences that are not stored any more, of `most` behind `from`; answers from where to go on.
+    pub(super) async fn forget_removed(&self, from: StorageId, most: usize) -> Result<StorageId> {
+        let mut known: Vec<StorageId> = self.entries.lock().keys().copied().filter(|id| *id > from).collect();
+        known.sort_unstable();
+        known.truncate(most);
+        let reader = self.transactions.begin(TransactionOptions { read_only: true, ..TransactionOptions::default() });
+        for storage_id in &known {
+            if reader.get(&keys::sequence(*storage_id), OwnWrites::All).await?.is_some() {
+                continue;
+            }
+            // Nobody waits for it, and no transaction is making it.
+            let idle = |entry: &Arc<Entry>| Arc::strong_count(entry) == 1 && entry.uncommitted.lock().is_none();
+            let mut entries = self.entries.lock();
+            if entries.get(storage_id).is_some_and(idle) {
+                entries.remove(storage_id);
+            }
+        }
+        reader.rollback().await;
+        Ok(known.last().copied().filter(|_| known.len() == most).unwrap_or_default())
+    }
+
     fn entry(&self, storage_id: StorageId) -> Arc<Entry> {
         Arc::clone(self.entries.lock().entry(storage_id).or_default())
     }
@@ -341,10 +362,16 @@ impl Sequences {
                 *entry.uncommitted.lock() = Some(value);
                 return Ok((answer, false));
             };
-            let (answer, value) = change(parse(&stored)?, true)?;
+            let entry = self.entry(table.storage_id);
+            let last = *entry.uncommitted.lock();
+            let stored = parse(&stored)?;
+            let (answer, value) = change(last.map_or(stored, |last| further(stored, last, table)), true)?;
             own.write(vec![put(&key, &value)?]).await?;
             match own.commit().await {
-                Ok(_) => return Ok((answer, true)),
+                Ok(_) => {
+                    *entry.uncommitted.lock() = None;
+                    return Ok((answer, true));
+                }
                 Err(TxnError::Conflict(_)) => continue,
                 Err(error) => return Err(error.into()),
             }
@@ -356,6 +383,17 @@ impl std::fmt::Debug for Sequences {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Sequences")
     }
+}
+
+/// Where a sequence goes on that its own transaction has used: a ROLLBACK TO SAVEPOINT in it gives no value back, and another
+/// node may have gone further by now.
+fn further(stored: SequenceValue, last: SequenceValue, table: &TableDescriptor) -> SequenceValue {
+    let Some(sequence) = table.sequence.as_ref().filter(|sequence| !sequence.cycle) else { return stored };
+    let way = |value: SequenceValue| {
+        let along = i128::from(value.last_value) * i128::from(sequence.increment.signum());
+        (value.epoch, along, value.is_called)
+    };
+    if way(last) > way(stored) { last } else { stored }
 }
 
 fn put(key: &bytes::Bytes, value: &SequenceValue) -> Result<Write> {

@@ -360,6 +360,12 @@ impl Making<'_> {
             return Err(not_in_state(message));
         }
         if let Some(owned) = self.context.catalog.owned_sequence(self.table.oid, column.id) {
+            let taken = self.taking_from(column.id);
+            if !taken.is_empty() {
+                let lines: Vec<String> = taken.iter().map(|taken| taken.line(self.context)).collect();
+                let what = format!("sequence {}", self.context.shown_name(&owned));
+                return Err(super::drop::dependent(what, &lines.join("\n")));
+            }
             self.writer.remove_table(&owned).await?;
         }
         self.replace_column(ColumnDescriptor { identity: None, default: None, ..column });

@@ -179,7 +179,7 @@ async fn set_schema(context: &DdlContext, relation: &TableDescriptor, name: &str
         changed.schema_oid = new.oid;
         changed.schema.clone_from(&new.name);
         if table.oid != relation.oid {
-            context.locks.exclusive(table.oid, context.settings.lock_timeout()).await?;
+            context.take_alone(table).await?;
         }
         writer.put_table(&changed).await?;
     }
@@ -188,7 +188,7 @@ async fn set_schema(context: &DdlContext, relation: &TableDescriptor, name: &str
             continue;
         }
         if let Some(changed) = sequence::with_defaults(table, &texts) {
-            context.locks.exclusive(table.oid, context.settings.lock_timeout()).await?;
+            context.take_alone(table).await?;
             writer.put_table(&changed).await?;
         }
     }

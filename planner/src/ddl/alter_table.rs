@@ -360,12 +360,15 @@ impl Making<'_> {
         let referring = self.referring_to(id);
         let shown = format!("column {name} of table {}", self.context.shown_name(&self.table));
         let dependents = dependents::of(self.context, &[Object::Column(self.table.oid, id)], true)?;
-        if !(cascade || referring.is_empty() && dependents.is_empty()) {
+        let taken = self.taking_from(id);
+        if !(cascade || referring.is_empty() && dependents.is_empty() && taken.is_empty()) {
             let mut lines = referenced::lines(self.context, &referring, |_| shown.clone());
             lines.extend(dependents::lines(self.context, &dependents));
+            lines.extend(taken.iter().map(|taken| taken.line(self.context)));
             return Err(super::drop::dependent(shown, &lines.join("\n")));
         }
         let mut gone = self.let_go_silently(referring).await?;
+        gone.extend(self.remove_defaults(taken).await?);
         gone.extend(dependents::remove_silently(self.context, &mut self.writer, &dependents).await?);
         super::drop::report_cascade(self.context, &gone);
         self.remove_column(id, &name).await

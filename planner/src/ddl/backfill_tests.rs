@@ -167,6 +167,28 @@ async fn dropped_storage_is_removed_when_nobody_can_read_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_value_of_a_sequence_that_was_restarted_is_removed() {
+    let history = std::time::Duration::ZERO;
+    let world = World::with(txn::TransactionStoreOptions { history, ..Default::default() }).await;
+    world.run("create table t(id serial)").await.unwrap();
+    let old = table(&world, "t_id_seq").await;
+    let stored = async |storage_id| {
+        let reader = world.begin();
+        reader.transaction.get(&keys::sequence(storage_id), txn::OwnWrites::All).await.unwrap().is_some()
+    };
+    world.run("truncate t restart identity").await.unwrap();
+    assert!(stored(old.storage_id).await);
+    let mut seen = std::collections::HashMap::new();
+    let begun = std::time::Instant::now();
+    while stored(old.storage_id).await {
+        world.store.remove_dropped(&mut seen).await.unwrap();
+        assert!(begun.elapsed() < std::time::Duration::from_secs(60));
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert!(stored(table(&world, "t_id_seq").await.storage_id).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_index_misses_no_row_of_writers_that_were_there_first_or_came_too_late() {
     let world = filled("a int primary key, b text", &[(Some(1), Some("x"))]).await;
     let t = table(&world, "t").await;

@@ -1,7 +1,7 @@
 //! What depends on what: the views that read a relation or column. DROP refuses because of them, or takes them along.
 
 use super::{DdlContext, drop};
-use crate::catalog::{CatalogWriter, ColumnId, RelationKind, TableDescriptor};
+use crate::catalog::{CatalogWriter, ColumnId, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::types::Oid;
 use std::sync::Arc;
@@ -173,14 +173,10 @@ pub(super) async fn remove_silently(
     let mut lines = Vec::new();
     for Dependent { relation, .. } in dependents {
         lines.push(format!("{} {}", drop::kind_word(relation), context.shown_name(relation)));
-        context.locks.exclusive(relation.oid, context.settings.lock_timeout()).await?;
+        context.take_alone(relation).await?;
         writer.remove_table(relation).await?;
-        if relation.kind == RelationKind::Table {
-            for column in relation.live_columns() {
-                if let Some(sequence) = context.catalog.owned_sequence(relation.oid, column.id) {
-                    writer.remove_table(&sequence).await?;
-                }
-            }
+        for sequence in drop::owned_sequences(context, relation) {
+            writer.remove_table(&sequence).await?;
         }
     }
     Ok(lines)

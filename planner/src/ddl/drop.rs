@@ -2,8 +2,8 @@
 
 use super::dependents::{self, Object};
 use super::referenced::{self, Referring};
-use super::{DdlContext, drop_type, names, role, schema, view};
-use crate::catalog::{CatalogWriter, RelationKind, TableDescriptor};
+use super::{DdlContext, drop_type, names, role, schema, taken_defaults, view};
+use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
 use crate::session::Notice;
@@ -111,7 +111,7 @@ async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName], cas
             return Err(wrong_kind(&table, "a table"));
         }
         names::expect_kind(&table, RelationKind::Table)?;
-        context.must_own(&table)?;
+        context.may_drop(&table)?;
         found.insert(table.oid, table);
     }
     if found.is_empty() {
@@ -128,23 +128,32 @@ async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName], cas
         return Err(held(context, &found, &lines));
     }
     let dependents = dependents::of(context, &objects, cascade)?;
+    let owned: Vec<Arc<TableDescriptor>> = found.values().flat_map(|table| owned_sequences(context, table)).collect();
+    let taken = taken_defaults::of(context, &owned, |table, _| !found.contains_key(&table.oid));
+    if !cascade && !taken.is_empty() {
+        let lines: Vec<String> = taken.iter().map(|taken| taken.line(context)).collect();
+        return Err(held(context, &found, &lines));
+    }
     let mut writer = context.writer();
-    let mut also = defaults_of_owned(context, &mut writer, &found, cascade).await?;
+    let mut also = taken_defaults::remove(context, &mut writer, &taken).await?;
     for table in found.values() {
-        context.lock(table).await?;
+        context.take_alone(table).await?;
         context.must_be_idle(table, "DROP TABLE")?;
         writer.remove_table(table).await?;
-        for column in table.live_columns() {
-            if let Some(sequence) = context.catalog.owned_sequence(table.oid, column.id) {
-                writer.remove_table(&sequence).await?;
-            }
-        }
+    }
+    for sequence in &owned {
+        writer.remove_table(sequence).await?;
     }
     also.extend(referenced::remove(context, &mut writer, &referring).await?);
     also.extend(dependents::remove_silently(context, &mut writer, &dependents).await?);
     report_cascade(context, &also);
     writer.flush().await?;
     Ok("DROP TABLE".into())
+}
+
+/// The sequences that columns of a table own.
+pub(super) fn owned_sequences(context: &DdlContext, table: &TableDescriptor) -> Vec<Arc<TableDescriptor>> {
+    table.live_columns().filter_map(|column| context.catalog.owned_sequence(table.oid, column.id)).collect()
 }
 
 /// 2BP01 for tables that something holds.
@@ -162,44 +171,6 @@ fn held(context: &DdlContext, tables: &BTreeMap<Oid, Arc<TableDescriptor>>, line
     }
 }
 
-/// The defaults of other tables that take values from sequences which the tables' columns own: they go with CASCADE, and
-/// else hold the tables. Answers what went.
-async fn defaults_of_owned(
-    context: &DdlContext,
-    writer: &mut CatalogWriter<'_>,
-    tables: &BTreeMap<Oid, Arc<TableDescriptor>>,
-    cascade: bool,
-) -> Result<Vec<String>> {
-    let owned = tables.values().flat_map(|table| {
-        table.live_columns().filter_map(|column| context.catalog.owned_sequence(table.oid, column.id))
-    });
-    let texts: Vec<(String, Arc<TableDescriptor>)> =
-        owned.map(|sequence| (super::sequence::next_value_text(&sequence.schema, &sequence.name), sequence)).collect();
-    let mut gone = Vec::new();
-    let mut lines = Vec::new();
-    for table in context.catalog.user_relations().filter(|table| !tables.contains_key(&table.oid)) {
-        let mut changed = TableDescriptor::clone(table);
-        for column in changed.columns.iter_mut().filter(|column| !column.dropped) {
-            let Some((_, sequence)) = texts.iter().find(|(text, _)| column.default.as_ref() == Some(text)) else {
-                continue;
-            };
-            let what = format!("default value for column {} of table {}", column.name, context.shown_name(table));
-            lines.push(format!("{what} depends on sequence {}", context.shown_name(sequence)));
-            gone.push(what);
-            column.default = None;
-        }
-        if changed.columns != table.columns && cascade {
-            changed.version += 1;
-            context.lock(table).await?;
-            writer.put_table(&changed).await?;
-        }
-    }
-    if lines.is_empty() || cascade {
-        return Ok(gone);
-    }
-    Err(held(context, tables, &lines))
-}
-
 async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
     let mut changed: BTreeMap<Oid, TableDescriptor> = BTreeMap::new();
     let mut writer = context.writer();
@@ -215,6 +186,7 @@ async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], ca
             continue;
         };
         let Some(index) = table.indexes.get(position).cloned() else { continue };
+        context.may_drop(&table)?;
         if index.constraint.is_some() {
             let message = format!(
                 "cannot drop index {0} because constraint {0} on table {1} requires it",
@@ -230,7 +202,7 @@ async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], ca
             return Err(referenced::index_held(context, &found, &shown, &shown));
         }
         referring.extend(found);
-        context.lock(&table).await?;
+        context.take_alone(&table).await?;
         let entry = changed.entry(table.oid).or_insert_with(|| {
             let mut table = TableDescriptor::clone(&table);
             table.version += 1;
@@ -261,7 +233,6 @@ async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], ca
 
 async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
     let mut writer = context.writer();
-    let mut changed: BTreeMap<Oid, TableDescriptor> = BTreeMap::new();
     let mut any = false;
     let mut gone = Vec::new();
     for name in names {
@@ -273,41 +244,24 @@ async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], 
             return Err(wrong_kind(&sequence, "a sequence"));
         }
         names::expect_kind(&sequence, RelationKind::Sequence)?;
-        let text = super::sequence::next_value_text(&sequence.schema, &sequence.name);
-        let mut held = Vec::new();
-        for table in context.catalog.user_relations() {
-            for column in table.live_columns().filter(|column| column.default.as_deref() == Some(text.as_str())) {
-                let what = format!("column {} of table {}", column.name, table.name);
-                if column.identity.is_some() {
-                    let message = format!("cannot drop sequence {} because {what} requires it", sequence.name);
-                    return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message)
-                        .hint(format!("You can drop {what} instead.")));
-                }
-                let what = format!("default value for column {} of table {}", column.name, context.shown_name(table));
-                if !cascade {
-                    held.push(format!("{what} depends on sequence {}", context.shown_name(&sequence)));
-                    continue;
-                }
-                gone.push(what);
-                let entry = changed.entry(table.oid).or_insert_with(|| TableDescriptor::clone(table));
-                entry.version += 1;
-                if let Some(column) = entry.columns.iter_mut().find(|other| other.id == column.id) {
-                    column.default = None;
-                }
-            }
+        context.may_drop(&sequence)?;
+        let taken = taken_defaults::of(context, &[sequence.clone()], |_, _| true);
+        if let Some(identity) = taken.iter().find(|taken| taken.column.identity.is_some()) {
+            let what = format!("column {} of table {}", identity.column.name, identity.table.name);
+            let message = format!("cannot drop sequence {} because {what} requires it", sequence.name);
+            return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message)
+                .hint(format!("You can drop {what} instead.")));
         }
-        if !held.is_empty() {
-            return Err(dependent(format!("sequence {}", context.shown_name(&sequence)), &held.join("\n")));
+        if !cascade && !taken.is_empty() {
+            let lines: Vec<String> = taken.iter().map(|taken| taken.line(context)).collect();
+            return Err(dependent(format!("sequence {}", context.shown_name(&sequence)), &lines.join("\n")));
         }
         let dependents = dependents::of(context, &[Object::Relation(sequence.oid)], cascade)?;
-        context.lock(&sequence).await?;
+        context.take_alone(&sequence).await?;
+        gone.extend(taken_defaults::remove(context, &mut writer, &taken).await?);
         writer.remove_table(&sequence).await?;
         gone.extend(dependents::remove_silently(context, &mut writer, &dependents).await?);
         any = true;
-    }
-    for table in changed.values() {
-        context.lock(table).await?;
-        writer.put_table(table).await?;
     }
     report_cascade(context, &gone);
     if any {

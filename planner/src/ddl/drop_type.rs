@@ -92,7 +92,8 @@ async fn cascade(
         if columns.is_empty() && defaults.is_empty() && !table.checks.iter().any(constrains) {
             continue;
         }
-        context.lock(table).await?;
+        // Who owns the type need not own what uses it.
+        context.take_alone(table).await?;
         context.must_be_idle(table, "DROP TYPE")?;
         let schema = context.schema(&table.schema)?;
         let mut changed = TableDescriptor::clone(table);
@@ -195,7 +196,9 @@ pub(super) async fn execute(
             continue;
         };
         let ty = ty.descriptor();
-        check_owner(context, ty)?;
+        if !context.owns_schema(ty.schema_oid) {
+            check_owner(context, ty)?;
+        }
         let lines = dependents(context, ty);
         if !lines.is_empty() && !with_all {
             let shown = SqlType::of(BaseType::Enum(EnumType::new(ty)));

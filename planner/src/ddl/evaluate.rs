@@ -90,7 +90,7 @@ pub(super) fn validate_check_text(context: &DdlContext, table: &TableDescriptor,
 }
 
 /// PostgreSQL reads `'now'` and its like once, when an expression is stored; here constants are read whenever it is used.
-fn unmoving<T>(what: &str, bind: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(super) fn unmoving<T>(what: &str, bind: impl FnOnce() -> Result<T>) -> Result<T> {
     match Reading::asks_for_now(bind) {
         (Ok(_), true) => Err(moving(what)),
         (answer, _) => answer,

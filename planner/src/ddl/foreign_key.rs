@@ -277,7 +277,7 @@ impl Making<'_> {
     /// Keeps the rows of a table that refers to this one as they are.
     pub(super) async fn hold_child(&self, child: &TableDescriptor) -> Result<()> {
         if child.oid != self.table.oid {
-            self.context.locks.exclusive(child.oid, self.context.settings.lock_timeout()).await?;
+            self.context.take_alone(child).await?;
             settled(self.context, child.storage_id).await?;
         }
         Ok(())
@@ -323,7 +323,7 @@ impl Making<'_> {
         if key.parent != self.table.oid
             && let Some(parent) = self.context.catalog.relation_by_oid(key.parent)
         {
-            self.context.locks.exclusive(parent.oid, self.context.settings.lock_timeout()).await?;
+            self.context.take_alone(&parent).await?;
         }
         self.hold_rows(&key).await
     }

@@ -199,7 +199,7 @@ async fn relation(
         }
         _ => wanted(grant, kind)?,
     };
-    context.locks.exclusive(table.oid, context.settings.lock_timeout()).await?;
+    context.take_alone(table).await?;
     let mut new = writer.stored(table.oid).await?.unwrap_or_else(|| table.clone());
     new.version = table.version + 1;
     let mut any = false;
@@ -422,7 +422,7 @@ pub async fn reassign_owned(context: &DdlContext, from: &[String], to: &str) -> 
     }
     let mut writer = context.writer();
     for table in context.catalog.user_relations().filter(|table| old.contains(&table.owner)) {
-        context.locks.exclusive(table.oid, context.settings.lock_timeout()).await?;
+        context.take_alone(table).await?;
         let mut changed = TableDescriptor::clone(table);
         changed.version += 1;
         super::owner::give(&mut changed, new);
@@ -505,7 +505,7 @@ pub async fn drop_owned(context: &DdlContext, of: &[String], cascade: bool) -> R
         changed.acl.iter_mut().for_each(strip);
         changed.columns.iter_mut().for_each(|column| strip(&mut column.acl));
         if changed != **table && !roles.contains(&table.owner) {
-            context.locks.exclusive(table.oid, context.settings.lock_timeout()).await?;
+            context.take_alone(table).await?;
             changed.version += 1;
             writer.put_table(&changed).await?;
         }

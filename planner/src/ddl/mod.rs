@@ -48,6 +48,7 @@ pub mod scram;
 mod sequence;
 mod storage_parameter;
 mod table_as;
+mod taken_defaults;
 pub mod temporary;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -137,7 +138,15 @@ impl DdlContext {
         let message = format!("must be owner of {} {}", drop::kind_word(table), table.name);
         Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
     }
-    /// The same for whom other privileges let.
+    /// Whether the user owns a schema, so that all that is in it may be dropped.
+    fn owns_schema(&self, schema: Oid) -> bool {
+        self.catalog.schema_by_oid(schema).is_some_and(|schema| self.is_owner(schema.owner))
+    }
+    /// Errors: 42501 for those who own neither a relation nor its schema.
+    fn may_drop(&self, table: &TableDescriptor) -> Result<()> {
+        if self.owns_schema(table.schema_oid) { Ok(()) } else { self.must_own(table) }
+    }
+    /// The same for whom other privileges let, and of what goes along with something else.
     async fn take_alone(&self, table: &TableDescriptor) -> Result<()> {
         if self.store.transactions().has_one_log() {
             // Writers hold it too, so that circles with rows and other tables are found. Of several nodes some take it at COMMIT

@@ -38,7 +38,7 @@ pub(super) async fn remove(
     referring: &[Referring],
 ) -> Result<Vec<String>> {
     for (child, key) in referring {
-        context.locks.exclusive(child.oid, context.settings.lock_timeout()).await?;
+        context.take_alone(child).await?;
         // The same statement may have changed it before.
         let Some(mut table) = writer.stored(child.oid).await? else { continue };
         table.version = child.version + 1;

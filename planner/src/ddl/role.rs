@@ -2,11 +2,11 @@
 
 use super::{DdlContext, scram};
 use crate::catalog::acl::Acl;
-use crate::catalog::{Membership, RoleDescriptor, predefined};
+use crate::catalog::{Catalog, Membership, RoleDescriptor, predefined};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use crate::types::text::{InputContext, input};
-use crate::types::{Datum, SqlType};
+use crate::types::{Datum, Oid, SqlType};
 use sqlparser::ast::{
     AlterRoleOperation, CreateRole, Expr, Ident, ObjectName, ObjectNamePart, Password, RoleOption, Value, ValueWithSpan,
 };
@@ -255,7 +255,18 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             let message = format!("cannot drop role {name} because it is required by the database system");
             return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message));
         }
-        let depends = dependents(context, &role);
+        let mut depends = dependents(context, &role);
+        for database in context.catalog.databases() {
+            if database.oid == context.catalog.database().oid {
+                continue;
+            }
+            let other = context.store.snapshot(&context.transaction, database.oid).await?;
+            let count = within(context, &other, &role).len();
+            if count > 0 {
+                let plural = if count == 1 { "" } else { "s" };
+                depends.push(format!("{count} object{plural} in database {}", database.name));
+            }
+        }
         if !depends.is_empty() {
             let message = format!("role \"{name}\" cannot be dropped because some objects depend on it");
             return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message).detail(depends.join("\n")));
@@ -273,48 +284,62 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
     Ok("DROP ROLE".into())
 }
 
-/// What a role owns, and what was granted to it, in this database, oldest first, for messages.
+/// What a role owns, and what was granted to it, in this database, and databases themselves, oldest first, for messages.
 fn dependents(context: &DdlContext, role: &RoleDescriptor) -> Vec<String> {
-    let mut found: Vec<(crate::types::Oid, String)> = Vec::new();
-    let granted = |acl: &Option<Acl>| acl.iter().flatten().any(|grant| grant.grantee == role.oid);
+    let mut found = within(context, &context.catalog, role);
+    for database in context.catalog.databases() {
+        let what = format!("database {}", database.name);
+        found.extend(
+            dependence(role, database.owner, granted(role, &database.acl), &what).map(|what| (database.oid, what)),
+        );
+    }
+    found.sort_by_key(|(oid, _)| *oid);
+    found.into_iter().map(|(_, what)| what).collect()
+}
+
+fn granted(role: &RoleDescriptor, acl: &Option<Acl>) -> bool {
+    acl.iter().flatten().any(|grant| grant.grantee == role.oid)
+}
+
+fn dependence(role: &RoleDescriptor, owner: Oid, granted: bool, what: &str) -> Option<String> {
+    match owner == role.oid {
+        true => Some(format!("owner of {what}")),
+        false => granted.then(|| format!("privileges for {what}")),
+    }
+}
+
+/// What in a database a role owns, and what was granted to it there.
+fn within(context: &DdlContext, catalog: &Catalog, role: &RoleDescriptor) -> Vec<(Oid, String)> {
+    let mut found: Vec<(Oid, String)> = Vec::new();
     let mut add = |oid, owner, granted: bool, what: String| {
-        if owner == role.oid {
-            found.push((oid, format!("owner of {what}")));
-        } else if granted {
-            found.push((oid, format!("privileges for {what}")));
-        }
+        found.extend(dependence(role, owner, granted, &what).map(|what| (oid, what)));
     };
-    for table in context.catalog.user_relations() {
+    for table in catalog.user_relations() {
         let by_column = table.sequence.as_ref().is_some_and(|sequence| sequence.owned_by.is_some());
         let of_columns = table.columns.iter().flat_map(|column| &column.acl).any(|grant| grant.grantee == role.oid);
         let what = format!("{} {}", super::drop::kind_word(table), context.shown_name(table));
         if !by_column || table.owner != role.oid {
-            add(table.oid, table.owner, granted(&table.acl) || of_columns, what);
+            add(table.oid, table.owner, granted(role, &table.acl) || of_columns, what);
         }
     }
-    for ty in context.catalog.enums() {
-        add(ty.oid, ty.owner, granted(&ty.acl), format!("type {}", ty.name));
+    for ty in catalog.enums() {
+        add(ty.oid, ty.owner, granted(role, &ty.acl), format!("type {}", ty.name));
     }
-    for schema in context.catalog.schemas() {
-        add(schema.oid, schema.owner, granted(&schema.acl), format!("schema {}", schema.name));
+    for schema in catalog.schemas() {
+        add(schema.oid, schema.owner, granted(role, &schema.acl), format!("schema {}", schema.name));
     }
-    for database in context.catalog.databases() {
-        add(database.oid, database.owner, granted(&database.acl), format!("database {}", database.name));
-    }
-    for entry in &context.catalog.database().default_acls {
+    for entry in &catalog.database().default_acls {
         let what = match entry.kind() {
             crate::catalog::acl::Kind::Sequence => "sequences",
             crate::catalog::acl::Kind::Schema => "schemas",
             _ => "relations",
         };
-        let owner = context.catalog.role_by_oid(entry.role).map(|role| role.name.clone()).unwrap_or_default();
-        let schemas = context.catalog.schemas();
-        let schema = schemas.iter().find(|schema| schema.oid == entry.schema);
+        let owner = catalog.role_by_oid(entry.role).map(|role| role.name.clone()).unwrap_or_default();
+        let schema = catalog.schema_by_oid(entry.schema);
         let place = schema.map(|schema| format!(" in schema {}", schema.name)).unwrap_or_default();
         let granted = entry.acl.iter().any(|grant| grant.grantee == role.oid);
         let what = format!("default privileges on new {what} belonging to role {owner}{place}");
         add(entry.oid, entry.role, granted, what);
     }
-    found.sort_by_key(|(oid, _)| *oid);
-    found.into_iter().map(|(_, what)| what).collect()
+    found
 }

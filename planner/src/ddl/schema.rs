@@ -3,6 +3,7 @@
 use super::dependents::{self, Dependent, Object};
 use super::enum_references::{self, Renaming};
 use super::referenced::Referring;
+use super::taken_defaults::{self, TakenDefault};
 use super::{DdlContext, drop, enumeration, referenced, sequence};
 use crate::catalog::acl::{CREATE, Kind};
 use crate::catalog::{CatalogWriter, SchemaDescriptor, TableDescriptor};
@@ -147,7 +148,7 @@ async fn move_tables(
             continue;
         }
         changed.version = table.version + 1;
-        context.locks.exclusive(table.oid, context.settings.lock_timeout()).await?;
+        context.take_alone(table).await?;
         writer.put_table(&changed).await?;
     }
     Ok(())
@@ -160,6 +161,7 @@ fn listed(
     dependents: &[Dependent],
     types: &[&EnumDescriptor],
     referring: &[Referring],
+    taken: &[TakenDefault],
 ) -> Vec<(String, String)> {
     let within = format!("schema {}", schema.name);
     let shown = |ty: &EnumDescriptor| {
@@ -179,6 +181,13 @@ fn listed(
         listed.push((what.clone(), dependent.because_of().to_string()));
         for key in referring.iter().filter(|(_, key)| key.parent == relation.oid) {
             listed.push((referenced::shown(context, key), what.clone()));
+        }
+        let owner = |sequence: &TableDescriptor| sequence.sequence.as_ref().and_then(|found| found.owned_by);
+        let is_of = |taken: &&TakenDefault| {
+            taken.sequence.oid == relation.oid || owner(&taken.sequence).is_some_and(|(oid, _)| oid == relation.oid)
+        };
+        for taken in taken.iter().filter(is_of) {
+            listed.push((taken.shown(context), format!("sequence {}", context.shown_name(&taken.sequence))));
         }
     }
     listed.extend(types.iter().rev().map(|ty| (shown(ty), within.clone())));
@@ -215,7 +224,12 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             context.catalog.enums().filter(|ty| ty.schema_oid == schema.oid).collect()
         };
         let referring = referenced::to_tables(context, |table| table.schema_oid == schema.oid);
-        let listed = listed(context, &schema, &dependents, &types, &referring);
+        let mut inside: Vec<_> =
+            context.catalog.user_relations().filter(|table| table.schema_oid == schema.oid).cloned().collect();
+        inside.sort_by_key(|table| table.oid);
+        let sequences: Vec<_> = inside.iter().filter(|table| table.sequence.is_some()).cloned().collect();
+        let taken = taken_defaults::of(context, &sequences, |table, _| table.schema_oid != schema.oid);
+        let listed = listed(context, &schema, &dependents, &types, &referring, &taken);
         if !cascade && !listed.is_empty() {
             let lines: Vec<String> = listed.iter().map(|(what, on)| format!("{what} depends on {on}")).collect();
             return Err(drop::dependent(
@@ -230,17 +244,16 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
         for ty in types {
             writer.remove_enum(ty);
         }
-        let mut inside: Vec<_> =
-            context.catalog.user_relations().filter(|table| table.schema_oid == schema.oid).cloned().collect();
-        inside.sort_by_key(|table| table.oid);
         let outside = dependents.iter().map(|dependent| &dependent.relation);
         for view in outside.filter(|relation| relation.schema_oid != schema.oid) {
-            context.locks.exclusive(view.oid, context.settings.lock_timeout()).await?;
+            context.take_alone(view).await?;
             writer.remove_table(view).await?;
         }
         referenced::remove(context, &mut writer, &referring).await?;
+        taken_defaults::remove(context, &mut writer, &taken).await?;
         for table in inside {
-            context.lock(&table).await?;
+            // The schema's owner need not own what is in it.
+            context.take_alone(&table).await?;
             writer.remove_table(&table).await?;
         }
         writer.remove_schema(&schema);

@@ -186,6 +186,8 @@ pub(super) async fn restart(
     let mut changed = sequence.clone();
     let start = value.or(sequence.sequence.as_ref().map(|sequence| sequence.start)).unwrap_or(1);
     changed.version += 1;
+    // Not removed here: who takes values of the old one meanwhile would make this transaction fail.
+    writer.drop_storage(sequence.storage_id)?;
     changed.storage_id = context.store.numbers().storage_id().await?;
     writer.put_sequence_value(changed.storage_id, &SequenceValue::starting_at(start))?;
     writer.put_table(&changed).await
@@ -365,7 +367,7 @@ pub(super) async fn rename(context: &DdlContext, sequence: &TableDescriptor, nam
     writer.put_table(&changed).await?;
     for table in context.catalog.user_relations() {
         if let Some(changed) = with_defaults(table, &texts) {
-            context.lock(table).await?;
+            context.take_alone(table).await?;
             writer.put_table(&changed).await?;
         }
     }

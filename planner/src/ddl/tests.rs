@@ -25,13 +25,13 @@ pub(crate) struct Client {
 
 impl World {
     pub(crate) async fn new() -> Arc<World> {
+        World::with(TransactionStoreOptions::default()).await
+    }
+    pub(super) async fn with(options: TransactionStoreOptions) -> Arc<World> {
         let env: EnvRef = SystemEnv::new(tokio::runtime::Handle::current());
         let oracle = Oracle::new(env.clone());
         let memory = crate::test_store::open(&oracle, &env).await;
-        let transactions =
-            TransactionStore::open(memory.clone(), oracle, env.clone(), TransactionStoreOptions::default())
-                .await
-                .unwrap();
+        let transactions = TransactionStore::open(memory.clone(), oracle, env.clone(), options).await.unwrap();
         let store = CatalogStore::open(transactions, env).await.unwrap();
         Arc::new(World { store, memory })
     }

@@ -98,6 +98,8 @@ async fn a_savepoint_gives_no_value_of_a_new_sequence_back() {
     assert_eq!(c.rows("SELECT nextval('t_id_seq')").await, ["1"]);
     c.run("ROLLBACK TO d").await;
     assert_eq!(c.rows("SELECT nextval('t_id_seq')").await, ["42"]);
-    c.run("COMMIT").await;
-    assert_eq!(c.rows("SELECT nextval('t_id_seq')").await, ["43"]);
+    // What was undone last was taken as well.
+    c.run("SAVEPOINT e; SELECT nextval('t_id_seq'); ROLLBACK TO e; COMMIT").await;
+    assert_eq!(c.rows("SELECT nextval('t_id_seq')").await, ["44"]);
+    assert_eq!(c.rows("SELECT nextval('t_id_seq')").await, ["45"]);
 }

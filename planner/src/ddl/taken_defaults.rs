@@ -1,0 +1,98 @@
+//! The defaults of columns that take values from a sequence: they hold it in place, or go with it. Must not know what
+//! drops the sequence.
+
+use super::DdlContext;
+use super::create_table::Making;
+use super::sequence::next_value_text;
+use crate::catalog::{CatalogWriter, ColumnDescriptor, ColumnId, TableDescriptor};
+use crate::error::Result;
+use std::sync::Arc;
+
+/// A column whose default is the next value of a sequence.
+pub(super) struct TakenDefault {
+    /// Whose column it is.
+    pub table: Arc<TableDescriptor>,
+    /// Which.
+    pub column: ColumnDescriptor,
+    /// From which values are taken.
+    pub sequence: Arc<TableDescriptor>,
+}
+
+/// Those of sequences that go, where `stays` says of a column that it does not go along.
+pub(super) fn of(
+    context: &DdlContext,
+    sequences: &[Arc<TableDescriptor>],
+    stays: impl Fn(&TableDescriptor, &ColumnDescriptor) -> bool,
+) -> Vec<TakenDefault> {
+    let texts: Vec<String> = sequences.iter().map(|found| next_value_text(&found.schema, &found.name)).collect();
+    let mut found = Vec::new();
+    for table in context.catalog.user_relations() {
+        for column in table.live_columns().filter(|column| stays(table, column)) {
+            let taken = texts.iter().position(|text| column.default.as_ref() == Some(text));
+            if let Some(sequence) = taken.and_then(|at| sequences.get(at)) {
+                let (table, column, sequence) = (table.clone(), column.clone(), sequence.clone());
+                found.push(TakenDefault { table, column, sequence });
+            }
+        }
+    }
+    found
+}
+
+impl TakenDefault {
+    /// As messages name it.
+    pub(super) fn shown(&self, context: &DdlContext) -> String {
+        format!("default value for column {} of table {}", self.column.name, context.shown_name(&self.table))
+    }
+
+    /// A line for a 2BP01.
+    pub(super) fn line(&self, context: &DdlContext) -> String {
+        format!("{} depends on sequence {}", self.shown(context), context.shown_name(&self.sequence))
+    }
+}
+
+/// Takes defaults from their columns; answers what they were.
+pub(super) async fn remove(
+    context: &DdlContext,
+    writer: &mut CatalogWriter<'_>,
+    taken: &[TakenDefault],
+) -> Result<Vec<String>> {
+    for TakenDefault { table, column, .. } in taken {
+        context.take_alone(table).await?;
+        // The same statement may have changed it before.
+        let Some(mut changed) = writer.stored(table.oid).await? else { continue };
+        changed.version = table.version + 1;
+        forget(&mut changed, column);
+        writer.put_table(&changed).await?;
+    }
+    Ok(taken.iter().map(|taken| taken.shown(context)).collect())
+}
+
+fn forget(table: &mut TableDescriptor, column: &ColumnDescriptor) {
+    for found in table.columns.iter_mut().filter(|found| found.id == column.id) {
+        found.default = None;
+    }
+}
+
+impl Making<'_> {
+    /// The defaults of other columns, of this table as it is by now and of others, that take values from a column's own
+    /// sequence.
+    pub(super) fn taking_from(&self, column: ColumnId) -> Vec<TakenDefault> {
+        let owned = self.context.catalog.owned_sequence(self.table.oid, column);
+        let owned: Vec<Arc<TableDescriptor>> = owned.into_iter().collect();
+        of(self.context, &owned, |table, other| {
+            table.oid != self.table.oid
+                || other.id != column && self.table.column(other.id).is_some_and(|found| found.default == other.default)
+        })
+    }
+
+    /// Takes defaults away where the table that is being changed may be among theirs; answers what they were.
+    pub(super) async fn remove_defaults(&mut self, taken: Vec<TakenDefault>) -> Result<Vec<String>> {
+        let (own, others): (Vec<_>, Vec<_>) = taken.into_iter().partition(|taken| taken.table.oid == self.table.oid);
+        for taken in &own {
+            forget(&mut self.table, &taken.column);
+        }
+        let mut gone: Vec<String> = own.iter().map(|taken| taken.shown(self.context)).collect();
+        gone.extend(remove(self.context, &mut self.writer, &others).await?);
+        Ok(gone)
+    }
+}
