@@ -295,6 +295,7 @@ pub fn unmarked(low: &ast::Expr) -> Option<ast::Expr> {
 /// The items of `(a, b)` or `ROW(a, b)`.
 pub fn row_items(expr: &ast::Expr) -> Option<Vec<&ast::Expr>> {
     match expr {
+        ast::Expr::Nested(inner) => row_items(inner),
         ast::Expr::Tuple(items) => Some(items.iter().collect()),
         ast::Expr::Function(function) if is_row(expr) => {
             let ast::FunctionArguments::List(list) = &function.args else { return None };

@@ -1,6 +1,7 @@
 //! Scalar expressions.
 
 use super::binder::Binder;
+use super::computed_once::computed_once;
 use super::literal::{boolean, null, text};
 use super::scope::Scope;
 use super::type_name::catalog_type;
@@ -441,7 +442,8 @@ impl Binder<'_> {
             branches.push((Box::new(when), Box::new(self.coerce(result, ty)?.expr)));
         }
         let otherwise = self.coerce(otherwise, ty)?.expr;
-        let case = Case { expr: None, when_then_expr: branches, else_expr: Some(Box::new(otherwise)) };
+        let operand = if operand.is_some() { computed_once(&mut branches) } else { None };
+        let case = Case { expr: operand, when_then_expr: branches, else_expr: Some(Box::new(otherwise)) };
         Ok(TypedExpr { expr: Expr::Case(case), ty })
     }
 

@@ -7,16 +7,17 @@ use super::expression::{Clause, Env};
 use super::query::BoundQuery;
 use super::row_function::RowSource;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
+use super::table_arguments::table_arguments;
 use super::view_function::as_view;
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::functions::json::{RecordSource, record_lists};
 use crate::functions::{CastContext, TypedExpr};
-use crate::parse::{ROWS_FROM, VARIADIC, fold, fold_name, fold_plain};
+use crate::parse::{ROWS_FROM, fold, fold_name, fold_plain};
 use crate::types::{Datum, SqlType};
 use datafusion::common::Column;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
-use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, Spanned, TableFactor};
+use sqlparser::ast::{self, Spanned, TableFactor};
 use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 
@@ -38,6 +39,8 @@ impl<'p> Source<'p> {
 
 /// A function of a FROM clause.
 pub struct TableFunction<'t> {
+    /// Schema, folded, where one is named.
+    pub schema: Option<String>,
     /// Name, folded.
     pub name: String,
     /// Arguments.
@@ -142,6 +145,7 @@ impl Binder<'_> {
                 {
                     let alias = alias.as_ref();
                     let function = TableFunction {
+                        schema: None,
                         name: fold(ident),
                         args: Vec::new(),
                         named: Vec::new(),
@@ -309,7 +313,7 @@ impl Binder<'_> {
         let keys = self.strip_hidden(&mut columns);
         rename(&name, &mut columns, alias)?;
         let relation = ScopeRelation { keys, ..ScopeRelation::of_columns(name, columns) };
-        Ok(Source::of(bound.plan, relation, parent))
+        Ok(Source::of(super::with::with_kept_columns(bound.plan)?, relation, parent))
     }
 
     /// Binds the function and its arguments.
@@ -325,6 +329,14 @@ impl Binder<'_> {
         if !function.named.is_empty() {
             let named = function.named.iter().map(|(name, arg)| Ok((name.clone(), self.expr(arg, env)?)));
             args = self.in_places(&function.name, args, named.collect::<Result<_>>()?)?.0;
+        }
+        if let Some(schema) =
+            function.schema.as_deref().filter(|schema| !matches!(*schema, "pg_catalog" | "information_schema"))
+        {
+            return Err(match self.context.catalog.schema(schema) {
+                Some(_) => self.resolver.no_function(&format!("{schema}.{}", function.name), &args),
+                None => SqlError::new(state::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist")),
+            });
         }
         let defined = function.alias.is_some_and(|alias| alias.columns.iter().any(|column| column.data_type.is_some()));
         if let Some(source) = RecordSource::named(&function.name) {
@@ -389,9 +401,10 @@ impl Binder<'_> {
                 return Err(SqlError::unsupported(format!("{call} in ROWS FROM")));
             };
             let place = span_of(name);
-            let name = fold_name(name)?.1;
+            let (schema, name) = fold_name(name)?;
             let (args, named) = table_arguments(&list.args)?;
-            let function = TableFunction { name, args, named, place, alias: None, ordinality: false, outer: false };
+            let function =
+                TableFunction { schema, name, args, named, place, alias: None, ordinality: false, outer: false };
             let bound = self.table_function(&function, env)?;
             let several = matches!(&bound, BoundFunction::Rows(RowSource::Lists(lists, _)) if lists.len() > 1);
             match bound {
@@ -519,7 +532,7 @@ pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>>
     if as_view(factor).is_some() {
         return Ok(None);
     }
-    let (name, place, (args, named), alias, ordinality) = match factor {
+    let ((schema, name), place, (args, named), alias, ordinality) = match factor {
         TableFactor::Table {
             name,
             alias,
@@ -532,46 +545,23 @@ pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>>
             sample: None,
             index_hints,
         } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
-            (fold_name(name)?.1, span_of(name), table_arguments(args)?, alias, *with_ordinality)
+            (fold_name(name)?, span_of(name), table_arguments(args)?, alias, *with_ordinality)
         }
         TableFactor::Function { lateral: _, name, args, with_ordinality, alias } => {
-            (fold_name(name)?.1, span_of(name), table_arguments(args)?, alias, *with_ordinality)
+            (fold_name(name)?, span_of(name), table_arguments(args)?, alias, *with_ordinality)
         }
-        TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_offset_alias: None, with_ordinality } => {
-            ("unnest".to_string(), Span::empty(), (array_exprs.iter().collect(), Vec::new()), alias, *with_ordinality)
-        }
+        TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_offset_alias: None, with_ordinality } => (
+            (None, "unnest".to_string()),
+            Span::empty(),
+            (array_exprs.iter().collect(), Vec::new()),
+            alias,
+            *with_ordinality,
+        ),
         _ => return Ok(None),
     };
     let alias = alias.as_ref();
     check_alias(alias)?;
-    Ok(Some(TableFunction { name, args, named, place, alias, ordinality, outer: false }))
-}
-
-/// Arguments given by place, and behind them those given by name.
-type TableArguments<'t> = (Vec<&'t ast::Expr>, Vec<(String, &'t ast::Expr)>);
-
-fn table_arguments(args: &[FunctionArg]) -> Result<TableArguments<'_>> {
-    let (mut placed, mut named): TableArguments<'_> = (Vec::new(), Vec::new());
-    for arg in args {
-        match arg {
-            FunctionArg::Unnamed(_) if !named.is_empty() => {
-                return Err(SqlError::syntax("positional argument cannot follow named argument"));
-            }
-            FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => placed.push(expr),
-            FunctionArg::ExprNamed { name: ast::Expr::Identifier(name), arg: FunctionArgExpr::Expr(expr), .. }
-            | FunctionArg::Named { name, arg: FunctionArgExpr::Expr(expr), .. }
-                if name.value != VARIADIC || name.quote_style.is_some() =>
-            {
-                let name = fold(name);
-                if named.iter().any(|(known, _)| *known == name) {
-                    return Err(SqlError::syntax(format!("argument name \"{name}\" used more than once")));
-                }
-                named.push((name, expr));
-            }
-            other => return Err(SqlError::unsupported(format!("the argument {other}"))),
-        }
-    }
-    Ok((placed, named))
+    Ok(Some(TableFunction { schema, name, args, named, place, alias, ordinality, outer: false }))
 }
 
 /// Whether a join has rows that its left side lacks.

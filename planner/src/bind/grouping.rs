@@ -3,7 +3,7 @@
 use super::binder::Binder;
 use super::call::{has_aggregate, has_window};
 use super::expression::{Clause, Env};
-use super::order::OrderTarget;
+use super::order::{OrderTarget, bare};
 use super::select::Item;
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
@@ -190,16 +190,20 @@ impl Binder<'_> {
                 listed = list.get(place);
                 items.get(place).map(|item| item.typed.clone())
             }
-            OrderTarget::Expression => match expr {
+            OrderTarget::Expression => match bare(expr) {
                 // A name is first one of FROM's columns, then one of the output.
                 ast::Expr::Identifier(ident) => {
                     let name = fold(ident);
                     match env.scope.visible.iter().any(|column| column.name == name) {
                         true => Some(self.expr(expr, *env)?),
-                        false => match items.iter().find(|item| item.name == name) {
-                            Some(item) => Some(item.typed.clone()),
-                            None => Some(self.expr(expr, *env)?),
-                        },
+                        false => {
+                            let place = self.output_place(&name, items, "GROUP BY");
+                            match place.map_err(|error| self.at(error, ident.span))?.and_then(|place| items.get(place))
+                            {
+                                Some(item) => Some(item.typed.clone()),
+                                None => Some(self.expr(expr, *env)?),
+                            }
+                        }
                     }
                 }
                 _ => Some(self.expr(expr, *env)?),

@@ -1,9 +1,8 @@
 //! JOIN: conditions, USING, NATURAL.
 
-use super::binder::Binder;
+use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
 use super::from::{Source, is_lateral, table_function};
-use super::lateral::single_row;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
 use super::subquery::is_ungrouped_aggregate;
 use crate::error::{Result, SqlError, state};
@@ -35,16 +34,7 @@ impl Binder<'_> {
     }
 
     fn joined_scope<'p>(&self, left: Scope<'p>, right: Scope<'p>) -> Result<Scope<'p>> {
-        for relation in &right.relations {
-            let clash = left.relations.iter().any(|other| {
-                other.name == relation.name
-                    && (other.schema == relation.schema || other.schema.is_none() || relation.schema.is_none())
-            });
-            if clash {
-                let message = format!("table name \"{}\" specified more than once", relation.name);
-                return Err(SqlError::new(state::DUPLICATE_ALIAS, message));
-            }
-        }
+        no_clash(&left, &right.relations)?;
         let mut scope = left;
         scope.relations.extend(right.relations);
         scope.visible.extend(right.visible);
@@ -69,7 +59,7 @@ impl Binder<'_> {
             return Err(SqlError::unsupported("GLOBAL JOIN"));
         }
         if let TableFactor::Derived { lateral: true, subquery, .. } = &join.relation
-            && single_row(subquery).is_some()
+            && self.single_row(subquery).is_some()
             && (crossed || kind == JoinType::Inner || (kind == JoinType::Left && always(constraint)))
         {
             let source = self.lateral(left, &join.relation, parent)?;
@@ -223,6 +213,10 @@ impl Binder<'_> {
 
     /// USING: the named columns are compared and then seen once.
     fn using<'p>(&self, left: Source<'p>, right: Source<'p>, kind: JoinType, names: &[String]) -> Result<Source<'p>> {
+        let (left, right) = match kind {
+            JoinType::Full => (self.with_computed(left, names)?, self.with_computed(right, names)?),
+            _ => (left, right),
+        };
         let mut merged = Vec::new();
         let mut conditions = Vec::new();
         for name in names {
@@ -264,6 +258,24 @@ impl Binder<'_> {
             conditions.push(on);
         }
         finish(LogicalPlanBuilder::from(left_plan).join_on(right_plan, kind, conditions)?, scope)
+    }
+
+    /// A side of a join whose columns of these names are columns of its plan: the value that a FULL JOIN merges stands twice in
+    /// what evaluates it, and so 2^n times in a chain of such joins.
+    fn with_computed<'p>(&self, source: Source<'p>, names: &[String]) -> Result<Source<'p>> {
+        let Source { plan, mut scope } = source;
+        let mut exprs: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
+        let known = exprs.len();
+        for seen in scope.visible.iter_mut().filter(|seen| names.contains(&seen.name)) {
+            if !matches!(seen.expr, Expr::Column(_)) {
+                let name = self.unique("c");
+                exprs.push(std::mem::replace(&mut seen.expr, column(name.clone())).alias(name));
+            }
+        }
+        if exprs.len() == known {
+            return Ok(Source { plan, scope });
+        }
+        finish(LogicalPlanBuilder::from(plan).project(exprs)?, scope)
     }
 }
 
@@ -323,4 +335,19 @@ fn finish(builder: LogicalPlanBuilder, mut scope: Scope<'_>) -> Result<Source<'_
     let plan = builder.build()?;
     scope.schema = Some(plan.schema().clone());
     Ok(Source { plan, scope })
+}
+
+/// 42712 for a name that stands on the left already.
+pub fn no_clash(left: &Scope<'_>, right: &[ScopeRelation]) -> Result<()> {
+    for relation in right {
+        let clash = left.relations.iter().any(|other| {
+            other.name == relation.name
+                && (other.schema == relation.schema || other.schema.is_none() || relation.schema.is_none())
+        });
+        if clash {
+            let message = format!("table name \"{}\" specified more than once", relation.name);
+            return Err(SqlError::new(state::DUPLICATE_ALIAS, message));
+        }
+    }
+    Ok(())
 }

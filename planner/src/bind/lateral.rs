@@ -3,12 +3,19 @@
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
 use super::from::{BoundFunction, Source, TableFunction, table_function};
+use super::join::no_clash;
+use super::row_function::is_row_function;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
 use crate::error::{Result, SqlError};
 use crate::parse::fold;
+use crate::plan::correlated::subquery_of;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
-use sqlparser::ast::{GroupByExpr, Query, SelectItem, SetExpr, TableAlias, TableFactor};
+use sqlparser::ast::{
+    Expr as Expression, GroupByExpr, ObjectNamePart, Query, SelectItem, SetExpr, TableAlias, TableFactor, Visit,
+    Visitor,
+};
+use std::ops::ControlFlow;
 
 impl Binder<'_> {
     /// Puts a lateral item beside what is on its left.
@@ -23,7 +30,7 @@ impl Binder<'_> {
             return self.lateral_function(left, &function, bound, parent);
         }
         if let TableFactor::Derived { lateral: _, subquery, alias: Some(alias), sample: None } = factor
-            && let Some(items) = single_row(subquery)
+            && let Some(items) = self.single_row(subquery)
         {
             return self.lateral_values(left, items, alias);
         }
@@ -68,8 +75,10 @@ impl Binder<'_> {
         super::from::rename(&name, &mut columns, Some(alias))?;
         let plan = LogicalPlanBuilder::from(left.plan).project(exprs)?.build()?;
         let mut scope = left.scope;
-        scope.visible.extend(columns.iter().cloned());
-        scope.relations.push(ScopeRelation::of_columns(name, columns));
+        let relation = ScopeRelation::of_columns(name, columns.clone());
+        no_clash(&scope, std::slice::from_ref(&relation))?;
+        scope.visible.extend(columns);
+        scope.relations.push(relation);
         scope.schema = Some(plan.schema().clone());
         Ok(Source { plan, scope })
     }
@@ -134,9 +143,10 @@ impl Binder<'_> {
         bound: BoundFunction,
         parent: Option<&'p Scope<'p>>,
     ) -> Result<Source<'p>> {
+        let sees_left = |expr: &Expr| has_column(expr) || has_subquery_of_outside(expr);
         let depends = match &bound {
-            BoundFunction::Rows(source) => source.expressions().into_iter().any(has_column),
-            BoundFunction::Value(typed) => has_column(&typed.expr),
+            BoundFunction::Rows(source) => source.expressions().into_iter().any(sees_left),
+            BoundFunction::Value(typed) => sees_left(&typed.expr),
         };
         if !depends {
             let plan = LogicalPlanBuilder::empty(true).build()?;
@@ -146,15 +156,55 @@ impl Binder<'_> {
         let carried: Vec<Expr> = left.plan.schema().columns().into_iter().map(Expr::Column).collect();
         let right = self.function_rows(left.plan, carried, function, bound, parent)?;
         let mut scope = left.scope;
+        no_clash(&scope, &right.scope.relations)?;
         scope.visible.extend(right.scope.visible);
         scope.relations.extend(right.scope.relations);
         scope.schema = Some(right.plan.schema().clone());
         Ok(Source { plan: right.plan, scope })
     }
+
+    /// The select list of a query that is one row whatever stands around it, and needs nothing but what each expression says.
+    pub fn single_row<'q>(&self, query: &'q Query) -> Option<&'q [SelectItem]> {
+        let items = one_row(query)?;
+        let of_rows = |name: &str| self.resolver.is_aggregate(name) || is_row_function(name);
+        let calls = |item: &&SelectItem| item.visit(&mut Calls { within: 0, of_rows: &of_rows }).is_break();
+        items.iter().find(calls).is_none().then_some(items)
+    }
 }
 
-/// The select list of a query that is one row whatever stands around it.
-pub fn single_row(query: &Query) -> Option<&[SelectItem]> {
+/// Stops at a call that sees rows or gives some: an aggregate, a window function, one that returns a set. Not in subqueries.
+struct Calls<'a> {
+    within: usize,
+    of_rows: &'a dyn Fn(&str) -> bool,
+}
+
+impl Visitor for Calls<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.within += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.within -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expression) -> ControlFlow<()> {
+        match expr {
+            Expression::Function(function) if self.within == 0 => match function.name.0.last() {
+                Some(ObjectNamePart::Identifier(name)) if function.over.is_none() && !(self.of_rows)(&fold(name)) => {
+                    ControlFlow::Continue(())
+                }
+                _ => ControlFlow::Break(()),
+            },
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+fn one_row(query: &Query) -> Option<&[SelectItem]> {
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
     let known = super::clauses::check_query(query).is_ok() && super::clauses::check_select(select).is_ok();
     let plain = known
@@ -169,6 +219,13 @@ pub fn single_row(query: &Query) -> Option<&[SelectItem]> {
         && select.distinct.is_none()
         && matches!(&select.group_by, GroupByExpr::Expressions(exprs, modifiers) if exprs.is_empty() && modifiers.is_empty());
     plain.then_some(select.projection.as_slice())
+}
+
+/// Whether an expression has a subquery that sees columns from outside of it.
+fn has_subquery_of_outside(expr: &Expr) -> bool {
+    let sees = |inner: &Expr| subquery_of(inner).is_some_and(|subquery| !subquery.outer_ref_columns.is_empty());
+    // The visitor cannot fail.
+    expr.exists(|inner| Ok(sees(inner))).unwrap_or(true)
 }
 
 /// Whether an expression has columns of its own plan.

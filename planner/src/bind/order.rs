@@ -58,6 +58,7 @@ impl Binder<'_> {
 
     /// What an item of a query's ORDER BY (or GROUP BY) stands for: a number, an output name, or an expression.
     pub fn order_target(&self, expr: &ast::Expr, outputs: &[String], clause: &str) -> Result<OrderTarget> {
+        let expr = bare(expr);
         if let Some(place) = ordinal(expr, clause).map_err(|error| match expr {
             ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr: inner } => {
                 self.at_operator(error, "-", None, inner)
@@ -84,7 +85,7 @@ impl Binder<'_> {
         for item in order_by {
             let column = match self.order_target(&item.expr, &names, "ORDER BY")? {
                 OrderTarget::Output(place) => bound.columns.get(place),
-                OrderTarget::Expression => match &item.expr {
+                OrderTarget::Expression => match bare(&item.expr) {
                     ast::Expr::Identifier(ident) => {
                         let name = fold(ident);
                         let column = self.output_named(&bound.columns, &name)?;
@@ -124,12 +125,25 @@ impl Binder<'_> {
     }
 }
 
+/// An item without the brackets around it, as PostgreSQL's grammar has it; of `- -1` the number.
+pub fn bare(expr: &ast::Expr) -> &ast::Expr {
+    use ast::{Expr as E, UnaryOperator as U};
+    match expr {
+        E::Nested(inner) => bare(inner),
+        E::UnaryOp { op: U::Minus, expr: inner } => match bare(inner) {
+            E::UnaryOp { op: U::Minus, expr: number } if matches!(bare(number), E::Value(_)) => bare(number),
+            _ => expr,
+        },
+        _ => expr,
+    }
+}
+
 /// The number an item is, if it is an integer constant. Other constants are refused as PostgreSQL does.
 fn ordinal(expr: &ast::Expr, clause: &str) -> Result<Option<usize>> {
     let value = match expr {
         ast::Expr::Value(value) => value,
         // A negative number is a constant too.
-        ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr } => match expr.as_ref() {
+        ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr } => match bare(expr) {
             ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), .. }) => {
                 if digits.parse::<i32>().is_err() {
                     return Err(SqlError::syntax(format!("non-integer constant in {clause}")));

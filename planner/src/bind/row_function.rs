@@ -351,8 +351,8 @@ impl Binder<'_> {
         }
         let source = self.row_source(function, args)?;
         let ty = source.element_type();
-        if env.clause == Clause::GroupBy {
-            // What is grouped by and what is asked for is the same where it is written alike.
+        if matches!(env.clause, Clause::GroupBy | Clause::OrderBy) {
+            // What is grouped or sorted by and what is asked for is the same where it is written alike.
             let known = self.row_functions.borrow();
             if let Some(same) = known.iter().find(|known| known.source.is_same(&source)) {
                 return Ok(TypedExpr { expr: same.stand_in.clone(), ty });

@@ -6,7 +6,7 @@ use super::clauses::{check_select, check_star};
 use super::column_name::column_name;
 use super::expression::{Clause, Env};
 use super::from::Source;
-use super::order::OrderTarget;
+use super::order::{OrderTarget, bare};
 use super::place::{place_of_item, place_of_star};
 use super::query::{BoundQuery, Tail};
 use super::record::all_fields;
@@ -77,7 +77,6 @@ impl Binder<'_> {
         let mut having =
             select.having.as_ref().map(|having| self.predicate(having, env.within(Clause::Having))).transpose()?;
         let mut order = self.order_items(tail.order_by, &items, &names, env.within(Clause::OrderBy))?;
-        let mut row_functions = self.row_functions.replace(around);
         let mut distinct_on = match &select.distinct {
             Some(Distinct::On(exprs)) => {
                 let mut keys = Vec::new();
@@ -93,6 +92,7 @@ impl Binder<'_> {
             }
             _ => Vec::new(),
         };
+        let mut row_functions = self.row_functions.replace(around);
 
         // Aggregates.
         let grouped = group_by.is_some()
@@ -246,7 +246,7 @@ impl Binder<'_> {
             for item in &mut items {
                 item.typed.expr = replace(item.typed.expr.clone(), &stand_ins)?;
             }
-            for typed in order.iter_mut().filter_map(|item| item.typed.as_mut()) {
+            for typed in order.iter_mut().filter_map(|item| item.typed.as_mut()).chain(&mut distinct_on) {
                 typed.expr = replace(typed.expr.clone(), &stand_ins)?;
             }
         }
@@ -433,8 +433,9 @@ impl Binder<'_> {
                 OrderTarget::Expression => None,
             };
             // A bare name is first one of the output.
-            if let (None, ast::Expr::Identifier(ident)) = (output, &item.expr) {
-                output = self.output_place(&fold(ident), items).map_err(|error| self.at(error, ident.span))?;
+            if let (None, ast::Expr::Identifier(ident)) = (output, bare(&item.expr)) {
+                output =
+                    self.output_place(&fold(ident), items, "ORDER BY").map_err(|error| self.at(error, ident.span))?;
             }
             let typed = match output {
                 Some(_) => None,
@@ -445,11 +446,12 @@ impl Binder<'_> {
         Ok(order)
     }
 
-    fn output_place(&self, name: &str, items: &[Item]) -> Result<Option<usize>> {
+    /// The column of the output with a name. Errors: 42702 for several that differ; `clause` asks.
+    pub fn output_place(&self, name: &str, items: &[Item], clause: &str) -> Result<Option<usize>> {
         let mut found = items.iter().enumerate().filter(|(_, item)| item.name == name);
         let Some((place, first)) = found.next() else { return Ok(None) };
         if found.any(|(_, other)| other.typed.expr != first.typed.expr) {
-            return Err(SqlError::new(state::AMBIGUOUS_COLUMN, format!("ORDER BY \"{name}\" is ambiguous")));
+            return Err(SqlError::new(state::AMBIGUOUS_COLUMN, format!("{clause} \"{name}\" is ambiguous")));
         }
         Ok(Some(place))
     }
@@ -464,8 +466,10 @@ impl Binder<'_> {
     ) -> Result<TypedExpr> {
         let place = match self.order_target(expr, names, clause)? {
             OrderTarget::Output(place) => Some(place),
-            OrderTarget::Expression => match expr {
-                ast::Expr::Identifier(ident) => self.output_place(&fold(ident), items)?,
+            OrderTarget::Expression => match bare(expr) {
+                ast::Expr::Identifier(ident) => {
+                    self.output_place(&fold(ident), items, clause).map_err(|error| self.at(error, ident.span))?
+                }
                 _ => None,
             },
         };

@@ -1,6 +1,7 @@
 //! Functions with a syntax of their own: EXTRACT, POSITION, SUBSTRING, TRIM, OVERLAY; COALESCE and its kin; arrays.
 
 use super::binder::Binder;
+use super::computed_once::is_plain;
 use super::expression::Env;
 use super::literal::{literal, null};
 use super::record::relation_in_brackets;
@@ -10,7 +11,7 @@ use crate::functions::{CastContext, TypedExpr};
 use crate::parse::fold;
 use crate::types::array::{ArrayValue, MOST_DIMENSIONS, too_many_dimensions};
 use crate::types::{BaseType, Datum, SqlType};
-use datafusion::logical_expr::{Case, Expr};
+use datafusion::logical_expr::{BinaryExpr, Case, Expr, Operator};
 use sqlparser::ast::{self, AccessExpr, CeilFloorKind, DateTimeField, Spanned, Subscript, TrimWhereField};
 use sqlparser::tokenizer::Span;
 
@@ -171,6 +172,14 @@ impl Binder<'_> {
                 let left = if left.is_unknown() { self.coerce(left, ty.plain())? } else { left };
                 let equal = self.resolver.operator("=", Some(left.clone()), right)?.expr;
                 let left = self.coerce(left, ty)?;
+                if let Expr::BinaryExpr(BinaryExpr { left: compared, op: Operator::Eq, right }) = &equal
+                    && **compared == left.expr
+                    && !is_plain(&left.expr)
+                {
+                    // Compared as it is, it is computed once.
+                    let expr = datafusion::functions::core::expr_fn::nullif(left.expr, right.as_ref().clone());
+                    return Ok(Some(TypedExpr { expr, ty: left.ty }));
+                }
                 let nothing = self.coerce(null(), left.ty)?.expr;
                 let case = Case {
                     expr: None,

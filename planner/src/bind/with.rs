@@ -8,6 +8,7 @@ use super::recursion::{INVALID_RECURSION, check_recursion, in_order, mentions};
 use super::scope::{Scope, ScopeColumn};
 use super::writing_with::{no_returning, not_at_the_top, writing};
 use crate::error::{Result, SqlError, state};
+use crate::execution::kept_columns::KeptColumnsNode;
 use crate::execution::shared_rows::SharedRowsNode;
 use crate::parse::{CYCLE, SEARCH, fold};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -137,6 +138,10 @@ impl Binder<'_> {
             bound = BoundQuery { plan: self.shared_rows(exact.plan), columns: exact.columns };
         }
         let BoundQuery { plan, columns } = bound;
+        if size(&plan).is_none() {
+            let message = "WITH queries name each other so often that the statement is too large to be planned";
+            return Err(self.at(SqlError::new(state::STATEMENT_TOO_COMPLEX, message), item.table.alias.name.span));
+        }
         let table = CommonTable { name, plan, columns, part, returns: true };
         self.with.borrow_mut().tables.push(table);
         Ok(())
@@ -327,18 +332,75 @@ fn references(query: &ast::Query, name: &str) -> usize {
     count
 }
 
-/// Whether a plan calls a function whose result differs from call to call.
+/// How many nodes a plan has, if not more than a statement may.
+fn size(plan: &LogicalPlan) -> Option<usize> {
+    /// Planning takes some tenths of a millisecond for each. A chain of queries that each name the one before twice has 2^n of them.
+    const MOST: usize = 10_000;
+    let mut nodes = 0;
+    // The visitor cannot fail.
+    let _ = plan.apply_with_subqueries(|_| {
+        nodes += 1;
+        Ok(if nodes > MOST { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    });
+    (nodes <= MOST).then_some(nodes)
+}
+
+/// Whether a plan calls a function whose result differs from call to call, or that does something.
 pub fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
-    const NAMES: [&str; 6] = ["nextval", "setval", "random", "gen_random_uuid", "clock_timestamp", "timeofday"];
     let mut found = false;
     plan.apply_with_subqueries(|node| {
-        node.apply_expressions(|expr| {
-            found |= expr.exists(|part| match part {
-                Expr::ScalarFunction(function) => Ok(NAMES.contains(&function.func.name())),
-                _ => Ok(false),
-            })?;
-            Ok(TreeNodeRecursion::Continue)
-        })
+        found |= calls_volatile(node)?;
+        Ok(TreeNodeRecursion::Continue)
     })?;
     Ok(found)
+}
+
+fn calls_volatile(node: &LogicalPlan) -> Result<bool> {
+    let mut found = false;
+    node.apply_expressions(|expr| {
+        found |= expr.exists(|part| match part {
+            Expr::ScalarFunction(function) => Ok(is_volatile_function(function.func.name())),
+            _ => Ok(false),
+        })?;
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(found)
+}
+
+/// Whether the results of a function differ from call to call, or it does something.
+pub fn is_volatile_function(name: &str) -> bool {
+    const NAMES: [&str; 12] = [
+        "nextval",
+        "setval",
+        "random",
+        "gen_random_uuid",
+        "clock_timestamp",
+        "timeofday",
+        "setseed",
+        "set_config",
+        "pg_sleep",
+        "pg_notify",
+        "pg_cancel_backend",
+        "pg_terminate_backend",
+    ];
+    NAMES.contains(&name) || name.starts_with("pg_advisory_") || name.starts_with("pg_try_advisory_")
+}
+
+/// A subquery of FROM of which all columns are computed where functions make them that do something.
+pub fn with_kept_columns(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let mut node = &plan;
+    loop {
+        match node {
+            LogicalPlan::Projection(projection) if !calls_volatile(node)? => node = &projection.input,
+            LogicalPlan::Projection(_) => break,
+            LogicalPlan::SubqueryAlias(alias) => node = &alias.input,
+            LogicalPlan::Sort(sort) => node = &sort.input,
+            LogicalPlan::Limit(limit) => node = &limit.input,
+            _ => return Ok(plan),
+        }
+    }
+    match super::subquery::outer_columns(&plan).is_empty() {
+        true => Ok(KeptColumnsNode::over(plan)),
+        false => Ok(plan),
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::apply::{ApplyExec, ApplyNode};
 use super::generate_series::{GenerateSeriesExec, GenerateSeriesNode};
+use super::kept_columns::{KeptColumnsExec, KeptColumnsNode};
 use super::limit::{LimitExec, LimitNode};
 use super::shared_rows::{SharedRowsExec, SharedRowsNode};
 use super::table::{Parallelism, Table};
@@ -60,6 +61,12 @@ impl ExtensionPlanner for ExtensionNodes {
                 return Err(DataFusionError::Internal("shared rows take one input".into()));
             };
             return Ok(Some(Arc::new(SharedRowsExec::new(shared, Arc::clone(input)))));
+        }
+        if node.as_any().is::<KeptColumnsNode>() {
+            let [input] = physical_inputs else {
+                return Err(DataFusionError::Internal("kept columns take one input".into()));
+            };
+            return Ok(Some(Arc::new(KeptColumnsExec::new(Arc::clone(input)))));
         }
         if let Some(apply) = node.as_any().downcast_ref::<ApplyNode>() {
             let [input, subquery] = physical_inputs else {

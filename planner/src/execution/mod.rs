@@ -13,6 +13,7 @@ pub mod generate_series;
 pub mod held_rows;
 pub mod index_scan;
 pub mod interrupt;
+pub mod kept_columns;
 pub mod key_tap;
 pub mod lateral;
 pub mod leaf;

@@ -7,6 +7,7 @@ use crate::execution::bounds::KeyBounds;
 use crate::execution::generate_series::GenerateSeriesExec;
 use crate::execution::index_scan::IndexScanExec;
 use crate::execution::interrupt::PaceExec;
+use crate::execution::kept_columns::KeptColumnsExec;
 use crate::execution::key_tap::KeyTapExec;
 use crate::execution::limit::LimitExec;
 use crate::execution::lookup_join::LookupJoinExec;
@@ -59,6 +60,7 @@ pub fn transparent(operator: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn Executio
         || operator.is::<LeanProjectionExec>()
         || operator.is::<CooperativeExec>()
         || operator.is::<KeyTapExec>()
+        || operator.is::<KeptColumnsExec>()
         || operator.is::<PaceExec>();
     hidden.then(|| operator.children().first().map(|child| Arc::clone(child))).flatten()
 }

@@ -194,7 +194,7 @@ fn concatenate(resolver: &Resolver<'_>, left: TypedExpr, right: TypedExpr) -> Re
     // What is not text is written as text: anynonarray || text.
     let left = resolver.cast(left, SqlType::TEXT, CastContext::Assignment)?;
     let right = resolver.cast(right, SqlType::TEXT, CastContext::Assignment)?;
-    Ok(binary(left, Operator::StringConcat, right, SqlType::TEXT))
+    resolver.function("textcat", vec![left, right])
 }
 
 fn arithmetic_operator(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, right: TypedExpr) -> Result<TypedExpr> {

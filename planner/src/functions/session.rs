@@ -21,6 +21,11 @@ use std::time::Duration;
 /// What `version()` answers; clients look for `PostgreSQL` and a version in it.
 const VERSION: &str = concat!("PostgreSQL 15.0 (PercoSQL ", env!("CARGO_PKG_VERSION"), ")");
 
+fn no_recovery() -> SqlError {
+    SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, "recovery is not in progress")
+        .hint("Recovery control functions can only be executed during recovery.")
+}
+
 fn fill<R: SqlWrite>(call: &Call<'_>, value: impl Fn() -> Result<Option<R::Owned>>) -> Result<ArrayRef> {
     let mut builder = R::builder(call.rows);
     for _ in 0..call.rows {
@@ -196,6 +201,20 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             of_context::<Text>(|context| Ok(Some(exported::name(wait(context.transaction.snapshot_ts())?)))),
         ),
         ScalarFunction::new("pg_is_in_recovery", &[], boolean, stable, of_context::<Bool>(|_| Ok(Some(false)))),
+        ScalarFunction::new(
+            "pg_is_wal_replay_paused",
+            &[],
+            boolean,
+            volatile,
+            of_context::<Bool>(|_| Err(no_recovery())),
+        ),
+        ScalarFunction::new(
+            "pg_get_wal_replay_pause_state",
+            &[],
+            text,
+            volatile,
+            of_context::<Text>(|_| Err(no_recovery())),
+        ),
         ScalarFunction::new(
             "current_database",
             &[],

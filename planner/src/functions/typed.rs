@@ -3,7 +3,7 @@
 //! `unary::<Text, Int4>(|text| Ok(text.len() as i32))` is a strict kernel: NULL for NULL.
 
 use super::kernel::{Call, Kernel};
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
 use crate::interrupt;
 use crate::types::array::ArrayValue;
 use crate::types::numeric::Numeric as NumericValue;
@@ -164,12 +164,54 @@ macro_rules! borrowed {
 }
 
 borrowed! {
-    /// text and its kin
-    Text: str, String, StringArray, StringBuilder, |rows| StringBuilder::with_capacity(rows, rows * 16);
     /// bytea
     Bytea: [u8], Vec<u8>, LargeBinaryArray, LargeBinaryBuilder, |rows| LargeBinaryBuilder::with_capacity(rows, rows * 16);
     /// numeric as its bytes
     NumericBytes: [u8], Vec<u8>, BinaryArray, BinaryBuilder, |rows| BinaryBuilder::with_capacity(rows, rows * 12);
+}
+
+/// The longest text, in bytes, as in PostgreSQL.
+pub const MAX_TEXT: usize = 1 << 30;
+
+/// 54000.
+pub fn too_long() -> SqlError {
+    SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "requested length too large")
+}
+
+/// Errors: 54000 for a text, or for texts of one batch, of so many bytes.
+pub fn check_length(before: usize, bytes: usize) -> Result<()> {
+    // The places of a batch's texts are 32 bits wide.
+    if bytes > MAX_TEXT || before.saturating_add(bytes) > i32::MAX as usize { Err(too_long()) } else { Ok(()) }
+}
+
+/// text and its kin
+pub struct Text;
+impl SqlRead for Text {
+    type Array = StringArray;
+    type Item<'a> = &'a str;
+    fn item(array: &StringArray, row: usize) -> Result<&str> {
+        Ok(array.value(row))
+    }
+}
+impl SqlWrite for Text {
+    type Owned = String;
+    type Builder = StringBuilder;
+    fn builder(rows: usize) -> StringBuilder {
+        StringBuilder::with_capacity(rows, rows * 16)
+    }
+    fn append(builder: &mut StringBuilder, value: Option<String>) -> Result<()> {
+        match value {
+            Some(value) => {
+                check_length(builder.values_slice().len(), value.len())?;
+                builder.append_value(value);
+            }
+            None => builder.append_null(),
+        }
+        Ok(())
+    }
+    fn finish(mut builder: StringBuilder) -> ArrayRef {
+        Arc::new(builder.finish())
+    }
 }
 
 /// numeric

@@ -34,7 +34,7 @@ pub fn between(tokens: &mut Vec<TokenWithSpan>, at: usize) -> bool {
 
 /// Rewrites what stands at a place of a query or write.
 pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
-    if between(tokens, at) {
+    if between(tokens, at) || named_with_schema(tokens, at) {
     } else if follows(tokens, at, &["substring"]) {
         similar(tokens, at);
         length_first(tokens, at);
@@ -60,6 +60,21 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     } else {
         typed_constant(tokens, at);
     }
+}
+
+/// Behind its schema a function with a grammar of its own is one as any other: `pg_catalog.substring(x, 1)`.
+fn named_with_schema(tokens: &mut [TokenWithSpan], at: usize) -> bool {
+    const NAMES: [&str; 7] = ["substring", "substr", "ceil", "floor", "position", "overlay", "interval"];
+    let dotted = at.checked_sub(1).is_some_and(|before| sign_at(tokens, before, &Token::Period));
+    if !dotted || !word_at(tokens, at, &NAMES) || !sign_at(tokens, at + 1, &Token::LParen) {
+        return false;
+    }
+    if let Some(here) = tokens.get_mut(at)
+        && let Token::Word(name) = &mut here.token
+    {
+        name.keyword = Keyword::NoKeyword;
+    }
+    true
 }
 
 /// `x IN ((SELECT …), y)` is `x IN (coalesce((SELECT …)), y)`: sqlparser takes what begins with a query for one.

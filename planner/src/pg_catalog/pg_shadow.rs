@@ -2,6 +2,7 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::pg_authid::only_superusers;
+use crate::catalog::builder::SUPERUSER_OID;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
@@ -24,7 +25,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("usesysid", value::oid(role.oid)),
             ("usecreatedb", Datum::from(role.create_database)),
             ("usesuper", Datum::from(role.superuser)),
-            ("userepl", Datum::from(false)),
+            ("userepl", Datum::from(role.replication || role.oid == SUPERUSER_OID)),
             ("usebypassrls", Datum::from(role.superuser)),
             ("passwd", value::optional(role.password.as_deref())),
             ("valuntil", value::moment(role.valid_until)),

@@ -1,6 +1,7 @@
 //! `pg_user`: roles that can log in, by their old name.
 
 use super::definition::{Definition, Fill, Rows, value};
+use crate::catalog::builder::SUPERUSER_OID;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
@@ -21,7 +22,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("usesysid", value::oid(role.oid)),
             ("usecreatedb", Datum::from(role.create_database)),
             ("usesuper", Datum::from(role.superuser)),
-            ("userepl", Datum::from(false)),
+            ("userepl", Datum::from(role.replication || role.oid == SUPERUSER_OID)),
             ("usebypassrls", Datum::from(role.superuser)),
             ("passwd", value::text("********")),
             ("valuntil", value::moment(role.valid_until)),

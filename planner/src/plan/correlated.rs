@@ -289,6 +289,7 @@ pub(super) fn outer_to_placeholders(
     placeholders: &mut Vec<String>,
 ) -> DataFusionResult<LogicalPlan> {
     let replaced = plan.transform_up_with_subqueries(|node| {
+        let before = Arc::clone(node.schema());
         node.map_expressions(|expression| {
             expression.transform_up(|inner| match inner {
                 Expr::OuterReferenceColumn(field, column) if schema.has_column(&column) => {
@@ -320,8 +321,13 @@ pub(super) fn outer_to_placeholders(
         })?
         .transform_data(|node| match node {
             LogicalPlan::Subquery(subquery) => Ok(Transformed::yes(LogicalPlan::Subquery(refreshed(subquery)?))),
-            // What is read from a row may be NULL for all that is known.
-            other => Ok(Transformed::yes(other.recompute_schema()?)),
+            // What is read from a row may be NULL for all that is known. Windows and aggregates are named after what they say.
+            other => {
+                let plan = other.recompute_schema()?;
+                let named = matches!(plan, LogicalPlan::Window(_) | LogicalPlan::Aggregate(_));
+                let renamed = named && plan.schema().field_names() != before.field_names();
+                Ok(Transformed::yes(if renamed { restore(plan, &before)? } else { plan }))
+            }
         })
     })?;
     Ok(replaced.data)

@@ -6,6 +6,7 @@ use super::constants::check_constants;
 use super::correlated::{apply_subqueries, has_correlated, subquery_of};
 use super::empty_relations::EmptyRelations;
 use super::in_order::InOrder;
+use super::interruptible_rule::InterruptibleRule;
 use super::join_order::order_joins;
 use super::kept_orders::KeptOrders;
 use super::key_order::KeyOrder;
@@ -172,11 +173,20 @@ impl Engine {
     }
 
     /// DataFusion's rules. Errors: a rule made a plan of subqueries that cannot be; DataFusion itself looks after each rule in debug
-    /// builds only, and release builds must plan alike.
+    /// builds only, and release builds must plan alike. 54001 for subqueries of expressions that stand too deep in each other: each
+    /// look at a plan takes twice as long for one more.
     fn rewrite(&self, plan: &LogicalPlan) -> DataFusionResult<LogicalPlan> {
+        /// Up to here a look after each rule is short.
+        const LOOKED_AT: usize = 8;
+        const MOST: usize = 16;
         let state = &self.state;
+        if depth_of_subqueries(plan, MOST)? > MOST {
+            let message = format!("subqueries of expressions stand more than {MOST} deep in each other");
+            return Err(SqlError::new(state::STATEMENT_TOO_COMPLEX, message).into());
+        }
         let analyzed = state.analyzer().execute_and_check(plan.clone(), state.config_options(), |_, _| {})?;
-        let looked_at = has_subqueries(&analyzed)?;
+        let depth = depth_of_subqueries(&analyzed, MOST)?;
+        let looked_at = (1..=LOOKED_AT).contains(&depth);
         let mut fault = None;
         let optimized = state.optimizer().optimize(analyzed, state, |plan, rule| {
             if looked_at && fault.is_none() {
@@ -240,16 +250,21 @@ impl Engine {
     }
 }
 
-/// Whether expressions of a plan have subqueries.
-fn has_subqueries(plan: &LogicalPlan) -> DataFusionResult<bool> {
-    let mut found = false;
+/// How deep subqueries of expressions stand in each other, as far as `most` and one more.
+fn depth_of_subqueries(plan: &LogicalPlan, most: usize) -> DataFusionResult<usize> {
+    let mut deepest = 0;
     plan.apply(|node| {
         node.apply_expressions(|expression| {
-            found |= expression.exists(|inner| Ok(subquery_of(inner).is_some()))?;
-            Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+            expression.apply(|inner| {
+                if let Some(subquery) = subquery_of(inner) {
+                    let within = if most == 0 { 0 } else { depth_of_subqueries(&subquery.subquery, most - 1)? };
+                    deepest = deepest.max(within + 1);
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
         })
     })?;
-    Ok(found)
+    Ok(deepest)
 }
 
 /// Errors: 0A000 for a FULL JOIN without an equality of its sides, as in PostgreSQL: unless its condition is a constant, or
@@ -328,7 +343,8 @@ fn config(options: &EngineOptions, partitions: usize) -> SessionConfig {
 fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     let mended: Arc<dyn OptimizerRule + Send + Sync> = Arc::new(EmptyRelations::default());
     let rules = Optimizer::new().rules.into_iter();
-    rules.map(|rule| if rule.name() == mended.name() { Arc::clone(&mended) } else { rule }).collect()
+    let rules = rules.map(|rule| if rule.name() == mended.name() { Arc::clone(&mended) } else { rule });
+    rules.map(|rule| Arc::new(InterruptibleRule(rule)) as Arc<dyn OptimizerRule + Send + Sync>).collect()
 }
 
 fn physical_rules(reverse_scans: bool) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {

@@ -11,6 +11,7 @@ mod empty_relations;
 pub mod engine;
 mod in_order;
 pub mod instance;
+mod interruptible_rule;
 mod join_cost;
 mod join_order;
 mod kept_orders;

@@ -2,19 +2,26 @@
 //!
 //! DataFusion moves a condition below an aggregate when the columns it asks for are group keys. One that asks for no columns
 //! (`HAVING $1`, `HAVING (SELECT …)`, or what a condition becomes when a column turns out to be a constant) passes that test
-//! everywhere; below an aggregate without groups it would leave the one row that it should take away. Nothing moves below
-//! LIMIT, so such an aggregate gets one, of no fewer rows than it has.
+//! everywhere; below an aggregate without groups it would leave the one row that it should take away. One that calls a volatile
+//! function asks anew for each row that it is given, so it must be given those that stand below it (`WHERE random() < 0.5`
+//! over a join, a window, groups). Nothing moves below LIMIT, so what must stay above something has one between, of no fewer
+//! rows than there are.
 
+use crate::bind::is_volatile_function;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Aggregate, Expr, Filter, LogicalPlan, LogicalPlanBuilder, SubqueryAlias};
 
-/// The plan with a LIMIT above each aggregate that has a row of no input and stands below a condition; `None` where there is no
-/// such aggregate.
+/// The plan with a LIMIT above each aggregate that has a row of no input and stands below a condition, and below each volatile
+/// condition; `None` where there is neither.
 pub fn hold_filters(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
     let mut found = false;
     plan.apply_with_subqueries(|node| {
-        found |= matches!(node, LogicalPlan::Aggregate(aggregate) if rows_of_nothing(aggregate).is_some());
+        found |= match node {
+            LogicalPlan::Aggregate(aggregate) => rows_of_nothing(aggregate).is_some(),
+            LogicalPlan::Filter(filter) => is_volatile_filter(filter)?,
+            _ => false,
+        };
         Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     })?;
     found.then(|| held(plan.clone(), false)).transpose()
@@ -33,12 +40,34 @@ fn held(plan: LogicalPlan, below: bool) -> Result<LogicalPlan> {
         P::Limit(_) | P::Subquery(_) => false,
         _ => below && limit.is_none(),
     };
-    let plan = plan.map_children(|child| Ok(Transformed::yes(held(child, beneath)?)))?.data;
+    let stays = matches!(&plan, P::Filter(filter) if is_volatile_filter(filter)?);
+    let mut plan = plan.map_children(|child| Ok(Transformed::yes(held(child, beneath)?)))?.data;
+    if stays {
+        let over_all = |child| LogicalPlanBuilder::from(child).limit(0, Some(i64::MAX as usize))?.build();
+        plan = plan.map_children(|child| Ok(Transformed::yes(over_all(child)?)))?.data;
+    }
     let plan = plan.map_subqueries(|inner| Ok(Transformed::yes(held(inner, false)?)))?.data;
     match limit {
         Some(limit) => LogicalPlanBuilder::from(plan).limit(0, Some(limit))?.build(),
         None => Ok(plan),
     }
+}
+
+/// Whether a condition calls a volatile function over something other than a table's rows.
+fn is_volatile_filter(filter: &Filter) -> Result<bool> {
+    let mut input = filter.input.as_ref();
+    while let LogicalPlan::SubqueryAlias(SubqueryAlias { input: inner, .. })
+    | LogicalPlan::Filter(Filter { input: inner, .. }) = input
+    {
+        input = inner.as_ref();
+    }
+    if matches!(input, LogicalPlan::TableScan(_)) {
+        return Ok(false);
+    }
+    filter.predicate.exists(|part| match part {
+        Expr::ScalarFunction(function) => Ok(is_volatile_function(function.func.name())),
+        _ => Ok(false),
+    })
 }
 
 /// No fewer rows than an aggregate has, if it has any where its input has none.

@@ -17,6 +17,8 @@ pub const DEFAULT_TARGET: usize = 100;
 /// Rows looked at for each of them, as in PostgreSQL: enough for a histogram whose parts are right within a half with
 /// a probability of 99 % (Chaudhuri, Motwani, Narasayya 1998).
 const ROWS_PER_TARGET: usize = 300;
+/// Bytes of rows that are kept to be looked at; of larger rows there are fewer.
+const KEPT_BYTES: usize = 64 << 20;
 /// Of a table of more bytes on the medium only as many are read, in tablets that are drawn.
 const MOST_BYTES: u64 = 256 << 20;
 
@@ -91,6 +93,11 @@ async fn read(
         let mut rows = transaction.scan(range, TxnScanOptions::once(), OwnWrites::All);
         while let Some(batch) = rows.try_next().await? {
             batch.into_iter().for_each(|row| sample.offer(row));
+            let bytes: usize = sample.kept().iter().map(|(key, value): &(Bytes, Bytes)| key.len() + value.len()).sum();
+            if bytes > KEPT_BYTES {
+                // Below the bound by a half, so that it is not met again with each batch.
+                sample.keep_at_most(sample.kept().len() * (KEPT_BYTES / 2 >> 10) / (bytes >> 10));
+            }
             // A store that answers at once must not keep the thread.
             tokio::task::yield_now().await;
         }

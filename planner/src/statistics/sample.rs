@@ -29,6 +29,20 @@ impl<T> Sample<T> {
         }
     }
 
+    /// Keeps fewer from now on: no more than `most`, drawn from what is kept.
+    pub fn keep_at_most(&mut self, most: usize) {
+        self.most = self.most.min(most.max(1));
+        while self.kept.len() > self.most {
+            let place = usize::try_from(self.next() % self.kept.len() as u64).unwrap_or(0);
+            self.kept.swap_remove(place);
+        }
+    }
+
+    /// What is kept.
+    pub fn kept(&self) -> &[T] {
+        &self.kept
+    }
+
     /// How many were offered.
     pub fn offered(&self) -> u64 {
         self.offered
@@ -64,6 +78,12 @@ mod tests {
         assert_eq!(many.offered(), 100_000);
         let kept = many.into_kept();
         assert_eq!(kept.len(), 1000);
+        let mut fewer = Sample::new(1000, 1);
+        (0..500).for_each(|number| fewer.offer(number));
+        fewer.keep_at_most(100);
+        (500..1000).for_each(|number| fewer.offer(number));
+        let late = fewer.kept().iter().filter(|number| **number >= 500).count();
+        assert!(fewer.kept().len() == 100 && (30..70).contains(&late), "{late}");
         // Each tenth is drawn from about as often as any other: 100 expected, a standard deviation of 9.5.
         for tenth in 0..10 {
             let drawn = kept.iter().filter(|number| **number / 10_000 == tenth).count();

@@ -96,4 +96,32 @@ pub const SESSIONS: &[Mutant] = &[
         broken: " || examined == EXAMINED_ROWS || bytes == usize::MAX {",
         tests: &["-p", "percosql-storage", "--lib", "bounded_in_bytes"],
     },
+    Mutant {
+        name: "what is undone last of a new sequence is given again",
+        file: "planner/src/catalog/sequences.rs",
+        original: "last.map_or(stored, |last| further(stored, last, table))",
+        broken: "last.map_or(stored, |_| stored)",
+        tests: &["-p", "percosql-planner", "--lib", "gives_no_value_of_a_new_sequence"],
+    },
+    Mutant {
+        name: "the value of a sequence that was restarted stays for ever",
+        file: "planner/src/ddl/sequence.rs",
+        original: "    writer.drop_storage(sequence.storage_id)?;\n",
+        broken: "",
+        tests: &["-p", "percosql-planner", "--lib", "a_sequence_that_was_restarted"],
+    },
+    Mutant {
+        name: "a chain of WITH queries is planned however long",
+        file: "planner/src/bind/with.rs",
+        original: "        if size(&plan).is_none() {",
+        broken: "        if size(&plan).is_none() && plan.schema().fields().is_empty() {",
+        tests: &["-p", "percosql-planner", "--lib", "name_each_other_too_often"],
+    },
+    Mutant {
+        name: "a text of any length is begun",
+        file: "planner/src/functions/typed.rs",
+        original: "    if bytes > MAX_TEXT || before",
+        broken: "    if before",
+        tests: &["-p", "percosql-planner", "--lib", "a_text_that_would_be_too_long"],
+    },
 ];

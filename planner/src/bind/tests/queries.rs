@@ -121,7 +121,7 @@ async fn groups() {
 fn the_deepest_statements_run() {
     let run = || {
         let sum = format!("select 1{}", " + 1".repeat(250));
-        let junction = format!("select count(*) from t where id = 1{}", " or id = 1".repeat(500));
+        let junction = format!("select count(*) from t where id = 1{}", " or id = 1 + 0 * id".repeat(1000));
         let brackets = format!("select {}1{}", "(".repeat(90), ")".repeat(90));
         let list = format!("select 1 in ({})", vec!["2"; 5_000].join(", "));
         let functions = format!("select {}1{}", "abs(".repeat(80), ")".repeat(80));

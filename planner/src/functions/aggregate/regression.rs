@@ -1,7 +1,7 @@
 //! Aggregates of two float8 arguments: corr, covar_pop, covar_samp and the regr_ family, by Youngs and Cramer.
 
 use super::own;
-use crate::error::SqlError;
+use crate::error::{SqlError, state};
 use crate::types::SqlType;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Float64Type};
@@ -78,8 +78,8 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, y: f64, x: f64) {
-        let before = self.n;
+    fn add(&mut self, y: f64, x: f64) -> Result<(), SqlError> {
+        let (before, was) = (self.n, *self);
         self.n += 1.0;
         self.sx += x;
         self.sy += y;
@@ -89,7 +89,7 @@ impl Sums {
             self.sxx += dx * dx * scale;
             self.syy += dy * dy * scale;
             self.sxy += dx * dy * scale;
-            return;
+            return self.without_infinity(was, y, x);
         }
         if !x.is_finite() {
             self.sxx = f64::NAN;
@@ -99,6 +99,24 @@ impl Sums {
             self.syy = f64::NAN;
             self.sxy = f64::NAN;
         }
+        Ok(())
+    }
+
+    /// Errors: 22003 for a sum that is infinite though nothing was; of infinite values the deviations are unknown.
+    fn without_infinity(&mut self, was: Sums, y: f64, x: f64) -> Result<(), SqlError> {
+        let [of_x, of_y] =
+            [[self.sx, self.sxx], [self.sy, self.syy]].map(|sums| sums.iter().any(|sum| sum.is_infinite()));
+        let [known_x, known_y] =
+            [[was.sx, x], [was.sy, y]].map(|values| values.iter().all(|value| !value.is_infinite()));
+        if of_x && known_x || of_y && known_y || self.sxy.is_infinite() && known_x && known_y {
+            return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "value out of range: overflow"));
+        }
+        for sum in [&mut self.sxx, &mut self.syy, &mut self.sxy] {
+            if sum.is_infinite() {
+                *sum = f64::NAN;
+            }
+        }
+        Ok(())
     }
 
     fn merge(&mut self, other: Sums) {
@@ -151,7 +169,7 @@ impl Accumulator for Sums {
         let (ys, xs) = (floats(values, 0)?, floats(values, 1)?);
         for (y, x) in ys.iter().zip(xs.iter()) {
             if let (Some(y), Some(x)) = (y, x) {
-                self.add(y, x);
+                self.add(y, x)?;
             }
         }
         Ok(())

@@ -108,15 +108,18 @@ impl Fold for FloatSpread {
         FloatSpread { parameter, count: 0.0, sum: 0.0, deviation: 0.0 }
     }
     fn add(&mut self, value: f64) -> Result<()> {
+        let before = self.sum;
         self.count += 1.0;
         self.sum += value;
         if self.count > 1.0 {
             let difference = value * self.count - self.sum;
-            let known = self.deviation.is_finite() && value.is_finite() && (self.sum - value).is_finite();
             self.deviation += difference * difference / (self.count * (self.count - 1.0));
-            if known && !self.deviation.is_finite() {
-                let message = "value out of range: overflow";
-                return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, message));
+            if self.sum.is_infinite() || self.deviation.is_infinite() {
+                if !before.is_infinite() && !value.is_infinite() {
+                    let message = "value out of range: overflow";
+                    return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, message));
+                }
+                self.deviation = f64::NAN;
             }
         } else if !value.is_finite() {
             self.deviation = f64::NAN;

@@ -285,7 +285,8 @@ where
     type In = T;
     type Out = T;
     fn start(_: u8) -> Self {
-        FloatSum { sum: 0.0, any: false, marker: std::marker::PhantomData }
+        // What leaves the first value as it is: the sum of -0 is -0.
+        FloatSum { sum: -0.0, any: false, marker: std::marker::PhantomData }
     }
     fn add(&mut self, value: T::Item<'_>) -> Result<()> {
         let value = value.wide();

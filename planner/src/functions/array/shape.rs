@@ -5,6 +5,7 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
 use crate::functions::typed::{Int4, List, Nullable, Text, binary, unary};
+use crate::interrupt;
 use crate::types::SqlType;
 use crate::types::array::{ArrayValue, Dimension, Span, count, subscript_error, too_many_dimensions};
 use crate::types::value::{ValueRef, value_at};
@@ -15,6 +16,8 @@ use std::sync::Arc;
 /// Bytes of an array that array_fill makes, at most, as in PostgreSQL; of an element without bytes of its own eight are
 /// counted.
 const MOST: usize = (1 << 30) - 1;
+/// Elements that are made before it is looked whether the statement is to stop.
+const ELEMENTS_BETWEEN_CHECKS: usize = 1 << 16;
 
 fn trim(call: &Call<'_>) -> Result<ArrayRef> {
     let (arrays, counts) = (call.column::<List>(0)?, call.column::<Int4>(1)?);
@@ -93,7 +96,10 @@ fn fill(call: &Call<'_>) -> Result<ArrayRef> {
             SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, message)
         })?;
         let mut elements = ColumnBuilder::new(call.result.element(), length);
-        for _ in 0..length {
+        for at in 0..length {
+            if at % ELEMENTS_BETWEEN_CHECKS == 0 {
+                interrupt::check()?;
+            }
             elements.append(&value)?;
         }
         builder.append(&ValueRef::Array(ArrayValue::new(elements.finish()?, &dimensions)?))?;

@@ -2,20 +2,16 @@
 
 use super::immutable;
 use crate::error::{Result, SqlError, state};
-use crate::functions::Call;
 use crate::functions::registry::ScalarFunction;
-use crate::functions::typed::{Bool, Int4, Int8, Text, binary, quaternary, ternary, unary};
+use crate::functions::typed::{
+    Bool, Int4, Int8, MAX_TEXT, SqlWrite, Text, binary, check_length, quaternary, ternary, too_long, unary,
+};
+use crate::functions::{Call, Kernel};
 use crate::types::SqlType;
 use crate::types::value::ValueRef;
 use datafusion::arrow::array::StringArray;
+use std::fmt::Write;
 use std::sync::Arc;
-
-/// Bytes that one function may produce, as in PostgreSQL.
-const MAX_TEXT: usize = 1 << 30;
-
-fn too_large() -> SqlError {
-    SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "requested length too large")
-}
 
 /// Characters `start..start + length`, counted from 1; `start` may lie before the text.
 fn substring(text: &str, start: i32, length: Option<i32>) -> Result<String> {
@@ -61,7 +57,7 @@ fn right(text: &str, count: i32) -> String {
 fn pad(text: &str, length: i32, fill: &str, before: bool) -> Result<String> {
     let wanted = length.max(0) as usize;
     if wanted.saturating_mul(4) > MAX_TEXT {
-        return Err(too_large());
+        return Err(too_long());
     }
     let present = text.chars().count();
     if present >= wanted {
@@ -71,6 +67,36 @@ fn pad(text: &str, length: i32, fill: &str, before: bool) -> Result<String> {
     Ok(if before { format!("{padding}{text}") } else { format!("{text}{padding}") })
 }
 
+fn replace(text: &str, from: &str, to: &str) -> Result<String> {
+    if from.is_empty() {
+        return Ok(text.to_string());
+    }
+    if to.len() > from.len() {
+        let more = text.matches(from).count().saturating_mul(to.len() - from.len());
+        check_length(0, text.len().saturating_add(more))?;
+    }
+    Ok(text.replace(from, to))
+}
+
+/// `||` of texts. Each is written once, into the column.
+fn concatenation() -> Kernel {
+    Arc::new(|call: &Call<'_>| {
+        let (left, right) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
+        let mut builder = Text::builder(call.rows);
+        for row in 0..call.rows {
+            let (Some(left), Some(right)) = (left.get(row)?, right.get(row)?) else {
+                builder.append_null();
+                continue;
+            };
+            check_length(builder.values_slice().len(), left.len().saturating_add(right.len()))?;
+            // What was written becomes part of the value; it cannot fail.
+            let _ = builder.write_str(left);
+            builder.append_value(right);
+        }
+        Ok(Text::finish(builder))
+    })
+}
+
 fn split_part(text: &str, delimiter: &str, field: i32) -> Result<String> {
     if field == 0 {
         return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, "field position must not be zero"));
@@ -78,9 +104,17 @@ fn split_part(text: &str, delimiter: &str, field: i32) -> Result<String> {
     if text.is_empty() {
         return Ok(String::new());
     }
-    let parts: Vec<&str> = if delimiter.is_empty() { vec![text] } else { text.split(delimiter).collect() };
-    let at = if field > 0 { Some(field as usize - 1) } else { parts.len().checked_sub(field.unsigned_abs() as usize) };
-    Ok(at.and_then(|at| parts.get(at)).map_or_else(String::new, |part| (*part).to_string()))
+    let before = field.unsigned_abs() as usize - 1;
+    let part = match (delimiter.is_empty(), field > 0) {
+        (true, _) => (before == 0).then_some(text),
+        (false, true) => text.split(delimiter).nth(before),
+        // Delimiters that overlap are told apart from the left, as above.
+        (false, false) => {
+            let parts = text.matches(delimiter).count() + 1;
+            parts.checked_sub(before + 1).and_then(|at| text.split(delimiter).nth(at))
+        }
+    };
+    Ok(part.unwrap_or_default().to_string())
 }
 
 /// The one capital letter of a letter, as C's `towupper` has it: letters without one (`ß`) stay.
@@ -278,17 +312,11 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             text,
             binary::<Text, Int4, Text, _>(|v: &str, n: i32| {
                 let n = n.max(0) as usize;
-                if v.len().saturating_mul(n) > MAX_TEXT { Err(too_large()) } else { Ok(v.repeat(n)) }
+                if v.len().saturating_mul(n) > MAX_TEXT { Err(too_long()) } else { Ok(v.repeat(n)) }
             }),
         ),
-        immutable(
-            "replace",
-            &[text, text, text],
-            text,
-            ternary::<Text, Text, Text, Text, _>(|v: &str, from: &str, to: &str| {
-                Ok(if from.is_empty() { v.to_string() } else { v.replace(from, to) })
-            }),
-        ),
+        immutable("replace", &[text, text, text], text, ternary::<Text, Text, Text, Text, _>(replace)),
+        immutable("textcat", &[text, text], text, concatenation()),
         immutable(
             "translate",
             &[text, text, text],

@@ -3,7 +3,7 @@
 use super::identifier::{quote_ident, quote_literal};
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
-use crate::functions::typed::{SqlWrite, Text};
+use crate::functions::typed::{SqlWrite, Text, check_length};
 use crate::functions::{Call, Stability};
 use crate::types::SqlType;
 use crate::types::text::{OutputContext, output_string};
@@ -114,7 +114,9 @@ fn format(pattern: &str, arguments: &[Option<String>]) -> Result<String> {
         };
         let width: usize =
             if number.is_empty() { 0 } else { number.parse().map_err(|_| invalid("number is out of range"))? };
-        let padding = " ".repeat(width.min(1 << 20).saturating_sub(text.chars().count()));
+        let padding = width.saturating_sub(text.chars().count());
+        check_length(0, out.len().saturating_add(text.len()).saturating_add(padding))?;
+        let padding = " ".repeat(padding);
         if left {
             out.push_str(&text);
             out.push_str(&padding);
@@ -154,11 +156,15 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     let text = SqlType::TEXT;
     vec![
         variadic("concat", &[Param::Any], |call, row, context| {
-            Ok(Some(texts(call, row, 0, context)?.into_iter().flatten().collect()))
+            let parts: Vec<String> = texts(call, row, 0, context)?.into_iter().flatten().collect();
+            check_length(0, parts.iter().map(String::len).sum())?;
+            Ok(Some(parts.concat()))
         }),
         variadic("concat_ws", &[Param::Is(text), Param::Any], |call, row, context| {
             let Some(separator) = call.column::<Text>(0)?.get(row)? else { return Ok(None) };
             let parts: Vec<String> = texts(call, row, 1, context)?.into_iter().flatten().collect();
+            let separators = separator.len().saturating_mul(parts.len().saturating_sub(1));
+            check_length(0, separators.saturating_add(parts.iter().map(String::len).sum()))?;
             Ok(Some(parts.join(separator)))
         }),
         ScalarFunction {

@@ -7,7 +7,7 @@ use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::regular::{Options, Pattern, Subject};
-use crate::functions::typed::{Bool, Int4, SqlWrite, Text};
+use crate::functions::typed::{Bool, Int4, SqlWrite, Text, check_length};
 use crate::functions::{Call, Kernel};
 use crate::types::SqlType;
 use crate::types::value::ValueRef;
@@ -89,6 +89,7 @@ fn replace(text: &str, regex: &Pattern, replacement: &str, from: usize, number: 
     for captures in Matches::new(regex, &subject, from).skip(skip).take(most) {
         let captures = captures?;
         let Some(whole) = captures.get(0) else { continue };
+        check_length(0, out.len())?;
         out.push_str(text.get(last..whole.start()).unwrap_or_default());
         let mut chars = replacement.chars();
         while let Some(c) = chars.next() {

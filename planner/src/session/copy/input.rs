@@ -3,7 +3,7 @@
 use super::binary::{BinaryCodec, BinaryReader};
 use super::condition::{BoundCondition, CopyFilter};
 use super::origin::{Origins, at_line, in_line, shown};
-use super::record::{Fields, Kind, MARKER_CORRUPT, Next, RecordReader};
+use super::record::{Fields, Kind, Next, RecordReader};
 use super::target::{CopyTable, chosen};
 use crate::bind::BoundKind;
 use crate::catalog::ColumnDescriptor;
@@ -284,7 +284,7 @@ impl CopyIn {
         loop {
             let next = self.reader.next(last, &mut self.fields).map_err(|error| {
                 let line = self.reader.lines();
-                let context = match error.fields().message == MARKER_CORRUPT {
+                let context = match self.reader.record().is_empty() {
                     true => at_line(&self.table, line),
                     false => in_line(&self.table, line, self.reader.record()),
                 };

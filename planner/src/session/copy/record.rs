@@ -3,7 +3,7 @@
 
 use crate::error::{Result, SqlError, state};
 use crate::parse::copy::{CopyFormat, CopyOptions};
-use memchr::{memchr2, memchr3};
+use memchr::{memchr, memchr2, memchr3};
 use std::ops::Range;
 
 /// A record longer than this is refused: it would have to be held in memory.
@@ -50,6 +50,24 @@ impl Fields {
     }
 }
 
+/// What ends lines: what ends the first one, in all of the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LineEnd {
+    /// `\n`
+    Newline,
+    /// `\r\n`
+    Both,
+    /// `\r`
+    CarriageReturn,
+}
+
+impl LineEnd {
+    /// Its last byte.
+    fn last(self) -> u8 {
+        if self == LineEnd::CarriageReturn { b'\r' } else { b'\n' }
+    }
+}
+
 /// Cuts records.
 pub struct RecordReader {
     csv: bool,
@@ -65,6 +83,7 @@ pub struct RecordReader {
     /// Up to where an end of it was looked for.
     scanned: usize,
     in_quotes: bool,
+    line_end: Option<LineEnd>,
     /// Where the first `\\.` of the record under way stands (text).
     marker: Option<usize>,
     /// Lines taken so far.
@@ -84,7 +103,7 @@ pub enum Next {
 }
 
 /// What is wrong with `\.` that is not the end of its line. PostgreSQL has not taken the line by then, and does not show it.
-pub const MARKER_CORRUPT: &str = "end-of-copy marker corrupt";
+const MARKER_CORRUPT: &str = "end-of-copy marker corrupt";
 
 fn bad_format(message: impl Into<String>) -> SqlError {
     SqlError::new(state::BAD_COPY_FILE_FORMAT, message)
@@ -104,6 +123,7 @@ impl RecordReader {
             start: 0,
             scanned: 0,
             in_quotes: false,
+            line_end: None,
             marker: None,
             lines: 0,
             ended: false,
@@ -139,8 +159,8 @@ impl RecordReader {
         if self.ended {
             return Ok(Next::End);
         }
-        let (end, next) = match self.find_end() {
-            Some(newline) => (newline, newline + 1),
+        let (end, next) = match self.find_end(last) {
+            Some(found) => found,
             None if last && self.start < self.buffer.len() => {
                 if self.in_quotes {
                     let rest = self.buffer.get(self.start..).unwrap_or_default();
@@ -152,8 +172,13 @@ impl RecordReader {
             }
             None => return Ok(if last { Next::End } else { Next::More }),
         };
+        if let Some(error) = self.wrong_line_end(end, next) {
+            self.lines += 1;
+            self.record = 0..0;
+            return Err(error);
+        }
+        let end = if self.line_end == Some(LineEnd::Both) && next > end { end - 1 } else { end };
         let record = self.buffer.get(self.start..end).unwrap_or_default();
-        let record = record.strip_suffix(b"\r").unwrap_or(record);
         self.record = self.start..end;
         let line = self.lines + 1 + record.iter().filter(|byte| **byte == b'\n').count() as u64;
         self.lines = line;
@@ -181,13 +206,51 @@ impl RecordReader {
         self.scanned = next;
         Ok(Next::Record(line))
     }
-    /// The newline that ends the record, outside quotes and not behind a backslash.
-    fn find_end(&mut self) -> Option<usize> {
+    /// 22P04 where a record, which ends here and is followed by what stands at `next`, has another end of a line in it than the
+    /// first one had, or is ended by it.
+    fn wrong_line_end(&self, end: usize, next: usize) -> Option<SqlError> {
+        let record = self.buffer.get(self.start..end).unwrap_or_default();
+        let (record, other) = match self.line_end? {
+            LineEnd::Newline => (record, b'\r'),
+            LineEnd::CarriageReturn => (record, b'\n'),
+            LineEnd::Both if next == end => (record, b'\r'),
+            LineEnd::Both => match record.split_last() {
+                Some((b'\r', record)) => (record, b'\r'),
+                _ => return Some(self.literal(b'\n')),
+            },
+        };
+        // Nearly always it is nowhere.
+        memchr(other, record)?;
+        let (mut at, mut in_quotes) = (0, false);
+        while let Some(byte) = record.get(at).copied() {
+            let hides =
+                if self.csv { in_quotes && self.escape != self.quote && byte == self.escape } else { byte == b'\\' };
+            in_quotes ^= self.csv && !hides && byte == self.quote;
+            if byte == other && !in_quotes {
+                return Some(self.literal(other));
+            }
+            at += if hides { 2 } else { 1 };
+        }
+        None
+    }
+    fn literal(&self, byte: u8) -> SqlError {
+        let (name, escaped) = if byte == b'\r' { ("carriage return", "\\r") } else { ("newline", "\\n") };
+        match self.csv {
+            true => bad_format(format!("unquoted {name} found in data"))
+                .hint(format!("Use quoted CSV field to represent {name}.")),
+            false => bad_format(format!("literal {name} found in data"))
+                .hint(format!("Use \"{escaped}\" to represent {name}.")),
+        }
+    }
+    /// Where the record ends, and where the next one begins: at an end of a line outside quotes and not behind a backslash.
+    fn find_end(&mut self, last: bool) -> Option<(usize, usize)> {
         loop {
             let rest = self.buffer.get(self.scanned..).unwrap_or_default();
-            let found = match self.csv {
-                true => memchr3(self.quote, self.escape, b'\n', rest),
-                false => memchr2(b'\\', b'\n', rest),
+            let found = match (self.csv, self.line_end.map(LineEnd::last)) {
+                (true, Some(end)) => memchr3(self.quote, self.escape, end, rest),
+                (false, Some(end)) => memchr2(b'\\', end, rest),
+                (true, None) => rest.iter().position(|byte| [self.quote, self.escape, b'\n', b'\r'].contains(byte)),
+                (false, None) => memchr3(b'\\', b'\n', b'\r', rest),
             };
             let Some(at) = found.map(|found| self.scanned + found) else {
                 self.scanned = self.buffer.len();
@@ -196,6 +259,27 @@ impl RecordReader {
             let byte = self.buffer.get(at).copied()?;
             let following = self.buffer.get(at + 1).copied();
             self.scanned = at + 1;
+            let ends = match self.line_end {
+                Some(end) => byte == end.last(),
+                None => matches!(byte, b'\n' | b'\r'),
+            };
+            if ends && !self.in_quotes {
+                match (self.line_end, byte, following) {
+                    (Some(_), ..) => {}
+                    (None, b'\r', None) if !last => {
+                        self.scanned = at;
+                        return None;
+                    }
+                    (None, b'\r', Some(b'\n')) => {
+                        self.line_end = Some(LineEnd::Both);
+                        self.scanned = at + 2;
+                        return Some((at + 1, at + 2));
+                    }
+                    (None, b'\r', _) => self.line_end = Some(LineEnd::CarriageReturn),
+                    (None, ..) => self.line_end = Some(LineEnd::Newline),
+                }
+                return Some((at, at + 1));
+            }
             if self.csv {
                 // A doubled quote closes and opens again; an escape other than the quote hides the byte after it.
                 if byte == self.escape && self.escape != self.quote && self.in_quotes {
@@ -206,11 +290,7 @@ impl RecordReader {
                     self.scanned += 1;
                 } else if byte == self.quote {
                     self.in_quotes = !self.in_quotes;
-                } else if byte == b'\n' && !self.in_quotes {
-                    return Some(at);
                 }
-            } else if byte == b'\n' {
-                return Some(at);
             } else {
                 if following.is_none() {
                     self.scanned = at;
@@ -384,7 +464,7 @@ mod tests {
 
     #[test]
     fn text_in_pieces_of_every_size() {
-        let data = "1\tab\\tc\n2\t\\N\r\n3\t\\x41\\101\\\\N\n4\tline\\\nbreak\n5\t\n\\.\nignored\n";
+        let data = "1\tab\\tc\n2\t\\N\n3\t\\x41\\101\\\\N\n4\tline\\\nbreak\n5\t\n\\.\nignored\n";
         for size in 1..data.len() {
             assert_eq!(
                 read(&options(CopyFormat::Text), data, size),
@@ -402,7 +482,7 @@ mod tests {
 
     #[test]
     fn csv_in_pieces_of_every_size() {
-        let data = "1,\"a,\"\"b\"\"\n\",\n2,,\"\"\r\n3,x\"y\"z,w";
+        let data = "1,\"a,\"\"b\"\"\n\",\n2,,\"\"\n3,x\"y\"z,w";
         for size in 1..data.len() {
             assert_eq!(
                 read(&options(CopyFormat::Csv), data, size),
@@ -410,6 +490,42 @@ mod tests {
                 "{size}"
             );
         }
+    }
+
+    #[test]
+    fn lines_end_as_the_first_one_does() {
+        for format in [CopyFormat::Text, CopyFormat::Csv] {
+            let between = if format == CopyFormat::Csv { ',' } else { '\t' };
+            let ends = ["\n", "\r\n", "\r"];
+            for (first, second) in ends.iter().flat_map(|first| ends.map(|second| (*first, second))) {
+                let data = format!("1{between}a{first}2{between}b{second}");
+                for size in 1..data.len() {
+                    let mut reader = RecordReader::new(&options(format));
+                    let mut fields = Fields::default();
+                    let mut found = Vec::new();
+                    for (at, piece) in data.as_bytes().chunks(size).enumerate() {
+                        reader.push(piece).unwrap();
+                        let last = (at + 1) * size >= data.len();
+                        while let Ok(Next::Record(line)) = reader.next(last, &mut fields) {
+                            found.push(line);
+                        }
+                    }
+                    // Of the last two the newline is a line of its own, and refused there.
+                    let both = first == second || (first, second) == ("\r", "\r\n");
+                    let expected = if both { vec![1, 2] } else { vec![1] };
+                    assert_eq!(found, expected, "{format:?} {first:?} {second:?} {size}");
+                }
+                if first == second {
+                    let records = [some(&["1", "a"]), some(&["2", "b"])];
+                    assert_eq!(read(&options(format), &data, 3), records, "{first:?}");
+                }
+            }
+        }
+        // Those that are hidden are data.
+        let data = "1\ta\\\r\n2\tb\n";
+        assert_eq!(read(&options(CopyFormat::Text), data, 4), [some(&["1", "a\r"]), some(&["2", "b"])]);
+        let data = "1,\"a\r\n\"\n2,\"b\r\"\n";
+        assert_eq!(read(&options(CopyFormat::Csv), data, 4), [some(&["1", "a\r\n"]), some(&["2", "b\r"])]);
     }
 
     #[test]

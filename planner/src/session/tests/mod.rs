@@ -5,6 +5,7 @@ mod consistency;
 mod copy;
 mod definitions;
 mod foreign_keys;
+mod large;
 mod lifted;
 mod lookups;
 mod notifications;

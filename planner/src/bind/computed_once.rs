@@ -1,0 +1,28 @@
+//! What is computed once though it is compared several times: the operand of a CASE. Must not know how it was written.
+
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+
+/// Whether an expression is as good when it is computed again: a column, a constant.
+pub fn is_plain(expr: &Expr) -> bool {
+    matches!(expr, Expr::Column(_) | Expr::Literal(..) | Expr::Placeholder(_) | Expr::OuterReferenceColumn(..))
+}
+
+/// The operand of a CASE whose conditions all compare it as it is, taken out of them: it is computed once, whatever it calls. A
+/// column or a constant stays where it is.
+pub fn computed_once(branches: &mut [(Box<Expr>, Box<Expr>)]) -> Option<Box<Expr>> {
+    let equal = |condition: &Expr| match condition {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
+            Some((left.as_ref().clone(), right.as_ref().clone()))
+        }
+        _ => None,
+    };
+    let pairs: Vec<(Expr, Expr)> = branches.iter().map(|(condition, _)| equal(condition)).collect::<Option<_>>()?;
+    let operand = pairs.first()?.0.clone();
+    if is_plain(&operand) || pairs.iter().any(|(left, _)| *left != operand) {
+        return None;
+    }
+    for ((condition, _), (_, right)) in branches.iter_mut().zip(pairs) {
+        **condition = right;
+    }
+    Some(Box::new(operand))
+}

@@ -1,0 +1,40 @@
+//! Statements and values that are too large: told so, before they take the memory or the time of everybody.
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_that_would_be_too_long_is_not_begun() {
+    let mut c = client().await;
+    let long = "SELECT length(replace(repeat('a', 100000), 'a', repeat('b', 100000)))";
+    assert_eq!(c.state(long).await, "54000");
+    assert_eq!(c.state("SELECT length(format('%1100000000s|', 1))").await, "54000");
+    assert_eq!(c.rows("SELECT length(format('%2000000s|', 1))").await, ["2000001"]);
+    assert_eq!(c.rows("SELECT length(replace(repeat('ab', 1000), 'b', repeat('c', 1000)))").await, ["1001000"]);
+    assert_eq!(
+        c.rows("SELECT split_part('a,b,c', ',', -1) || split_part('a,b', ',', 3) || split_part('a', '', -1)").await,
+        ["ca"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn queries_that_name_each_other_too_often_are_not_planned() {
+    let mut c = client().await;
+    let chain = |links: usize| {
+        let mut text = "WITH a0 AS (SELECT 1 AS n)".to_string();
+        for link in 1..=links {
+            let before = link - 1;
+            text.push_str(&format!(", a{link} AS (SELECT x.n FROM a{before} x, a{before} y)"));
+        }
+        format!("{text} SELECT n FROM a{links}")
+    };
+    assert_eq!(c.rows(&chain(4)).await, ["1"]);
+    assert_eq!(c.state(&chain(13)).await, "54001");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn subqueries_too_deep_in_each_other_are_not_planned() {
+    let mut c = client().await;
+    let nested = |depth: usize| format!("SELECT {}1{}", "(SELECT ".repeat(depth), ")".repeat(depth));
+    assert_eq!(c.rows(&nested(5)).await, ["1"]);
+    assert_eq!(c.state(&nested(30)).await, "54001");
+}

@@ -1,0 +1,21 @@
+-- Values at the edges of functions.
+select regr_sxx(y, x) from (values (1::float8, 1e200::float8), (2, -1e200)) v (y, x);
+select covar_pop(y, x) from (values (1e200::float8, 1e200::float8), (2, -1e200)) v (y, x);
+select corr(y, x), regr_avgx(y, x) from (values (1::float8, 'infinity'::float8), (2, 1)) v (y, x);
+select regr_avgx(y, x) from (values (1::float8, 1.7e308::float8), (2, 1.7e308)) v (y, x);
+select regr_slope(y, x), regr_intercept(y, x), corr(y, x), regr_r2(y, x) from (values (1::float8, 2::float8), (2, 4), (4, 7)) v (y, x);
+select stddev(x) from (values (1e308::float8), (1e308), (-1e308)) v (x);
+select stddev(x), variance(x), avg(x) from (values (1::float8), ('infinity')) v (x);
+select stddev_pop(x), var_samp(x) from (values ('nan'::float8), (1)) v (x);
+select sum('-0'::float8), sum('-0'::float4), sum(x) from (values ('-0'::float8), (0)) v (x);
+select sum(x) over (order by x) from (values ('-0'::float8), ('-0')) v (x);
+select asinh('-1e308'::float8), asinh('1e308'::float8), acosh('1e308'::float8), asinh('infinity'::float8), acosh('infinity'::float8), asinh('-0'::float8);
+select pg_catalog.substr('abc', 2), pg_catalog.substring('abc', 2, 1), pg_catalog.ceil(1.5), pg_catalog.floor(1.5);
+select case when pg_is_in_recovery() then pg_is_wal_replay_paused() else false end;
+select pg_is_wal_replay_paused();
+select userepl from pg_user where usename = 'postgres';
+select split_part('a,b,c', ',', 2), split_part('a,b,c', ',', -1), split_part('a,b,c', ',', -3), split_part('a,b,c', ',', -4), split_part('a,b,c', ',', 4);
+select split_part('abc', '', 1), split_part('abc', '', -1), split_part('abc', '', 2), split_part('', ',', 1), split_part('aaaa', 'aa', -2), split_part('a', ',', -2147483648);
+select length(format('%1100000s|', 1)), format('%5s|%-5s|', 'ab', 'cd');
+select 'a' || 'b' || null, 'a' || 1, 1.5 || 'x', 'a'::char(3) || 'b', array['a'] || 'b'::text, '\x01'::bytea || '\x02';
+select t || '-' || k from (values ('a', 1), (null, 2), ('c', null)) v (t, k);
