@@ -23,7 +23,7 @@ impl Error {
     pub fn code(&self) -> &str {
         match self {
             Error::Server(error) => {
-                error.code().map_or(if error.is_closed() { "closed" } else { "client" }, SqlState::code)
+                error.code().map_or(if is_lost(error) { "closed" } else { "client" }, SqlState::code)
             }
             Error::File(_) | Error::Other(_) => "client",
         }
@@ -41,6 +41,12 @@ impl Error {
             Error::File(_) | Error::Other(_) => true,
         }
     }
+}
+
+/// Whether the connection is gone, or was not to be had.
+fn is_lost(error: &tokio_postgres::Error) -> bool {
+    use std::error::Error as _;
+    error.is_closed() || error.source().is_some_and(|source| source.is::<std::io::Error>())
 }
 
 fn full(error: &tokio_postgres::Error) -> String {

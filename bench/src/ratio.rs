@@ -1,10 +1,8 @@
 //! Two servers measured in turn: who is first in which pair, and how far the ratios of the pairs can be trusted. Must not know what was
 //! measured.
 
-use crate::random::Stream;
-
-/// Samples of the bootstrap.
-const SAMPLES: usize = 5000;
+/// So many values tell an interval with 95 % confidence; fewer tell what was seen.
+pub const ENOUGH: usize = 6;
 
 /// Who runs first and who second in a pair, counted from 0: A B, B A, … so that neither always finds the machine as the other left it.
 pub fn turns(pair: usize) -> [usize; 2] {
@@ -23,19 +21,27 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Between which bounds the median lies with 95 % confidence, by drawing again from the same values.
+/// Between which of some values the median lies with 95 % confidence, whatever their distribution: each is below it as likely as not
+/// (sign test; Conover, Practical Nonparametric Statistics, 3.2). Of fewer than [`ENOUGH`] the least and the greatest.
 pub fn interval(values: &[f64]) -> (f64, f64) {
-    if values.is_empty() {
-        return (f64::NAN, f64::NAN);
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    // How likely it is that no more than `below` of them lie below the median.
+    let (mut below, mut term, mut tail) = (0, 0.5f64.powi(i32::try_from(n).unwrap_or(i32::MAX)), 0.0);
+    while below < n && 2.0 * (tail + term) <= 0.05 {
+        tail += term;
+        term *= (n - below) as f64 / (below + 1) as f64;
+        below += 1;
     }
-    let mut stream = Stream::of(1, 0, values.len() as u64);
-    let mut medians: Vec<f64> =
-        (0..SAMPLES).map(|_| median(&values.iter().map(|_| *stream.pick(values)).collect::<Vec<_>>())).collect();
-    medians.sort_by(f64::total_cmp);
-    (medians[SAMPLES / 40], medians[SAMPLES - 1 - SAMPLES / 40])
+    let at = below.saturating_sub(1);
+    match (sorted.get(at), sorted.get(n.wrapping_sub(at + 1))) {
+        (Some(low), Some(high)) => (*low, *high),
+        _ => (f64::NAN, f64::NAN),
+    }
 }
 
-/// The median of the pairs' ratios, and the bounds of its 95 % confidence interval.
+/// The median of the pairs' ratios, and the bounds of its [`interval`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
     /// B to A.
@@ -89,6 +95,10 @@ mod tests {
         assert_eq!(interval(&[2.0]), (2.0, 2.0));
         // Of three values nothing between them can be said with this confidence.
         assert_eq!(interval(&[3.0, 1.0, 2.0]), (1.0, 3.0));
+        assert!(interval(&[]).0.is_nan());
+        // As tables of the sign test have them: all of six, but for one at each end of nine, two of twelve.
+        let bounds = |n: u32| interval(&(1..=n).map(f64::from).collect::<Vec<_>>());
+        assert_eq!([6, 8, 9, 12, 20].map(bounds), [(1.0, 6.0), (1.0, 8.0), (2.0, 8.0), (3.0, 10.0), (6.0, 15.0)]);
     }
 
     #[test]

@@ -84,12 +84,12 @@ pub fn tables(measured: &[Series]) -> String {
     let mut text = String::new();
     let both = section(false);
     if !both.is_empty() {
-        let head = ["workload", "figure", "PostgreSQL", "PercoSQL", "ratio", "95 % interval", "goal", "result"];
+        let head = ["workload", "figure", "PostgreSQL", "PercoSQL", "ratio", "interval", "goal", "result"];
         text.push_str(&aligned(&head, &both));
     }
     let noise = section(true);
     if !noise.is_empty() {
-        let head = ["PercoSQL against itself", "figure", "once", "again", "ratio", "95 % interval", "", ""];
+        let head = ["PercoSQL against itself", "figure", "once", "again", "ratio", "interval", "", ""];
         let _ = write!(text, "\n{}", aligned(&head, &noise));
     }
     text
@@ -137,8 +137,8 @@ fn conditions(bench: &Bench) -> String {
 }
 
 const READING: &str = "\
-Figures are medians of the runs, ratios medians of the pairs' ratios (PercoSQL to PostgreSQL), with the 95 % confidence interval of that
-median. Below six pairs the interval is as wide as what was seen. CPU is that of the server's whole process tree. After COPY and CREATE
+Figures are medians of the runs, ratios medians of the pairs' ratios (PercoSQL to PostgreSQL), with the interval of that median: from six pairs on
+its 95 % confidence interval (sign test), below that the range of what was seen, which three pairs leave in one case of four. CPU is that of the server's whole process tree. After COPY and CREATE
 INDEX it is counted until the server is idle for two seconds; what PostgreSQL writes at a later checkpoint is not in it. A goal is met
 when the median meets it. Memory counts what a server's processes share once.
 ";

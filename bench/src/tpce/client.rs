@@ -2,13 +2,13 @@
 //! know what they do.
 
 use super::ledger::{Entry, Ledger};
-use super::market::Told;
+use super::market::{Told, Waiting};
 use super::tally::Tally;
 use super::transactions::{BrokerMode, Kind, Outcome, Request};
 use crate::error::Error;
 use crate::random::Stream;
 use crate::session::{Session, Style};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -61,7 +61,8 @@ pub struct Shared {
     pub measuring: AtomicBool,
     /// Whether each statement's time is measured too.
     pub statements: bool,
-    pub backlog: Arc<AtomicUsize>,
+    /// What the market wants and has not got yet.
+    pub waiting: Waiting,
 }
 
 impl Shared {
@@ -102,7 +103,11 @@ impl Client {
 
     /// Carries a transaction out and measures it.
     pub async fn carry_out(&mut self, request: &Request) -> Option<Outcome> {
-        let begin = Instant::now();
+        self.carry_out_since(Instant::now(), request).await
+    }
+
+    /// The same of one that was due at `begin`: that it had to wait for a connection is part of what it took.
+    pub async fn carry_out_since(&mut self, begin: Instant, request: &Request) -> Option<Outcome> {
         let outcome = self.persist(request).await?;
         self.measure(request.kind(), begin, outcome.warnings, outcome.rollback);
         Some(outcome)
@@ -141,7 +146,9 @@ impl Client {
                         self.wait(tries).await;
                         continue;
                     }
-                    if failure.at_commit && !usable {
+                    // Of a COMMIT that is answered so nobody knows how it ended.
+                    let untold = !usable || matches!(code.as_str(), "40003" | "08007");
+                    if failure.at_commit && untold {
                         self.note_unknown(request);
                     }
                     self.count(|tally| tally.aborted(kind, &code, failure.error.to_string()));

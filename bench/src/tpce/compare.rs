@@ -68,7 +68,8 @@ fn table(measured: &[Vec<Measured>; 2]) -> String {
         let server = own.first().map_or("", |one| one.server.as_str());
         let _ = writeln!(text, "{name}: {server}");
     }
-    let _ = writeln!(text, "{:<38} {:>10} {:>10} {:>8}  95 % interval", "median of the pairs", "A", "B", "B / A");
+    let between = if a.len().min(b.len()) < ratio::ENOUGH { "range of the pairs" } else { "95 % interval" };
+    let _ = writeln!(text, "{:<38} {:>10} {:>10} {:>8}  {between}", "median of the pairs", "A", "B", "B / A");
     for figure in FIGURES {
         let pairs: Vec<_> = a.iter().zip(b).map(|(a, b)| ((figure.value)(a), (figure.value)(b))).collect();
         let compared = ratio::compare(&pairs);

@@ -141,10 +141,10 @@ impl Customers {
         Wanted::Ids(ids)
     }
 
-    /// A moment of history from which a search starts. A short history is backed off from by a quarter at most.
+    /// A moment of history from which a search starts. In a short history it lies in the first fifth at least.
     fn start(&mut self, back_off: i64) -> i64 {
         let history = self.population.scale.history_ms();
-        let latest = (history - back_off).max(history * 3 / 4);
+        let latest = (history - back_off).max(history / 5);
         moment(self.stream.skewed(0, history - 1, 4095, 16).min(latest))
     }
 
@@ -166,11 +166,10 @@ impl Customers {
     fn trade_order(&mut self) -> TradeOrder {
         let order = self.population.draw_order(None, 0, &mut self.stream);
         let mut executor = self.population.person(order.account.customer);
-        if self.stream.percent(10) {
-            let mut others = self.population.permitted(order.account);
-            if !others.is_empty() {
-                executor = others.swap_remove(self.stream.below(others.len() as u64) as usize).1;
-            }
+        // One order in ten is given by another; four accounts in ten have one.
+        let mut others = self.population.permitted(order.account);
+        if !others.is_empty() && self.stream.percent(25) {
+            executor = others.swap_remove(self.stream.below(others.len() as u64) as usize).1;
         }
         // 60 in 100 at the market; a sale with a limit is half the time a stop-loss.
         let kind = match self.stream.below(100) {

@@ -194,12 +194,15 @@ async fn summarise(client: &Client, scale: &Scale) -> Result<()> {
         }
     }
     println!("{:<20} {:>12} {:>12}", "table", "rows", "expected");
+    let last = scale.last_trade_id();
+    let traded: bool =
+        client.query_one("select exists (select 1 from trade where t_id > $1)", &[&last]).await?.try_get(0)?;
     let mut wrong = Vec::new();
     for (table, count) in &expected {
         let there: i64 = client.query_one(&format!("select count(*) from {table}"), &[]).await?.try_get(0)?;
-        // Runs add trades; what the load put there stays.
+        // Runs add trades; what the load put there stays, but for holdings, which are sold.
         println!("{table:<20} {there:>12} {count:>12}{}", if there == *count { "" } else { "  differs" });
-        if there < *count {
+        if there < *count && !(traded && matches!(*table, "holding" | "holding_summary")) {
             wrong.push(*table);
         }
     }

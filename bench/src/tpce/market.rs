@@ -24,8 +24,13 @@ pub enum Told {
     Completed(TickerEntry),
 }
 
+/// What the ticker tells at a time.
+pub type Feed = (Instant, Vec<TickerEntry>);
+
 /// A result that the market wants to be booked, and what the ticker then tells.
 pub struct Execution {
+    /// When it wants that.
+    pub due: Instant,
     pub result: TradeResult,
     pub entry: TickerEntry,
 }
@@ -48,9 +53,17 @@ pub struct Market {
     met: VecDeque<TickerEntry>,
     tape: Vec<TickerEntry>,
     results: mpsc::UnboundedSender<Execution>,
-    feeds: mpsc::UnboundedSender<Vec<TickerEntry>>,
-    /// Results that are due and not yet booked.
-    backlog: Arc<AtomicUsize>,
+    feeds: mpsc::UnboundedSender<Feed>,
+    behind: Waiting,
+}
+
+/// What is due and not yet done.
+#[derive(Clone, Debug, Default)]
+pub struct Waiting {
+    /// Results to be booked.
+    pub results: Arc<AtomicUsize>,
+    /// Feeds to be told.
+    pub feeds: Arc<AtomicUsize>,
 }
 
 impl Market {
@@ -58,8 +71,8 @@ impl Market {
         population: Arc<Population>,
         seed: u64,
         results: mpsc::UnboundedSender<Execution>,
-        feeds: mpsc::UnboundedSender<Vec<TickerEntry>>,
-        backlog: Arc<AtomicUsize>,
+        feeds: mpsc::UnboundedSender<Feed>,
+        behind: Waiting,
     ) -> Market {
         let securities = (0..population.scale.securities()).map(|place| (population.symbol(place), place)).collect();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -76,7 +89,7 @@ impl Market {
             tape: Vec::new(),
             results,
             feeds,
-            backlog,
+            behind,
         }
     }
 
@@ -144,9 +157,13 @@ impl Market {
             _ => now,
         };
         let entry = TickerEntry { symbol: order.symbol, price, quantity: order.quantity };
-        self.backlog.fetch_add(1, Ordering::Relaxed);
+        self.behind.results.fetch_add(1, Ordering::Relaxed);
         // At the end of a run nobody receives.
-        let _ = self.results.send(Execution { result: TradeResult { trade: order.trade, price }, entry });
+        let _ = self.results.send(Execution {
+            due: Instant::now(),
+            result: TradeResult { trade: order.trade, price },
+            entry,
+        });
     }
 
     /// Each trade is on the tape, and something else with it: a limit that was met, or a trade of others.
@@ -159,7 +176,8 @@ impl Market {
         });
         self.tape.push(padding);
         if self.tape.len() >= ENTRIES {
-            let _ = self.feeds.send(std::mem::take(&mut self.tape));
+            self.behind.feeds.fetch_add(1, Ordering::Relaxed);
+            let _ = self.feeds.send((Instant::now(), std::mem::take(&mut self.tape)));
         }
     }
 }

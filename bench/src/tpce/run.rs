@@ -3,17 +3,17 @@
 use super::client::{Client, Isolation, Shared};
 use super::inputs::Customers;
 use super::ledger::{Entry, Ledger};
-use super::market::{Execution, Market, Told};
+use super::market::{Execution, Feed, Market, Told, Waiting};
 use super::population::Population;
 use super::scale::Scale;
 use super::setting;
 use super::tally::Tally;
-use super::transactions::{BrokerMode, Kind, Request, TickerEntry, trade_cleanup};
+use super::transactions::{BrokerMode, Kind, Request, trade_cleanup};
 use crate::cpu;
 use crate::error::Result;
 use crate::session::{Session, Style};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -22,6 +22,8 @@ use tokio_postgres::Config;
 
 /// Orders wait while the market is so many results a client behind: the mix holds at any speed.
 const BEHIND: usize = 2;
+/// And while so many feeds wait, of which one connection tells one after the other.
+const FEEDS_BEHIND: usize = 20;
 /// How long after the end a transaction may still take.
 const LAST_ORDERS: Duration = Duration::from_secs(60);
 
@@ -101,8 +103,8 @@ pub async fn run(options: &Options) -> Result<Measured> {
     let (told, told_receiver) = mpsc::unbounded_channel();
     let (results, results_receiver) = mpsc::unbounded_channel();
     let (feeds, feeds_receiver) = mpsc::unbounded_channel();
-    let backlog = Arc::new(AtomicUsize::new(0));
-    let market = Market::new(Arc::clone(&population), options.seed, results, feeds, Arc::clone(&backlog));
+    let waiting = Waiting::default();
+    let market = Market::new(Arc::clone(&population), options.seed, results, feeds, waiting.clone());
     let shared = Arc::new(Shared {
         config: options.config.clone(),
         style: options.style,
@@ -113,7 +115,7 @@ pub async fn run(options: &Options) -> Result<Measured> {
         stop: AtomicBool::new(false),
         measuring: AtomicBool::new(false),
         statements: options.statements,
-        backlog,
+        waiting,
     });
 
     let mut tallies: Tallies = Vec::new();
@@ -149,7 +151,13 @@ pub async fn run(options: &Options) -> Result<Measured> {
     let cpu_after = (options.server_pid.and_then(cpu::seconds), cpu::own());
     shared.stop.store(true, Ordering::Relaxed);
     // Whoever does not come to an end is left alone, and the ledger does not say that the run ended.
-    let ended = tokio::time::timeout(LAST_ORDERS, async { while tasks.join_next().await.is_some() {} }).await.is_ok();
+    let mut whole = true;
+    let end = async {
+        while let Some(task) = tasks.join_next().await {
+            whole &= task.is_ok();
+        }
+    };
+    let ended = tokio::time::timeout(LAST_ORDERS, end).await.is_ok() && whole;
     tasks.abort_all();
     market.abort();
     if ended {
@@ -208,13 +216,14 @@ async fn watch(options: &Options, tallies: &Tallies, shared: &Shared, mut second
         seconds.push(second);
         if !options.quiet {
             eprintln!(
-                "{:>5} s  {:>6} trade-results/s  {:>7} transactions/s  {:>5} retries/s  {:>5} errors  {:>4} results wait",
+                "{:>5} s  {:>6} trade-results/s  {:>7} transactions/s  {:>5} retries/s  {:>5} errors  {:>4} results, {} feeds wait",
                 begin.elapsed().as_secs(),
                 second.results,
                 second.all,
                 second.retries,
                 tally.aborts(),
-                shared.backlog.load(Ordering::Relaxed),
+                shared.waiting.results.load(Ordering::Relaxed),
+                shared.waiting.feeds.load(Ordering::Relaxed),
             );
         }
     }
@@ -223,7 +232,11 @@ async fn watch(options: &Options, tallies: &Tallies, shared: &Shared, mut second
 async fn be_customers(mut client: Client, shared: Arc<Shared>, mut inputs: Customers, behind: usize) {
     while !shared.stopped() {
         let kind = inputs.draw();
-        while kind == Kind::TradeOrder && shared.backlog.load(Ordering::Relaxed) > behind && !shared.stopped() {
+        let is_behind = || {
+            let Waiting { results, feeds } = &shared.waiting;
+            results.load(Ordering::Relaxed) > behind || feeds.load(Ordering::Relaxed) > FEEDS_BEHIND
+        };
+        while kind == Kind::TradeOrder && is_behind() && !shared.stopped() {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         client.carry_out(&inputs.request(kind)).await;
@@ -240,22 +253,27 @@ async fn book_results(
         // Now and then it looks whether the run is over.
         let Ok(Some(execution)) = tokio::time::timeout(Duration::from_millis(100), next).await else { continue };
         let request = Request::TradeResult(execution.result);
-        if client.carry_out(&request).await.is_some() {
+        if client.carry_out_since(execution.due, &request).await.is_some() {
             let _ = shared.told.send(Told::Completed(execution.entry));
         }
-        shared.backlog.fetch_sub(1, Ordering::Relaxed);
+        shared.waiting.results.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-async fn feed(mut client: Client, shared: Arc<Shared>, mut feeds: mpsc::UnboundedReceiver<Vec<TickerEntry>>) {
+async fn feed(mut client: Client, shared: Arc<Shared>, mut feeds: mpsc::UnboundedReceiver<Feed>) {
     while !shared.stopped() {
-        let Ok(Some(entries)) = tokio::time::timeout(Duration::from_millis(100), feeds.recv()).await else { continue };
-        let begin = Instant::now();
+        let Ok(Some((due, entries))) = tokio::time::timeout(Duration::from_millis(100), feeds.recv()).await else {
+            continue;
+        };
         let mut done = 0;
         for entry in entries {
             done += usize::from(client.persist(&Request::MarketFeed(entry)).await.is_some());
         }
-        client.measure(Kind::MarketFeed, begin, u64::from(done != super::market::ENTRIES), false);
+        // One of which nothing came to pass is none; its errors are counted.
+        if done > 0 {
+            client.measure(Kind::MarketFeed, due, u64::from(done != super::market::ENTRIES), false);
+        }
+        shared.waiting.feeds.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

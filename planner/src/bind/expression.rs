@@ -399,14 +399,9 @@ impl Binder<'_> {
         otherwise: Option<&ast::Expr>,
         env: Env<'_>,
     ) -> Result<TypedExpr> {
-        let operand = match operand {
-            // A bare string is text here, whatever it is compared with.
-            Some(operand) => {
-                let typed = self.expr(operand, env)?;
-                Some(if typed.constant().is_some() { self.settle(typed)? } else { typed })
-            }
-            None => None,
-        };
+        // A bare string is text here, whatever it is compared with.
+        let settled = |typed: TypedExpr| if typed.constant().is_some() { self.settle(typed) } else { Ok(typed) };
+        let operand = operand.map(|operand| self.expr(operand, env).and_then(settled)).transpose()?;
         let row_functions = self.row_functions.borrow().len();
         let mut whens = Vec::new();
         let mut results = Vec::new();
@@ -442,7 +437,7 @@ impl Binder<'_> {
             branches.push((Box::new(when), Box::new(self.coerce(result, ty)?.expr)));
         }
         let otherwise = self.coerce(otherwise, ty)?.expr;
-        let operand = if operand.is_some() { computed_once(&mut branches) } else { None };
+        let operand = operand.and_then(|_| computed_once(&mut branches));
         let case = Case { expr: operand, when_then_expr: branches, else_expr: Some(Box::new(otherwise)) };
         Ok(TypedExpr { expr: Expr::Case(case), ty })
     }

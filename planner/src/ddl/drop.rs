@@ -245,7 +245,7 @@ async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], 
         }
         names::expect_kind(&sequence, RelationKind::Sequence)?;
         context.may_drop(&sequence)?;
-        let taken = taken_defaults::of(context, &[sequence.clone()], |_, _| true);
+        let taken = taken_defaults::of(context, std::slice::from_ref(&sequence), |_, _| true);
         if let Some(identity) = taken.iter().find(|taken| taken.column.identity.is_some()) {
             let what = format!("column {} of table {}", identity.column.name, identity.table.name);
             let message = format!("cannot drop sequence {} because {what} requires it", sequence.name);

@@ -96,7 +96,7 @@ async fn read(
             let bytes: usize = sample.kept().iter().map(|(key, value): &(Bytes, Bytes)| key.len() + value.len()).sum();
             if bytes > KEPT_BYTES {
                 // Below the bound by a half, so that it is not met again with each batch.
-                sample.keep_at_most(sample.kept().len() * (KEPT_BYTES / 2 >> 10) / (bytes >> 10));
+                sample.keep_at_most(sample.kept().len() * (KEPT_BYTES >> 11) / (bytes >> 10));
             }
             // A store that answers at once must not keep the thread.
             tokio::task::yield_now().await;

@@ -22,9 +22,11 @@ const TRIGGERED: &str = "select tr_t_id, tr_tt_id, tr_qty, tr_bid_price from tra
     where tr_s_symb = $1 and ((tr_tt_id = 'TSL' and tr_bid_price >= $2) or (tr_tt_id = 'TLS' and tr_bid_price <= $2)
     or (tr_tt_id = 'TLB' and tr_bid_price >= $2))";
 
-const SUBMIT: &str = "update trade set t_st_id = 'SBMT', t_dts = localtimestamp where t_id = $1";
+// The time of now, not of BEGIN: the order that is met may be younger than this transaction.
+const SUBMIT: &str = "update trade set t_st_id = 'SBMT', t_dts = clock_timestamp()::timestamp where t_id = $1";
 const FORGET: &str = "delete from trade_request where tr_t_id = $1";
-const HISTORY: &str = "insert into trade_history (th_t_id, th_dts, th_st_id) values ($1, localtimestamp, 'SBMT')";
+const HISTORY: &str =
+    "insert into trade_history (th_t_id, th_dts, th_st_id) values ($1, clock_timestamp()::timestamp, 'SBMT')";
 
 pub async fn feed_entry(session: &mut Session, entry: &TickerEntry) -> Result<Outcome> {
     let price = cents(entry.price);
