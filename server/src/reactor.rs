@@ -2,7 +2,8 @@
 //! answer on one thread, and wakes no other: among threads that share their tasks each event may, which costs more than the
 //! statement. Must not know what a task does.
 //!
-//! Nobody helps a reactor. So a task stays on its own only while it is quick: one that has computed for [`LONG`] without a pause
+//! Nobody helps a reactor. A new task goes to one that is not computing long at the moment, or to the shared threads where all are:
+//! it may bring the word that ends what they compute. And a task stays on its own only while it is quick: one that has computed for [`LONG`] without a pause
 //! twice in a row (once may be the system's doing, which gave the core to another thread) goes on on the shared threads, where
 //! others are heard beside it, and comes back once it has been quick for [`QUICK_FOR`]. It is moved between two polls, as it is;
 //! its socket stays with the reactor that knows it. What blocks in the midst of a poll (`nextval` that waits for the store)
@@ -12,7 +13,7 @@ use crate::runtime;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use storage::env::EnvRef;
@@ -21,6 +22,8 @@ use tokio::task::{JoinError, JoinHandle, JoinSet};
 
 /// Who computes for so long without a pause is not alone on its thread for nothing. Operators pause after a millisecond.
 const LONG: Duration = Duration::from_millis(1);
+/// Who computes for so long without a pause may do so for seconds. A task that begins elsewhere stays there, so that is for the worst.
+const STUCK: Duration = Duration::from_millis(20);
 /// How long nothing long was computed until a task goes back.
 const QUICK_FOR: Duration = Duration::from_millis(100);
 
@@ -37,8 +40,43 @@ pub struct Reactors {
 struct Reactor {
     /// `None` once it is being dropped.
     runtime: Option<Runtime>,
+    load: Arc<Load>,
+}
+
+/// What a reactor has to do.
+#[derive(Default)]
+struct Load {
     /// How many tasks it looks after.
-    tasks: Arc<AtomicUsize>,
+    tasks: AtomicUsize,
+    /// Since when it polls one of them, in µs of the monotonic clock; 0: it does not.
+    polling: AtomicU64,
+}
+
+impl Load {
+    /// For how long a task on it has computed without a pause.
+    fn held_up(&self, now: Duration) -> Duration {
+        match self.polling.load(Ordering::Relaxed) {
+            0 => Duration::ZERO,
+            since => now.saturating_sub(Duration::from_micros(since)),
+        }
+    }
+}
+
+/// A poll of one of a reactor's tasks, until it is dropped: also when the task panics.
+struct Polling<'a>(&'a Load);
+
+impl<'a> Polling<'a> {
+    fn since(began: Duration, load: &'a Load) -> Polling<'a> {
+        let since = u64::try_from(began.as_micros()).unwrap_or(u64::MAX).max(1);
+        load.polling.store(since, Ordering::Relaxed);
+        Polling(load)
+    }
+}
+
+impl Drop for Polling<'_> {
+    fn drop(&mut self) {
+        self.0.polling.store(0, Ordering::Relaxed);
+    }
 }
 
 impl Reactors {
@@ -48,21 +86,29 @@ impl Reactors {
         Ok(Reactors { env, shared, reactors })
     }
 
-    /// Runs a task on the reactor that has the fewest. `task` is called there, so that its socket is registered there.
+    /// Runs a task on the reactor that has the fewest, of those that are not held up. `task` is called there, so that its socket
+    /// is registered there.
     pub fn spawn<T>(&self, set: &mut JoinSet<()>, task: impl FnOnce() -> T + Send + 'static)
     where
         T: Future<Output = ()> + Send + 'static,
     {
-        let Some(reactor) = self.reactors.iter().min_by_key(|reactor| reactor.tasks.load(Ordering::Relaxed)) else {
+        let now = self.env.monotonic();
+        let fewest = |held_up: Duration| {
+            let free = self.reactors.iter().filter(|reactor| reactor.load.held_up(now) < held_up);
+            free.min_by_key(|reactor| reactor.load.tasks.load(Ordering::Relaxed))
+        };
+        let Some(reactor) = fewest(LONG).or_else(|| fewest(STUCK)) else {
+            set.spawn_on(async move { task().await }, &self.shared);
             return;
         };
         let Some(runtime) = &reactor.runtime else { return };
-        let counted = Counted::new(&reactor.tasks);
+        let counted = Counted::new(&reactor.load);
         let (env, shared) = (Arc::clone(&self.env), self.shared.clone());
         let begin = async move {
+            let load = Arc::clone(&counted.0);
             let _counted = counted;
             let place = Place::Here(Box::pin(async move { task().await }));
-            Wandering { place, long: false, env, shared }.await;
+            Wandering { place, long: false, load, env, shared }.await;
         };
         set.spawn_on(begin, runtime.handle());
     }
@@ -70,7 +116,7 @@ impl Reactors {
 
 impl Reactor {
     fn start() -> Result<Reactor, String> {
-        Ok(Reactor { runtime: Some(runtime::start("percosql-reactor", Some(1))?), tasks: Arc::default() })
+        Ok(Reactor { runtime: Some(runtime::start("percosql-reactor", Some(1))?), load: Arc::default() })
     }
 }
 
@@ -84,18 +130,18 @@ impl Drop for Reactor {
 }
 
 /// A task in a reactor's count, until it is dropped.
-struct Counted(Arc<AtomicUsize>);
+struct Counted(Arc<Load>);
 
 impl Counted {
-    fn new(tasks: &Arc<AtomicUsize>) -> Counted {
-        tasks.fetch_add(1, Ordering::Relaxed);
-        Counted(Arc::clone(tasks))
+    fn new(load: &Arc<Load>) -> Counted {
+        load.tasks.fetch_add(1, Ordering::Relaxed);
+        Counted(Arc::clone(load))
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.tasks.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -104,6 +150,8 @@ struct Wandering {
     place: Place,
     /// Whether it computed long when it was polled last.
     long: bool,
+    /// Of its reactor.
+    load: Arc<Load>,
     env: EnvRef,
     shared: Handle,
 }
@@ -125,7 +173,10 @@ impl Future for Wandering {
             match &mut this.place {
                 Place::Here(task) => {
                     let began = this.env.monotonic();
-                    if task.as_mut().poll(context).is_ready() {
+                    let polling = Polling::since(began, &this.load);
+                    let polled = task.as_mut().poll(context);
+                    drop(polling);
+                    if polled.is_ready() {
                         this.place = Place::Over;
                         return Poll::Ready(());
                     }
@@ -305,7 +356,34 @@ mod tests {
         while Arc::strong_count(&dropped) > 1 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        assert!(reactors.reactors.iter().all(|reactor| reactor.tasks.load(Ordering::Relaxed) == 0));
+        assert!(reactors.reactors.iter().all(|reactor| reactor.load.tasks.load(Ordering::Relaxed) == 0));
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_new_task_begins_beside_those_that_compute() {
+        let reactors = reactors(2).await;
+        let (mut set, stop) = (JoinSet::new(), Arc::new(AtomicUsize::new(0)));
+        for stuck in 0..2 {
+            // One that pauses never, with fewer tasks than the other.
+            let over = Arc::clone(&stop);
+            reactors.spawn(&mut set, move || async move {
+                while over.load(Ordering::SeqCst) == 0 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+            if stuck == 0 {
+                for _ in 0..3 {
+                    reactors.spawn(&mut set, || std::future::pending::<()>());
+                }
+            }
+            tokio::time::sleep(STUCK * 2).await;
+            let (say, said) = tokio::sync::oneshot::channel();
+            reactors.spawn(&mut set, move || async move { say.send(()).unwrap() });
+            tokio::time::timeout(Duration::from_secs(10), said).await.unwrap().unwrap();
+        }
+        stop.store(1, Ordering::SeqCst);
+        set.abort_all();
+        while set.join_next().await.is_some() {}
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

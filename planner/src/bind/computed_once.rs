@@ -1,10 +1,20 @@
 //! What is computed once though it is compared several times: the operand of a CASE. Must not know how it was written.
 
+use super::with::is_volatile_expression;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
-/// Whether an expression is as good when it is computed again: a column, a constant.
+/// Whether an expression is as good when it is computed again: it is the same then, and small, so that those that stand in each
+/// other do not grow without measure.
 pub fn is_plain(expr: &Expr) -> bool {
-    matches!(expr, Expr::Column(_) | Expr::Literal(..) | Expr::Placeholder(_) | Expr::OuterReferenceColumn(..))
+    const SMALL: usize = 16;
+    let mut parts = 0;
+    // The visitor cannot fail.
+    let _ = expr.apply(|_| {
+        parts += 1;
+        Ok(if parts > SMALL { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    });
+    parts <= SMALL && !is_volatile_expression(expr).unwrap_or(true)
 }
 
 /// The operand of a CASE whose conditions all compare it as it is, taken out of them: it is computed once, whatever it calls. A

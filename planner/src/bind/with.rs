@@ -358,13 +358,18 @@ pub fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
 fn calls_volatile(node: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     node.apply_expressions(|expr| {
-        found |= expr.exists(|part| match part {
-            Expr::ScalarFunction(function) => Ok(is_volatile_function(function.func.name())),
-            _ => Ok(false),
-        })?;
+        found |= is_volatile_expression(expr)?;
         Ok(TreeNodeRecursion::Continue)
     })?;
     Ok(found)
+}
+
+/// Whether an expression calls such a function.
+pub fn is_volatile_expression(expr: &Expr) -> datafusion::common::Result<bool> {
+    expr.exists(|part| match part {
+        Expr::ScalarFunction(function) => Ok(is_volatile_function(function.func.name())),
+        _ => Ok(false),
+    })
 }
 
 /// Whether the results of a function differ from call to call, or it does something.
@@ -389,18 +394,26 @@ pub fn is_volatile_function(name: &str) -> bool {
 /// A subquery of FROM of which all columns are computed where functions make them that do something.
 pub fn with_kept_columns(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut node = &plan;
-    loop {
+    let volatile = loop {
         match node {
             LogicalPlan::Projection(projection) if !calls_volatile(node)? => node = &projection.input,
-            LogicalPlan::Projection(_) => break,
+            LogicalPlan::Projection(projection) => {
+                let is_made = |expr: &Expr| is_volatile_expression(expr).unwrap_or(true);
+                let made = projection.expr.iter().map(is_made).zip(projection.schema.fields());
+                break made.filter(|(made, _)| *made).map(|(_, field)| field.name().clone()).collect();
+            }
             LogicalPlan::SubqueryAlias(alias) => node = &alias.input,
             LogicalPlan::Sort(sort) => node = &sort.input,
             LogicalPlan::Limit(limit) => node = &limit.input,
             _ => return Ok(plan),
         }
-    }
+    };
+    // What other projections make of the columns has other names: then no condition goes below.
+    let all = || plan.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let volatile: Vec<String> =
+        if node.schema().field_names() == plan.schema().field_names() { volatile } else { all() };
     match super::subquery::outer_columns(&plan).is_empty() {
-        true => Ok(KeptColumnsNode::over(plan)),
+        true => Ok(KeptColumnsNode::over(plan, volatile)),
         false => Ok(plan),
     }
 }

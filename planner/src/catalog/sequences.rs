@@ -390,10 +390,10 @@ impl std::fmt::Debug for Sequences {
 fn further(stored: SequenceValue, last: SequenceValue, table: &TableDescriptor) -> SequenceValue {
     let Some(sequence) = table.sequence.as_ref().filter(|sequence| !sequence.cycle) else { return stored };
     let way = |value: SequenceValue| {
-        let along = i128::from(value.last_value) * i128::from(sequence.increment.signum());
-        (value.epoch, along, value.is_called)
+        (i128::from(value.last_value) * i128::from(sequence.increment.signum()), value.is_called)
     };
-    if way(last) > way(stored) { last } else { stored }
+    // Where its value was set since, that is newer.
+    if last.epoch == stored.epoch && way(last) > way(stored) { last } else { stored }
 }
 
 fn put(key: &bytes::Bytes, value: &SequenceValue) -> Result<Write> {

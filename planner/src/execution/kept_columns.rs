@@ -12,6 +12,7 @@ use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
 };
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -19,12 +20,14 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeptColumnsNode {
     input: LogicalPlan,
+    /// Columns of which no condition may be asked below.
+    volatile: Vec<String>,
 }
 
 impl KeptColumnsNode {
-    /// A plan with this node on top.
-    pub fn over(input: LogicalPlan) -> LogicalPlan {
-        LogicalPlan::Extension(Extension { node: Arc::new(KeptColumnsNode { input }) })
+    /// A plan with this node on top; `volatile`: the names of columns that volatile functions make.
+    pub fn over(input: LogicalPlan, volatile: Vec<String>) -> LogicalPlan {
+        LogicalPlan::Extension(Extension { node: Arc::new(KeptColumnsNode { input, volatile }) })
     }
 }
 
@@ -47,12 +50,15 @@ impl UserDefinedLogicalNodeCore for KeptColumnsNode {
     fn expressions(&self) -> Vec<Expr> {
         Vec::new()
     }
+    fn prevent_predicate_push_down_columns(&self) -> HashSet<String> {
+        self.volatile.iter().cloned().collect()
+    }
     fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("KeptColumns")
     }
     fn with_exprs_and_inputs(&self, _exprs: Vec<Expr>, mut inputs: Vec<LogicalPlan>) -> Result<Self> {
         let missing = || DataFusionError::Internal("kept columns take one input".into());
-        Ok(KeptColumnsNode { input: inputs.pop().ok_or_else(missing)? })
+        Ok(KeptColumnsNode { input: inputs.pop().ok_or_else(missing)?, volatile: self.volatile.clone() })
     }
 }
 

@@ -194,6 +194,9 @@ impl Engine {
                 fault = checked.err().map(|error| error.context(rule.name().to_string()));
             }
         })?;
+        if depth > LOOKED_AT {
+            optimized.check_invariants(InvariantLevel::Executable)?;
+        }
         fault.map_or(Ok(optimized), Err)
     }
 

@@ -10,6 +10,7 @@
 use crate::bind::is_volatile_function;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Aggregate, Expr, Filter, LogicalPlan, LogicalPlanBuilder, SubqueryAlias};
 
 /// The plan with a LIMIT above each aggregate that has a row of no input and stands below a condition, and below each volatile
@@ -42,9 +43,19 @@ fn held(plan: LogicalPlan, below: bool) -> Result<LogicalPlan> {
     };
     let stays = matches!(&plan, P::Filter(filter) if is_volatile_filter(filter)?);
     let mut plan = plan.map_children(|child| Ok(Transformed::yes(held(child, beneath)?)))?.data;
-    if stays {
-        let over_all = |child| LogicalPlanBuilder::from(child).limit(0, Some(i64::MAX as usize))?.build();
-        plan = plan.map_children(|child| Ok(Transformed::yes(over_all(child)?)))?.data;
+    if let (P::Filter(filter), true) = (&plan, stays) {
+        // What joins are made of, and keys are found by, goes down as ever.
+        let parts = split_conjunction_owned(filter.predicate.clone());
+        let (volatile, others): (Vec<Expr>, Vec<Expr>) = parts.into_iter().partition(calls_volatile);
+        let mut builder = LogicalPlanBuilder::from(filter.input.as_ref().clone());
+        if let Some(part) = conjunction(others) {
+            builder = builder.filter(part)?;
+        }
+        builder = builder.limit(0, Some(i64::MAX as usize))?;
+        if let Some(part) = conjunction(volatile) {
+            builder = builder.filter(part)?;
+        }
+        plan = builder.build()?;
     }
     let plan = plan.map_subqueries(|inner| Ok(Transformed::yes(held(inner, false)?)))?.data;
     match limit {
@@ -64,10 +75,18 @@ fn is_volatile_filter(filter: &Filter) -> Result<bool> {
     if matches!(input, LogicalPlan::TableScan(_)) {
         return Ok(false);
     }
-    filter.predicate.exists(|part| match part {
-        Expr::ScalarFunction(function) => Ok(is_volatile_function(function.func.name())),
+    Ok(calls_volatile(&filter.predicate))
+}
+
+/// Whether a condition calls a function that may answer otherwise for another row of the same moment, or that does something.
+fn calls_volatile(condition: &Expr) -> bool {
+    let is_clock = |name: &str| matches!(name, "clock_timestamp" | "timeofday");
+    let found = condition.exists(|part| match part {
+        Expr::ScalarFunction(call) => Ok(is_volatile_function(call.func.name()) && !is_clock(call.func.name())),
         _ => Ok(false),
-    })
+    });
+    // The visitor cannot fail.
+    found.unwrap_or(false)
 }
 
 /// No fewer rows than an aggregate has, if it has any where its input has none.

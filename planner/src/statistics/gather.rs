@@ -89,14 +89,19 @@ async fn read(
 ) -> Result<(Vec<(Bytes, Bytes)>, f64)> {
     let (ranges, part) = chosen_ranges(env, transaction, keys::rows_of(table.storage_id)).await?;
     let mut sample = Sample::new(most, env.random());
+    let size = |(key, value): &(Bytes, Bytes)| key.len() + value.len();
+    let mut bytes = 0;
     for range in ranges {
         let mut rows = transaction.scan(range, TxnScanOptions::once(), OwnWrites::All);
         while let Some(batch) = rows.try_next().await? {
-            batch.into_iter().for_each(|row| sample.offer(row));
-            let bytes: usize = sample.kept().iter().map(|(key, value): &(Bytes, Bytes)| key.len() + value.len()).sum();
+            for row in batch {
+                bytes += size(&row);
+                bytes -= sample.offer(row).as_ref().map_or(0, size);
+            }
             if bytes > KEPT_BYTES {
                 // Below the bound by a half, so that it is not met again with each batch.
                 sample.keep_at_most(sample.kept().len() * (KEPT_BYTES >> 11) / (bytes >> 10));
+                bytes = sample.kept().iter().map(size).sum();
             }
             // A store that answers at once must not keep the thread.
             tokio::task::yield_now().await;

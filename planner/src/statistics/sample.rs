@@ -15,17 +15,18 @@ impl<T> Sample<T> {
         Sample { kept: Vec::new(), most, offered: 0, random: seed }
     }
 
-    /// Takes one, or not.
-    pub fn offer(&mut self, item: T) {
+    /// Takes one, or not; answers what is not kept for it.
+    pub fn offer(&mut self, item: T) -> Option<T> {
         self.offered += 1;
         if self.kept.len() < self.most {
             self.kept.push(item);
-            return;
+            return None;
         }
         // One in `offered` for each place; the remainder's bias is below 2^-32 for what a table can have.
         let place = usize::try_from(self.next() % self.offered).unwrap_or(usize::MAX);
-        if let Some(kept) = self.kept.get_mut(place) {
-            *kept = item;
+        match self.kept.get_mut(place) {
+            Some(kept) => Some(std::mem::replace(kept, item)),
+            None => Some(item),
         }
     }
 
@@ -71,17 +72,25 @@ mod tests {
     #[test]
     fn all_of_few_and_some_of_many() {
         let mut few = Sample::new(10, 1);
-        (0..7).for_each(|number| few.offer(number));
+        for number in 0..7 {
+            let _ = few.offer(number);
+        }
         assert_eq!(few.into_kept(), (0..7).collect::<Vec<_>>());
         let mut many = Sample::new(1000, 1);
-        (0..100_000).for_each(|number| many.offer(number));
+        for number in 0..100_000 {
+            let _ = many.offer(number);
+        }
         assert_eq!(many.offered(), 100_000);
         let kept = many.into_kept();
         assert_eq!(kept.len(), 1000);
         let mut fewer = Sample::new(1000, 1);
-        (0..500).for_each(|number| fewer.offer(number));
+        for number in 0..500 {
+            let _ = fewer.offer(number);
+        }
         fewer.keep_at_most(100);
-        (500..1000).for_each(|number| fewer.offer(number));
+        for number in 500..1000 {
+            let _ = fewer.offer(number);
+        }
         let late = fewer.kept().iter().filter(|number| **number >= 500).count();
         assert!(fewer.kept().len() == 100 && (30..70).contains(&late), "{late}");
         // Each tenth is drawn from about as often as any other: 100 expected, a standard deviation of 9.5.

@@ -284,6 +284,10 @@ impl LockKeeper {
 
     fn reclaimed(&self, session: &KeptSession) {
         let mut state = self.state.lock();
+        // One in whose place there is another by now has nothing any more.
+        if !state.sessions.values().any(|open| std::ptr::eq(Arc::as_ptr(open), session)) {
+            return;
+        }
         let Some(grace) = &mut state.grace else { return };
         grace.awaited.remove(&session.node);
         if grace.awaited.is_empty() {

@@ -124,4 +124,11 @@ pub const SESSIONS: &[Mutant] = &[
         broken: "    if before",
         tests: &["-p", "percosql-planner", "--lib", "a_text_that_would_be_too_long"],
     },
+    Mutant {
+        name: "a connection begins where somebody computes",
+        file: "server/src/reactor.rs",
+        original: "fewest(LONG).or_else(|| fewest(STUCK))",
+        broken: "fewest(Duration::MAX)",
+        tests: &["-p", "percosql", "--lib", "a_new_task_begins_beside"],
+    },
 ];

@@ -155,3 +155,19 @@ async fn what_is_looked_up_in_place_of_a_scan_backwards_is_sorted() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_volatile_condition_keeps_no_other_from_its_key() {
+    let mut c = client().await;
+    c.run("CREATE TABLE a (id int PRIMARY KEY, v int); CREATE TABLE b (id int PRIMARY KEY, v int)").await;
+    c.run("INSERT INTO a SELECT g, g FROM generate_series(1, 5000) g; INSERT INTO b SELECT * FROM a; ANALYZE").await;
+    let mut plan = async |sql: &str| c.rows(&format!("EXPLAIN {sql}")).await.join("\n");
+    let joined = plan("SELECT * FROM a, b WHERE a.v = b.v AND random() < 0.5").await;
+    assert!(joined.contains("Hash Join") && !joined.contains("Nested Loop"), "{joined}");
+    let found = plan("SELECT * FROM a JOIN b ON a.id = b.id WHERE a.id = 7 AND random() < 0.5").await;
+    assert!(!found.contains("Seq Scan"), "{found}");
+    let found = plan("SELECT * FROM (SELECT id, v, random() AS r FROM a) q WHERE id = 7").await;
+    assert!(!found.contains("Seq Scan"), "{found}");
+    let kept = plan("SELECT id FROM (SELECT id, random() AS r FROM a) q WHERE id = 7 AND r < 2").await;
+    assert!(!kept.contains("Seq Scan"), "{kept}");
+}
