@@ -373,7 +373,7 @@ mod tests {
             });
             if stuck == 0 {
                 for _ in 0..3 {
-                    reactors.spawn(&mut set, || std::future::pending::<()>());
+                    reactors.spawn(&mut set, std::future::pending::<()>);
                 }
             }
             tokio::time::sleep(STUCK * 2).await;
