@@ -76,7 +76,7 @@ impl OnCommit {
     }
 }
 
-/// Storage parameters: names and values as they were given. They steer nothing.
+/// Storage parameters: names and values as they were given. They steer nothing, but for a table's `autovacuum_enabled`.
 pub type StoredParameters = Vec<(String, String)>;
 
 /// A column.

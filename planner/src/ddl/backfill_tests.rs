@@ -168,6 +168,10 @@ async fn dropped_storage_is_removed_when_nobody_can_read_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_value_of_a_sequence_that_was_restarted_is_removed() {
+    if std::env::var("PERCOSQL_TEST_STORE").is_ok_and(|store| !store.is_empty()) {
+        // Where several servers may share the rows the safe point follows at its own pace.
+        return;
+    }
     let history = std::time::Duration::ZERO;
     let world = World::with(txn::TransactionStoreOptions { history, ..Default::default() }).await;
     world.run("create table t(id serial)").await.unwrap();

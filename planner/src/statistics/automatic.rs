@@ -53,7 +53,9 @@ pub(crate) async fn look(store: &Arc<CatalogStore>, looked_at: &mut HashSet<(u32
         let Ok(catalog) = catalog else { continue };
         for table in catalog.user_relations() {
             there.insert((database.oid, table.oid));
-            let kept = table.kind == RelationKind::Table && table.persistence != Persistence::Temporary;
+            let kept = table.kind == RelationKind::Table
+                && table.persistence != Persistence::Temporary
+                && !is_left_alone(table);
             let unknown = first_node && table.statistics.is_none() && looked_at.insert((database.oid, table.oid));
             if kept && (unknown || is_stale(table)) {
                 // Somebody else may define or analyze it at the same time; the next look finds what is left to do.
@@ -65,6 +67,12 @@ pub(crate) async fn look(store: &Arc<CatalogStore>, looked_at: &mut HashSet<(u32
     }
     looked_at.retain(|table| there.contains(table));
     Ok(())
+}
+
+/// Whether its `autovacuum_enabled` is off.
+fn is_left_alone(table: &TableDescriptor) -> bool {
+    let off = |value: &str| ["false", "off", "no", "0", "f", "n"].contains(&value.to_ascii_lowercase().as_str());
+    table.parameters.iter().any(|(name, value)| name == "autovacuum_enabled" && off(value))
 }
 
 fn is_stale(table: &TableDescriptor) -> bool {

@@ -4,11 +4,14 @@ use super::*;
 
 async fn shop() -> Client {
     let mut c = client().await;
-    c.run("CREATE TABLE customers (id int PRIMARY KEY, region int)").await;
-    c.run("CREATE TABLE orders (id int PRIMARY KEY, customer int, status text, note text)").await;
+    c.run("CREATE TABLE customers (id int PRIMARY KEY, region int) WITH (autovacuum_enabled = off)").await;
+    // Where the store is slow the server would come first.
+    c.run("CREATE TABLE orders (id int PRIMARY KEY, customer int, status text, note text) WITH (autovacuum_enabled = off)")
+        .await;
     c.run("CREATE INDEX ON orders (customer)").await;
     c.run("CREATE INDEX by_status ON orders (status)").await;
-    c.run("CREATE TABLE lines (order_id int, line int, item int, PRIMARY KEY (order_id, line))").await;
+    c.run("CREATE TABLE lines (order_id int, line int, item int, PRIMARY KEY (order_id, line)) WITH (autovacuum_enabled = off)")
+        .await;
     c.run("INSERT INTO customers SELECT i, i % 10 FROM generate_series(1, 200) i").await;
     c.run(
         "INSERT INTO orders SELECT i, i % 200 + 1, CASE WHEN i % 500 = 0 THEN 'open' ELSE 'done' END, \
@@ -124,6 +127,8 @@ async fn the_server_does_it_by_itself_where_much_has_changed() {
     c.run("CREATE TABLE t (a int PRIMARY KEY)").await;
     c.run("CREATE TABLE empty (a int PRIMARY KEY)").await;
     c.run("CREATE TEMP TABLE passing (a int)").await;
+    c.run("CREATE TABLE alone (a int) WITH (autovacuum_enabled = off)").await;
+    c.run("INSERT INTO alone SELECT generate_series(1, 1000)").await;
     c.run("INSERT INTO t SELECT generate_series(1, 1000)").await;
     c.run("INSERT INTO passing SELECT generate_series(1, 1000)").await;
     let known = "SELECT string_agg(relname || ' ' || reltuples || ' ' || n_mod_since_analyze, ', ' ORDER BY relname) FROM pg_class \
