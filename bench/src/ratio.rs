@@ -27,7 +27,7 @@ pub fn interval(values: &[f64]) -> (f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
-    // How likely it is that no more than `below` of them lie below the median.
+    // `tail`: how likely it is that fewer than `below` of them lie below the median; `term`: that so many do.
     let (mut below, mut term, mut tail) = (0, 0.5f64.powi(i32::try_from(n).unwrap_or(i32::MAX)), 0.0);
     while below < n && 2.0 * (tail + term) <= 0.05 {
         tail += term;

@@ -2,10 +2,10 @@
 //! answer on one thread, and wakes no other: among threads that share their tasks each event may, which costs more than the
 //! statement. Must not know what a task does.
 //!
-//! Nobody helps a reactor. A new task goes to one that is not computing long at the moment, or to the shared threads where all are:
-//! it may bring the word that ends what they compute. And a task stays on its own only while it is quick: one that has computed for [`LONG`] without a pause
-//! twice in a row (once may be the system's doing, which gave the core to another thread) goes on on the shared threads, where
-//! others are heard beside it, and comes back once it has been quick for [`QUICK_FOR`]. It is moved between two polls, as it is;
+//! Nobody helps a reactor. A new task goes to one that is not computing long at the moment, or to the shared threads where all
+//! are: it may bring the word that ends what they compute. And a task stays on its own only while it is quick: one that has
+//! computed for [`LONG`] without a pause twice in a row (once may be the system's doing, which gave the core to another thread)
+//! goes on on the shared threads, where others are heard beside it, and comes back once it has been quick for [`QUICK_FOR`]. It is moved between two polls, as it is;
 //! its socket stays with the reactor that knows it. What blocks in the midst of a poll (`nextval` that waits for the store)
 //! leaves its reactor another thread meanwhile.
 
@@ -105,10 +105,8 @@ impl Reactors {
         let counted = Counted::new(&reactor.load);
         let (env, shared) = (Arc::clone(&self.env), self.shared.clone());
         let begin = async move {
-            let load = Arc::clone(&counted.0);
-            let _counted = counted;
             let place = Place::Here(Box::pin(async move { task().await }));
-            Wandering { place, long: false, load, env, shared }.await;
+            Wandering { place, long: false, env, shared, counted }.await;
         };
         set.spawn_on(begin, runtime.handle());
     }
@@ -150,10 +148,9 @@ struct Wandering {
     place: Place,
     /// Whether it computed long when it was polled last.
     long: bool,
-    /// Of its reactor.
-    load: Arc<Load>,
     env: EnvRef,
     shared: Handle,
+    counted: Counted,
 }
 
 enum Place {
@@ -173,7 +170,7 @@ impl Future for Wandering {
             match &mut this.place {
                 Place::Here(task) => {
                     let began = this.env.monotonic();
-                    let polling = Polling::since(began, &this.load);
+                    let polling = Polling::since(began, &this.counted.0);
                     let polled = task.as_mut().poll(context);
                     drop(polling);
                     if polled.is_ready() {

@@ -45,6 +45,7 @@ select count(*) between 380 and 620 from generate_series(1, 1000) where random()
 select count(*) between 380 and 620 from (values (1)) v, generate_series(1, 1000) where random() < 0.5;
 select min(c) = max(c) and max(c) = 1000 from (select *, count(*) over () c from generate_series(1, 1000)) q where random() < 0.5;
 select max(n) = 100 from (select m, count(*) as n from (select g % 10 as m from generate_series(1, 1000) g) q group by m having random() < 0.8) q;
+select count(*) from (values (1)) v, generate_series(1, 3) where random() < 2 and exists (select count(*) from f2 having (select false));
 -- Operands are computed once.
 select count(*) from generate_series(1, 1000) where case floor(random() * 2)::int when 0 then 'a' when 1 then 'b' end is null;
 select count(*) from generate_series(1, 1000) where nullif(floor(random() * 2)::int, 0) = 0;

@@ -242,21 +242,19 @@ impl TransactionStore {
                 for cell in &row.cells {
                     let lock = Lock::decode(&cell.value)?;
                     let second_look = self.intents.state(cell.timestamp) != Some(IntentState::Prewriting);
-                    match self.lock_status(cell.timestamp, &lock, second_look).await? {
+                    let is_resolved = match self.lock_status(cell.timestamp, &lock, second_look).await? {
+                        // What tells the fate of a lock must not go before the lock.
                         status @ (Status::Committed(_) | Status::RolledBack) => {
-                            // What tells the fate of a lock must not go before the lock.
-                            if self.resolve_lock(&row.key, cell, &lock, status).await?
+                            self.resolve_lock(&row.key, cell, &lock, status).await?
                                 || !self.is_locked(&row.key, cell).await?
-                            {
-                                resolved += 1;
-                            } else {
-                                left = Some(left.map_or(cell.timestamp, |left: Timestamp| left.min(cell.timestamp)));
-                            }
                         }
-                        Status::Live => {
-                            left = Some(left.map_or(cell.timestamp, |left: Timestamp| left.min(cell.timestamp)));
-                        }
-                        Status::Gone => {}
+                        Status::Live => false,
+                        Status::Gone => continue,
+                    };
+                    if is_resolved {
+                        resolved += 1;
+                    } else {
+                        left = Some(left.map_or(cell.timestamp, |left: Timestamp| left.min(cell.timestamp)));
                     }
                 }
             }

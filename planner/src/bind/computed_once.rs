@@ -1,6 +1,6 @@
 //! What is computed once though it is compared several times: the operand of a CASE. Must not know how it was written.
 
-use super::with::is_volatile_expression;
+use super::volatile::{calls, is_volatile_function};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
@@ -14,25 +14,26 @@ pub fn is_plain(expr: &Expr) -> bool {
         parts += 1;
         Ok(if parts > SMALL { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     });
-    parts <= SMALL && !is_volatile_expression(expr).unwrap_or(true)
+    parts <= SMALL && !calls(expr, is_volatile_function)
 }
 
-/// The operand of a CASE whose conditions all compare it as it is, taken out of them: it is computed once, whatever it calls. A
-/// column or a constant stays where it is.
+/// The operand of a CASE whose conditions all compare it as it is, taken out of them: it is computed once, whatever it calls. What is
+/// plain stays where it is.
 pub fn computed_once(branches: &mut [(Box<Expr>, Box<Expr>)]) -> Option<Box<Expr>> {
-    let equal = |condition: &Expr| match condition {
-        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
-            Some((left.as_ref().clone(), right.as_ref().clone()))
+    fn compared(condition: &Expr) -> Option<&Expr> {
+        match condition {
+            Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, .. }) => Some(left),
+            _ => None,
         }
-        _ => None,
-    };
-    let pairs: Vec<(Expr, Expr)> = branches.iter().map(|(condition, _)| equal(condition)).collect::<Option<_>>()?;
-    let operand = pairs.first()?.0.clone();
-    if is_plain(&operand) || pairs.iter().any(|(left, _)| *left != operand) {
+    }
+    let operand = compared(&branches.first()?.0)?.clone();
+    if is_plain(&operand) || branches.iter().any(|(condition, _)| compared(condition) != Some(&operand)) {
         return None;
     }
-    for ((condition, _), (_, right)) in branches.iter_mut().zip(pairs) {
-        **condition = right;
+    for (condition, _) in branches {
+        if let Expr::BinaryExpr(equal) = std::mem::take(condition.as_mut()) {
+            *condition = equal.right;
+        }
     }
     Some(Box::new(operand))
 }

@@ -313,7 +313,7 @@ impl Binder<'_> {
         let keys = self.strip_hidden(&mut columns);
         rename(&name, &mut columns, alias)?;
         let relation = ScopeRelation { keys, ..ScopeRelation::of_columns(name, columns) };
-        Ok(Source::of(super::with::with_kept_columns(bound.plan)?, relation, parent))
+        Ok(Source::of(super::volatile::with_kept_columns(bound.plan)?, relation, parent))
     }
 
     /// Binds the function and its arguments.

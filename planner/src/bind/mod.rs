@@ -63,6 +63,7 @@ mod values;
 pub mod variadic;
 mod view;
 mod view_function;
+pub mod volatile;
 mod window;
 mod with;
 mod writing_with;
@@ -85,7 +86,6 @@ pub use target::invokes;
 pub use type_name::{catalog_type, sql_type};
 pub use updatable::{Level, NO_COLUMNS, events, level};
 pub use view::{BoundView, bind_stored_view, bind_view, the_query, view_statement};
-pub use with::is_volatile_function;
 pub use writing_with::Part;
 
 use crate::catalog::{Catalog, TableDescriptor};

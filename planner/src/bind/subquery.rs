@@ -26,7 +26,7 @@ impl Binder<'_> {
         }
         let bound = self.inner_query(query, env)?;
         let (plan, ty) = self.single_column(bound).map_err(|error| self.at_bracket(error, query.span()))?;
-        let repeatable = !super::with::is_volatile(&plan)?;
+        let repeatable = !super::volatile::is_volatile(&plan)?;
         let plan = self.at_most_one_row(plan)?;
         let typed = TypedExpr { expr: Expr::ScalarSubquery(subquery(plan)), ty };
         if let (Some(text), Some(known), true) = (text, self.subqueries.borrow_mut().as_mut(), repeatable) {

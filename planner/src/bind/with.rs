@@ -6,13 +6,13 @@ use super::place::place_of_target;
 use super::query::BoundQuery;
 use super::recursion::{INVALID_RECURSION, check_recursion, in_order, mentions};
 use super::scope::{Scope, ScopeColumn};
+use super::volatile::is_volatile;
 use super::writing_with::{no_returning, not_at_the_top, writing};
 use crate::error::{Result, SqlError, state};
-use crate::execution::kept_columns::KeptColumnsNode;
 use crate::execution::shared_rows::SharedRowsNode;
 use crate::parse::{CYCLE, SEARCH, fold};
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::logical_expr::{Extension, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, SetExpr};
 use sqlparser::tokenizer::Span;
 
@@ -138,7 +138,7 @@ impl Binder<'_> {
             bound = BoundQuery { plan: self.shared_rows(exact.plan), columns: exact.columns };
         }
         let BoundQuery { plan, columns } = bound;
-        if size(&plan).is_none() {
+        if is_too_large(&plan) {
             let message = "WITH queries name each other so often that the statement is too large to be planned";
             return Err(self.at(SqlError::new(state::STATEMENT_TOO_COMPLEX, message), item.table.alias.name.span));
         }
@@ -332,8 +332,8 @@ fn references(query: &ast::Query, name: &str) -> usize {
     count
 }
 
-/// How many nodes a plan has, if not more than a statement may.
-fn size(plan: &LogicalPlan) -> Option<usize> {
+/// Whether a plan has more nodes than a statement may.
+fn is_too_large(plan: &LogicalPlan) -> bool {
     /// Planning takes some tenths of a millisecond for each. A chain of queries that each name the one before twice has 2^n of them.
     const MOST: usize = 10_000;
     let mut nodes = 0;
@@ -342,78 +342,5 @@ fn size(plan: &LogicalPlan) -> Option<usize> {
         nodes += 1;
         Ok(if nodes > MOST { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     });
-    (nodes <= MOST).then_some(nodes)
-}
-
-/// Whether a plan calls a function whose result differs from call to call, or that does something.
-pub fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
-    let mut found = false;
-    plan.apply_with_subqueries(|node| {
-        found |= calls_volatile(node)?;
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    Ok(found)
-}
-
-fn calls_volatile(node: &LogicalPlan) -> Result<bool> {
-    let mut found = false;
-    node.apply_expressions(|expr| {
-        found |= is_volatile_expression(expr)?;
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    Ok(found)
-}
-
-/// Whether an expression calls such a function.
-pub fn is_volatile_expression(expr: &Expr) -> datafusion::common::Result<bool> {
-    expr.exists(|part| match part {
-        Expr::ScalarFunction(function) => Ok(is_volatile_function(function.func.name())),
-        _ => Ok(false),
-    })
-}
-
-/// Whether the results of a function differ from call to call, or it does something.
-pub fn is_volatile_function(name: &str) -> bool {
-    const NAMES: [&str; 12] = [
-        "nextval",
-        "setval",
-        "random",
-        "gen_random_uuid",
-        "clock_timestamp",
-        "timeofday",
-        "setseed",
-        "set_config",
-        "pg_sleep",
-        "pg_notify",
-        "pg_cancel_backend",
-        "pg_terminate_backend",
-    ];
-    NAMES.contains(&name) || name.starts_with("pg_advisory_") || name.starts_with("pg_try_advisory_")
-}
-
-/// A subquery of FROM of which all columns are computed where functions make them that do something.
-pub fn with_kept_columns(plan: LogicalPlan) -> Result<LogicalPlan> {
-    let mut node = &plan;
-    let volatile = loop {
-        match node {
-            LogicalPlan::Projection(projection) if !calls_volatile(node)? => node = &projection.input,
-            LogicalPlan::Projection(projection) => {
-                let is_made = |expr: &Expr| is_volatile_expression(expr).unwrap_or(true);
-                let made = projection.expr.iter().map(is_made).zip(projection.schema.fields());
-                break made.filter(|(made, _)| *made).map(|(_, field)| field.name().clone()).collect();
-            }
-            LogicalPlan::SubqueryAlias(alias) => node = &alias.input,
-            LogicalPlan::Sort(sort) => node = &sort.input,
-            LogicalPlan::Limit(limit) => node = &limit.input,
-            _ => return Ok(plan),
-        }
-    };
-    // What other projections make of the columns has other names: then no condition goes below.
-    let all = || plan.schema().fields().iter().map(|field| field.name().clone()).collect();
-    let volatile: Vec<String> =
-        if node.schema().field_names() == plan.schema().field_names() { volatile } else { all() };
-    match super::subquery::outer_columns(&plan).is_empty() {
-        true => Ok(KeptColumnsNode::over(plan, volatile)),
-        false => Ok(plan),
-    }
+    nodes > MOST
 }

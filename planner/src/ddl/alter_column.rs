@@ -3,7 +3,7 @@
 use super::backfill::{self, RowChange};
 use super::create_table::Making;
 use super::evaluate::{self, Converted};
-use super::{canonical, sequence};
+use super::{canonical, sequence, taken_defaults};
 use crate::bind::{bind_generated, is_immutable};
 use crate::catalog::{ColumnDescriptor, ColumnId, Identity, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
@@ -362,8 +362,8 @@ impl Making<'_> {
         if let Some(owned) = self.context.catalog.owned_sequence(self.table.oid, column.id) {
             let taken = self.taking_from(column.id);
             if !taken.is_empty() {
-                let lines: Vec<String> = taken.iter().map(|taken| taken.line(self.context)).collect();
                 let what = format!("sequence {}", self.context.shown_name(&owned));
+                let lines = taken_defaults::lines(self.context, &taken);
                 return Err(super::drop::dependent(what, &lines.join("\n")));
             }
             self.writer.remove_table(&owned).await?;

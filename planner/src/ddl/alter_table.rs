@@ -3,7 +3,7 @@
 use super::create_table::{Constraint, Making, table_constraint};
 use super::dependents::{self, Object};
 use super::names::{Chosen, has_constraint};
-use super::{DdlContext, backfill, canonical, evaluate, names, owner, referenced};
+use super::{DdlContext, backfill, canonical, evaluate, names, owner, referenced, taken_defaults};
 use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
@@ -364,7 +364,7 @@ impl Making<'_> {
         if !(cascade || referring.is_empty() && dependents.is_empty() && taken.is_empty()) {
             let mut lines = referenced::lines(self.context, &referring, |_| shown.clone());
             lines.extend(dependents::lines(self.context, &dependents));
-            lines.extend(taken.iter().map(|taken| taken.line(self.context)));
+            lines.extend(taken_defaults::lines(self.context, &taken));
             return Err(super::drop::dependent(shown, &lines.join("\n")));
         }
         let mut gone = self.let_go_silently(referring).await?;

@@ -131,8 +131,7 @@ async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName], cas
     let owned: Vec<Arc<TableDescriptor>> = found.values().flat_map(|table| owned_sequences(context, table)).collect();
     let taken = taken_defaults::of(context, &owned, |table, _| !found.contains_key(&table.oid));
     if !cascade && !taken.is_empty() {
-        let lines: Vec<String> = taken.iter().map(|taken| taken.line(context)).collect();
-        return Err(held(context, &found, &lines));
+        return Err(held(context, &found, &taken_defaults::lines(context, &taken)));
     }
     let mut writer = context.writer();
     let mut also = taken_defaults::remove(context, &mut writer, &taken).await?;
@@ -253,7 +252,7 @@ async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], 
                 .hint(format!("You can drop {what} instead.")));
         }
         if !cascade && !taken.is_empty() {
-            let lines: Vec<String> = taken.iter().map(|taken| taken.line(context)).collect();
+            let lines = taken_defaults::lines(context, &taken);
             return Err(dependent(format!("sequence {}", context.shown_name(&sequence)), &lines.join("\n")));
         }
         let dependents = dependents::of(context, &[Object::Relation(sequence.oid)], cascade)?;

@@ -38,15 +38,18 @@ pub(super) fn of(
     found
 }
 
+/// Lines for a 2BP01.
+pub(super) fn lines(context: &DdlContext, taken: &[TakenDefault]) -> Vec<String> {
+    let line = |taken: &TakenDefault| {
+        format!("{} depends on sequence {}", taken.shown(context), context.shown_name(&taken.sequence))
+    };
+    taken.iter().map(line).collect()
+}
+
 impl TakenDefault {
     /// As messages name it.
     pub(super) fn shown(&self, context: &DdlContext) -> String {
         format!("default value for column {} of table {}", self.column.name, context.shown_name(&self.table))
-    }
-
-    /// A line for a 2BP01.
-    pub(super) fn line(&self, context: &DdlContext) -> String {
-        format!("{} depends on sequence {}", self.shown(context), context.shown_name(&self.sequence))
     }
 }
 

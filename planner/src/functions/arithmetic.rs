@@ -37,7 +37,8 @@ pub(super) fn operand_type(symbol: &str, left: SqlType, right: SqlType) -> Optio
     allowed.then_some(ty)
 }
 
-fn overflow() -> SqlError {
+/// 22003 for floats.
+pub(super) fn overflow() -> SqlError {
     SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "value out of range: overflow")
 }
 

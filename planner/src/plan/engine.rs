@@ -180,12 +180,12 @@ impl Engine {
         const LOOKED_AT: usize = 8;
         const MOST: usize = 16;
         let state = &self.state;
-        if depth_of_subqueries(plan, MOST)? > MOST {
+        let depth = depth_of_subqueries(plan, MOST)?;
+        if depth > MOST {
             let message = format!("subqueries of expressions stand more than {MOST} deep in each other");
             return Err(SqlError::new(state::STATEMENT_TOO_COMPLEX, message).into());
         }
         let analyzed = state.analyzer().execute_and_check(plan.clone(), state.config_options(), |_, _| {})?;
-        let depth = depth_of_subqueries(&analyzed, MOST)?;
         let looked_at = (1..=LOOKED_AT).contains(&depth);
         let mut fault = None;
         let optimized = state.optimizer().optimize(analyzed, state, |plan, rule| {

@@ -7,7 +7,7 @@
 //! over a join, a window, groups). Nothing moves below LIMIT, so what must stay above something has one between, of no fewer
 //! rows than there are.
 
-use crate::bind::is_volatile_function;
+use crate::bind::volatile::{calls, is_volatile_function};
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
@@ -42,7 +42,8 @@ fn held(plan: LogicalPlan, below: bool) -> Result<LogicalPlan> {
         _ => below && limit.is_none(),
     };
     let stays = matches!(&plan, P::Filter(filter) if is_volatile_filter(filter)?);
-    let mut plan = plan.map_children(|child| Ok(Transformed::yes(held(child, beneath)?)))?.data;
+    let plan = plan.map_children(|child| Ok(Transformed::yes(held(child, beneath)?)))?.data;
+    let mut plan = plan.map_subqueries(|inner| Ok(Transformed::yes(held(inner, false)?)))?.data;
     if let (P::Filter(filter), true) = (&plan, stays) {
         // What joins are made of, and keys are found by, goes down as ever.
         let parts = split_conjunction_owned(filter.predicate.clone());
@@ -57,7 +58,6 @@ fn held(plan: LogicalPlan, below: bool) -> Result<LogicalPlan> {
         }
         plan = builder.build()?;
     }
-    let plan = plan.map_subqueries(|inner| Ok(Transformed::yes(held(inner, false)?)))?.data;
     match limit {
         Some(limit) => LogicalPlanBuilder::from(plan).limit(0, Some(limit))?.build(),
         None => Ok(plan),
@@ -81,12 +81,7 @@ fn is_volatile_filter(filter: &Filter) -> Result<bool> {
 /// Whether a condition calls a function that may answer otherwise for another row of the same moment, or that does something.
 fn calls_volatile(condition: &Expr) -> bool {
     let is_clock = |name: &str| matches!(name, "clock_timestamp" | "timeofday");
-    let found = condition.exists(|part| match part {
-        Expr::ScalarFunction(call) => Ok(is_volatile_function(call.func.name()) && !is_clock(call.func.name())),
-        _ => Ok(false),
-    });
-    // The visitor cannot fail.
-    found.unwrap_or(false)
+    calls(condition, |name| is_volatile_function(name) && !is_clock(name))
 }
 
 /// No fewer rows than an aggregate has, if it has any where its input has none.

@@ -4,6 +4,7 @@
 use super::gather::{DEFAULT_TARGET, Gathered, Wanted, gather};
 use crate::catalog::{Catalog, CatalogStore, Persistence, RelationKind, TableDescriptor};
 use crate::error::Result;
+use crate::types::text::parse_bool;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,7 +72,7 @@ pub(crate) async fn look(store: &Arc<CatalogStore>, looked_at: &mut HashSet<(u32
 
 /// Whether its `autovacuum_enabled` is off.
 fn is_left_alone(table: &TableDescriptor) -> bool {
-    let off = |value: &str| ["false", "off", "no", "0", "f", "n"].contains(&value.to_ascii_lowercase().as_str());
+    let off = |value: &str| parse_bool(value).is_ok_and(|on| !on);
     table.parameters.iter().any(|(name, value)| name == "autovacuum_enabled" && off(value))
 }
 

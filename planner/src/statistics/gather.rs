@@ -100,7 +100,7 @@ async fn read(
             }
             if bytes > KEPT_BYTES {
                 // Below the bound by a half, so that it is not met again with each batch.
-                sample.keep_at_most(sample.kept().len() * (KEPT_BYTES >> 11) / (bytes >> 10));
+                sample.keep_at_most(sample.kept().len() * (KEPT_BYTES / 2) / bytes);
                 bytes = sample.kept().iter().map(size).sum();
             }
             // A store that answers at once must not keep the thread.

@@ -113,8 +113,8 @@ pub const SESSIONS: &[Mutant] = &[
     Mutant {
         name: "a chain of WITH queries is planned however long",
         file: "planner/src/bind/with.rs",
-        original: "        if size(&plan).is_none() {",
-        broken: "        if size(&plan).is_none() && plan.schema().fields().is_empty() {",
+        original: "        if is_too_large(&plan) {",
+        broken: "        if is_too_large(&plan) && plan.schema().fields().is_empty() {",
         tests: &["-p", "percosql-planner", "--lib", "name_each_other_too_often"],
     },
     Mutant {

@@ -1,7 +1,8 @@
 //! Aggregates of two float8 arguments: corr, covar_pop, covar_samp and the regr_ family, by Youngs and Cramer.
 
 use super::own;
-use crate::error::{SqlError, state};
+use crate::error::SqlError;
+use crate::functions::arithmetic::overflow;
 use crate::types::SqlType;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Float64Type};
@@ -109,7 +110,7 @@ impl Sums {
         let [known_x, known_y] =
             [[was.sx, x], [was.sy, y]].map(|values| values.iter().all(|value| !value.is_infinite()));
         if of_x && known_x || of_y && known_y || self.sxy.is_infinite() && known_x && known_y {
-            return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "value out of range: overflow"));
+            return Err(overflow());
         }
         for sum in [&mut self.sxx, &mut self.syy, &mut self.sxy] {
             if sum.is_infinite() {

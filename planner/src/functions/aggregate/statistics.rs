@@ -3,7 +3,8 @@
 use super::fold::{Fold, FoldAggregate};
 use super::own;
 use super::sum::{Float, take};
-use crate::error::{Result, SqlError, state};
+use crate::error::Result;
+use crate::functions::arithmetic::overflow;
 use crate::functions::typed::{Float4, Float8, Int2, Int4, Int8, Numeric, SqlRead, SqlWrite};
 use crate::types::numeric::Numeric as NumericValue;
 use crate::types::{BaseType, SqlType};
@@ -116,8 +117,7 @@ impl Fold for FloatSpread {
             self.deviation += difference * difference / (self.count * (self.count - 1.0));
             if self.sum.is_infinite() || self.deviation.is_infinite() {
                 if !before.is_infinite() && !value.is_infinite() {
-                    let message = "value out of range: overflow";
-                    return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, message));
+                    return Err(overflow());
                 }
                 self.deviation = f64::NAN;
             }

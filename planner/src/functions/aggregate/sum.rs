@@ -2,7 +2,8 @@
 
 use super::fold::{Fold, FoldAggregate};
 use super::own;
-use crate::error::{Result, SqlError, state};
+use crate::error::{Result, SqlError};
+use crate::functions::arithmetic::overflow;
 use crate::functions::typed::{Float4, Float8, Int2, Int4, Int8, Numeric, SqlRead, SqlWrite};
 use crate::types::numeric::Numeric as NumericValue;
 use crate::types::{BaseType, SqlType};
@@ -253,7 +254,7 @@ impl Float for f64 {
 
 fn checked(sum: f64, infinite: bool) -> Result<f64> {
     if sum.is_infinite() && !infinite {
-        return Err(SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "value out of range: overflow"));
+        return Err(overflow());
     }
     Ok(sum)
 }

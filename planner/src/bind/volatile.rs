@@ -1,0 +1,80 @@
+//! What calls volatile functions: it is not repeated, not left out, and not moved to where it is asked more often. Must not know
+//! what the functions do.
+
+use super::subquery::outer_columns;
+use crate::error::Result;
+use crate::execution::kept_columns::KeptColumnsNode;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, LogicalPlan};
+
+/// Whether a plan calls a function whose result differs from call to call, or that does something.
+pub fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
+    let mut found = false;
+    plan.apply_with_subqueries(|node| {
+        found |= calls_volatile(node)?;
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(found)
+}
+
+fn calls_volatile(node: &LogicalPlan) -> Result<bool> {
+    let mut found = false;
+    node.apply_expressions(|expr| {
+        found |= calls(expr, is_volatile_function);
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(found)
+}
+
+/// Whether an expression calls one of some functions, by their names.
+pub fn calls(expr: &Expr, which: impl Fn(&str) -> bool) -> bool {
+    let found = expr.exists(|part| Ok(matches!(part, Expr::ScalarFunction(call) if which(call.func.name()))));
+    // The visitor cannot fail.
+    found.unwrap_or(false)
+}
+
+/// Whether the results of a function differ from call to call, or it does something.
+pub fn is_volatile_function(name: &str) -> bool {
+    const NAMES: [&str; 12] = [
+        "nextval",
+        "setval",
+        "random",
+        "gen_random_uuid",
+        "clock_timestamp",
+        "timeofday",
+        "setseed",
+        "set_config",
+        "pg_sleep",
+        "pg_notify",
+        "pg_cancel_backend",
+        "pg_terminate_backend",
+    ];
+    NAMES.contains(&name) || name.starts_with("pg_advisory_") || name.starts_with("pg_try_advisory_")
+}
+
+/// A subquery of FROM of which all columns are computed where functions make them that do something.
+pub fn with_kept_columns(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let mut node = &plan;
+    let volatile = loop {
+        match node {
+            LogicalPlan::Projection(projection) if !calls_volatile(node)? => node = &projection.input,
+            LogicalPlan::Projection(projection) => {
+                let columns = projection.expr.iter().zip(projection.schema.fields());
+                let made = columns.filter(|(expr, _)| calls(expr, is_volatile_function));
+                break made.map(|(_, field)| field.name().clone()).collect();
+            }
+            LogicalPlan::SubqueryAlias(alias) => node = &alias.input,
+            LogicalPlan::Sort(sort) => node = &sort.input,
+            LogicalPlan::Limit(limit) => node = &limit.input,
+            _ => return Ok(plan),
+        }
+    };
+    // What other projections make of the columns has other names: then no condition goes below.
+    let all = || plan.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let volatile: Vec<String> =
+        if node.schema().field_names() == plan.schema().field_names() { volatile } else { all() };
+    match outer_columns(&plan).is_empty() {
+        true => Ok(KeptColumnsNode::over(plan, volatile)),
+        false => Ok(plan),
+    }
+}
