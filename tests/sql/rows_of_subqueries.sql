@@ -73,3 +73,7 @@ select id, j1.v, j9.v from j j1 full join (select id + 1 as id, v from j) j2 usi
 select count(*) from j a1 full join j a2 using (id) full join j a3 using (id) full join j a4 using (id) full join j a5 using (id) full join j a6 using (id)
   full join j a7 using (id) full join j a8 using (id) full join j a9 using (id) full join j b1 using (id) full join j b2 using (id) full join j b3 using (id)
   full join j b4 using (id) full join j b5 using (id) full join j b6 using (id) full join j b7 using (id) full join j b8 using (id) full join j b9 using (id);
+-- LATERAL with a condition that is never true.
+select f1.k, q.a from f1, lateral (select f2.x + 2 as a from f2 where f2.x = f1.k and 2 = any (array[7, 7])) q;
+select f1.k, q.a from f1 left join lateral (select f2.x + 2 as a from f2 where f2.x = f1.k and 1 = 2) q on true order by 1;
+select f1.k, q.a from f1, lateral (select count(*) as a from f2 where f2.x = f1.k and false) q order by 1;

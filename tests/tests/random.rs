@@ -3,7 +3,7 @@
 
 use percosql_tests::compat::answer;
 use percosql_tests::random::writes::Write;
-use percosql_tests::random::{Query, joins, rules};
+use percosql_tests::random::{Query, joins, nested, rules};
 use percosql_tests::raw::Raw;
 use percosql_tests::{Postgres, Server};
 use std::collections::BTreeMap;
@@ -155,6 +155,30 @@ fn random_joins_have_the_same_answers_in_every_order() {
     assert!(wrong.is_empty(), "{} joins differ\n{}", wrong.len(), wrong.join("\n"));
     let count = seeds.end - seeds.start;
     assert!(some > count && reordered * 2 > count, "{some} had rows, {reordered} of {count} were put in another order");
+}
+
+/// Over tables of which nothing is known, then of which something is.
+#[test]
+fn random_queries_in_queries_have_the_same_answers() {
+    let (server, postgres) = (Server::start(), Postgres::start());
+    let mut pair = Pair { postgres: Raw::connect_port(postgres.port()), percosql: Raw::connect(&server) };
+    let (expected, found) = pair.ask(joins::TABLES);
+    assert_eq!((expected.as_str(), expected.contains("ERROR")), (found.as_str(), false));
+    let (mut wrong, mut some, mut asked) = (Vec::new(), 0, 0);
+    for seed in seeds().filter(|seed| seed % 3 == 0) {
+        if asked == (seeds().end - seeds().start) / 6 {
+            pair.ask("analyze");
+        }
+        let query = nested::query(seed);
+        let (expected, found) = pair.ask(&query);
+        some += u64::from(expected.contains("\n  "));
+        if expected != found {
+            wrong.push(format!("-- seed {seed}\n{query};\n{expected}{found}"));
+        }
+        asked += 1;
+    }
+    assert!(wrong.is_empty(), "{} queries differ\n{}", wrong.len(), wrong.join("\n"));
+    assert!(some * 2 > asked, "{some} of {asked} had rows");
 }
 
 fn query_of(seed: u64) -> String {

@@ -2,6 +2,7 @@
 
 use super::binder::Binder;
 use super::expression::{Clause, Env};
+use super::spared::spare_filtered;
 use super::type_name::sql_type;
 use crate::error::{Result, SqlError, state};
 use crate::functions::json::{RecordSource, populated};
@@ -490,7 +491,12 @@ impl Binder<'_> {
             let place = ordered_by(function).get(at).map_or_else(|| function.name.span(), |item| item.expr.span());
             return Err(self.at(error, place));
         }
-        let typed = self.resolver.aggregate(name, AggregateCall { args: values, distinct, filter, order_by });
+        let mut call = AggregateCall { args: values, distinct, filter, order_by };
+        if let (Some(filter), false) = (&call.filter, distinct) {
+            let exprs = call.args.iter_mut().map(|argument| &mut argument.expr);
+            spare_filtered(filter, exprs.chain(call.order_by.iter_mut().map(|sort| &mut sort.expr)));
+        }
+        let typed = self.resolver.aggregate(name, call);
         typed.map_err(|error| match &function.args {
             // What DISTINCT cannot compare is the argument's fault.
             FunctionArguments::List(list) if error.fields().message.contains(" equality operator ") => {

@@ -4,7 +4,7 @@ use super::binder::Binder;
 use super::expression::Env;
 use super::literal::boolean;
 use crate::error::{Result, SqlError, state};
-use crate::functions::TypedExpr;
+use crate::functions::{TypedExpr, one_of};
 use crate::parse::SYMMETRIC;
 use crate::types::SqlType;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
@@ -98,7 +98,10 @@ impl Binder<'_> {
             let typed = self.expr(operand, env)?;
             bound.push(self.condition(typed, name, operand)?);
         }
-        let operator = if *op == BinaryOperator::And { Operator::And } else { Operator::Or };
+        let (operator, bound) = match op {
+            BinaryOperator::And => (Operator::And, bound),
+            _ => (Operator::Or, one_of::merged(bound)),
+        };
         Ok(TypedExpr { expr: balanced(bound, operator), ty: SqlType::BOOL })
     }
 

@@ -6,10 +6,10 @@ use super::literal::{boolean, null, text};
 use super::scope::Scope;
 use super::type_name::catalog_type;
 use crate::error::{Result, SqlError, state};
-use crate::functions::{CastContext, TypedExpr};
+use crate::functions::{CastContext, TypedExpr, guarded_case};
 use crate::parse::{fold, fold_name, fold_plain};
 use crate::types::SqlType;
-use datafusion::logical_expr::{BinaryExpr, Case, Expr, Operator};
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
 use sqlparser::tokenizer::Span;
 
@@ -434,12 +434,16 @@ impl Binder<'_> {
         let ty = ty.map_err(|error| self.at_mismatch(error, &places, &types))?;
         let mut branches = Vec::new();
         for (when, result) in whens.into_iter().zip(results) {
-            branches.push((Box::new(when), Box::new(self.coerce(result, ty)?.expr)));
+            branches.push((when, self.coerce(result, ty)?.expr));
         }
         let otherwise = self.coerce(otherwise, ty)?.expr;
-        let operand = operand.and_then(|_| computed_once(&mut branches));
-        let case = Case { expr: operand, when_then_expr: branches, else_expr: Some(Box::new(otherwise)) };
-        Ok(TypedExpr { expr: Expr::Case(case), ty })
+        let mut case = guarded_case::case(branches, Some(otherwise));
+        if let (Some(_), Expr::Case(case)) = (operand, &mut case)
+            && let Some(operand) = computed_once(&mut case.when_then_expr)
+        {
+            case.expr = Some(operand);
+        }
+        Ok(TypedExpr { expr: case, ty })
     }
 
     /// Expressions brought to the type they have in common.

@@ -42,7 +42,7 @@ impl Binder<'_> {
             } else {
                 value_null.and(Expr::Not(Box::new(key_null)))
             };
-            before.push(datafusion::functions::core::expr_fn::coalesce(vec![less, lit(false)]).or(by_null));
+            before.push(crate::functions::coalesce(vec![less, lit(false)]).or(by_null));
             equal.push(self.resolver.operator("IS NOT DISTINCT FROM", Some(key.clone()), value)?.expr);
             row.push((String::new(), key));
         }
@@ -87,7 +87,7 @@ impl Binder<'_> {
                     Some(before),
                     TypedExpr { expr: nonzero(&all)?, ty: SqlType::FLOAT8 },
                 )?;
-                let expr = datafusion::functions::core::expr_fn::coalesce(vec![share.expr, zero.expr]);
+                let expr = crate::functions::coalesce(vec![share.expr, zero.expr]);
                 Ok(TypedExpr { expr, ty: SqlType::FLOAT8 })
             }
             _ => {

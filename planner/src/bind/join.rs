@@ -233,7 +233,7 @@ impl Binder<'_> {
             let mut column = match kind {
                 JoinType::Full => {
                     let both = vec![self.coerce(of_left.typed(), ty)?.expr, self.coerce(of_right.typed(), ty)?.expr];
-                    let expr = datafusion::functions::core::expr_fn::coalesce(both);
+                    let expr = crate::functions::coalesce(both);
                     ScopeColumn { name: name.clone(), expr, ty, table_oid: 0, attnum: 0 }
                 }
                 JoinType::Right => self.merged(of_right, ty)?,

@@ -4,6 +4,7 @@ use super::BoundKind;
 use super::binder::{Binder, column};
 use super::clauses::{check_brackets, check_query};
 use super::expression::{Clause, Env};
+use super::postponed;
 use super::scope::{Scope, ScopeColumn};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
@@ -46,6 +47,8 @@ pub struct Tail<'q> {
     pub locks: &'q [ast::LockClause],
     /// Those of the query around, which are of this one's tables too.
     pub pushed: &'q [LockStrength],
+    /// Whether FETCH FIRST … WITH TIES asks for the peers of the last row.
+    pub ties: bool,
 }
 
 impl Binder<'_> {
@@ -91,7 +94,8 @@ impl Binder<'_> {
             Some(ast::OrderBy { kind: ast::OrderByKind::Expressions(exprs), interpolate: None }) => exprs,
             Some(_) => return Err(SqlError::unsupported("ORDER BY ALL")),
         };
-        let tail = Tail { order_by, locks: &query.locks, pushed };
+        let ties = query.fetch.as_ref().is_some_and(|fetch| fetch.with_ties);
+        let tail = Tail { order_by, locks: &query.locks, pushed, ties };
         let bound = match query.body.as_ref() {
             SetExpr::Select(select) => self.select(select, tail, parent)?,
             other => {
@@ -127,7 +131,9 @@ impl Binder<'_> {
     /// A query's body without what follows it.
     pub fn set_expr(&self, body: &SetExpr, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         match body {
-            SetExpr::Select(select) => self.select(select, Tail { order_by: &[], locks: &[], pushed: &[] }, parent),
+            SetExpr::Select(select) => {
+                self.select(select, Tail { order_by: &[], locks: &[], pushed: &[], ties: false }, parent)
+            }
             SetExpr::Query(query) => self.query_with_locks(query, parent, false),
             SetExpr::SetOperation { left, op, set_quantifier, right } => {
                 self.set_operation(left, op, set_quantifier, right, parent)
@@ -270,9 +276,16 @@ impl Binder<'_> {
             return Ok(bound);
         }
         let ties = query.fetch.as_ref().is_some_and(|fetch| fetch.with_ties);
-        let plan = match limit {
-            Some(limit) if ties => self.with_ties(bound.plan, offset, limit)?,
-            limit => crate::execution::limit::limit(bound.plan, offset, limit)?,
+        let limited = |plan| match limit.clone() {
+            Some(limit) if ties => self.with_ties(plan, offset.clone(), limit),
+            limit => crate::execution::limit::limit(plan, offset.clone(), limit),
+        };
+        let plan = match &offset {
+            // PostgreSQL computes what it skips.
+            Some(offset) if !ties => {
+                limited(postponed::skipping(bound.plan, postponed::with_skipped(limit.as_ref(), offset))?)?
+            }
+            _ => postponed::limited(bound.plan, limited)?,
         };
         Ok(BoundQuery { plan, columns: bound.columns })
     }

@@ -8,6 +8,7 @@ use super::expression::{Clause, Env};
 use super::from::Source;
 use super::order::{OrderTarget, bare};
 use super::place::{place_of_item, place_of_star};
+use super::postponed;
 use super::query::{BoundQuery, Tail};
 use super::record::all_fields;
 use super::row_function::RowFunction;
@@ -19,7 +20,7 @@ use crate::parse::{NOTHING, fold, fold_name};
 use crate::types::BaseType;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::Sort;
-use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, Distinct, SelectItem, SelectItemQualifiedWildcardKind, Spanned};
 use sqlparser::tokenizer::Span;
 use std::collections::HashMap;
@@ -241,6 +242,18 @@ impl Binder<'_> {
             if row_functions.iter().any(|function| function.source.expressions().into_iter().any(has_window)) {
                 return Err(SqlError::unsupported("a window function as the argument of a set-returning function"));
             }
+            let mut rows_decide = tail.ties || select.distinct.is_some();
+            for item in &order {
+                let listed = item.output.and_then(|place| items.get(place)).map(|item| &item.typed);
+                for typed in item.typed.iter().chain(listed) {
+                    for function in &row_functions {
+                        rows_decide |= function.is_in(&typed.expr)?;
+                    }
+                }
+            }
+            if !rows_decide && !order.is_empty() {
+                plan = self.sorted_before_rows(plan, std::mem::take(&mut order), &items)?;
+            }
             let (unnested, stand_ins) = self.unnest_row_functions(plan, row_functions)?;
             plan = unnested;
             for item in &mut items {
@@ -305,6 +318,9 @@ impl Binder<'_> {
             exprs.push(self.resolver.group_key(typed)?.alias(&name));
             keys.push(column(name));
         }
+        if !distinct && keys.is_empty() && !sorts.is_empty() {
+            return Ok(BoundQuery { plan: postponed::sorted_list(plan, exprs, sorts)?, columns });
+        }
         plan = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
         if distinct {
             let json = columns.iter().position(|column| column.ty.base == BaseType::Json);
@@ -320,6 +336,22 @@ impl Binder<'_> {
             return self.distinct_on(BoundQuery { plan, columns }, keys, sorts);
         }
         self.sorted(BoundQuery { plan, columns }, sorts)
+    }
+
+    /// A plan in an order, with all its columns: functions that return rows and are not sorted by run after the sort, so that the rows
+    /// of each stay in their order, as in PostgreSQL.
+    fn sorted_before_rows(&self, plan: LogicalPlan, order: Vec<OrderItem>, items: &[Item]) -> Result<LogicalPlan> {
+        let mut exprs: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
+        let mut sorts = Vec::with_capacity(order.len());
+        for OrderItem { output, typed, asc, nulls_first, span } in order {
+            let listed = output.and_then(|place| items.get(place)).map(|item| item.typed.clone());
+            let typed = typed.or(listed).ok_or_else(|| SqlError::internal("an ORDER BY item stands for nothing"))?;
+            let name = self.unique("s");
+            let key = self.resolver.sort_key(self.settle(typed)?).map_err(|error| self.at(error, span))?;
+            exprs.push(key.alias(&name));
+            sorts.push(Sort { expr: column(name), asc, nulls_first });
+        }
+        Ok(LogicalPlanBuilder::from(plan).project(exprs)?.sort(sorts)?.build()?)
     }
 
     fn sorted(&self, bound: BoundQuery, sorts: Vec<Sort>) -> Result<BoundQuery> {
@@ -502,7 +534,13 @@ fn check_distinct_on(keys: &[TypedExpr], order: &[OrderItem], items: &[Item]) ->
         (Some(typed), _) => Some(typed.expr.clone()),
         (None, output) => output.map(|item| item.typed.expr.clone()),
     };
-    let sorted: Vec<Option<Expr>> = order.iter().map(expr).collect();
+    // What is sorted by a second time says nothing more.
+    let mut sorted: Vec<Option<Expr>> = Vec::with_capacity(order.len());
+    for expr in order.iter().map(expr) {
+        if !sorted.contains(&expr) {
+            sorted.push(expr);
+        }
+    }
     let is_key = |sorted: &Option<Expr>| keys.iter().any(|key| Some(&key.expr) == sorted.as_ref());
     let first_other = sorted.iter().position(|sorted| !is_key(sorted));
     let (before, after) = sorted.split_at(first_other.unwrap_or(sorted.len()));

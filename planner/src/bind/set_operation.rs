@@ -60,7 +60,13 @@ impl Binder<'_> {
         let right = self.exact(self.cast_columns(right, &types)?)?;
         let columns = left.columns.clone();
         let plan = match op {
-            SetOperator::Union => LogicalPlanBuilder::from(left.plan).union(right.plan)?.build()?,
+            SetOperator::Union => {
+                // DataFusion asks both sides for the names of the left one, where it makes one union of several.
+                let names = left.plan.schema().columns().into_iter().map(|column| column.name);
+                let renamed = right.columns.iter().zip(names).map(|(column, name)| column.expr.clone().alias(name));
+                let right = LogicalPlanBuilder::from(right.plan).project(renamed.collect::<Vec<_>>())?.build()?;
+                LogicalPlanBuilder::from(left.plan).union(right)?.build()?
+            }
             SetOperator::Intersect => self.matching(left, right, JoinType::LeftSemi, all)?,
             _ => self.matching(left, right, JoinType::LeftAnti, all)?,
         };

@@ -7,11 +7,11 @@ use super::literal::{literal, null};
 use super::record::relation_in_brackets;
 use crate::error::{Result, SqlError, state};
 use crate::functions::array_element::{Subscripts, subscripted};
-use crate::functions::{CastContext, TypedExpr};
+use crate::functions::{CastContext, TypedExpr, guarded_case};
 use crate::parse::fold;
 use crate::types::array::{ArrayValue, MOST_DIMENSIONS, too_many_dimensions};
 use crate::types::{BaseType, Datum, SqlType};
-use datafusion::logical_expr::{BinaryExpr, Case, Expr, Operator};
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use sqlparser::ast::{self, AccessExpr, CeilFloorKind, DateTimeField, Spanned, Subscript, TrimWhereField};
 use sqlparser::tokenizer::Span;
 
@@ -151,7 +151,7 @@ impl Binder<'_> {
         let typed = match name {
             "coalesce" => {
                 let (args, ty) = self.unify(&upper, args)?;
-                TypedExpr { expr: datafusion::functions::core::expr_fn::coalesce(args), ty }
+                TypedExpr { expr: crate::functions::coalesce(args), ty }
             }
             "greatest" | "least" if args.iter().any(|arg| keyed(arg.ty)) => self.resolver.function(name, args)?,
             "greatest" | "least" => {
@@ -181,12 +181,7 @@ impl Binder<'_> {
                     return Ok(Some(TypedExpr { expr, ty: left.ty }));
                 }
                 let nothing = self.coerce(null(), left.ty)?.expr;
-                let case = Case {
-                    expr: None,
-                    when_then_expr: vec![(Box::new(equal), Box::new(nothing))],
-                    else_expr: Some(Box::new(left.expr)),
-                };
-                TypedExpr { expr: Expr::Case(case), ty: left.ty }
+                TypedExpr { expr: guarded_case::case(vec![(equal, nothing)], Some(left.expr)), ty: left.ty }
             }
             _ => return Ok(None),
         };

@@ -300,7 +300,7 @@ impl Binder<'_> {
             .build()?;
         let value = Expr::ScalarSubquery(subquery(plan));
         let empty = self.empty_array(ty)?.expr;
-        Ok(TypedExpr { expr: datafusion::functions::core::expr_fn::coalesce(vec![value, empty]), ty })
+        Ok(TypedExpr { expr: crate::functions::coalesce(vec![value, empty]), ty })
     }
 }
 

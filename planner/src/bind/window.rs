@@ -50,7 +50,7 @@ impl Binder<'_> {
         }
         let inner = env.within(Clause::Window);
         let definition = env.within(Clause::WindowDefinition);
-        let arguments = self.arguments(function, inner)?;
+        let mut arguments = self.arguments(function, inner)?;
         if !arguments.order_by.is_empty() {
             let message = "aggregate ORDER BY is not implemented for window functions";
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
@@ -103,6 +103,9 @@ impl Binder<'_> {
             };
             self.source.error_at_its_token(error.behind(behind))
         })?;
+        if let (Some(filter), false) = (&filter, arguments.distinct) {
+            super::spared::spare_filtered(filter, arguments.values.iter_mut().map(|value| &mut value.expr));
+        }
         let order_by = order.sorts;
         let call = WindowCall { partition_by, order_by, frame, filter, distinct: arguments.distinct };
         self.resolver.window_function(name, arguments.values, call)

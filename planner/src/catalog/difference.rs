@@ -71,13 +71,15 @@ impl Difference {
     }
 }
 
-/// Whether a name stands in a text by itself, not as a part of a longer one.
+/// Whether a name stands in a text by itself, not as a part of a longer one; unless that is cut to this one.
 fn stands_in(text: &str, name: &str) -> bool {
+    /// Bytes of the shortest names that are the rest of a longer one, which is cut between letters.
+    const CUT: usize = 60;
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
     text.match_indices(name).any(|(at, _)| {
         let (before, after) = (text.get(..at), text.get(at + name.len()..));
         !before.is_some_and(|before| before.ends_with(is_part))
-            && !after.is_some_and(|after| after.starts_with(is_part))
+            && (name.len() >= CUT || !after.is_some_and(|after| after.starts_with(is_part)))
     })
 }
 

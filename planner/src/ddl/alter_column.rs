@@ -215,8 +215,8 @@ impl Making<'_> {
                 "Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.",
                 own.0,
                 other.0,
-                own.1.format(),
-                other.1.format()
+                own.1.plain().format(),
+                other.1.plain().format()
             ))
         };
         for (child, key) in context.catalog.referencing(self.table.oid) {
@@ -235,9 +235,12 @@ impl Making<'_> {
             let other = at.and_then(|at| key.referenced.get(at)).copied();
             if let (Some(parent), Some(other)) = (parent, other)
                 && let Some(referenced) = parent.column(other)
-                && !super::foreign_key::comparable(ty, referenced.ty)
             {
-                return Err(incompatible(&key.name, (name, ty), (&referenced.name, referenced.ty)));
+                let itself = parent.oid == self.table.oid && other == column.id;
+                let referenced_type = if itself { ty } else { referenced.ty };
+                if !super::foreign_key::comparable(ty, referenced_type) {
+                    return Err(incompatible(&key.name, (name, ty), (&referenced.name, referenced_type)));
+                }
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use super::create_table::{Constraint, Making, table_constraint};
 use super::dependents::{self, Object};
 use super::names::{Chosen, has_constraint};
 use super::{DdlContext, backfill, canonical, evaluate, names, owner, referenced, taken_defaults};
-use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
+use crate::catalog::{ColumnDescriptor, ColumnId, IndexDescriptor, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
@@ -362,7 +362,7 @@ impl Making<'_> {
         let dependents = dependents::of(self.context, &[Object::Column(self.table.oid, id)], true)?;
         let taken = self.taking_from(id);
         if !(cascade || referring.is_empty() && dependents.is_empty() && taken.is_empty()) {
-            let mut lines = referenced::lines(self.context, &referring, |_| shown.clone());
+            let mut lines = referenced::lines_of_column(self.context, &self.table, &referring, (id, &shown));
             lines.extend(dependents::lines(self.context, &dependents));
             lines.extend(taken_defaults::lines(self.context, &taken));
             return Err(super::drop::dependent(shown, &lines.join("\n")));
@@ -376,14 +376,15 @@ impl Making<'_> {
 
     /// Takes a column away that nothing outside of the table needs, and what of the table is over it.
     pub(super) async fn remove_column(&mut self, id: ColumnId, name: &str) -> Result<()> {
-        if self.table.primary_key().is_some_and(|key| key.columns.iter().any(|key| key.column == id)) {
-            // The rows get other keys; the key's other columns stay NOT NULL.
+        let key = |index: &IndexDescriptor| index.columns.iter().any(|key| key.column == id);
+        let over = |index: &IndexDescriptor| key(index) || index.include.contains(&id);
+        if self.table.primary_key().is_some_and(over) {
             let before = self.table.clone();
             self.table.indexes.retain(|index| !index.primary);
             backfill::rewrite(self, &before, backfill::RowChange::None).await?;
         }
         self.table.foreign_keys.retain(|key| !key.columns.contains(&id));
-        // Indexes and constraints over the column go with it, also those over others as well.
+        // What is over the column goes with it, also over others as well.
         let mut checks = Vec::new();
         for check in std::mem::take(&mut self.table.checks) {
             if !check_columns(&check.expression)?.iter().any(|column| column == name) {
@@ -391,14 +392,14 @@ impl Making<'_> {
             }
         }
         self.table.checks = checks;
-        let uses = |index: &crate::catalog::IndexDescriptor| -> Result<bool> {
+        let uses = |index: &IndexDescriptor| -> Result<bool> {
             let texts = index.expressions.iter().map(|expression| &expression.text).chain(&index.predicate);
             for text in texts {
                 if super::alter_column::named(text)?.iter().any(|column| column == name) {
                     return Ok(true);
                 }
             }
-            Ok(index.columns.iter().any(|key| key.column == id) || index.include.contains(&id))
+            Ok(over(index))
         };
         let mut indexes = Vec::new();
         for index in std::mem::take(&mut self.table.indexes) {

@@ -6,14 +6,13 @@ use crate::bind::{BindContext, bind_computed, bind_index};
 use crate::catalog::{Catalog, IndexDescriptor, TableDescriptor};
 use crate::error::Result;
 use crate::execution::dml::{IndexWriter, RowComputer, table_schema};
+use crate::execution::lazy_junction::compiled;
 use crate::execution::{Slots, with_binding};
 use crate::plan::slotting::fill_expression;
 use crate::session::settings::Settings;
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::logical_expr::Expr;
-use datafusion::logical_expr::execution_props::ExecutionProps;
-use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
-use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
+use datafusion::physical_expr::PhysicalExpr;
 use std::sync::Arc;
 
 /// Calls `make` with what binds a table's stored expressions and what makes them physical.
@@ -26,7 +25,7 @@ fn with_compiler<T>(
     let schema: DFSchema = table_schema(table, &TableReference::bare(table.name.as_str()))?;
     let physical = |expr: &Expr| -> Result<Arc<dyn PhysicalExpr>> {
         let expr = fill_expression(expr.clone(), &slots)?;
-        Ok(create_physical_expr(&expr, &schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())?)
+        Ok(compiled(&expr, &schema)?)
     };
     with_binding(catalog, &settings, &slots, 0, |context| make(context, &physical))
 }

@@ -2,6 +2,7 @@
 
 use super::enumeration;
 use super::names::Chosen;
+use super::repeated_key::without_repeats;
 use super::type_name::serial_type;
 use super::{DdlContext, canonical, constraint_places as places, evaluate, foreign_key, sequence, storage_parameter};
 use crate::catalog::{
@@ -136,6 +137,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
     for constraint in &create.constraints {
         constraints.push(table_constraint(constraint)?);
     }
+    let constraints = without_repeats(constraints);
     making.add_constraints(&constraints).await?;
     for taken in &taken {
         making.take_rest(taken).await?;

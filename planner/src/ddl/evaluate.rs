@@ -7,6 +7,7 @@ use crate::bind::{BindContext, bind_constant, bind_stored, bind_table_expression
 use crate::catalog::{Catalog, CheckDescriptor, ColumnDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::table_schema;
+use crate::execution::lazy_junction::compiled;
 use crate::execution::{Slots, StatementContext, with_binding};
 use crate::functions::TypedExpr;
 use crate::parse::parse_expression;
@@ -19,9 +20,7 @@ use datafusion::arrow::datatypes::Schema;
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::logical_expr::Expr;
-use datafusion::logical_expr::execution_props::ExecutionProps;
-use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
-use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
+use datafusion::physical_expr::PhysicalExpr;
 use std::sync::Arc;
 
 /// Slots filled for this DDL statement.
@@ -148,7 +147,7 @@ pub(super) async fn validate_check(
     let slots = slots(context, &context.catalog);
     let expr = fill_expression(check_expression(context, table, &check.expression, &slots)?, &slots)?;
     let schema = table_schema(table, &TableReference::bare(table.name.as_str()))?;
-    let physical = create_physical_expr(&expr, &schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())?;
+    let physical = compiled(&expr, &schema)?;
     let reader = backfill::reader(context, table.storage_id).await?;
     let mut rows = Rows::new(&reader, table)?;
     while let Some((columns, keys)) = rows.next().await? {
@@ -221,8 +220,7 @@ impl Converted {
         })?;
         let schema = table_schema(table, &TableReference::bare(table.name.as_str()))?;
         let expr = fill_expression(typed, &slots)?;
-        let physical =
-            create_physical_expr(&expr, &schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())?;
+        let physical = compiled(&expr, &schema)?;
         Ok(Converted { physical, schema, ty, _slots: slots })
     }
     /// The values of rows whose live columns these are.
@@ -253,12 +251,7 @@ impl AddedDefault {
         let typed =
             bound(context, catalog, &slots, |bind| bind_constant(&expr, &source, &column.name, column.ty, bind))?;
         let expr = fill_expression(typed.expr, &slots)?;
-        let physical = create_physical_expr(
-            &expr,
-            &DFSchema::empty(),
-            &ExecutionProps::new(),
-            &PhysicalPlanningContext::default(),
-        )?;
+        let physical = compiled(&expr, &DFSchema::empty())?;
         Ok(AddedDefault { physical, ty: column.ty, _slots: slots })
     }
     /// The values of so many rows.

@@ -42,6 +42,7 @@ mod online_tests;
 mod owner;
 mod referenced;
 mod reindex;
+mod repeated_key;
 mod role;
 mod schema;
 pub mod scram;

@@ -31,6 +31,22 @@ pub(super) fn lines(context: &DdlContext, referring: &[Referring], on: impl Fn(&
     referring.iter().map(|found| format!("{} depends on {}", shown(context, found), on(found))).collect()
 }
 
+/// The same of those that refer to a column of a table, whose words these are, or need an index that includes it.
+pub(super) fn lines_of_column(
+    context: &DdlContext,
+    table: &TableDescriptor,
+    referring: &[Referring],
+    (column, shown): (ColumnId, &str),
+) -> Vec<String> {
+    lines(context, referring, |(_, key)| {
+        let index = table.indexes.iter().find(|index| index.oid == key.index);
+        match index.filter(|_| !key.referenced.contains(&column)) {
+            Some(index) => format!("index {}", index.name),
+            None => shown.to_string(),
+        }
+    })
+}
+
 /// Takes FOREIGN KEYs from their tables; answers what they were.
 pub(super) async fn remove(
     context: &DdlContext,
@@ -102,13 +118,21 @@ impl Making<'_> {
     pub(super) fn referring_by(&self, index: Oid) -> Vec<Referring> {
         self.referring().into_iter().filter(|(_, key)| key.index == index).collect()
     }
-    /// Those that refer to a column of this table, apart from those that use it themselves: these go with it.
+    /// Those that refer to a column of this table, or need an index that includes it, apart from those that use it themselves: these
+    /// go with it.
     pub(super) fn referring_to(&self, column: ColumnId) -> Vec<Referring> {
         let gone_anyway = |child: &TableDescriptor, key: &ForeignKeyDescriptor| {
             child.oid == self.table.oid && key.columns.contains(&column)
         };
-        let all = self.referring().into_iter();
-        all.filter(|(child, key)| key.referenced.contains(&column) && !gone_anyway(child, key)).collect()
+        let included = |key: &ForeignKeyDescriptor| {
+            self.table.indexes.iter().position(|index| index.oid == key.index && index.include.contains(&column))
+        };
+        let needs = |key: &ForeignKeyDescriptor| key.referenced.contains(&column) || included(key).is_some();
+        let mut all = self.referring();
+        all.retain(|(child, key)| needs(key) && !gone_anyway(child, key));
+        // Stable: those that need the column itself first, then by their indexes.
+        all.sort_by_key(|(_, key)| included(key));
+        all
     }
 }
 

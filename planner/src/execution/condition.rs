@@ -5,7 +5,7 @@
 use super::value::{Conversion, is_slot};
 use crate::catalog::{ColumnId, TableDescriptor};
 use crate::functions::kernel::{KernelFunction, Stability};
-use crate::functions::{INTERVAL_KEY, NUMERIC_KEY};
+use crate::functions::{INTERVAL_KEY, NUMERIC_KEY, one_of};
 use crate::types::BaseType;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -130,6 +130,12 @@ pub fn conditions(filter: &Expr, table: &TableDescriptor) -> Option<Vec<Conditio
         Expr::Not(inner) => {
             let column = column_of(inner, table)?;
             one(column, Test::Equal(boolean(false)))
+        }
+        listed if one_of::parts(listed).is_some() => {
+            let (value, members) = one_of::parts(listed)?;
+            let column = column_of(value, table)?;
+            members.iter().all(is_value).then_some(())?;
+            one(column, Test::OneOf(members.to_vec()))
         }
         Expr::ScalarFunction(call) if call.name() == "= any" => {
             let [element, array] = call.args.as_slice() else { return None };

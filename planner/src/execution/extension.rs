@@ -62,11 +62,11 @@ impl ExtensionPlanner for ExtensionNodes {
             };
             return Ok(Some(Arc::new(SharedRowsExec::new(shared, Arc::clone(input)))));
         }
-        if node.as_any().is::<KeptColumnsNode>() {
+        if let Some(kept) = node.as_any().downcast_ref::<KeptColumnsNode>() {
             let [input] = physical_inputs else {
                 return Err(DataFusionError::Internal("kept columns take one input".into()));
             };
-            return Ok(Some(Arc::new(KeptColumnsExec::new(Arc::clone(input)))));
+            return Ok(Some(Arc::new(KeptColumnsExec::new(Arc::clone(input), kept.volatile()))));
         }
         if let Some(apply) = node.as_any().downcast_ref::<ApplyNode>() {
             let [input, subquery] = physical_inputs else {

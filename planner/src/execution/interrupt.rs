@@ -6,6 +6,7 @@
 
 use super::detached::detached;
 use super::dml::{LockRowsExec, WriteExec};
+use super::lazy_junction::guarded;
 use super::lookup_join::LookupJoinExec;
 use super::projection::lean;
 use super::slots::Slots;
@@ -22,6 +23,7 @@ use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::filter::{FilterExec, FilterExecBuilder};
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::joins::{CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::metrics::MetricsSet;
@@ -69,6 +71,7 @@ pub async fn pause() {
 pub fn interruptible(plan: Arc<dyn ExecutionPlan>, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
     plan.transform_up(|plan| {
         let plan = watch_filter(hold_window_input(detach_subqueries(plan, slots)?, slots)?, slots)?;
+        let plan = guard_filter(plan)?;
         let plan = match LookupJoinExec::of(&plan)? {
             Some(join) => Arc::new(join) as _,
             None => plan,
@@ -86,7 +89,7 @@ pub fn interruptible(plan: Arc<dyn ExecutionPlan>, slots: &Arc<Slots>) -> Result
         Ok(if long {
             Transformed::yes(Arc::new(PaceExec::new(plan, Arc::clone(slots))) as _)
         } else {
-            Transformed::yes(lean(plan))
+            Transformed::yes(lean(plan)?)
         })
     })
     .data()
@@ -131,20 +134,30 @@ fn watch_filter(plan: Arc<dyn ExecutionPlan>, slots: &Arc<Slots>) -> Result<Arc<
         let projection = join.projection().as_ref().map(|projection| projection.to_vec());
         let (left, right) = (Arc::clone(join.left()), Arc::clone(join.right()));
         let watched =
-            NestedLoopJoinExec::try_new(left, right, Some(watched(filter, slots)), join.join_type(), projection)?;
+            NestedLoopJoinExec::try_new(left, right, Some(watched(filter, slots)?), join.join_type(), projection)?;
         return Ok(Arc::new(watched));
     }
     if let Some(join) = plan.downcast_ref::<HashJoinExec>()
         && let Some(filter) = join.filter()
     {
-        return join.builder().with_filter(Some(watched(filter, slots))).build_exec();
+        return join.builder().with_filter(Some(watched(filter, slots)?)).build_exec();
     }
     Ok(plan)
 }
 
-fn watched(filter: &JoinFilter, slots: &Arc<Slots>) -> JoinFilter {
-    let expression = WatchedExpr { inner: Arc::clone(filter.expression()), slots: Arc::clone(slots) };
-    JoinFilter::new(Arc::new(expression), filter.column_indices().to_vec(), Arc::clone(filter.schema()))
+fn watched(filter: &JoinFilter, slots: &Arc<Slots>) -> Result<JoinFilter> {
+    let expression = WatchedExpr { inner: guarded(filter.expression())?, slots: Arc::clone(slots) };
+    Ok(JoinFilter::new(Arc::new(expression), filter.column_indices().to_vec(), Arc::clone(filter.schema())))
+}
+
+/// Conditions that spare the rows that do not need them, see [`guarded`].
+fn guard_filter(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let Some(filter) = plan.downcast_ref::<FilterExec>() else { return Ok(plan) };
+    let predicate = guarded(filter.predicate())?;
+    if Arc::ptr_eq(&predicate, filter.predicate()) {
+        return Ok(plan);
+    }
+    Ok(Arc::new(FilterExecBuilder::from(filter).with_predicate(predicate).build()?))
 }
 
 /// An expression that is not evaluated any more once its statement is to stop.

@@ -7,9 +7,10 @@ use datafusion::common::{DFSchemaRef, Result};
 use datafusion::error::DataFusionError;
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::utils::collect_columns;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, SendableRecordBatchStream,
 };
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -28,6 +29,17 @@ impl KeptColumnsNode {
     /// A plan with this node on top; `volatile`: the names of columns that volatile functions make.
     pub fn over(input: LogicalPlan, volatile: Vec<String>) -> LogicalPlan {
         LogicalPlan::Extension(Extension { node: Arc::new(KeptColumnsNode { input, volatile }) })
+    }
+
+    /// The names of columns that volatile functions make.
+    pub fn volatile(&self) -> &[String] {
+        &self.volatile
+    }
+
+    /// What such a node stands on; `None` where the plan is another.
+    pub fn below(plan: &LogicalPlan) -> Option<&LogicalPlan> {
+        let LogicalPlan::Extension(extension) = plan else { return None };
+        extension.node.as_any().downcast_ref::<KeptColumnsNode>().map(|node| &node.input)
     }
 }
 
@@ -66,17 +78,26 @@ impl UserDefinedLogicalNodeCore for KeptColumnsNode {
 #[derive(Debug)]
 pub struct KeptColumnsExec {
     input: Arc<dyn ExecutionPlan>,
+    volatile: Arc<[String]>,
     properties: Arc<PlanProperties>,
 }
 
 impl KeptColumnsExec {
-    /// Over the node's planned input.
-    pub fn new(input: Arc<dyn ExecutionPlan>) -> Self {
-        let properties = Arc::clone(input.properties());
-        KeptColumnsExec { input, properties }
+    /// Over the node's planned input; `volatile`: the names of columns that volatile functions make.
+    pub fn new(input: Arc<dyn ExecutionPlan>, volatile: &[String]) -> Self {
+        // DataFusion takes a volatile function of constants for a constant, and leaves out sorts by it.
+        let is_made = |expr: &Arc<dyn PhysicalExpr>| {
+            collect_columns(expr).iter().any(|column| volatile.iter().any(|name| name == column.name()))
+        };
+        let orders = input.equivalence_properties().oeq_class().iter();
+        let orders =
+            orders.map(|order| order.iter().take_while(|key| !is_made(&key.expr)).cloned().collect::<Vec<_>>());
+        let known = EquivalenceProperties::new_with_orderings(input.schema(), orders);
+        let properties = Arc::new(input.properties().as_ref().clone().with_eq_properties(known));
+        KeptColumnsExec { input, volatile: volatile.into(), properties }
     }
     fn with_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
-        KeptColumnsExec::new(input)
+        KeptColumnsExec::new(input, &self.volatile)
     }
 }
 
@@ -94,8 +115,9 @@ impl ExecutionPlan for KeptColumnsExec {
         &self.properties
     }
     crate::execution::leaf::input_methods!();
+    /// It does; but a sort by what is made below would be moved below, where it is one by a constant.
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
+        vec![false]
     }
     fn apply_expressions(
         &self,

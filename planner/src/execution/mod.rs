@@ -16,6 +16,7 @@ pub mod interrupt;
 pub mod kept_columns;
 pub mod key_tap;
 pub mod lateral;
+pub(crate) mod lazy_junction;
 pub mod leaf;
 pub mod limit;
 pub mod limits;

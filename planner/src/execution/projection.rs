@@ -1,6 +1,7 @@
 //! [`LeanProjectionExec`]: DataFusion's projection without the metrics that it makes for each expression each time it runs, with a
 //! text of each: for a statement of one row they cost more than the expressions. Must not know what is computed.
 
+use super::lazy_junction::guarded;
 use super::returned::Returned;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
@@ -29,17 +30,17 @@ pub struct LeanProjectionExec {
 }
 
 impl LeanProjectionExec {
-    fn of(projection: ProjectionExec) -> LeanProjectionExec {
-        let expressions = projection.expr().iter().map(|projected| Arc::clone(&projected.expr)).collect();
-        LeanProjectionExec { projection: Arc::new(projection), expressions, returned: Returned::default() }
+    fn of(projection: ProjectionExec) -> Result<LeanProjectionExec> {
+        let expressions = projection.expr().iter().map(|projected| guarded(&projected.expr)).collect::<Result<_>>()?;
+        Ok(LeanProjectionExec { projection: Arc::new(projection), expressions, returned: Returned::default() })
     }
 }
 
 /// A projection without such metrics; any other plan as it is.
-pub fn lean(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+pub fn lean(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     match plan.downcast_ref::<ProjectionExec>() {
-        Some(projection) => Arc::new(LeanProjectionExec::of(projection.clone())),
-        None => plan,
+        Some(projection) => Ok(Arc::new(LeanProjectionExec::of(projection.clone())?)),
+        None => Ok(plan),
     }
 }
 
@@ -73,7 +74,7 @@ impl ExecutionPlan for LeanProjectionExec {
         children: Vec<Arc<dyn ExecutionPlan>>,
         options: ReplaceChildrenOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(lean(Arc::clone(&self.projection).replace_children(children, options)?))
+        lean(Arc::clone(&self.projection).replace_children(children, options)?)
     }
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))

@@ -5,6 +5,7 @@
 use super::array::key::{one_form, one_form_f32};
 use super::cast::cast_exists;
 use super::kernel::{KernelFunction, Stability};
+use super::one_of::one_of;
 use super::operator::no_operator;
 use super::time::compared;
 use super::typed::{Bytea, Float4, Float8, NumericBytes, Text, unary};
@@ -13,7 +14,6 @@ use crate::error::Result;
 use crate::types::numeric::Numeric as NumericValue;
 use crate::types::{BaseType, SqlType, interval, json, length, numeric_modifier};
 use datafusion::common::ScalarValue;
-use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
 /// The name of the function that strips the display scale.
@@ -363,7 +363,7 @@ pub(super) fn in_list(
     negated: bool,
 ) -> Result<TypedExpr> {
     let (left, list) = in_common(resolver, left, list)?;
-    // When every member takes the left side as it is, one InList; else a chain of comparisons.
+    // When every member takes the left side as it is, one list; else a chain of comparisons.
     let mut members = Vec::with_capacity(list.len());
     let mut shared: Option<TypedExpr> = None;
     let mut uniform = true;
@@ -371,7 +371,7 @@ pub(super) fn in_list(
     for member in list {
         let (balanced, member) = balance(resolver, if negated { "<>" } else { "=" }, left.clone(), member)?;
         uniform &= shared.as_ref().is_none_or(|shared| shared.expr == balanced.expr);
-        // DataFusion computes other members once, without their columns.
+        // The members of a list are all computed, those of a chain until one is equal.
         uniform &= matches!(member.expr, Expr::Literal(..) | Expr::Placeholder(_) | Expr::Column(_));
         let equal = TypedExpr::new(
             Expr::BinaryExpr(BinaryExpr {
@@ -391,12 +391,7 @@ pub(super) fn in_list(
     let (Some(shared), Some(chain)) = (shared, chain) else {
         return Ok(TypedExpr::literal(ScalarValue::Boolean(Some(negated)), SqlType::BOOL));
     };
-    let expr = if uniform {
-        Expr::InList(InList { expr: Box::new(shared.expr), list: members, negated })
-    } else if negated {
-        Expr::Not(Box::new(chain.expr))
-    } else {
-        chain.expr
-    };
+    let expr = if uniform && members.len() > 1 { one_of(shared.expr, members) } else { chain.expr };
+    let expr = if negated { Expr::Not(Box::new(expr)) } else { expr };
     Ok(TypedExpr::new(expr, SqlType::BOOL))
 }

@@ -8,7 +8,6 @@ use crate::pg_catalog::choice::{self, Meaning};
 use crate::types::{Oid, SqlType};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
-use datafusion::logical_expr::expr::Case;
 
 /// Functions that count one up.
 const INCREMENTS: [&str; 3] = ["int4inc", "int8inc", "numeric_inc"];
@@ -51,12 +50,7 @@ pub(super) fn resolve(
 }
 
 fn case(whens: Vec<(Expr, Expr)>, otherwise: Option<Expr>) -> Expr {
-    let boxed = |(when, then)| (Box::new(when), Box::new(then));
-    Expr::Case(Case {
-        expr: None,
-        when_then_expr: whens.into_iter().map(boxed).collect(),
-        else_expr: otherwise.map(Box::new),
-    })
+    super::guarded_case::case(whens, otherwise)
 }
 
 /// -1, 0 or 1.

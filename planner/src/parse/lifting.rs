@@ -93,6 +93,10 @@ pub fn lift(sql: &str) -> Option<(String, Vec<Lifted>)> {
                 let word = text.get(start..at)?;
                 let in_list = before == Before::List;
                 before = Before::Value;
+                // What is grouped by and what is asked for is the same where it is written alike, with the same numbers.
+                if ["grouping", "rollup", "cube"].iter().any(|sets| word.eq_ignore_ascii_case(sets)) {
+                    return None;
+                }
                 if word.eq_ignore_ascii_case("values") {
                     in_values = true;
                 } else if is_keyword(word) {
@@ -266,6 +270,7 @@ mod tests {
             "SELECT f(a => 5) FROM t",
             "SELECT * FROM t FULL JOIN u ON 1 = 2",
             "SELECT 1 + 2 < 3",
+            "SELECT a, a + 1 FROM t GROUP BY ROLLUP (a, a + 1)",
             "SELECT a FROM t WHERE b = 1 / 0 OR b = -1/0",
             "UPDATE t SET a = a + 2147483647 + 1",
             "EXPLAIN SELECT a FROM t WHERE b = 5",

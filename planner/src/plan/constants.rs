@@ -7,6 +7,7 @@
 
 use super::correlated::subquery_of;
 use crate::error::{Result, SqlError};
+use crate::functions::guarded_case::is_searched;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -117,9 +118,10 @@ impl Constants<'_> {
     /// Branches that a constant condition rules out are not computed, all others are: a row may choose any of them.
     fn fold_case(&self, case: Case) -> DataFusionResult<Expr> {
         // `CASE x WHEN y` compares: what is equal is known by those who compare.
-        let Case { expr: None, when_then_expr, else_expr } = case else {
+        if !is_searched(&case) {
             return Ok(Expr::Case(case));
-        };
+        }
+        let Case { expr: _, when_then_expr, else_expr } = case;
         let (mut branches, mut certain) = (Vec::with_capacity(when_then_expr.len()), None);
         for (when, then) in when_then_expr {
             let when = self.fold(*when)?;

@@ -1,9 +1,11 @@
 //! [`EmptyRelations`]: DataFusion's rule that takes away what has no rows, but for UNION. Its own projection of the one input that is
-//! left of a UNION asks that input for the UNION's names, which it need not have: inputs of a UNION match by place.
+//! left of a UNION asks that input for the UNION's names, which it need not have: inputs of a UNION match by place. And what is LATERAL
+//! no more is no subquery.
 
+use super::correlated::sees_outer_row;
 use datafusion::common::Result;
-use datafusion::common::tree_node::Transformed;
-use datafusion::logical_expr::{Expr, LogicalPlan, Projection, Union};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, Join, LogicalPlan, Projection, Union};
 use datafusion::optimizer::propagate_empty_relation::PropagateEmptyRelation;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
@@ -22,6 +24,15 @@ impl OptimizerRule for EmptyRelations {
     }
 
     fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        if let LogicalPlan::Join(join) = &plan
+            && let LogicalPlan::Subquery(subquery) = join.right.as_ref()
+            && !sees_outer_row(&subquery.subquery)
+            && !has_outer_columns(&subquery.subquery)?
+        {
+            // What it saw of the row around went with a condition that is never true.
+            let right = Arc::clone(&subquery.subquery);
+            return Ok(Transformed::yes(LogicalPlan::Join(Join { right, ..join.clone() })));
+        }
         let LogicalPlan::Union(Union { inputs, .. }) = &plan else { return self.0.rewrite(plan, config) };
         let mut left = inputs.iter().filter(|input| !is_empty(input));
         match (left.next(), left.next()) {
@@ -39,6 +50,17 @@ impl OptimizerRule for EmptyRelations {
             _ => self.0.rewrite(plan, config),
         }
     }
+}
+
+fn has_outer_columns(plan: &LogicalPlan) -> Result<bool> {
+    let mut found = false;
+    plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            found |= expr.exists(|part| Ok(matches!(part, Expr::OuterReferenceColumn(..))))?;
+            Ok(TreeNodeRecursion::Continue)
+        })
+    })?;
+    Ok(found)
 }
 
 fn is_empty(plan: &LogicalPlan) -> bool {

@@ -14,6 +14,7 @@ use super::lookup_join::LookupJoin;
 use super::one_row::hold_filters;
 use super::prepared::Uses;
 use super::slotting::{fill_placeholders, filters_to_scans};
+use super::written_orders::WrittenOrders;
 use crate::error::{Result, SqlError, state};
 use crate::execution::detached::Workers;
 use crate::execution::extension::ExtensionNodes;
@@ -331,6 +332,9 @@ fn config(options: &EngineOptions, partitions: usize) -> SessionConfig {
     optimizer.enable_join_dynamic_filter_pushdown = false;
     optimizer.enable_topk_dynamic_filter_pushdown = false;
     optimizer.enable_aggregate_dynamic_filter_pushdown = false;
+    // Both push a limit through windows that need rows beyond it: all groups, and what frames of several windows reach in sum.
+    optimizer.enable_topk_aggregation = false;
+    optimizer.enable_window_limits = false;
     // Orders are taken from keys by a rule of ours.
     optimizer.enable_sort_pushdown = false;
     // Only pays for nested columns in files.
@@ -356,7 +360,8 @@ fn physical_rules(reverse_scans: bool) -> Vec<Arc<dyn PhysicalOptimizerRule + Se
     let kept_orders = KeptOrders::default();
     for rule in PhysicalOptimizer::new().rules.into_iter().filter(|rule| rule.name() != kept_orders.name()) {
         let joins_are_chosen = rule.name() == JoinSelection::new().name();
-        rules.push(rule);
+        let enforces = rule.name() == WrittenOrders::default().name();
+        rules.push(if enforces { Arc::new(WrittenOrders::default()) } else { rule });
         if joins_are_chosen {
             rules.push(Arc::new(LookupJoin));
         }

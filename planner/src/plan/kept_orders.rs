@@ -1,10 +1,10 @@
 //! [`KeptOrders`]: DataFusion's last look at a plan, and what it finds missing put in. Its rules leave out sorts by what is constant,
 //! and one of them may then move a projection to where the constant is no longer known.
 
+use super::written_orders::WrittenOrders;
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_optimizer::ensure_requirements::EnsureRequirements;
 use datafusion::physical_optimizer::output_requirements::OutputRequirements;
 use datafusion::physical_optimizer::sanity_checker::SanityCheckPlan;
 use datafusion::physical_plan::ExecutionPlan;
@@ -14,6 +14,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct KeptOrders {
     look: SanityCheckPlan,
+    enforce: WrittenOrders,
 }
 
 impl PhysicalOptimizerRule for KeptOrders {
@@ -23,7 +24,7 @@ impl PhysicalOptimizerRule for KeptOrders {
             Err(_) => {
                 // In between, the plan's own order is something that it is asked for.
                 let plan = OutputRequirements::new_add_mode().optimize(plan, config)?;
-                let plan = EnsureRequirements::new().optimize(plan, config)?;
+                let plan = self.enforce.optimize(plan, config)?;
                 self.look.optimize(OutputRequirements::new_remove_mode().optimize(plan, config)?, config)
             }
         }

@@ -1,8 +1,7 @@
-//! [`KeyOrder`]: takes orders from keys. A sort over a scan is dropped when the scan, read backwards
-//! or through an index in that order, already delivers it.
+//! [`KeyOrder`]: takes orders from keys. Turns the scan below a sort round, or onto another index, where it then delivers the order
+//! that the sort is for.
 //!
-//! DataFusion itself drops a sort whose input is in order; this rule only turns scans round, or onto
-//! another index, first. Must not change what rows a scan returns.
+//! DataFusion itself drops a sort whose input is in order, later. Must not change what rows a scan returns.
 
 use crate::execution::index_scan::IndexScanExec;
 use crate::execution::limit::LimitExec;
@@ -14,7 +13,6 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
-use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
@@ -56,12 +54,10 @@ impl KeyOrder {
             return Ok(plan);
         }
         let limited = limited || sort.fetch().is_some();
-        let Some(input) = self.ordered(sort.input(), sort.expr(), limited)? else { return Ok(plan) };
-        let Some(fetch) = sort.fetch() else { return Ok(input) };
-        Ok(match input.with_fetch(Some(fetch)) {
-            Some(limited) => limited,
-            None => Arc::new(GlobalLimitExec::new(input, 0, Some(fetch))),
-        })
+        match self.ordered(sort.input(), sort.expr(), limited)? {
+            Some(input) => replace_children_if_necessary(plan, vec![input]),
+            None => Ok(plan),
+        }
     }
 
     /// The plan with its scan turned so that rows come in `order`, when that can be had from a chain

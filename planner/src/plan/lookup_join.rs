@@ -24,6 +24,7 @@ use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
@@ -178,7 +179,7 @@ fn rows_per_lookup(scan: Scan<'_>, index: &IndexDescriptor, keys: &LookupKeys) -
     ROWS_PER_LOOKUP.saturating_add(rows.saturating_mul(each))
 }
 
-/// The scan at the bottom of a chain of filters, projections and groupings, and for each output column of the
+/// The scan at the bottom of a chain of filters, projections, sorts and groupings, and for each output column of the
 /// chain its position in the scan's output.
 fn probe_scan(plan: &Arc<dyn ExecutionPlan>) -> Option<(Arc<dyn ExecutionPlan>, Vec<Option<usize>>)> {
     if plan.is::<TableScanExec>() || plan.is::<IndexScanExec>() {
@@ -201,6 +202,10 @@ fn probe_scan(plan: &Arc<dyn ExecutionPlan>) -> Option<(Arc<dyn ExecutionPlan>, 
             columns.get(column.index()).copied().flatten()
         });
         return Some((scan, through.collect()));
+    }
+    // What is looked up in place of the scan is sorted in place of it.
+    if let Some(sort) = plan.downcast_ref::<SortExec>() {
+        return if sort.fetch().is_none() { probe_scan(sort.input()) } else { None };
     }
     // A group has all rows of its key or none, so that keys may be chosen before grouping.
     if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {

@@ -21,6 +21,7 @@ pub mod lookup_join;
 mod one_row;
 pub mod prepared;
 pub mod slotting;
+mod written_orders;
 
 pub use engine::{Engine, EngineOptions, NodePlanner, NodePlannerFactory};
 pub use instance::PlanInstance;

@@ -9,6 +9,7 @@ use crate::execution::slot_function::SlotFunction;
 use crate::execution::slots::Slots;
 use crate::execution::table::Table;
 use crate::execution::values::ValuesNode;
+use crate::functions::{guarded_case, one_of};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
@@ -21,11 +22,15 @@ use std::sync::Arc;
 pub fn fill_placeholders(plan: LogicalPlan, slots: &Arc<Slots>) -> Result<LogicalPlan> {
     let outer = outer_slots(&plan)?;
     let filled = plan.transform_up_with_subqueries(|node| {
-        let names = matches!(node, LogicalPlan::Window(_)).then(|| NamePreserver::new(&node));
+        use LogicalPlan as P;
+        let names = matches!(node, P::Window(_) | P::Projection(_)).then(|| NamePreserver::new(&node));
+        // Elsewhere an expression has a name, which would be another.
+        let final_form = matches!(node, P::Filter(_) | P::Join(_) | P::TableScan(_) | P::Projection(_));
         let node = node.map_expressions(|expression| {
             // What is above knows a window function by its name, which shows the keys and so the placeholders in them.
             let name = names.as_ref().map(|names| names.save(&expression));
             let replaced = replace(expression, slots, &outer)?;
+            let replaced = if final_form { replaced.transform_data(in_final_form)? } else { replaced };
             Ok(match name {
                 Some(name) => replaced.update_data(|expression| name.restore(expression)),
                 None => replaced,
@@ -74,6 +79,16 @@ fn replace(
             }))
         }
         _ => Ok(Transformed::no(expression)),
+    })
+}
+
+/// DataFusion's own expressions in place of those that its rules were not to see.
+fn in_final_form(expression: Expr) -> std::result::Result<Transformed<Expr>, DataFusionError> {
+    expression.transform_up(|expression| {
+        match one_of::constant_list(&expression).or_else(|| guarded_case::plain(&expression)) {
+            Some(own) => Ok(Transformed::yes(own)),
+            None => Ok(Transformed::no(expression)),
+        }
     })
 }
 

@@ -3,6 +3,7 @@
 use super::outcome::{Outcome, OutputColumn};
 use super::prepared::Prepared;
 use super::query::{PlannedQuery, Surroundings};
+use super::settings::Settings;
 use super::statement::Statement;
 use super::stream::Limits;
 use super::{Session, copy, run};
@@ -112,7 +113,8 @@ impl Session {
         let planned = match self.planned(&statement, &given).await {
             // Privileges are asked for when it runs.
             Err(error) if error.state() == state::INSUFFICIENT_PRIVILEGE => {
-                self.planned_by(&statement, &given, false).await?
+                let unchecked = Arc::new(self.shared.settings().unchecked());
+                self.planned_by(&statement, &given, unchecked).await?
             }
             planned => planned?,
         };
@@ -132,20 +134,17 @@ impl Session {
         statement: &Arc<Statement>,
         given: &[Option<SqlType>],
     ) -> Result<Arc<PlannedQuery>> {
-        self.planned_by(statement, given, true).await
+        self.planned_by(statement, given, self.shared.settings()).await
     }
 
-    /// The same, whether privileges are asked for or not.
     async fn planned_by(
         &mut self,
         statement: &Arc<Statement>,
         given: &[Option<SqlType>],
-        checked: bool,
+        settings: Arc<Settings>,
     ) -> Result<Arc<PlannedQuery>> {
         let part = self.block.statement(false).await?;
         let (catalog, now) = (part.catalog, part.started);
-        let settings = self.shared.settings();
-        let settings = if checked { settings } else { Arc::new(settings.unchecked()) };
         let surroundings = Surroundings::new(&catalog, &settings);
         self.catalog = Some(catalog.clone());
         self.database.plans().get_or_plan(statement, given, surroundings, &catalog, || {
@@ -285,17 +284,23 @@ impl Session {
         // A write that returns nothing says only how many rows there were, or fails.
         let context = self.begin_statement_of(parameters, prepared.columns.is_none()).await?;
         let surroundings = Surroundings::new(&context.catalog, &context.settings);
-        let current = prepared.planned.lock().clone().filter(|planned| {
-            planned.surroundings == surroundings && self.database.plans().is_good(planned, &context.catalog)
+        let before = prepared.planned.lock().clone();
+        let current = before.clone().filter(|planned| {
+            planned.surroundings.serve(&surroundings) && self.database.plans().is_good(planned, &context.catalog)
         });
         let planned = match current {
             Some(planned) => planned,
             None => {
-                let mut planned = Box::pin(self.planned(&prepared.statement, &prepared.given)).await?;
+                let settings = match &before {
+                    Some(before) => Arc::new(context.settings.reading_as(&before.settings)?),
+                    None => context.settings.clone(),
+                };
+                let (statement, given) = (&prepared.statement, &prepared.given);
+                let mut planned = Box::pin(self.planned_by(statement, given, settings.clone())).await?;
                 if planned.parameters != prepared.parameters {
                     // What was found out once stays: columns that parameters were compared with may have other types now.
                     let given: Vec<_> = prepared.parameters.iter().copied().map(Some).collect();
-                    planned = Box::pin(self.planned(&prepared.statement, &given)).await?;
+                    planned = Box::pin(self.planned_by(statement, &given, settings)).await?;
                 }
                 if !same_columns(planned.columns.as_deref(), prepared.columns.as_deref())
                     || planned.parameters != prepared.parameters

@@ -37,6 +37,11 @@ impl Surroundings {
         }
     }
 
+    /// Whether a statement prepared in these means the same in others: its constants are read once and for all.
+    pub fn serve(&self, others: &Surroundings) -> bool {
+        *self == Surroundings { reading: self.reading, ..others.clone() }
+    }
+
     /// OID of the database.
     pub fn database(&self) -> Oid {
         self.database
@@ -100,6 +105,8 @@ pub struct PlannedQuery {
     pub liftable: bool,
     /// The catalog that it was bound by.
     catalog: Arc<Catalog>,
+    /// The settings that its constants were read by.
+    pub settings: Arc<Settings>,
     text: Arc<str>,
     /// Bytes of the whole text that it came in, which it keeps.
     source_bytes: usize,
@@ -190,6 +197,7 @@ impl PlannedQuery {
             liftable: !bound.relations.iter().any(|table| table.indexes.iter().any(IndexDescriptor::is_computed)),
             good_for: AtomicU64::new(kept.version()),
             catalog: kept,
+            settings: settings.clone(),
             text: statement.text.clone(),
             source_bytes: statement.source.text().len(),
             momentary,

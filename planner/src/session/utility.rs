@@ -37,10 +37,25 @@ impl Session {
             StatementKind::ShowAll => Some(text_columns(&["name", "setting", "description"])),
             StatementKind::Explain(explain) => Some(super::explain_statement::columns_of(explain)),
             StatementKind::CheckIndex(_) | StatementKind::CheckTable(_) => Some(text_columns(&PROBLEM)),
-            StatementKind::Fetch { cursor, only_move: false, .. } => self.shared.cursors.lock().columns(cursor),
-            StatementKind::Execute { name, .. } => self.named(name)?.columns.clone(),
-            _ => None,
+            kind => self.columns_of_others(kind),
         })
+    }
+
+    /// The columns of a statement that is to run now: those of what it names may be others than when it was prepared.
+    pub fn portal_columns(&self, prepared: &Prepared) -> Option<Arc<[OutputColumn]>> {
+        match &prepared.statement.kind {
+            kind @ (StatementKind::Fetch { .. } | StatementKind::Execute { .. }) => self.columns_of_others(kind),
+            _ => prepared.columns.clone(),
+        }
+    }
+
+    /// The columns of the cursor or prepared statement that a statement names; none where there is none, which it says when it runs.
+    fn columns_of_others(&self, kind: &StatementKind) -> Option<Arc<[OutputColumn]>> {
+        match kind {
+            StatementKind::Fetch { cursor, only_move: false, .. } => self.shared.cursors.lock().columns(cursor),
+            StatementKind::Execute { name, .. } => self.named(name).ok()?.columns.clone(),
+            _ => None,
+        }
     }
 
     /// Runs one.

@@ -7,6 +7,7 @@ use crate::catalog::{ColumnId, ColumnStatistics, StoredValue, TableDescriptor};
 use crate::encoding::{KeyColumn, KeyEncoder};
 use crate::execution::condition::{Condition, Test, conditions};
 use crate::execution::value::{Fitted, fit};
+use crate::functions::one_of;
 use crate::types::SqlType;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use std::collections::BTreeMap;
@@ -244,7 +245,10 @@ fn of_expression(table: &TableDescriptor, expression: &Expr) -> f64 {
             let equal = Expr::BinaryExpr(BinaryExpr { left: left.clone(), op: Operator::Eq, right: right.clone() });
             (present(left).min(present(right)) - of(&equal)).clamp(0.0, 1.0)
         }
-        Expr::Not(inner) => 1.0 - of(inner),
+        Expr::Not(inner) => match one_of::parts(inner) {
+            Some((value, _)) => (present(value) - of(inner)).clamp(0.0, 1.0),
+            None => 1.0 - of(inner),
+        },
         Expr::IsNotNull(inner) => present(inner),
         Expr::InList(list) if list.negated => {
             let mut listed = list.clone();

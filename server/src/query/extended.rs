@@ -192,6 +192,10 @@ impl Connection {
 
     async fn parse(&mut self, name: String, sql: &str, parameter_oids: &[u32]) -> Result<()> {
         self.statements.check_free(&name)?;
+        if name.is_empty() {
+            // A text that fails leaves none.
+            self.statements.remove(&name);
+        }
         let mut statements = self.session.parse_again(sql)?;
         if statements.len() > 1 {
             return Err(SqlError::syntax("cannot insert multiple commands into a prepared statement").into());
@@ -231,7 +235,8 @@ impl Connection {
         let types: Vec<_> = types.iter().map(current).collect();
         let parameters =
             parameters::decode(&types, &bind.parameter_formats, &bind.parameters, self.encoding(), &context)?;
-        let columns = statement.as_ref().and_then(|prepared| prepared.columns()).map(|columns| columns.len());
+        let columns = statement.as_ref().and_then(|prepared| self.session.portal_columns(prepared));
+        let columns = columns.map(|columns| columns.len());
         let formats = Formats::new(bind.result_formats, columns)?;
         let (state, after) = (PortalState::Bound(parameters), self.session.command());
         self.portals.insert(bind.portal, Portal { statement, formats, state, after })?;
@@ -264,8 +269,8 @@ impl Connection {
             let types = statement.as_ref().map_or(&[][..], |prepared| prepared.parameter_types());
             self.out.parameter_description(types.iter().map(|ty| ty.oid()));
         }
-        match statement.as_ref().and_then(|prepared| prepared.columns()) {
-            Some(columns) => self.out.row_description(columns, |index| formats.code(index)),
+        match statement.as_ref().and_then(|prepared| self.session.portal_columns(prepared)) {
+            Some(columns) => self.out.row_description(&columns, |index| formats.code(index)),
             None => self.out.bare(b'n'),
         }
         Ok(())

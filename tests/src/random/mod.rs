@@ -2,6 +2,7 @@
 //! Must not know what is right: PostgreSQL says it.
 
 pub mod joins;
+pub mod nested;
 pub mod rules;
 pub mod writes;
 

@@ -10,7 +10,7 @@ use crate::encoding::{IndexDecoder, IndexEntry, RowDecoder};
 use crate::error::{Result, SqlError, state};
 use crate::types::Oid;
 use bytes::Bytes;
-use datafusion::arrow::array::{ArrayRef, AsArray, Int64Array, UInt32Array};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, UInt32Array};
 use datafusion::arrow::compute::{concat, concat_batches, take};
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use datafusion::physical_expr::PhysicalExpr;
@@ -118,9 +118,34 @@ impl Run {
         // PostgreSQL would not have come to the rows after the first that fails.
         let failure = first_failure(codec, &target.checks, &target.schema, columns, rows)?;
         let rows = failure.as_ref().map_or(rows, |(row, _)| *row);
-        let mut failure = failure.map(|(_, error)| error);
-        let columns: Vec<ArrayRef> = columns.iter().map(|column| column.slice(0, rows)).collect();
-        let columns = columns.as_slice();
+        let failure = failure.map(|(_, error)| error);
+        // A row that meets what an earlier one does is looked at once that is done.
+        let (mut parts, mut start, mut most) = (Vec::new(), 0, rows);
+        while start < rows || parts.is_empty() {
+            let length = (rows - start).min(most);
+            let part: Vec<ArrayRef> = columns.iter().map(|column| column.slice(start, length)).collect();
+            let (affected, count, done) = self.insert_part(conflict, &part, length).await?;
+            parts.push((affected, count));
+            start += done;
+            // Where rows meet each other often, few are looked at in vain.
+            most = if done < length { done.saturating_mul(2).max(16) } else { most.saturating_mul(2) };
+        }
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        together(parts)
+    }
+
+    /// The same of the first rows of a batch, as many as do not meet each other: one at least, if there are any. Answers how many too.
+    async fn insert_part(
+        &mut self,
+        conflict: &Conflict,
+        columns: &[ArrayRef],
+        rows: usize,
+    ) -> Result<(Vec<ArrayRef>, usize, usize)> {
+        let target = self.target.clone();
+        let codec = &target.codec;
+        let mut failure = None;
         let row_keys = self.new_keys(columns, rows).await?;
         let mut entries: Vec<Vec<Option<IndexEntry>>> = Vec::new();
         for index in &codec.indexes {
@@ -130,7 +155,9 @@ impl Run {
 
         let mut writes = Vec::new();
         let (mut inserted, mut updated) = (Vec::new(), Vec::new());
-        let mut updated_keys = Vec::new();
+        let mut updated_keys: Vec<Bytes> = Vec::new();
+        let mut pending: HashSet<Bytes> = HashSet::new();
+        let mut done = rows;
         'rows: for row in 0..rows {
             for keys in &spaces {
                 let Some(exists) = keys.conflict(row) else { continue };
@@ -148,12 +175,17 @@ impl Run {
                 let row_key = match (exists, keys.existing.get(row)) {
                     (true, Some(Some(value))) => existing_row_key(codec, keys, row, value)?,
                     _ => {
-                        failure = Some(affected_twice());
+                        done = row;
                         break 'rows;
                     }
                 };
-                if !self.touched.insert(row_key.clone()) || !self.note(&row_key) {
+                if self.touched.contains(&row_key) {
                     failure = Some(affected_twice());
+                    break 'rows;
+                }
+                // WHERE may leave it alone, or it gets another key.
+                if !pending.insert(row_key.clone()) {
+                    done = row;
                     break 'rows;
                 }
                 updated.push(position(row)?);
@@ -162,6 +194,11 @@ impl Run {
             }
             // The arbiter is content; the other indexes must be too.
             if let Some(keys) = spaces.iter().find(|keys| keys.conflict(row).is_some()) {
+                if !pending.is_empty() {
+                    // An update may give the key up.
+                    done = row;
+                    break 'rows;
+                }
                 failure = Some(codec.unique_violation(keys.index, columns, row));
                 break 'rows;
             }
@@ -197,7 +234,7 @@ impl Run {
         }
         let updates = conflict.update.as_ref().filter(|_| !updated.is_empty());
         let Some(update) = updates else {
-            return failure.map_or(Ok((new_rows, inserted.len())), Err);
+            return failure.map_or(Ok((new_rows, inserted.len(), done)), Err);
         };
         let excluded = pick(columns, &updated)?;
         // What an earlier row's update raises comes before the failure of a later row.
@@ -205,11 +242,24 @@ impl Run {
         if let Some(error) = failure {
             return Err(error);
         }
+        let affected: Vec<&Bytes> = kept.iter().filter_map(|row| updated_keys.get(*row as usize)).collect();
+        let renamed = match codec.key.has_primary_key() {
+            true => codec.row_keys(&changed_rows, kept.len())?,
+            false => Vec::new(),
+        };
+        for key in affected {
+            if !self.note(key) {
+                return Err(affected_twice());
+            }
+            self.touched.insert(key.clone());
+        }
+        self.touched.extend(renamed);
         let updated: Vec<u32> = kept.iter().filter_map(|row| updated.get(*row as usize).copied()).collect();
         if tells {
             changed_rows.push(Arc::new(Int64Array::from(vec![self.number().await?; updated.len()])));
         }
-        Ok((in_order(&new_rows, &inserted, &changed_rows, &updated)?, inserted.len() + updated.len()))
+        let count = inserted.len() + updated.len();
+        Ok((in_order(&new_rows, &inserted, &changed_rows, &updated)?, count, done))
     }
 
     /// A number of the transaction, as xid shows it: from 3 on.
@@ -396,6 +446,21 @@ fn refuse_deferrable(codec: &TableCodec, arbiter: Option<Space>) -> Result<()> {
 fn affected_twice() -> SqlError {
     SqlError::new(state::CARDINALITY_VIOLATION, "ON CONFLICT DO UPDATE command cannot affect row a second time")
         .hint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
+}
+
+/// The rows of several parts of a batch.
+fn together(mut parts: Vec<(Vec<ArrayRef>, usize)>) -> Result<(Vec<ArrayRef>, usize)> {
+    if parts.len() < 2 {
+        return parts.pop().ok_or_else(|| SqlError::internal("a batch without parts"));
+    }
+    let count = parts.iter().map(|(_, count)| count).sum();
+    let width = parts.first().map_or(0, |(columns, _)| columns.len());
+    let columns = (0..width).map(|at| {
+        let pieces: Vec<&dyn Array> =
+            parts.iter().filter_map(|(columns, _)| columns.get(at)).map(AsRef::as_ref).collect();
+        Ok(concat(&pieces)?)
+    });
+    Ok((columns.collect::<Result<_>>()?, count))
 }
 
 /// A row's number within its batch.

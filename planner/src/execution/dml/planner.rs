@@ -17,6 +17,7 @@ use crate::catalog::{ColumnId, TableDescriptor};
 use crate::error::SqlError;
 use crate::execution::Slots;
 use crate::execution::held_rows::{HeldRowsExec, HeldRowsNode};
+use crate::execution::lazy_junction::guarded;
 use crate::plan::slotting::fill_expression;
 use async_trait::async_trait;
 use datafusion::catalog::Session;
@@ -41,7 +42,7 @@ impl DmlPlanner {
     }
 
     fn expression(&self, expr: &Expr, schema: &DFSchema, session: &dyn Session) -> Result<Arc<dyn PhysicalExpr>> {
-        session.create_physical_expr(fill_expression(expr.clone(), &self.slots)?, schema)
+        guarded(&session.create_physical_expr(fill_expression(expr.clone(), &self.slots)?, schema)?)
     }
 
     fn checks(&self, table: &TableDescriptor, rules: &Rules, session: &dyn Session) -> Result<Vec<Check>> {
@@ -86,7 +87,7 @@ impl DmlPlanner {
             }
             // Subqueries run before the statement writes; what they answered stands in for them.
             let expr = OnConflict::with_subqueries(expr.clone(), &node.subqueries)?;
-            planner.create_physical_expr(&fill_expression(expr, &self.slots)?, schema, session, context)
+            guarded(&planner.create_physical_expr(&fill_expression(expr, &self.slots)?, schema, session, context)?)
         };
         Ok(match &node.on_conflict {
             None => None,

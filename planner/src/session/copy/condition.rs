@@ -5,6 +5,7 @@ use crate::bind::{BindContext, TableExpression, bind_default, bind_stored};
 use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::table_schema;
+use crate::execution::lazy_junction::compiled;
 use crate::execution::{Slots, StatementContext, with_binding};
 use crate::parse::copy::CopyCondition;
 use crate::plan::slotting::fill_expression;
@@ -14,9 +15,7 @@ use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::logical_expr::Expr;
-use datafusion::logical_expr::execution_props::ExecutionProps;
-use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
-use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
+use datafusion::physical_expr::PhysicalExpr;
 use sqlparser::ast::Spanned;
 use std::sync::Arc;
 
@@ -94,7 +93,7 @@ impl CopyFilter {
         slots.fill(Arc::clone(context));
         let physical = |expr: Expr, schema: &DFSchema| -> Result<Arc<dyn PhysicalExpr>> {
             let expr = fill_expression(expr, &slots)?;
-            Ok(create_physical_expr(&expr, schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())?)
+            Ok(compiled(&expr, schema)?)
         };
         let condition = physical(typed.expr, &schema)?;
         let nothing = DFSchema::empty();

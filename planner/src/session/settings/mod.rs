@@ -91,6 +91,15 @@ impl Settings {
     pub fn unchecked(&self) -> Settings {
         Settings { checked: false, ..self.clone() }
     }
+    /// These settings, which read constants of dates and intervals as others do.
+    pub fn reading_as(&self, other: &Settings) -> Result<Settings> {
+        ["TimeZone", "DateStyle", "IntervalStyle"].into_iter().try_fold(self.clone(), |settings, name| {
+            match other.get(name) {
+                Some(value) => settings.with_fixed(name, &value),
+                None => Ok(settings),
+            }
+        })
+    }
     /// The schemas searched for unqualified names, `"$user"` already replaced, pg_catalog not
     /// included unless named; the session's schema of temporary tables first, unless it is named.
     pub fn search_path(&self) -> &[String] {

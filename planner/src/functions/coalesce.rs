@@ -1,0 +1,92 @@
+//! COALESCE. A CASE where a later operand may fail or do something, so that it is computed for the rows alone that have no value before;
+//! else a function, which computes each operand once however deep they stand in each other. DataFusion's own exists in plans that it
+//! has simplified, and nowhere else. Must not know types: they are one.
+
+use super::guarded_case;
+use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::arrow::compute::is_not_null;
+use datafusion::arrow::compute::kernels::zip::zip;
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::Result;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use datafusion::scalar::ScalarValue;
+use std::sync::{Arc, LazyLock};
+
+/// The first of `operands` that is not NULL; there is at least one.
+pub fn coalesce(mut operands: Vec<Expr>) -> Expr {
+    static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| Arc::new(ScalarUDF::from(Coalesce::new())));
+    if operands.iter().skip(1).all(is_harmless) {
+        return if operands.len() == 1 { operands.remove(0) } else { FUNCTION.call(operands) };
+    }
+    let last = operands.pop();
+    let branches = operands.into_iter().map(|operand| (operand.clone().is_not_null(), operand)).collect();
+    guarded_case::case(branches, last)
+}
+
+/// Whether to compute an expression of a row that does not need it costs little, cannot fail, and does nothing.
+fn is_harmless(operand: &Expr) -> bool {
+    match operand {
+        Expr::Literal(..) | Expr::Column(_) | Expr::Placeholder(_) | Expr::OuterReferenceColumn(..) => true,
+        Expr::ScalarFunction(call) if call.name() == "coalesce" => call.args.iter().all(is_harmless),
+        _ => false,
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Coalesce {
+    signature: Signature,
+}
+
+impl Coalesce {
+    fn new() -> Self {
+        Coalesce { signature: Signature::variadic_any(Volatility::Immutable) }
+    }
+}
+
+impl ScalarUDFImpl for Coalesce {
+    fn name(&self) -> &str {
+        "coalesce"
+    }
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+    fn return_type(&self, operands: &[DataType]) -> Result<DataType> {
+        Ok(operands.iter().find(|ty| **ty != DataType::Null).cloned().unwrap_or(DataType::Null))
+    }
+    fn return_field_from_args(&self, arguments: ReturnFieldArgs) -> Result<FieldRef> {
+        let fields = arguments.arg_fields;
+        let types: Vec<DataType> = fields.iter().map(|field| field.data_type().clone()).collect();
+        let nullable = fields.iter().all(|field| field.is_nullable());
+        Ok(Arc::new(Field::new(self.name(), self.return_type(&types)?, nullable)))
+    }
+    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let rows = arguments.number_rows;
+        let mut operands = arguments.args.into_iter().filter(|operand| operand.data_type() != DataType::Null);
+        let Some(mut found) = operands.next() else {
+            return Ok(ColumnarValue::Scalar(ScalarValue::try_new_null(arguments.return_field.data_type())?));
+        };
+        for next in operands {
+            found = match (&found, next) {
+                (ColumnarValue::Scalar(value), next) if value.is_null() => next,
+                (ColumnarValue::Scalar(_), _) => return Ok(found),
+                (ColumnarValue::Array(array), _) if array.null_count() == 0 => return Ok(found),
+                (ColumnarValue::Array(array), next) => ColumnarValue::Array(filled(array, next, rows)?),
+            };
+        }
+        Ok(found)
+    }
+}
+
+/// An array with the values of another where it has none.
+fn filled(array: &ArrayRef, next: ColumnarValue, rows: usize) -> Result<ArrayRef> {
+    let mask = is_not_null(array.as_ref())?;
+    Ok(match next {
+        ColumnarValue::Scalar(value) => zip(&mask, array, &value.to_scalar()?)?,
+        ColumnarValue::Array(next) => {
+            debug_assert_eq!(next.len(), rows);
+            zip(&mask, array, &next)?
+        }
+    })
+}

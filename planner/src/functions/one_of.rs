@@ -1,0 +1,160 @@
+//! `IN (list)`: whether a value equals one of others. Not DataFusion's list: that one keeps what a list of parameters was when its plan
+//! was made, and two of them over one value are cut against each other by their texts, without regard to NULL.
+//! [`constant_list`] makes DataFusion's of those that are constants, once nothing rewrites them any more. Must not know types.
+
+use datafusion::arrow::array::{ArrayRef, AsArray, BooleanArray};
+use datafusion::arrow::compute::or_kleene;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::Result;
+use datafusion::error::DataFusionError;
+use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::{
+    BinaryExpr, ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use datafusion::physical_expr_common::datum::apply_cmp;
+use datafusion::scalar::ScalarValue;
+use std::sync::{Arc, LazyLock};
+
+const NAME: &str = "in list";
+
+/// `value IN (members)`: all of one Arrow type, which `=` compares.
+pub fn one_of(value: Expr, members: Vec<Expr>) -> Expr {
+    static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| Arc::new(ScalarUDF::from(OneOf::new())));
+    let mut arguments = vec![value];
+    arguments.extend(members);
+    FUNCTION.call(arguments)
+}
+
+/// The value and the members of what [`one_of`] made.
+pub fn parts(expr: &Expr) -> Option<(&Expr, &[Expr])> {
+    let Expr::ScalarFunction(call) = expr else { return None };
+    if call.name() != NAME {
+        return None;
+    }
+    call.args.split_first()
+}
+
+/// DataFusion's list in place of one whose members are literals, which it finds by their hashes; of NOT with it too.
+pub fn constant_list(expr: &Expr) -> Option<Expr> {
+    let (inner, negated) = match expr {
+        Expr::Not(inner) => (inner.as_ref(), true),
+        other => (other, false),
+    };
+    if let (Expr::InList(list), true) = (inner, negated) {
+        return (!list.negated).then(|| Expr::InList(InList { negated: true, ..list.clone() }));
+    }
+    let (value, members) = parts(inner)?;
+    // It would tell 0 and -0 apart.
+    let exact = |value: &ScalarValue| !value.data_type().is_floating();
+    let literals = members.iter().all(|member| matches!(member, Expr::Literal(value, _) if exact(value)));
+    literals.then(|| Expr::InList(InList { expr: Box::new(value.clone()), list: members.to_vec(), negated }))
+}
+
+/// Operands of OR, those that say of one column that it equals literals as one: DataFusion would make its list of them.
+pub fn merged(operands: Vec<Expr>) -> Vec<Expr> {
+    let mut merged: Vec<Expr> = Vec::with_capacity(operands.len());
+    // By column and type: where its list is, and its members.
+    let mut lists: Vec<(Expr, DataType, usize, Vec<Expr>)> = Vec::new();
+    for operand in operands {
+        let Some((column, members, data_type)) = literals_of(&operand) else {
+            merged.push(operand);
+            continue;
+        };
+        match lists.iter_mut().find(|(other, other_type, ..)| *other == column && *other_type == data_type) {
+            Some((.., all)) => all.extend(members),
+            None => {
+                lists.push((column, data_type, merged.len(), members));
+                merged.push(operand);
+            }
+        }
+    }
+    for (column, _, place, members) in lists {
+        if let (Some(operand), true) = (merged.get_mut(place), members.len() > 1) {
+            *operand = one_of(column, members);
+        }
+    }
+    merged
+}
+
+/// Of `column = literal` and a list of literals: the column, the literals and their type.
+fn literals_of(operand: &Expr) -> Option<(Expr, Vec<Expr>, DataType)> {
+    let (column, members) = match operand {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => match (left.as_ref(), right.as_ref()) {
+            (column, literal @ Expr::Literal(..)) => (column, std::slice::from_ref(literal)),
+            (literal @ Expr::Literal(..), column) => (column, std::slice::from_ref(literal)),
+            _ => return None,
+        },
+        other => parts(other)?,
+    };
+    let mut types = members.iter().map(|member| match member {
+        Expr::Literal(value, _) => Some(value.data_type()),
+        _ => None,
+    });
+    let data_type = types.next()??;
+    let alike = matches!(column, Expr::Column(_)) && types.all(|other| other.as_ref() == Some(&data_type));
+    alike.then(|| (column.clone(), members.to_vec(), data_type))
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct OneOf {
+    signature: Signature,
+}
+
+impl OneOf {
+    fn new() -> Self {
+        OneOf { signature: Signature::variadic_any(Volatility::Immutable) }
+    }
+}
+
+impl ScalarUDFImpl for OneOf {
+    fn name(&self) -> &str {
+        NAME
+    }
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+    fn return_type(&self, _arguments: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Boolean)
+    }
+    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let rows = arguments.number_rows;
+        let mut values = arguments.args.into_iter();
+        let missing = || DataFusionError::Internal("a list without a value".into());
+        let value = values.next().ok_or_else(missing)?;
+        let mut found: Option<ColumnarValue> = None;
+        for member in values {
+            let equal = equal(&value, &member)?;
+            found = Some(match found {
+                None => equal,
+                Some(found) => either(found, equal, rows)?,
+            });
+        }
+        found.ok_or_else(missing)
+    }
+}
+
+fn equal(value: &ColumnarValue, member: &ColumnarValue) -> Result<ColumnarValue> {
+    if value.data_type() == DataType::Null || member.data_type() == DataType::Null {
+        return Ok(ColumnarValue::Scalar(ScalarValue::Boolean(None)));
+    }
+    apply_cmp(Operator::Eq, value, member)
+}
+
+fn either(left: ColumnarValue, right: ColumnarValue, rows: usize) -> Result<ColumnarValue> {
+    if let (ColumnarValue::Scalar(ScalarValue::Boolean(a)), ColumnarValue::Scalar(ScalarValue::Boolean(b))) =
+        (&left, &right)
+    {
+        let either = match (a, b) {
+            (Some(true), _) | (_, Some(true)) => Some(true),
+            (Some(false), Some(false)) => Some(false),
+            _ => None,
+        };
+        return Ok(ColumnarValue::Scalar(ScalarValue::Boolean(either)));
+    }
+    let both = [left.into_array(rows)?, right.into_array(rows)?];
+    let [left, right] = both.each_ref().map(|array: &ArrayRef| array.as_boolean_opt());
+    let (Some(left), Some(right)): (Option<&BooleanArray>, Option<&BooleanArray>) = (left, right) else {
+        return Err(DataFusionError::Internal("a comparison that is not boolean".into()));
+    };
+    Ok(ColumnarValue::Array(Arc::new(or_kleene(left, right)?)))
+}
