@@ -6,7 +6,7 @@
 
 use super::detached::detached;
 use super::dml::{LockRowsExec, WriteExec};
-use super::lazy_junction::guarded;
+use super::lazy_junction::guarded_condition;
 use super::lookup_join::LookupJoinExec;
 use super::projection::lean;
 use super::slots::Slots;
@@ -146,14 +146,14 @@ fn watch_filter(plan: Arc<dyn ExecutionPlan>, slots: &Arc<Slots>) -> Result<Arc<
 }
 
 fn watched(filter: &JoinFilter, slots: &Arc<Slots>) -> Result<JoinFilter> {
-    let expression = WatchedExpr { inner: guarded(filter.expression())?, slots: Arc::clone(slots) };
+    let expression = WatchedExpr { inner: guarded_condition(filter.expression())?, slots: Arc::clone(slots) };
     Ok(JoinFilter::new(Arc::new(expression), filter.column_indices().to_vec(), Arc::clone(filter.schema())))
 }
 
-/// Conditions that spare the rows that do not need them, see [`guarded`].
+/// Conditions that spare the rows that do not need them, see [`guarded_condition`].
 fn guard_filter(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let Some(filter) = plan.downcast_ref::<FilterExec>() else { return Ok(plan) };
-    let predicate = guarded(filter.predicate())?;
+    let predicate = guarded_condition(filter.predicate())?;
     if Arc::ptr_eq(&predicate, filter.predicate()) {
         return Ok(plan);
     }

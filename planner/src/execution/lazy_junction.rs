@@ -43,6 +43,26 @@ pub fn guarded(expr: &Arc<dyn PhysicalExpr>) -> Result<Arc<dyn PhysicalExpr>> {
     all.map_or_else(|| internal_err!("an AND of nothing"), Ok)
 }
 
+/// The same of a condition that keeps what it is true of: what is unknown decides as what is false does.
+pub fn guarded_condition(expr: &Arc<dyn PhysicalExpr>) -> Result<Arc<dyn PhysicalExpr>> {
+    let guarded = guarded(expr)?;
+    Ok(strict(&guarded))
+}
+
+/// The junctions at the top, as a condition's.
+fn strict(expr: &Arc<dyn PhysicalExpr>) -> Arc<dyn PhysicalExpr> {
+    match expr.downcast_ref::<LazyJunction>() {
+        Some(junction) if junction.op == Operator::And => Arc::new(LazyJunction {
+            left: strict(&junction.left),
+            op: junction.op,
+            right: strict(&junction.right),
+            whole: junction.whole,
+            condition: true,
+        }),
+        _ => Arc::clone(expr),
+    }
+}
+
 /// An expression over rows of a schema, ready to be computed, with such ANDs and ORs.
 pub fn compiled(expr: &Expr, schema: &DFSchema) -> Result<Arc<dyn PhysicalExpr>> {
     guarded(&create_physical_expr(expr, schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())?)
@@ -53,16 +73,17 @@ fn joined(left: Arc<dyn PhysicalExpr>, op: Operator, right: Arc<dyn PhysicalExpr
         true => Arc::new(BinaryExpr::new(left, op, right)),
         false => {
             let whole = !has_effects(&right);
-            Arc::new(LazyJunction { left, op, right, whole })
+            Arc::new(LazyJunction { left, op, right, whole, condition: false })
         }
     }
 }
 
 /// Whether an expression cannot fail, whatever the row.
 fn is_safe(expr: &Arc<dyn PhysicalExpr>) -> bool {
-    const FUNCTIONS: [&str; 9] = [
+    const FUNCTIONS: [&str; 10] = [
         crate::functions::NUMERIC_KEY,
         crate::functions::INTERVAL_KEY,
+        crate::functions::distinctness::NOT_DISTINCT,
         "in list",
         "= any",
         "coalesce",
@@ -110,6 +131,8 @@ struct LazyJunction {
     right: Arc<dyn PhysicalExpr>,
     /// Whether the right side may be computed for all rows first, and for those that need it only when that fails.
     whole: bool,
+    /// Whether it stands at the top of a condition, where NULL is as good as false.
+    condition: bool,
 }
 
 impl LazyJunction {
@@ -164,7 +187,11 @@ impl PhysicalExpr for LazyJunction {
         let rows = batch.num_rows();
         let left = booleans(self.left.evaluate(batch)?, rows)?;
         let decides = self.decides();
-        let open: BooleanArray = left.iter().map(|value| Some(value != Some(decides))).collect();
+        let needs = |value: Option<bool>| match self.condition {
+            true => value == Some(true),
+            false => value != Some(decides),
+        };
+        let open: BooleanArray = left.iter().map(|value| Some(needs(value))).collect();
         let needed = open.true_count();
         if needed == 0 {
             return Ok(ColumnarValue::Array(Arc::new(left)));
@@ -188,7 +215,7 @@ impl PhysicalExpr for LazyJunction {
             return internal_err!("a junction has two sides");
         };
         let whole = !has_effects(&right);
-        Ok(Arc::new(LazyJunction { left, op: self.op, right, whole }))
+        Ok(Arc::new(LazyJunction { left, op: self.op, right, whole, condition: self.condition }))
     }
     fn fmt_sql(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         BinaryExpr::new(Arc::clone(&self.left), self.op, Arc::clone(&self.right)).fmt_sql(f)

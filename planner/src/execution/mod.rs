@@ -15,6 +15,7 @@ pub mod index_scan;
 pub mod interrupt;
 pub mod kept_columns;
 pub mod key_tap;
+pub(crate) mod known_orders;
 pub mod lateral;
 pub(crate) mod lazy_junction;
 pub mod leaf;

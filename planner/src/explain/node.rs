@@ -9,6 +9,7 @@ use crate::execution::index_scan::IndexScanExec;
 use crate::execution::interrupt::PaceExec;
 use crate::execution::kept_columns::KeptColumnsExec;
 use crate::execution::key_tap::KeyTapExec;
+use crate::execution::known_orders::KnownOrdersExec;
 use crate::execution::limit::LimitExec;
 use crate::execution::lookup_join::LookupJoinExec;
 use crate::execution::lookup_scan::LookupScanExec;
@@ -61,6 +62,7 @@ pub fn transparent(operator: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn Executio
         || operator.is::<CooperativeExec>()
         || operator.is::<KeyTapExec>()
         || operator.is::<KeptColumnsExec>()
+        || operator.is::<KnownOrdersExec>()
         || operator.is::<PaceExec>();
     hidden.then(|| operator.children().first().map(|child| Arc::clone(child))).flatten()
 }

@@ -4,6 +4,7 @@
 
 use super::array::key::{one_form, one_form_f32};
 use super::cast::cast_exists;
+use super::distinctness::distinctness;
 use super::kernel::{KernelFunction, Stability};
 use super::one_of::one_of;
 use super::operator::no_operator;
@@ -330,29 +331,35 @@ pub(super) fn compare(
 ) -> Result<TypedExpr> {
     let distinct = matches!(operator, Operator::IsDistinctFrom | Operator::IsNotDistinctFrom);
     let (left, right) = balance(resolver, if distinct { "=" } else { symbol }, left, right)?;
+    if let Some(expr) = distinctness(operator, &left.expr, &right.expr) {
+        return Ok(TypedExpr::new(expr, SqlType::BOOL));
+    }
     Ok(TypedExpr::new(
         Expr::BinaryExpr(BinaryExpr { left: Box::new(left.expr), op: operator, right: Box::new(right.expr) }),
         SqlType::BOOL,
     ))
 }
 
-/// Members without columns, if there are several, are elements of one array: what has no type is of theirs.
+/// Members without columns, if there are several, are elements of one array, of the type that they and the left side have in common.
 fn in_common(resolver: &Resolver<'_>, left: TypedExpr, list: Vec<TypedExpr>) -> Result<(TypedExpr, Vec<TypedExpr>)> {
     let fixed = |member: &TypedExpr| member.expr.column_refs().is_empty();
     let types: Vec<SqlType> =
         std::iter::once(left.ty).chain(list.iter().filter(|member| fixed(member)).map(|member| member.ty)).collect();
-    if types.len() < 3 || !types.contains(&SqlType::UNKNOWN) {
+    let alike = types.iter().skip(1).all(|ty| Some(ty) == types.get(1));
+    let padded = left.ty.base == BaseType::Char && types.get(1).is_some_and(|ty| ty.base != BaseType::Char);
+    if types.len() < 3 || alike && !padded && !types.contains(&SqlType::UNKNOWN) {
         return Ok((left, list));
     }
     let Ok(common) = super::cast::common_type("IN", &types) else { return Ok((left, list)) };
     if matches!(common.base, BaseType::Record(_)) {
         return Ok((left, list));
     }
-    let typed = |expr: TypedExpr| match expr.is_unknown() && fixed(&expr) {
+    let typed = |expr: TypedExpr| match expr.ty != common.plain() && fixed(&expr) {
         true => resolver.cast(expr, common.plain(), CastContext::Implicit),
         false => Ok(expr),
     };
-    Ok((typed(left)?, list.into_iter().map(typed).collect::<Result<_>>()?))
+    let left = if left.is_unknown() { typed(left)? } else { left };
+    Ok((left, list.into_iter().map(typed).collect::<Result<_>>()?))
 }
 
 /// See [`Resolver::in_list`].

@@ -13,6 +13,7 @@ mod chosen;
 mod coalesce;
 mod comparison;
 mod degrees;
+pub mod distinctness;
 mod enumeration;
 pub mod frame;
 pub mod guarded_case;

@@ -203,9 +203,12 @@ pub(super) fn becomes_join(plan: &LogicalPlan, scalar: bool) -> bool {
                 fits &=
                     scalar && aggregates == 1 && aggregate.group_expr.is_empty() && !outer_here && !correlated_above;
             }
-            LogicalPlan::Projection(_) | LogicalPlan::SubqueryAlias(_) | LogicalPlan::TableScan(_) => {
-                fits &= !outer_here
+            LogicalPlan::Projection(_) => {
+                // Beside an aggregate it would be NULL where there are no rows.
+                let constant = |expression: &Expr| expression.column_refs().is_empty();
+                fits &= !outer_here && !(scalar && aggregates == 0 && expressions.iter().any(constant));
             }
+            LogicalPlan::SubqueryAlias(_) | LogicalPlan::TableScan(_) => fits &= !outer_here,
             LogicalPlan::Distinct(Distinct::All(_)) => fits &= !scalar,
             LogicalPlan::Join(join) => fits &= !outer_here && join.join_type == JoinType::Inner,
             _ => fits = false,

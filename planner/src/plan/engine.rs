@@ -2,6 +2,7 @@
 //!
 //! Must not know statements or sessions.
 
+use super::careful_rule::CarefulRule;
 use super::constants::check_constants;
 use super::correlated::{apply_subqueries, has_correlated, subquery_of};
 use super::empty_relations::EmptyRelations;
@@ -346,11 +347,16 @@ fn config(options: &EngineOptions, partitions: usize) -> SessionConfig {
     config
 }
 
-/// DataFusion's, one of them mended.
+/// DataFusion's, some of them mended.
 fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     let mended: Arc<dyn OptimizerRule + Send + Sync> = Arc::new(EmptyRelations::default());
     let rules = Optimizer::new().rules.into_iter();
     let rules = rules.map(|rule| if rule.name() == mended.name() { Arc::clone(&mended) } else { rule });
+    // A join of which only different rows are asked for becomes a look for one match.
+    let rules = rules.map(|rule| match rule.name() {
+        "eliminate_join" => Arc::new(CarefulRule(rule)) as Arc<dyn OptimizerRule + Send + Sync>,
+        _ => rule,
+    });
     rules.map(|rule| Arc::new(InterruptibleRule(rule)) as Arc<dyn OptimizerRule + Send + Sync>).collect()
 }
 

@@ -11,9 +11,9 @@ use crate::execution::key_tap::{KeyTap, KeyTapExec};
 use crate::execution::lookup_scan::{LookupKey, LookupKeys, LookupScanExec, Scan};
 use crate::execution::table_scan::TableScanExec;
 use crate::statistics::selectivity::distinct_values;
-use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{NullEquality, Result};
 use datafusion::logical_expr::JoinType;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
@@ -121,6 +121,8 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>>
     let null_aware = join.null_aware;
     if !drops_unmatched_probe_rows(*join.join_type())
         || null_aware
+        // Keys that are NULL are not looked up.
+        || join.null_equality() != NullEquality::NullEqualsNothing
         || !single
         || *join.partition_mode() != PartitionMode::CollectLeft
     {

@@ -5,6 +5,7 @@
 //! physical plan, once -> [`PlanInstance`] -> pooled in a [`PreparedPlan`], which fills the slots,
 //! runs, and clears them. Must not know SQL text or sessions.
 
+mod careful_rule;
 mod constants;
 pub mod correlated;
 mod empty_relations;

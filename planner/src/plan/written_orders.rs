@@ -2,6 +2,7 @@
 //! a subquery's ORDER BY means nothing; PostgreSQL computes it, and row numbers, joins, limits, rows inserted and aggregates see its
 //! rows in that order. The rule also moves an order of the outside below a limit, and loses the limit of a sort that goes.
 
+use crate::execution::known_orders::with_known_orders;
 use crate::execution::leaf::input_methods;
 use crate::execution::limit::LimitExec;
 use datafusion::common::Result;
@@ -34,7 +35,7 @@ impl Default for WrittenOrders {
 
 impl PhysicalOptimizerRule for WrittenOrders {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        let fenced = plan.transform_up(|plan| {
+        let fenced = with_known_orders(plan)?.transform_up(|plan| {
             if plan.is::<GlobalLimitExec>() || plan.is::<LimitExec>() {
                 return Ok(Transformed::yes(FenceExec::above(plan, None)));
             }

@@ -5,12 +5,13 @@ use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 
-/// The tables: keys of one and two columns, an index, values that come often, seldom and never, NULLs.
+/// The tables: keys of one and two columns, an index, values that come often, seldom and never, NULLs. Nobody
+/// analyzes them unasked.
 pub const TABLES: &str = "
-    create table j0 (id int primary key, a int, b int, t text);
-    create table j1 (id int, n int, a int, t text, primary key (id, n));
-    create table j2 (id int primary key, a int, b int, t text);
-    create table j3 (a int, b int, t text);
+    create table j0 (id int primary key, a int, b int, t text) with (autovacuum_enabled = off);
+    create table j1 (id int, n int, a int, t text, primary key (id, n)) with (autovacuum_enabled = off);
+    create table j2 (id int primary key, a int, b int, t text) with (autovacuum_enabled = off);
+    create table j3 (a int, b int, t text) with (autovacuum_enabled = off);
     create index on j2 (a);
     create index on j3 (b);
     insert into j0 select i, i % 7, nullif(i % 5, 0), 'x' || i % 3 from generate_series(1, 40) i;

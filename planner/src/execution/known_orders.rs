@@ -1,0 +1,167 @@
+//! [`KnownOrdersExec`]: says less of its input's rows than DataFusion does, where DataFusion says too much, and hands the rows on. Of a
+//! hash join it says that its rows have the order of the probe side and then that of the build side, which is so only where no two rows
+//! of the probe side are equal in it; that constants of a side stay constant where rows of the other are extended with NULLs; of a
+//! maximum over a growing frame that it grows, though it may begin with NULL. Must not know what asks.
+
+use super::key_tap::KeyTapExec;
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::execution::TaskContext;
+use datafusion::logical_expr::JoinType;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::joins::{CrossJoinExec, HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
+use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, SendableRecordBatchStream,
+};
+use std::fmt;
+use std::sync::Arc;
+
+/// What is said of the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// What is equal and constant, but no order: the side of a join that is built.
+    NoOrder,
+    /// Orders alone: a side whose columns may be NULL beyond the join.
+    OrdersAlone,
+    /// Nothing: both.
+    Nothing,
+    /// Of a window operator the orders of its input.
+    OrdersOfInput,
+}
+
+/// The plan with what DataFusion says too much of in joins and windows unsaid.
+pub fn with_known_orders(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    plan.transform_up(|plan| {
+        if plan.is::<WindowAggExec>() || plan.is::<BoundedWindowAggExec>() {
+            return Ok(Transformed::yes(known(plan, Known::OrdersOfInput)));
+        }
+        let join_type = if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
+            *join.join_type()
+        } else if let Some(join) = plan.downcast_ref::<NestedLoopJoinExec>() {
+            *join.join_type()
+        } else if let Some(join) = plan.downcast_ref::<SortMergeJoinExec>() {
+            join.join_type()
+        } else if plan.is::<CrossJoinExec>() {
+            JoinType::Inner
+        } else {
+            return Ok(Transformed::no(plan));
+        };
+        let (left_extended, right_extended) = match join_type {
+            JoinType::Left => (false, true),
+            JoinType::Right => (true, false),
+            JoinType::Full => (true, true),
+            _ => (false, false),
+        };
+        // A merge reads its left side in order; that what is behind has an order too is not relied upon.
+        let merges = plan.is::<SortMergeJoinExec>();
+        let left = match (merges, left_extended) {
+            (true, true) => Some(Known::OrdersAlone),
+            (true, false) => None,
+            (false, true) => Some(Known::Nothing),
+            (false, false) => Some(Known::NoOrder),
+        };
+        let right = right_extended.then_some(Known::OrdersAlone);
+        let children = plan.children().into_iter().zip([left, right]);
+        let children = children.map(|(child, said)| side(child, said)).collect::<Result<Vec<_>>>()?;
+        Ok(Transformed::yes(replace_children_if_necessary(plan, children)?))
+    })
+    .data()
+}
+
+fn side(child: &Arc<dyn ExecutionPlan>, said: Option<Known>) -> Result<Arc<dyn ExecutionPlan>> {
+    let Some(said) = said else { return Ok(Arc::clone(child)) };
+    // Whoever joins looks for the tap right below.
+    if child.is::<KeyTapExec>() {
+        let below = child.children().into_iter().map(|input| known(Arc::clone(input), said)).collect();
+        return replace_children_if_necessary(Arc::clone(child), below);
+    }
+    Ok(known(Arc::clone(child), said))
+}
+
+fn known(plan: Arc<dyn ExecutionPlan>, said: Known) -> Arc<dyn ExecutionPlan> {
+    // Once is enough.
+    match plan.downcast_ref::<KnownOrdersExec>() {
+        Some(before) if before.said == said => plan,
+        _ => Arc::new(KnownOrdersExec::new(plan, said)),
+    }
+}
+
+/// The input of the window operator that a plan is, or that it only hands rows on from.
+fn input_of_window(plan: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPlan>> {
+    let children = plan.children();
+    let [input] = children.as_slice() else { return None };
+    match plan.is::<WindowAggExec>() || plan.is::<BoundedWindowAggExec>() {
+        true => Some(*input),
+        false => input_of_window(*input),
+    }
+}
+
+/// See the head of the module.
+#[derive(Debug)]
+pub struct KnownOrdersExec {
+    input: Arc<dyn ExecutionPlan>,
+    said: Known,
+    properties: Arc<PlanProperties>,
+}
+
+impl KnownOrdersExec {
+    fn new(input: Arc<dyn ExecutionPlan>, said: Known) -> Self {
+        let all = input.equivalence_properties();
+        let orders = |of: &EquivalenceProperties| of.oeq_class().iter().cloned().collect::<Vec<_>>();
+        let known = match said {
+            Known::NoOrder => {
+                let mut known = all.clone();
+                known.clear_orderings();
+                known
+            }
+            Known::OrdersAlone => EquivalenceProperties::new_with_orderings(input.schema(), orders(all)),
+            Known::Nothing => EquivalenceProperties::new(input.schema()),
+            Known::OrdersOfInput => {
+                let mut known = all.clone();
+                known.clear_orderings();
+                // Its columns come first in the window's.
+                known.add_orderings(
+                    input_of_window(&input).map(|below| orders(below.equivalence_properties())).unwrap_or_default(),
+                );
+                known
+            }
+        };
+        let properties = Arc::new(input.properties().as_ref().clone().with_eq_properties(known));
+        KnownOrdersExec { input, said, properties }
+    }
+
+    fn with_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
+        KnownOrdersExec::new(input, self.said)
+    }
+}
+
+impl DisplayAs for KnownOrdersExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("KnownOrdersExec")
+    }
+}
+
+impl ExecutionPlan for KnownOrdersExec {
+    fn name(&self) -> &str {
+        "KnownOrdersExec"
+    }
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+    crate::execution::leaf::input_methods!();
+    /// It does; but an order that is asked for above must not be taken below for what is unsaid.
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![self.said == Known::OrdersAlone]
+    }
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        self.input.execute(partition, context)
+    }
+}
