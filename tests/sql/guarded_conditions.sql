@@ -122,3 +122,17 @@ select * from aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggghhh
 create table aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggghhhhh (a int);
 select * from aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggghhhhh;
 reset search_path;
+-- Patterns may be wrong where they are no constants; lists may be long; COALESCE may stand deep.
+create table patterns (a int, p text, q text);
+insert into patterns select g % 10, 'abc', case when g % 10 = 0 then '(' when g % 10 = 1 then 'x\' else 'b' end from generate_series(1, 100) g;
+select count(*) from patterns where a > 1 and p ~ q;
+select count(*) from patterns where a < 2 or p ~ q;
+select coalesce(coalesce(coalesce(coalesce(coalesce(coalesce(coalesce(coalesce(coalesce(coalesce(coalesce(coalesce(coalesce(coalesce(a / 1, a / 2), a / 3), a / 4), a / 5), a / 6), a / 7), a / 8), a / 9), a / 10), a / 11), a / 12), a / 13), a / 14), a / 15) from patterns order by 1 limit 1;
+select coalesce(null, coalesce(null::int, a / 2), 7), coalesce(coalesce(null, p), q) from patterns order by 1, 2 limit 1;
+prepare many(int, int, int, int, int, int, int, int, int, int) as
+  select g, g in ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10), count(*) filter (where g not in ($1, 2, $3, $4, $5, $6, $7, $8, $9, $10)) from generate_series(1, 4) g group by 1, 2 order by 1;
+execute many(1, 12, 13, 14, 15, 16, 17, 18, 19, 20);
+execute many(3, 12, 13, 14, 15, 16, 17, 18, 19, null);
+select count(*) filter (where p in ('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'abc')), count(*) filter (where a in (1, 2, 3, 11, 12, 13, 14, 15, 16, null)) from patterns;
+select 'select count(*) from patterns where a in (' || string_agg(g || '::int8', ', ') || ')' from generate_series(1, 2000) g \gexec
+select 'select count(*) from patterns where a in (' || string_agg('a + ' || g, ', ') || ')' from generate_series(0, 600) g \gexec

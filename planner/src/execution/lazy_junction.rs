@@ -80,7 +80,7 @@ fn joined(left: Arc<dyn PhysicalExpr>, op: Operator, right: Arc<dyn PhysicalExpr
 
 /// Whether an expression cannot fail, whatever the row.
 fn is_safe(expr: &Arc<dyn PhysicalExpr>) -> bool {
-    const FUNCTIONS: [&str; 10] = [
+    const FUNCTIONS: [&str; 8] = [
         crate::functions::NUMERIC_KEY,
         crate::functions::INTERVAL_KEY,
         crate::functions::distinctness::NOT_DISTINCT,
@@ -89,8 +89,6 @@ fn is_safe(expr: &Arc<dyn PhysicalExpr>) -> bool {
         "coalesce",
         "cast_implicit_bigint",
         "cast_implicit_integer",
-        "textregexeq",
-        "texticregexeq",
     ];
     let safe = if let Some(binary) = expr.downcast_ref::<BinaryExpr>() {
         binary.op().is_logic_operator()
@@ -98,7 +96,10 @@ fn is_safe(expr: &Arc<dyn PhysicalExpr>) -> bool {
             || *binary.op() == Operator::IsDistinctFrom
     } else if let Some(call) = expr.downcast_ref::<ScalarFunctionExpr>() {
         // A slot's name is that of its placeholder.
-        call.name().starts_with('$') || FUNCTIONS.contains(&call.fun().name())
+        let matches = ["textregexeq", "texticregexeq"].contains(&call.fun().name());
+        // A pattern that is constant was looked at while planning; any other may be none.
+        let pattern = call.args().get(1).is_some_and(|pattern| pattern.is::<Literal>());
+        call.name().starts_with('$') || FUNCTIONS.contains(&call.fun().name()) || matches && pattern
     } else {
         expr.is::<Column>()
             || expr.is::<Literal>()

@@ -1,5 +1,5 @@
 //! COALESCE. A CASE where a later operand may fail or do something, so that it is computed for the rows alone that have no value before;
-//! else a function, which computes each operand once however deep they stand in each other. DataFusion's own exists in plans that it
+//! else a function, which computes each operand once; one within another is one. DataFusion's own exists in plans that it
 //! has simplified, and nowhere else. Must not know types: they are one.
 
 use super::guarded_case;
@@ -8,15 +8,20 @@ use datafusion::arrow::compute::is_not_null;
 use datafusion::arrow::compute::kernels::zip::zip;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::Result;
+use datafusion::logical_expr::expr::Case;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::scalar::ScalarValue;
 use std::sync::{Arc, LazyLock};
 
+const NAME: &str = "coalesce";
+
 /// The first of `operands` that is not NULL; there is at least one.
-pub fn coalesce(mut operands: Vec<Expr>) -> Expr {
+pub fn coalesce(operands: Vec<Expr>) -> Expr {
     static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| Arc::new(ScalarUDF::from(Coalesce::new())));
+    // One within another is one: a CASE has its operands twice.
+    let mut operands: Vec<Expr> = operands.into_iter().flat_map(operands_of).collect();
     if operands.iter().skip(1).all(is_harmless) {
         return if operands.len() == 1 { operands.remove(0) } else { FUNCTION.call(operands) };
     }
@@ -25,11 +30,29 @@ pub fn coalesce(mut operands: Vec<Expr>) -> Expr {
     guarded_case::case(branches, last)
 }
 
+/// The operands of what [`coalesce`] made; else the expression itself.
+fn operands_of(expr: Expr) -> Vec<Expr> {
+    match expr {
+        Expr::ScalarFunction(call) if call.name() == NAME => call.args,
+        Expr::Case(case) if case.expr.is_some() && guarded_case::is_searched(&case) && is_coalesce(&case) => {
+            let operands = case.when_then_expr.into_iter().map(|(_, then)| *then);
+            operands.chain(case.else_expr.map(|last| *last)).collect()
+        }
+        other => vec![other],
+    }
+}
+
+fn is_coalesce(case: &Case) -> bool {
+    let asked =
+        |(when, then): &(Box<Expr>, Box<Expr>)| matches!(when.as_ref(), Expr::IsNotNull(inner) if inner == then);
+    case.else_expr.is_some() && case.when_then_expr.iter().all(asked)
+}
+
 /// Whether to compute an expression of a row that does not need it costs little, cannot fail, and does nothing.
 fn is_harmless(operand: &Expr) -> bool {
     match operand {
         Expr::Literal(..) | Expr::Column(_) | Expr::Placeholder(_) | Expr::OuterReferenceColumn(..) => true,
-        Expr::ScalarFunction(call) if call.name() == "coalesce" => call.args.iter().all(is_harmless),
+        Expr::ScalarFunction(call) if call.name() == NAME => call.args.iter().all(is_harmless),
         _ => false,
     }
 }
@@ -47,7 +70,7 @@ impl Coalesce {
 
 impl ScalarUDFImpl for Coalesce {
     fn name(&self) -> &str {
-        "coalesce"
+        NAME
     }
     fn signature(&self) -> &Signature {
         &self.signature

@@ -362,6 +362,34 @@ fn in_common(resolver: &Resolver<'_>, left: TypedExpr, list: Vec<TypedExpr>) -> 
     Ok((left, list.into_iter().map(typed).collect::<Result<_>>()?))
 }
 
+/// Whether a member of a list is as good when it is computed in vain: it costs little and cannot fail.
+fn is_simple(member: &Expr) -> bool {
+    match member {
+        Expr::Literal(..) | Expr::Placeholder(_) | Expr::Column(_) => true,
+        Expr::ScalarFunction(call) => {
+            let widens = ["cast_implicit_integer", "cast_implicit_bigint", NUMERIC_KEY, INTERVAL_KEY];
+            widens.contains(&call.name()) && call.args.iter().all(is_simple)
+        }
+        _ => false,
+    }
+}
+
+/// Conditions joined by OR, as a balanced tree: those who walk it go no deeper than they must.
+fn any_of(mut conditions: Vec<Expr>) -> Option<Expr> {
+    while conditions.len() > 1 {
+        let mut halves = Vec::with_capacity(conditions.len().div_ceil(2));
+        let mut rest = conditions.into_iter();
+        while let Some(left) = rest.next() {
+            halves.push(match rest.next() {
+                Some(right) => left.or(right),
+                None => left,
+            });
+        }
+        conditions = halves;
+    }
+    conditions.pop()
+}
+
 /// See [`Resolver::in_list`].
 pub(super) fn in_list(
     resolver: &Resolver<'_>,
@@ -374,12 +402,12 @@ pub(super) fn in_list(
     let mut members = Vec::with_capacity(list.len());
     let mut shared: Option<TypedExpr> = None;
     let mut uniform = true;
-    let mut chain: Option<TypedExpr> = None;
+    let mut chain = Vec::with_capacity(list.len());
     for member in list {
         let (balanced, member) = balance(resolver, if negated { "<>" } else { "=" }, left.clone(), member)?;
         uniform &= shared.as_ref().is_none_or(|shared| shared.expr == balanced.expr);
         // The members of a list are all computed, those of a chain until one is equal.
-        uniform &= matches!(member.expr, Expr::Literal(..) | Expr::Placeholder(_) | Expr::Column(_));
+        uniform &= is_simple(&member.expr);
         let equal = TypedExpr::new(
             Expr::BinaryExpr(BinaryExpr {
                 left: Box::new(balanced.expr.clone()),
@@ -388,17 +416,14 @@ pub(super) fn in_list(
             }),
             SqlType::BOOL,
         );
-        chain = Some(match chain {
-            None => equal,
-            Some(chain) => TypedExpr::new(chain.expr.or(equal.expr), SqlType::BOOL),
-        });
+        chain.push(equal.expr);
         shared.get_or_insert(balanced);
         members.push(member.expr);
     }
-    let (Some(shared), Some(chain)) = (shared, chain) else {
+    let (Some(shared), Some(chain)) = (shared, any_of(chain)) else {
         return Ok(TypedExpr::literal(ScalarValue::Boolean(Some(negated)), SqlType::BOOL));
     };
-    let expr = if uniform && members.len() > 1 { one_of(shared.expr, members) } else { chain.expr };
+    let expr = if uniform && members.len() > 1 { one_of(shared.expr, members) } else { chain };
     let expr = if negated { Expr::Not(Box::new(expr)) } else { expr };
     Ok(TypedExpr::new(expr, SqlType::BOOL))
 }

@@ -4,13 +4,15 @@
 
 use datafusion::arrow::array::{ArrayRef, AsArray, BooleanArray};
 use datafusion::arrow::compute::or_kleene;
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::Result;
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{
     BinaryExpr, ColumnarValue, Expr, Operator, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
+use datafusion::physical_expr::{PhysicalExpr, expressions as physical};
 use datafusion::physical_expr_common::datum::apply_cmp;
 use datafusion::scalar::ScalarValue;
 use std::sync::{Arc, LazyLock};
@@ -121,6 +123,9 @@ impl ScalarUDFImpl for OneOf {
         let mut values = arguments.args.into_iter();
         let missing = || DataFusionError::Internal("a list without a value".into());
         let value = values.next().ok_or_else(missing)?;
+        if let Some(found) = found_by_hash(&value, values.as_slice())? {
+            return Ok(found);
+        }
         let mut found: Option<ColumnarValue> = None;
         for member in values {
             let equal = equal(&value, &member)?;
@@ -131,6 +136,28 @@ impl ScalarUDFImpl for OneOf {
         }
         found.ok_or_else(missing)
     }
+}
+
+/// The same of many members that are the same for all rows; `None` where it does not pay, or hashes would tell equal values apart.
+fn found_by_hash(value: &ColumnarValue, members: &[ColumnarValue]) -> Result<Option<ColumnarValue>> {
+    /// Up to here they are compared one by one.
+    const FEW: usize = 8;
+    let ColumnarValue::Array(array) = value else { return Ok(None) };
+    let data_type = array.data_type();
+    if members.len() <= FEW || data_type.is_nested() || data_type.is_floating() || *data_type == DataType::Null {
+        return Ok(None);
+    }
+    let literal = |member: &ColumnarValue| -> Option<Arc<dyn PhysicalExpr>> {
+        match member {
+            ColumnarValue::Scalar(value) if value.data_type() == *data_type => Some(physical::lit(value.clone())),
+            _ => None,
+        }
+    };
+    let Some(list) = members.iter().map(literal).collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let schema = Arc::new(Schema::new(vec![Field::new("value", data_type.clone(), true)]));
+    let batch = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::clone(array)])?;
+    let column: Arc<dyn PhysicalExpr> = Arc::new(physical::Column::new("value", 0));
+    Ok(Some(physical::in_list(column, list, &false, &schema)?.evaluate(&batch)?))
 }
 
 fn equal(value: &ColumnarValue, member: &ColumnarValue) -> Result<ColumnarValue> {
