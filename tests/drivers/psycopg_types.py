@@ -197,6 +197,14 @@ def uses(connection):
             # From the sixth time on it is a prepared statement.
             cursor.execute("select price from items where name = %s", ("item 8",))
         print("prepared", cursor.fetchone())
+    with connection.cursor() as cursor:
+        # Small numbers go as int2, and the column is int4: the list is long and its members are cast.
+        marks = ", ".join(["%s"] * 2000)
+        cursor.execute(f"select count(*) from generate_series(1, 3000) g where g in ({marks})", list(range(2000)))
+        print("long list", cursor.fetchone())
+        for numbers in ((1, 2, 3, 4, 5), (6, 7, 8, 9, 10)) * 4:
+            cursor.execute("select g from generate_series(1, 9) g where g in (%s, %s, %s, %s, %s) order by g", numbers)
+            print("list", cursor.fetchall())
     try:
         connection.execute("select 1 / %s", (0,))
     except psycopg.errors.DivisionByZero as error:
