@@ -95,8 +95,8 @@ fn input_of_window(plan: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPl
     let children = plan.children();
     let [input] = children.as_slice() else { return None };
     match plan.is::<WindowAggExec>() || plan.is::<BoundedWindowAggExec>() {
-        true => Some(*input),
-        false => input_of_window(*input),
+        true => Some(input),
+        false => input_of_window(input),
     }
 }
 

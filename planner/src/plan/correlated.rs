@@ -206,7 +206,8 @@ pub(super) fn becomes_join(plan: &LogicalPlan, scalar: bool) -> bool {
             LogicalPlan::Projection(_) => {
                 // Beside an aggregate it would be NULL where there are no rows.
                 let constant = |expression: &Expr| expression.column_refs().is_empty();
-                fits &= !outer_here && !(scalar && aggregates == 0 && expressions.iter().any(constant));
+                let beside = scalar && aggregates == 0 && expressions.iter().any(constant);
+                fits &= !(outer_here || beside);
             }
             LogicalPlan::SubqueryAlias(_) | LogicalPlan::TableScan(_) => fits &= !outer_here,
             LogicalPlan::Distinct(Distinct::All(_)) => fits &= !scalar,
