@@ -2,12 +2,11 @@
 
 use super::binder::Binder;
 use super::expression::Env;
-use super::literal::boolean;
 use crate::error::{Result, SqlError, state};
-use crate::functions::{TypedExpr, one_of};
+use crate::functions::{TypedExpr, balanced, one_of};
 use crate::parse::SYMMETRIC;
 use crate::types::SqlType;
-use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use datafusion::logical_expr::{Expr, Operator};
 use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
 
 impl Binder<'_> {
@@ -322,25 +321,6 @@ pub fn is_row(expr: &ast::Expr) -> bool {
     let ast::FunctionArguments::List(list) = &function.args else { return false };
     let plain = function.over.is_none() && function.filter.is_none() && function.within_group.is_empty();
     named && plain && list.clauses.is_empty() && list.duplicate_treatment.is_none()
-}
-
-/// Operands joined by AND or OR as a tree of least depth.
-pub fn balanced(mut operands: Vec<Expr>, operator: Operator) -> Expr {
-    if operands.is_empty() {
-        return boolean(operator == Operator::And).expr;
-    }
-    while operands.len() > 1 {
-        let mut next = Vec::with_capacity(operands.len().div_ceil(2));
-        let mut iter = operands.into_iter();
-        while let Some(left) = iter.next() {
-            next.push(match iter.next() {
-                Some(right) => Expr::BinaryExpr(BinaryExpr::new(Box::new(left), operator, Box::new(right))),
-                None => left,
-            });
-        }
-        operands = next;
-    }
-    operands.pop().unwrap_or_else(|| boolean(true).expr)
 }
 
 /// Whether a prefix operator is one of those that bind looser than arithmetic: all but signs and NOT.

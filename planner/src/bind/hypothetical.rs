@@ -1,9 +1,8 @@
 //! Hypothetical-set aggregates: where a row would stand among the others. Said by counting.
 
 use super::binder::Binder;
-use super::comparison::balanced;
 use crate::error::{Result, SqlError, state};
-use crate::functions::{AggregateCall, CastContext, TypedExpr, record};
+use crate::functions::{AggregateCall, CastContext, TypedExpr, balanced, record};
 use crate::types::SqlType;
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, Operator, lit};

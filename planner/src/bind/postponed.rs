@@ -2,7 +2,7 @@
 //! their order, as in PostgreSQL (`make_sort_input_target`). Must not know how rows are sorted.
 
 use super::binder::column;
-use super::volatile::{calls, is_volatile_function};
+use super::volatile::{calls, is_volatile_function, volatile_names};
 use crate::error::Result;
 use crate::execution::kept_columns::KeptColumnsNode;
 use crate::types::Datum;
@@ -35,8 +35,7 @@ pub fn sorted_list(plan: LogicalPlan, exprs: Vec<Expr>, sorts: Vec<Sort>) -> Res
         }
         list.push(expr);
     }
-    let volatile = first.iter().filter(|expr| calls(expr, is_volatile_function));
-    let volatile: Vec<String> = volatile.map(|expr| expr.schema_name().to_string()).collect();
+    let volatile = volatile_names(&first);
     first.extend(read.into_iter().map(Expr::Column));
     let mut listed = LogicalPlanBuilder::from(plan).project(first)?.build()?;
     if !volatile.is_empty() {
@@ -68,8 +67,7 @@ pub fn limited(plan: LogicalPlan, limit: impl FnOnce(LogicalPlan) -> Result<Logi
 /// than `rows` rows, where that is known.
 pub fn skipping(plan: LogicalPlan, rows: Option<Expr>) -> Result<LogicalPlan> {
     let LogicalPlan::Projection(list) = &plan else { return Ok(plan) };
-    let volatile = list.expr.iter().filter(|expr| calls(expr, is_volatile_function));
-    let volatile: Vec<String> = volatile.map(|expr| expr.schema_name().to_string()).collect();
+    let volatile = volatile_names(&list.expr);
     if volatile.is_empty() {
         return Ok(plan);
     }

@@ -1,12 +1,12 @@
 //! Subqueries in expressions: scalar, EXISTS, IN, ANY, ALL, ARRAY.
 
 use super::binder::{Binder, column};
-use super::comparison::{balanced, row_items};
+use super::comparison::row_items;
 use super::expression::{Clause, Env};
 use super::outer_aggregate::seen_from_within;
 use super::query::BoundQuery;
 use crate::error::{Result, SqlError};
-use crate::functions::{AggregateCall, TypedExpr};
+use crate::functions::{AggregateCall, TypedExpr, balanced};
 use crate::types::{Datum, SqlType};
 use datafusion::common::Spans;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};

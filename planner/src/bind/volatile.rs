@@ -52,6 +52,12 @@ pub fn is_volatile_function(name: &str) -> bool {
     NAMES.contains(&name) || name.starts_with("pg_advisory_") || name.starts_with("pg_try_advisory_")
 }
 
+/// The names of those expressions of a list that call volatile functions.
+pub fn volatile_names(list: &[Expr]) -> Vec<String> {
+    let made = list.iter().filter(|expr| calls(expr, is_volatile_function));
+    made.map(|expr| expr.schema_name().to_string()).collect()
+}
+
 /// A subquery of FROM of which all columns are computed where functions make them that do something.
 pub fn with_kept_columns(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut node = &plan;
@@ -59,9 +65,7 @@ pub fn with_kept_columns(plan: LogicalPlan) -> Result<LogicalPlan> {
         match node {
             LogicalPlan::Projection(projection) if !calls_volatile(node)? => node = &projection.input,
             LogicalPlan::Projection(projection) => {
-                let columns = projection.expr.iter().zip(projection.schema.fields());
-                let made = columns.filter(|(expr, _)| calls(expr, is_volatile_function));
-                break made.map(|(_, field)| field.name().clone()).collect();
+                break volatile_names(&projection.expr);
             }
             LogicalPlan::SubqueryAlias(alias) => node = &alias.input,
             LogicalPlan::Sort(sort) => node = &sort.input,

@@ -1,6 +1,7 @@
-//! [`LazyJunction`]: AND and OR that compute their right side for the rows alone that the left one leaves open, as PostgreSQL does: for
-//! `a <> 0 AND 10 / a > 1`. DataFusion's compute it for all rows of a batch unless few are open. [`guarded`] puts them in where a right
-//! side may fail, and asks what cannot fail first. Must not know what runs the expressions.
+//! [`LazyJunction`]: AND and OR whose right side fails or does something for the rows alone that the left one leaves open, as in
+//! PostgreSQL: for `a <> 0 AND 10 / a > 1`. DataFusion's compute it for all rows of a batch unless few are open; these do so too where it
+//! does nothing, and compute it for the open rows again when that failed. [`guarded`] puts them in where a right side may fail, and asks
+//! what cannot fail first. Must not know what runs the expressions.
 
 use datafusion::arrow::array::{AsArray, BooleanArray};
 use datafusion::arrow::compute::{and_kleene, or_kleene};
@@ -84,9 +85,9 @@ fn is_safe(expr: &Arc<dyn PhysicalExpr>) -> bool {
         crate::functions::NUMERIC_KEY,
         crate::functions::INTERVAL_KEY,
         crate::functions::distinctness::NOT_DISTINCT,
-        "in list",
+        crate::functions::one_of::NAME,
         "= any",
-        "coalesce",
+        crate::functions::COALESCE,
         "cast_implicit_bigint",
         "cast_implicit_integer",
     ];

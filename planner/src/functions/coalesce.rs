@@ -15,7 +15,8 @@ use datafusion::logical_expr::{
 use datafusion::scalar::ScalarValue;
 use std::sync::{Arc, LazyLock};
 
-const NAME: &str = "coalesce";
+/// The function's name.
+pub const COALESCE: &str = "coalesce";
 
 /// The first of `operands` that is not NULL; there is at least one.
 pub fn coalesce(operands: Vec<Expr>) -> Expr {
@@ -33,7 +34,7 @@ pub fn coalesce(operands: Vec<Expr>) -> Expr {
 /// The operands of what [`coalesce`] made; else the expression itself.
 fn operands_of(expr: Expr) -> Vec<Expr> {
     match expr {
-        Expr::ScalarFunction(call) if call.name() == NAME => call.args,
+        Expr::ScalarFunction(call) if call.name() == COALESCE => call.args,
         Expr::Case(case) if case.expr.is_some() && guarded_case::is_searched(&case) && is_coalesce(&case) => {
             let operands = case.when_then_expr.into_iter().map(|(_, then)| *then);
             operands.chain(case.else_expr.map(|last| *last)).collect()
@@ -52,7 +53,7 @@ fn is_coalesce(case: &Case) -> bool {
 fn is_harmless(operand: &Expr) -> bool {
     match operand {
         Expr::Literal(..) | Expr::Column(_) | Expr::Placeholder(_) | Expr::OuterReferenceColumn(..) => true,
-        Expr::ScalarFunction(call) if call.name() == NAME => call.args.iter().all(is_harmless),
+        Expr::ScalarFunction(call) if call.name() == COALESCE => call.args.iter().all(is_harmless),
         _ => false,
     }
 }
@@ -70,7 +71,7 @@ impl Coalesce {
 
 impl ScalarUDFImpl for Coalesce {
     fn name(&self) -> &str {
-        NAME
+        COALESCE
     }
     fn signature(&self) -> &Signature {
         &self.signature

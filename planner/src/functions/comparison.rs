@@ -374,20 +374,21 @@ fn is_simple(member: &Expr) -> bool {
     }
 }
 
-/// Conditions joined by OR, as a balanced tree: those who walk it go no deeper than they must.
-fn any_of(mut conditions: Vec<Expr>) -> Option<Expr> {
-    while conditions.len() > 1 {
-        let mut halves = Vec::with_capacity(conditions.len().div_ceil(2));
-        let mut rest = conditions.into_iter();
-        while let Some(left) = rest.next() {
-            halves.push(match rest.next() {
-                Some(right) => left.or(right),
+/// Operands joined by AND or OR as a tree of least depth: those who walk it go no deeper than they must.
+pub(crate) fn balanced(mut operands: Vec<Expr>, operator: Operator) -> Expr {
+    let of_none = || Expr::Literal(ScalarValue::Boolean(Some(operator == Operator::And)), None);
+    while operands.len() > 1 {
+        let mut next = Vec::with_capacity(operands.len().div_ceil(2));
+        let mut iter = operands.into_iter();
+        while let Some(left) = iter.next() {
+            next.push(match iter.next() {
+                Some(right) => Expr::BinaryExpr(BinaryExpr::new(Box::new(left), operator, Box::new(right))),
                 None => left,
             });
         }
-        conditions = halves;
+        operands = next;
     }
-    conditions.pop()
+    operands.pop().unwrap_or_else(of_none)
 }
 
 /// See [`Resolver::in_list`].
@@ -420,10 +421,10 @@ pub(super) fn in_list(
         shared.get_or_insert(balanced);
         members.push(member.expr);
     }
-    let (Some(shared), Some(chain)) = (shared, any_of(chain)) else {
+    let Some(shared) = shared else {
         return Ok(TypedExpr::literal(ScalarValue::Boolean(Some(negated)), SqlType::BOOL));
     };
-    let expr = if uniform && members.len() > 1 { one_of(shared.expr, members) } else { chain };
+    let expr = if uniform && members.len() > 1 { one_of(shared.expr, members) } else { balanced(chain, Operator::Or) };
     let expr = if negated { Expr::Not(Box::new(expr)) } else { expr };
     Ok(TypedExpr::new(expr, SqlType::BOOL))
 }

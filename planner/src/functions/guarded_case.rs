@@ -2,9 +2,9 @@
 //! booleans it makes AND and OR, which guard no branch and compute conditions again. [`plain`] makes the common one of it, once nothing
 //! rewrites it any more.
 
-use datafusion::common::tree_node::TreeNode;
+use super::differs_by_run;
+use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::Case;
-use datafusion::logical_expr::{Expr, Volatility};
 use datafusion::scalar::ScalarValue;
 
 /// The result of the first of some branches whose condition is true, else another.
@@ -26,10 +26,6 @@ pub fn is_searched(case: &Case) -> bool {
 /// DataFusion computes those of a common CASE while it plans, to know which results may be NULL.
 pub fn plain(expr: &Expr) -> Option<Expr> {
     let Expr::Case(case) = expr else { return None };
-    let volatile = |part: &Expr| match part {
-        Expr::ScalarFunction(call) => Ok(call.func.signature().volatility == Volatility::Volatile),
-        _ => Ok(false),
-    };
-    let fixed = case.when_then_expr.iter().all(|(when, _)| !when.exists(volatile).unwrap_or(true));
+    let fixed = case.when_then_expr.iter().all(|(when, _)| !differs_by_run(when));
     (fixed && case.expr.is_some() && is_searched(case)).then(|| Expr::Case(Case { expr: None, ..case.clone() }))
 }

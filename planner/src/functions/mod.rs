@@ -46,7 +46,8 @@ pub(crate) use aggregate::exists as is_aggregate;
 pub(crate) use array::element as array_element;
 pub(crate) use array::elements as array_elements;
 pub use cast::{CastContext, cast_exists};
-pub(crate) use coalesce::coalesce;
+pub(crate) use coalesce::{COALESCE, coalesce};
+pub(crate) use comparison::balanced;
 pub use comparison::{INTERVAL_KEY, NUMERIC_KEY, numeric_key};
 pub(crate) use json::is_row_function as is_json_row_function;
 pub(crate) use json::with_part as jsonb_with_part;
@@ -58,9 +59,20 @@ pub(crate) use session::wait;
 pub use window::WindowCall;
 
 use crate::types::SqlType;
-use datafusion::logical_expr::Expr;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::expr::Sort;
+use datafusion::logical_expr::{Expr, Volatility};
 use datafusion::scalar::ScalarValue;
+
+/// Whether an expression calls what differs from run to run, to DataFusion: parameters are not such calls until they are filled in.
+pub(crate) fn differs_by_run(expr: &Expr) -> bool {
+    let volatile = |part: &Expr| match part {
+        Expr::ScalarFunction(call) => Ok(call.func.signature().volatility == Volatility::Volatile),
+        _ => Ok(false),
+    };
+    // What cannot be walked is not taken for fixed.
+    expr.exists(volatile).unwrap_or(true)
+}
 
 /// An expression and its SQL type. Its Arrow type is `ty.arrow()`, except that a literal or
 /// placeholder of type unknown is not yet anything.

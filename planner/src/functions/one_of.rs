@@ -17,7 +17,8 @@ use datafusion::physical_expr_common::datum::apply_cmp;
 use datafusion::scalar::ScalarValue;
 use std::sync::{Arc, LazyLock};
 
-const NAME: &str = "in list";
+/// The function's name.
+pub const NAME: &str = "in list";
 
 /// `value IN (members)`: all of one Arrow type, which `=` compares.
 pub fn one_of(value: Expr, members: Vec<Expr>) -> Expr {

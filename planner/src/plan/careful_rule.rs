@@ -1,8 +1,9 @@
 //! [`CarefulRule`]: a rule of DataFusion's that is not asked where a plan calls volatile functions: it would change how often.
 
+use crate::functions::differs_by_run;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
 
@@ -28,10 +29,7 @@ fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     plan.apply(|node| {
         node.apply_expressions(|expr| {
-            found |= expr.exists(|part| match part {
-                Expr::ScalarFunction(call) => Ok(call.func.signature().volatility == Volatility::Volatile),
-                _ => Ok(false),
-            })?;
+            found |= differs_by_run(expr);
             Ok(TreeNodeRecursion::Continue)
         })?;
         Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })

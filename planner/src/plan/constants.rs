@@ -7,6 +7,7 @@
 
 use super::correlated::subquery_of;
 use crate::error::{Result, SqlError};
+use crate::functions::COALESCE;
 use crate::functions::guarded_case::is_searched;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::Schema;
@@ -82,7 +83,7 @@ impl Constants<'_> {
                 }
                 computed(Expr::BinaryExpr(BinaryExpr { left: Box::new(left), op, right: Box::new(right) }))
             }
-            Expr::ScalarFunction(mut call) if call.name() == "coalesce" => {
+            Expr::ScalarFunction(mut call) if call.name() == COALESCE => {
                 let mut left = Vec::with_capacity(call.args.len());
                 for argument in call.args {
                     match self.fold(argument)? {
