@@ -120,7 +120,7 @@ pub struct FamilyFilter {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadFilter {
     /// One entry a family, at most.
-    pub families: Vec<FamilyFilter>,
+    pub families: SmallVec<[FamilyFilter; 3]>,
 }
 
 impl ReadFilter {
@@ -448,16 +448,22 @@ pub trait AtomicCommit: Send + Sync {
     fn validator(&self) -> Validator;
 }
 
+/// Where readers are registered.
+pub trait Registered: Send + Sync {
+    /// One that was registered at `timestamp` has gone.
+    fn release(&self, timestamp: Timestamp);
+}
+
 /// A registered reader. Dropping it lets GC go on.
 pub struct SnapshotGuard {
     timestamp: Timestamp,
-    release: Option<Arc<dyn Fn(Timestamp) + Send + Sync>>,
+    registered: Option<Arc<dyn Registered>>,
 }
 
 impl SnapshotGuard {
-    /// A guard that calls `release` when it is dropped.
-    pub fn new(timestamp: Timestamp, release: Option<Arc<dyn Fn(Timestamp) + Send + Sync>>) -> Self {
-        SnapshotGuard { timestamp, release }
+    /// Of a reader that is registered there, if anywhere, until it is dropped.
+    pub fn new(timestamp: Timestamp, registered: Option<Arc<dyn Registered>>) -> Self {
+        SnapshotGuard { timestamp, registered }
     }
     /// The snapshot's timestamp.
     pub fn timestamp(&self) -> Timestamp {
@@ -467,8 +473,8 @@ impl SnapshotGuard {
 
 impl Drop for SnapshotGuard {
     fn drop(&mut self) {
-        if let Some(release) = self.release.take() {
-            release(self.timestamp);
+        if let Some(registered) = self.registered.take() {
+            registered.release(self.timestamp);
         }
     }
 }
@@ -492,6 +498,12 @@ pub struct TabletInfo {
 pub trait Store: Send + Sync + 'static {
     /// Reads the rows with these keys; absent rows are left out, the order is that of `keys`.
     fn read<'a>(&'a self, keys: &'a [Bytes], filter: &'a ReadFilter) -> BoxFuture<'a, Result<Vec<Row>>>;
+
+    /// The cell of one row that `wanted` chooses, of one family and one cell, where the engine has it or its absence at hand, or on a
+    /// medium of its own, so that nobody else is waited for. `None`: it is to be asked by [`Store::read`].
+    fn read_at_once(&self, _key: &[u8], _wanted: &FamilyFilter) -> Option<Result<Option<Cell>>> {
+        None
+    }
 
     /// Streams the rows of a range in key order. Not a snapshot of the store: each row is read
     /// atomically, rows are read at different moments. Rows are neither lost nor repeated while

@@ -2,7 +2,7 @@
 //! that reads the past keeps one with a lease, which it renews while it reads; a node that cannot renew it
 //! ends those readers before the lease is over for others.
 //!
-//! Where one process owns the store its own readers need no row; see [`crate::snapshot::Readers`].
+//! Where one process owns the store its own readers need no row; see [`crate::readers::Readers`].
 
 use crate::backoff::Backoff;
 use crate::commit::STORE_PATIENCE;

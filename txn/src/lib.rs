@@ -128,6 +128,7 @@ pub(crate) mod pace;
 pub mod pairs;
 pub(crate) mod prewrite;
 pub(crate) mod read_set;
+mod readers;
 mod register;
 pub(crate) mod resolver;
 pub(crate) mod rollback;

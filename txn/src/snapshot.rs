@@ -18,13 +18,12 @@ use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use smallvec::smallvec;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use storage::{
-    Cell, CommitBatch, Family, FamilyFilter, PackedRows, ReadFilter, Row, RowRange, ScanOptions, SnapshotGuard,
-    StoreError, Timestamp, TimestampRange,
+    AtomicCommit, Cell, CommitBatch, Family, FamilyFilter, PackedRows, ReadFilter, Row, RowRange, ScanOptions,
+    SnapshotGuard, StoreError, Timestamp, TimestampRange,
 };
 
 /// Rows of one read that are asked about at the same time.
@@ -62,33 +61,6 @@ impl Drop for CallUnderWay<'_> {
     }
 }
 
-/// Readers whose snapshots the engine does not know of: those in the past, and all of them where
-/// the engine registers none.
-#[derive(Default)]
-pub(crate) struct Readers(Arc<Mutex<BTreeMap<Timestamp, usize>>>);
-
-impl Readers {
-    fn register(&self, ts: Timestamp) -> SnapshotGuard {
-        *self.0.lock().entry(ts).or_default() += 1;
-        let readers = self.0.clone();
-        let release = move |ts: Timestamp| {
-            let mut readers = readers.lock();
-            if let Some(count) = readers.get_mut(&ts) {
-                *count -= 1;
-                if *count == 0 {
-                    readers.remove(&ts);
-                }
-            }
-        };
-        SnapshotGuard::new(ts, Some(Arc::new(release)))
-    }
-
-    /// The oldest registered snapshot.
-    pub(crate) fn oldest(&self) -> Option<Timestamp> {
-        self.0.lock().keys().next().copied()
-    }
-}
-
 /// A registered snapshot. Dropping it lets garbage collection go on.
 pub(crate) struct Snapshot {
     ts: Timestamp,
@@ -112,7 +84,7 @@ impl Snapshot {
     fn new(ts: Timestamp, guards: (Option<SnapshotGuard>, Option<SnapshotGuard>), atomic: bool) -> Self {
         let range = TimestampRange::up_to(ts);
         let writes = FamilyFilter { family: Family::Write, range, cells: 1 };
-        let lean_filter = ReadFilter { families: vec![writes] };
+        let lean_filter = ReadFilter { families: smallvec![writes] };
         let mut full_filter = ReadFilter::new().with(Family::Lock, range, usize::MAX).with(Family::Write, range, 1);
         if !atomic {
             full_filter = full_filter.with(Family::Data, range, 1);
@@ -128,6 +100,12 @@ impl Snapshot {
             held: false,
             _guards: guards,
         }
+    }
+
+    /// One of all that is published, on one log.
+    pub(crate) fn newest(atomic: &dyn AtomicCommit) -> Self {
+        let guard = atomic.snapshot();
+        Snapshot::new(guard.timestamp(), (Some(guard), None), true)
     }
 
     /// What lies at a timestamp over rows, for as long as an older snapshot that is in use keeps it from being collected.
@@ -174,8 +152,7 @@ impl TransactionStore {
             return self.take_past_snapshot(ts).await;
         }
         if let Some(atomic) = self.store.atomic() {
-            let guard = atomic.snapshot();
-            return Ok(Snapshot::new(guard.timestamp(), (Some(guard), None), true));
+            return Ok(Snapshot::newest(atomic));
         }
         let asked_at = self.env.monotonic();
         let ts = self.oracle.timestamp().await?.timestamp;
@@ -253,17 +230,30 @@ impl TransactionStore {
     }
 
     /// The value at `key` in `snapshot`.
-    pub(crate) async fn read(&self, snapshot: &Snapshot, key: &Bytes, counts: &ReadCounts) -> Result<Option<Bytes>> {
+    pub(crate) async fn read(&self, snapshot: &Snapshot, key: &[u8], counts: &ReadCounts) -> Result<Option<Bytes>> {
         counts.keys.fetch_add(1, Ordering::Relaxed);
-        if self.is_lean(snapshot) {
-            let rows = self.store.read(std::slice::from_ref(key), &snapshot.lean_filter).await?;
-            let Some(row) = rows.first() else { return Ok(None) };
-            return match here(row)? {
-                Some(found) => Ok(found),
-                None => Box::pin(self.written(snapshot, row, counts)).await,
-            };
+        if self.is_lean(snapshot)
+            && let Some(cell) = self.store.read_at_once(key, &snapshot.writes)
+        {
+            let Some(cell) = cell? else { return Ok(None) };
+            match visible(&cell.value)? {
+                Visible::Absent => return Ok(None),
+                Visible::Inlined(value) => return Ok(Some(value)),
+                Visible::At(_) => {}
+            }
         }
-        Box::pin(self.read_past_locks(snapshot, key, counts, false)).await
+        Box::pin(self.read_by_request(snapshot, Bytes::copy_from_slice(key), counts)).await
+    }
+
+    async fn read_by_request(&self, snapshot: &Snapshot, key: Bytes, counts: &ReadCounts) -> Result<Option<Bytes>> {
+        if !self.is_lean(snapshot) {
+            return self.read_past_locks(snapshot, &key, counts, false).await;
+        }
+        let rows = self.store.read(std::slice::from_ref(&key), &snapshot.lean_filter).await?;
+        match rows.first() {
+            Some(row) => self.written(snapshot, row, counts).await,
+            None => Ok(None),
+        }
     }
 
     async fn read_past_locks(

@@ -7,7 +7,7 @@ use crate::intents::Intents;
 use crate::locks::{LockAgent, LockTable, Locker, SeenLocks};
 use crate::met_locks::{FinalStates, Pushed};
 use crate::oracle::Oracle;
-use crate::snapshot::Readers;
+use crate::readers::Readers;
 use crate::system;
 use crate::transaction::{Transaction, TransactionOptions};
 use bytes::Bytes;

@@ -202,10 +202,31 @@ impl Transaction {
 
     /// The snapshot, taken at the first call.
     pub(crate) async fn snapshot(&self) -> Result<Arc<Snapshot>> {
-        match self.taken()? {
+        if let Some(snapshot) = self.taken()? {
+            return Ok(snapshot);
+        }
+        match self.take_at_once()? {
             Some(snapshot) => Ok(snapshot),
             None => Box::pin(self.take_snapshot()).await,
         }
+    }
+
+    /// Takes the snapshot where nothing has to be waited for or noted: `None` otherwise.
+    fn take_at_once(&self) -> Result<Option<Arc<Snapshot>>> {
+        let shared = &self.shared;
+        let plain =
+            shared.reads.is_none() && shared.options.as_of.is_none() && shared.looked_at.load(Ordering::SeqCst) == 0;
+        let (true, Some(atomic), Ok(_taking)) = (plain, shared.store.store.atomic(), shared.taking.try_lock()) else {
+            return Ok(None);
+        };
+        if let Some(snapshot) = self.taken()? {
+            return Ok(Some(snapshot));
+        }
+        let snapshot = Arc::new(Snapshot::newest(atomic));
+        if self.isolation() == Isolation::ReadCommitted {
+            shared.row_locks.reads_at(self.command(), snapshot.ts());
+        }
+        self.keep(snapshot).map(Some)
     }
 
     async fn take_snapshot(&self) -> Result<Arc<Snapshot>> {
@@ -233,6 +254,10 @@ impl Transaction {
                 self.shared.first_snapshot.lock().get_or_insert_with(|| snapshot.clone());
             }
         }
+        self.keep(snapshot)
+    }
+
+    fn keep(&self, snapshot: Arc<Snapshot>) -> Result<Arc<Snapshot>> {
         let mut slot = self.snapshot.write();
         if self.shared.state.read().ended {
             return Err(ENDED);
@@ -315,7 +340,7 @@ impl Transaction {
                 return Ok(change);
             }
         }
-        self.shared.store.read(&snapshot, &Bytes::copy_from_slice(key), &self.shared.counts).await
+        self.shared.store.read(&snapshot, key, &self.shared.counts).await
     }
 
     /// The values at `keys`, in their order.

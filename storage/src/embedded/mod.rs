@@ -214,7 +214,7 @@ impl EmbeddedStore {
         Ok(known.into_iter().zip(keys).filter_map(row).collect())
     }
 
-    fn newest_cell(&self, key: &Bytes, wanted: &FamilyFilter) -> Result<Option<Cell>> {
+    fn newest_cell(&self, key: &[u8], wanted: &FamilyFilter) -> Result<Option<Cell>> {
         let word = match self.hot_rows.find(key, wanted) {
             Known::Cell(found) => return Ok(Some(found)),
             Known::Nothing => return Ok(None),
@@ -360,6 +360,14 @@ impl Store for EmbeddedStore {
             }
         }
         .boxed()
+    }
+
+    fn read_at_once(&self, key: &[u8], wanted: &FamilyFilter) -> Option<Result<Option<Cell>>> {
+        if wanted.family != Family::Write || wanted.cells != 1 {
+            return None;
+        }
+        self.directory.count(std::iter::once(key), Tablet::count_reads);
+        Some(self.newest_cell(key, wanted))
     }
 
     fn scan_packed(

@@ -10,6 +10,7 @@ use crate::packed::PackedRows;
 use crate::timestamp::Timestamp;
 use bytes::{Bytes, BytesMut};
 use rocksdb::{DBRawIterator, ReadOptions, Snapshot};
+use smallvec::SmallVec;
 
 /// How many cells are stepped over before seeking is cheaper.
 pub(super) const STEPS_BEFORE_SEEK: usize = 6;
@@ -57,7 +58,7 @@ pub fn versions(
 }
 
 /// The filters in the order in which cells are returned.
-fn ordered(filter: &ReadFilter) -> Vec<FamilyFilter> {
+fn ordered(filter: &ReadFilter) -> SmallVec<[FamilyFilter; 3]> {
     let mut families = filter.families.clone();
     families.sort_by_key(|wanted| wanted.family);
     families
@@ -249,7 +250,7 @@ pub struct Scanner<'a> {
     database: &'a Database,
     /// Who reads the first batch, where it is asked for.
     kept: Option<&'a KeptCursors>,
-    families: Vec<FamilyFilter>,
+    families: SmallVec<[FamilyFilter; 3]>,
     bounds: ScanBounds,
     reverse: bool,
     cached: bool,

@@ -7,6 +7,7 @@ use crate::testing::MemoryStore;
 use crate::testing::{CountingTimestamps, SimEnv, contract};
 use futures::executor::block_on;
 use proptest::prelude::*;
+use smallvec::smallvec;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -359,7 +360,7 @@ proptest! {
             }
             let writes = filter.families.iter().find(|wanted| wanted.family == Family::Write).unwrap();
             let only = FamilyFilter { cells: 1, ..*writes };
-            let newest = ReadFilter { families: vec![only] };
+            let newest = ReadFilter { families: smallvec![only] };
             for (range, reverse, cached) in ranges() {
                 let options = ScanOptions { reverse, batch_rows, cached, limit: None };
                 let expected = contract::scan(&*memory, range.clone(), newest.clone(), options);

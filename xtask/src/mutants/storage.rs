@@ -147,8 +147,8 @@ pub const STORAGE: &[Mutant] = &[
     Mutant {
         name: "who reads what is only ordered lets garbage collection pass",
         file: "storage/src/committer/snapshots.rs",
-        original: ".map_or(visible, |oldest| visible.min(*oldest))",
-        broken: ".map_or(visible, |oldest| *oldest)",
+        original: ".fold(visible, Timestamp::min)",
+        broken: ".reduce(Timestamp::min).unwrap_or(visible)",
         tests: &["-p", "percosql-storage", "--lib", "committer::snapshots"],
     },
     Mutant {
@@ -168,15 +168,22 @@ pub const STORAGE: &[Mutant] = &[
     Mutant {
         name: "snapshot one behind what is published",
         file: "storage/src/committer/snapshots.rs",
-        original: "self.registered(|state| state.visible)",
-        broken: "self.registered(|state| state.visible.previous())",
+        original: "Timestamp(newest.load(Ordering::SeqCst))",
+        broken: "Timestamp(newest.load(Ordering::SeqCst) - 1)",
         tests: &["-p", "percosql-storage", "--lib", "testing::memory::tests::honours_the_contract"],
+    },
+    Mutant {
+        name: "readers of one part alone are looked for",
+        file: "storage/src/committer/snapshots.rs",
+        original: "self.readers.iter().filter_map(",
+        broken: "self.readers.iter().take(1).filter_map(",
+        tests: &["-p", "percosql-storage", "--lib", "committer::snapshots"],
     },
     Mutant {
         name: "newest reader taken for the oldest",
         file: "storage/src/committer/snapshots.rs",
-        original: "state.readers.keys().next()",
-        broken: "state.readers.keys().next_back()",
+        original: "self.0.lock().first()",
+        broken: "self.0.lock().last()",
         tests: &["-p", "percosql-storage", "--lib", "testing::memory::tests::honours_the_contract"],
     },
     Mutant {
