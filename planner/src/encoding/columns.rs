@@ -1,17 +1,19 @@
 //! [`ColumnBuilder`]: an Arrow array under construction, fed from keys, rows and datums without an allocation a value.
 
 use super::corrupted;
+use super::fixed::Fixed;
 use super::key::KeyValue;
+use super::variable::Variable;
 use super::{push_varint, read_varint};
 use crate::error::{Result, SqlError};
 use crate::types::array::{ShapesBuilder, shape_length};
 use crate::types::numeric::Numeric;
 use crate::types::value::{ValueRef, value_at, value_of};
 use crate::types::{BaseType, Datum, SqlType, interval, length};
-use datafusion::arrow::array::{
-    ArrayRef, BinaryBuilder, BooleanBuilder, Date32Builder, FixedSizeBinaryBuilder, Float32Builder, Float64Builder,
-    Int16Builder, Int32Builder, Int64Builder, LargeBinaryBuilder, NullArray, StringBuilder,
-    TimestampMicrosecondBuilder,
+use datafusion::arrow::array::{ArrayRef, BooleanBuilder, FixedSizeBinaryBuilder, LargeBinaryBuilder, NullArray};
+use datafusion::arrow::datatypes::{
+    BinaryType, Date32Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    Utf8Type,
 };
 use std::sync::Arc;
 
@@ -25,15 +27,15 @@ pub struct ColumnBuilder {
 #[derive(Debug)]
 enum Inner {
     Bool(BooleanBuilder),
-    Int2(Int16Builder),
-    Int4(Int32Builder),
-    Int8(Int64Builder),
-    Float4(Float32Builder),
-    Float8(Float64Builder),
-    Date(Date32Builder),
-    Timestamp(TimestampMicrosecondBuilder),
-    Text(StringBuilder),
-    Numeric(BinaryBuilder),
+    Int2(Fixed<Int16Type>),
+    Int4(Fixed<Int32Type>),
+    Int8(Fixed<Int64Type>),
+    Float4(Fixed<Float32Type>),
+    Float8(Fixed<Float64Type>),
+    Date(Fixed<Date32Type>),
+    Timestamp(Fixed<TimestampMicrosecondType>),
+    Text(Variable<Utf8Type>),
+    Numeric(Variable<BinaryType>),
     Bytea(LargeBinaryBuilder),
     Uuid(FixedSizeBinaryBuilder),
     Array { elements: Box<ColumnBuilder>, shapes: ShapesBuilder },
@@ -57,8 +59,8 @@ impl ColumnBuilder {
         } else {
             match ty.base {
                 BaseType::Bool => Inner::Bool(BooleanBuilder::with_capacity(capacity)),
-                BaseType::Int2 => Inner::Int2(Int16Builder::with_capacity(capacity)),
-                BaseType::Int4 => Inner::Int4(Int32Builder::with_capacity(capacity)),
+                BaseType::Int2 => Inner::Int2(Fixed::with_capacity(capacity)),
+                BaseType::Int4 => Inner::Int4(Fixed::with_capacity(capacity)),
                 BaseType::Int8
                 | BaseType::Enum(_)
                 | BaseType::Time
@@ -67,12 +69,12 @@ impl ColumnBuilder {
                 | BaseType::Xid
                 | BaseType::Cid
                 | BaseType::Xid8
-                | BaseType::Tid => Inner::Int8(Int64Builder::with_capacity(capacity)),
-                BaseType::Float4 => Inner::Float4(Float32Builder::with_capacity(capacity)),
-                BaseType::Float8 => Inner::Float8(Float64Builder::with_capacity(capacity)),
-                BaseType::Date => Inner::Date(Date32Builder::with_capacity(capacity)),
+                | BaseType::Tid => Inner::Int8(Fixed::with_capacity(capacity)),
+                BaseType::Float4 => Inner::Float4(Fixed::with_capacity(capacity)),
+                BaseType::Float8 => Inner::Float8(Fixed::with_capacity(capacity)),
+                BaseType::Date => Inner::Date(Fixed::with_capacity(capacity)),
                 BaseType::Timestamp | BaseType::Timestamptz => {
-                    Inner::Timestamp(TimestampMicrosecondBuilder::with_capacity(capacity).with_data_type(ty.arrow()))
+                    Inner::Timestamp(Fixed::with_capacity(capacity).with_data_type(ty.arrow()))
                 }
                 BaseType::Text
                 | BaseType::Varchar
@@ -82,9 +84,9 @@ impl ColumnBuilder {
                 | BaseType::Json
                 | BaseType::Jsonb
                 | BaseType::Jsonpath
-                | BaseType::Unknown => Inner::Text(StringBuilder::with_capacity(capacity, capacity * 16)),
+                | BaseType::Unknown => Inner::Text(Variable::with_capacity(capacity, capacity * 16)),
                 BaseType::Numeric | BaseType::Interval | BaseType::Timetz | BaseType::Record(_) => {
-                    Inner::Numeric(BinaryBuilder::with_capacity(capacity, capacity * 12))
+                    Inner::Numeric(Variable::with_capacity(capacity, capacity * 12))
                 }
                 BaseType::Bytea => Inner::Bytea(LargeBinaryBuilder::with_capacity(capacity, capacity * 16)),
                 BaseType::Uuid => Inner::Uuid(FixedSizeBinaryBuilder::with_capacity(capacity, 16)),
@@ -126,8 +128,8 @@ impl ColumnBuilder {
             (Inner::Float8(builder), ValueRef::Float8(value)) => builder.append_value(*value),
             (Inner::Date(builder), ValueRef::Date(value)) => builder.append_value(*value),
             (Inner::Timestamp(builder), ValueRef::Int8(value)) => builder.append_value(*value),
-            (Inner::Text(builder), ValueRef::Text(value)) => builder.append_value(value),
-            (Inner::Numeric(builder), ValueRef::Bytes(value)) => builder.append_value(value),
+            (Inner::Text(builder), ValueRef::Text(value)) => builder.append_value(value.as_bytes())?,
+            (Inner::Numeric(builder), ValueRef::Bytes(value)) => builder.append_value(value)?,
             (Inner::Bytea(builder), ValueRef::Bytes(value)) => builder.append_value(value),
             (Inner::Uuid(builder), ValueRef::Bytes(value)) => builder.append_value(value)?,
             (Inner::Array { elements, shapes }, ValueRef::Array(array)) => {
@@ -159,8 +161,8 @@ impl ColumnBuilder {
             Inner::Float8(builder) => builder.append_value(f64::from_le_bytes(fixed(bytes)?)),
             Inner::Date(builder) => builder.append_value(i32::from_le_bytes(fixed(bytes)?)),
             Inner::Timestamp(builder) => builder.append_value(i64::from_le_bytes(fixed(bytes)?)),
-            Inner::Text(builder) => builder.append_value(std::str::from_utf8(bytes).map_err(|_| bad())?),
-            Inner::Numeric(builder) => builder.append_value(bytes),
+            Inner::Text(builder) => builder.append_value(bytes)?,
+            Inner::Numeric(builder) => builder.append_value(bytes)?,
             Inner::Bytea(builder) => builder.append_value(bytes),
             Inner::Uuid(builder) => builder.append_value(bytes)?,
             Inner::Array { elements, shapes } => {
@@ -206,22 +208,19 @@ impl ColumnBuilder {
                 let bits = u64_of(bytes)?;
                 builder.append_value(f64::from_bits(if bits >> 63 == 1 { bits ^ 1 << 63 } else { !bits }));
             }
-            Inner::Text(builder) => {
+            Inner::Text(builder) if self.ty.base == BaseType::Char => {
                 let text = std::str::from_utf8(bytes).map_err(|_| bad())?;
-                if self.ty.base == BaseType::Char {
-                    builder.append_value(length::character(text, self.ty.modifier, true)?);
-                } else {
-                    builder.append_value(text);
-                }
+                builder.append_value(length::character(text, self.ty.modifier, true)?.as_bytes())?;
             }
+            Inner::Text(builder) => builder.append_value(bytes)?,
             // Of an interval the key has no months; a time comes back as it was.
             Inner::Numeric(builder) if self.ty.base == BaseType::Interval => {
-                builder.append_value(interval::canonical(bytes));
+                builder.append_value(&interval::canonical(bytes))?;
             }
-            Inner::Numeric(builder) if self.ty.base == BaseType::Timetz => builder.append_value(bytes),
+            Inner::Numeric(builder) if self.ty.base == BaseType::Timetz => builder.append_value(bytes)?,
             Inner::Numeric(builder) => {
                 // The scale is lost: the least that shows all digits.
-                builder.append_value(Numeric::from_key(bytes, 0)?.0.to_bytes());
+                builder.append_value(&Numeric::from_key(bytes, 0)?.0.to_bytes())?;
             }
             Inner::Bytea(builder) => builder.append_value(bytes),
             Inner::Uuid(builder) => builder.append_value(bytes)?,
@@ -244,8 +243,8 @@ impl ColumnBuilder {
             Inner::Float8(builder) => Arc::new(builder.finish()),
             Inner::Date(builder) => Arc::new(builder.finish()),
             Inner::Timestamp(builder) => Arc::new(builder.finish()),
-            Inner::Text(builder) => Arc::new(builder.finish()),
-            Inner::Numeric(builder) => Arc::new(builder.finish()),
+            Inner::Text(builder) => Arc::new(builder.finish().ok_or_else(bad)?),
+            Inner::Numeric(builder) => Arc::new(builder.finish().ok_or_else(bad)?),
             Inner::Bytea(builder) => Arc::new(builder.finish()),
             Inner::Uuid(builder) => Arc::new(builder.finish()),
             Inner::Array { elements, shapes } => shapes.finish(elements.finish()?)?,

@@ -6,13 +6,15 @@
 //! key columns that keys do not give back exactly.
 
 use super::key::{decode_column, encode_column};
-use super::row::{Outputs, column_type, key_columns, live_position, push_entry};
+use super::row::{Outputs, ROWS, column_type, key_columns, live_position, push_entry};
+use super::variable::Variable;
 use super::{KeyColumn, PREFIX_LENGTH, corrupted, exact_in_key, push_prefix, push_varint, read_varint};
 use crate::catalog::{ColumnId, IndexDescriptor, StorageId, TableDescriptor};
 use crate::error::{Result, SqlError};
 use crate::types::value::{ValueRef, value_at};
 use bytes::Bytes;
-use datafusion::arrow::array::{ArrayRef, BinaryBuilder};
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::datatypes::BinaryType;
 use std::sync::Arc;
 
 /// One entry of an index.
@@ -120,7 +122,7 @@ pub struct IndexDecoder {
     table_prefix: Bytes,
     columns: Vec<KeyColumn>,
     from_entry: Outputs,
-    keys: Option<BinaryBuilder>,
+    keys: Option<Variable<BinaryType>>,
     scratch: Vec<u8>,
 }
 
@@ -146,8 +148,8 @@ impl IndexDecoder {
         Ok(IndexDecoder {
             table_prefix: super::table_prefix(table.storage_id),
             columns,
-            from_entry: Outputs::new(table, projection, key)?,
-            keys: with_key.then(BinaryBuilder::new),
+            from_entry: Outputs::new(table, projection, key, ROWS)?,
+            keys: with_key.then(|| Variable::with_capacity(ROWS, 0)),
             scratch: Vec::new(),
         })
     }
@@ -193,7 +195,7 @@ impl IndexDecoder {
             self.scratch.clear();
             self.scratch.extend_from_slice(&self.table_prefix);
             self.scratch.extend_from_slice(row_key);
-            keys.append_value(&self.scratch);
+            keys.append_value(&self.scratch)?;
         }
         Ok(())
     }
@@ -209,7 +211,7 @@ impl IndexDecoder {
     pub fn finish(&mut self) -> Result<Vec<ArrayRef>> {
         let mut arrays = self.from_entry.finish()?;
         if let Some(keys) = &mut self.keys {
-            arrays.push(Arc::new(keys.finish()));
+            arrays.push(Arc::new(keys.finish().ok_or_else(|| corrupted("keys"))?));
         }
         Ok(arrays)
     }

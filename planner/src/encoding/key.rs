@@ -78,6 +78,11 @@ impl KeyEncoder {
         }
         Ok(())
     }
+    /// Appends the column at a position.
+    pub fn encode_column(&self, position: usize, datum: &Datum, out: &mut Vec<u8>) -> Result<()> {
+        let column = self.columns.get(position).ok_or_else(|| SqlError::internal("a key has no such column"))?;
+        encode_column(column, &value_of(datum)?, out)
+    }
     /// Appends the key of datums; fewer datums than columns give a prefix, for bounds.
     pub fn encode_datums(&self, datums: &[Datum], out: &mut Vec<u8>) -> Result<()> {
         for (column, datum) in self.columns.iter().zip(datums) {

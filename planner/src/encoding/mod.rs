@@ -4,11 +4,13 @@
 //! holds the columns that its key does not give back exactly. Must not know transactions or plans.
 
 mod columns;
+mod fixed;
 mod index;
 mod key;
 mod literal;
 mod record;
 mod row;
+mod variable;
 
 pub use columns::ColumnBuilder;
 pub use index::{IndexDecoder, IndexEncoder, IndexEntry};

@@ -6,6 +6,7 @@
 use super::columns::{push_value, take_value};
 use super::key::{decode_column, encode_column};
 use super::literal::missing_value;
+use super::variable::Variable;
 use super::{
     ColumnBuilder, KeyColumn, KeyEncoder, PREFIX_LENGTH, corrupted, exact_in_key, push_prefix, push_varint, read_varint,
 };
@@ -13,11 +14,16 @@ use crate::catalog::{ColumnId, IndexDescriptor, StorageId, TableDescriptor};
 use crate::error::{Result, SqlError};
 use crate::types::value::value_at;
 use crate::types::{Datum, SqlType};
-use datafusion::arrow::array::{Array, ArrayRef, BinaryBuilder};
+use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::arrow::datatypes::BinaryType;
 use std::sync::Arc;
 
 /// First byte of a row's value.
 const FORMAT: u8 = 1;
+/// Rows of a batch that there is room for at first, where nobody says how many there are.
+pub(super) const ROWS: usize = 64;
+/// Bytes of a row's key, about.
+const KEY_BYTES: usize = 16;
 
 /// The key columns of an index, with the positions of these columns among the live ones.
 pub(super) fn key_columns(table: &TableDescriptor, index: &IndexDescriptor) -> Result<(Vec<KeyColumn>, Vec<usize>)> {
@@ -177,6 +183,7 @@ impl Outputs {
         table: &TableDescriptor,
         projection: &[ColumnId],
         key: Vec<(KeyColumn, ColumnId)>,
+        capacity: usize,
     ) -> Result<Self> {
         let mut outputs = Vec::with_capacity(projection.len());
         let mut by_id = Vec::new();
@@ -191,7 +198,7 @@ impl Outputs {
                 *slot = position as u16 + 1;
             }
             outputs.push(Output {
-                builder: ColumnBuilder::new(column.ty, 64),
+                builder: ColumnBuilder::new(column.ty, capacity),
                 missing: missing_value(column)?,
                 filled: 0,
             });
@@ -278,12 +285,21 @@ impl Outputs {
 #[derive(Debug)]
 pub struct RowDecoder {
     outputs: Outputs,
-    keys: Option<BinaryBuilder>,
+    keys: Option<Variable<BinaryType>>,
 }
 
 impl RowDecoder {
     /// Yields the columns of `projection` in its order, then, if `with_key`, the row keys.
     pub fn new(table: &TableDescriptor, projection: &[ColumnId], with_key: bool) -> Result<Self> {
+        Self::with_capacity(table, projection, with_key, ROWS)
+    }
+    /// The same with room for so many rows at first.
+    pub fn with_capacity(
+        table: &TableDescriptor,
+        projection: &[ColumnId],
+        with_key: bool,
+        rows: usize,
+    ) -> Result<Self> {
         let key = match table.primary_key() {
             Some(index) => {
                 let (columns, _) = key_columns(table, index)?;
@@ -291,7 +307,8 @@ impl RowDecoder {
             }
             None => Vec::new(),
         };
-        Ok(RowDecoder { outputs: Outputs::new(table, projection, key)?, keys: with_key.then(BinaryBuilder::new) })
+        let keys = with_key.then(|| Variable::with_capacity(rows, rows * KEY_BYTES));
+        Ok(RowDecoder { outputs: Outputs::new(table, projection, key, rows)?, keys })
     }
     /// Decodes one row. After an error the decoder must not be used further.
     pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
@@ -303,7 +320,7 @@ impl RowDecoder {
         self.outputs.push_entries(entries)?;
         self.outputs.end_row()?;
         if let Some(keys) = &mut self.keys {
-            keys.append_value(key);
+            keys.append_value(key)?;
         }
         Ok(())
     }
@@ -319,7 +336,7 @@ impl RowDecoder {
     pub fn finish(&mut self) -> Result<Vec<ArrayRef>> {
         let mut arrays = self.outputs.finish()?;
         if let Some(keys) = &mut self.keys {
-            arrays.push(Arc::new(keys.finish()));
+            arrays.push(Arc::new(keys.finish().ok_or_else(|| corrupted("keys"))?));
         }
         Ok(arrays)
     }
