@@ -6,7 +6,7 @@ use super::grouping_sets::{grouping_places, is_grouping, of_real_rows};
 use super::scope::{Scope, ScopeRelation, outer_references};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
-use crate::types::{BaseType, Datum};
+use crate::types::{BaseType, Datum, SqlType};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchemaRef};
 use datafusion::functions_aggregate::count::count_udaf;
@@ -215,6 +215,7 @@ impl Binder<'_> {
             let one = Expr::Literal(Datum::Int64(Some(1)), None);
             values.push(count_udaf().call(vec![one]).alias(self.unique("a")));
         }
+        let plan = self.guarded_beneath(plan, &mut keys, &mut values)?;
         let rows = plan.schema().clone();
         let plan = LogicalPlanBuilder::from(plan).aggregate(keys, values)?.build()?;
         let grouping = Grouping::new(replaced, rows, plan.schema())?;
@@ -245,12 +246,14 @@ impl Binder<'_> {
             if !whole {
                 continue;
             }
-            for column in &relation.columns {
-                let asked = used.iter().any(|expr| mentions_outside_aggregates(expr, &column.expr));
-                let known = group_by.keys.iter().chain(&found).any(|typed| typed.expr == column.expr);
+            // Whether there is a row at all is asked of its key, where the whole row is.
+            let row_key = relation.key.clone().map(|key| TypedExpr::new(Expr::Column(key), SqlType::BYTEA));
+            for typed in relation.columns.iter().map(|column| column.typed()).chain(row_key) {
+                let asked = used.iter().any(|expr| mentions_outside_aggregates(expr, &typed.expr));
+                let known = group_by.keys.iter().chain(&found).any(|known| known.expr == typed.expr);
                 if asked && !known {
                     self.note_key(primary.constraint);
-                    found.push(column.typed());
+                    found.push(typed);
                 }
             }
         }

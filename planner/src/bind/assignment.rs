@@ -47,9 +47,13 @@ impl Binder<'_> {
     }
 }
 
-/// Whether an expression is the word DEFAULT.
+/// Whether an expression is the word DEFAULT, perhaps in brackets.
 pub fn is_default(expr: &ast::Expr) -> bool {
-    matches!(expr, ast::Expr::Identifier(ident) if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default"))
+    match expr {
+        ast::Expr::Nested(inner) => is_default(inner),
+        ast::Expr::Identifier(ident) => ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default"),
+        _ => false,
+    }
 }
 
 /// A node of ours as a plan.

@@ -246,6 +246,28 @@ impl Binder<'_> {
         Ok(TypedExpr { expr, ty: SqlType::BOOL })
     }
 
+    /// `text LIKE ANY (patterns)` and its kin.
+    pub fn quantified_pattern(
+        &self,
+        expr: &ast::Expr,
+        symbol: &str,
+        patterns: &ast::Expr,
+        all: bool,
+        env: Env<'_>,
+    ) -> Result<TypedExpr> {
+        let mut inner = patterns;
+        while let ast::Expr::Nested(nested) = inner {
+            inner = nested;
+        }
+        if let ast::Expr::Subquery(query) = inner {
+            let found = self.compared_with_each(expr, symbol, query, all, env);
+            return found.map_err(|error| self.at_like(error, expr, patterns));
+        }
+        let env = Env { conjunct: false, ..env };
+        let (left, found) = (self.expr(expr, env)?, self.expr(inner, env)?);
+        self.resolver.quantified(symbol, left, found, all).map_err(|error| self.at_like(error, expr, patterns))
+    }
+
     /// `left op ANY|ALL (right)`: a subquery or an array.
     pub fn quantified(
         &self,

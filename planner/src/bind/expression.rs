@@ -176,7 +176,9 @@ impl Binder<'_> {
             E::InList { expr, list, negated } => {
                 self.in_list(expr, list, *negated, env).map_err(|error| self.at_word(error, expr, "in"))
             }
-            E::InSubquery { expr, subquery, negated } => self.in_subquery(expr, subquery, *negated, condition),
+            E::InSubquery { expr: left, subquery, negated } => {
+                self.bound_once(expr, condition, || self.in_subquery(left, subquery, *negated, condition))
+            }
             E::Between { expr, negated, low, high } => {
                 self.between(expr, *negated, low, high, env).map_err(|error| self.at_word(error, expr, "between"))
             }
@@ -187,10 +189,10 @@ impl Binder<'_> {
                 self.like(expr, pattern, escape_char.as_deref(), if *negated { "!~~*" } else { "~~*" }, env)
             }
             E::Like { negated, any: true, expr, pattern, escape_char: None } => {
-                self.quantified_pattern(expr, if *negated { "!~~" } else { "~~" }, pattern, false, env)
+                self.quantified_pattern(expr, if *negated { "!~~" } else { "~~" }, pattern, false, condition)
             }
             E::ILike { negated, any: true, expr, pattern, escape_char: None } => {
-                self.quantified_pattern(expr, if *negated { "!~~*" } else { "~~*" }, pattern, false, env)
+                self.quantified_pattern(expr, if *negated { "!~~*" } else { "~~*" }, pattern, false, condition)
             }
             E::SimilarTo { negated, expr, pattern, escape_char } => {
                 let left = self.expr(expr, env)?;
@@ -205,9 +207,11 @@ impl Binder<'_> {
                 found.map_err(|error| self.at_word(error, expr, "similar"))
             }
             E::AnyOp { left, compare_op, right, is_some: _ } => {
-                self.quantified(left, compare_op, right, false, condition)
+                self.bound_once(expr, condition, || self.quantified(left, compare_op, right, false, condition))
             }
-            E::AllOp { left, compare_op, right } => self.quantified(left, compare_op, right, true, condition),
+            E::AllOp { left, compare_op, right } => {
+                self.bound_once(expr, condition, || self.quantified(left, compare_op, right, true, condition))
+            }
             E::Cast {
                 kind: kind @ (ast::CastKind::Cast | ast::CastKind::DoubleColon),
                 expr,
@@ -291,7 +295,7 @@ impl Binder<'_> {
             E::Case { operand, conditions, else_result, .. } => {
                 self.case(operand.as_deref(), conditions, else_result.as_deref(), env)
             }
-            E::Exists { subquery, negated } => self.exists(subquery, *negated, env),
+            E::Exists { subquery, negated } => self.bound_once(expr, env, || self.exists(subquery, *negated, env)),
             E::Subquery(query) => self.scalar_subquery(query, env),
             E::Array(array) => self.array(&array.elem, env),
             E::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain, env),
@@ -490,26 +494,6 @@ impl Binder<'_> {
             right = self.resolver.like_escape(right, escape)?;
         }
         self.resolver.operator(operator, Some(left), right).map_err(|error| self.at_like(error, expr, pattern))
-    }
-
-    /// `text LIKE ANY (patterns)` and its kin.
-    fn quantified_pattern(
-        &self,
-        expr: &ast::Expr,
-        symbol: &str,
-        patterns: &ast::Expr,
-        all: bool,
-        env: Env<'_>,
-    ) -> Result<TypedExpr> {
-        let mut inner = patterns;
-        while let ast::Expr::Nested(nested) = inner {
-            inner = nested;
-        }
-        if matches!(inner, ast::Expr::Subquery(_)) {
-            return Err(SqlError::unsupported("LIKE with ANY or ALL of a subquery"));
-        }
-        let (left, patterns) = (self.expr(expr, env)?, self.expr(inner, env)?);
-        self.resolver.quantified(symbol, left, patterns, all)
     }
 
     /// The type that a name means here.

@@ -44,10 +44,14 @@ impl Bound {
     fn is_constant(&self) -> bool {
         self.offset.is_none() || self.constant().is_some()
     }
-    /// Whether the offset, if there is one, is a constant other than infinity.
-    fn is_finite(&self) -> bool {
-        let infinite = matches!(self.constant(), Some(Datum::Float64(Some(offset))) if offset.is_infinite());
-        self.is_constant() && !infinite
+    /// Whether the offset, if there is one, is a constant that leads from no key of this type to infinity, or out of an
+    /// int8: DataFusion would begin anew at the other end.
+    fn stays_within(&self, ty: SqlType) -> bool {
+        match self.constant() {
+            Some(Datum::Float64(Some(offset))) => offset.is_finite(),
+            Some(Datum::Int64(Some(offset))) => ty.base != BaseType::Int8 && offset.unsigned_abs() < 1 << 62,
+            _ => self.is_constant(),
+        }
     }
     /// As DataFusion has it. `start`: whether it is the frame's start.
     fn native(&self, start: bool, units: WindowFrameUnits) -> Result<WindowFrameBound> {
@@ -201,7 +205,7 @@ impl Binder<'_> {
             _ => None,
         };
         let native = match wide {
-            Some(wide) if start.is_finite() && end.is_finite() => {
+            Some(wide) if start.stays_within(ty) && end.stays_within(ty) => {
                 sort.expr = self.resolver.cast(key.clone(), wide, CastContext::Implicit)?.expr;
                 let units = WindowFrameUnits::Range;
                 Some(WindowFrame::new_bounds(units, start.native(true, units)?, end.native(false, units)?))

@@ -78,7 +78,7 @@ impl Binder<'_> {
                 match self.factor(&join.relation, parent) {
                     // It sees nothing of the left.
                     Ok(source) => source,
-                    Err(error) if kind == JoinType::Inner => {
+                    Err(error) if kind == JoinType::Inner && matches!(constraint, JoinConstraint::On(_)) => {
                         let source = self.lateral(left, &join.relation, parent).map_err(|_| error)?;
                         return self.filtered(source, constraint);
                     }

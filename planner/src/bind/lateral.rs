@@ -222,7 +222,7 @@ fn one_row(query: &Query) -> Option<&[SelectItem]> {
 }
 
 /// Whether an expression has a subquery that sees columns from outside of it.
-fn has_subquery_of_outside(expr: &Expr) -> bool {
+pub fn has_subquery_of_outside(expr: &Expr) -> bool {
     let sees = |inner: &Expr| subquery_of(inner).is_some_and(|subquery| !subquery.outer_ref_columns.is_empty());
     // The visitor cannot fail.
     expr.exists(|inner| Ok(sees(inner))).unwrap_or(true)

@@ -23,6 +23,7 @@ mod frame;
 mod from;
 mod grouping;
 mod grouping_sets;
+mod guarded_beneath;
 mod hypothetical;
 mod insert;
 mod join;

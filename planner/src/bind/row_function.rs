@@ -131,6 +131,13 @@ impl RowFunction {
         Ok(())
     }
 
+    /// Puts others in the place of its arguments, in the order of [`RowSource::expressions`].
+    pub fn set_arguments(&mut self, arguments: &mut impl Iterator<Item = Expr>) -> Result<()> {
+        let source = std::mem::replace(&mut self.source, RowSource::Lists(Vec::new(), Vec::new()));
+        self.source = source.map(|expr| Ok(arguments.next().unwrap_or(expr)))?;
+        Ok(())
+    }
+
     /// What stands for this call and for another, which are written alike.
     pub fn same_as(&self, other: &RowFunction) -> Option<(Expr, Expr)> {
         self.source.is_same(&other.source).then(|| (self.stand_in.clone(), other.stand_in.clone()))

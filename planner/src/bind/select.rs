@@ -215,19 +215,24 @@ impl Binder<'_> {
 
         // Windows.
         let windowed = items.iter().any(|item| has_window(&item.typed.expr))
-            || order.iter().filter_map(|item| item.typed.as_ref()).any(|typed| has_window(&typed.expr));
+            || order.iter().filter_map(|item| item.typed.as_ref()).any(|typed| has_window(&typed.expr))
+            || row_functions.iter().flat_map(|function| function.source.expressions()).any(has_window);
         if windowed {
             self.refuse_locks(tail.locks, "is not allowed with window functions")?;
             self.refuse_pushed(tail.pushed, "is not allowed with window functions")?;
             let mut calls = Vec::new();
             let sorted = order.iter_mut().filter_map(|item| item.typed.as_mut());
-            let mut exprs: Vec<&mut Expr> =
-                items.iter_mut().map(|item| &mut item.typed).chain(sorted).map(|typed| &mut typed.expr).collect();
+            let arguments = row_functions.iter().flat_map(|function| function.source.expressions());
+            let mut arguments: Vec<Expr> = arguments.cloned().collect();
+            let listed = items.iter_mut().map(|item| &mut item.typed).chain(sorted).map(|typed| &mut typed.expr);
+            let mut exprs: Vec<&mut Expr> = listed.chain(&mut arguments).collect();
             plan = self.window_keys(plan, exprs.iter_mut().map(|expr| &mut **expr).collect())?;
             for expr in exprs {
                 *expr = self.take_windows(expr.clone(), &mut calls)?;
             }
             plan = LogicalPlanBuilder::window_plan(plan, calls)?;
+            let mut arguments = arguments.into_iter();
+            row_functions.iter_mut().try_for_each(|function| function.set_arguments(&mut arguments))?;
         }
 
         if select.distinct.is_some() && !matches!(select.distinct, Some(Distinct::All)) {
@@ -239,9 +244,6 @@ impl Binder<'_> {
         if !row_functions.is_empty() {
             self.refuse_locks(tail.locks, "is not allowed with set-returning functions in the target list")?;
             self.refuse_pushed(tail.pushed, "is not allowed with set-returning functions in the target list")?;
-            if row_functions.iter().any(|function| function.source.expressions().into_iter().any(has_window)) {
-                return Err(SqlError::unsupported("a window function as the argument of a set-returning function"));
-            }
             let mut rows_decide = tail.ties || select.distinct.is_some();
             for item in &order {
                 let listed = item.output.and_then(|place| items.get(place)).map(|item| &item.typed);

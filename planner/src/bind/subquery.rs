@@ -5,7 +5,7 @@ use super::comparison::row_items;
 use super::expression::{Clause, Env};
 use super::outer_aggregate::seen_from_within;
 use super::query::BoundQuery;
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
 use crate::functions::{AggregateCall, TypedExpr, balanced};
 use crate::types::{Datum, SqlType};
 use datafusion::common::Spans;
@@ -30,6 +30,37 @@ impl Binder<'_> {
         let plan = self.at_most_one_row(plan)?;
         let typed = TypedExpr { expr: Expr::ScalarSubquery(subquery(plan)), ty };
         if let (Some(text), Some(known), true) = (text, self.subqueries.borrow_mut().as_mut(), repeatable) {
+            known.insert(text, typed.clone());
+        }
+        Ok(typed)
+    }
+
+    /// A condition with a subquery: what is grouped by and what is asked for is the same where it is written alike.
+    pub fn bound_once(
+        &self,
+        written: &ast::Expr,
+        env: Env<'_>,
+        bind: impl FnOnce() -> Result<TypedExpr>,
+    ) -> Result<TypedExpr> {
+        if self.subqueries.borrow().is_none() {
+            return bind();
+        }
+        // Conditions of rows are bound in another way than values.
+        let filters = env.conjunct || matches!(env.clause, Clause::Where | Clause::Having | Clause::JoinOn);
+        let text = format!("{filters} {written}");
+        let known = self.subqueries.borrow().as_ref().and_then(|known| known.get(&text).cloned());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let typed = bind()?;
+        let mut repeatable = true;
+        typed.expr.apply(|part| {
+            if let Some(subquery) = crate::plan::correlated::subquery_of(part) {
+                repeatable &= !super::volatile::is_volatile(&subquery.subquery)?;
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        if let (Some(known), true) = (self.subqueries.borrow_mut().as_mut(), repeatable) {
             known.insert(text, typed.clone());
         }
         Ok(typed)
@@ -100,24 +131,24 @@ impl Binder<'_> {
         let tree = left;
         let left = self.expr(left, Env { conjunct: false, ..env })?;
         let bound = self.inner_query(query, env)?;
-        let (left, plan) = self.matched(left, bound).map_err(|error| self.at_in(error, tree))?;
+        let (left, plan) = self.matched(left, "=", bound).map_err(|error| self.at_in(error, tree))?;
         self.in_plan(left, plan, negated, env)
     }
 
     /// Brings a value and the single column of a subquery to one type, in the form in which bytes are equal when
     /// values are.
-    fn matched(&self, left: TypedExpr, bound: BoundQuery) -> Result<(Expr, LogicalPlan)> {
+    fn matched(&self, left: TypedExpr, symbol: &str, bound: BoundQuery) -> Result<(Expr, LogicalPlan)> {
         let [only] = bound.columns.as_slice() else {
             return Err(SqlError::syntax("subquery has too many columns"));
         };
         // As the operator has them: equal values of both sides are equal bytes.
-        let equal = self.resolver.operator("=", Some(left), only.typed())?.expr;
-        let Expr::BinaryExpr(BinaryExpr { left, op: _, right }) = equal else {
+        let compared = self.resolver.operator(symbol, Some(left), only.typed())?.expr;
+        let Expr::BinaryExpr(BinaryExpr { left, op: _, right }) = compared else {
             return Err(SqlError::unsupported("a comparison of these types with a subquery"));
         };
         let (left, right) = (*left, *right);
-        let alone = bound.plan.schema().fields().len() == 1 && !matches!(bound.plan, LogicalPlan::Values(_));
         // The rule that makes joins of such subqueries looks for an expression at their top.
+        let alone = bound.plan.schema().fields().len() == 1 && bound.plan.head_output_expr()?.is_some();
         let plan = if right == only.expr && alone {
             bound.plan
         } else {
@@ -209,9 +240,41 @@ impl Binder<'_> {
         }
         let right: Vec<TypedExpr> = bound.columns.iter().map(super::scope::ScopeColumn::typed).collect();
         let compared = self.compare_rows(&left, op, &right)?.expr;
+        self.decided(compared, bound.plan, all, env)
+    }
+
+    /// `left op ANY|ALL (SELECT …)` of an operator that is no comparison: a pattern, a containment.
+    pub fn compared_with_each(
+        &self,
+        left: &ast::Expr,
+        symbol: &str,
+        query: &ast::Query,
+        all: bool,
+        env: Env<'_>,
+    ) -> Result<TypedExpr> {
+        let left = self.expr(left, Env { conjunct: false, ..env })?;
+        let left = TypedExpr { expr: seen_from_within(left.expr, env.scope.schema.as_deref())?, ty: left.ty };
+        let bound = self.inner_query(query, env)?;
+        let [only] = bound.columns.as_slice() else {
+            return Err(SqlError::syntax("subquery has too many columns"));
+        };
+        let compared = self.resolver.operator(symbol, Some(left), only.typed())?;
+        if compared.ty.plain() != SqlType::BOOL {
+            let message =
+                format!("row comparison operator must yield type boolean, not type {}", compared.ty.plain().name());
+            return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
+        }
+        self.decided(compared.expr, bound.plan, all, env)
+    }
+
+    /// Whether a comparison holds for some row of a plan, or for all.
+    fn decided(&self, compared: Expr, plan: LogicalPlan, all: bool, env: Env<'_>) -> Result<TypedExpr> {
         let decides = if all { Expr::Not(Box::new(compared.clone())) } else { compared.clone() };
-        let fits = LogicalPlanBuilder::from(bound.plan.clone()).filter(decides)?.build()?;
-        let open = LogicalPlanBuilder::from(bound.plan).filter(compared.is_null())?.build()?;
+        let fits = LogicalPlanBuilder::from(plan.clone()).filter(decides)?.build()?;
+        if env.conjunct && !all {
+            return self.exists_plan(fits, false, env);
+        }
+        let open = LogicalPlanBuilder::from(plan).filter(compared.is_null())?.build()?;
         let zero = || Expr::Literal(Datum::Int64(Some(0)), None);
         let (found, open) = (self.count_of(fits)?.gt(zero()), self.count_of(open)?.gt(zero()));
         Ok(three_valued(found, open, all))
@@ -261,17 +324,20 @@ impl Binder<'_> {
             return self.row_quantified(&items, op, query, all, env).map_err(at_operator);
         }
         let operator = match op {
-            BinaryOperator::Eq => Operator::Eq,
             BinaryOperator::NotEq => Operator::NotEq,
             BinaryOperator::Lt => Operator::Lt,
             BinaryOperator::LtEq => Operator::LtEq,
             BinaryOperator::Gt => Operator::Gt,
             BinaryOperator::GtEq => Operator::GtEq,
-            other => return Err(SqlError::unsupported(format!("{other} ANY or ALL of a subquery"))),
+            BinaryOperator::Eq => Operator::Eq,
+            _ => {
+                let symbol = self.operator_symbol(op)?;
+                return self.compared_with_each(left, &symbol, query, all, env).map_err(at_operator);
+            }
         };
         let left = self.expr(left, Env { conjunct: false, ..env })?;
         let bound = self.inner_query(query, env)?;
-        let (left, plan) = self.matched(left, bound)?;
+        let (left, plan) = self.matched(left, &operator.to_string(), bound)?;
         if !env.conjunct || !outer_columns(&plan).is_empty() {
             return self.counted(left, plan, operator, all, false, env);
         }

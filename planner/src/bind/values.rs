@@ -2,6 +2,7 @@
 
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
+use super::lateral::has_subquery_of_outside;
 use super::query::BoundQuery;
 use super::scope::{Scope, ScopeColumn};
 use crate::error::{Result, SqlError};
@@ -79,6 +80,20 @@ impl Binder<'_> {
             let exprs: Vec<Expr> = row.into_iter().zip(&names).map(|(expr, name)| expr.alias(name)).collect();
             let plan = LogicalPlanBuilder::empty(true).project(exprs)?.build()?;
             return Ok((plan, names));
+        }
+        if rows.iter().flatten().any(has_subquery_of_outside) {
+            // DataFusion looks for no subqueries in VALUES.
+            let mut union: Option<LogicalPlan> = None;
+            for row in rows {
+                let exprs = row.into_iter().zip(&names).map(|(expr, name)| expr.alias(name));
+                let one = LogicalPlanBuilder::empty(true).project(exprs)?.build()?;
+                union = Some(match union {
+                    Some(above) => LogicalPlanBuilder::from(above).union(one)?.build()?,
+                    None => one,
+                });
+            }
+            let union = union.ok_or_else(|| SqlError::internal("VALUES without rows"))?;
+            return Ok((union, names));
         }
         let fields =
             names.iter().zip(types).map(|(name, ty)| (None, Arc::new(Field::new(name, ty.arrow(), true)))).collect();

@@ -3,6 +3,7 @@
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
 use super::frame::WindowOrder;
+use super::guarded_beneath::is_guarded;
 use super::row_function::is_row_function;
 use super::table_expression::has_subquery;
 use crate::error::{Result, SqlError, state};
@@ -130,7 +131,7 @@ impl Binder<'_> {
                 let filter = params.filter.iter_mut().map(|filter| &mut **filter);
                 for argument in params.args.iter_mut().chain(filter) {
                     let known = keys.iter().any(|(key, _)| key == argument);
-                    if known || (has_subquery(argument) && !leaves_query(argument)) {
+                    if known || is_guarded(argument) || (has_subquery(argument) && !leaves_query(argument)) {
                         self.beneath(argument, &mut keys);
                     }
                 }
@@ -147,7 +148,7 @@ impl Binder<'_> {
     }
 
     /// Puts the column that an expression is computed into in its place.
-    fn beneath(&self, expr: &mut Expr, computed: &mut Vec<(Expr, String)>) {
+    pub fn beneath(&self, expr: &mut Expr, computed: &mut Vec<(Expr, String)>) {
         let known = computed.iter().find(|(known, _)| known == expr).map(|(_, name)| name.clone());
         let name = known.unwrap_or_else(|| {
             let name = self.unique("o");
@@ -204,7 +205,7 @@ impl Binder<'_> {
 }
 
 /// Whether an expression reads a row of a query around its own.
-fn leaves_query(expr: &Expr) -> bool {
+pub fn leaves_query(expr: &Expr) -> bool {
     // The visitor cannot fail.
     expr.exists(|inner| Ok(matches!(inner, Expr::OuterReferenceColumn(..)))).unwrap_or(true)
 }

@@ -9,6 +9,7 @@ use super::scope::{Scope, ScopeColumn};
 use super::volatile::is_volatile;
 use super::writing_with::{no_returning, not_at_the_top, writing};
 use crate::error::{Result, SqlError, state};
+use crate::execution::new_rows::{Branch, NewRowsNode};
 use crate::execution::shared_rows::SharedRowsNode;
 use crate::parse::{CYCLE, SEARCH, fold};
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -290,8 +291,33 @@ impl Binder<'_> {
             exprs.push(cast.expr.alias(internal));
         }
         let step = LogicalPlanBuilder::from(second.plan).project(exprs)?.build()?;
-        let plan = LogicalPlanBuilder::from(start).to_recursive_query(working, step, !all)?.build()?;
+        let (start, step, distinct) =
+            if all { (start, step, false) } else { self.new_rows(start, step, &columns, left)? };
+        let plan = LogicalPlanBuilder::from(start).to_recursive_query(working, step, distinct)?.build()?;
         Ok(BoundQuery { plan, columns })
+    }
+}
+
+impl Binder<'_> {
+    /// The branches of a recursive UNION, and whether DataFusion is to compare their rows. It does by bytes; where equal values may
+    /// look different, rows are compared by what makes them equal.
+    fn new_rows(
+        &self,
+        start: LogicalPlan,
+        step: LogicalPlan,
+        columns: &[ScopeColumn],
+        written: &SetExpr,
+    ) -> Result<(LogicalPlan, LogicalPlan, bool)> {
+        let mut keys = Vec::with_capacity(columns.len());
+        for (at, column) in columns.iter().enumerate() {
+            let key = self.resolver.group_key(column.typed());
+            keys.push(key.map_err(|error| self.at(error, place_of_target(written, at)))?);
+        }
+        if keys.iter().zip(columns).all(|(key, column)| *key == column.expr) {
+            return Ok((start, step, true));
+        }
+        let start = NewRowsNode::over(start, keys.clone(), Branch::First);
+        Ok((start, NewRowsNode::over(step, keys, Branch::Repeated), false))
     }
 }
 

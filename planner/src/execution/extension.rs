@@ -4,6 +4,7 @@ use super::apply::{ApplyExec, ApplyNode};
 use super::generate_series::{GenerateSeriesExec, GenerateSeriesNode};
 use super::kept_columns::{KeptColumnsExec, KeptColumnsNode};
 use super::limit::{LimitExec, LimitNode};
+use super::new_rows::{NewRowsExec, NewRowsNode};
 use super::shared_rows::{SharedRowsExec, SharedRowsNode};
 use super::table::{Parallelism, Table};
 use super::values::{ValuesExec, ValuesNode};
@@ -67,6 +68,15 @@ impl ExtensionPlanner for ExtensionNodes {
                 return Err(DataFusionError::Internal("kept columns take one input".into()));
             };
             return Ok(Some(Arc::new(KeptColumnsExec::new(Arc::clone(input), kept.volatile()))));
+        }
+        if let Some(new) = node.as_any().downcast_ref::<NewRowsNode>() {
+            let [input] = physical_inputs else {
+                return Err(DataFusionError::Internal("new rows take one input".into()));
+            };
+            let schema = new.input().schema();
+            let key = |key: &Expr| planner.create_physical_expr(key, schema, session, context);
+            let keys = new.keys().iter().map(key).collect::<Result<Vec<_>>>()?;
+            return Ok(Some(Arc::new(NewRowsExec::new(new, Arc::clone(input), keys))));
         }
         if let Some(apply) = node.as_any().downcast_ref::<ApplyNode>() {
             let [input, subquery] = physical_inputs else {

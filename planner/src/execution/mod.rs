@@ -23,6 +23,7 @@ pub mod limit;
 pub mod limits;
 pub mod lookup_join;
 pub mod lookup_scan;
+pub mod new_rows;
 pub mod outer;
 pub mod output;
 pub mod point_get;

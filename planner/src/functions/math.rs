@@ -183,8 +183,12 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         numeric("exp", |v| of_long(&[&v], || v.exp())),
         float("ln", |v| Ok(check_float_log(v)?.ln())),
         numeric("ln", |v| of_long(&[&v], || v.ln())),
-        float("degrees", |v| finite(v.to_degrees(), v)),
-        float("radians", |v| Ok(v.to_radians())),
+        // One rounding each, as in PostgreSQL: by what one degree is.
+        float("degrees", |v| finite(v / (std::f64::consts::PI / 180.0), v)),
+        float("radians", |v| match v.to_radians() {
+            0.0 if v != 0.0 => Err(range("value out of range: underflow")),
+            result => Ok(result),
+        }),
         float("sin", |v| if v.is_nan() { Ok(v) } else { domain(v.sin()) }),
         float("cos", |v| if v.is_nan() { Ok(v) } else { domain(v.cos()) }),
         float("tan", |v| if v.is_nan() { Ok(v) } else { domain(v.tan()) }),

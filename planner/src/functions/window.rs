@@ -118,7 +118,8 @@ pub(super) fn resolve(
                     let ty = if common.base == value.ty.base { value.ty } else { common.plain() };
                     resolver.cast(value.clone(), ty, CastContext::Implicit)?
                 }
-                _ => known(value.clone())?,
+                Some(_) => resolver.resolve_unknown(value.clone())?,
+                None => known(value.clone())?,
             };
             let mut args = vec![value.expr.clone()];
             if let Some(offset) = rest.first() {

@@ -49,6 +49,8 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         super::select_tokens::prefix_operator(tokens, at);
     } else if follows(tokens, at, &["in"]) {
         listed_query(tokens, at);
+    } else if word_at(tokens, at, &["like", "ilike"]) && word_at(tokens, at + 1, &["all"]) {
+        query_of_patterns(tokens, at + 2);
     } else if word_at(tokens, at, &["rows", "range", "groups"]) {
         frame_offsets(tokens, at);
     } else if follows(tokens, at, &["exclude"]) {
@@ -92,6 +94,19 @@ fn listed_query(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     tokens.insert(close, after);
     tokens.insert(open, before.clone());
     tokens.insert(open, word(Keyword::NoKeyword, "coalesce", &before));
+}
+
+/// `x LIKE ALL (SELECT …)` is `x LIKE ALL ((SELECT …))`: ALL is read as a function, whose argument is no query without brackets.
+fn query_of_patterns(tokens: &mut Vec<TokenWithSpan>, open: usize) {
+    let first = (open..).find(|place| !sign_at(tokens, *place, &Token::LParen)).unwrap_or(open);
+    if !word_at(tokens, first, &["select", "with", "values"]) {
+        return;
+    }
+    let Some(close) = closing(tokens, open) else { return };
+    if let (Some(before), Some(after)) = (tokens.get(open).cloned(), tokens.get(close).cloned()) {
+        tokens.insert(close, after);
+        tokens.insert(open, before);
+    }
 }
 
 /// `substring(x SIMILAR p ESCAPE e)` is `substring(x FROM p FOR e)`.

@@ -20,6 +20,7 @@ use crate::error::{Result, SqlError, state};
 use crate::execution::detached::Workers;
 use crate::execution::extension::ExtensionNodes;
 use crate::execution::interrupt::interruptible;
+use crate::execution::new_rows::acquainted;
 use crate::execution::slots::Slots;
 use crate::execution::table_scan::TableScanExec;
 use crate::interrupt::pass_on_to_tasks;
@@ -214,13 +215,13 @@ impl Engine {
             Some(parallel) if scans_much(&plan) => planner.create_physical_plan(&filled, parallel).await?,
             _ => plan,
         };
-        Ok(interruptible(plan, slots)?)
+        Ok(interruptible(acquainted(plan)?, slots)?)
     }
 
     /// Plans what has been optimised and whose placeholders read `slots`, in one partition.
     pub async fn plan_filled(&self, filled: &LogicalPlan, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = self.planner(slots).create_physical_plan(filled, &self.state).await?;
-        Ok(interruptible(plan, slots)?)
+        Ok(interruptible(acquainted(plan)?, slots)?)
     }
 
     fn planner(&self, slots: &Arc<Slots>) -> DefaultPhysicalPlanner {
@@ -364,7 +365,11 @@ fn physical_rules(reverse_scans: bool) -> Vec<Arc<dyn PhysicalOptimizerRule + Se
     let key_order = KeyOrder { reverse_scans };
     let mut rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> = vec![Arc::new(key_order)];
     let kept_orders = KeptOrders::default();
-    for rule in PhysicalOptimizer::new().rules.into_iter().filter(|rule| rule.name() != kept_orders.name()) {
+    // Moves conditions by the names of columns, so that of two columns of one name another is asked (`b.name IS NULL` above a join with
+    // a second `name`). Where conditions can be moved, the logical rules have done it.
+    let by_name = |rule: &str| rule.starts_with("FilterPushdown");
+    let known = PhysicalOptimizer::new().rules.into_iter();
+    for rule in known.filter(|rule| rule.name() != kept_orders.name() && !by_name(rule.name())) {
         let joins_are_chosen = rule.name() == JoinSelection::new().name();
         let enforces = rule.name() == WrittenOrders::default().name();
         rules.push(if enforces { Arc::new(WrittenOrders::default()) } else { rule });

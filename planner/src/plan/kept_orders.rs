@@ -1,6 +1,7 @@
 //! [`KeptOrders`]: DataFusion's last look at a plan, and what it finds missing put in. Its rules leave out sorts by what is constant,
 //! and one of them may then move a projection to where the constant is no longer known.
 
+use super::met_orders::with_met_orders;
 use super::written_orders::WrittenOrders;
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
@@ -25,7 +26,9 @@ impl PhysicalOptimizerRule for KeptOrders {
                 // In between, the plan's own order is something that it is asked for.
                 let plan = OutputRequirements::new_add_mode().optimize(plan, config)?;
                 let plan = self.enforce.optimize(plan, config)?;
-                self.look.optimize(OutputRequirements::new_remove_mode().optimize(plan, config)?, config)
+                let plan = OutputRequirements::new_remove_mode().optimize(plan, config)?;
+                let looked = self.look.optimize(Arc::clone(&plan), config);
+                looked.or_else(|_| self.look.optimize(with_met_orders(plan)?, config))
             }
         }
     }

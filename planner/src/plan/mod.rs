@@ -19,6 +19,7 @@ mod kept_orders;
 pub mod key_order;
 mod lateral_join;
 pub mod lookup_join;
+mod met_orders;
 mod one_row;
 pub mod prepared;
 pub mod slotting;
@@ -26,7 +27,7 @@ mod written_orders;
 
 pub use engine::{Engine, EngineOptions, NodePlanner, NodePlannerFactory};
 pub use instance::PlanInstance;
-pub use prepared::{Lease, PlanBuilder, PreparedPlan, Uses};
+pub use prepared::{Lease, PlanBuilder, PlanRows, PreparedPlan, Uses};
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]

@@ -2,6 +2,7 @@
 //! distinct values.
 
 use crate::error::{Result, SqlError};
+use crate::functions::array::key::one_form_of;
 use crate::functions::typed::{SqlRead, SqlWrite};
 use crate::types::SqlType;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, BooleanArray};
@@ -248,7 +249,7 @@ impl<F: Fold> DistinctFold<F> {
                     ScalarValue::Binary(Some(bytes)) => {
                         ScalarValue::Binary(Some(crate::types::numeric::key_of(bytes).to_vec()))
                     }
-                    other => other.clone(),
+                    other => one_form_of(other.clone()),
                 };
                 if self.seen.insert(key) {
                     self.bytes += value.size();

@@ -3,6 +3,7 @@
 use super::own;
 use crate::encoding::{KeyColumn, KeyEncoder};
 use crate::error::{Result as SqlResult, SqlError, state};
+use crate::functions::array::key::one_form_of;
 use crate::functions::array::nested::collected;
 use crate::types::array::{ArrayValue, Dimension, values_array};
 use crate::types::interval::Interval;
@@ -142,7 +143,7 @@ fn key(value: &ScalarValue, ty: SqlType) -> SqlResult<ScalarValue> {
         (BaseType::Jsonb, ScalarValue::Utf8(text)) => {
             ScalarValue::Binary(text.as_ref().map(|text| json::key(text)).transpose()?)
         }
-        _ => value.clone(),
+        _ => one_form_of(value.clone()),
     })
 }
 

@@ -10,6 +10,7 @@ use crate::types::numeric::{Numeric, key_of};
 use crate::types::value::{ValueRef, value_at};
 use crate::types::{BaseType, SqlType, interval, json};
 use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::common::ScalarValue;
 use std::sync::Arc;
 
 /// The array by which another is grouped and compared: itself, unless its elements have several forms. Of jsonb it is
@@ -52,6 +53,15 @@ pub(in crate::functions) fn one_form(value: f64) -> f64 {
 /// See [`one_form`].
 pub(in crate::functions) fn one_form_f32(value: f32) -> f32 {
     if value.is_nan() { f32::NAN } else { value + 0.0 }
+}
+
+/// A float in one form, as a value of its own; what is no float as it is.
+pub(in crate::functions) fn one_form_of(value: ScalarValue) -> ScalarValue {
+    match value {
+        ScalarValue::Float32(Some(value)) => ScalarValue::Float32(Some(one_form_f32(value))),
+        ScalarValue::Float64(Some(value)) => ScalarValue::Float64(Some(one_form(value))),
+        other => other,
+    }
 }
 
 /// Bytes by which arrays are in order: element by element, NULL behind everything, of two that begin alike the shorter

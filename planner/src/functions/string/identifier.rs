@@ -6,9 +6,9 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
 use crate::functions::typed::{Bool, SqlWrite, Text, unary};
 use crate::functions::{Call, Stability};
-use crate::types::SqlType;
 use crate::types::text::{OutputContext, output_string, quote_identifier};
 use crate::types::value::ValueRef;
+use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use std::sync::Arc;
 
@@ -132,7 +132,8 @@ fn quoting(name: &'static str, null: Option<&'static str>) -> ScalarFunction {
                     true => array.as_boolean().value(at).to_string(),
                     false => output_string(ty, array.as_ref(), at, &context)?,
                 };
-                Some(quote_literal(&text))
+                let padded = ty.base == BaseType::Char && !ty.array;
+                Some(quote_literal(if padded { text.trim_end_matches(' ') } else { &text }))
             };
             Text::append(&mut builder, quoted)?;
         }

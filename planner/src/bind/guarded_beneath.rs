@@ -1,0 +1,72 @@
+//! What AND and OR guard within aggregates and groups is computed in a projection beneath them: there their right sides are computed
+//! for the rows that need it (`execution/lazy_junction.rs`); aggregates compute both sides for all rows.
+
+use super::binder::Binder;
+use super::table_expression::has_subquery;
+use super::window::leaves_query;
+use crate::error::Result;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, LogicalPlanBuilder, Operator};
+
+impl Binder<'_> {
+    /// Computes what is guarded in keys of groups and in aggregates beneath them.
+    pub fn guarded_beneath(&self, plan: LogicalPlan, keys: &mut [Expr], values: &mut [Expr]) -> Result<LogicalPlan> {
+        let mut computed: Vec<(Expr, String)> = Vec::new();
+        for key in keys.iter_mut() {
+            if let Expr::Alias(alias) = key
+                && is_guarded(&alias.expr)
+            {
+                self.beneath(&mut alias.expr, &mut computed);
+            }
+        }
+        for value in values.iter_mut() {
+            let taken = std::mem::take(value).transform_up(|inner| {
+                let Expr::AggregateFunction(mut call) = inner else { return Ok(Transformed::no(inner)) };
+                let filter = call.params.filter.iter_mut().map(|filter| &mut **filter);
+                let sorted = call.params.order_by.iter_mut().map(|sort| &mut sort.expr);
+                for part in call.params.args.iter_mut().chain(filter).chain(sorted) {
+                    if is_guarded(part) {
+                        self.beneath(part, &mut computed);
+                    }
+                }
+                Ok(Transformed::yes(Expr::AggregateFunction(call)))
+            })?;
+            *value = taken.data;
+        }
+        if computed.is_empty() {
+            return Ok(plan);
+        }
+        let columns = plan.schema().columns().into_iter().map(Expr::Column);
+        let exprs: Vec<Expr> = columns.chain(computed.into_iter().map(|(expr, name)| expr.alias(name))).collect();
+        Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
+    }
+}
+
+/// Whether an AND or OR within an expression has a side that may fail, and it can be computed beneath.
+pub fn is_guarded(expr: &Expr) -> bool {
+    let junction = |part: &Expr| {
+        let Expr::BinaryExpr(BinaryExpr { op: Operator::And | Operator::Or, .. }) = part else { return Ok(false) };
+        Ok(!cannot_fail(part))
+    };
+    expr.exists(junction).unwrap_or(false) && !has_subquery(expr) && !leaves_query(expr)
+}
+
+/// Whether an expression surely has a value, as far as that is simple to tell.
+fn cannot_fail(expr: &Expr) -> bool {
+    match expr {
+        Expr::Column(_) | Expr::Literal(..) | Expr::Placeholder(_) => true,
+        Expr::Not(inner)
+        | Expr::IsNull(inner)
+        | Expr::IsNotNull(inner)
+        | Expr::Alias(datafusion::logical_expr::expr::Alias { expr: inner, .. }) => cannot_fail(inner),
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            let safe = op.is_logic_operator() || op.supports_propagation() || *op == Operator::IsDistinctFrom;
+            safe && cannot_fail(left) && cannot_fail(right)
+        }
+        Expr::ScalarFunction(call) => {
+            let keys = [crate::functions::NUMERIC_KEY, crate::functions::INTERVAL_KEY, crate::functions::one_of::NAME];
+            keys.contains(&call.name()) && call.args.iter().all(cannot_fail)
+        }
+        _ => false,
+    }
+}
