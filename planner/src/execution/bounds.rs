@@ -18,6 +18,9 @@ use storage::RowRange;
 /// Ranges that one scan may fall into, at most; beyond it, a person is told rather than memory eaten.
 const MOST_RANGES: usize = 1 << 20;
 
+/// Bytes of a key's column, about.
+const KEY_COLUMN_BYTES: usize = 9;
+
 /// The values that one leading key column must have.
 #[derive(Clone, Debug)]
 pub enum Equality {
@@ -85,6 +88,30 @@ impl KeyBounds {
     /// Whether its range is the same in each execution.
     pub fn has_constant_limits(&self) -> bool {
         self.limits.are_constant()
+    }
+
+    /// The key, encoded, when every key column has one value; `None` where one of them equals nothing.
+    pub fn point(&self, context: &StatementContext) -> Result<Option<Bytes>> {
+        let mut key = Vec::with_capacity(self.prefix.len() + self.columns.len() * KEY_COLUMN_BYTES);
+        key.extend_from_slice(&self.prefix);
+        // All are evaluated: one may fail.
+        let mut some = true;
+        for (position, (equality, column)) in self.equalities.iter().zip(&self.columns).enumerate() {
+            let value = match equality {
+                Equality::Value(value) => value.evaluate(context)?,
+                Equality::Null => Fitted::Is(Datum::try_new_null(&column.ty.arrow())?),
+                Equality::OneOf(_) | Equality::AnyOf(_) => {
+                    return Err(SqlError::internal("a key of several values where one was expected"));
+                }
+            };
+            match value {
+                Fitted::Is(value) if !value.is_null() || matches!(equality, Equality::Null) => {
+                    self.encoder.encode_column(position, &value, &mut key)?;
+                }
+                _ => some = false,
+            }
+        }
+        Ok(some.then(|| key.into()))
     }
 
     /// The keys, encoded, when every key column has an equality: in key order, each once.

@@ -7,6 +7,7 @@ pub mod bounds;
 pub mod computed_indexes;
 pub mod condition;
 pub mod detached;
+pub mod direct;
 pub mod dml;
 pub mod extension;
 pub mod generate_series;

@@ -23,6 +23,9 @@ pub fn scan_schema(table: &TableDescriptor) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
+/// Rows that there is room for at once, at most.
+const FIRST_ROWS: usize = 64;
+
 /// What a leaf returns of a table's rows.
 #[derive(Clone, Debug)]
 pub struct ScanOutput {
@@ -80,9 +83,14 @@ impl ScanOutput {
         ordering
     }
 
+    /// Decodes rows as they are stored, with room for so many at once.
+    pub fn decoder(&self, rows: usize) -> Result<RowDecoder> {
+        RowDecoder::with_capacity(&self.table, &self.columns, self.key_position.is_some(), rows)
+    }
+
     /// A batch of rows as they are stored: key and value of each.
     pub fn decode<'a>(&self, rows: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Result<RecordBatch> {
-        let mut decoder = RowDecoder::new(&self.table, &self.columns, self.key_position.is_some())?;
+        let mut decoder = self.decoder(rows.size_hint().0.clamp(1, FIRST_ROWS))?;
         for (key, value) in rows {
             decoder.push(key, value)?;
         }

@@ -4,7 +4,8 @@ use super::bounds::KeyBounds;
 use super::leaf::{self, leaf_methods};
 use super::output::ScanOutput;
 use super::returned::Returned;
-use super::slots::Slots;
+use super::slots::{Slots, StatementContext};
+use crate::encoding::RowDecoder;
 use crate::error::Result;
 use crate::types::Oid;
 use bytes::Bytes;
@@ -64,11 +65,46 @@ impl PointGetExec {
         &self.bounds
     }
 
+    /// Reads its row without a stream, where it has one key at most.
+    pub fn reader(&self) -> Option<PointReader> {
+        let one = self.bounds.single_values() == self.bounds.equalities();
+        one.then(|| PointReader { output: self.output.clone(), bounds: Arc::clone(&self.bounds), decoder: None })
+    }
+
     /// Name of the primary key read.
     pub fn index_name(&self) -> &str {
         self.output.table.indexes.get(self.index).map_or("", |index| &index.name)
     }
 }
+
+/// Reads the one row that a key names, time and again.
+pub struct PointReader {
+    output: ScanOutput,
+    bounds: Arc<KeyBounds>,
+    /// Kept for the next row; not after an error, for then it may hold half a row.
+    decoder: Option<RowDecoder>,
+}
+
+impl PointReader {
+    /// The row with the key of this execution, if there is one.
+    pub async fn read(&mut self, context: &StatementContext) -> Result<Option<RecordBatch>> {
+        let Some(key) = self.bounds.point(context)? else { return Ok(None) };
+        let Some(value) = context.transaction.get(&key, OwnWrites::Before(context.command)).await? else {
+            return Ok(None);
+        };
+        let mut decoder = match self.decoder.take() {
+            Some(decoder) => decoder,
+            None => self.output.decoder(ROW)?,
+        };
+        decoder.push(&key, &value)?;
+        let columns = decoder.finish()?;
+        self.decoder = Some(decoder);
+        self.output.batch(columns, 1).map(Some)
+    }
+}
+
+/// Rows that there is room for in the batch of one.
+const ROW: usize = 1;
 
 /// Reads and decodes rows by key; absent rows are left out.
 pub(super) async fn read(

@@ -4,6 +4,7 @@
 use super::lazy_junction::guarded;
 use super::returned::Returned;
 use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics};
@@ -25,14 +26,38 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct LeanProjectionExec {
     projection: Arc<ProjectionExec>,
-    expressions: Arc<[Arc<dyn PhysicalExpr>]>,
+    projector: Projector,
     returned: Returned,
+}
+
+/// What a projection computes of a batch.
+#[derive(Clone, Debug)]
+pub struct Projector {
+    schema: SchemaRef,
+    expressions: Arc<[Arc<dyn PhysicalExpr>]>,
+}
+
+impl Projector {
+    /// The projected batch.
+    pub fn project(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let columns =
+            self.expressions.iter().map(|expression| expression.evaluate(batch)?.into_array(batch.num_rows()));
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+        Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?)
+    }
 }
 
 impl LeanProjectionExec {
     fn of(projection: ProjectionExec) -> Result<LeanProjectionExec> {
         let expressions = projection.expr().iter().map(|projected| guarded(&projected.expr)).collect::<Result<_>>()?;
-        Ok(LeanProjectionExec { projection: Arc::new(projection), expressions, returned: Returned::default() })
+        let projector = Projector { schema: projection.schema(), expressions };
+        Ok(LeanProjectionExec { projection: Arc::new(projection), projector, returned: Returned::default() })
+    }
+
+    /// What it computes.
+    pub fn projector(&self) -> Projector {
+        self.projector.clone()
     }
 }
 
@@ -102,17 +127,12 @@ impl ExecutionPlan for LeanProjectionExec {
             None => return datafusion::common::internal_err!("a projection of nothing"),
         };
         let rows = self.returned.counter();
-        let (schema, expressions) = (self.schema(), Arc::clone(&self.expressions));
-        let output = Arc::clone(&schema);
+        let projector = self.projector.clone();
         let batches = input.map(move |batch| {
             let batch = batch?;
             rows.add(batch.num_rows());
-            let columns =
-                expressions.iter().map(|expression| expression.evaluate(&batch)?.into_array(batch.num_rows()));
-            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-            let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
-            Ok(RecordBatch::try_new_with_options(Arc::clone(&output), columns, &options)?)
+            projector.project(&batch)
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
     }
 }

@@ -62,24 +62,48 @@ impl UserDefinedLogicalNodeCore for ValuesNode {
 /// Evaluates its rows each time it runs.
 #[derive(Debug)]
 pub struct ValuesExec {
-    schema: SchemaRef,
-    rows: Vec<Vec<Arc<dyn PhysicalExpr>>>,
+    rows: ValuesRows,
     properties: Arc<PlanProperties>,
+}
+
+/// Rows of expressions without columns.
+#[derive(Clone, Debug)]
+pub struct ValuesRows {
+    schema: SchemaRef,
+    rows: Arc<[Vec<Arc<dyn PhysicalExpr>>]>,
 }
 
 impl ValuesExec {
     /// An operator for rows of expressions without columns, each as wide as `schema`.
     pub fn new(schema: SchemaRef, rows: Vec<Vec<Arc<dyn PhysicalExpr>>>) -> Self {
         let properties = leaf::properties(&schema, vec![], &[], 1);
-        ValuesExec { schema, rows, properties }
+        ValuesExec { rows: ValuesRows { schema, rows: rows.into() }, properties }
     }
 
-    fn evaluate(&self) -> Result<RecordBatch> {
+    /// How many rows there are.
+    pub fn row_count(&self) -> usize {
+        self.rows.rows.len()
+    }
+
+    /// Its row, when it is one.
+    pub fn one_row(&self) -> Option<ValuesRows> {
+        (self.row_count() == 1).then(|| self.rows.clone())
+    }
+}
+
+impl ValuesRows {
+    /// Evaluates them.
+    pub fn evaluate(&self) -> Result<RecordBatch> {
         let one_row = leaf::one_row();
+        if let [only] = &self.rows[..] {
+            let values = only.iter().map(|expression| expression.evaluate(&one_row)?.into_array(1));
+            let columns = values.collect::<Result<Vec<ArrayRef>>>()?;
+            return leaf::batch(&self.schema, columns, 1).map_err(SqlError::into);
+        }
         let width = self.schema.fields().len();
         let mut columns: Vec<Vec<ArrayRef>> = vec![Vec::with_capacity(self.rows.len()); width];
         // Row by row, left to right: nextval() is called in the order in which it is written.
-        for row in &self.rows {
+        for row in self.rows.iter() {
             for (expression, column) in row.iter().zip(columns.iter_mut()) {
                 column.push(expression.evaluate(&one_row)?.into_array(1)?);
             }
@@ -93,16 +117,11 @@ impl ValuesExec {
             .collect::<Result<Vec<_>>>()?;
         leaf::batch(&self.schema, columns, self.rows.len()).map_err(SqlError::into)
     }
-
-    /// How many rows there are.
-    pub fn row_count(&self) -> usize {
-        self.rows.len()
-    }
 }
 
 impl DisplayAs for ValuesExec {
     fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "ValuesExec: rows={}", self.rows.len())
+        write!(f, "ValuesExec: rows={}", self.row_count())
     }
 }
 
@@ -130,10 +149,10 @@ impl ExecutionPlan for ValuesExec {
         &self,
         f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        datafusion::physical_plan::execution_plan::apply_expression_roots(self.rows.iter().flatten(), f)
+        datafusion::physical_plan::execution_plan::apply_expression_roots(self.rows.rows.iter().flatten(), f)
     }
     fn execute(&self, _partition: usize, _context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let batch = self.evaluate();
-        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), futures::stream::iter([batch]))))
+        let batch = self.rows.evaluate();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.rows.schema), futures::stream::iter([batch]))))
     }
 }

@@ -10,7 +10,6 @@ use datafusion::common::Column;
 use datafusion::logical_expr::{
     Expr, LogicalPlan, LogicalPlanBuilder, col, exists, in_subquery, lit, out_ref_col, scalar_subquery,
 };
-use futures::TryStreamExt;
 use std::sync::Arc;
 
 /// Makes the scan of the table under an alias.
@@ -28,7 +27,7 @@ fn prepare(world: &World, build: fn(Scan) -> Result<LogicalPlan>) -> Arc<Prepare
 
 async fn run(world: &World, plan: &Arc<PreparedPlan>) -> Result<Vec<RecordBatch>> {
     let transaction = world.begin();
-    Ok(plan.run(world.context(&transaction, vec![])).await?.try_collect().await?)
+    plan.run(world.context(&transaction, vec![])).await?.collect().await
 }
 
 fn ints(batches: &[RecordBatch], column: usize) -> Vec<Option<i32>> {

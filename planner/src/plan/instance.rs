@@ -4,10 +4,12 @@
 use super::engine::Engine;
 use crate::error::Result;
 use crate::execution::detached::detached;
+use crate::execution::direct::Direct;
 use crate::execution::interrupt::writes;
 use crate::execution::returned::let_go;
 use crate::execution::slots::{Slots, StatementContext};
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_expr::ScalarFunctionExpr;
@@ -56,6 +58,8 @@ pub struct PlanInstance {
     engine: Arc<Engine>,
     slots: Arc<Slots>,
     plan: Arc<dyn ExecutionPlan>,
+    /// Runs it without streams, where it has one row at most.
+    direct: Option<Direct>,
     /// Whether it writes or locks: that is not left to others, who could not be told to stop at once.
     writes: bool,
     /// Whether it calls a function that blocks.
@@ -71,15 +75,26 @@ impl PlanInstance {
         if plan.output_partitioning().partition_count() > 1 {
             plan = Arc::new(CoalescePartitionsExec::new(plan));
         }
+        let sleeps = sleeps(&plan)?;
         Ok(PlanInstance {
             engine: Arc::clone(engine),
             slots,
             writes: writes(&plan),
-            sleeps: sleeps(&plan)?,
+            sleeps,
             bytes: bytes_of(&plan)?,
+            // What blocks leaves the thread of its connection first.
+            direct: if sleeps { None } else { Direct::of(&plan) },
             plan,
             used: false,
         })
+    }
+
+    /// Runs an execution in `context` from its beginning to its end, where the plan has one row at most: the batch that it returns,
+    /// if any. `None`: it has to be started. [`PlanInstance::finish`] must be called before the next.
+    pub async fn run_directly(&mut self, context: &Arc<StatementContext>) -> Option<Result<Option<RecordBatch>>> {
+        let direct = self.direct.as_mut()?;
+        self.slots.fill(Arc::clone(context));
+        Some(direct.run(context).await)
     }
 
     /// Starts an execution in `context`. The stream must be dropped and [`PlanInstance::finish`]

@@ -12,7 +12,7 @@ use datafusion::error::DataFusionError;
 use datafusion::execution::RecordBatchStream;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::SendableRecordBatchStream;
-use futures::Stream;
+use futures::{Stream, TryStreamExt};
 use parking_lot::Mutex;
 use std::ops::AddAssign;
 use std::pin::Pin;
@@ -66,16 +66,18 @@ impl PreparedPlan {
         Arc::new(PreparedPlan { engine, builder, idle: Mutex::default() })
     }
 
-    /// Runs the statement in `context`. The stream holds an instance until its end or its drop.
-    /// Errors while planning come at once, errors while running in the stream.
-    pub async fn run(self: &Arc<Self>, context: Arc<StatementContext>) -> Result<SendableRecordBatchStream> {
+    /// Runs the statement in `context`. Errors while planning come at once, errors while running with the rows.
+    pub async fn run(self: &Arc<Self>, context: Arc<StatementContext>) -> Result<PlanRows> {
         let mut lease = self.lease(&context).await?;
         let Some(instance) = lease.instance.as_mut() else {
             return Err(SqlError::internal("a lease without a plan"));
         };
+        if let Some(done) = instance.run_directly(&context).await {
+            return Ok(PlanRows::Done { schema: instance.schema(), batch: done });
+        }
         let stream = instance.start(context)?;
         let schema = stream.schema();
-        Ok(Box::pin(LeasedStream { stream: Some(stream), lease: Some(lease), schema }))
+        Ok(PlanRows::Stream(Box::pin(LeasedStream { stream: Some(stream), lease: Some(lease), schema })))
     }
 
     /// An instance for one execution: an idle one, or a new one, planned for `context`.
@@ -164,6 +166,65 @@ impl Drop for Lease {
             }
             self.pool.put_back(instance);
         }
+    }
+}
+
+/// What an execution returns.
+pub enum PlanRows {
+    /// It ran to its end.
+    Done {
+        /// Of the batch.
+        schema: SchemaRef,
+        /// All rows, if there are any, or what it failed with.
+        batch: Result<Option<RecordBatch>>,
+    },
+    /// It runs as its stream is polled. The stream holds an instance until its end or its drop.
+    Stream(SendableRecordBatchStream),
+}
+
+impl PlanRows {
+    /// Of the rows.
+    pub fn schema(&self) -> SchemaRef {
+        match self {
+            PlanRows::Done { schema, .. } => Arc::clone(schema),
+            PlanRows::Stream(stream) => stream.schema(),
+        }
+    }
+
+    /// All batches.
+    pub async fn collect(self) -> Result<Vec<RecordBatch>> {
+        Ok(match self {
+            PlanRows::Done { batch, .. } => batch?.into_iter().collect(),
+            PlanRows::Stream(stream) => stream.try_collect().await?,
+        })
+    }
+
+    /// As a stream, whatever it is.
+    pub fn into_stream(self) -> SendableRecordBatchStream {
+        match self {
+            PlanRows::Done { schema, batch } => Box::pin(DoneStream { schema, batch: batch.transpose() }),
+            PlanRows::Stream(stream) => stream,
+        }
+    }
+}
+
+/// Rows that are there.
+struct DoneStream {
+    schema: SchemaRef,
+    batch: Option<Result<RecordBatch>>,
+}
+
+impl Stream for DoneStream {
+    type Item = DataFusionResult<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Poll::Ready(self.batch.take().map(|batch| batch.map_err(DataFusionError::from)))
+    }
+}
+
+impl RecordBatchStream for DoneStream {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
     }
 }
 

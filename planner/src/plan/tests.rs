@@ -1,6 +1,6 @@
 //! Plans that run again: over a store in memory, with hand-made logical plans.
 
-use super::{Engine, PreparedPlan};
+use super::{Engine, PlanRows, PreparedPlan};
 use crate::execution::limit::limit;
 use crate::execution::slot_function::stable_placeholder;
 use crate::execution::testing::World;
@@ -42,7 +42,7 @@ fn prepare(world: &World, shape: Shape) -> Arc<PreparedPlan> {
 }
 
 async fn run(plan: &Arc<PreparedPlan>, context: Arc<StatementContext>) -> Vec<RecordBatch> {
-    plan.run(context).await.unwrap().try_collect().await.unwrap()
+    plan.run(context).await.unwrap().collect().await.unwrap()
 }
 
 fn ints(batches: &[RecordBatch], column: usize) -> Vec<Option<i32>> {
@@ -74,6 +74,32 @@ async fn a_plan_runs_again_with_other_parameters() {
     let none = run(&plan, world.context(&world.begin(), vec![Datum::Int32(None)])).await;
     assert_eq!(ints(&none, 0), vec![]);
     assert_eq!(plan.idle_instances().0, 1, "one instance served all runs");
+}
+
+#[tokio::test]
+async fn one_row_is_read_without_a_stream_and_as_a_stream_would() {
+    let world = World::new(100).await;
+    let plan = prepare(&world, |t| {
+        let by_key = t.filter(col("id").eq(parameter(1, DataType::Int32))).unwrap();
+        by_key.project([lit(1000) / (col("id") - lit(50)), col("id")]).unwrap()
+    });
+    let rows = |id| world.context(&world.begin(), vec![id]);
+    for id in [int(60), int(1000), Datum::Int32(None), int(51)] {
+        let direct = plan.run(rows(id.clone())).await.unwrap();
+        assert!(matches!(direct, PlanRows::Done { .. }), "one key is one row at most");
+        let mut lease = plan.lease(&rows(id.clone())).await.unwrap();
+        let stream = lease.instance().unwrap().start(rows(id)).unwrap();
+        assert_eq!(direct.schema(), stream.schema());
+        let streamed: Vec<RecordBatch> = stream.try_collect().await.unwrap();
+        assert_eq!(direct.collect().await.unwrap(), streamed);
+    }
+    let failed = plan.run(rows(int(50))).await.unwrap().collect().await;
+    assert!(failed.is_err(), "a division by zero");
+    let again = run(&plan, rows(int(60))).await;
+    assert_eq!(ints(&again, 1), vec![Some(60)], "the plan works again after an error");
+    assert_eq!(plan.idle_instances().0, 1);
+    let several = prepare(&world, |t| t.filter(col("id").in_list(vec![lit(1), lit(2)], false)).unwrap());
+    assert!(matches!(several.run(rows(int(0))).await.unwrap(), PlanRows::Stream(_)), "two keys are two rows");
 }
 
 #[tokio::test]
@@ -181,7 +207,7 @@ async fn busy_instances_do_not_serve_two_runs() {
     let plan = prepare(&world, |t| t.filter(col("id").gt_eq(parameter(1, DataType::Int32))).unwrap());
     let first = plan.run(world.context(&world.begin(), vec![int(90)])).await.unwrap();
     let second = plan.run(world.context(&world.begin(), vec![int(95)])).await.unwrap();
-    let (first, second): (Vec<_>, Vec<_>) = (first.try_collect().await.unwrap(), second.try_collect().await.unwrap());
+    let (first, second): (Vec<_>, Vec<_>) = (first.collect().await.unwrap(), second.collect().await.unwrap());
     assert_eq!((ints(&first, 0).len(), ints(&second, 0).len()), (10, 5));
     assert_eq!(plan.idle_instances().0, 2);
 }
@@ -263,7 +289,7 @@ async fn a_scalar_subquery_of_two_rows_is_an_error() {
     let rows = run(&plan, world.context(&world.begin(), vec![int(9)])).await;
     assert_eq!(ints(&rows, 0), vec![Some(9)]);
     let stream = plan.run(world.context(&world.begin(), vec![int(8)])).await.unwrap();
-    let error: crate::SqlError = stream.try_collect::<Vec<_>>().await.unwrap_err().into();
+    let error: crate::SqlError = stream.collect().await.unwrap_err();
     assert_eq!(error.state(), crate::state::CARDINALITY_VIOLATION);
     let rows = run(&plan, world.context(&world.begin(), vec![int(9)])).await;
     assert_eq!(ints(&rows, 0), vec![Some(9)], "the plan works again after an error");

@@ -60,7 +60,7 @@ impl Session {
         }
         let context = self.begin_statement(parameters).await?;
         let (command, created) = (context.command, context.statement_time);
-        let stream = planned.plan.run(context).await?;
+        let stream = planned.plan.run(context).await?.into_stream();
         let columns = planned.columns.clone().unwrap_or_else(|| Arc::new([]));
         let shown = tables.first().map_or(columns.len(), |followed: &Followed| followed.first);
         let columns = columns.iter().take(shown).cloned().collect();

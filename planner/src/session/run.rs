@@ -6,12 +6,12 @@ use super::query::{PlannedQuery, QueryKind};
 use super::stream::{Limits, guard};
 use crate::error::{Result, SqlError};
 use crate::execution::StatementContext;
+use crate::plan::PlanRows;
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use futures::TryStreamExt;
 use std::sync::Arc;
 
 /// Runs a plan. Errors: 25006, and whatever a write raises.
@@ -26,9 +26,12 @@ pub async fn run_planned(
             if read_only && *locks {
                 return Err(refused_in_read_only("SELECT FOR UPDATE"));
             }
-            let stream = planned.plan.run(context).await?;
+            let stream = match planned.plan.run(context).await? {
+                PlanRows::Stream(stream) => guard(stream, limits),
+                done => done.into_stream(),
+            };
             let columns = planned.columns.clone().unwrap_or_else(|| Arc::new([]));
-            Ok(Outcome::Rows { columns, stream: guard(stream, limits), tag: RowsTag::Select })
+            Ok(Outcome::Rows { columns, stream, tag: RowsTag::Select })
         }
         QueryKind::Write { verb, returning, temporary } => {
             if read_only && !temporary {
@@ -40,9 +43,9 @@ pub async fn run_planned(
             if !planned.parts.is_empty() {
                 Box::pin(run_parts(planned, &context, false)).await?;
             }
-            let stream = planned.plan.run(context.clone()).await?;
-            let schema = stream.schema();
-            let batches: Vec<RecordBatch> = stream.try_collect().await?;
+            let rows = planned.plan.run(context.clone()).await?;
+            let schema = rows.schema();
+            let batches = rows.collect().await?;
             if !planned.parts.is_empty() {
                 Box::pin(run_parts(planned, &context, true)).await?;
             }
@@ -61,8 +64,8 @@ pub async fn run_planned(
 /// Runs the data-modifying WITH queries of a statement: those whose rows somebody reads, or the others.
 pub async fn run_parts(planned: &PlannedQuery, context: &Arc<StatementContext>, last: bool) -> Result<()> {
     for (number, part) in planned.parts.iter().enumerate().filter(|(_, part)| part.last == last) {
-        let stream = part.plan.run(context.clone()).await?;
-        context.held.put(number, stream.try_collect().await?);
+        let rows = part.plan.run(context.clone()).await?;
+        context.held.put(number, rows.collect().await?);
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ pub use node::{
     DeleteNode, InsertNode, LockRowsNode, LockedTable, MergeAction, MergeAgain, MergeNode, OnConflict, RowWait,
     UpdateNode, conflict_schema, excluded, table_schema,
 };
-pub use operator::WriteExec;
+pub use operator::{DirectWrite, WriteExec};
 pub use planner::DmlPlanner;
 pub use references::{KeyChange, MIXED, Pending, dangling};
 pub use row_locks::{patience, reads_newest};

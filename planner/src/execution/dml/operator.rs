@@ -3,11 +3,13 @@
 use super::feed::FeedExec;
 use super::run::Run;
 use super::run::Target;
+use crate::error::Result as SqlResult;
 use crate::execution::bounds::KeyBounds;
 use crate::execution::detached::detached;
+use crate::execution::direct::Direct;
 use crate::execution::point_get::PointGetExec;
 use crate::execution::projection::LeanProjectionExec;
-use crate::execution::{Slots, interrupt};
+use crate::execution::{Slots, StatementContext, interrupt};
 use datafusion::arrow::array::{ArrayRef, Int64Array};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
@@ -51,8 +53,44 @@ impl WriteExec {
         WriteExec { target, input, slots, schema, properties, metrics: ExecutionPlanMetricsSet::new() }
     }
 
+    /// Writes without a stream what one row at most says.
+    pub fn direct(&self) -> Option<DirectWrite> {
+        Some(DirectWrite {
+            target: self.target.clone(),
+            input: Direct::of(&self.input)?,
+            only_row: only_row(&self.input, &self.target),
+            schema: self.schema.clone(),
+        })
+    }
+
     fn with_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
         WriteExec::new(self.target.clone(), input, self.slots.clone(), self.schema.clone())
+    }
+}
+
+/// What a [`WriteExec`] does whose input is one row at most.
+pub struct DirectWrite {
+    target: Arc<Target>,
+    input: Direct,
+    only_row: Option<Arc<KeyBounds>>,
+    schema: SchemaRef,
+}
+
+impl DirectWrite {
+    /// The batch that the operator would return, if any.
+    pub async fn run(&mut self, context: &Arc<StatementContext>) -> SqlResult<Option<RecordBatch>> {
+        let mut run = Run::begin(self.target.clone(), context.clone(), true, false).await?;
+        if let Some(bounds) = &self.only_row {
+            run.lock_contended(bounds).await?;
+        }
+        if let Some(batch) = self.input.run(context).await? {
+            run.batch(&batch, &self.schema).await?;
+        }
+        let (count, returned) = run.finish().await?;
+        match returned {
+            Some(batches) => Ok(batches.into_iter().next()),
+            None => Ok(Some(count_batch(&self.schema, count)?)),
+        }
     }
 }
 

@@ -312,8 +312,11 @@ impl Run {
         let failure = first_failure(codec, &target.checks, &target.schema, columns, rows)?;
         // PostgreSQL would not have come to the rows after the first that fails.
         let rows = failure.as_ref().map_or(rows, |(row, _)| *row);
-        let columns: Vec<ArrayRef> = columns.iter().map(|column| column.slice(0, rows)).collect();
-        let columns = columns.as_slice();
+        let before: Vec<ArrayRef> = match &failure {
+            Some(_) => columns.iter().map(|column| column.slice(0, rows)).collect(),
+            None => Vec::new(),
+        };
+        let columns = if failure.is_some() { before.as_slice() } else { columns };
         let keys = self.new_keys(columns, rows).await?;
         if self.shared {
             self.noted += keys.iter().filter(|key| self.context.held.note_written(key)).count();

@@ -7,7 +7,6 @@ use crate::session::query::{PlannedQuery, Surroundings};
 use crate::session::statement::Statement;
 use crate::types::{Datum, SqlType};
 use datafusion::arrow::record_batch::RecordBatch;
-use futures::TryStreamExt;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -60,7 +59,7 @@ impl<'a> Runner<'a> {
             statement_time: self.context.statement_time,
             held: Default::default(),
         });
-        Ok(planned.plan.run(context).await?.try_collect().await?)
+        planned.plan.run(context).await?.collect().await
     }
 
     /// The statement of a text: the same FOREIGN KEY asks the same again and again.
