@@ -13,7 +13,7 @@ use crate::types::Oid;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 use storage::env::EnvRef;
@@ -141,7 +141,13 @@ impl TableLocks {
     /// The locks of a new transaction: none yet. Dropping the answer releases them.
     pub fn begin(self: &Arc<Self>) -> Arc<HeldLocks> {
         let owner = self.next_owner.fetch_add(1, Ordering::Relaxed);
-        Arc::new(HeldLocks { owner, locks: Arc::clone(self), elsewhere: Mutex::default(), fences: Mutex::default() })
+        Arc::new(HeldLocks {
+            owner,
+            locks: Arc::clone(self),
+            asked: AtomicBool::new(false),
+            elsewhere: Mutex::default(),
+            fences: Mutex::default(),
+        })
     }
 
     /// Tries once. `Ok(false)`: has to wait (and is queued).
@@ -236,6 +242,8 @@ impl std::fmt::Debug for TableLocks {
 pub struct HeldLocks {
     owner: Owner,
     locks: Arc<TableLocks>,
+    /// Whether it ever asked for one: who only reads touches nothing that others do.
+    asked: AtomicBool,
     /// What is held on other nodes.
     elsewhere: Mutex<HashMap<LockTarget, Wished>>,
     /// The fences of this node when it took them: it has them no more when it has another.
@@ -290,6 +298,7 @@ impl HeldLocks {
                 self.0.locks.changed.notify_waiters();
             }
         }
+        self.asked.store(true, Ordering::Relaxed);
         if self.locks.try_acquire(self.owner, &target, mode)? {
             return Ok(());
         }
@@ -349,6 +358,8 @@ impl HeldLocks {
 
 impl Drop for HeldLocks {
     fn drop(&mut self) {
-        self.locks.release(self.owner);
+        if *self.asked.get_mut() {
+            self.locks.release(self.owner);
+        }
     }
 }

@@ -54,8 +54,15 @@ struct Kept {
 }
 
 impl Kept {
+    /// One of any database, for what all have in common.
+    fn any(&self, stamp: &Stamp) -> Option<Arc<Catalog>> {
+        self.catalogs.iter().rfind(|(other, _)| other == stamp).map(|(_, catalog)| Arc::clone(catalog))
+    }
     fn find(&mut self, stamp: &Stamp, database: Oid) -> Option<Arc<Catalog>> {
         let same = |(other, catalog): &(Stamp, Arc<Catalog>)| other == stamp && catalog.database.oid == database;
+        if let Some(last) = self.catalogs.back().filter(|last| same(last)) {
+            return Some(Arc::clone(&last.1));
+        }
         let position = self.catalogs.iter().position(same)?;
         let found = self.catalogs.remove(position)?;
         let catalog = Arc::clone(&found.1);
@@ -203,6 +210,10 @@ impl CatalogStore {
     /// Every database, by OID.
     pub async fn databases(&self, transaction: &Arc<Transaction>) -> Result<Vec<DatabaseDescriptor>> {
         read_all(transaction, keys::databases()).await
+    }
+    /// Roles and databases as the transaction sees them, without asking the store: a catalog of any database, where one is kept.
+    pub async fn known(&self, transaction: &Arc<Transaction>) -> Result<Option<Arc<Catalog>>> {
+        Ok(self.known_stamp(transaction).await?.and_then(|stamp| self.kept.lock().any(&stamp)))
     }
     /// Every role, by OID.
     pub async fn roles(&self, transaction: &Arc<Transaction>) -> Result<Vec<RoleDescriptor>> {

@@ -138,7 +138,7 @@ fn change(context: &DdlContext, settings: &mut StoredSettings, change: &SettingC
 /// of the database, of the role, of the role in the database. The second part tells what of it cannot be set any more.
 pub fn first_settings(
     mut settings: Settings,
-    roles: &[RoleDescriptor],
+    roles: &[Arc<RoleDescriptor>],
     role: &RoleDescriptor,
     database: &DatabaseDescriptor,
 ) -> (Settings, Vec<SqlError>) {

@@ -8,7 +8,8 @@ use super::notification::Channels;
 use super::parsed::ParsedStatements;
 use super::plan_cache::PlanCache;
 use super::startup::RoleLogin;
-use crate::catalog::{CatalogStore, NodeOptions, RoleDescriptor};
+use crate::catalog::predefined::is_predefined;
+use crate::catalog::{CatalogStore, DatabaseDescriptor, NodeOptions, RoleDescriptor};
 use crate::error::{Result, SqlError};
 use crate::execution::dml::DmlPlanner;
 use crate::plan::{Engine, EngineOptions};
@@ -16,7 +17,7 @@ use crate::types::datetime::of_unix;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use storage::env::EnvRef;
-use txn::{TransactionOptions, TransactionStore};
+use txn::{Transaction, TransactionOptions, TransactionStore};
 
 /// One per server.
 pub struct Database {
@@ -103,18 +104,37 @@ impl Database {
     pub async fn close(&self) {
         self.catalog.close().await;
     }
-    async fn roles(&self) -> Result<Vec<RoleDescriptor>> {
+    async fn roles(&self) -> Result<Vec<Arc<RoleDescriptor>>> {
         let transaction = self.transactions.begin(TransactionOptions { read_only: true, ..Default::default() });
-        let roles = self.catalog.roles(&transaction).await;
+        let roles = self.roles_seen_by(&transaction).await;
         transaction.rollback().await;
         roles
+    }
+    /// Every role that somebody made.
+    pub(super) async fn roles_seen_by(&self, transaction: &Arc<Transaction>) -> Result<Vec<Arc<RoleDescriptor>>> {
+        if let Some(known) = self.catalog.known(transaction).await? {
+            return Ok(known.roles().into_iter().filter(|role| !is_predefined(role.oid)).collect());
+        }
+        Ok(self.catalog.roles(transaction).await?.into_iter().map(Arc::new).collect())
+    }
+    /// The database of this name. Errors: 3D000.
+    pub(super) async fn database_seen_by(
+        &self,
+        transaction: &Arc<Transaction>,
+        name: &str,
+    ) -> Result<Arc<DatabaseDescriptor>> {
+        let known = self.catalog.known(transaction).await?;
+        match known.and_then(|known| known.databases().into_iter().find(|database| database.name == name)) {
+            Some(database) => Ok(database),
+            None => self.catalog.database_named(transaction, name).await,
+        }
     }
     /// How `user` logs in; `None` when there is no such role.
     pub async fn authentication(&self, user: &str) -> Result<Option<RoleLogin>> {
         let role = self.roles().await?.into_iter().find(|role| role.name == user);
         let now = self.now();
         let expired = |role: &RoleDescriptor| role.valid_until.is_some_and(|until| until < now);
-        Ok(role.map(|role| RoleLogin { expired: expired(&role), verifier: role.password, login: role.login }))
+        Ok(role.map(|role| RoleLogin { expired: expired(&role), verifier: role.password.clone(), login: role.login }))
     }
     /// Whether any role has a password: then nobody is trusted.
     pub async fn any_password(&self) -> Result<bool> {

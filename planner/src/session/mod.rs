@@ -91,8 +91,8 @@ impl Session {
     /// in, 22023 and the like for bad start-up options.
     pub async fn start(database: Arc<Database>, startup: Startup) -> Result<Session> {
         let reader = database.transactions().begin(TransactionOptions { read_only: true, ..Default::default() });
-        let roles = database.catalog().roles(&reader).await;
-        let descriptor = database.catalog().database_named(&reader, &startup.database).await;
+        let roles = database.roles_seen_by(&reader).await;
+        let descriptor = database.database_seen_by(&reader, &startup.database).await;
         reader.rollback().await;
         let roles = roles?;
         let role = roles.iter().find(|role| role.name == startup.user).cloned().ok_or_else(|| {
@@ -151,7 +151,7 @@ impl Session {
         let activity = database.activities().register(backend, application_name);
         let shared = Arc::new(SessionShared::new(
             database.clone(),
-            (role.name, role.oid, role.superuser),
+            (role.name.clone(), role.oid, role.superuser),
             (descriptor.name.clone(), descriptor.oid),
             startup.backend_pid,
             startup.cancel,

@@ -5,6 +5,7 @@ use crate::error::{Result, SqlError, state};
 use crate::types::Oid;
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 /// Bytes of a channel's name, and one more.
@@ -28,6 +29,8 @@ pub struct Notification {
 pub struct Inbox {
     waiting: Mutex<VecDeque<Notification>>,
     arrived: tokio::sync::Notify,
+    /// Whether its session ever began to listen: nothing comes before.
+    listened: AtomicBool,
 }
 
 impl Inbox {
@@ -35,8 +38,15 @@ impl Inbox {
         self.waiting.lock().push_back(notification);
         self.arrived.notify_one();
     }
+    /// Whether something may come.
+    pub fn is_used(&self) -> bool {
+        self.listened.load(Ordering::Acquire)
+    }
     /// Takes what is there.
     pub fn take(&self) -> Vec<Notification> {
+        if !self.is_used() {
+            return Vec::new();
+        }
         self.waiting.lock().drain(..).collect()
     }
     /// Resolves when something is there. Cancel-safe.
@@ -55,6 +65,7 @@ pub struct Channels {
 
 impl Channels {
     fn listen(&self, database: Oid, channel: &str, inbox: &Arc<Inbox>) {
+        inbox.listened.store(true, Ordering::Release);
         let mut listeners = self.listeners.lock();
         let known = listeners.entry((database, channel.to_string())).or_default();
         known.retain(|other| other.strong_count() > 0);

@@ -16,6 +16,8 @@ use crate::query::portal::Portals;
 use crate::query::statements::Statements;
 use bytes::Bytes;
 use cancel::Backend;
+use futures::FutureExt;
+use futures::future::Fuse;
 use pgwire::messages::startup::{BackendKeyData, NegotiateProtocolVersion, SecretKey};
 use planner::session::{CancelToken, Deallocated, Session, Startup, TransactionStatus};
 use planner::types::encoding::Encoding;
@@ -23,13 +25,28 @@ use planner::{SqlError, state};
 use reading::Input;
 use startup::{NEWEST_PROTOCOL, StartupPacket};
 use std::cell::Cell;
+use std::future::Future;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use stream::Stream;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+
+type Ending = Fuse<Pin<Box<dyn Future<Output = ()> + Send>>>;
+
+fn ending(mut stopping: watch::Receiver<bool>, terminated: CancelToken) -> Ending {
+    let either: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
+        tokio::select! {
+            biased;
+            () = stopped(&mut stopping) => {}
+            () = terminated.cancelled() => {}
+        }
+    });
+    either.fuse()
+}
 
 thread_local! {
     /// The process id of the connection that this thread answered last.
@@ -49,6 +66,8 @@ pub struct Connection {
     pub(crate) stopping: watch::Receiver<bool>,
     /// pg_terminate_backend.
     pub(crate) terminated: CancelToken,
+    /// Resolves when either says that the connection is to end. Kept from one wait to the next, so that each finds it registered.
+    ending: Ending,
     pub(crate) statements: Statements,
     pub(crate) portals: Portals,
     pub(crate) batch: Batch,
@@ -109,6 +128,7 @@ async fn start(socket: TcpStream, peer: SocketAddr, shared: &Arc<Shared>) -> Opt
             stream,
             input,
             out,
+            ending: ending(shared.stopping.subscribe(), session.terminated()),
             terminated: session.terminated(),
             session,
             backend,
@@ -220,11 +240,13 @@ impl Connection {
     async fn awaited(&mut self) -> Result<Option<Frame>> {
         loop {
             let inbox = self.session.inbox();
-            let listens = self.resting && self.session.status() == TransactionStatus::Idle;
+            if !(inbox.is_used() && self.resting && self.session.status() == TransactionStatus::Idle) {
+                return self.next_frame().await;
+            }
             tokio::select! {
                 biased;
                 frame = self.next_frame() => return frame,
-                () = inbox.arrived(), if listens => {}
+                () = inbox.arrived() => {}
             }
             self.send_notifications();
             self.out.flush(&mut self.stream).await?;
@@ -248,8 +270,7 @@ impl Connection {
         tokio::select! {
             biased;
             frame = self.input.frame(&mut self.stream) => frame,
-            () = stopped(&mut self.stopping) => Err(terminated()),
-            () = self.terminated.cancelled() => Err(terminated()),
+            () = &mut self.ending => Err(terminated()),
         }
     }
 

@@ -179,6 +179,11 @@ impl Output {
 }
 
 fn put_string(buffer: &mut BytesMut, text: &str, encoding: Encoding) {
-    buffer.extend(encoding.encode_message(text).iter().filter(|byte| **byte != 0));
+    let bytes = encoding.encode_message(text);
+    match bytes.contains(&0) {
+        // A zero would end it.
+        true => buffer.extend(bytes.iter().filter(|byte| **byte != 0)),
+        false => buffer.put_slice(&bytes),
+    }
     buffer.put_u8(0);
 }

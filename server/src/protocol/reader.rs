@@ -83,14 +83,14 @@ impl Reader {
 
     /// A string up to its zero byte.
     pub fn string(&mut self) -> Result<String> {
-        let end = self
-            .body
-            .iter()
-            .position(|byte| *byte == 0)
-            .ok_or_else(|| protocol_violation("invalid string in message"))?;
-        let text = self.body.split_to(end);
-        self.body.advance(1);
-        self.encoding.decode(&text).map(Cow::into_owned)
+        let end = memchr::memchr(0, &self.body).ok_or_else(|| protocol_violation("invalid string in message"))?;
+        let (text, _) = self.body.split_at_checked(end).ok_or_else(short)?;
+        let decoded = match end {
+            0 => String::new(),
+            _ => self.encoding.decode(text).map(Cow::into_owned)?,
+        };
+        self.body.advance(end + 1);
+        Ok(decoded)
     }
 
     /// All that is left.

@@ -1,6 +1,7 @@
 //! [`Portals`]: statements with their parameters bound, ready to run or half way through their rows.
 
 use super::rows::{Formats, Rows};
+use foldhash::fast::RandomState;
 use planner::session::{CommandNumber, Prepared};
 use planner::types::Datum;
 use planner::{SqlError, state};
@@ -37,7 +38,7 @@ pub enum PortalState {
 /// Portals of one connection. The empty name is the unnamed portal. They live until their transaction ends.
 #[derive(Default)]
 pub struct Portals {
-    by_name: HashMap<String, Portal>,
+    by_name: HashMap<String, Portal, RandomState>,
 }
 
 impl Portals {

@@ -92,7 +92,12 @@ impl Rows {
     /// resumed.
     pub fn tag(&self) -> String {
         match &self.kind {
-            RowsTag::Select => format!("SELECT {}", self.sent),
+            RowsTag::Select => {
+                let mut tag = String::with_capacity(16);
+                tag.push_str("SELECT ");
+                tag.push_str(itoa::Buffer::new().format(self.sent));
+                tag
+            }
             RowsTag::Fixed(tag) | RowsTag::Binary(tag) => match tag.rsplit_once(' ') {
                 Some((verb, count)) if count.parse::<u64>().is_ok() => format!("{verb} {}", self.sent),
                 _ => tag.clone(),

@@ -1,5 +1,6 @@
 //! [`Statements`]: prepared statements by name, with a log that takes the changes of a batch back.
 
+use foldhash::fast::RandomState;
 use planner::session::Prepared;
 use planner::{SqlError, state};
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ pub type Statement = Option<Arc<Prepared>>;
 /// Prepared statements of one connection. The empty name is the unnamed statement.
 #[derive(Default)]
 pub struct Statements {
-    by_name: HashMap<String, Statement>,
+    by_name: HashMap<String, Statement, RandomState>,
     log: Option<Vec<(String, Option<Statement>)>>,
 }
 

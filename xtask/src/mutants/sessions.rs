@@ -6,6 +6,27 @@ use super::Mutant;
 /// Those bugs.
 pub const SESSIONS: &[Mutant] = &[
     Mutant {
+        name: "who asked for a table's lock does not give it back",
+        file: "planner/src/catalog/metadata_lock.rs",
+        original: "        if *self.asked.get_mut() {\n",
+        broken: "        if !*self.asked.get_mut() {\n",
+        tests: &["-p", "percosql-planner", "--lib", "ddl::concurrent_tests"],
+    },
+    Mutant {
+        name: "who begins to listen is told of nothing",
+        file: "planner/src/session/notification.rs",
+        original: "        inbox.listened.store(true, Ordering::Release);\n",
+        broken: "",
+        tests: &["-p", "percosql-planner", "--lib", "session::tests::notifications"],
+    },
+    Mutant {
+        name: "a plan of one row forgets what is computed above it",
+        file: "planner/src/execution/direct.rs",
+        original: "            below.projections.push(projection.projector());\n",
+        broken: "            let _ = (&mut below, projection);\n",
+        tests: &["-p", "percosql-planner", "--lib", "plan::tests"],
+    },
+    Mutant {
         name: "a key that was looked at and rolled back is forgotten",
         file: "planner/src/session/referential/queue.rs",
         original: "self.later.extend(again.map(|(written, _, pending)| (written, pending)));",

@@ -14,7 +14,7 @@ use crate::types::encoding::Encoding;
 use derived::Derived;
 use registry::{Changeable, DEFINITIONS, Definition};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 /// What SET TRANSACTION says of the transaction under way: the three settings `transaction_…`.
@@ -33,7 +33,8 @@ pub struct Characteristics {
 pub struct Settings {
     /// What differs from the definition's first value, by definition's name; and settings with a dot, by lower-cased name.
     values: Arc<BTreeMap<String, String>>,
-    derived: Arc<Derived>,
+    /// Worked out when it is first asked for: of settings that are made one after the other the last alone is.
+    derived: Arc<OnceLock<Derived>>,
     transaction: Characteristics,
     /// Who logged in.
     login: Arc<str>,
@@ -52,16 +53,24 @@ impl Default for Settings {
 impl Settings {
     /// First values for `user`, who stands for `"$user"` in search_path.
     pub fn new(user: &str) -> Self {
-        let (values, login) = (BTreeMap::new(), Arc::from(user));
-        let derived = Arc::new(Derived::new(&values, &login, None));
-        let transaction = derived.defaults;
-        Settings { values: Arc::new(values), derived, transaction, login, checked: true, temporary: None }
+        static DEFAULTS: LazyLock<Characteristics> =
+            LazyLock::new(|| Derived::new(&BTreeMap::new(), &Arc::from(""), None).defaults);
+        Settings {
+            values: Arc::default(),
+            derived: Arc::default(),
+            transaction: *DEFAULTS,
+            login: Arc::from(user),
+            checked: true,
+            temporary: None,
+        }
     }
 
     /// These settings with other values.
     fn with_values(&self, values: BTreeMap<String, String>) -> Settings {
-        let derived = Derived::new(&values, &self.login, self.temporary.as_deref());
-        Settings { values: Arc::new(values), derived: Arc::new(derived), ..self.clone() }
+        Settings { values: Arc::new(values), derived: Arc::default(), ..self.clone() }
+    }
+    fn derived(&self) -> &Derived {
+        self.derived.get_or_init(|| Derived::new(&self.values, &self.login, self.temporary.as_deref()))
     }
     /// These settings in a transaction of such characteristics.
     pub fn in_transaction(&self, transaction: Characteristics) -> Settings {
@@ -73,11 +82,11 @@ impl Settings {
     }
     /// Those of a transaction that begins and says nothing else (`default_transaction_…`).
     pub fn transaction_defaults(&self) -> Characteristics {
-        self.derived.defaults
+        self.derived().defaults
     }
     /// The name of the role in force: `current_user`.
     pub fn user(&self) -> &Arc<str> {
-        &self.derived.user
+        &self.derived().user
     }
     /// `session_user`.
     pub fn session_user(&self) -> String {
@@ -103,15 +112,15 @@ impl Settings {
     /// The schemas searched for unqualified names, `"$user"` already replaced, pg_catalog not
     /// included unless named; the session's schema of temporary tables first, unless it is named.
     pub fn search_path(&self) -> &[String] {
-        &self.derived.search_path
+        &self.derived().search_path
     }
     /// The same, to be kept.
     pub fn shared_search_path(&self) -> &Arc<[String]> {
-        &self.derived.search_path
+        &self.derived().search_path
     }
     /// The same as search_path says it: the first that exists is `current_schema`, where new relations go.
     pub fn creation_path(&self) -> &[String] {
-        &self.derived.creation_path
+        &self.derived().creation_path
     }
     /// The session's schema of temporary tables, once there is one.
     pub fn temporary(&self) -> Option<&str> {
@@ -123,70 +132,70 @@ impl Settings {
     }
     /// TimeZone.
     pub fn time_zone(&self) -> TimeZone {
-        self.derived.time_zone
+        self.derived().time_zone
     }
     /// DateStyle.
     pub fn date_format(&self) -> DateFormat {
-        self.derived.date_format
+        self.derived().date_format
     }
     /// extra_float_digits.
     pub fn extra_float_digits(&self) -> i32 {
-        self.derived.float_digits
+        self.derived().float_digits
     }
     /// Whether bytea_output is `escape`.
     pub fn bytea_escape(&self) -> bool {
-        self.derived.bytea_escape
+        self.derived().bytea_escape
     }
     /// client_encoding.
     pub fn client_encoding(&self) -> Encoding {
-        self.derived.encoding
+        self.derived().encoding
     }
     /// IntervalStyle.
     pub fn interval_style(&self) -> crate::types::interval::Style {
-        self.derived.interval_style
+        self.derived().interval_style
     }
     /// statement_timeout, unless 0.
     pub fn statement_timeout(&self) -> Option<Duration> {
-        self.derived.statement_timeout
+        self.derived().statement_timeout
     }
     /// lock_timeout, unless 0.
     pub fn lock_timeout(&self) -> Option<Duration> {
-        self.derived.lock_timeout
+        self.derived().lock_timeout
     }
     /// Whether COMMIT waits for the sync: every value of synchronous_commit but `off`.
     pub fn durable(&self) -> bool {
-        self.derived.durable
+        self.derived().durable
     }
     /// transaction_timeout, unless 0.
     pub fn transaction_timeout(&self) -> Option<Duration> {
-        self.derived.transaction_timeout
+        self.derived().transaction_timeout
     }
     /// idle_session_timeout, unless 0.
     pub fn idle_session_timeout(&self) -> Option<Duration> {
-        self.derived.idle_session_timeout
+        self.derived().idle_session_timeout
     }
     /// idle_in_transaction_session_timeout, unless 0.
     pub fn idle_in_transaction_timeout(&self) -> Option<Duration> {
-        self.derived.idle_in_transaction_timeout
+        self.derived().idle_in_transaction_timeout
     }
     /// application_name.
     pub fn application_name(&self) -> &Arc<str> {
-        &self.derived.application_name
+        &self.derived().application_name
     }
     /// client_min_messages.
     pub fn client_min_messages(&self) -> &str {
-        &self.derived.client_min_messages
+        &self.derived().client_min_messages
     }
     /// standard_conforming_strings.
     pub fn has_conforming_strings(&self) -> bool {
-        self.derived.conforming_strings
+        self.derived().conforming_strings
     }
     /// The settings that clients are told of, with their values; nothing when `other` would answer the same, as it surely does
     /// when the two are of one transaction, or of one after the other.
     pub fn reported_unless(&self, other: Option<&Settings>) -> &[(&'static str, String)] {
         match other {
             Some(other) if Arc::ptr_eq(&self.derived, &other.derived) => &[],
-            _ => &self.derived.reported,
+            _ => &self.derived().reported,
         }
     }
     /// Whether a Boolean setting is on.

@@ -87,7 +87,10 @@ impl SettingsStack {
     /// Marks the start of a transaction, of such characteristics.
     pub fn begin(&mut self, transaction: Characteristics) {
         self.push();
-        self.level.current = Arc::new(self.level.current.in_transaction(transaction));
+        // Most are as the one before was.
+        if self.level.current.transaction() != transaction {
+            self.level.current = Arc::new(self.level.current.in_transaction(transaction));
+        }
     }
     /// SET TRANSACTION.
     pub fn change_transaction(&mut self, change: impl FnOnce(&mut Characteristics)) {

@@ -83,6 +83,10 @@ pub fn canonical(name: &str) -> Option<&'static str> {
 impl Encoding {
     /// An encoding by any of its names. `None` for one that is not known, or not converted here.
     pub fn named(name: &str) -> Option<Encoding> {
+        // What most clients say, and settings keep: all others are looked for in long lists.
+        if name == "UTF8" {
+            return Some(Encoding::Utf8);
+        }
         Some(match canonical(name)? {
             "UTF8" => Encoding::Utf8,
             "SQL_ASCII" => Encoding::SqlAscii,
