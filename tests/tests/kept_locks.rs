@@ -97,6 +97,10 @@ async fn each_job_is_done_once_though_the_keeper_of_locks_dies() {
     for worker in workers {
         tokio::time::timeout(LIMIT, worker).await.expect("in time").expect("a worker");
     }
+    let twice = "select id, array_agg(worker)::text from done group by id having count(*) > 1";
+    let twice = setup.query(twice, &[]).await.expect("jobs done twice");
+    let twice: Vec<(i64, String)> = twice.iter().map(|row| (row.get(0), row.get(1))).collect();
+    assert_eq!(twice, []);
     let row = setup.query_one("select count(*), count(distinct id), (select count(*) from jobs) from done", &[]);
     let row = row.await.expect("counts");
     assert_eq!((row.get::<_, i64>(0), row.get::<_, i64>(1), row.get::<_, i64>(2)), (JOBS, JOBS, 0));

@@ -9,8 +9,11 @@
 //! | rollback `r@start` | rolled back |
 //! | `l@start`, alive | live: push it, or wait |
 //! | `l@start`, expired | remove exactly that lock and its data, set `r@start` |
-//! | nothing, but another's later `w` that excludes everybody | rolled back: it can never prewrite |
+//! | nothing, but another's `r@start` | rolled back: it can never prewrite |
 //! | nothing at all | once the lock has expired, set `r@start` if still nothing |
+//!
+//! A later `w` of another says nothing about a transaction that has not locked its primary yet: at READ COMMITTED it may have
+//! read that `w`, whose timestamp lies above the one that names the transaction, and lock the row all the same.
 
 use crate::backoff::Backoff;
 use crate::commit::STORE_PATIENCE;
@@ -53,8 +56,8 @@ pub(crate) struct PrimaryRow {
     /// Where it committed.
     pub(crate) committed: Option<Timestamp>,
     pub(crate) rolled_back: bool,
-    /// A record of another transaction that excludes every prewrite.
-    overwritten: bool,
+    /// The record of another lies where this transaction's rollback would, and refuses its prewrite as well.
+    excluded: bool,
     /// The newest write and rollback record seen.
     pub(crate) newest: Timestamp,
 }
@@ -80,7 +83,7 @@ impl TransactionStore {
             lock: None,
             committed: None,
             rolled_back: false,
-            overwritten: false,
+            excluded: false,
             newest: start_ts.previous(),
         };
         let Some(row) = rows.first() else { return Ok(seen) };
@@ -89,12 +92,8 @@ impl TransactionStore {
             seen.newest = seen.newest.max(cell.timestamp);
             match decode_record(cell)? {
                 Record::Committed(record) if record.start_ts == start_ts => seen.committed = Some(cell.timestamp),
-                Record::Committed(record) => {
-                    seen.overwritten |= match cell.family {
-                        Family::Write => cell.timestamp > start_ts && record.strength == LockStrength::Update,
-                        // Where our rollback record would lie.
-                        _ => cell.timestamp == start_ts,
-                    };
+                Record::Committed(_) => {
+                    seen.excluded |= cell.family == Family::Rollback && cell.timestamp == start_ts;
                 }
                 Record::RolledBack => seen.rolled_back |= cell.timestamp == start_ts,
             }
@@ -144,7 +143,7 @@ impl TransactionStore {
             if let Some(commit_ts) = row.committed {
                 return Ok(self.is_final(start_ts, Status::Committed(commit_ts)));
             }
-            if row.rolled_back || (row.lock.is_none() && row.overwritten) {
+            if row.rolled_back || (row.lock.is_none() && row.excluded) {
                 return Ok(self.is_final(start_ts, Status::RolledBack));
             }
             let of_primary = row.lock.as_ref().map(|cell| Lock::decode(&cell.value)).transpose()?;
