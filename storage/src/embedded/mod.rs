@@ -242,6 +242,8 @@ impl EmbeddedStore {
         stream::unfold((scanner, left), move |(mut scanner, left)| async move {
             while left > 0 && !scanner.ended() {
                 match next(&mut scanner, options.batch_rows.max(1).min(left)).map(|rows| (count(&rows), rows)) {
+                    // A reader takes a stream that pauses for a long one: who finds nothing in a short range must not.
+                    Ok((0, _)) if scanner.ended() => break,
                     Ok((0, _)) => {}
                     Ok((rows, batch)) => return Some((Ok(batch), (scanner, left - rows))),
                     Err(error) => return Some((Err(error), (scanner, 0))),

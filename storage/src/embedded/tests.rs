@@ -46,6 +46,28 @@ pub fn commit(store: &EmbeddedStore, keys: &[&str], value: &str) -> Timestamp {
     block_on(store.commit_atomic(contract::batch(keys, store.published(), value))).unwrap().unwrap()
 }
 
+/// Who reads takes a stream that pauses for a long one, and leaves its thread.
+#[test]
+fn a_scan_of_few_rows_or_none_never_pauses() {
+    use futures::{FutureExt, TryStreamExt};
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), small()).unwrap();
+    commit(&store, &["b", "c"], "1");
+    let wanted = FamilyFilter { family: Family::Write, range: TimestampRange::up_to(store.published()), cells: 1 };
+    let filter = ReadFilter::new().with(Family::Write, wanted.range, 1).with(Family::Lock, wanted.range, 1);
+    for reverse in [false, true] {
+        for (range, rows) in [("a", 0), ("b", 1), ("d", 0)] {
+            let range = RowRange::prefix(range.as_bytes().to_vec());
+            let options = ScanOptions { reverse, ..ScanOptions::default() };
+            let all = store.scan_packed(range.clone(), wanted, options).try_collect::<Vec<_>>().now_or_never();
+            let all = all.expect("no pause").unwrap();
+            assert_eq!(all.iter().map(PackedRows::len).sum::<usize>(), rows);
+            let all = store.scan(range, filter.clone(), options).try_collect::<Vec<_>>().now_or_never();
+            assert_eq!(all.expect("no pause").unwrap().iter().map(Vec::len).sum::<usize>(), rows);
+        }
+    }
+}
+
 #[test]
 fn honours_the_contract() {
     let folder = tempfile::tempdir().unwrap();
