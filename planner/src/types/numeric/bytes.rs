@@ -163,14 +163,19 @@ impl Numeric {
         let scale = i64::from(scale).max(needed).max(0);
         let scale = u16::try_from(scale).map_err(|_| corrupted())?;
         let shift = places + i64::from(scale);
-        let small = digits
-            .iter()
-            .try_fold(0i128, |value, byte| value.checked_mul(100)?.checked_add(i128::from((byte ^ mask) - 1)))
-            .and_then(|value| match shift {
-                -1 => Some(value / 10),
-                0.. => value.checked_mul(super::power_of_ten_small(u32::try_from(shift).ok()?)?),
-                _ => None,
-            });
+        let digit = |byte: &u8| (byte ^ mask) - 1;
+        let whole = match digits.len() {
+            // Less than 10^18.
+            ..=9 => Some(digits.iter().fold(0u64, |value, byte| value * 100 + u64::from(digit(byte))).into()),
+            _ => digits
+                .iter()
+                .try_fold(0i128, |value, byte| value.checked_mul(100)?.checked_add(i128::from(digit(byte)))),
+        };
+        let small = whole.and_then(|value: i128| match shift {
+            -1 => Some(value / 10),
+            0.. => value.checked_mul(super::power_of_ten_small(u32::try_from(shift).ok()?)?),
+            _ => None,
+        });
         let value = match small {
             Some(value) => Numeric::new(if mask == 0 { value } else { -value }, scale),
             None => {

@@ -102,7 +102,16 @@ fn digits_of(number: &BigUint) -> usize {
 
 /// 10 to the power `exponent`, if it fits 128 bits.
 pub(crate) fn power_of_ten_small(exponent: u32) -> Option<i128> {
-    10i128.checked_pow(exponent)
+    const POWERS: [i128; 39] = {
+        let mut powers = [1; 39];
+        let mut exponent = 1;
+        while exponent < powers.len() {
+            powers[exponent] = powers[exponent - 1] * 10;
+            exponent += 1;
+        }
+        powers
+    };
+    POWERS.get(exponent as usize).copied()
 }
 
 /// 10 to the power `exponent`.
