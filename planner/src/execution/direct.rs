@@ -1,9 +1,10 @@
 //! [`Direct`]: the operators of a plan of one row at most, called one after the other. Plans pass batches through streams of
-//! operators that may pause, go on on other threads and end early; for the row of a key, or one of VALUES, those cost more
+//! operators that may pause, go on on other threads and end early; for the row of a key and those that it names in other tables, or one of VALUES, those cost more
 //! than the row does. Leaf, expressions and writer are the plan's own: what is computed here a stream of the plan would compute.
 //! Must not know statements or sessions.
 
 use super::dml::{DirectWrite, WriteExec};
+use super::key_join::{KeyJoinExec, KeyJoiner};
 use super::leaf::one_row;
 use super::point_get::{PointGetExec, PointReader};
 use super::projection::{LeanProjectionExec, Projector};
@@ -19,7 +20,13 @@ use std::sync::Arc;
 pub struct Direct {
     leaf: Leaf,
     /// From below to above.
-    projections: Vec<Projector>,
+    above: Vec<Above>,
+}
+
+/// What makes one row of one.
+enum Above {
+    Project(Projector),
+    Join(Arc<KeyJoiner>),
 }
 
 enum Leaf {
@@ -35,7 +42,12 @@ impl Direct {
     pub fn of(plan: &Arc<dyn ExecutionPlan>) -> Option<Direct> {
         if let Some(projection) = plan.downcast_ref::<LeanProjectionExec>() {
             let mut below = Direct::of(projection.children().first()?)?;
-            below.projections.push(projection.projector());
+            below.above.push(Above::Project(projection.projector()));
+            return Some(below);
+        }
+        if let Some(join) = plan.downcast_ref::<KeyJoinExec>() {
+            let mut below = Direct::of(join.children().first()?)?;
+            below.above.push(Above::Join(Arc::clone(join.joiner())));
             return Some(below);
         }
         let leaf = if let Some(point) = plan.downcast_ref::<PointGetExec>() {
@@ -47,7 +59,7 @@ impl Direct {
         } else {
             Leaf::Values(plan.downcast_ref::<ValuesExec>()?.one_row()?)
         };
-        Some(Direct { leaf, projections: Vec::new() })
+        Some(Direct { leaf, above: Vec::new() })
     }
 
     /// Runs it: the batch that the plan's stream would return, if any. The plan's slots are filled with `context`. Errors: those of
@@ -61,8 +73,14 @@ impl Direct {
             Leaf::Write(write) => Box::pin(write.run(context)).await?,
         };
         let Some(mut batch) = found else { return Ok(None) };
-        for projection in &self.projections {
-            batch = projection.project(&batch)?;
+        for above in &self.above {
+            batch = match above {
+                Above::Project(projector) => projector.project(&batch)?,
+                Above::Join(joiner) => Box::pin(joiner.join(context, &batch)).await?,
+            };
+            if batch.num_rows() == 0 {
+                return Ok(None);
+            }
         }
         Ok(Some(batch))
     }

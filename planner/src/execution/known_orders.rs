@@ -4,6 +4,7 @@
 //! maximum over a growing frame that it grows, though it may begin with NULL. Must not know what asks.
 
 use super::key_tap::KeyTapExec;
+use super::leaf::one_input;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, Statistics, internal_err};
 use datafusion::execution::TaskContext;
@@ -15,7 +16,8 @@ use datafusion::physical_plan::joins::{CrossJoinExec, HashJoinExec, NestedLoopJo
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, SendableRecordBatchStream,
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
+    ReplaceChildrenOptions, SendableRecordBatchStream,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -133,10 +135,6 @@ impl KnownOrdersExec {
         let properties = Arc::new(input.properties().as_ref().clone().with_eq_properties(known));
         KnownOrdersExec { input, said, properties }
     }
-
-    fn with_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
-        KnownOrdersExec::new(input, self.said)
-    }
 }
 
 impl DisplayAs for KnownOrdersExec {
@@ -152,7 +150,31 @@ impl ExecutionPlan for KnownOrdersExec {
     fn properties(&self) -> &Arc<PlanProperties> {
         &self.properties
     }
-    crate::execution::leaf::input_methods!();
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        options: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let input = one_input(children)?;
+        Ok(Arc::new(match options.children_properties {
+            ChildrenPropertiesMode::Keep => {
+                KnownOrdersExec { input, said: self.said, properties: Arc::clone(&self.properties) }
+            }
+            ChildrenPropertiesMode::Recompute => KnownOrdersExec::new(input, self.said),
+        }))
+    }
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(KnownOrdersExec::new(one_input(children)?, self.said)))
+    }
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
     /// It does; but an order that is asked for above must not be taken below for what is unsaid.
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![self.said == Known::OrdersAlone]

@@ -187,6 +187,9 @@ impl ExecutionPlan for LimitExec {
         &self.properties
     }
     crate::execution::leaf::input_methods!();
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
     fn input_distribution_requirements(&self) -> InputDistributionRequirements {
         InputDistributionRequirements::new(vec![Distribution::SinglePartition])
     }

@@ -3,6 +3,7 @@
 
 use super::bounds::KeyBounds;
 use super::index_scan::IndexScanExec;
+use super::key_lookup::{Everything, KeyLookup, LookupKey, NamedRows};
 use super::key_tap::KeyTap;
 use super::leaf::{self, Estimate, leaf_methods};
 use super::limits::{Limit, Limits};
@@ -11,17 +12,16 @@ use super::range_reader::{ReadOptions, read_ranges};
 use super::returned::{Counter, Returned, let_go};
 use super::slots::{Slots, StatementContext};
 use super::table_scan::TableScanExec;
-use super::value::{Fitted, Value};
 use super::{index_scan, point_get};
 use crate::catalog::IndexDescriptor;
 use crate::encoding::{KeyEncoder, table_prefix};
 use crate::error::{Result, SqlError};
-use crate::types::Datum;
 use bytes::Bytes;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::Statistics;
 use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
@@ -35,15 +35,6 @@ use txn::OwnWrites;
 
 /// Keys read in one call to the store, at most.
 const KEYS_AT_ONCE: usize = 1024;
-
-/// Where the value of a key column comes from.
-#[derive(Clone, Debug)]
-pub enum LookupKey {
-    /// From the join: the tap's array at this position.
-    Joined(usize),
-    /// From a filter of the table.
-    Fixed(Value),
-}
 
 /// What is looked up in an index.
 #[derive(Clone, Debug)]
@@ -123,14 +114,15 @@ impl Scan<'_> {
     }
 }
 
+/// A range of no keys.
+fn nowhere() -> RowRange {
+    RowRange { start: Bytes::new(), end: Some(Bytes::new()) }
+}
+
 /// Reads the rows that joined keys name.
 #[derive(Clone, Debug)]
 pub struct LookupScanExec {
-    output: ScanOutput,
-    index: Arc<IndexDescriptor>,
-    encoder: Arc<KeyEncoder>,
-    /// The leading key columns of the index.
-    columns: Vec<LookupKey>,
+    lookup: KeyLookup,
     limits: Limits,
     /// The range that the scan in its place reads, where that is not all: of the index, or of the primary key.
     within: Option<Arc<KeyBounds>>,
@@ -155,10 +147,7 @@ impl LookupScanExec {
         let ordering = if index.primary { output.ordering(index, &[], false) } else { vec![] };
         LookupScanExec {
             properties: leaf::properties(&output.schema, ordering, &[], 1),
-            output,
-            index: Arc::new(index.clone()),
-            encoder: Arc::new(encoder),
-            columns,
+            lookup: KeyLookup { output, index: Arc::new(index.clone()), encoder: Arc::new(encoder), columns },
             limits,
             tap,
             within: (!whole.is_whole()).then(|| Arc::clone(whole.bounds())),
@@ -177,12 +166,12 @@ impl LookupScanExec {
 
     /// Name of the table.
     pub fn table_name(&self) -> &str {
-        &self.output.table.name
+        &self.lookup.output.table.name
     }
 
     /// Name of the index.
     pub fn index_name(&self) -> &str {
-        &self.index.name
+        &self.lookup.index.name
     }
 
     /// The key columns looked up, as a person reads it: names of those joined, and what filters say of others.
@@ -191,8 +180,8 @@ impl LookupScanExec {
             let mut first = true;
             let mut comma =
                 |f: &mut fmt::Formatter<'_>| f.write_str(if std::mem::take(&mut first) { "" } else { ", " });
-            let mut names = self.index.columns.iter().map(|key| self.output.table.column(key.column));
-            for (source, column) in self.columns.iter().zip(&mut names) {
+            let mut names = self.lookup.index.columns.iter().map(|key| self.lookup.output.table.column(key.column));
+            for (source, column) in self.lookup.columns.iter().zip(&mut names) {
                 let name = column.map_or("", |column| column.name.as_str());
                 comma(f)?;
                 match source {
@@ -212,49 +201,66 @@ impl LookupScanExec {
         .to_string()
     }
 
-    /// The values of the columns that filters fix; `None` when no row can have them.
-    fn fixed(&self, context: &StatementContext) -> Result<Option<Vec<Option<Datum>>>> {
-        let mut values = Vec::with_capacity(self.columns.len());
-        for column in &self.columns {
-            values.push(match column {
-                LookupKey::Joined(_) => None,
-                LookupKey::Fixed(value) => match value.evaluate(context)? {
-                    Fitted::Is(value) if !value.is_null() => Some(value),
-                    _ => return Ok(None),
-                },
-            });
-        }
-        Ok(Some(values))
+    /// The slots it reads.
+    pub fn slots(&self) -> &Arc<Slots> {
+        &self.slots
     }
 
-    /// The encoded keys, in order, each once.
-    fn keys(&self, context: &StatementContext, batches: &[Vec<ArrayRef>]) -> Result<Vec<Bytes>> {
-        let Some(fixed) = self.fixed(context)? else { return Ok(vec![]) };
-        let prefix = table_prefix(self.index.storage_id);
-        let mut keys = Vec::new();
-        for batch in batches {
-            let rows = batch.first().map_or(0, |array| array.len());
-            let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
-            for (column, value) in self.columns.iter().zip(&fixed) {
-                match (column, value) {
-                    (_, Some(value)) => arrays.push(value.to_array_of_size(rows)?),
-                    (LookupKey::Joined(position), None) => arrays.extend(batch.get(*position).cloned()),
-                    (LookupKey::Fixed(_), None) => {}
-                }
-            }
-            for row in 0..rows {
-                // NULL joins with nothing.
-                if arrays.iter().any(|array| array.is_null(row)) {
-                    continue;
-                }
-                let mut key = prefix.to_vec();
-                self.encoder.encode_row(&arrays, row, &mut key)?;
-                keys.push(Bytes::from(key));
-            }
-        }
-        keys.sort_unstable();
-        keys.dedup();
-        Ok(keys)
+    /// Whether each key names one row at most.
+    pub fn names_rows(&self) -> bool {
+        self.lookup.names_rows()
+    }
+
+    /// Whether the join's key at this position is looked up, rather than only compared.
+    pub fn looks_up(&self, position: usize) -> bool {
+        self.lookup.columns.iter().any(|column| matches!(column, LookupKey::Joined(of) if *of == position))
+    }
+
+    /// Rows that the scan in its place would read, about.
+    pub fn rows_to_read(&self) -> usize {
+        self.estimate.read
+    }
+
+    /// Forgets what was counted.
+    pub fn forget_counts(&self) {
+        self.returned.clear();
+    }
+
+    /// Where the rows stand that whole primary keys name, one array a join column.
+    pub async fn find(&self, context: &StatementContext, joined: &[ArrayRef]) -> Result<NamedRows> {
+        let range = match &self.within {
+            None => None,
+            Some(bounds) => Some(bounds.ranges(context)?.into_iter().next().unwrap_or_else(nowhere)),
+        };
+        let named = self.lookup.find(context, joined, range.as_ref()).await?;
+        self.returned.counter().add(named.batch.num_rows());
+        Ok(named)
+    }
+
+    /// All rows that the scan in its place would read, `most` at most, in `memory`; `None` where there are more, or no room.
+    pub async fn everything(
+        &self,
+        context: &StatementContext,
+        memory: &MemoryReservation,
+        most: usize,
+    ) -> Result<Option<Everything>> {
+        let ranges = match &self.within {
+            None => vec![RowRange::prefix(table_prefix(self.lookup.index.storage_id))],
+            Some(bounds) => bounds.ranges(context)?,
+        };
+        let everything = self.lookup.everything(context, ranges, memory, most).await?;
+        self.returned.counter().add(everything.as_ref().map_or(0, Everything::len));
+        Ok(everything)
+    }
+
+    /// The same of rows that are held.
+    pub fn find_in(
+        &self,
+        everything: &Everything,
+        context: &StatementContext,
+        joined: &[ArrayRef],
+    ) -> Result<NamedRows> {
+        self.lookup.find_in(everything, context, joined)
     }
 
     /// The rows that the keys noted name; the whole table when they were too many to note.
@@ -267,7 +273,7 @@ impl LookupScanExec {
             let whole = self.whole.execute(0, task)?;
             return Ok(whole.map_err(crate::SqlError::from).boxed());
         };
-        let mut keys = self.keys(context, &batches)?;
+        let mut keys = self.lookup.keys(context, &batches)?;
         let within = match &self.within {
             None => None,
             Some(bounds) => match bounds.ranges(context)?.as_slice() {
@@ -278,9 +284,8 @@ impl LookupScanExec {
         };
         let own = OwnWrites::Before(context.command);
         let transaction = Arc::clone(&context.transaction);
-        let output = self.output.clone();
-        let whole_key = self.columns.len() == self.index.columns.len();
-        if self.index.primary && whole_key {
+        let output = self.lookup.output.clone();
+        if self.lookup.names_rows() {
             if let Some(range) = &within {
                 keys.retain(|key| range.contains(key));
             }
@@ -296,7 +301,7 @@ impl LookupScanExec {
             None => vec![],
         };
         // A range of the same index, or one of the primary key, of which the entries tell.
-        let of_index = |range: &RowRange| range.start.starts_with(&table_prefix(self.index.storage_id));
+        let of_index = |range: &RowRange| range.start.starts_with(&table_prefix(self.lookup.index.storage_id));
         let (of_index, of_rows): (Option<RowRange>, Option<RowRange>) = match within {
             Some(range) if of_index(&range) => (Some(range), None),
             within => (None, within),
@@ -309,14 +314,14 @@ impl LookupScanExec {
         };
         let options = ReadOptions { reverse: false, fetch: None, own };
         let pairs = read_ranges(Arc::clone(&transaction), ranges, options);
-        if self.index.primary {
+        if self.lookup.index.primary {
             let batches = pairs.map(move |pairs| {
                 let pairs = pairs?;
                 output.decode(pairs.iter())
             });
             return Ok(batches.boxed());
         }
-        let index = Arc::clone(&self.index);
+        let index = Arc::clone(&self.lookup.index);
         let index_only = index_scan::covers(&output, &index);
         let batches = pairs.then(move |entries| {
             let (output, index, transaction) = (output.clone(), Arc::clone(&index), Arc::clone(&transaction));
@@ -338,7 +343,7 @@ impl LookupScanExec {
         // At the first poll the build side has been read to its end, not before.
         let batches = stream::once(async move { this.read(&context, task) }).try_flatten();
         let batches = batches.try_filter(|batch| futures::future::ready(batch.num_rows() > 0));
-        Ok(leaf::stream(&self.output.schema, batches, rows))
+        Ok(leaf::stream(&self.lookup.output.schema, batches, rows))
     }
 }
 
@@ -356,7 +361,7 @@ impl ExecutionPlan for LookupScanExec {
         _inputs: &[Arc<Statistics>],
         _args: &StatisticsArgs,
     ) -> datafusion::error::Result<Arc<Statistics>> {
-        Ok(self.estimate.statistics(&self.output.schema, None))
+        Ok(self.estimate.statistics(&self.lookup.output.schema, None))
     }
 
     fn execute(

@@ -15,6 +15,8 @@ pub mod held_rows;
 pub mod index_scan;
 pub mod interrupt;
 pub mod kept_columns;
+pub mod key_join;
+pub mod key_lookup;
 pub mod key_tap;
 pub(crate) mod known_orders;
 pub mod lateral;

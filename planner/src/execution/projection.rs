@@ -38,6 +38,16 @@ pub struct Projector {
 }
 
 impl Projector {
+    /// Computes `expressions`, one for each column of `schema`.
+    pub fn new(schema: SchemaRef, expressions: Arc<[Arc<dyn PhysicalExpr>]>) -> Projector {
+        Projector { schema, expressions }
+    }
+
+    /// What it computes.
+    pub fn expressions(&self) -> &[Arc<dyn PhysicalExpr>] {
+        &self.expressions
+    }
+
     /// The projected batch.
     pub fn project(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let columns =
@@ -99,7 +109,15 @@ impl ExecutionPlan for LeanProjectionExec {
         children: Vec<Arc<dyn ExecutionPlan>>,
         options: ReplaceChildrenOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        lean(Arc::clone(&self.projection).replace_children(children, options)?)
+        let kept = options.children_properties == ChildrenPropertiesMode::Keep;
+        let replaced = Arc::clone(&self.projection).replace_children(children, options)?;
+        match replaced.downcast_ref::<ProjectionExec>().filter(|_| kept) {
+            Some(projection) => {
+                let (projection, projector) = (Arc::new(projection.clone()), self.projector.clone());
+                Ok(Arc::new(LeanProjectionExec { projection, projector, returned: Returned::default() }))
+            }
+            None => lean(replaced),
+        }
     }
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))

@@ -5,9 +5,8 @@
 //! again. For a statement of one row that costs as much as the row. Operators that count here stay as they are.
 
 use datafusion::common::Result;
-use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::metrics::{Count, Metric, MetricValue, MetricsSet};
+use datafusion::physical_plan::{ChildrenPropertiesMode, ExecutionPlan, ReplaceChildrenOptions};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -63,7 +62,11 @@ pub fn let_go(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
         kept.push(fresh);
     }
     match changed {
-        true => replace_children_if_necessary(Arc::clone(plan), kept)?.reset_state(),
+        // What is said of the rows does not change with what is forgotten: to work it out again costs more than a short statement.
+        true => {
+            let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
+            Arc::clone(plan).replace_children(kept, options)?.reset_state()
+        }
         false => Arc::clone(plan).reset_state(),
     }
 }

@@ -8,6 +8,7 @@ use crate::execution::generate_series::GenerateSeriesExec;
 use crate::execution::index_scan::IndexScanExec;
 use crate::execution::interrupt::PaceExec;
 use crate::execution::kept_columns::KeptColumnsExec;
+use crate::execution::key_join::KeyJoinExec;
 use crate::execution::key_tap::KeyTapExec;
 use crate::execution::known_orders::KnownOrdersExec;
 use crate::execution::limit::LimitExec;
@@ -230,6 +231,15 @@ fn join(operator: &Arc<dyn ExecutionPlan>) -> Option<Line> {
         details.extend(filtered(join.filter().map(|filter| condition(filter.expression()))));
         let shown = format!("Hash{} Join", join_word(*join.join_type()));
         return Some(line(shown, operator, details).of("Hash Join", &joining(*join.join_type())));
+    }
+    if let Some(joined) = operator.downcast_ref::<KeyJoinExec>() {
+        let join = joined.join();
+        let word = join_word(*join.join_type());
+        let shown = if word.is_empty() { "Nested Loop".to_string() } else { format!("Nested Loop{word} Join") };
+        let details = filtered(join.filter().map(|filter| condition(filter.expression()))).collect();
+        let mut line = line(shown, operator, details).of("Nested Loop", &joining(*join.join_type()));
+        line.children.push((None, Arc::clone(joined.probe())));
+        return Some(line);
     }
     if let Some(join) = operator.downcast_ref::<SortMergeJoinExec>() {
         let mut details = vec![("Merge Cond", text(pairs(join.on())))];

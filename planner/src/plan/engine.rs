@@ -375,6 +375,7 @@ fn physical_rules(reverse_scans: bool) -> Vec<Arc<dyn PhysicalOptimizerRule + Se
         rules.push(if enforces { Arc::new(WrittenOrders::default()) } else { rule });
         if joins_are_chosen {
             rules.push(Arc::new(LookupJoin));
+            rules.push(Arc::new(key_order));
         }
     }
     rules.push(Arc::new(kept_orders));

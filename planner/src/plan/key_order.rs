@@ -4,6 +4,7 @@
 //! DataFusion itself drops a sort whose input is in order, later. Must not change what rows a scan returns.
 
 use crate::execution::index_scan::IndexScanExec;
+use crate::execution::key_join::KeyJoinExec;
 use crate::execution::limit::LimitExec;
 use crate::execution::table_scan::TableScanExec;
 use datafusion::common::Result;
@@ -18,8 +19,8 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
 
-/// The rule. Runs before the rules that enforce orders.
-#[derive(Debug)]
+/// The rule. Runs before the rules that enforce orders; again when it is known which joins keep one.
+#[derive(Clone, Copy, Debug)]
 pub struct KeyOrder {
     /// Whether scans can be turned round.
     pub reverse_scans: bool,
@@ -103,7 +104,9 @@ impl KeyOrder {
             return Ok(all);
         }
         let filter = plan.downcast_ref::<FilterExec>();
+        let join = plan.downcast_ref::<KeyJoinExec>();
         let keeps_order = filter.is_some_and(|filter| filter.fetch().is_none())
+            || join.is_some()
             || plan.is::<ProjectionExec>()
             || plan.is::<CoalescePartitionsExec>() && plan.fetch().is_none();
         let children = plan.children();
@@ -112,7 +115,8 @@ impl KeyOrder {
             return Ok(vec![]);
         }
         // Looking rows up one by one through an index pays for the first few rows, not when a filter may drop most.
-        self.alternatives(input, limited && filter.is_none())?
+        let keeps_most = filter.is_none() && join.is_none_or(KeyJoinExec::drops_few);
+        self.alternatives(input, limited && keeps_most)?
             .into_iter()
             .map(|input| replace_children_if_necessary(Arc::clone(plan), vec![input]))
             .collect()

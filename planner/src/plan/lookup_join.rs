@@ -2,13 +2,16 @@
 //!
 //! Where a hash join would scan a whole table to probe, and the join's columns are a key of the table or
 //! the beginning of one (with columns that the table's filters fix between them, and a range of the next), the keys of the build
-//! side are noted and only rows with these keys are read; so are those of a range of the primary key or of the same index. Too many keys, and the table is scanned after all: that is found out while the join runs, not guessed.
+//! side are noted and only rows with these keys are read; so are those of a range of the primary key or of the same index. Where they name single rows, the join keeps the order of the
+//! other side ([`KeyJoinExec`]). Too many keys, and the table is scanned after all: that is found out while the join runs, not guessed.
 
 use crate::catalog::{ColumnId, IndexDescriptor, IndexState, TableDescriptor};
 use crate::execution::access_path::Saying;
 use crate::execution::index_scan::IndexScanExec;
+use crate::execution::key_join::KeyJoinExec;
+use crate::execution::key_lookup::LookupKey;
 use crate::execution::key_tap::{KeyTap, KeyTapExec};
-use crate::execution::lookup_scan::{LookupKey, LookupKeys, LookupScanExec, Scan};
+use crate::execution::lookup_scan::{LookupKeys, LookupScanExec, Scan};
 use crate::execution::table_scan::TableScanExec;
 use crate::statistics::selectivity::distinct_values;
 use datafusion::common::config::ConfigOptions;
@@ -51,13 +54,13 @@ impl PhysicalOptimizerRule for LookupJoin {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
             let Some(join) = plan.downcast_ref::<HashJoinExec>() else { return Ok(Transformed::no(plan)) };
-            match by_lookup(join)? {
-                Some(children) => Ok(Transformed::yes(replace_children_if_necessary(Arc::clone(&plan), children)?)),
-                None => Ok(match turned(join)? {
-                    Some(turned) => Transformed::yes(turned),
-                    None => Transformed::no(plan),
-                }),
+            if let Some(looked_up) = by_lookup(join)? {
+                return Ok(Transformed::yes(looked_up));
             }
+            Ok(match turned(join)? {
+                Some(turned) => Transformed::yes(turned),
+                None => Transformed::no(plan),
+            })
         })
         .data()
     }
@@ -106,15 +109,15 @@ fn turned(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         None => Arc::clone(&swapped),
     };
     let Some(turned) = inner.downcast_ref::<HashJoinExec>() else { return Ok(None) };
-    let Some(children) = by_lookup(turned)? else { return Ok(None) };
-    let looked_up = replace_children_if_necessary(Arc::clone(&inner), children)?;
+    let Some(looked_up) = by_lookup(turned)? else { return Ok(None) };
     if Arc::ptr_eq(&inner, &swapped) {
         return Ok(Some(looked_up));
     }
     Ok(Some(replace_children_if_necessary(swapped, vec![looked_up])?))
 }
 
-fn by_lookup(join: &HashJoinExec) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>> {
+/// The join with its probe side looked up; `None` where that cannot be, or does not pay.
+fn by_lookup(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let single = join.left().output_partitioning().partition_count() == 1
         && join.right().output_partitioning().partition_count() == 1;
     // NOT IN looks at whether the probe side has NULLs or any rows at all.
@@ -163,8 +166,14 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Vec<Arc<dyn ExecutionPlan>>>>
     let tap = Arc::new(KeyTap::default());
     let keys: Vec<Arc<dyn PhysicalExpr>> = join.on().iter().map(|(left, _)| Arc::clone(left)).collect();
     let build = Arc::new(KeyTapExec::new(Arc::clone(join.left()), keys, most, Arc::clone(&tap)));
-    let lookup: Arc<dyn ExecutionPlan> = Arc::new(LookupScanExec::new(scan, index, looked_up, tap));
-    Ok(Some(vec![build, replace_scan(join.right(), &lookup)?]))
+    let lookup = Arc::new(LookupScanExec::new(scan, index, looked_up, tap));
+    let probe = replace_scan(join.right(), &(Arc::clone(&lookup) as Arc<dyn ExecutionPlan>))?;
+    if lookup.names_rows()
+        && let Some(joined) = KeyJoinExec::of(join, Arc::clone(&probe), lookup, most)?
+    {
+        return Ok(Some(Arc::new(joined)));
+    }
+    Ok(Some(join.builder().with_new_children(vec![build, probe])?.build_exec()?))
 }
 
 /// What it costs to read the rows that begin with a key, in rows scanned. Nothing is added for the rows themselves where

@@ -22,74 +22,116 @@ pub const TABLES: &str = "
 /// By table: its columns that are integers.
 const COLUMNS: [&[&str]; 4] = [&["id", "a", "b"], &["id", "n", "a"], &["id", "a", "b"], &["a", "b"]];
 
-/// The query of a seed.
+/// A join: its tables, and what stands behind FROM.
+struct Joined {
+    tables: Vec<usize>,
+    from: String,
+}
+
+impl Joined {
+    fn column(&self, random: &mut StdRng, at: usize) -> String {
+        column(&self.tables, random, at)
+    }
+}
+
+fn column(tables: &[usize], random: &mut StdRng, at: usize) -> String {
+    let columns = tables.get(at).and_then(|table| COLUMNS.get(*table)).expect("a table");
+    format!("r{at}.{}", columns.choose(random).expect("a column"))
+}
+
+/// The query of a seed: all rows of a join, in sums.
 pub fn query(seed: u64) -> String {
     let mut random = StdRng::seed_from_u64(seed);
-    let random = &mut random;
-    let count = random.random_range(3..=6);
-    let tables: Vec<usize> = (0..count).map(|_| random.random_range(0..COLUMNS.len())).collect();
-    let column = |random: &mut StdRng, at: usize| {
-        let columns = tables.get(at).and_then(|table| COLUMNS.get(*table)).expect("a table");
-        format!("r{at}.{}", columns.choose(random).expect("a column"))
-    };
-    // What is written is a chain or a star in some order: each has an equality with one before it, so that no product grows too large.
-    let mut written: Vec<usize> = (0..count).collect();
-    written.shuffle(random);
-    let mut text = String::new();
-    let mut known: Vec<usize> = Vec::new();
-    let mut conditions = Vec::new();
-    for at in written {
-        let table = tables.get(at).copied().unwrap_or_default();
-        let Some(partner) = known.choose(random).copied() else {
-            text = format!("j{table} r{at}");
+    let joined = Joined::random(&mut random);
+    let shown = |at| format!("sum({}), max(r{at}.t)", joined.column(&mut random, at));
+    let shown: Vec<String> = (0..joined.tables.len()).map(shown).collect();
+    format!("select count(*), {} from {}", shown.join(", "), joined.from)
+}
+
+/// Another query of a seed: the first rows of a join, in the order of all that is shown, which begins with what a key or an index may
+/// have in order.
+pub fn first_rows(seed: u64) -> String {
+    let mut random = StdRng::seed_from_u64(seed);
+    let joined = Joined::random(&mut random);
+    let mut shown: Vec<String> = (0..joined.tables.len()).map(|at| joined.column(&mut random, at)).collect();
+    shown.shuffle(&mut random);
+    let order: Vec<String> = (1..=shown.len())
+        .map(|at| format!("{at}{}", ["", "", " desc", " nulls first"].choose(&mut random).expect("a direction")))
+        .collect();
+    let (rows, skipped) = (random.random_range(1..20), [0, 0, 3].choose(&mut random).expect("a number"));
+    let distinct = if random.random_bool(0.2) { "distinct " } else { "" };
+    format!(
+        "select {distinct}{} from {} order by {} limit {rows} offset {skipped}",
+        shown.join(", "),
+        joined.from,
+        order.join(", ")
+    )
+}
+
+impl Joined {
+    fn random(random: &mut StdRng) -> Joined {
+        let count = random.random_range(3..=6);
+        let tables: Vec<usize> = (0..count).map(|_| random.random_range(0..COLUMNS.len())).collect();
+        let column = |random: &mut StdRng, at: usize| column(&tables, random, at);
+        // What is written is a chain or a star in some order: each has an equality with one before it, so that no product grows too large.
+        let mut written: Vec<usize> = (0..count).collect();
+        written.shuffle(random);
+        let mut text = String::new();
+        let mut known: Vec<usize> = Vec::new();
+        let mut conditions = Vec::new();
+        for at in written {
+            let table = tables.get(at).copied().unwrap_or_default();
+            let Some(partner) = known.choose(random).copied() else {
+                text = format!("j{table} r{at}");
+                known.push(at);
+                continue;
+            };
+            let equality = |random: &mut StdRng| {
+                let (ours, theirs) = (column(random, at), column(random, partner));
+                match random.random_range(0..8) {
+                    0 => format!("{ours} = {theirs} + 1"),
+                    1 => format!("{theirs} + 0 = {ours} + 0"),
+                    _ => format!("{theirs} = {ours}"),
+                }
+            };
+            let mut on = vec![equality(random)];
+            if random.random_bool(0.2) {
+                on.push(equality(random));
+            }
+            if random.random_bool(0.2) {
+                on.push(format!(
+                    "{} {} {}",
+                    column(random, at),
+                    ["<", "<>", ">="].choose(random).expect("one"),
+                    column(random, partner)
+                ));
+            }
+            let on = on.join(" and ");
+            match random.random_range(0..10) {
+                0 => text.push_str(&format!(" left join j{table} r{at} on {on}")),
+                1..6 => text.push_str(&format!(" join j{table} r{at} on {on}")),
+                // The comma binds less: what was written before is a table of its own.
+                _ => {
+                    text.push_str(&format!(" cross join j{table} r{at}"));
+                    conditions.push(on);
+                }
+            }
             known.push(at);
-            continue;
-        };
-        let equality = |random: &mut StdRng| {
-            let (ours, theirs) = (column(random, at), column(random, partner));
-            match random.random_range(0..8) {
-                0 => format!("{ours} = {theirs} + 1"),
-                1 => format!("{theirs} + 0 = {ours} + 0"),
-                _ => format!("{theirs} = {ours}"),
-            }
-        };
-        let mut on = vec![equality(random)];
-        if random.random_bool(0.2) {
-            on.push(equality(random));
         }
-        if random.random_bool(0.2) {
-            on.push(format!(
-                "{} {} {}",
-                column(random, at),
-                ["<", "<>", ">="].choose(random).expect("one"),
-                column(random, partner)
-            ));
+        for _ in 0..random.random_range(0..4) {
+            let at = random.random_range(0..count);
+            let column = column(random, at);
+            conditions.push(match random.random_range(0..6) {
+                0 => format!("r{at}.t like 'x%'"),
+                1 => format!("{column} is not null"),
+                2 => format!("{column} in (1, 2, 3, 50)"),
+                3 => format!("exists (select from j3 where j3.b = {column})"),
+                4 => format!("{column} between 2 and 20"),
+                _ => format!("{column} = {}", random.random_range(0..12)),
+            });
         }
-        let on = on.join(" and ");
-        match random.random_range(0..10) {
-            0 => text.push_str(&format!(" left join j{table} r{at} on {on}")),
-            1..6 => text.push_str(&format!(" join j{table} r{at} on {on}")),
-            // The comma binds less: what was written before is a table of its own.
-            _ => {
-                text.push_str(&format!(" cross join j{table} r{at}"));
-                conditions.push(on);
-            }
-        }
-        known.push(at);
+        let condition =
+            if conditions.is_empty() { String::new() } else { format!(" where {}", conditions.join(" and ")) };
+        Joined { from: format!("{text}{condition}"), tables }
     }
-    for _ in 0..random.random_range(0..4) {
-        let at = random.random_range(0..count);
-        let column = column(random, at);
-        conditions.push(match random.random_range(0..6) {
-            0 => format!("r{at}.t like 'x%'"),
-            1 => format!("{column} is not null"),
-            2 => format!("{column} in (1, 2, 3, 50)"),
-            3 => format!("exists (select from j3 where j3.b = {column})"),
-            4 => format!("{column} between 2 and 20"),
-            _ => format!("{column} = {}", random.random_range(0..12)),
-        });
-    }
-    let shown: Vec<String> = (0..count).map(|at| format!("sum({}), max(r{at}.t)", column(random, at))).collect();
-    let condition = if conditions.is_empty() { String::new() } else { format!(" where {}", conditions.join(" and ")) };
-    format!("select count(*), {} from {text}{condition}", shown.join(", "))
 }

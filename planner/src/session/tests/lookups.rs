@@ -171,3 +171,64 @@ async fn a_volatile_condition_keeps_no_other_from_its_key() {
     let kept = plan("SELECT id FROM (SELECT id, random() AS r FROM a) q WHERE id = 7 AND r < 2").await;
     assert!(!kept.contains("Seq Scan"), "{kept}");
 }
+
+/// The lines of a plan, without what was counted.
+async fn plan(c: &mut Client, sql: &str) -> Vec<String> {
+    let lines = c.rows(&format!("EXPLAIN (COSTS OFF) {sql}")).await;
+    lines.iter().map(|line| line.trim().trim_start_matches("->").trim().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_join_by_key_keeps_the_order_of_an_index() {
+    let mut c = quotes().await;
+    c.run("CREATE TABLE trade (id int PRIMARY KEY, account int, at int, symbol text)").await;
+    c.run("CREATE INDEX ON trade (account, at)").await;
+    c.run(
+        "INSERT INTO trade SELECT i, i % 10, i * 7 % 1000, 'S' || i % 40 + 1 FROM generate_series(1, 900) i; ANALYZE",
+    )
+    .await;
+    let sql = "SELECT t.id, at, owner FROM trade t JOIN share s ON s.symbol = t.symbol
+        WHERE account = 7 ORDER BY at DESC LIMIT 4";
+    let plan = plan(&mut c, sql).await;
+    assert!(plan.iter().any(|line| line.starts_with("Nested Loop")), "{plan:?}");
+    assert!(!plan.iter().any(|line| line.starts_with("Sort")), "{plan:?}");
+    assert_eq!(looked_up(&mut c, sql).await.0.as_deref(), Some("symbol"));
+    let scanned = sql.replace("s.symbol =", &format!("s.symbol {HIDDEN}"));
+    assert_eq!(c.rows(sql).await, c.rows(&scanned).await);
+    assert_eq!(c.rows(sql).await.len(), 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_equal_beside_the_key_is_compared_too() {
+    let mut c = quotes().await;
+    c.run("CREATE TABLE pick (n int PRIMARY KEY, symbol text, owner int)").await;
+    c.run("INSERT INTO pick SELECT i, 'S' || i, i % 5 FROM generate_series(1, 60) i").await;
+    for (join, rows) in [("JOIN", 9), ("LEFT JOIN", 60)] {
+        let sql = format!("SELECT count(*), count(s.owner) FROM pick {join} share s USING (symbol, owner)");
+        assert_eq!(c.rows(&sql).await, [format!("{rows}|9")], "{sql}");
+    }
+    let twice = "SELECT count(*) FROM pick JOIN share s ON s.symbol = pick.symbol AND s.symbol = 'S' || pick.owner";
+    assert_eq!(c.value(twice).await, "4");
+}
+
+/// More rows than look-ups pay for: the table is read once, whatever the type of the join.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_is_held_when_many_rows_name_its_keys() {
+    let mut c = quotes().await;
+    c.run("CREATE TABLE many (n int, symbol text)").await;
+    c.run("INSERT INTO many SELECT i, 'S' || i % 50 FROM generate_series(1, 5000) i").await;
+    let sql =
+        "SELECT count(*), count(s.owner), sum(n) FROM many LEFT JOIN share s ON s.symbol = many.symbol AND owner > 2";
+    let (line, read) = looked_up(&mut c, sql).await;
+    assert_eq!(line.as_deref(), Some("symbol"));
+    assert!(read < 5000 + 200, "{read} keys are read");
+    let scanned = sql.replace("s.symbol =", &format!("s.symbol {HIDDEN}"));
+    assert_eq!(c.rows(sql).await, c.rows(&scanned).await);
+    for kind in ["EXISTS", "NOT EXISTS"] {
+        let sql = format!(
+            "SELECT count(*), sum(n) FROM many WHERE {kind} (SELECT FROM share s WHERE s.symbol = many.symbol)"
+        );
+        let scanned = sql.replace("s.symbol =", &format!("s.symbol {HIDDEN}"));
+        assert_eq!(c.rows(&sql).await, c.rows(&scanned).await, "{sql}");
+    }
+}

@@ -1,0 +1,471 @@
+//! [`KeyJoinExec`]: joins each row with the row of a table that has the primary key it names, and keeps the order of its rows. A
+//! batch of rows is one call to the store, and the order of an index reaches a LIMIT above the join.
+//!
+//! It stands for a [`HashJoinExec`] whose probe side is looked up by the whole primary key ([`LookupScanExec`]). When there turn out to be
+//! more rows than look-ups pay for, a table that is not large is read once instead ([`Everything`]). Must not know how rows
+//! are read.
+
+use super::key_lookup::{Everything, NamedRows};
+use super::lazy_junction::{guarded, guarded_condition};
+use super::leaf;
+use super::lookup_scan::LookupScanExec;
+use super::projection::Projector;
+use super::returned::Returned;
+use super::slots::StatementContext;
+use crate::error::{Result as SqlResult, SqlError};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array, new_null_array};
+use datafusion::arrow::compute::{filter_record_batch, prep_null_mask_filter, take};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{JoinSide, Result, Statistics};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::JoinType;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::projection::ProjectionMapping;
+use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_plan::coop::CooperativeExec;
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, apply_expression_roots};
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::joins::utils::JoinFilter;
+use datafusion::physical_plan::metrics::MetricsSet;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, ExecutionPlanProperties,
+    InputDistributionRequirements, PlanProperties, ReplaceChildrenOptions,
+};
+use futures::{TryStreamExt, stream};
+use std::fmt;
+use std::sync::Arc;
+
+/// Rows of a table that is read once instead of being looked into, at most: they are held in memory.
+const HELD_ROWS: usize = 1 << 17;
+
+/// See the head of the module. Shown as a nested loop over a look-up.
+#[derive(Debug)]
+pub struct KeyJoinExec {
+    input: Arc<dyn ExecutionPlan>,
+    joiner: Arc<KeyJoiner>,
+    properties: Arc<PlanProperties>,
+    returned: Returned,
+}
+
+/// What a [`KeyJoinExec`] does to a batch.
+#[derive(Debug)]
+pub struct KeyJoiner {
+    /// The join that it stands for: its type, condition and output. Its children are never run.
+    join: Arc<HashJoinExec>,
+    filter: Option<JoinFilter>,
+    /// The look-up, and what stands above it: as it is shown, and as it is done.
+    probe: Arc<dyn ExecutionPlan>,
+    lookup: Arc<LookupScanExec>,
+    steps: Vec<Step>,
+    /// Rows that are looked up, at most, where the table is not large.
+    most: usize,
+}
+
+/// What is done to rows that were looked up.
+#[derive(Debug)]
+enum Step {
+    Filter(Arc<dyn PhysicalExpr>, Option<Arc<[usize]>>),
+    Project(Projector),
+}
+
+impl KeyJoinExec {
+    /// In place of `join`, whose build side's keys name rows of `lookup`, by the whole primary key; `probe` is the other side with
+    /// `lookup` in the place of its scan. `most`: so many look-ups are no dearer than to read the table. `None` where that side is
+    /// more than a scan, filters and projections, its unmatched rows leave the join, or other columns are equal too.
+    pub fn of(
+        join: &HashJoinExec,
+        probe: Arc<dyn ExecutionPlan>,
+        lookup: Arc<LookupScanExec>,
+        most: usize,
+    ) -> Result<Option<KeyJoinExec>> {
+        let handled =
+            matches!(join.join_type(), JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti);
+        // Nobody looks at the keys again: each has to be part of the primary key.
+        let asks_more = !(0..join.on().len()).all(|position| lookup.looks_up(position));
+        let mut steps = Vec::new();
+        if !handled || asks_more || join.fetch().is_some() || !steps_above(&probe, &mut steps)? {
+            return Ok(None);
+        }
+        let filter = join.filter().map(|filter| {
+            let condition = guarded_condition(filter.expression())?;
+            Ok::<_, datafusion::error::DataFusionError>(JoinFilter::new(
+                condition,
+                filter.column_indices().to_vec(),
+                Arc::clone(filter.schema()),
+            ))
+        });
+        let input = Arc::clone(join.left());
+        let join = Arc::new(join.builder().build()?);
+        let joiner = KeyJoiner { join, filter: filter.transpose()?, probe, lookup, steps, most };
+        KeyJoinExec::over(input, Arc::new(joiner)).map(Some)
+    }
+
+    fn over(input: Arc<dyn ExecutionPlan>, joiner: Arc<KeyJoiner>) -> Result<KeyJoinExec> {
+        let properties = joiner.properties(&input)?;
+        Ok(KeyJoinExec { input, joiner, properties, returned: Returned::default() })
+    }
+
+    /// What it does.
+    pub fn joiner(&self) -> &Arc<KeyJoiner> {
+        &self.joiner
+    }
+
+    /// The join that it stands for.
+    pub fn join(&self) -> &HashJoinExec {
+        &self.joiner.join
+    }
+
+    /// What is looked up, as it is shown.
+    pub fn probe(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.joiner.probe
+    }
+
+    /// Whether every row of the input leaves it as long as the keys are there.
+    pub fn drops_few(&self) -> bool {
+        self.joiner.filter.is_none() && self.joiner.steps.iter().all(|step| matches!(step, Step::Project(_)))
+    }
+
+    /// The same over another input. Errors: the input has other columns.
+    pub fn with_other_input(&self, input: Arc<dyn ExecutionPlan>) -> Result<KeyJoinExec> {
+        KeyJoinExec::over(input, Arc::clone(&self.joiner))
+    }
+}
+
+/// Notes what stands above a look-up, from below; false where it is more than can be done here.
+fn steps_above(plan: &Arc<dyn ExecutionPlan>, steps: &mut Vec<Step>) -> Result<bool> {
+    if plan.is::<LookupScanExec>() {
+        return Ok(true);
+    }
+    if let Some(filter) = plan.downcast_ref::<FilterExec>() {
+        if filter.fetch().is_some() || !steps_above(filter.input(), steps)? {
+            return Ok(false);
+        }
+        let kept = filter.projection().as_ref().map(|kept| kept.as_ref().into());
+        steps.push(Step::Filter(guarded_condition(filter.predicate())?, kept));
+        return Ok(true);
+    }
+    if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
+        if !steps_above(projection.input(), steps)? {
+            return Ok(false);
+        }
+        let expressions = projection.expr().iter().map(|item| guarded(&item.expr)).collect::<Result<_>>()?;
+        steps.push(Step::Project(Projector::new(projection.schema(), expressions)));
+        return Ok(true);
+    }
+    match plan.downcast_ref::<CooperativeExec>() {
+        Some(cooperative) => steps_above(cooperative.input(), steps),
+        None => Ok(false),
+    }
+}
+
+impl KeyJoiner {
+    /// The rows of the input, in their order and with what is known of them, beside columns of which nothing is known but
+    /// that they are equal to the keys.
+    fn properties(&self, input: &Arc<dyn ExecutionPlan>) -> Result<Arc<PlanProperties>> {
+        let all = self.join.join_schema();
+        let before = input.schema();
+        let columns: Vec<usize> = (0..before.fields().len()).collect();
+        let mapping = ProjectionMapping::from_indices(&columns, &before)?;
+        let mut known = input.equivalence_properties().project(&mapping, Arc::clone(all));
+        if *self.join.join_type() == JoinType::Inner {
+            for (left, right) in self.join.on() {
+                if let (true, Some(right)) = (left.is::<Column>(), right.downcast_ref::<Column>()) {
+                    let beside = Column::new(right.name(), columns.len() + right.index());
+                    known.add_equal_conditions(Arc::clone(left), Arc::new(beside))?;
+                }
+            }
+        }
+        if let Some(kept) = self.join.projection.as_deref() {
+            known = known.project(&ProjectionMapping::from_indices(kept, all)?, self.schema());
+        }
+        Ok(Arc::new(PlanProperties::new(
+            // What is said of the columns is said of columns of this schema.
+            EquivalenceProperties::new(self.schema()).extend(known)?,
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        )))
+    }
+
+    fn schema(&self) -> SchemaRef {
+        self.join.schema()
+    }
+
+    /// What a batch joins to, in its order.
+    pub async fn join(&self, context: &StatementContext, rows: &RecordBatch) -> SqlResult<RecordBatch> {
+        let named = self.lookup.find(context, &self.keys(rows)?).await?;
+        self.beside(rows, named)
+    }
+
+    fn keys(&self, rows: &RecordBatch) -> Result<Vec<ArrayRef>> {
+        self.join.on().iter().map(|(key, _)| key.evaluate(rows)?.into_array(rows.num_rows())).collect()
+    }
+
+    /// The rows beside those that they name.
+    fn beside(&self, rows: &RecordBatch, named: NamedRows) -> SqlResult<RecordBatch> {
+        let NamedRows { batch, mut row_of } = self.through_steps(named)?;
+        if let Some(filter) = &self.filter {
+            self.drop_failed(filter, rows, &batch, &mut row_of)?;
+        }
+        let count = rows.num_rows();
+        let matched = row_of.iter().filter(|row| row.is_some()).count();
+        let wanted = |row: &Option<u32>| match self.join.join_type() {
+            JoinType::Left => true,
+            JoinType::LeftAnti => row.is_none(),
+            _ => row.is_some(),
+        };
+        let left = match self.join.join_type() {
+            JoinType::Left => None,
+            JoinType::LeftAnti if matched == 0 => None,
+            JoinType::Inner | JoinType::LeftSemi if matched == count => None,
+            _ => {
+                let kept = (0u32..).zip(&row_of).filter(|(_, row)| wanted(row)).map(|(at, _)| at);
+                Some(UInt32Array::from_iter_values(kept))
+            }
+        };
+        let rows_left = left.as_ref().map_or(count, UInt32Array::len);
+        let schema = self.schema();
+        if rows_left == 0 {
+            return Ok(RecordBatch::new_empty(schema));
+        }
+        let right = UInt32Array::from_iter(row_of.into_iter().filter(wanted));
+        let column = |position: usize| match (position.checked_sub(rows.num_columns()), &left) {
+            // What is beside none of the rows found may be of a type that does not like to be taken from nothing.
+            (Some(behind), _) if batch.num_rows() == 0 => {
+                Ok(new_null_array(batch.column(behind).data_type(), rows_left))
+            }
+            (Some(behind), _) => take(batch.column(behind), &right, None),
+            (None, Some(left)) => take(rows.column(position), left, None),
+            (None, None) => Ok(Arc::clone(rows.column(position))),
+        };
+        let columns = match self.join.projection.as_deref() {
+            Some(projection) => projection.iter().map(|position| column(*position)).collect::<Result<Vec<_>, _>>(),
+            None => (0..schema.fields().len()).map(column).collect(),
+        };
+        leaf::batch(&schema, columns?, rows_left)
+    }
+
+    /// Rows that were looked up, through what stands above them.
+    fn through_steps(&self, named: NamedRows) -> SqlResult<NamedRows> {
+        let NamedRows { mut batch, mut row_of } = named;
+        for step in &self.steps {
+            match step {
+                Step::Project(projector) => batch = projector.project(&batch)?,
+                Step::Filter(condition, projection) => {
+                    let kept = mask(condition, &batch)?;
+                    if kept.true_count() < batch.num_rows() {
+                        // Where each row that stays stands now.
+                        let mut places = 0u32..;
+                        let places: Vec<Option<u32>> =
+                            kept.values().iter().map(|kept| if kept { places.next() } else { None }).collect();
+                        for row in &mut row_of {
+                            *row = row.and_then(|row| places.get(row as usize).copied().flatten());
+                        }
+                        batch = filter_record_batch(&batch, &kept)?;
+                    }
+                    if let Some(projection) = projection {
+                        batch = batch.project(projection)?;
+                    }
+                }
+            }
+        }
+        Ok(NamedRows { batch, row_of })
+    }
+
+    /// Forgets the matches of which the join's condition is not true.
+    fn drop_failed(
+        &self,
+        filter: &JoinFilter,
+        rows: &RecordBatch,
+        named: &RecordBatch,
+        row_of: &mut [Option<u32>],
+    ) -> SqlResult<()> {
+        let candidates = (0u32..).zip(row_of.iter()).filter_map(|(at, row)| Some((at, (*row)?)));
+        let (left, right): (Vec<u32>, Vec<u32>) = candidates.unzip();
+        if left.is_empty() {
+            return Ok(());
+        }
+        let (left, right) = (UInt32Array::from(left), UInt32Array::from(right));
+        let mut columns = Vec::with_capacity(filter.column_indices().len());
+        for column in filter.column_indices() {
+            columns.push(match column.side {
+                JoinSide::Left => take(rows.column(column.index), &left, None)?,
+                _ => take(named.column(column.index), &right, None)?,
+            });
+        }
+        let kept = mask(filter.expression(), &leaf::batch(filter.schema(), columns, left.len())?)?;
+        for (at, kept) in left.values().iter().zip(kept.values().iter()) {
+            if let (false, Some(row)) = (kept, row_of.get_mut(*at as usize)) {
+                *row = None;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Of which rows a condition is true.
+fn mask(condition: &Arc<dyn PhysicalExpr>, rows: &RecordBatch) -> Result<BooleanArray> {
+    let kept = condition.evaluate(rows)?.into_array(rows.num_rows())?;
+    Ok(match kept.as_boolean() {
+        kept if kept.null_count() > 0 => prep_null_mask_filter(kept),
+        kept => kept.clone(),
+    })
+}
+
+/// One execution.
+struct Run {
+    joiner: Arc<KeyJoiner>,
+    context: Arc<StatementContext>,
+    input: SendableRecordBatchStream,
+    /// Rows of the input so far.
+    seen: usize,
+    everything: Held,
+    memory: MemoryReservation,
+}
+
+/// Whether the table is held.
+enum Held {
+    NotYet,
+    Yes(Everything),
+    /// There is no memory for it, or it is too large.
+    Never,
+}
+
+impl Run {
+    async fn next(&mut self) -> SqlResult<Option<RecordBatch>> {
+        while let Some(rows) = self.input.try_next().await? {
+            self.context.session.check_interrupt()?;
+            self.seen = self.seen.saturating_add(rows.num_rows());
+            if self.seen > self.joiner.most && matches!(self.everything, Held::NotYet) {
+                self.hold().await?;
+            }
+            let joiner = &self.joiner;
+            let joined = match &self.everything {
+                Held::Yes(everything) => {
+                    let named = joiner.lookup.find_in(everything, &self.context, &joiner.keys(&rows)?)?;
+                    joiner.beside(&rows, named)?
+                }
+                Held::NotYet | Held::Never => joiner.join(&self.context, &rows).await?,
+            };
+            if joined.num_rows() > 0 {
+                return Ok(Some(joined));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn hold(&mut self) -> SqlResult<()> {
+        let lookup = &self.joiner.lookup;
+        let everything = match lookup.rows_to_read() <= HELD_ROWS {
+            true => Box::pin(lookup.everything(&self.context, &self.memory, HELD_ROWS)).await?,
+            false => None,
+        };
+        self.everything = match everything {
+            Some(everything) => Held::Yes(everything),
+            None => {
+                self.memory.free();
+                Held::Never
+            }
+        };
+        Ok(())
+    }
+}
+
+impl DisplayAs for KeyJoinExec {
+    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyJoinExec: ")?;
+        self.joiner.lookup.fmt_as(format, f)
+    }
+}
+
+impl ExecutionPlan for KeyJoinExec {
+    fn name(&self) -> &str {
+        "KeyJoinExec"
+    }
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+    fn input_distribution_requirements(&self) -> InputDistributionRequirements {
+        InputDistributionRequirements::new(vec![Distribution::SinglePartition])
+    }
+    /// It does; but who asks for an order above takes the columns here for those below.
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![self.joiner.join.projection.is_none()]
+    }
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        options: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let input = leaf::one_input(children)?;
+        Ok(Arc::new(match options.children_properties {
+            ChildrenPropertiesMode::Keep => {
+                let (joiner, properties) = (Arc::clone(&self.joiner), Arc::clone(&self.properties));
+                KeyJoinExec { input, joiner, properties, returned: Returned::default() }
+            }
+            ChildrenPropertiesMode::Recompute => self.with_other_input(input)?,
+        }))
+    }
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(self.with_other_input(leaf::one_input(children)?)?))
+    }
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        let joiner = &self.joiner;
+        let conditions = joiner.filter.iter().map(JoinFilter::expression);
+        let keys = joiner.join.on().iter().map(|(key, _)| key);
+        let steps = joiner.steps.iter().flat_map(|step| match step {
+            Step::Filter(condition, _) => std::slice::from_ref(condition),
+            Step::Project(projector) => projector.expressions(),
+        });
+        apply_expression_roots(keys.chain(conditions).chain(steps), f)
+    }
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.returned.clear();
+        self.joiner.lookup.forget_counts();
+        Ok(self)
+    }
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.returned.metrics())
+    }
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(partition)]
+    }
+    fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _args: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        let mut statistics = Statistics::new_unknown(&self.schema());
+        if let [input] = inputs {
+            statistics.num_rows = input.num_rows.to_inexact();
+        }
+        Ok(Arc::new(statistics))
+    }
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let statement = self.joiner.lookup.slots().get()?;
+        let memory = MemoryConsumer::new("KeyJoin").register(context.memory_pool());
+        let run = Run {
+            joiner: Arc::clone(&self.joiner),
+            context: statement,
+            input: self.input.execute(partition, context)?,
+            seen: 0,
+            everything: Held::NotYet,
+            memory,
+        };
+        let batches = stream::try_unfold(run, |mut run| async move {
+            let batch = run.next().await?;
+            Ok::<_, SqlError>(batch.map(|batch| (batch, run)))
+        });
+        Ok(leaf::stream(&self.schema(), batches, self.returned.counter()))
+    }
+}
