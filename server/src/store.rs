@@ -12,6 +12,9 @@ use txn::{Oracle, OracleNode, TransactionStore, TransactionStoreOptions, TxnErro
 
 /// How often old versions are collected.
 const GARBAGE_INTERVAL: Duration = Duration::from_secs(60);
+/// How long old versions are kept where one process knows who reads them: for snapshots whose exporter is gone, and for who asks later what
+/// became of a transaction. Every scan passes over the old versions and removed entries that are left, so a queue suffers from each minute.
+const EMBEDDED_HISTORY: Duration = Duration::from_secs(600);
 /// How long closing waits for background work to let go of the store.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
 
@@ -72,12 +75,18 @@ pub async fn open(config: &Config) -> Result<OpenStore, String> {
             (Engine::Bigtable { store: bigtable, oracle: held, serving, scratch }, store, oracle)
         }
     };
+    let defaults = TransactionStoreOptions::default();
+    let history = match engine {
+        Engine::Embedded(_) => EMBEDDED_HISTORY,
+        Engine::Bigtable { .. } => defaults.history,
+    };
     let options = TransactionStoreOptions {
+        history,
         spill_dir: Some(config.data_dir.join("spill")),
         validated: planner::catalog::keys::rows_of_users(),
         // Who has no address cannot be asked for timestamps, so nobody else writes.
         alone: config.advertise.is_none(),
-        ..TransactionStoreOptions::default()
+        ..defaults
     };
     let opened = TransactionStore::open(store, oracle, Arc::clone(&env), options).await;
     let transactions = opened.map_err(|error| explain_transactions(config, error))?;
