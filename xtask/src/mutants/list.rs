@@ -117,6 +117,20 @@ pub const MUTANTS: &[Mutant] = &[
         tests: &["-p", "percosql-txn", "--lib", "late_prewrite_after_rollback"],
     },
     Mutant {
+        name: "later write of another taken for a rollback",
+        file: "txn/src/resolver.rs",
+        original: "seen.excluded |= cell.family == Family::Rollback && cell.timestamp == start_ts;",
+        broken: "seen.excluded |= cell.timestamp >= start_ts;",
+        tests: &["-p", "percosql-txn", "--lib", "a_primary_written_since_the_transaction_began"],
+    },
+    Mutant {
+        name: "equal columns beside a key are not compared",
+        file: "planner/src/execution/key_join.rs",
+        original: "if !handled || asks_more || join.fetch().is_some()",
+        broken: "if !handled || asks_more && false || join.fetch().is_some()",
+        tests: &["-p", "percosql-planner", "--lib", "what_is_equal_beside_the_key"],
+    },
+    Mutant {
         name: "live lock treated as expired",
         file: "txn/src/resolver.rs",
         original: "!owner_is_dead && !self.has_expired(expires_at).await?",

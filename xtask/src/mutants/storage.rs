@@ -5,6 +5,13 @@ use super::Mutant;
 /// The bugs.
 pub const STORAGE: &[Mutant] = &[
     Mutant {
+        name: "scan of nothing pauses",
+        file: "storage/src/embedded/mod.rs",
+        original: "                    Ok((0, _)) if scanner.ended() => break,\n",
+        broken: "",
+        tests: &["-p", "percosql-storage", "--lib", "a_scan_of_few_rows_or_none"],
+    },
+    Mutant {
         name: "write condition off by one",
         file: "storage/src/committer/admission.rs",
         original: "TimestampRange::after(condition.none_after)",
