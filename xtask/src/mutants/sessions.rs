@@ -22,7 +22,7 @@ pub const SESSIONS: &[Mutant] = &[
     Mutant {
         name: "a plan of one row forgets what is computed above it",
         file: "planner/src/execution/direct.rs",
-        original: "            below.projections.push(projection.projector());\n",
+        original: "            below.above.push(Above::Project(projection.projector()));\n",
         broken: "            let _ = (&mut below, projection);\n",
         tests: &["-p", "percosql-planner", "--lib", "plan::tests"],
     },
