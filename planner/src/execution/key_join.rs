@@ -199,16 +199,16 @@ impl KeyJoiner {
     /// What a batch joins to, in its order.
     pub async fn join(&self, context: &StatementContext, rows: &RecordBatch) -> SqlResult<RecordBatch> {
         let named = self.lookup.find(context, &self.keys(rows)?).await?;
-        self.beside(rows, named)
+        self.beside(rows, self.through_steps(named)?)
     }
 
     fn keys(&self, rows: &RecordBatch) -> Result<Vec<ArrayRef>> {
         self.join.on().iter().map(|(key, _)| key.evaluate(rows)?.into_array(rows.num_rows())).collect()
     }
 
-    /// The rows beside those that they name.
+    /// The rows beside those that they name, of which only the join's condition is still to be asked.
     fn beside(&self, rows: &RecordBatch, named: NamedRows) -> SqlResult<RecordBatch> {
-        let NamedRows { batch, mut row_of } = self.through_steps(named)?;
+        let NamedRows { batch, mut row_of } = named;
         if let Some(filter) = &self.filter {
             self.drop_failed(filter, rows, &batch, &mut row_of)?;
         }
@@ -366,7 +366,7 @@ impl Run {
             false => None,
         };
         self.everything = match everything {
-            Some(everything) => Held::Yes(everything),
+            Some(everything) => Held::Yes(everything.through(|rows| self.joiner.through_steps(rows))?),
             None => {
                 self.memory.free();
                 Held::Never

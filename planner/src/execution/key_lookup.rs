@@ -70,6 +70,21 @@ impl Everything {
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
+
+    /// What `change` makes of the rows, once for all that will name them: those that it leaves out are named by no key any more.
+    pub fn through(self, change: impl FnOnce(NamedRows) -> Result<NamedRows>) -> Result<Everything> {
+        let Everything { batch, mut rows } = self;
+        let row_of = (0u32..).take(batch.num_rows()).map(Some).collect();
+        let NamedRows { batch, row_of } = change(NamedRows { batch, row_of })?;
+        rows.retain(|_, row| match row_of.get(*row as usize).copied().flatten() {
+            Some(place) => {
+                *row = place;
+                true
+            }
+            None => false,
+        });
+        Ok(Everything { batch, rows })
+    }
 }
 
 /// Encoded keys, one behind the other; `None` for one that is NULL in part, which names nothing.
