@@ -12,6 +12,11 @@ fn chosen() -> Option<String> {
     std::env::var("PERCOSQL_TEST_STORE").ok().filter(|name| !name.is_empty())
 }
 
+/// Whether that store can be read backwards. Bigtable's emulator cannot.
+pub(crate) fn reads_backwards() -> bool {
+    chosen().as_deref() != Some("bigtable")
+}
+
 /// A new, empty store, as `PERCOSQL_TEST_STORE` says.
 pub(crate) async fn open(oracle: &Arc<Oracle>, env: &EnvRef) -> StoreRef {
     match chosen().as_deref() {

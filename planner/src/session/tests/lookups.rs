@@ -187,15 +187,22 @@ async fn a_join_by_key_keeps_the_order_of_an_index() {
         "INSERT INTO trade SELECT i, i % 10, i * 7 % 1000, 'S' || i % 40 + 1 FROM generate_series(1, 900) i; ANALYZE",
     )
     .await;
-    let sql = "SELECT t.id, at, owner FROM trade t JOIN share s ON s.symbol = t.symbol
-        WHERE account = 7 ORDER BY at DESC LIMIT 4";
-    let plan = plan(&mut c, sql).await;
-    assert!(plan.iter().any(|line| line.starts_with("Nested Loop")), "{plan:?}");
-    assert!(!plan.iter().any(|line| line.starts_with("Sort")), "{plan:?}");
-    assert_eq!(looked_up(&mut c, sql).await.0.as_deref(), Some("symbol"));
-    let scanned = sql.replace("s.symbol =", &format!("s.symbol {HIDDEN}"));
-    assert_eq!(c.rows(sql).await, c.rows(&scanned).await);
-    assert_eq!(c.rows(sql).await.len(), 4);
+    for order in ["at", "at DESC"] {
+        let sql = format!(
+            "SELECT t.id, at, owner FROM trade t JOIN share s ON s.symbol = t.symbol
+            WHERE account = 7 ORDER BY {order} LIMIT 4"
+        );
+        let plan = plan(&mut c, &sql).await;
+        assert!(plan.iter().any(|line| line.starts_with("Nested Loop")), "{plan:?}");
+        // Not every store can be read backwards.
+        if order == "at" || crate::test_store::reads_backwards() {
+            assert!(!plan.iter().any(|line| line.starts_with("Sort")), "{plan:?}");
+        }
+        assert_eq!(looked_up(&mut c, &sql).await.0.as_deref(), Some("symbol"));
+        let scanned = sql.replace("s.symbol =", &format!("s.symbol {HIDDEN}"));
+        assert_eq!(c.rows(&sql).await, c.rows(&scanned).await);
+        assert_eq!(c.rows(&sql).await.len(), 4);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
