@@ -66,6 +66,41 @@ impl PackedRows {
         (part(place.key, place.value), part(place.value, place.end))
     }
 
+    /// The newest of the cells; [`Timestamp::ZERO`] where there are none.
+    pub fn newest_timestamp(&self) -> Timestamp {
+        self.places.iter().map(|place| place.timestamp).max().unwrap_or(Timestamp::ZERO)
+    }
+
+    /// When the cell of a row was written, of rows in key order.
+    pub fn timestamp_of(&self, key: &[u8]) -> Option<Timestamp> {
+        let at = self.places.binary_search_by(|place| self.parts(place).0.cmp(key)).ok()?;
+        self.places.get(at).map(|place| place.timestamp)
+    }
+
+    /// The key of the row that was added last.
+    pub fn last_key(&self) -> Option<&[u8]> {
+        self.places.last().map(|place| self.parts(place).0)
+    }
+
+    /// Adds rows of `other`, from the one at `from` to that before `to`, in the opposite order when `reverse`.
+    pub fn append(&mut self, other: &PackedRows, from: usize, to: usize, reverse: bool) {
+        let places = other.places.get(from..to).unwrap_or_default();
+        self.places.reserve(places.len());
+        // Where nothing was left out the rows lie beside each other, in one order or the other.
+        let first = places.iter().map(|place| place.key).min().unwrap_or(0);
+        let last = places.iter().map(|place| place.end).max().unwrap_or(0);
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(other.bytes.get(first..last).unwrap_or_default());
+        let moved = |place: &Place| {
+            let at = |of: usize| of - first + start;
+            Place { timestamp: place.timestamp, key: at(place.key), value: at(place.value), end: at(place.end) }
+        };
+        match reverse {
+            false => self.places.extend(places.iter().map(moved)),
+            true => self.places.extend(places.iter().rev().map(moved)),
+        }
+    }
+
     /// Leaves out the rows whose values `keep` does not want.
     pub fn retain(&mut self, mut keep: impl FnMut(&[u8]) -> bool) {
         let bytes = &self.bytes;
@@ -131,6 +166,17 @@ mod tests {
         assert_eq!(rows[1].key, "b");
         assert_eq!(rows[1].cells[0], Cell { family: Family::Write, timestamp: Timestamp(7), value: "two".into() });
         assert_eq!(shown(&PackedRows::of_rows(&rows)), shown(&packed));
+        let mut parts = PackedRows::default();
+        parts.append(&packed, 1, 3, true);
+        parts.append(&packed, 0, 1, false);
+        parts.append(&packed, 2, 2, false);
+        assert_eq!(shown(&parts), pairs(&[("c", ""), ("b", "two"), ("a", "one")]));
+        assert_eq!((parts.last_key(), parts.bytes()), (Some(&b"a"[..]), 9));
+        assert_eq!((packed.timestamp_of(b"b"), packed.timestamp_of(b"bb")), (Some(Timestamp(7)), None));
+        assert_eq!(
+            (packed.newest_timestamp(), PackedRows::default().newest_timestamp()),
+            (Timestamp(7), Timestamp::ZERO)
+        );
         packed.retain(|value| value != b"one");
         assert_eq!(shown(&packed), pairs(&[("b", "two"), ("c", "")]));
         packed.truncate(1);

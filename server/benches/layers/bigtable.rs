@@ -21,14 +21,16 @@ pub(crate) async fn measure(env: &EnvRef) -> Outcome<()> {
     );
     println!("| | a tablet server of 2006 | this store |\n|---|---:|---:|");
     let folder = tempfile::tempdir()?;
-    let small = EmbeddedOptions { cache_bytes: 64 << 20, hot_row_bytes: 0, ..EmbeddedOptions::default() };
+    let small =
+        EmbeddedOptions { cache_bytes: 64 << 20, hot_row_bytes: 0, hot_range_bytes: 0, ..EmbeddedOptions::default() };
     let (store, transactions) = open(env, folder.path(), small).await?;
     let at = transactions.oracle().timestamp().await?.timestamp;
     load(&store, ROWS, BYTES, at).await?;
     let print = |what: &str, then: u32, now: f64| println!("| {what} | {then} | {now:.0} |");
     print("random reads", 1212, reads(&store, |turn| drawn(turn, ROWS)).await?);
     drop((store, transactions));
-    let large = EmbeddedOptions { cache_bytes: 2 << 30, hot_row_bytes: 0, ..EmbeddedOptions::default() };
+    let large =
+        EmbeddedOptions { cache_bytes: 2 << 30, hot_row_bytes: 0, hot_range_bytes: 0, ..EmbeddedOptions::default() };
     let (store, transactions) = open(env, folder.path(), large).await?;
     scans(&store, Duration::from_secs(1)).await?;
     print("random reads (mem)", 10_811, reads(&store, |turn| drawn(turn, ROWS)).await?);

@@ -21,7 +21,7 @@ pub(crate) async fn measure(env: &EnvRef) -> Outcome<()> {
     let folder = tempfile::tempdir()?;
     for (hot_row_bytes, what) in [(0, "read"), (256 << 20, "read, rows kept in memory")] {
         let folder = folder.path().join(hot_row_bytes.to_string());
-        let options = EmbeddedOptions { hot_row_bytes, ..EmbeddedOptions::default() };
+        let options = EmbeddedOptions { hot_row_bytes, hot_range_bytes: 0, ..EmbeddedOptions::default() };
         let (store, transactions) = open(env, &folder, options).await?;
         let at = transactions.oracle().timestamp().await?.timestamp;
         load(&store, ROWS, BYTES, at).await?;

@@ -4,7 +4,7 @@
 //! A file that a crash leaves before RocksDB has it lies in the folder `load`, which is emptied when the store is opened.
 
 use super::folder::free_bytes;
-use super::hot_rows::HotRows;
+use super::hot::Hot;
 use super::log::Database;
 use super::options;
 use super::{database_error, key};
@@ -26,7 +26,7 @@ const MOST_FIRST_LEVEL_FILES: u64 = 8;
 /// Makes files and has RocksDB take them in.
 pub struct Loader {
     database: Arc<Database>,
-    hot_rows: Arc<HotRows>,
+    hot: Arc<Hot>,
     folder: PathBuf,
     path: CString,
     reserve_bytes: u64,
@@ -49,7 +49,7 @@ impl Loader {
     /// file system.
     pub fn new(
         database: Arc<Database>,
-        hot_rows: Arc<HotRows>,
+        hot: Arc<Hot>,
         folder: &Path,
         path: CString,
         reserve_bytes: u64,
@@ -60,7 +60,7 @@ impl Loader {
         }
         let options = options::loaded_tables();
         let (folder, next) = (folder.to_owned(), AtomicU64::new(0));
-        Ok(Loader { database, hot_rows, folder, path, reserve_bytes, options, next })
+        Ok(Loader { database, hot, folder, path, reserve_bytes, options, next })
     }
 
     fn load(&self, timestamp: Timestamp, block: &CellBlock) -> Result<()> {
@@ -79,7 +79,7 @@ impl Loader {
         options.set_move_files(true);
         let family = self.database.family(Family::Write)?;
         self.database.rocks().ingest_external_file_cf_opts(family, &options, vec![&file.0]).map_err(database_error)?;
-        self.hot_rows.loaded(first, last);
+        self.hot.loaded(first, last);
         Ok(())
     }
 
@@ -181,7 +181,7 @@ impl Drop for Load {
 mod tests {
     use super::super::tests::{commit, open, small};
     use super::*;
-    use crate::contract::{BulkLoad, ReadFilter, RowRange, ScanOptions, Store, TimestampRange};
+    use crate::contract::{BulkLoad, FamilyFilter, ReadFilter, RowRange, ScanOptions, Store, TimestampRange};
     use crate::embedded::{EmbeddedOptions, EmbeddedStore};
     use crate::testing::contract;
     use bytes::Bytes;
@@ -249,6 +249,19 @@ mod tests {
         check(&store);
         block_on(store.delete_range(RowRange { start: "b".into(), end: None })).unwrap();
         assert_eq!(seen(&store, second), pairs(&[("a", "loaded")]));
+    }
+
+    #[test]
+    fn a_range_that_is_hot_shows_what_is_loaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(folder.path(), small()).unwrap();
+        let at = commit(&store, &["a table: b"], "first");
+        let wanted = FamilyFilter { family: Family::Write, range: TimestampRange::up_to(at), cells: 1 };
+        let range = RowRange::prefix("a table: ");
+        let seen = || contract::scan_packed(&*store, range.clone(), wanted, ScanOptions::default()).len();
+        assert_eq!([seen(), seen(), seen()], [1; 3]);
+        block_on(store.load(at, block(&["a table: a", "a table: c"], "loaded"))).unwrap();
+        assert_eq!([seen(), seen(), seen()], [3; 3]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::committer::SyncLog;
 use super::folder::free_bytes;
-use super::hot_rows::HotRows;
+use super::hot::Hot;
 use super::{database_error, key, options};
 use crate::committer::{Change, CommitLog, LogRecord, Recovered, VersionReader};
 use crate::contract::{Family, RowRange, TimestampRange};
@@ -94,7 +94,7 @@ fn synced(sync: bool) -> WriteOptions {
 /// See the head of the module.
 pub struct RocksLog {
     database: Arc<Database>,
-    hot_rows: Arc<HotRows>,
+    hot: Arc<Hot>,
     /// The directory, for the free space of its file system.
     path: CString,
     reserve_bytes: u64,
@@ -102,8 +102,8 @@ pub struct RocksLog {
 
 impl RocksLog {
     /// A log that refuses to leave less than `reserve_bytes` free where `path` is.
-    pub fn new(database: Arc<Database>, hot_rows: Arc<HotRows>, path: CString, reserve_bytes: u64) -> RocksLog {
-        RocksLog { database, hot_rows, path, reserve_bytes }
+    pub fn new(database: Arc<Database>, hot: Arc<Hot>, path: CString, reserve_bytes: u64) -> RocksLog {
+        RocksLog { database, hot, path, reserve_bytes }
     }
 }
 
@@ -243,7 +243,7 @@ impl CommitLog for RocksLog {
         batch.put(COMMITTER_KEY, numbers);
         self.database.db.write_opt(batch, &synced(sync)).map_err(database_error)?;
         // Before anybody can have a snapshot that shows them.
-        self.hot_rows.changed(record.changes);
+        self.hot.changed(record.changes);
         Ok(())
     }
 

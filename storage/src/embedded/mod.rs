@@ -7,6 +7,8 @@
 pub mod committer;
 mod divide;
 pub mod folder;
+pub mod hot;
+pub mod hot_ranges;
 pub mod hot_rows;
 mod kept_cursors;
 pub mod key;
@@ -22,6 +24,9 @@ pub mod tablets;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod fault_tests;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod hot_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests;
@@ -43,7 +48,8 @@ use folder::Folder;
 use futures::channel::oneshot;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
-use hot_rows::{HotRows, Known};
+use hot::Hot;
+use hot_rows::Known;
 use kept_cursors::KeptCursors;
 use load::{Loader, Loads};
 use log::{Database, RocksLog};
@@ -68,7 +74,7 @@ pub struct EmbeddedStore {
     keeper: Arc<TabletKeeper>,
     cursors: Arc<KeptCursors>,
     database: Arc<Database>,
-    hot_rows: Arc<HotRows>,
+    hot: Arc<Hot>,
     directory: Arc<TabletDirectory>,
     snapshots: Arc<SnapshotRegistry>,
     recovered: Recovered,
@@ -105,11 +111,10 @@ impl EmbeddedStore {
         let snapshots = SnapshotRegistry::new(recovered.visible);
         let c_path = CString::new(path.as_os_str().as_bytes())
             .map_err(|_| StoreError::Io(format!("{} is no path", path.display())))?;
-        let hot_rows = Arc::new(HotRows::new(options.hot_row_bytes));
-        let loader =
-            Loader::new(database.clone(), hot_rows.clone(), &folder.loads(), c_path.clone(), options.reserve_bytes)
-                .map_err(|error| StoreError::Io(format!("cannot empty {}: {error}", folder.loads().display())))?;
-        let log = RocksLog::new(database.clone(), hot_rows.clone(), c_path, options.reserve_bytes);
+        let hot = Arc::new(Hot::new(&options));
+        let loader = Loader::new(database.clone(), hot.clone(), &folder.loads(), c_path.clone(), options.reserve_bytes)
+            .map_err(|error| StoreError::Io(format!("cannot empty {}: {error}", folder.loads().display())))?;
+        let log = RocksLog::new(database.clone(), hot.clone(), c_path, options.reserve_bytes);
         let sync = log.syncer();
         let committer = Committer::new(log, timestamps, snapshots.clone(), recovered, options.recent_bytes);
         let cursors = Arc::new(KeptCursors::new(database.clone()));
@@ -125,7 +130,7 @@ impl EmbeddedStore {
             keeper,
             cursors,
             database,
-            hot_rows,
+            hot,
             directory,
             snapshots,
             loads: Loads::new(loader),
@@ -179,7 +184,7 @@ impl EmbeddedStore {
             return Ok(self.newest_cell(key, wanted)?.map(row).into_iter().collect());
         }
         let find = |key: &Bytes| match keys.len() <= KEYS_BY_LOOKUP {
-            true => self.hot_rows.find(key, wanted),
+            true => self.hot.rows.find(key, wanted),
             // Not looked for there, so whatever there is of it is sought.
             false => Known::Newer,
         };
@@ -199,7 +204,7 @@ impl EmbeddedStore {
                     **known = match (&**known, cell) {
                         (_, None) => Known::Nothing,
                         (Known::Missed(word), Some(newest)) => {
-                            self.hot_rows.keep(*word, key, &newest);
+                            self.hot.rows.keep(*word, key, &newest);
                             hot_rows::answer(&newest, wanted)
                         }
                         (_, Some(cell)) => Known::Cell(cell),
@@ -215,14 +220,14 @@ impl EmbeddedStore {
     }
 
     fn newest_cell(&self, key: &[u8], wanted: &FamilyFilter) -> Result<Option<Cell>> {
-        let word = match self.hot_rows.find(key, wanted) {
+        let word = match self.hot.rows.find(key, wanted) {
             Known::Cell(found) => return Ok(Some(found)),
             Known::Nothing => return Ok(None),
             Known::Newer => return self.cursors.newest_of(key, wanted.range),
             Known::Missed(word) => word,
         };
         let Some(newest) = self.cursors.newest_of(key, TimestampRange::ALL)? else { return Ok(None) };
-        self.hot_rows.keep(word, key, &newest);
+        self.hot.rows.keep(word, key, &newest);
         match hot_rows::answer(&newest, wanted) {
             Known::Cell(found) => Ok(Some(found)),
             Known::Newer => self.cursors.newest_of(key, wanted.range),
@@ -380,7 +385,7 @@ impl Store for EmbeddedStore {
     ) -> BoxStream<'_, Result<PackedRows>> {
         let filter = ReadFilter::new().with(wanted.family, wanted.range, 1);
         let scanner = Scanner::new(&self.database, maintenance::bounds(&range), &filter, &options);
-        let scanner = scanner.beginning_with(&self.cursors);
+        let scanner = scanner.beginning_with(&self.hot.ranges, &self.cursors);
         self.batches(scanner, options, Scanner::next_packed, |rows: &PackedRows| {
             self.directory.count_ordered(rows.iter().map(|(key, _)| key), Tablet::count_reads);
             rows.len()
@@ -398,10 +403,24 @@ impl Store for EmbeddedStore {
             if wanted.family != Family::Write {
                 return Ok((PackedRows::default(), 0));
             }
+            let hot = &self.hot.ranges;
+            // Looked up before the cursor is taken, which has to know of all that happened until a range was missed.
+            let known: Vec<(ScanBounds, hot_ranges::Known)> = ranges
+                .iter()
+                .map(|range| {
+                    let bounds = maintenance::bounds(range);
+                    let known = hot.find(&bounds, wanted.range, false, usize::MAX);
+                    (bounds, known)
+                })
+                .collect();
             let mut newest = Newest::default();
             newest.begin(limit);
-            let complete =
-                self.cursors.range(|iterator| newest.collect_short(iterator, ranges, wanted.range, limit))?;
+            let complete = match known.iter().all(|(_, known)| matches!(known, hot_ranges::Known::Rows(..))) {
+                true => newest.collect_short(None, &known, hot, wanted.range, limit)?,
+                false => self
+                    .cursors
+                    .range(|iterator| newest.collect_short(Some(iterator), &known, hot, wanted.range, limit))?,
+            };
             let rows = newest.rows();
             self.directory.count_ordered(rows.iter().map(|(key, _)| key), Tablet::count_reads);
             Ok((rows, complete))

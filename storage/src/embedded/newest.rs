@@ -1,9 +1,10 @@
 //! [`Newest`]: a batch of rows of one cell each, in the order of the scan: the newest in a range of timestamps. Keys and values
 //! lie in one piece of memory.
 
+use super::hot_ranges::{Extent, HotRanges, Known};
+use super::key;
 use super::reader::{EXAMINED_ROWS, SHORT_ROWS, STEPS_BEFORE_SEEK, ScanBounds};
-use super::{key, maintenance};
-use crate::contract::{RowRange, TimestampRange};
+use crate::contract::TimestampRange;
 use crate::error::{Result, StoreError};
 use crate::packed::PackedRows;
 use crate::timestamp::Timestamp;
@@ -48,6 +49,8 @@ pub struct Newest {
     candidate: Option<(Timestamp, Vec<u8>)>,
     /// Bytes and rows of the batch before: the next needs about as many.
     before: (usize, usize),
+    /// Whether there may be cells newer than those that were wanted.
+    newer: bool,
     head: Head,
 }
 
@@ -67,6 +70,7 @@ impl Newest {
         let (bytes, rows) = self.before;
         let bytes = bytes.max(FIRST_ROWS * ROW_BYTES).min(limit.saturating_mul(4 * ROW_BYTES));
         self.batch = PackedRows::with_capacity(bytes, rows.max(FIRST_ROWS).min(limit));
+        self.newer = false;
     }
 
     fn is_full(&self, limit: usize, examined: usize) -> bool {
@@ -85,6 +89,7 @@ impl Newest {
             let (prefix, timestamp) = parts(cell_key)?;
             let done = prefix == self.done;
             if done || timestamp > range.to {
+                self.newer |= !done;
                 steps += 1;
                 if steps <= STEPS_BEFORE_SEEK {
                     iterator.next();
@@ -143,10 +148,12 @@ impl Newest {
                 if range.contains(timestamp) {
                     self.propose(timestamp, value);
                 }
+                self.newer |= timestamp > range.to;
                 iterator.prev();
                 continue;
             }
             // Many versions: the newest wanted is sought.
+            self.newer = true;
             self.scratch.clear();
             self.scratch.extend_from_slice(&self.done);
             key::push_timestamp(range.to, &mut self.scratch);
@@ -187,30 +194,79 @@ impl Newest {
     }
 
     /// Takes the rows of short ranges, in key order and disjoint, each from its start to its end; answers how many. The first
-    /// that is not short, or with which the batch would have more than `limit` rows, ends it and leaves nothing in it.
+    /// that is not short, or with which the batch would have more than `limit` rows, ends it and leaves nothing in it. Of each
+    /// range is said what is known of it; without an iterator, of all of them. What was read of others goes to `hot`.
     pub fn collect_short(
         &mut self,
-        iterator: &mut DBRawIterator<'_>,
-        ranges: &[RowRange],
+        mut iterator: Option<&mut DBRawIterator<'_>>,
+        ranges: &[(ScanBounds, Known)],
+        hot: &HotRanges,
         range: TimestampRange,
         limit: usize,
     ) -> Result<usize> {
-        for (at, rows) in ranges.iter().enumerate() {
-            let bounds = maintenance::bounds(rows);
+        let mut moved = false;
+        for (at, (bounds, known)) in ranges.iter().enumerate() {
+            let before = self.batch.len();
+            if let Known::Rows(rows, Extent::All) = known {
+                if self.batch.bytes() >= MOST_BYTES || before.saturating_add(rows.len()) > limit {
+                    return Ok(at);
+                }
+                self.batch.append(rows, 0, rows.len(), false);
+                continue;
+            }
+            let Some(iterator) = iterator.as_deref_mut() else { return Ok(at) };
             // Behind the range before it stands at the first cell that follows, which may be in this one.
-            if at == 0 || iterator.key().is_some_and(|key| key < &bounds.lower[..]) {
+            if !std::mem::replace(&mut moved, true) || iterator.key().is_some_and(|key| key < &bounds.lower[..]) {
                 iterator.seek(&bounds.lower);
             }
-            let before = self.batch.len();
             let most = limit.min(before.saturating_add(SHORT_ROWS));
             self.done.clear();
-            let end = self.collect(Course { iterator, within: Some(&bounds), range }, most)?;
+            self.newer = false;
+            let end = self.collect(Course { iterator, within: Some(bounds), range }, most)?;
             if end != End::Scan {
                 self.batch.truncate(before);
                 return Ok(at);
             }
+            if let Known::Missed(word) = known
+                && word.is_wanted()
+                && !self.newer
+            {
+                let mut rows = PackedRows::default();
+                rows.append(&self.batch, before, self.batch.len(), false);
+                hot.keep(*word, bounds, rows, Extent::All);
+            }
         }
         Ok(ranges.len())
+    }
+
+    /// Takes the rows of a range of which that much is known.
+    pub fn take_known(&mut self, rows: &PackedRows, extent: Extent, limit: usize, reverse: bool) -> End {
+        let taken = rows.len().min(limit);
+        let (from, to) = if reverse { (rows.len() - taken, rows.len()) } else { (0, taken) };
+        self.batch.append(rows, from, to, reverse);
+        if extent == Extent::All && taken == rows.len() {
+            return End::Scan;
+        }
+        self.done.clear();
+        if let Some(last) = self.batch.last_key() {
+            key::push_prefix(last, &mut self.done);
+        }
+        End::Row
+    }
+
+    /// After a batch of a range that began at its start, or, `reverse`, at its end: the rows that are known of it now, and which
+    /// they are. `None` where they are not the newest.
+    pub fn newest_known(&self, end: End, reverse: bool) -> Option<(PackedRows, Extent)> {
+        let extent = match end {
+            End::Scan => Extent::All,
+            End::Row if self.batch.is_empty() => return None,
+            End::Row if reverse => Extent::Last,
+            End::Row => Extent::First,
+            End::Within => return None,
+        };
+        let mut rows = PackedRows::default();
+        rows.append(&self.batch, 0, self.batch.len(), reverse);
+        (!self.newer).then_some((rows, extent))
     }
 
     /// The rows that were taken.

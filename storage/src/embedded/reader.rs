@@ -1,5 +1,6 @@
 //! Reading rows: a cursor for each family that is asked for, merged by row.
 
+use super::hot_ranges::{HotRanges, Known};
 use super::kept_cursors::KeptCursors;
 use super::log::Database;
 use super::newest::{Course, End, MOST_BYTES, Newest};
@@ -248,8 +249,8 @@ pub struct Scanner<'a> {
     cursors: Vec<Cursor<'a>>,
     snapshot: Option<Snapshot<'a>>,
     database: &'a Database,
-    /// Who reads the first batch, where it is asked for.
-    kept: Option<&'a KeptCursors>,
+    /// Who knows the first batch or reads it, where it is asked for.
+    kept: Option<(&'a HotRanges, &'a KeptCursors)>,
     families: SmallVec<[FamilyFilter; 3]>,
     bounds: ScanBounds,
     reverse: bool,
@@ -285,11 +286,11 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The same, whose first batch is read with a cursor of `kept`: of few rows that is all there is to do.
-    pub fn beginning_with(mut self, kept: &'a KeptCursors) -> Scanner<'a> {
+    /// The same, whose first batch `hot` knows or is read with a cursor of `kept`: of few rows that is all there is to do.
+    pub fn beginning_with(mut self, hot: &'a HotRanges, kept: &'a KeptCursors) -> Scanner<'a> {
         let newest_writes = matches!(self.families.as_slice(), [FamilyFilter { family: Family::Write, cells: 1, .. }]);
         // What is not to be kept in the cache is read through, and a kept cursor fills the cache.
-        self.kept = (newest_writes && self.cached).then_some(kept);
+        self.kept = (newest_writes && self.cached).then_some((hot, kept));
         self
     }
 
@@ -404,7 +405,7 @@ impl Scanner<'_> {
     pub fn next_packed(&mut self, limit: usize) -> Result<PackedRows> {
         self.newest.begin(limit);
         let end = match self.kept.take().filter(|_| !self.ended) {
-            Some(kept) => self.begin_kept(kept, limit.min(SHORT_ROWS))?,
+            Some((hot, kept)) => self.begin_known(hot, kept, limit.min(SHORT_ROWS))?,
             None => {
                 if !self.begin_batch()? {
                     return Ok(PackedRows::default());
@@ -423,13 +424,28 @@ impl Scanner<'_> {
         Ok(self.newest.rows())
     }
 
-    fn begin_kept(&mut self, kept: &KeptCursors, limit: usize) -> Result<End> {
+    fn begin_known(&mut self, hot: &HotRanges, kept: &KeptCursors, limit: usize) -> Result<End> {
         let Some(FamilyFilter { range, .. }) = self.families.first() else { return Ok(End::Scan) };
+        let known = hot.find(&self.bounds, *range, self.reverse, limit);
+        if let Known::Rows(rows, extent) = &known {
+            return Ok(self.newest.take_known(rows, *extent, limit, self.reverse));
+        }
+        let end = self.begin_kept(kept, *range, limit)?;
+        if let Known::Missed(word) = known
+            && word.is_wanted()
+            && let Some((rows, extent)) = self.newest.newest_known(end, self.reverse)
+        {
+            hot.keep(word, &self.bounds, rows, extent);
+        }
+        Ok(end)
+    }
+
+    fn begin_kept(&mut self, kept: &KeptCursors, range: TimestampRange, limit: usize) -> Result<End> {
         let (bounds, newest) = (&self.bounds, &mut self.newest);
         kept.range(|iterator| {
             if !self.reverse {
                 iterator.seek(&bounds.lower);
-                return newest.collect(Course { iterator, within: Some(bounds), range: *range }, limit);
+                return newest.collect(Course { iterator, within: Some(bounds), range }, limit);
             }
             match &bounds.upper {
                 Some(upper) => {
@@ -440,7 +456,7 @@ impl Scanner<'_> {
                 }
                 None => iterator.seek_to_last(),
             }
-            newest.collect_reverse(Course { iterator, within: Some(bounds), range: *range }, limit)
+            newest.collect_reverse(Course { iterator, within: Some(bounds), range }, limit)
         })
     }
 

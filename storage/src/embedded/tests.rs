@@ -415,7 +415,7 @@ proptest! {
 fn a_kept_cursor_sees_what_was_written_since() {
     let folder = tempfile::tempdir().unwrap();
     // Nothing is hot: each read goes to the database.
-    let store = open(folder.path(), EmbeddedOptions { hot_row_bytes: 0, ..small() }).unwrap();
+    let store = open(folder.path(), EmbeddedOptions { hot_row_bytes: 0, hot_range_bytes: 0, ..small() }).unwrap();
     let keys = [Bytes::from_static(b"a"), Bytes::from_static(b"b"), Bytes::from_static(b"c")];
     let read = |at: Timestamp| -> Vec<(Bytes, Bytes)> {
         let filter = ReadFilter::new().with(Family::Write, TimestampRange::up_to(at), 1);

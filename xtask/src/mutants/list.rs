@@ -14,7 +14,7 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "rows kept in memory outlive a load",
         file: "storage/src/embedded/load.rs",
-        original: "        self.hot_rows.loaded(first, last);\n",
+        original: "        self.hot.loaded(first, last);\n",
         broken: "        let _ = (first, last);\n",
         tests: &["-p", "percosql-storage", "--lib", "embedded::load"],
     },

@@ -1,0 +1,482 @@
+//! [`HotRanges`]: the newest cells of short ranges that were read more than once, so that they are found without a cursor. Must not
+//! know snapshots: whoever asks for an older version reads the database.
+//!
+//! Invariant: what is kept of a range is the newest cell of [`Family::Write`] of each row in the database, but for changes that
+//! are being written, which no snapshot shows before [`HotRanges::changed`] was told of them. As for single rows
+//! ([`HotRows`](super::hot_rows::HotRows)), the committer tells of each change, and who loads rows of theirs, after the database
+//! has it and before it is published; and a reader that did not find a range notes how many changes its shard had seen, reads the
+//! newest cells there are, and keeps them only if there were no more changes meanwhile.
+//!
+//! Ranges that are kept do not overlap, so that a changed row is in one at most.
+
+use super::key;
+use super::reader::{SHORT_ROWS, ScanBounds};
+use crate::committer::Change;
+use crate::contract::{Family, RowRange, TimestampRange, prefix_end};
+use crate::packed::PackedRows;
+use crate::timestamp::Timestamp;
+use foldhash::fast::RandomState;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// Parts that are locked apart from each other. A range is in that of its head.
+const SHARDS: usize = 64;
+/// Bytes that the keys of a range begin with, all alike: of a table's or an index's keys, those that say whose they are.
+const HEAD_BYTES: usize = 9;
+/// Ranges that were asked for and not found are remembered, in so many places of each shard.
+const ASKED: usize = 512;
+/// Ranges of more bytes are not kept.
+const MOST_BYTES: usize = 32 << 10;
+/// What a range and each of its rows take beside keys and values, about.
+const RANGE_BYTES: usize = 256;
+const ROW_BYTES: usize = 32;
+
+/// How many rows of a range are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All there are.
+    All,
+    /// Those that come first.
+    First,
+    /// Those that come last.
+    Last,
+}
+
+#[derive(Debug)]
+struct Range {
+    upper: Box<[u8]>,
+    /// In key order.
+    rows: Arc<PackedRows>,
+    extent: Extent,
+    /// The newest of all its cells: an older snapshot shows something else.
+    newest: Timestamp,
+    /// Since the hand came by.
+    used: bool,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Shard {
+    /// By lower bounds.
+    ranges: BTreeMap<Box<[u8]>, Range>,
+    bytes: usize,
+    changes: u64,
+    asked: Box<[u32]>,
+    /// Where the search for ranges to let go goes on.
+    hand: Box<[u8]>,
+}
+
+/// See the head of the module.
+#[derive(Debug)]
+pub struct HotRanges {
+    shards: Vec<Mutex<Shard>>,
+    most_bytes: usize,
+    hasher: RandomState,
+}
+
+/// The word that a range was not there.
+#[derive(Clone, Copy, Debug)]
+pub struct Missed {
+    shard: usize,
+    changes: u64,
+    /// Whether it was asked for before.
+    again: bool,
+}
+
+impl Missed {
+    /// Whether it is worth keeping.
+    pub fn is_wanted(&self) -> bool {
+        self.again
+    }
+}
+
+/// What is known of a range.
+#[derive(Debug)]
+pub enum Known {
+    /// Its rows in key order, or those that come first or last, but no fewer than were asked for.
+    Rows(Arc<PackedRows>, Extent),
+    /// Nothing, nor is anything to be kept of what the database says.
+    Nothing,
+    /// Nothing.
+    Missed(Missed),
+}
+
+/// The first bytes of the row key that begins, escaped, with these; `None` when it is shorter.
+fn head_of(escaped: &[u8]) -> Option<[u8; HEAD_BYTES]> {
+    let mut head = [0; HEAD_BYTES];
+    let mut bytes = escaped.iter();
+    for byte in &mut head {
+        *byte = *bytes.next()?;
+        if *byte == 0 && bytes.next() != Some(&0xff) {
+            return None;
+        }
+    }
+    Some(head)
+}
+
+/// What all row keys of a range begin with; `None` when they are not known to begin alike.
+fn common_head(lower: &[u8], upper: &[u8]) -> Option<[u8; HEAD_BYTES]> {
+    let head = head_of(lower)?;
+    let alike = head_of(upper) == Some(head) || prefix_end(&head).is_some_and(|end| key::bound(&end) == upper);
+    alike.then_some(head)
+}
+
+impl HotRanges {
+    /// Room for about `bytes`; with 0 nothing is kept.
+    pub fn new(bytes: u64) -> HotRanges {
+        let shard = || Shard {
+            ranges: BTreeMap::new(),
+            bytes: 0,
+            changes: 0,
+            asked: vec![0; ASKED].into(),
+            hand: Box::default(),
+        };
+        HotRanges {
+            shards: (0..SHARDS).map(|_| Mutex::new(shard())).collect(),
+            most_bytes: usize::try_from(bytes).unwrap_or(usize::MAX) / SHARDS,
+            hasher: RandomState::default(),
+        }
+    }
+
+    fn place(&self, head: [u8; HEAD_BYTES]) -> usize {
+        self.hasher.hash_one(head) as usize % SHARDS
+    }
+
+    /// Looks up a range from which the newest cell of each row is wanted, of timestamps in `wanted`: of at most `limit` rows, from
+    /// the end when `reverse`.
+    pub fn find(&self, bounds: &ScanBounds, wanted: TimestampRange, reverse: bool, limit: usize) -> Known {
+        let Some(upper) = &bounds.upper else { return Known::Nothing };
+        if self.most_bytes == 0 || wanted.from > Timestamp::ZERO {
+            return Known::Nothing;
+        }
+        let Some(head) = common_head(&bounds.lower, upper) else { return Known::Nothing };
+        let number = self.place(head);
+        let Some(shard) = self.shards.get(number) else { return Known::Nothing };
+        let mut shard = shard.lock();
+        if let Some(range) = shard.ranges.get_mut(&bounds.lower[..])
+            && *range.upper == **upper
+        {
+            let enough = match range.extent {
+                Extent::All => true,
+                Extent::First => !reverse && range.rows.len() >= limit,
+                Extent::Last => reverse && range.rows.len() >= limit,
+            };
+            if enough {
+                if range.newest > wanted.to {
+                    return Known::Nothing;
+                }
+                range.used = true;
+                return Known::Rows(range.rows.clone(), range.extent);
+            }
+        }
+        let hash = self.hasher.hash_one((&bounds.lower, upper));
+        let (place, mark) = (hash as usize % ASKED, (hash >> 32) as u32 | 1);
+        let again = match shard.asked.get_mut(place) {
+            Some(asked) => std::mem::replace(asked, mark) == mark,
+            None => false,
+        };
+        Known::Missed(Missed { shard: number, changes: shard.changes, again })
+    }
+
+    /// Keeps the newest cell of each row of a range, in key order, read from the database after `missed` was given. `extent`: which
+    /// of its rows they are.
+    pub fn keep(&self, missed: Missed, bounds: &ScanBounds, rows: PackedRows, extent: Extent) {
+        let ScanBounds { lower, upper: Some(upper) } = bounds else { return };
+        let bytes = RANGE_BYTES + lower.len() + upper.len() + rows.bytes() + rows.len() * ROW_BYTES;
+        if rows.bytes() > MOST_BYTES || rows.len() > SHORT_ROWS || bytes > self.most_bytes / 2 {
+            return;
+        }
+        let Some(shard) = self.shards.get(missed.shard) else { return };
+        let mut shard = shard.lock();
+        if shard.changes != missed.changes {
+            return;
+        }
+        shard.forget(lower, Bound::Excluded(upper));
+        let range = Range {
+            upper: upper.as_slice().into(),
+            newest: rows.newest_timestamp(),
+            rows: Arc::new(rows),
+            extent,
+            used: false,
+            bytes,
+        };
+        shard.bytes += bytes;
+        shard.ranges.insert(lower.as_slice().into(), range);
+        while shard.bytes > self.most_bytes {
+            shard.let_one_go();
+        }
+    }
+
+    /// The database has these changes, and nobody was told of them yet.
+    pub fn changed(&self, changes: &[Change]) {
+        let mut at = Vec::with_capacity(64);
+        for change in changes {
+            let (row, removed) = match change {
+                Change::Set { key, family: Family::Write, .. } => (key, None),
+                Change::Remove { key, family: Family::Write, timestamp } => (key, Some(*timestamp)),
+                Change::Set { .. } | Change::Remove { .. } => continue,
+                Change::RemoveRange(RowRange { start, end }) => {
+                    let upper = end.as_ref().map(|end| key::bound(end));
+                    let upper = upper.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+                    self.forget(&key::bound(start), upper);
+                    continue;
+                }
+            };
+            at.clear();
+            key::push_bound(row, &mut at);
+            let Some(head) = head_of(&at) else { continue };
+            let Some(shard) = self.shards.get(self.place(head)) else { continue };
+            let mut shard = shard.lock();
+            shard.changes += 1;
+            let before = (Bound::Unbounded, Bound::Included(at.as_slice()));
+            let Some((_, range)) = shard.ranges.range::<[u8], _>(before).next_back() else { continue };
+            // Garbage collection removes what lies beneath the newest cells, too.
+            let concerned = removed.is_none_or(|timestamp| range.rows.timestamp_of(row) == Some(timestamp));
+            if concerned {
+                shard.forget(&at, Bound::Included(&at));
+            }
+        }
+    }
+
+    /// The database took in cells of rows between these keys, both included, beside the committer.
+    pub fn loaded(&self, first: &[u8], last: &[u8]) {
+        self.forget(&key::bound(first), Bound::Included(&key::bound(last)));
+    }
+
+    fn forget(&self, lower: &[u8], upper: Bound<&[u8]>) {
+        for shard in &self.shards {
+            let mut shard = shard.lock();
+            shard.changes += 1;
+            shard.forget(lower, upper);
+        }
+    }
+
+    /// Bytes that ranges take, about.
+    pub fn bytes(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.lock().bytes as u64).sum()
+    }
+}
+
+impl Shard {
+    /// Forgets the ranges in which keys from `lower` to `upper` may lie.
+    fn forget(&mut self, lower: &[u8], upper: Bound<&[u8]>) {
+        while let Some((start, range)) = self.ranges.range::<[u8], _>((Bound::Unbounded, upper)).next_back() {
+            // Those before it end before it begins.
+            if *range.upper <= *lower {
+                return;
+            }
+            let start = start.clone();
+            self.remove(&start);
+        }
+    }
+
+    fn remove(&mut self, lower: &[u8]) {
+        if let Some(range) = self.ranges.remove(lower) {
+            self.bytes -= range.bytes;
+        }
+    }
+
+    /// Lets the next range go that was not used since the hand came by.
+    fn let_one_go(&mut self) {
+        loop {
+            let next = self.ranges.range_mut::<[u8], _>((Bound::Excluded(&*self.hand), Bound::Unbounded)).next();
+            let Some((lower, range)) = next else {
+                if self.ranges.is_empty() {
+                    self.bytes = 0;
+                    return;
+                }
+                self.hand = Box::default();
+                continue;
+            };
+            self.hand = lower.clone();
+            if !std::mem::take(&mut range.used) {
+                let lower = self.hand.clone();
+                self.remove(&lower);
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    /// The key of a row of the table whose keys begin with `table`, eight times, and a zero.
+    fn key(table: char, row: &str) -> Bytes {
+        format!("{}\0{row}", table.to_string().repeat(HEAD_BYTES - 1)).into()
+    }
+
+    fn bounds(from: &Bytes, to: &Bytes) -> ScanBounds {
+        ScanBounds { lower: key::bound(from), upper: Some(key::bound(to)) }
+    }
+
+    fn range(from: &str, to: &str) -> ScanBounds {
+        bounds(&key('t', from), &key('t', to))
+    }
+
+    fn rows(rows: &[(&str, u64)]) -> PackedRows {
+        let mut packed = PackedRows::default();
+        for (row, timestamp) in rows {
+            let put = |out: &mut Vec<u8>| {
+                out.extend_from_slice(&key('t', row));
+                true
+            };
+            assert!(packed.push(put, Timestamp(*timestamp), b"value"));
+        }
+        packed
+    }
+
+    fn at(timestamp: u64) -> TimestampRange {
+        TimestampRange::up_to(Timestamp(timestamp))
+    }
+
+    fn set(key: Bytes) -> Change {
+        Change::Set { key, family: Family::Write, timestamp: Timestamp(50), value: Bytes::from_static(b"new") }
+    }
+
+    fn remove(key: Bytes, timestamp: u64) -> Change {
+        Change::Remove { key, family: Family::Write, timestamp: Timestamp(timestamp) }
+    }
+
+    /// Asks for a range twice: who comes again is worth keeping it.
+    fn missed(ranges: &HotRanges, bounds: &ScanBounds) -> Missed {
+        let ask = || match ranges.find(bounds, at(100), false, 10) {
+            Known::Missed(missed) => missed,
+            other => panic!("{other:?}"),
+        };
+        ask();
+        assert!(ask().is_wanted());
+        ask()
+    }
+
+    fn keep(ranges: &HotRanges, bounds: &ScanBounds, kept: &[(&str, u64)], extent: Extent) {
+        ranges.keep(missed(ranges, bounds), bounds, rows(kept), extent);
+    }
+
+    fn is_known(ranges: &HotRanges, bounds: &ScanBounds) -> bool {
+        matches!(ranges.find(bounds, at(100), false, 10), Known::Rows(..))
+    }
+
+    #[test]
+    fn a_range_is_kept_when_it_is_asked_for_again() {
+        let ranges = HotRanges::new(8 << 20);
+        let Known::Missed(first) = ranges.find(&range("a", "b"), at(9), false, 10) else { panic!() };
+        assert!(!first.is_wanted());
+        keep(&ranges, &range("a", "b"), &[("a1", 5), ("a2", 7)], Extent::All);
+        let Known::Rows(found, Extent::All) = ranges.find(&range("a", "b"), at(7), true, 1) else { panic!() };
+        assert_eq!(found.len(), 2);
+        // Who began before its newest cell may see another, and does not displace it.
+        assert!(matches!(ranges.find(&range("a", "b"), at(6), false, 10), Known::Nothing));
+        let later = TimestampRange { from: Timestamp(6), to: Timestamp(9) };
+        assert!(matches!(ranges.find(&range("a", "b"), later, false, 10), Known::Nothing));
+        assert!(!is_known(&ranges, &range("a", "bb")));
+        let open = ScanBounds { upper: None, ..range("a", "b") };
+        assert!(matches!(ranges.find(&open, at(9), false, 10), Known::Nothing));
+    }
+
+    #[test]
+    fn a_change_within_a_range_ends_what_is_known_of_it() {
+        let ranges = HotRanges::new(8 << 20);
+        let kept = || keep(&ranges, &range("b", "c"), &[("b1", 5), ("b3", 7)], Extent::All);
+        kept();
+        // Beside it, in another table, or beneath its newest cells.
+        let others = [key('t', "a"), key('t', "c"), key('u', "b1"), Bytes::from_static(b"t"), Bytes::new()];
+        ranges.changed(&others.map(set));
+        let data = Change::Set {
+            key: key('t', "b1"),
+            family: Family::Data,
+            timestamp: Timestamp(50),
+            value: Bytes::from_static(b"data"),
+        };
+        ranges.changed(&[data, remove(key('t', "b1"), 4), remove(key('t', "b2"), 5)]);
+        assert!(is_known(&ranges, &range("b", "c")));
+        let within = |row| set(key('t', row));
+        let everything = Change::RemoveRange(RowRange::all());
+        let part = Change::RemoveRange(RowRange { start: key('t', "a"), end: Some(key('t', "b0")) });
+        for change in [within("b"), within("b1"), within("b2"), remove(key('t', "b3"), 7), everything, part] {
+            ranges.changed(&[change]);
+            assert!(!is_known(&ranges, &range("b", "c")));
+            assert_eq!(ranges.bytes(), 0);
+            kept();
+        }
+        ranges.loaded(&key('t', "c"), &key('t', "d"));
+        assert!(is_known(&ranges, &range("b", "c")));
+        ranges.loaded(&key('t', "a"), &key('t', "b"));
+        assert!(!is_known(&ranges, &range("b", "c")));
+    }
+
+    #[test]
+    fn what_was_read_before_a_change_is_not_kept_after_it() {
+        let ranges = HotRanges::new(8 << 20);
+        let load = |ranges: &HotRanges| ranges.loaded(&key('u', "a"), &key('u', "b"));
+        let change = |ranges: &HotRanges| ranges.changed(&[set(key('t', "b1"))]);
+        let removal = |ranges: &HotRanges| ranges.changed(&[Change::RemoveRange(RowRange::all())]);
+        for change in [load as fn(&HotRanges), change, removal] {
+            let before = missed(&ranges, &range("b", "c"));
+            change(&ranges);
+            ranges.keep(before, &range("b", "c"), rows(&[("b2", 5)]), Extent::All);
+            assert!(!is_known(&ranges, &range("b", "c")));
+        }
+    }
+
+    #[test]
+    fn the_ends_of_a_range_answer_who_asks_for_no_more() {
+        let ranges = HotRanges::new(8 << 20);
+        for (extent, reverse) in [(Extent::First, false), (Extent::Last, true)] {
+            keep(&ranges, &range("b", "c"), &[("b1", 5), ("b3", 7)], extent);
+            let known =
+                |reverse, limit| matches!(ranges.find(&range("b", "c"), at(9), reverse, limit), Known::Rows(..));
+            assert!(known(reverse, 1) && known(reverse, 2) && !known(reverse, 3) && !known(!reverse, 1));
+            ranges.changed(&[set(key('t', "b4"))]);
+        }
+    }
+
+    #[test]
+    fn ranges_that_are_kept_do_not_overlap() {
+        let ranges = HotRanges::new(8 << 20);
+        for part in [range("a", "b"), range("b", "c"), range("c", "d"), range("d", "e")] {
+            keep(&ranges, &part, &[], Extent::All);
+        }
+        keep(&ranges, &range("bb", "cc"), &[], Extent::All);
+        assert!(is_known(&ranges, &range("a", "b")) && is_known(&ranges, &range("d", "e")));
+        assert!(!is_known(&ranges, &range("b", "c")) && !is_known(&ranges, &range("c", "d")));
+        // All of a table, which ends where the next begins.
+        let table = ScanBounds { lower: key::bound(&key('t', "")), upper: Some(key::bound(b"tttttttt\x01")) };
+        keep(&ranges, &table, &[], Extent::All);
+        assert!(is_known(&ranges, &table) && !is_known(&ranges, &range("a", "b")));
+        ranges.changed(&[set(key('t', "x"))]);
+        assert!(!is_known(&ranges, &table));
+    }
+
+    #[test]
+    fn ranges_of_several_tables_are_not_kept() {
+        let ranges = HotRanges::new(8 << 20);
+        let short = |from: &'static str, to: &'static str| bounds(&from.into(), &to.into());
+        for bounds in [bounds(&key('t', "a"), &key('u', "")), short("a", "b"), short("", "tttttttttt")] {
+            assert!(matches!(ranges.find(&bounds, at(9), false, 10), Known::Nothing), "{bounds:?}");
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded_and_what_is_used_stays() {
+        let ranges = HotRanges::new((64 << 10) * SHARDS as u64);
+        let named = |number: u32| range(&format!("{number:05}"), &format!("{number:05}x"));
+        keep(&ranges, &named(0), &[("00000", 5)], Extent::All);
+        for number in 1..2000 {
+            assert!(is_known(&ranges, &named(0)), "{number}");
+            keep(&ranges, &named(number), &[(&format!("{number:05}"), 5)], Extent::All);
+        }
+        assert!(ranges.bytes() <= 64 << 10 && ranges.bytes() > 32 << 10, "{}", ranges.bytes());
+        let long = vec![("a", 5); SHORT_ROWS + 1];
+        keep(&ranges, &range("a", "b"), &long, Extent::All);
+        assert!(!is_known(&ranges, &range("a", "b")));
+        let none = HotRanges::new(0);
+        assert!(matches!(none.find(&range("a", "b"), at(9), false, 10), Known::Nothing));
+    }
+}

@@ -1,0 +1,139 @@
+//! Tests of what is kept of rows and ranges, beside the writes that change them: the store says what the one in memory says.
+
+use super::tests::{env, small};
+use super::*;
+use crate::contract::CommitCell;
+use crate::testing::{CountingTimestamps, MemoryStore, contract};
+use futures::executor::block_on;
+use proptest::prelude::*;
+
+/// What the keys of a table begin with, so long that ranges of them are kept.
+const HEAD: &str = "a table\0:";
+
+fn headed(key: &[u8]) -> Bytes {
+    [HEAD.as_bytes(), key].concat().into()
+}
+
+/// The same request of rows of one table.
+fn within_table(request: Request) -> Request {
+    match request {
+        Request::Commit(mut batch) => {
+            batch.conditions.iter_mut().for_each(|condition| condition.key = headed(&condition.key));
+            batch.row_conditions.iter_mut().for_each(|(key, _)| *key = headed(key));
+            batch.cells.iter_mut().for_each(|cell: &mut CommitCell| cell.key = headed(&cell.key));
+            Request::Commit(batch)
+        }
+        Request::Rows { conditions, mut rows } => {
+            rows.iter_mut().for_each(|row| row.key = headed(&row.key));
+            Request::Rows { conditions, rows }
+        }
+        Request::RemoveRange(range) => Request::RemoveRange(RowRange {
+            start: headed(&range.start),
+            end: Some(range.end.map_or_else(|| "a table\0;".into(), |end| headed(&end))),
+        }),
+    }
+}
+
+fn ranges() -> Vec<RowRange> {
+    let part = |from: &str, to: &str| RowRange { start: headed(from.as_bytes()), end: Some(headed(to.as_bytes())) };
+    let all = RowRange::prefix(headed(b""));
+    vec![all, part("a", "b"), part("a", "bb"), part("", "a"), part("bb", "d")]
+}
+
+/// A look at a range: which, backwards, rows of a batch, at the newest timestamp or at this.
+fn looks() -> impl Strategy<Value = (usize, bool, usize, Option<u64>)> {
+    (0..5usize, any::<bool>(), 1..4usize, prop::option::of(0..12u64))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_is_kept_is_what_is_there(
+        steps in prop::collection::vec(
+            (crate::committer::tests::requests(), prop::collection::vec(looks(), 0..4)),
+            1..24,
+        ),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let timestamps = || Arc::new(CountingTimestamps::after(Timestamp(5)));
+        let memory = MemoryStore::new(timestamps());
+        let store = EmbeddedStore::open(folder.path(), timestamps(), env(), small()).unwrap();
+        for (request, looks) in steps {
+            let request = within_table(request);
+            let expected = block_on(memory.request(request.clone()));
+            let found = block_on(store.request(request, None));
+            prop_assert_eq!(expected.is_ok(), found.is_ok());
+            for (which, reverse, batch_rows, at) in looks {
+                let to = at.map_or(store.published(), Timestamp);
+                let wanted = FamilyFilter { family: Family::Write, range: TimestampRange::up_to(to), cells: 1 };
+                let newest = ReadFilter { families: smallvec![wanted] };
+                let range = ranges()[which].clone();
+                let options = ScanOptions { reverse, batch_rows, limit: None, ..ScanOptions::default() };
+                let expected = contract::scan(&*memory, range.clone(), newest.clone(), options);
+                // What is asked for again is kept, and then found.
+                for _ in 0..3 {
+                    prop_assert_eq!(&contract::scan_packed(&*store, range.clone(), wanted, options), &expected);
+                }
+                let mut short = ranges();
+                short = vec![short.swap_remove(3), short.swap_remove(1)];
+                let expected = short.iter().flat_map(|range| {
+                    contract::scan(&*memory, range.clone(), newest.clone(), ScanOptions::default())
+                });
+                let expected: Vec<Row> = expected.collect();
+                for _ in 0..2 {
+                    prop_assert_eq!(&contract::scan_short(&*store, &short, wanted, batch_rows).0, &expected);
+                    prop_assert_eq!(contract::scan_short(&*store, &short, wanted, 100), (expected.clone(), 0));
+                }
+            }
+        }
+    }
+}
+
+/// Ranges that are read while others write to them: whoever has a snapshot sees the sum that it was told.
+#[test]
+fn readers_beside_writers_see_what_was_committed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = tests::open(folder.path(), small()).unwrap();
+    let key = |row: usize| format!("{HEAD}{row}");
+    let write = |value: &str| {
+        let keys: Vec<String> = (0..4).map(key).collect();
+        tests::commit(&store, &keys.iter().map(String::as_str).collect::<Vec<_>>(), value)
+    };
+    write("0");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for reverse in [false, true] {
+            let (store, done) = (&store, &done);
+            scope.spawn(move || {
+                let (mut last, mut looks) = (0, 0);
+                while !done.load(std::sync::atomic::Ordering::Relaxed) || looks < 100 {
+                    let snapshot = store.snapshot();
+                    let range = TimestampRange::up_to(snapshot.timestamp());
+                    let wanted = FamilyFilter { family: Family::Write, range, cells: 1 };
+                    let options = ScanOptions { reverse, ..ScanOptions::default() };
+                    let rows = contract::scan_packed(&**store, RowRange::prefix(HEAD.to_owned()), wanted, options);
+                    let values: Vec<u64> = rows
+                        .iter()
+                        .map(|row| std::str::from_utf8(&row.cells[0].value).unwrap().parse().unwrap())
+                        .collect();
+                    // One commit wrote all of them, and none is taken back.
+                    assert_eq!(values, vec![values[0]; 4]);
+                    assert!(values[0] >= last, "{} after {last}", values[0]);
+                    (last, looks) = (values[0], looks + 1);
+                }
+            });
+        }
+        for value in 1..400 {
+            write(&value.to_string());
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    let (found, _) = contract::scan_short(
+        &*store,
+        &[RowRange::prefix(HEAD.to_owned())],
+        FamilyFilter { family: Family::Write, range: TimestampRange::up_to(store.published()), cells: 1 },
+        100,
+    );
+    assert!(found.iter().all(|row| row.cells[0].value == "399"));
+}
