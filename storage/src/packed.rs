@@ -6,6 +6,9 @@ use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use smallvec::smallvec;
 
+/// Bytes of cells that were replaced which are left lying, beside as many as are in use.
+const SLACK_BYTES: usize = 512;
+
 /// Where a row lies.
 #[derive(Clone, Copy, Debug)]
 struct Place {
@@ -77,9 +80,42 @@ impl PackedRows {
         self.places.get(at).map(|place| place.timestamp)
     }
 
+    /// The key of the row that was added first.
+    pub fn first_key(&self) -> Option<&[u8]> {
+        self.places.first().map(|place| self.parts(place).0)
+    }
+
     /// The key of the row that was added last.
     pub fn last_key(&self) -> Option<&[u8]> {
         self.places.last().map(|place| self.parts(place).0)
+    }
+
+    /// Sets the cell of a row, of rows in key order, unless it has a newer one.
+    pub fn set(&mut self, key: &[u8], timestamp: Timestamp, value: &[u8]) {
+        let start = self.bytes.len();
+        let place = Place { timestamp, key: start, value: start + key.len(), end: start + key.len() + value.len() };
+        match self.places.binary_search_by(|place| self.parts(place).0.cmp(key)) {
+            Ok(at) => match self.places.get_mut(at) {
+                Some(older) if older.timestamp <= timestamp => *older = place,
+                _ => return,
+            },
+            Err(at) => self.places.insert(at, place),
+        }
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(value);
+        let used: usize = self.places.iter().map(|place| place.end - place.key).sum();
+        if self.bytes.len() > 2 * used + SLACK_BYTES {
+            let mut packed = PackedRows::with_capacity(used, self.len());
+            for place in &self.places {
+                let (key, value) = self.parts(place);
+                let put = |out: &mut Vec<u8>| {
+                    out.extend_from_slice(key);
+                    true
+                };
+                packed.push(put, place.timestamp, value);
+            }
+            *self = packed;
+        }
     }
 
     /// Adds rows of `other`, from the one at `from` to that before `to`, in the opposite order when `reverse`.
@@ -177,6 +213,22 @@ mod tests {
             (packed.newest_timestamp(), PackedRows::default().newest_timestamp()),
             (Timestamp(7), Timestamp::ZERO)
         );
+        let mut set = packed.clone();
+        for (key, timestamp, value) in [("b", 6, "older"), ("b", 8, "newer"), ("0", 1, "first"), ("bb", 9, "between")] {
+            set.set(key.as_bytes(), Timestamp(timestamp), value.as_bytes());
+        }
+        let rows = [("0", "first"), ("a", "one"), ("b", "newer"), ("bb", "between"), ("c", "")];
+        assert_eq!(shown(&set), pairs(&rows));
+        assert_eq!((set.first_key(), set.newest_timestamp()), (Some(&b"0"[..]), Timestamp(9)));
+        // What is replaced takes no more room than what there is.
+        for timestamp in 10..200 {
+            set.set(b"b", Timestamp(timestamp), b"newer");
+            let mut copy = PackedRows::default();
+            copy.append(&set, 1, 4, false);
+            assert_eq!(shown(&copy), pairs(&rows[1..4]));
+        }
+        assert_eq!(shown(&set), pairs(&rows));
+        assert!(set.bytes() < 2 * 40 + SLACK_BYTES, "{}", set.bytes());
         packed.retain(|value| value != b"one");
         assert_eq!(shown(&packed), pairs(&[("b", "two"), ("c", "")]));
         packed.truncate(1);

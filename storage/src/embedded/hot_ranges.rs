@@ -7,7 +7,8 @@
 //! has it and before it is published; and a reader that did not find a range notes how many changes its shard had seen, reads the
 //! newest cells there are, and keeps them only if there were no more changes meanwhile.
 //!
-//! Ranges that are kept do not overlap, so that a changed row is in one at most.
+//! Ranges that are kept do not overlap, so that a changed row is in one at most. One that is read between its changes follows
+//! them; one that is not is forgotten.
 
 use super::key;
 use super::reader::{SHORT_ROWS, ScanBounds};
@@ -15,6 +16,7 @@ use crate::committer::Change;
 use crate::contract::{Family, RowRange, TimestampRange, prefix_end};
 use crate::packed::PackedRows;
 use crate::timestamp::Timestamp;
+use bytes::Bytes;
 use foldhash::fast::RandomState;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -55,6 +57,8 @@ struct Range {
     newest: Timestamp,
     /// Since the hand came by.
     used: bool,
+    /// Since a row of it changed.
+    read: bool,
     bytes: usize,
 }
 
@@ -168,7 +172,7 @@ impl HotRanges {
                 if range.newest > wanted.to {
                     return Known::Nothing;
                 }
-                range.used = true;
+                (range.used, range.read) = (true, true);
                 return Known::Rows(range.rows.clone(), range.extent);
             }
         }
@@ -185,8 +189,8 @@ impl HotRanges {
     /// of its rows they are.
     pub fn keep(&self, missed: Missed, bounds: &ScanBounds, rows: PackedRows, extent: Extent) {
         let ScanBounds { lower, upper: Some(upper) } = bounds else { return };
-        let bytes = RANGE_BYTES + lower.len() + upper.len() + rows.bytes() + rows.len() * ROW_BYTES;
-        if rows.bytes() > MOST_BYTES || rows.len() > SHORT_ROWS || bytes > self.most_bytes / 2 {
+        let bytes = bytes_of(lower, upper, &rows);
+        if !is_short(&rows) || bytes > self.most_bytes / 2 {
             return;
         }
         let Some(shard) = self.shards.get(missed.shard) else { return };
@@ -201,6 +205,7 @@ impl HotRanges {
             rows: Arc::new(rows),
             extent,
             used: false,
+            read: true,
             bytes,
         };
         shard.bytes += bytes;
@@ -214,9 +219,9 @@ impl HotRanges {
     pub fn changed(&self, changes: &[Change]) {
         let mut at = Vec::with_capacity(64);
         for change in changes {
-            let (row, removed) = match change {
-                Change::Set { key, family: Family::Write, .. } => (key, None),
-                Change::Remove { key, family: Family::Write, timestamp } => (key, Some(*timestamp)),
+            let (row, cell) = match change {
+                Change::Set { key, family: Family::Write, timestamp, value } => (key, (*timestamp, Some(value))),
+                Change::Remove { key, family: Family::Write, timestamp } => (key, (*timestamp, None)),
                 Change::Set { .. } | Change::Remove { .. } => continue,
                 Change::RemoveRange(RowRange { start, end }) => {
                     let upper = end.as_ref().map(|end| key::bound(end));
@@ -229,15 +234,7 @@ impl HotRanges {
             key::push_bound(row, &mut at);
             let Some(head) = head_of(&at) else { continue };
             let Some(shard) = self.shards.get(self.place(head)) else { continue };
-            let mut shard = shard.lock();
-            shard.changes += 1;
-            let before = (Bound::Unbounded, Bound::Included(at.as_slice()));
-            let Some((_, range)) = shard.ranges.range::<[u8], _>(before).next_back() else { continue };
-            // Garbage collection removes what lies beneath the newest cells, too.
-            let concerned = removed.is_none_or(|timestamp| range.rows.timestamp_of(row) == Some(timestamp));
-            if concerned {
-                shard.forget(&at, Bound::Included(&at));
-            }
+            shard.lock().changed(&at, row, cell, self.most_bytes);
         }
     }
 
@@ -260,7 +257,61 @@ impl HotRanges {
     }
 }
 
+fn bytes_of(lower: &[u8], upper: &[u8], rows: &PackedRows) -> usize {
+    RANGE_BYTES + lower.len() + upper.len() + rows.bytes() + rows.len() * ROW_BYTES
+}
+
+fn is_short(rows: &PackedRows) -> bool {
+    rows.bytes() <= MOST_BYTES && rows.len() <= SHORT_ROWS
+}
+
+impl Range {
+    /// A cell of one of its rows was written, or removed when there is no value. False when the range is not known any more.
+    fn change(&mut self, row: &[u8], timestamp: Timestamp, value: Option<&[u8]>) -> bool {
+        let Some(value) = value else {
+            // Garbage collection removes what lies beneath the newest cells, too.
+            return self.rows.timestamp_of(row) != Some(timestamp);
+        };
+        let beyond = match self.extent {
+            Extent::All => false,
+            Extent::First => self.rows.last_key().is_some_and(|last| row > last),
+            Extent::Last => self.rows.first_key().is_some_and(|first| row < first),
+        };
+        if beyond {
+            return true;
+        }
+        // Whom nobody asks for between two changes is not worth following.
+        if !std::mem::take(&mut self.read) {
+            return false;
+        }
+        Arc::make_mut(&mut self.rows).set(row, timestamp, value);
+        self.newest = self.newest.max(timestamp);
+        is_short(&self.rows)
+    }
+}
+
 impl Shard {
+    /// A cell of a row, whose escaped key is `at`, was written, or removed when there is no value.
+    fn changed(&mut self, at: &[u8], row: &[u8], (timestamp, value): (Timestamp, Option<&Bytes>), most_bytes: usize) {
+        self.changes += 1;
+        let before = (Bound::Unbounded, Bound::Included(at));
+        let Some((lower, range)) = self.ranges.range_mut::<[u8], _>(before).next_back() else { return };
+        if *range.upper <= *at {
+            return;
+        }
+        if !range.change(row, timestamp, value.map(|value| &value[..])) {
+            let lower = lower.clone();
+            self.remove(&lower);
+            return;
+        }
+        self.bytes -= range.bytes;
+        range.bytes = bytes_of(lower, &range.upper, &range.rows);
+        self.bytes += range.bytes;
+        while self.bytes > most_bytes {
+            self.let_one_go();
+        }
+    }
+
     /// Forgets the ranges in which keys from `lower` to `upper` may lie.
     fn forget(&mut self, lower: &[u8], upper: Bound<&[u8]>) {
         while let Some((start, range)) = self.ranges.range::<[u8], _>((Bound::Unbounded, upper)).next_back() {
@@ -305,7 +356,6 @@ impl Shard {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
     use super::*;
-    use bytes::Bytes;
 
     /// The key of a row of the table whose keys begin with `table`, eight times, and a zero.
     fn key(table: char, row: &str) -> Bytes {
@@ -396,10 +446,9 @@ mod tests {
         };
         ranges.changed(&[data, remove(key('t', "b1"), 4), remove(key('t', "b2"), 5)]);
         assert!(is_known(&ranges, &range("b", "c")));
-        let within = |row| set(key('t', row));
         let everything = Change::RemoveRange(RowRange::all());
         let part = Change::RemoveRange(RowRange { start: key('t', "a"), end: Some(key('t', "b0")) });
-        for change in [within("b"), within("b1"), within("b2"), remove(key('t', "b3"), 7), everything, part] {
+        for change in [remove(key('t', "b3"), 7), everything, part] {
             ranges.changed(&[change]);
             assert!(!is_known(&ranges, &range("b", "c")));
             assert_eq!(ranges.bytes(), 0);
@@ -409,6 +458,47 @@ mod tests {
         assert!(is_known(&ranges, &range("b", "c")));
         ranges.loaded(&key('t', "a"), &key('t', "b"));
         assert!(!is_known(&ranges, &range("b", "c")));
+    }
+
+    /// The rows that are known of a range and when each was written.
+    fn known(ranges: &HotRanges, bounds: &ScanBounds, reverse: bool, limit: usize) -> Option<Vec<(String, u64)>> {
+        let Known::Rows(rows, _) = ranges.find(bounds, at(100), reverse, limit) else { return None };
+        let row = |(row, _): (&[u8], &[u8])| {
+            let timestamp = rows.timestamp_of(row).unwrap();
+            (String::from_utf8(row[HEAD_BYTES..].to_vec()).unwrap(), timestamp.0)
+        };
+        Some(rows.iter().map(row).collect())
+    }
+
+    #[test]
+    fn what_is_read_between_changes_follows_them() {
+        let ranges = HotRanges::new(8 << 20);
+        let whole = range("b", "c");
+        let shown =
+            |rows: &[(&str, u64)]| Some(rows.iter().map(|(row, at)| (row.to_string(), *at)).collect::<Vec<_>>());
+        keep(&ranges, &whole, &[("b1", 5), ("b3", 7)], Extent::All);
+        let change = |row| ranges.changed(&[set(key('t', row))]);
+        change("b3");
+        assert_eq!(known(&ranges, &whole, false, 10), shown(&[("b1", 5), ("b3", 50)]));
+        assert!(matches!(ranges.find(&whole, at(49), false, 10), Known::Nothing));
+        change("b");
+        assert_eq!(known(&ranges, &whole, true, 10), shown(&[("b", 50), ("b1", 5), ("b3", 50)]));
+        change("b2");
+        change("b4");
+        assert_eq!(known(&ranges, &whole, false, 10), None);
+        assert_eq!(ranges.bytes(), 0);
+        // What changes beyond the part that is known does not matter to it.
+        keep(&ranges, &whole, &[("b3", 5), ("b5", 7)], Extent::First);
+        change("b6");
+        assert_eq!(known(&ranges, &whole, false, 2), shown(&[("b3", 5), ("b5", 7)]));
+        change("b4");
+        assert_eq!(known(&ranges, &whole, false, 2), shown(&[("b3", 5), ("b4", 50), ("b5", 7)]));
+        change("b4");
+        keep(&ranges, &whole, &[("b3", 5), ("b5", 7)], Extent::Last);
+        for row in ["b2", "b4"] {
+            change(row);
+        }
+        assert_eq!(known(&ranges, &whole, true, 2), shown(&[("b3", 5), ("b4", 50), ("b5", 7)]));
     }
 
     #[test]
@@ -451,7 +541,7 @@ mod tests {
         keep(&ranges, &table, &[], Extent::All);
         assert!(is_known(&ranges, &table) && !is_known(&ranges, &range("a", "b")));
         ranges.changed(&[set(key('t', "x"))]);
-        assert!(!is_known(&ranges, &table));
+        assert_eq!(known(&ranges, &table, false, 1).unwrap().len(), 1);
     }
 
     #[test]

@@ -194,6 +194,20 @@ pub const STORAGE: &[Mutant] = &[
         tests: &["-p", "percosql-storage", "--lib", "embedded::hot_ranges"],
     },
     Mutant {
+        name: "a hot range that is changed shows it to older snapshots",
+        file: "storage/src/embedded/hot_ranges.rs",
+        original: "        self.newest = self.newest.max(timestamp);\n",
+        broken: "",
+        tests: &["-p", "percosql-storage", "--lib", "embedded::hot_tests"],
+    },
+    Mutant {
+        name: "garbage collection leaves hot ranges what it removed",
+        file: "storage/src/embedded/hot_ranges.rs",
+        original: "return self.rows.timestamp_of(row) != Some(timestamp);",
+        broken: "return true;",
+        tests: &["-p", "percosql-storage", "--lib", "embedded::hot_tests"],
+    },
+    Mutant {
         name: "a hot range shows an older snapshot what came after it",
         file: "storage/src/embedded/hot_ranges.rs",
         original: "if range.newest > wanted.to {",
