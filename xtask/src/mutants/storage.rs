@@ -205,7 +205,7 @@ pub const STORAGE: &[Mutant] = &[
         file: "storage/src/embedded/hot_ranges.rs",
         original: "return self.rows.timestamp_of(row) != Some(timestamp);",
         broken: "return true;",
-        tests: &["-p", "percosql-storage", "--lib", "embedded::hot_tests"],
+        tests: &["-p", "percosql-storage", "--lib", "embedded::hot_ranges"],
     },
     Mutant {
         name: "a hot range shows an older snapshot what came after it",
