@@ -108,11 +108,7 @@ impl PackedRows {
             let mut packed = PackedRows::with_capacity(used, self.len());
             for place in &self.places {
                 let (key, value) = self.parts(place);
-                let put = |out: &mut Vec<u8>| {
-                    out.extend_from_slice(key);
-                    true
-                };
-                packed.push(put, place.timestamp, value);
+                packed.push(plain(key), place.timestamp, value);
             }
             *self = packed;
         }
@@ -164,14 +160,18 @@ impl PackedRows {
         let mut packed = PackedRows::default();
         for row in rows {
             if let Some(cell) = row.cells.first() {
-                let key = |out: &mut Vec<u8>| {
-                    out.extend_from_slice(&row.key);
-                    true
-                };
-                packed.push(key, cell.timestamp, &cell.value);
+                packed.push(plain(&row.key), cell.timestamp, &cell.value);
             }
         }
         packed
+    }
+}
+
+/// Appends a key as it is.
+fn plain(key: &[u8]) -> impl FnOnce(&mut Vec<u8>) -> bool {
+    move |out| {
+        out.extend_from_slice(key);
+        true
     }
 }
 

@@ -17,8 +17,7 @@ use datafusion::physical_expr::{EquivalenceProperties, Partitioning};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, ReplaceChildrenOptions,
-    SendableRecordBatchStream,
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, SendableRecordBatchStream,
 };
 use futures::TryStreamExt;
 use std::cmp::Ordering;
@@ -126,6 +125,10 @@ impl GenerateSeriesExec {
         GenerateSeriesExec { input, schema, properties: Arc::new(properties), returned: Returned::default() }
     }
 
+    fn with_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
+        Self::new(input, Arc::clone(&self.schema))
+    }
+
     /// An operator for the physical input of a node.
     pub fn of(node: &GenerateSeriesNode, input: Arc<dyn ExecutionPlan>) -> Self {
         Self::new(input, Arc::clone(node.schema.inner()))
@@ -150,22 +153,7 @@ impl ExecutionPlan for GenerateSeriesExec {
     fn properties(&self) -> &Arc<PlanProperties> {
         &self.properties
     }
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _options: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(GenerateSeriesExec::new(one(children)?, Arc::clone(&self.schema))))
-    }
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(GenerateSeriesExec::new(one(children)?, Arc::clone(&self.schema))))
-    }
+    leaf::input_methods!();
     fn apply_expressions(
         &self,
         _f: &mut dyn FnMut(

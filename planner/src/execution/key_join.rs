@@ -13,8 +13,8 @@ use super::projection::Projector;
 use super::returned::Returned;
 use super::slots::StatementContext;
 use crate::error::{Result as SqlResult, SqlError};
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array, new_null_array};
-use datafusion::arrow::compute::{filter_record_batch, prep_null_mask_filter, take};
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array, new_null_array};
+use datafusion::arrow::compute::{filter_record_batch, take};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{JoinSide, Result, Statistics};
@@ -33,8 +33,8 @@ use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::{
-    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, ExecutionPlanProperties,
-    InputDistributionRequirements, PlanProperties, ReplaceChildrenOptions,
+    DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, ExecutionPlanProperties, InputDistributionRequirements,
+    PlanProperties,
 };
 use futures::{TryStreamExt, stream};
 use std::fmt;
@@ -133,6 +133,12 @@ impl KeyJoinExec {
     /// The same over another input. Errors: the input has other columns.
     pub fn with_other_input(&self, input: Arc<dyn ExecutionPlan>) -> Result<KeyJoinExec> {
         KeyJoinExec::over(input, Arc::clone(&self.joiner))
+    }
+
+    /// The same over an input of which the same is known.
+    fn with_like_input(&self, input: Arc<dyn ExecutionPlan>) -> KeyJoinExec {
+        let (joiner, properties) = (Arc::clone(&self.joiner), Arc::clone(&self.properties));
+        KeyJoinExec { input, joiner, properties, returned: Returned::default() }
     }
 }
 
@@ -257,7 +263,7 @@ impl KeyJoiner {
             match step {
                 Step::Project(projector) => batch = projector.project(&batch)?,
                 Step::Filter(condition, projection) => {
-                    let kept = mask(condition, &batch)?;
+                    let kept = leaf::true_rows(condition, &batch)?;
                     if kept.true_count() < batch.num_rows() {
                         // Where each row that stays stands now.
                         let mut places = 0u32..;
@@ -298,7 +304,7 @@ impl KeyJoiner {
                 _ => take(named.column(column.index), &right, None)?,
             });
         }
-        let kept = mask(filter.expression(), &leaf::batch(filter.schema(), columns, left.len())?)?;
+        let kept = leaf::true_rows(filter.expression(), &leaf::batch(filter.schema(), columns, left.len())?)?;
         for (at, kept) in left.values().iter().zip(kept.values().iter()) {
             if let (false, Some(row)) = (kept, row_of.get_mut(*at as usize)) {
                 *row = None;
@@ -306,15 +312,6 @@ impl KeyJoiner {
         }
         Ok(())
     }
-}
-
-/// Of which rows a condition is true.
-fn mask(condition: &Arc<dyn PhysicalExpr>, rows: &RecordBatch) -> Result<BooleanArray> {
-    let kept = condition.evaluate(rows)?.into_array(rows.num_rows())?;
-    Ok(match kept.as_boolean() {
-        kept if kept.null_count() > 0 => prep_null_mask_filter(kept),
-        kept => kept.clone(),
-    })
 }
 
 /// One execution.
@@ -390,35 +387,13 @@ impl ExecutionPlan for KeyJoinExec {
     fn properties(&self) -> &Arc<PlanProperties> {
         &self.properties
     }
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
+    leaf::input_methods!(keeping);
     fn input_distribution_requirements(&self) -> InputDistributionRequirements {
         InputDistributionRequirements::new(vec![Distribution::SinglePartition])
     }
     /// It does; but who asks for an order above takes the columns here for those below.
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![self.joiner.join.projection.is_none()]
-    }
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        options: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let input = leaf::one_input(children)?;
-        Ok(Arc::new(match options.children_properties {
-            ChildrenPropertiesMode::Keep => {
-                let (joiner, properties) = (Arc::clone(&self.joiner), Arc::clone(&self.properties));
-                KeyJoinExec { input, joiner, properties, returned: Returned::default() }
-            }
-            ChildrenPropertiesMode::Recompute => self.with_other_input(input)?,
-        }))
-    }
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(self.with_other_input(leaf::one_input(children)?)?))
     }
     fn apply_expressions(
         &self,

@@ -4,7 +4,7 @@
 //! maximum over a growing frame that it grows, though it may begin with NULL. Must not know what asks.
 
 use super::key_tap::KeyTapExec;
-use super::leaf::one_input;
+use super::leaf::input_methods;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, Statistics, internal_err};
 use datafusion::execution::TaskContext;
@@ -16,8 +16,7 @@ use datafusion::physical_plan::joins::{CrossJoinExec, HashJoinExec, NestedLoopJo
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{
-    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties,
-    ReplaceChildrenOptions, SendableRecordBatchStream,
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, SendableRecordBatchStream,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -135,6 +134,16 @@ impl KnownOrdersExec {
         let properties = Arc::new(input.properties().as_ref().clone().with_eq_properties(known));
         KnownOrdersExec { input, said, properties }
     }
+
+    /// The same over another input.
+    fn with_other_input(&self, input: Arc<dyn ExecutionPlan>) -> Result<Self> {
+        Ok(KnownOrdersExec::new(input, self.said))
+    }
+
+    /// The same over an input of which the same is known.
+    fn with_like_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
+        KnownOrdersExec { input, said: self.said, properties: Arc::clone(&self.properties) }
+    }
 }
 
 impl DisplayAs for KnownOrdersExec {
@@ -150,28 +159,7 @@ impl ExecutionPlan for KnownOrdersExec {
     fn properties(&self) -> &Arc<PlanProperties> {
         &self.properties
     }
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
-    }
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        options: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let input = one_input(children)?;
-        Ok(Arc::new(match options.children_properties {
-            ChildrenPropertiesMode::Keep => {
-                KnownOrdersExec { input, said: self.said, properties: Arc::clone(&self.properties) }
-            }
-            ChildrenPropertiesMode::Recompute => KnownOrdersExec::new(input, self.said),
-        }))
-    }
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(KnownOrdersExec::new(one_input(children)?, self.said)))
-    }
+    input_methods!(keeping);
     fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(self)
     }

@@ -4,13 +4,16 @@
 use super::interrupt::paced;
 use super::returned::Counter;
 use crate::error::{Result, SqlError};
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
+use datafusion::arrow::compute::prep_null_mask_filter;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::Statistics;
 use datafusion::common::stats::Precision;
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::{AcrossPartitions, ConstExpr, EquivalenceProperties, Partitioning, PhysicalSortExpr};
+use datafusion::physical_expr::{
+    AcrossPartitions, ConstExpr, EquivalenceProperties, Partitioning, PhysicalExpr, PhysicalSortExpr,
+};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, SchedulingType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, PlanProperties, SendableRecordBatchStream};
@@ -120,12 +123,7 @@ pub(crate) use leaf_methods;
 /// `input` is the input, and `fn with_input(&self, input) -> Self` makes the same operator over another.
 macro_rules! input_methods {
     () => {
-        fn children(&self) -> Vec<&std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>> {
-            vec![&self.input]
-        }
-        fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-            vec![false]
-        }
+        crate::execution::leaf::input_methods!(children);
         fn replace_children(
             self: std::sync::Arc<Self>,
             children: Vec<std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>>,
@@ -140,6 +138,36 @@ macro_rules! input_methods {
             Ok(std::sync::Arc::new(self.with_input(crate::execution::leaf::one_input(children)?)))
         }
     };
+    // Of one whose properties are kept where the input's are: `with_like_input` does, `with_other_input` works them out anew.
+    (keeping) => {
+        crate::execution::leaf::input_methods!(children);
+        fn replace_children(
+            self: std::sync::Arc<Self>,
+            children: Vec<std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>>,
+            options: datafusion::physical_plan::ReplaceChildrenOptions,
+        ) -> datafusion::error::Result<std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>> {
+            use datafusion::physical_plan::ChildrenPropertiesMode;
+            let input = crate::execution::leaf::one_input(children)?;
+            Ok(std::sync::Arc::new(match options.children_properties {
+                ChildrenPropertiesMode::Keep => self.with_like_input(input),
+                ChildrenPropertiesMode::Recompute => self.with_other_input(input)?,
+            }))
+        }
+        fn with_new_children(
+            self: std::sync::Arc<Self>,
+            children: Vec<std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>>,
+        ) -> datafusion::error::Result<std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>> {
+            Ok(std::sync::Arc::new(self.with_other_input(crate::execution::leaf::one_input(children)?)?))
+        }
+    };
+    (children) => {
+        fn children(&self) -> Vec<&std::sync::Arc<dyn datafusion::physical_plan::ExecutionPlan>> {
+            vec![&self.input]
+        }
+        fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+            vec![false]
+        }
+    };
 }
 pub(crate) use input_methods;
 
@@ -147,6 +175,15 @@ pub(crate) use input_methods;
 pub fn one_input(children: Vec<Arc<dyn ExecutionPlan>>) -> datafusion::error::Result<Arc<dyn ExecutionPlan>> {
     let missing = || datafusion::error::DataFusionError::Internal("an operator lacks its input".into());
     children.into_iter().next().ok_or_else(missing)
+}
+
+/// Of which rows a condition is true: NULL is not.
+pub fn true_rows(condition: &Arc<dyn PhysicalExpr>, rows: &RecordBatch) -> datafusion::error::Result<BooleanArray> {
+    let kept = condition.evaluate(rows)?.into_array(rows.num_rows())?;
+    Ok(match kept.as_boolean() {
+        kept if kept.null_count() > 0 => prep_null_mask_filter(kept),
+        kept => kept.clone(),
+    })
 }
 
 /// How many rows a leaf is expected to read and to leave.

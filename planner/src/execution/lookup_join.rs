@@ -8,7 +8,7 @@ use super::key_tap::KeyTapExec;
 use super::leaf;
 use super::returned::{Counter, Returned};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array, new_null_array};
-use datafusion::arrow::compute::{concat_batches, prep_null_mask_filter, take};
+use datafusion::arrow::compute::{concat_batches, take};
 use datafusion::arrow::datatypes::{DataType, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type};
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -387,11 +387,7 @@ impl FewRows {
                 });
             }
             let candidates = leaf::batch(filter.schema(), columns, left.len())?;
-            let kept = filter.expression().evaluate(&candidates)?.into_array(left.len())?;
-            let kept = match kept.as_boolean() {
-                kept if kept.null_count() > 0 => prep_null_mask_filter(kept),
-                kept => kept.clone(),
-            };
+            let kept = leaf::true_rows(filter.expression(), &candidates)?;
             (left, right) = (filtered(&left, &kept), filtered(&right, &kept));
         }
         if *join.join_type() != JoinType::Inner {

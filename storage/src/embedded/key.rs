@@ -6,6 +6,8 @@ use bytes::Bytes;
 
 /// Bytes of the timestamp at the end of every cell key.
 pub const TIMESTAMP_BYTES: usize = 8;
+/// Bytes that row keys which belong together begin with, all alike: of a table's or an index's, those that say whose they are.
+pub const HEAD_BYTES: usize = 9;
 const ESCAPE: u8 = 0x00;
 const ESCAPED_ZERO: u8 = 0xff;
 const TERMINATOR: u8 = 0x01;

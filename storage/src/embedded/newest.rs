@@ -2,7 +2,7 @@
 //! lie in one piece of memory.
 
 use super::hot_ranges::{Extent, HotRanges, Known};
-use super::key;
+use super::key::{self, HEAD_BYTES};
 use super::reader::{EXAMINED_ROWS, SHORT_ROWS, STEPS_BEFORE_SEEK, ScanBounds};
 use crate::contract::TimestampRange;
 use crate::error::{Result, StoreError};
@@ -60,9 +60,6 @@ struct Head {
     escaped: Vec<u8>,
     plain: Vec<u8>,
 }
-
-/// So many bytes of a key are held for alike.
-const HEAD_BYTES: usize = 9;
 
 impl Newest {
     /// A batch begins, of at most `limit` rows.
