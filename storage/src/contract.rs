@@ -295,6 +295,9 @@ pub struct ScanOptions {
     pub cached: bool,
 }
 
+/// What tells by a cell's value that a row which has it alone is not looked for, see [`Store::scan_but_plain`].
+pub type Plain = fn(&[u8]) -> bool;
+
 impl Default for ScanOptions {
     fn default() -> Self {
         ScanOptions { reverse: false, batch_rows: 1024, limit: None, cached: true }
@@ -509,6 +512,18 @@ pub trait Store: Send + Sync + 'static {
     /// atomically, rows are read at different moments. Rows are neither lost nor repeated while
     /// tablets split or merge.
     fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>>;
+
+    /// [`Store::scan`] that may leave out rows of which one cell comes back and is `plain` by its value: for who looks for the
+    /// few others. An engine that cannot tell them at less cost leaves none out.
+    fn scan_but_plain(
+        &self,
+        range: RowRange,
+        filter: ReadFilter,
+        options: ScanOptions,
+        _plain: Plain,
+    ) -> BoxStream<'_, Result<Vec<Row>>> {
+        self.scan(range, filter, options)
+    }
 
     /// [`Store::scan`] of one family and one cell a row, as packed rows.
     fn scan_packed(

@@ -14,18 +14,18 @@ use crate::lock::Lock;
 use crate::resolver::Status;
 use crate::store::TransactionStore;
 use crate::transaction::GcReport;
-use crate::write::{Record, decode_record};
+use crate::write::{Record, Seen, decode_record, seen};
 use crate::{register, system};
 use bytes::Bytes;
 use futures::StreamExt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use storage::{
-    AtomicCommit, Cell, Family, Mutation, ReadFilter, Row, RowMutation, RowRange, ScanOptions, StoreError, Timestamp,
-    TimestampRange,
+    AtomicCommit, Cell, Family, Mutation, Plain, ReadFilter, Row, RowMutation, RowRange, ScanOptions, StoreError,
+    Timestamp, TimestampRange,
 };
 
-/// How much longer than a pass the rest after it is: a pass reads every row, and others use the store too.
+/// How much longer than a pass the rest after it is: a pass looks at every row, and others use the store too.
 const REST_AFTER_PASS: u32 = 19;
 /// Rows changed in one request.
 const BATCH_ROWS: usize = 512;
@@ -176,8 +176,12 @@ impl TransactionStore {
                 return Ok(report);
             }
         }
+        // Whatever became of it, an outcome that nobody can ask for any more goes.
+        if !self.collect_range(system::outcomes(), bound, &mut report, lease, |_| false).await? {
+            return Ok(report);
+        }
         for tablet in tablets {
-            if !self.collect_range(tablet.range, bound, &mut report, lease).await? {
+            if !self.collect_range(tablet.range, bound, &mut report, lease, is_kept_alone).await? {
                 break;
             }
         }
@@ -269,13 +273,14 @@ impl TransactionStore {
         Ok(rows.first().is_some_and(|row| row.newest(Family::Lock).is_some()))
     }
 
-    /// Answers false when the lease was lost.
+    /// Answers false when the lease was lost. Rows with one version, of which `kept` says that it stays, may be passed over.
     async fn collect_range(
         &self,
         range: RowRange,
         bound: Timestamp,
         report: &mut GcReport,
         lease: &mut Option<GcLease>,
+        kept: Plain,
     ) -> Result<bool> {
         let below = TimestampRange::up_to(bound);
         let filter = ReadFilter::new()
@@ -283,7 +288,7 @@ impl TransactionStore {
             .with(Family::Write, below, ROW_VERSIONS)
             .with(Family::Rollback, below, ROW_VERSIONS);
         let options = ScanOptions { batch_rows: BATCH_ROWS, cached: false, ..ScanOptions::default() };
-        let mut rows = self.store.scan(range, filter, options);
+        let mut rows = self.store.scan_but_plain(range, filter, options, kept);
         while let Some(batch) = rows.next().await {
             let (mut changes, mut cut) = (Vec::new(), Vec::new());
             for row in batch? {
@@ -306,13 +311,18 @@ impl TransactionStore {
             for key in cut {
                 report.rows -= 1;
                 // What was seen of it is gone but for one version, so this ends.
-                if !Box::pin(self.collect_range(RowRange::only(&key), bound, report, lease)).await? {
+                if !Box::pin(self.collect_range(RowRange::only(&key), bound, report, lease, kept)).await? {
                     return Ok(false);
                 }
             }
         }
         Ok(true)
     }
+}
+
+/// Whether a write of which that is the cell stays when it is all that its row has: it does unless it removed something.
+fn is_kept_alone(cell: &[u8]) -> bool {
+    seen(cell).is_ok_and(|seen| seen != Seen::Absent)
 }
 
 /// Whether a row may have more versions than it shows.

@@ -101,6 +101,11 @@ pub(crate) fn is_outcome(row: &[u8]) -> bool {
     row.strip_prefix(PREFIX).is_some_and(|rest| rest.starts_with(b"outcome/"))
 }
 
+/// The rows of all outcomes.
+pub(crate) fn outcomes() -> RowRange {
+    RowRange::prefix(key("outcome/"))
+}
+
 /// The row that says how the transaction `start_ts` ended, written when it asked for its
 /// identity. The multiplied hash in front spreads neighbours over tablets.
 pub(crate) fn outcome_key(start_ts: Timestamp) -> Bytes {
@@ -182,6 +187,7 @@ mod tests {
         assert_eq!(intent_of(&b), Some(Timestamp(256)));
         assert!(!intents().contains(&outcome_key(Timestamp(255))));
         assert!(is_outcome_key(&outcome_key(Timestamp(255))) && !is_outcome_key(&a));
+        assert!(outcomes().contains(&outcome_key(Timestamp(255))) && !outcomes().contains(&a));
         assert!(holds().contains(&node_hold_key(7)) && holds().contains(&named_hold_key("a")));
     }
 }

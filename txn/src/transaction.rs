@@ -573,7 +573,7 @@ impl Drop for Shared {
 pub struct GcReport {
     /// Safe point of the pass.
     pub safe_point: Timestamp,
-    /// Rows looked at.
+    /// Rows looked at closely: of more than one version, or removed, where the store tells them from others.
     pub rows: u64,
     /// Cells removed.
     pub removed: u64,

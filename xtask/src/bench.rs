@@ -39,7 +39,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// Where cargo puts release builds: beside the folder of this program, wherever the target folder is.
-fn release_folder() -> Result<PathBuf> {
+pub fn release_folder() -> Result<PathBuf> {
     let own = std::env::current_exe().map_err(|error| format!("this program does not find itself: {error}"))?;
     let target = own.parent().and_then(Path::parent).ok_or("this program does not lie in a target folder")?;
     Ok(target.join("release"))

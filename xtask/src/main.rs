@@ -4,6 +4,7 @@
 mod bench;
 mod check;
 mod compat;
+mod dist;
 mod mutants;
 mod packages;
 mod run;
@@ -22,6 +23,7 @@ cargo xtask COMMAND
              --list shows what differs instead, --check fails if the table is old, a word chooses sections
   bench      builds release binaries, then compares PostgreSQL 15 and PercoSQL on this machine; --pairs, --duration, --only NAME
              and others go to `percosql-bench compare` (its --help has them all); the report goes to bench/results
+  dist       the release build, laid out anew by what was seen to run under load: target/dist/percosql (x86-64; installs LLVM's BOLT)
   mutants    plants known bugs, one at a time, and shows that the tests catch each
 ";
 
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
     let done = match command.as_str() {
         "bench" => bench::bench(&rest),
         "check" => check::check(),
+        "dist" => dist::dist(),
         "tidy" => tidy::tidy(),
         "test" => test::test(&rest),
         "compat" => compat::compat(&rest),

@@ -116,6 +116,23 @@ pub fn ensure_bench() -> Result<std::path::PathBuf> {
     Ok(POSTGRESQL_15.into())
 }
 
+/// Debian's names of LLVM's BOLT, the newest first: Bookworm has the first three, Trixie the last two as well.
+const BOLT: &[&str] = &["bolt-22", "bolt-19", "bolt-16", "bolt-18", "bolt-17"];
+
+/// LLVM's BOLT, installed where it is not.
+pub fn ensure_dist() -> Result<std::path::PathBuf> {
+    ensure(BUILD)?;
+    let program = |package: &&str| Path::new("/usr/bin").join(format!("llvm-{package}"));
+    let installed = || BOLT.iter().map(|package| program(package)).find(|path| path.is_file());
+    if let Some(path) = installed() {
+        return Ok(path);
+    }
+    let package = BOLT.iter().find(|package| in_packages(package));
+    let package = package.ok_or_else(|| format!("no package of LLVM's BOLT is there: {}", BOLT.join(", ")))?;
+    install(&[package])?;
+    installed().ok_or_else(|| format!("{package} was installed but its program is not found"))
+}
+
 /// Installs what building and testing need.
 pub fn ensure_test() -> Result<()> {
     ensure(BUILD)?;
@@ -135,6 +152,20 @@ fn ensure(needs: &[Need]) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
+    install(&missing)?;
+    match needs.iter().find(|need| !(need.present)()) {
+        Some(need) => Err(format!("{} was installed but is not found", need.package)),
+        None => Ok(()),
+    }
+}
+
+/// Whether the system's lists of packages name one.
+fn in_packages(package: &str) -> bool {
+    let said = std::process::Command::new("apt-cache").args(["policy", package]).output();
+    said.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("Candidate: 1:"))
+}
+
+fn install(missing: &[&str]) -> Result<()> {
     if !found("apt-get") {
         return Err(format!("please install {} (as your system names them)", missing.join(", ")));
     }
@@ -151,11 +182,7 @@ fn ensure(needs: &[Need]) -> Result<()> {
     as_root(&["update", "-qq"])?;
     let mut arguments = vec!["install", "-y", "-qq", "--no-install-recommends"];
     arguments.extend(missing.iter().copied());
-    as_root(&arguments)?;
-    match needs.iter().find(|need| !(need.present)()) {
-        Some(need) => Err(format!("{} was installed but is not found", need.package)),
-        None => Ok(()),
-    }
+    as_root(&arguments)
 }
 
 fn root_user() -> bool {

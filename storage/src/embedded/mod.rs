@@ -35,8 +35,8 @@ use crate::bulk::CellBlock;
 use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, Committer, Recovered, Request};
 use crate::contract::{
-    AtomicCommit, BulkLoad, Cell, CommitBatch, Condition, FailedCondition, Family, FamilyFilter, Mutation, ReadFilter,
-    Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator, Watch,
+    AtomicCommit, BulkLoad, Cell, CommitBatch, Condition, FailedCondition, Family, FamilyFilter, Mutation, Plain,
+    ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator, Watch,
 };
 use crate::env::{BoxFuture, EnvRef};
 use crate::error::{Result, StoreError};
@@ -261,6 +261,14 @@ impl EmbeddedStore {
         .boxed()
     }
 
+    /// The batches of a scan as rows.
+    fn rows<'a>(&'a self, scanner: Scanner<'a>, options: ScanOptions) -> BoxStream<'a, Result<Vec<Row>>> {
+        self.batches(scanner, options, Scanner::next, |rows: &Vec<Row>| {
+            self.directory.count_ordered(rows.iter().map(|row| &row.key[..]), Tablet::count_reads);
+            rows.len()
+        })
+    }
+
     async fn request(&self, request: Request, ordered: Option<oneshot::Sender<Timestamp>>) -> Answer {
         match &request {
             Request::Commit(batch) => {
@@ -429,11 +437,18 @@ impl Store for EmbeddedStore {
     }
 
     fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>> {
+        self.rows(Scanner::new(&self.database, maintenance::bounds(&range), &filter, &options), options)
+    }
+
+    fn scan_but_plain(
+        &self,
+        range: RowRange,
+        filter: ReadFilter,
+        options: ScanOptions,
+        plain: Plain,
+    ) -> BoxStream<'_, Result<Vec<Row>>> {
         let scanner = Scanner::new(&self.database, maintenance::bounds(&range), &filter, &options);
-        self.batches(scanner, options, Scanner::next, |rows: &Vec<Row>| {
-            self.directory.count_ordered(rows.iter().map(|row| &row.key[..]), Tablet::count_reads);
-            rows.len()
-        })
+        self.rows(scanner.leaving_out(plain), options)
     }
 
     fn check_and_mutate<'a>(

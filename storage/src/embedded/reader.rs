@@ -5,7 +5,7 @@ use super::kept_cursors::KeptCursors;
 use super::log::Database;
 use super::newest::{Course, End, MOST_BYTES, Newest};
 use super::{database_error, key};
-use crate::contract::{Cell, Cells, Family, FamilyFilter, ReadFilter, Row, ScanOptions, TimestampRange};
+use crate::contract::{Cell, Cells, Family, FamilyFilter, Plain, ReadFilter, Row, ScanOptions, TimestampRange};
 use crate::error::{Result, StoreError};
 use crate::packed::PackedRows;
 use crate::timestamp::Timestamp;
@@ -255,6 +255,8 @@ pub struct Scanner<'a> {
     bounds: ScanBounds,
     reverse: bool,
     cached: bool,
+    /// What is left out, forwards.
+    plain: Option<Plain>,
     /// Batches since the cursors were made; none are there before the first.
     batches: usize,
     arena: Arena,
@@ -279,6 +281,7 @@ impl<'a> Scanner<'a> {
             bounds,
             reverse,
             cached,
+            plain: None,
             batches: 0,
             arena,
             ended,
@@ -291,6 +294,12 @@ impl<'a> Scanner<'a> {
         let newest_writes = matches!(self.families.as_slice(), [FamilyFilter { family: Family::Write, cells: 1, .. }]);
         // What is not to be kept in the cache is read through, and a kept cursor fills the cache.
         self.kept = (newest_writes && self.cached).then_some((hot, kept));
+        self
+    }
+
+    /// The same without the rows of one cell that is plain, if they are of the family of writes.
+    pub fn leaving_out(mut self, plain: Plain) -> Self {
+        self.plain = (!self.reverse).then_some(plain);
         self
     }
 
@@ -354,8 +363,11 @@ impl<'a> Scanner<'a> {
         }
         let mut rows = Vec::with_capacity(limit.min(FIRST_ROWS));
         let (mut prefix, mut scratch) = (Vec::new(), Vec::new());
-        let mut bytes = 0;
-        for examined in 0.. {
+        let (mut bytes, mut examined) = (0, 0);
+        loop {
+            if let Some(plain) = self.plain.filter(|_| rows.len() < limit) {
+                examined += self.step_over(plain, EXAMINED_ROWS - examined, &mut scratch)?;
+            }
             let Some(next) = self.next_prefix() else {
                 self.ended = true;
                 self.cursors.clear();
@@ -374,6 +386,7 @@ impl<'a> Scanner<'a> {
                 }
                 return Ok(rows);
             }
+            examined += 1;
             prefix.clear();
             prefix.extend_from_slice(next);
             let mut cells = Cells::new();
@@ -396,7 +409,37 @@ impl<'a> Scanner<'a> {
                 rows.push(Row { key: self.arena.copy(row_key), cells });
             }
         }
-        Ok(rows)
+    }
+
+    /// Moves the cursor of writes over rows that have one cell, which is plain, up to the first that any other cursor is at.
+    /// Answers over how many, `most` at most.
+    fn step_over(&mut self, plain: Plain, most: usize, row: &mut Vec<u8>) -> Result<usize> {
+        let of_writes = |cursor: &Cursor<'_>| cursor.wanted.family == Family::Write;
+        let others = self.cursors.iter().filter(|cursor| !of_writes(cursor)).filter_map(Cursor::prefix).min();
+        let others = others.map(<[u8]>::to_vec);
+        let Some(cursor) = self.cursors.iter_mut().find(|cursor| of_writes(cursor)) else { return Ok(0) };
+        let mut over = 0;
+        while over < most {
+            let Some((cell_key, value)) = cursor.iterator.item() else { break };
+            let Some((prefix, timestamp)) = key::split(cell_key) else { break };
+            if !cursor.wanted.range.contains(timestamp)
+                || !plain(value)
+                || others.as_ref().is_some_and(|other| &other[..] <= prefix)
+            {
+                break;
+            }
+            row.clear();
+            row.extend_from_slice(prefix);
+            cursor.iterator.next();
+            if cursor.prefix() == Some(row) {
+                // It has more cells than one.
+                cursor.iterator.prev();
+                break;
+            }
+            over += 1;
+        }
+        cursor.ensure_valid_or_end()?;
+        Ok(over)
     }
 }
 

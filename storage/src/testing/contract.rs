@@ -69,6 +69,20 @@ pub fn scan(store: &dyn Store, range: RowRange, filter: ReadFilter, options: Sca
     batches.concat()
 }
 
+/// The same by [`Store::scan_but_plain`].
+pub fn scan_but_plain(
+    store: &dyn Store,
+    range: RowRange,
+    filter: ReadFilter,
+    batch_rows: usize,
+    plain: Plain,
+) -> Vec<Row> {
+    let options = ScanOptions { batch_rows, ..ScanOptions::default() };
+    let batches: Vec<Vec<Row>> = block_on(store.scan_but_plain(range, filter, options, plain).try_collect()).unwrap();
+    assert!(batches.iter().all(|batch| batch.len() <= batch_rows));
+    batches.concat()
+}
+
 /// The same by [`Store::scan_packed`].
 pub fn scan_packed(store: &dyn Store, range: RowRange, wanted: FamilyFilter, options: ScanOptions) -> Vec<Row> {
     let batches: Vec<PackedRows> = block_on(store.scan_packed(range, wanted, options).try_collect()).unwrap();

@@ -8,8 +8,8 @@ use crate::committer::{
 };
 use crate::contract::{
     AtomicCommit, BulkLoad, COMPARED_BYTES, Cell, Cells, CommitBatch, Condition, FailedCondition, Family, FamilyFilter,
-    Mutation, ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange,
-    Validator, Watch,
+    Mutation, Plain, ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo,
+    TimestampRange, Validator, Watch,
 };
 use crate::env::BoxFuture;
 use crate::error::{Result, StoreError};
@@ -18,7 +18,7 @@ use crate::timestamp::{Timestamp, TimestampSource};
 use bytes::Bytes;
 use futures::channel::oneshot;
 use futures::stream::{self, BoxStream};
-use futures::{FutureExt, StreamExt};
+use futures::{FutureExt, StreamExt, TryStreamExt};
 use parking_lot::{Mutex, RwLock};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -374,6 +374,18 @@ impl Store for MemoryStore {
             }
         })
         .boxed()
+    }
+
+    fn scan_but_plain(
+        &self,
+        range: RowRange,
+        filter: ReadFilter,
+        options: ScanOptions,
+        plain: Plain,
+    ) -> BoxStream<'_, Result<Vec<Row>>> {
+        let is_plain = move |row: &Row| matches!(&row.cells[..], [cell] if cell.family == Family::Write && plain(&cell.value));
+        let but_plain = move |rows: Vec<Row>| rows.into_iter().filter(|row| !is_plain(row)).collect();
+        self.scan(range, filter, options).map_ok(but_plain).boxed()
     }
 
     fn scan_short<'a>(
