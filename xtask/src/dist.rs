@@ -1,7 +1,8 @@
 //! `cargo xtask dist`: the release build, laid out anew by what it was seen to run (LLVM's BOLT). Must not change what is compiled.
 //!
-//! The program is large and what a statement runs through lies all over it, so the processor waits for code. A copy of it
-//! counts which way each branch goes under the loads below; then what runs often is put beside each other, and the rest away.
+//! The program is large and what a statement runs through lies all over it, so the processor waits for code. Which functions
+//! are run much is sampled first; a copy in which those count which way each branch goes is asked the same again; then what
+//! runs often is put beside each other, and the rest away. To count in all functions would take more memory than most machines have.
 
 use crate::packages;
 use crate::run::{Result, command, finish, run, say};
@@ -11,97 +12,119 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long the copy that counts may take to start, and to stop.
+/// How long a server may take to start, and to stop.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Samples a second, of the time that the server computes itself.
+const FREQUENCY: &str = "2000";
 
 /// pgbench's scale, and how long each of its loads runs.
 const SCALE: &str = "10";
-const SECONDS: &str = "8";
-
-/// Builds `target/release/percosql`, lets a copy of it count, and writes `target/dist/percosql`.
-pub fn dist() -> Result<()> {
-    let bolt = packages::ensure_dist()?;
-    let postgres = packages::ensure_bench()?;
-    let mut build = command("cargo", &["build", "--release", "--workspace", "--bins"]);
-    build.env("PERCOSQL_KEEP_RELOCATIONS", "1");
-    say("$ PERCOSQL_KEEP_RELOCATIONS=1 cargo build --release --workspace --bins");
-    finish(build, "cargo build")?;
-    let release = crate::bench::release_folder()?;
-    let folder = release.with_file_name("dist");
-    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let (program, counting, counts) =
-        (release.join("percosql"), folder.join("percosql.counting"), folder.join("percosql.fdata"));
-    let _ = fs::remove_file(&counts);
-    let counts_to = format!("--instrumentation-file={}", counts.display());
-    run(&shown(&bolt), &[&shown(&program), "-instrument", &counts_to, "-o", &shown(&counting)])?;
-    {
-        let server = Counting::start(&counting, &folder)?;
-        let trained = train(&server, &release.join("percosql-bench"), &postgres.join("pgbench"));
-        server.stop().and(trained)?;
-    }
-    let laid_out = folder.join("percosql");
-    let mut arguments = vec![shown(&program), "-o".to_string(), shown(&laid_out), format!("-data={}", counts.display())];
-    arguments.extend(LAYOUT.iter().map(ToString::to_string));
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    run(&shown(&bolt), &arguments)?;
-    let _ = fs::remove_file(&counting);
-    run(&shown(&laid_out), &["--version"])?;
-    say(&format!("{} is ready", laid_out.display()));
-    Ok(())
-}
+const SECONDS: &str = "6";
 
 /// Blocks by how they follow each other, functions by who calls whom, and what never ran apart from both.
 const LAYOUT: &[&str] = &[
+    "-lite",
     "-reorder-blocks=ext-tsp",
     "-reorder-functions=cdsort",
     "-split-functions",
     "-split-all-cold",
     "-split-eh",
     "-icf=1",
-    "-dyno-stats",
 ];
+
+/// Builds `target/release/percosql`, watches it under load, and writes `target/dist/percosql`.
+pub fn dist() -> Result<()> {
+    let bolt = packages::ensure_dist()?;
+    let postgres = packages::ensure_bench()?;
+    let arguments = ["build", "--release", "-p", "percosql", "-p", "percosql-bench"];
+    let mut build = command("cargo", &arguments);
+    build.env("PERCOSQL_KEEP_RELOCATIONS", "1");
+    say(&format!("$ PERCOSQL_KEEP_RELOCATIONS=1 cargo {}", arguments.join(" ")));
+    finish(build, "cargo build")?;
+    let release = crate::bench::release_folder()?;
+    let folder = release.with_file_name("dist");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let load = Load { bench: release.join("percosql-bench"), pgbench: postgres.join("pgbench") };
+    let file = |name: &str| shown(&folder.join(name));
+    let program = shown(&release.join("percosql"));
+    let (samples, hot, counting, counts) =
+        (file("samples.perf"), file("hot.fdata"), file("percosql.counting"), file("counts.fdata"));
+
+    let server = Server::start(&program, &folder)?;
+    let sampler = Sampler::start(&server, &samples)?;
+    load.run(&server)?;
+    sampler.stop()?;
+    server.stop()?;
+    run(&bolt.perf2bolt, &["-nl", "-p", &samples, "-o", &hot, &program])?;
+
+    let (hot, counts_to) = (format!("-data={hot}"), format!("-instrumentation-file={counts}"));
+    let instrument = ["-instrument", "-instrument-hot-only", "-lite", &hot, &counts_to, "-o", &counting];
+    run(&bolt.optimizer, &[&[program.as_str()], &instrument[..]].concat())?;
+    let _ = fs::remove_file(&counts);
+    let server = Server::start(&counting, &folder)?;
+    load.run(&server)?;
+    // It writes what it counted when it ends.
+    server.stop()?;
+
+    let laid_out = file("percosql");
+    let counts = format!("-data={counts}");
+    run(&bolt.optimizer, &[&[program.as_str(), "-o", &laid_out, &counts], LAYOUT].concat())?;
+    for name in ["samples.perf", "percosql.counting"] {
+        let _ = fs::remove_file(folder.join(name));
+    }
+    run(&laid_out, &["--version"])?;
+    say(&format!("{laid_out} is ready"));
+    Ok(())
+}
 
 fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// What the copy that counts is asked: loads, the brokerage, and short statements in all protocols.
-fn train(server: &Counting, bench: &Path, pgbench: &Path) -> Result<()> {
-    let dsn = format!("host=127.0.0.1 port={} user=postgres", server.port);
-    let ledger = shown(&server.folder.join("ledger"));
-    let bench = |arguments: &[&str]| run(&shown(bench), &[&["tpce"], arguments, &["--dsn", &dsn]].concat());
-    bench(&["init", "--scale", "xs"])?;
-    for style in ["prepared", "simple"] {
-        bench(&["run", "--clients", "4", "--duration", "30s", "--quiet", "--style", style, "--ledger", &ledger])?;
-    }
-    let port = server.port.to_string();
-    let pgbench = |arguments: &[&str]| {
-        let server = ["-h", "127.0.0.1", "-p", &port, "-U", "postgres"];
-        run(&shown(pgbench), &[&server, arguments, &["postgres"]].concat())
-    };
-    pgbench(&["-i", "-q", "-s", SCALE])?;
-    for load in [
-        ["-S", "-M", "prepared", "-c", "8"],
-        ["-S", "-M", "simple", "-c", "8"],
-        ["-S", "-M", "extended", "-c", "8"],
-        ["-N", "-M", "prepared", "-c", "8"],
-        ["-S", "-C", "-n", "-c", "4"],
-    ] {
-        pgbench(&[&["-n", "-T", SECONDS], &load[..]].concat())?;
-    }
-    Ok(())
+/// What a server is asked meanwhile: loads, the brokerage, and short statements in all protocols.
+struct Load {
+    bench: PathBuf,
+    pgbench: PathBuf,
 }
 
-/// A server that counts what it runs, on a folder of its own.
-struct Counting {
+impl Load {
+    fn run(&self, server: &Server) -> Result<()> {
+        let dsn = format!("host=127.0.0.1 port={} user=postgres", server.port);
+        let ledger = shown(&server.folder.join("ledger"));
+        let bench = |arguments: &[&str]| run(&shown(&self.bench), &[&["tpce"], arguments, &["--dsn", &dsn]].concat());
+        bench(&["init", "--scale", "xs"])?;
+        for (style, duration) in [("prepared", "30s"), ("simple", "8s")] {
+            let how = ["--clients", "8", "--duration", duration, "--quiet", "--style", style, "--ledger", &ledger];
+            bench(&[&["run"], &how[..]].concat())?;
+        }
+        let port = server.port.to_string();
+        let pgbench = |arguments: &[&str]| {
+            let server = ["-h", "127.0.0.1", "-p", &port, "-U", "postgres"];
+            run(&shown(&self.pgbench), &[&server, arguments, &["postgres"]].concat())
+        };
+        pgbench(&["-i", "-q", "-s", SCALE])?;
+        let loads: [&[&str]; 5] = [
+            &["-S", "-M", "prepared", "-c", "8"],
+            &["-S", "-M", "simple", "-c", "8"],
+            &["-S", "-M", "extended", "-c", "8"],
+            &["-N", "-M", "prepared", "-c", "8"],
+            &["-S", "-C", "-c", "4"],
+        ];
+        loads.iter().try_for_each(|load| pgbench(&[&["-n", "-T", SECONDS], *load].concat()))
+    }
+}
+
+/// A server on a folder of its own.
+struct Server {
     child: Child,
     port: u16,
     folder: PathBuf,
 }
 
-impl Counting {
-    fn start(program: &Path, beside: &Path) -> Result<Counting> {
-        let told = |error: std::io::Error| format!("{}: {error}", program.display());
+impl Server {
+    fn start(program: &str, beside: &Path) -> Result<Server> {
+        let told = |error: std::io::Error| format!("{program}: {error}");
         let folder = beside.join("training");
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).map_err(told)?;
@@ -111,39 +134,72 @@ impl Counting {
         let mut start = Command::new(program);
         start.arg("start").arg("--data-dir").arg(folder.join("data")).args(["--listen", &format!("127.0.0.1:{port}")]);
         start.stdout(Stdio::null()).stderr(log);
-        let mut server = Counting { child: start.spawn().map_err(told)?, port, folder };
+        say(&format!("$ {program} start"));
+        let mut server = Server { child: start.spawn().map_err(told)?, port, folder };
         let begun = Instant::now();
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
             let ended = server.child.try_wait().map_err(told)?;
             if ended.is_some() || begun.elapsed() > PATIENCE {
-                return Err(format!("{} did not start: see {}", program.display(), server.folder.join("log").display()));
+                let log = fs::read_to_string(server.folder.join("log")).unwrap_or_default();
+                return Err(format!("{program} did not start: {log}"));
             }
             std::thread::sleep(Duration::from_millis(50));
         }
         Ok(server)
     }
 
-    /// Stops it in order, for it writes what it counted when it ends.
     fn stop(mut self) -> Result<()> {
-        run("kill", &["-TERM", &self.child.id().to_string()])?;
-        let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
-            if let Some(status) = self.child.try_wait().map_err(|error| error.to_string())? {
-                return match status.success() {
-                    true => Ok(()),
-                    false => Err(format!("the server that counts ended with {status}")),
-                };
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        Err("the server that counts did not stop".to_string())
+        end(&mut self.child, "-TERM", "the server")
     }
 }
 
-impl Drop for Counting {
+impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let _ = fs::remove_dir_all(self.folder.join("data"));
+        let _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+/// perf, which notes where the server is.
+struct Sampler {
+    child: Child,
+}
+
+impl Sampler {
+    fn start(server: &Server, into: &str) -> Result<Sampler> {
+        let process = server.child.id().to_string();
+        let arguments = ["record", "-q", "-F", FREQUENCY, "-e", "cpu-clock:u", "-p", &process, "-o", into];
+        say(&format!("$ perf {}", arguments.join(" ")));
+        let child = command("perf", &arguments).spawn().map_err(|error| format!("perf: {error}"))?;
+        Ok(Sampler { child })
+    }
+
+    fn stop(mut self) -> Result<()> {
+        end(&mut self.child, "-INT", "perf")
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Ends a process in order, by a signal.
+fn end(child: &mut Child, signal: &str, name: &str) -> Result<()> {
+    run("kill", &[signal, &child.id().to_string()])?;
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        if let Some(status) = child.try_wait().map_err(|error| format!("{name}: {error}"))? {
+            // perf ends by the signal that it was sent, having written what it has.
+            return match status.code() {
+                Some(0) | None => Ok(()),
+                Some(code) => Err(format!("{name} ended with {code}")),
+            };
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Err(format!("{name} did not stop"))
 }

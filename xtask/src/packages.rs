@@ -116,21 +116,46 @@ pub fn ensure_bench() -> Result<std::path::PathBuf> {
     Ok(POSTGRESQL_15.into())
 }
 
-/// Debian's names of LLVM's BOLT, the newest first: Bookworm has the first three, Trixie the last two as well.
-const BOLT: &[&str] = &["bolt-22", "bolt-19", "bolt-16", "bolt-18", "bolt-17"];
+/// What samples a running program: for `cargo xtask dist`.
+const SAMPLER: &[Need] = &[Need { package: "linux-perf", present: || found("perf") }];
 
-/// LLVM's BOLT, installed where it is not.
-pub fn ensure_dist() -> Result<std::path::PathBuf> {
-    ensure(BUILD)?;
-    let program = |package: &&str| Path::new("/usr/bin").join(format!("llvm-{package}"));
-    let installed = || BOLT.iter().map(|package| program(package)).find(|path| path.is_file());
-    if let Some(path) = installed() {
-        return Ok(path);
+/// The versions of LLVM's BOLT that Debian and Ubuntu have as packages, the newest first.
+const BOLT_VERSIONS: &[u32] = &[22, 21, 20, 19, 18, 17, 16];
+
+/// The programs of LLVM's BOLT.
+pub struct Bolt {
+    /// Instruments a program, and lays it out anew.
+    pub optimizer: String,
+    /// Reads what perf has sampled.
+    pub perf2bolt: String,
+}
+
+impl Bolt {
+    fn installed() -> Option<Bolt> {
+        let of = |version: &u32| Bolt {
+            optimizer: format!("llvm-bolt-{version}"),
+            perf2bolt: format!("perf2bolt-{version}"),
+        };
+        BOLT_VERSIONS.iter().map(of).find(|bolt| found(&bolt.optimizer) && found(&bolt.perf2bolt))
     }
-    let package = BOLT.iter().find(|package| in_packages(package));
-    let package = package.ok_or_else(|| format!("no package of LLVM's BOLT is there: {}", BOLT.join(", ")))?;
-    install(&[package])?;
-    installed().ok_or_else(|| format!("{package} was installed but its program is not found"))
+}
+
+/// Installs what laying a program out anew needs.
+pub fn ensure_dist() -> Result<Bolt> {
+    ensure(SAMPLER)?;
+    if let Some(bolt) = Bolt::installed() {
+        return Ok(bolt);
+    }
+    let package = BOLT_VERSIONS.iter().map(|version| format!("bolt-{version}")).find(|package| is_offered(package));
+    let package = package.ok_or("no package of LLVM's BOLT is offered: install llvm-bolt 16 or newer")?;
+    install(&[&package])?;
+    Bolt::installed().ok_or_else(|| format!("{package} was installed but is not found"))
+}
+
+/// Whether the system's lists of packages have it, of LLVM: `bolt` alone is something else.
+fn is_offered(package: &str) -> bool {
+    let said = std::process::Command::new("apt-cache").args(["show", "--no-all-versions", package]).output();
+    said.is_ok_and(|output| output.status.success() && !output.stdout.is_empty())
 }
 
 /// Installs what building and testing need.
@@ -157,12 +182,6 @@ fn ensure(needs: &[Need]) -> Result<()> {
         Some(need) => Err(format!("{} was installed but is not found", need.package)),
         None => Ok(()),
     }
-}
-
-/// Whether the system's lists of packages name one.
-fn in_packages(package: &str) -> bool {
-    let said = std::process::Command::new("apt-cache").args(["policy", package]).output();
-    said.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("Candidate: 1:"))
 }
 
 fn install(missing: &[&str]) -> Result<()> {

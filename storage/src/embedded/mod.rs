@@ -36,7 +36,8 @@ use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, Committer, Recovered, Request};
 use crate::contract::{
     AtomicCommit, BulkLoad, Cell, CommitBatch, Condition, FailedCondition, Family, FamilyFilter, Mutation, Plain,
-    ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator, Watch,
+    ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
+    Watch,
 };
 use crate::env::{BoxFuture, EnvRef};
 use crate::error::{Result, StoreError};

@@ -353,7 +353,7 @@ fn rows_of_one_plain_cell_are_stepped_over() {
     for batch_rows in [1, 100] {
         let keys = |rows: Vec<Row>| rows.into_iter().map(|row| row.key).collect::<Vec<_>>();
         let found = contract::scan_but_plain(&*store, RowRange::all(), filter.clone(), batch_rows, plain);
-        assert_eq!(found.iter().filter(|row| row.key == "c").map(|row| row.cells.len()).sum::<usize>(), 2);
+        assert_eq!(found.iter().map(|row| row.cells.len()).collect::<Vec<_>>(), [1, 2, 2, 1]);
         assert_eq!(keys(found), ["a", "c", "e", "g"], "one that has a newer cell may be left out, and is not");
         let options = ScanOptions { batch_rows, ..ScanOptions::default() };
         assert_eq!(contract::scan(&*store, RowRange::all(), filter.clone(), options).len(), 7);

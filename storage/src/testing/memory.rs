@@ -383,7 +383,8 @@ impl Store for MemoryStore {
         options: ScanOptions,
         plain: Plain,
     ) -> BoxStream<'_, Result<Vec<Row>>> {
-        let is_plain = move |row: &Row| matches!(&row.cells[..], [cell] if cell.family == Family::Write && plain(&cell.value));
+        let is_plain =
+            move |row: &Row| matches!(&row.cells[..], [cell] if cell.family == Family::Write && plain(&cell.value));
         let but_plain = move |rows: Vec<Row>| rows.into_iter().filter(|row| !is_plain(row)).collect();
         self.scan(range, filter, options).map_ok(but_plain).boxed()
     }

@@ -322,8 +322,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "garbage collected before the locks of all tablets are resolved",
         file: "txn/src/gc.rs",
-        original: "            if !self.keep(lease).await? {\n                return Ok(report);\n            }\n        }\n        for tablet in tablets {\n            if !self.collect_range(tablet.range, bound,",
-        broken: "            if !self.collect_range(tablet.range.clone(), bound,",
+        original: "            if !self.keep(lease).await? {\n                return Ok(report);\n            }\n        }\n        // Whatever",
+        broken: "            if !self.collect_range(tablet.range.clone(), bound, &mut report, lease, is_kept_alone).await? {\n                return Ok(report);\n            }\n        }\n        // Whatever",
         tests: &["-p", "percosql-txn", "--lib", "a_lock_is_resolved_before"],
     },
     Mutant {
@@ -367,6 +367,13 @@ pub const MUTANTS: &[Mutant] = &[
         original: "        target = target.min(AtomicCommit::oldest_snapshot(atomic));\n",
         broken: "        let _ = atomic;\n",
         tests: &["-p", "percosql-txn", "--lib", "a_reader_registers_first"],
+    },
+    Mutant {
+        name: "garbage collection passes over what only removed something",
+        file: "txn/src/gc.rs",
+        original: "seen(cell).is_ok_and(|seen| seen != Seen::Absent)",
+        broken: "seen(cell).is_ok()",
+        tests: &["-p", "percosql-txn", "--lib", "garbage_is_collected"],
     },
     Mutant {
         name: "garbage collection drops the version in use",

@@ -12,6 +12,20 @@ pub const STORAGE: &[Mutant] = &[
         tests: &["-p", "percosql-storage", "--lib", "a_scan_of_few_rows_or_none"],
     },
     Mutant {
+        name: "a row of several versions is stepped over",
+        file: "storage/src/embedded/reader.rs",
+        original: "            if cursor.prefix() == Some(row) {",
+        broken: "            if cursor.prefix() == Some(row) && over == usize::MAX {",
+        tests: &["-p", "percosql-storage", "--lib", "rows_of_one_plain_cell"],
+    },
+    Mutant {
+        name: "a write beside a lock is stepped over",
+        file: "storage/src/embedded/reader.rs",
+        original: "                || others.as_ref().is_some_and(|other| &other[..] <= prefix)\n",
+        broken: "                || others.as_ref().is_some_and(|other| &other[..] < prefix)\n",
+        tests: &["-p", "percosql-storage", "--lib", "rows_of_one_plain_cell"],
+    },
+    Mutant {
         name: "write condition off by one",
         file: "storage/src/committer/admission.rs",
         original: "TimestampRange::after(condition.none_after)",
