@@ -25,6 +25,34 @@ async fn the_first_committer_wins() {
     assert_eq!(row.get::<_, i32>(0), 1);
 }
 
+/// What a transaction would still do in vain is spared, as in PostgreSQL.
+#[tokio::test]
+async fn a_row_that_was_changed_since_the_snapshot_is_not_written() {
+    let server = Server::start();
+    let (one, other) = (server.connect().await, server.connect().await);
+    let setup = "create table t (a int primary key, b int unique); insert into t values (1, 1), (2, 2), (3, 3)";
+    one.batch_execute(setup).await.expect("set up");
+    for write in
+        ["update t set b = b + 10 where a = 1", "delete from t where b < 5", "update t set b = 7 where a in (1, 3)"]
+    {
+        for begin in ["begin", "begin isolation level serializable"] {
+            one.batch_execute(&format!("{begin}; select count(*) from t")).await.expect("a snapshot");
+            other.batch_execute("update t set b = b where a = 1").await.expect("the other");
+            one.batch_execute("savepoint s; update t set b = 20 where a = 2").await.expect("nobody changed that row");
+            let error = one.batch_execute(write).await.expect_err("the row was changed");
+            assert_eq!(state(&error), "40001", "{write}");
+            let detail = error.as_db_error().and_then(|error| error.detail()).unwrap_or_default();
+            assert!(detail.contains("\"t\"") && detail.contains("(a)=(1)"), "{detail}");
+            one.batch_execute("rollback to s; update t set b = 30 where a = 3; commit").await.expect("the rest");
+            other.batch_execute("update t set b = a where a > 1").await.expect("as it was");
+        }
+    }
+    let begin = "begin isolation level read committed; select 1";
+    one.batch_execute(begin).await.expect("a snapshot a statement");
+    other.batch_execute("update t set b = b where a = 1").await.expect("the other");
+    one.batch_execute("update t set b = 1 where a = 1; commit").await.expect("it sees the newest");
+}
+
 #[tokio::test]
 async fn single_statements_that_conflict_are_run_again() {
     let server = Server::start();

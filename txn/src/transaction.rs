@@ -2,6 +2,7 @@
 //!
 //! Must not know SQL or types: keys and values are bytes.
 
+mod changed;
 mod ending;
 
 use crate::buffer::Buffer;

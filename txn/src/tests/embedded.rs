@@ -257,6 +257,42 @@ fn many_writers_of_one_counter_lose_nothing() {
     });
 }
 
+#[test]
+fn what_was_written_since_the_snapshot_is_known_before_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    run(async {
+        let store = open(folder.path(), &TransactionStoreOptions::default()).await;
+        let write = async |name: &str, value: &str| {
+            let transaction = store.begin(TransactionOptions::default());
+            transaction.write(vec![put(name, value)]).await.unwrap();
+            transaction.commit().await.unwrap()
+        };
+        for name in ["a", "b"] {
+            write(name, "1").await;
+        }
+        let keys = [key("b"), key("absent"), key("a")];
+        for isolation in [Isolation::Snapshot, Isolation::Serializable, Isolation::ReadCommitted] {
+            let early = store.begin(TransactionOptions { isolation, ..TransactionOptions::default() });
+            // It looks at one of the rows, and not at the other.
+            assert!(get(&early, "a").await.is_some());
+            assert_eq!(early.changed_since(&keys).await.unwrap(), None);
+            let found = write("a", "2").await;
+            let changed = early.changed_since(&keys).await.unwrap();
+            if isolation == Isolation::ReadCommitted {
+                assert_eq!(changed, None, "its next statement sees that");
+                continue;
+            }
+            let changed = changed.unwrap();
+            assert_eq!((changed.key, changed.found), (key("a"), found));
+            assert!(changed.snapshot_ts < found);
+            early.write(vec![update("a", "3")]).await.unwrap();
+            assert!(matches!(early.commit().await, Err(TxnError::Conflict(_))), "COMMIT says so too");
+            let late = store.begin(TransactionOptions { isolation, ..TransactionOptions::default() });
+            assert_eq!(late.changed_since(&keys).await.unwrap(), None);
+        }
+    });
+}
+
 /// Resident memory of this process, in bytes.
 fn resident_bytes() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();

@@ -6,6 +6,20 @@ use super::Mutant;
 /// Those bugs.
 pub const SESSIONS: &[Mutant] = &[
     Mutant {
+        name: "what COMMIT would refuse is not refused where it is seen",
+        file: "planner/src/execution/dml/row_locks.rs",
+        original: "            self.refuse_changed(&keys).await?;\n",
+        broken: "",
+        tests: &["-p", "percosql-tests", "--test", "sessions", "a_row_that_was_changed_since"],
+    },
+    Mutant {
+        name: "what was written up to the snapshot is refused",
+        file: "txn/src/transaction/changed.rs",
+        original: "TimestampRange::after(snapshot_ts)",
+        broken: "TimestampRange::from(snapshot_ts)",
+        tests: &["-p", "percosql-txn", "--lib", "what_was_written_since_the_snapshot"],
+    },
+    Mutant {
         name: "who asked for a table's lock does not give it back",
         file: "planner/src/catalog/metadata_lock.rs",
         original: "        if *self.asked.get_mut() {\n",

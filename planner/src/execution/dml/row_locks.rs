@@ -1,5 +1,6 @@
 //! What a write at READ COMMITTED locks before it writes: the rows that it found, which it looks at again when they changed
-//! meanwhile; and keys of unique indexes, whether somebody has them or not. At snapshot level nothing is locked before COMMIT.
+//! meanwhile; and keys of unique indexes, whether somebody has them or not. At snapshot level nothing is locked before COMMIT, and what
+//! it would refuse is refused at once where that is known.
 
 use super::check::batch_of;
 use super::run::{Operation, Run, pick};
@@ -8,6 +9,7 @@ use crate::encoding::IndexDecoder;
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::execution::bounds::KeyBounds;
+use crate::session::conflict::name_conflict;
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::concat;
@@ -15,7 +17,10 @@ use datafusion::arrow::compute::kernels::cmp::distinct;
 use datafusion::arrow::record_batch::RecordBatch;
 use std::collections::HashSet;
 use txn::locks::LockWait;
-use txn::{Isolation, LockStrength, LockedRow, OwnWrites};
+use txn::{Isolation, LockStrength, LockedRow, OwnWrites, TxnError};
+
+/// Of more rows at a time nobody asks whether they changed meanwhile before COMMIT does: it asks of all together.
+const FEW_ROWS: usize = 16;
 
 /// Whether statements lock what they write, and then see the newest of it.
 pub fn reads_newest(context: &StatementContext) -> bool {
@@ -62,6 +67,7 @@ impl Run {
         assigned: Option<&[usize]>,
     ) -> Result<(RecordBatch, Vec<Bytes>)> {
         if !self.reads_newest() || keys.is_empty() {
+            self.refuse_changed(&keys).await?;
             return Ok((batch, keys));
         }
         let transaction = &self.context.transaction;
@@ -72,6 +78,18 @@ impl Run {
             return Ok((batch, keys));
         }
         Box::pin(self.replace_changed(batch, keys, states, assigned)).await
+    }
+
+    /// At snapshot level: where another has changed one of few rows since the snapshot, fails as COMMIT would, with what the
+    /// transaction would do in vain until then spared. Errors: 40001.
+    async fn refuse_changed(&self, keys: &[Bytes]) -> Result<()> {
+        if keys.len() > FEW_ROWS {
+            return Ok(());
+        }
+        let Some(conflict) = self.context.transaction.changed_since(keys).await? else { return Ok(()) };
+        let (session, catalog) = (&self.context.session, &self.context.catalog);
+        let error = TxnError::Conflict(conflict);
+        Err(Box::pin(name_conflict(session.database()?, session, Some(catalog), error)).await)
     }
 
     /// The batch of which some rows changed before they were locked, or are gone: what the statement makes of their newest
