@@ -33,21 +33,21 @@ const LAYOUT: &[&str] = &[
     "-icf=1",
 ];
 
-/// Builds `target/release/percosql`, watches it under load, and writes `target/dist/percosql`.
-pub fn dist() -> Result<()> {
+/// Builds `target/release/percosql`, watches it under load, and writes `target/dist/percosql`. A program in the arguments, linked
+/// with its relocations, is taken instead of a new build.
+pub fn dist(arguments: &[String]) -> Result<()> {
     let bolt = packages::ensure_dist()?;
     let postgres = packages::ensure_bench()?;
-    let arguments = ["build", "--release", "-p", "percosql", "-p", "percosql-bench"];
-    let mut build = command("cargo", &arguments);
-    build.env("PERCOSQL_KEEP_RELOCATIONS", "1");
-    say(&format!("$ PERCOSQL_KEEP_RELOCATIONS=1 cargo {}", arguments.join(" ")));
-    finish(build, "cargo build")?;
     let release = crate::bench::release_folder()?;
+    let program = match arguments {
+        [] => build(&release)?,
+        [program] => program.clone(),
+        _ => return Err("dist takes one program at most".to_string()),
+    };
     let folder = release.with_file_name("dist");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let load = Load { bench: release.join("percosql-bench"), pgbench: postgres.join("pgbench") };
     let file = |name: &str| shown(&folder.join(name));
-    let program = shown(&release.join("percosql"));
     let (samples, hot, counting, counts) =
         (file("samples.perf"), file("hot.fdata"), file("percosql.counting"), file("counts.fdata"));
 
@@ -76,6 +76,16 @@ pub fn dist() -> Result<()> {
     run(&laid_out, &["--version"])?;
     say(&format!("{laid_out} is ready"));
     Ok(())
+}
+
+/// A release build that keeps its relocations.
+fn build(release: &Path) -> Result<String> {
+    let arguments = ["build", "--release", "-p", "percosql", "-p", "percosql-bench"];
+    let mut build = command("cargo", &arguments);
+    build.env("PERCOSQL_KEEP_RELOCATIONS", "1");
+    say(&format!("$ PERCOSQL_KEEP_RELOCATIONS=1 cargo {}", arguments.join(" ")));
+    finish(build, "cargo build")?;
+    Ok(shown(&release.join("percosql")))
 }
 
 fn shown(path: &Path) -> String {

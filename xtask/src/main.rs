@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     let done = match command.as_str() {
         "bench" => bench::bench(&rest),
         "check" => check::check(),
-        "dist" => dist::dist(),
+        "dist" => dist::dist(&rest),
         "tidy" => tidy::tidy(),
         "test" => test::test(&rest),
         "compat" => compat::compat(&rest),
