@@ -9,6 +9,7 @@ pub use crate::committer::watch::Watch;
 use crate::env::BoxFuture;
 use crate::error::{Result, StoreError};
 use crate::packed::PackedRows;
+pub use crate::snapshot_guard::{Registered, SnapshotGuard};
 use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use futures::channel::oneshot;
@@ -449,37 +450,6 @@ pub trait AtomicCommit: Send + Sync {
     /// Whoever will ask for a [`ReadCondition`] says so before taking his snapshot, that what is written from then on is
     /// remembered. Without it the answer may be [`FailedCondition::Forgotten`].
     fn validator(&self) -> Validator;
-}
-
-/// Where readers are registered.
-pub trait Registered: Send + Sync {
-    /// One that was registered at `timestamp` has gone.
-    fn release(&self, timestamp: Timestamp);
-}
-
-/// A registered reader. Dropping it lets GC go on.
-pub struct SnapshotGuard {
-    timestamp: Timestamp,
-    registered: Option<Arc<dyn Registered>>,
-}
-
-impl SnapshotGuard {
-    /// Of a reader that is registered there, if anywhere, until it is dropped.
-    pub fn new(timestamp: Timestamp, registered: Option<Arc<dyn Registered>>) -> Self {
-        SnapshotGuard { timestamp, registered }
-    }
-    /// The snapshot's timestamp.
-    pub fn timestamp(&self) -> Timestamp {
-        self.timestamp
-    }
-}
-
-impl Drop for SnapshotGuard {
-    fn drop(&mut self) {
-        if let Some(registered) = self.registered.take() {
-            registered.release(self.timestamp);
-        }
-    }
 }
 
 /// A contiguous range of rows, as the engine keeps it.

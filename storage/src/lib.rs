@@ -19,6 +19,7 @@ pub mod embedded;
 pub mod env;
 pub mod error;
 pub mod packed;
+mod snapshot_guard;
 pub mod testing;
 pub mod timestamp;
 

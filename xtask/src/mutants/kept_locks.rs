@@ -74,4 +74,11 @@ pub const KEPT_LOCKS: &[Mutant] = &[
         broken: "self.change_if(node, equals(VERSION, value.clone()), mutations.clone()).await?",
         tests: &["-p", "percosql-planner", "--lib", "a_row_that_speaks_of_hundreds"],
     },
+    Mutant {
+        name: "garbage collection passes over what only removed something",
+        file: "txn/src/gc.rs",
+        original: "seen(cell).is_ok_and(|seen| seen != Seen::Absent)",
+        broken: "seen(cell).is_ok()",
+        tests: &["-p", "percosql-txn", "--lib", "garbage_is_collected"],
+    },
 ];

@@ -369,13 +369,6 @@ pub const MUTANTS: &[Mutant] = &[
         tests: &["-p", "percosql-txn", "--lib", "a_reader_registers_first"],
     },
     Mutant {
-        name: "garbage collection passes over what only removed something",
-        file: "txn/src/gc.rs",
-        original: "seen(cell).is_ok_and(|seen| seen != Seen::Absent)",
-        broken: "seen(cell).is_ok()",
-        tests: &["-p", "percosql-txn", "--lib", "garbage_is_collected"],
-    },
-    Mutant {
         name: "garbage collection drops the version in use",
         file: "txn/src/gc.rs",
         original: "if age == 0 && (cut || record.kind != RecordKind::Delete &&",
