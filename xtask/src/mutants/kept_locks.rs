@@ -79,6 +79,13 @@ pub const KEPT_LOCKS: &[Mutant] = &[
         file: "txn/src/gc.rs",
         original: "seen(cell).is_ok_and(|seen| seen != Seen::Absent)",
         broken: "seen(cell).is_ok()",
-        tests: &["-p", "percosql-txn", "--lib", "garbage_is_collected"],
+        tests: &["-p", "percosql-txn", "--lib", "what_garbage_collection_leaves_alone"],
+    },
+    Mutant {
+        name: "outcomes that nobody can ask for any more stay",
+        file: "txn/src/gc.rs",
+        original: "if !self.collect_range(system::outcomes(), bound, &mut report, lease, |_| false).await? {",
+        broken: "if false {",
+        tests: &["-p", "percosql-txn", "--lib", "what_garbage_collection_leaves_alone"],
     },
 ];
