@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: PostgreSQL 15 and PercoSQL beside each other. Must not know what is measured: `percosql-bench compare` does that.
 
 use crate::packages;
-use crate::run::{Result, command, finish, run, say};
+use crate::run::{Result, command, finish, run, say, shown};
 use std::path::{Path, PathBuf};
 
 /// Builds release binaries, installs PostgreSQL 15 where it is not, and compares; `arguments` go to `percosql-bench compare`.
@@ -32,10 +32,6 @@ pub fn bench(arguments: &[String]) -> Result<()> {
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     say(&format!("$ {program} {}", all.join(" ")));
     finish(command(&program, &all), "percosql-bench")
-}
-
-fn shown(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
 }
 
 /// Where cargo puts release builds: beside the folder of this program, wherever the target folder is.

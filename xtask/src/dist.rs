@@ -5,7 +5,7 @@
 //! runs often is put beside each other, and the rest away. To count in all functions would take more memory than most machines have.
 
 use crate::packages;
-use crate::run::{Result, command, finish, run, say};
+use crate::run::{Result, command, finish, run, say, shown};
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -86,10 +86,6 @@ fn build(release: &Path) -> Result<String> {
     say(&format!("$ PERCOSQL_KEEP_RELOCATIONS=1 cargo {}", arguments.join(" ")));
     finish(build, "cargo build")?;
     Ok(shown(&release.join("percosql")))
-}
-
-fn shown(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
 }
 
 /// What a server is asked meanwhile: loads, the brokerage, and short statements in all protocols.

@@ -13,6 +13,11 @@ pub fn root() -> PathBuf {
     own.parent().unwrap_or(own).to_path_buf()
 }
 
+/// A path as an argument of a program.
+pub fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
 /// Prints a line to standard output.
 pub fn say(text: &str) {
     // A closed pipe is the reader's choice.

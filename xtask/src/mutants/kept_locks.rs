@@ -1,4 +1,4 @@
-//! The planted bugs in the locks of several servers. Knows the text of the source and nothing else.
+//! The planted bugs in the locks of several servers, and in what garbage collection passes over. Knows the text of the source and nothing else.
 
 use super::Mutant;
 
