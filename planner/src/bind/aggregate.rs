@@ -105,7 +105,7 @@ impl Grouping {
         let rebased = plan.transform_up(|node| {
             node.map_expressions(|expr| {
                 expr.transform_down(|expr| {
-                    if let Some((_, to)) = self.outer.iter().find(|(from, _)| *from == expr) {
+                    if let Some((_, to)) = self.outer.iter().find(|(from, _)| is_same(from, &expr)) {
                         return Ok(Transformed::new(to.clone(), true, TreeNodeRecursion::Jump));
                     }
                     if let Expr::OuterReferenceColumn(_, column) = &expr
@@ -118,6 +118,14 @@ impl Grouping {
             })
         })?;
         Ok(rebased.data)
+    }
+}
+
+/// Whether two expressions of a subquery are the same. A column of the query around is, whether its groups may have NULL in it or not.
+fn is_same(one: &Expr, other: &Expr) -> bool {
+    match (one, other) {
+        (Expr::OuterReferenceColumn(_, one), Expr::OuterReferenceColumn(_, other)) => one == other,
+        _ => one == other,
     }
 }
 

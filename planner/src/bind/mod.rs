@@ -34,7 +34,7 @@ mod merge;
 mod missing;
 mod named;
 mod niladic;
-mod nullable;
+pub mod nullable;
 mod order;
 mod outer_aggregate;
 mod place;

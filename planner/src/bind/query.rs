@@ -140,6 +140,11 @@ impl Binder<'_> {
             }
             SetExpr::Values(values) => self.values(values, parent),
             SetExpr::Table(table) => {
+                if let (None, Some(name)) = (&table.schema_name, &table.table_name)
+                    && let Some(common) = self.common_table(name)?
+                {
+                    return Ok(common);
+                }
                 let mut parts = Vec::new();
                 if let Some(schema) = &table.schema_name {
                     parts.push(ast::Ident::new(schema));

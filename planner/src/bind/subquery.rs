@@ -338,7 +338,9 @@ impl Binder<'_> {
         let left = self.expr(left, Env { conjunct: false, ..env })?;
         let bound = self.inner_query(query, env)?;
         let (left, plan) = self.matched(left, &operator.to_string(), bound)?;
-        if !env.conjunct || !outer_columns(&plan).is_empty() {
+        // A subquery on the left would be moved into the one on the right, where what it sees is out of its reach.
+        let nested = left.exists(|inner| Ok(crate::plan::correlated::subquery_of(inner).is_some()))?;
+        if !env.conjunct || nested || !outer_columns(&plan).is_empty() {
             return self.counted(left, plan, operator, all, false, env);
         }
         let expr = Expr::SetComparison(SetComparison {

@@ -13,7 +13,7 @@ use crate::execution::new_rows::{Branch, NewRowsNode};
 use crate::execution::shared_rows::SharedRowsNode;
 use crate::parse::{CYCLE, SEARCH, fold};
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::logical_expr::{Extension, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{ExprSchemable, Extension, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, SetExpr};
 use sqlparser::tokenizer::Span;
 
@@ -288,7 +288,9 @@ impl Binder<'_> {
                 return Err(self.at(error, place_of_target(left, at)));
             }
             let cast = self.coerce(of_second.typed(), of_first.ty)?;
-            exprs.push(cast.expr.alias(internal));
+            // A string knows where it stands in the statement, which the column that it goes to does not.
+            let placed = !cast.expr.metadata(second.plan.schema())?.is_empty();
+            exprs.push(if placed { nullable(cast.expr) } else { cast.expr }.alias(internal));
         }
         let step = LogicalPlanBuilder::from(second.plan).project(exprs)?.build()?;
         let (start, step, distinct) =

@@ -1,12 +1,13 @@
 //! [`KnownOrdersExec`]: says less of its input's rows than DataFusion does, where DataFusion says too much, and hands the rows on. Of a
 //! hash join it says that its rows have the order of the probe side and then that of the build side, which is so only where no two rows
 //! of the probe side are equal in it; that constants of a side stay constant where rows of the other are extended with NULLs; of a
-//! maximum over a growing frame that it grows, though it may begin with NULL. Must not know what asks.
+//! maximum over a growing frame that it grows, though it may begin with NULL. Of the input of a window it does not say what its keys are:
+//! rows in the order of a key count as ordered by whatever stands behind it, which the window does not see. Must not know what asks.
 
 use super::key_tap::KeyTapExec;
 use super::leaf::input_methods;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Result, Statistics, internal_err};
+use datafusion::common::{Constraints, Result, Statistics, internal_err};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::JoinType;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
@@ -32,12 +33,21 @@ enum Known {
     Nothing,
     /// Of a window operator the orders of its input.
     OrdersOfInput,
+    /// Not that some columns tell all rows apart.
+    NoKeys,
 }
 
 /// The plan with what DataFusion says too much of in joins and windows unsaid.
 pub fn with_known_orders(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     plan.transform_up(|plan| {
         if plan.is::<WindowAggExec>() || plan.is::<BoundedWindowAggExec>() {
+            let without_keys =
+                |child: &Arc<dyn ExecutionPlan>| match child.equivalence_properties().constraints().is_empty() {
+                    true => Arc::clone(child),
+                    false => known(Arc::clone(child), Known::NoKeys),
+                };
+            let children = plan.children().into_iter().map(without_keys).collect();
+            let plan = replace_children_if_necessary(plan, children)?;
             return Ok(Transformed::yes(known(plan, Known::OrdersOfInput)));
         }
         let join_type = if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
@@ -121,6 +131,7 @@ impl KnownOrdersExec {
             }
             Known::OrdersAlone => EquivalenceProperties::new_with_orderings(input.schema(), orders(all)),
             Known::Nothing => EquivalenceProperties::new(input.schema()),
+            Known::NoKeys => all.clone().with_constraints(Constraints::default()),
             Known::OrdersOfInput => {
                 let mut known = all.clone();
                 known.clear_orderings();

@@ -152,11 +152,17 @@ fn needs_apply(expression: &Expr, in_filter: bool, all: bool) -> bool {
         }
         // A join's condition has no place for such a subquery within the operand.
         Expr::InSubquery(InSubquery { expr, .. }) if expr.exists(|inner| Ok(is_test(inner))).unwrap_or(true) => true,
+        // Once it turns out to be NULL, the join has no key any more that would ask for unknown matches.
+        Expr::InSubquery(InSubquery { expr, negated: true, .. }) if expr.exists(is_null).unwrap_or(true) => true,
         Expr::Exists(Exists { subquery, .. }) | Expr::InSubquery(InSubquery { subquery, .. }) => {
             !in_filter || !subquery.outer_ref_columns.is_empty() && (all || !becomes_join(&subquery.subquery, false))
         }
         _ => false,
     }
+}
+
+fn is_null(expression: &Expr) -> DataFusionResult<bool> {
+    Ok(matches!(expression, Expr::Literal(value, _) if value.is_null()))
 }
 
 /// Whether a plan reads the row of an Apply around it.
@@ -216,7 +222,33 @@ pub(super) fn becomes_join(plan: &LogicalPlan, scalar: bool) -> bool {
         }
         Ok(if fits { TreeNodeRecursion::Continue } else { TreeNodeRecursion::Stop })
     });
-    walked.is_ok() && fits && (!scalar || aggregates == 1)
+    walked.is_ok() && fits && (!scalar || aggregates == 1) && are_told_apart(plan)
+}
+
+/// Whether what a join asks of the subquery's rows is told apart by name alone: the columns in its correlated conditions, and those
+/// that it gives. The join knows all of them by one qualifier (`FROM a, b WHERE a.id = x AND b.id > y`).
+fn are_told_apart(plan: &LogicalPlan) -> bool {
+    let mut asked: Vec<Column> = Vec::new();
+    if let LogicalPlan::Projection(projection) = plan {
+        asked.extend(projection.expr.iter().filter_map(|given| match given {
+            Expr::Column(column) => Some(column.clone()),
+            Expr::Alias(alias) => Some(Column::new_unqualified(&alias.name)),
+            _ => None,
+        }));
+    }
+    let walked = plan.apply(|node| {
+        if let LogicalPlan::Filter(filter) = node {
+            let correlated = split_conjunction(&filter.predicate).into_iter().filter(|part| {
+                part.exists(|inner| Ok(matches!(inner, Expr::OuterReferenceColumn(..)))).unwrap_or(true)
+            });
+            asked.extend(correlated.flat_map(|part| part.column_refs().into_iter().cloned().collect::<Vec<_>>()));
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    let clash = |(at, one): (usize, &Column)| {
+        asked.iter().skip(at + 1).any(|other| one.name == other.name && one.relation != other.relation)
+    };
+    walked.is_ok() && !asked.iter().enumerate().any(clash)
 }
 
 fn is_equality(expression: &Expr, has_outer: &dyn Fn(&Expr) -> bool) -> bool {

@@ -3,6 +3,7 @@
 //! Must not know statements or sessions.
 
 use super::careful_rule::CarefulRule;
+use super::column_first::ColumnFirst;
 use super::constants::check_constants;
 use super::correlated::{apply_subqueries, has_correlated, subquery_of};
 use super::empty_relations::EmptyRelations;
@@ -13,6 +14,7 @@ use super::kept_orders::KeptOrders;
 use super::key_order::KeyOrder;
 use super::lookup_join::LookupJoin;
 use super::one_row::hold_filters;
+use super::optional_rule::OptionalRule;
 use super::prepared::Uses;
 use super::slotting::{fill_placeholders, filters_to_scans};
 use super::written_orders::WrittenOrders;
@@ -356,6 +358,7 @@ fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     // A join of which only different rows are asked for becomes a look for one match.
     let rules = rules.map(|rule| match rule.name() {
         "eliminate_join" => Arc::new(CarefulRule(rule)) as Arc<dyn OptimizerRule + Send + Sync>,
+        "push_down_filter" => Arc::new(ColumnFirst(rule)),
         _ => rule,
     });
     rules.map(|rule| Arc::new(InterruptibleRule(rule)) as Arc<dyn OptimizerRule + Send + Sync>).collect()
@@ -368,11 +371,20 @@ fn physical_rules(reverse_scans: bool) -> Vec<Arc<dyn PhysicalOptimizerRule + Se
     // Moves conditions by the names of columns, so that of two columns of one name another is asked (`b.name IS NULL` above a join with
     // a second `name`). Where conditions can be moved, the logical rules have done it.
     let by_name = |rule: &str| rule.starts_with("FilterPushdown");
+    // Counts a constant NULL as one of the different values of its column.
+    let by_statistics = |rule: &str| rule == "aggregate_statistics";
     let known = PhysicalOptimizer::new().rules.into_iter();
-    for rule in known.filter(|rule| rule.name() != kept_orders.name() && !by_name(rule.name())) {
+    let known = known.filter(|rule| !by_name(rule.name()) && !by_statistics(rule.name()));
+    for rule in known.filter(|rule| rule.name() != kept_orders.name()) {
         let joins_are_chosen = rule.name() == JoinSelection::new().name();
         let enforces = rule.name() == WrittenOrders::default().name();
-        rules.push(if enforces { Arc::new(WrittenOrders::default()) } else { rule });
+        // Columns that are taken along for nothing cost time, and where two joins have columns of one name it may fail.
+        let optional = rule.name() == "ProjectionPushdown";
+        rules.push(match (enforces, optional) {
+            (true, _) => Arc::new(WrittenOrders::default()),
+            (_, true) => Arc::new(OptionalRule(rule)),
+            _ => rule,
+        });
         if joins_are_chosen {
             rules.push(Arc::new(LookupJoin));
             rules.push(Arc::new(key_order));

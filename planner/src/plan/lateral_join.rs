@@ -2,6 +2,7 @@
 //! as [`ApplyNode`]s that run the right side for each row of the left.
 
 use super::correlated::{becomes_join, outer_to_placeholders, sees_outer_row, subquery_of};
+use super::one_row::hold_filters;
 use crate::execution::apply::{ApplyKind, ApplyNode};
 use crate::execution::outer::{OuterValues, next_number};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -130,6 +131,10 @@ fn applied(join: Join) -> Result<LogicalPlan> {
     let condition = conjunction(pairs.chain(join.filter));
     if let Some(condition) = condition.filter(|condition| !is_true(condition)) {
         plan = LogicalPlanBuilder::from(plan).filter(of_outer_row(condition, &left)?)?.build()?;
+        // What it asks of the left row alone is not to move below an aggregate either.
+        if let Some(held) = hold_filters(&plan)? {
+            plan = held;
+        }
     }
     let (mut columns, mut placeholders) = (Vec::<Column>::new(), Vec::new());
     let subquery = outer_to_placeholders(plan, &left, &mut columns, &mut placeholders)?;

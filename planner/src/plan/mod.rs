@@ -6,6 +6,7 @@
 //! runs, and clears them. Must not know SQL text or sessions.
 
 mod careful_rule;
+mod column_first;
 mod constants;
 pub mod correlated;
 mod empty_relations;
@@ -21,6 +22,7 @@ mod lateral_join;
 pub mod lookup_join;
 mod met_orders;
 mod one_row;
+mod optional_rule;
 pub mod prepared;
 pub mod slotting;
 mod written_orders;

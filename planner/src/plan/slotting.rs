@@ -2,6 +2,7 @@
 //! optimisation and before physical planning. VALUES whose expressions are not constant become an
 //! operator of ours, because DataFusion evaluates VALUES while it plans.
 
+use crate::bind::nullable::nullable;
 use crate::error::Result;
 use crate::execution::apply::ApplyNode;
 use crate::execution::outer::OuterValues;
@@ -14,7 +15,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
-use datafusion::logical_expr::{Expr, Extension, Filter, LogicalPlan};
+use datafusion::logical_expr::{BinaryExpr, Expr, Extension, Filter, LogicalPlan, Operator};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -25,12 +26,14 @@ pub fn fill_placeholders(plan: LogicalPlan, slots: &Arc<Slots>) -> Result<Logica
         use LogicalPlan as P;
         let names = matches!(node, P::Window(_) | P::Projection(_)).then(|| NamePreserver::new(&node));
         // Elsewhere an expression has a name, which would be another.
+        let filters = matches!(node, P::Filter(_) | P::TableScan(_));
         let final_form = matches!(node, P::Filter(_) | P::Join(_) | P::TableScan(_) | P::Projection(_));
         let node = node.map_expressions(|expression| {
             // What is above knows a window function by its name, which shows the keys and so the placeholders in them.
             let name = names.as_ref().map(|names| names.save(&expression));
             let replaced = replace(expression, slots, &outer)?;
             let replaced = if final_form { replaced.transform_data(in_final_form)? } else { replaced };
+            let replaced = if filters { replaced.transform_data(without_circles)? } else { replaced };
             Ok(match name {
                 Some(name) => replaced.update_data(|expression| name.restore(expression)),
                 None => replaced,
@@ -89,6 +92,24 @@ fn in_final_form(expression: Expr) -> std::result::Result<Transformed<Expr>, Dat
             Some(own) => Ok(Transformed::yes(own)),
             None => Ok(Transformed::no(expression)),
         }
+    })
+}
+
+/// A column that is equal to something computed from it (`abs(a) = a`): within a function, so that DataFusion does not put the one for
+/// the other in orders, in which it would find the column again and again.
+fn without_circles(condition: Expr) -> std::result::Result<Transformed<Expr>, DataFusionError> {
+    condition.transform_up(|condition| {
+        let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) = &condition else {
+            return Ok(Transformed::no(condition));
+        };
+        let within = |one: &Expr, other: &Expr| match one {
+            Expr::Column(column) => one != other && other.column_refs().contains(column),
+            _ => false,
+        };
+        if !within(left, right) && !within(right, left) {
+            return Ok(Transformed::no(condition));
+        }
+        Ok(Transformed::yes(nullable(condition)))
     })
 }
 

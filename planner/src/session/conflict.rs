@@ -28,6 +28,9 @@ pub async fn name_conflict(
         )
         .hint("The transaction might succeed if retried.");
     }
+    if matches!(conflict.kind, ConflictKind::Write | ConflictKind::Read) {
+        shared.losses.lock().lost(&conflict.key);
+    }
     let named = match catalog {
         Some(catalog) => describe(database, shared, catalog, conflict).await,
         None => None,

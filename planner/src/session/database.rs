@@ -8,6 +8,7 @@ use super::notification::Channels;
 use super::parsed::ParsedStatements;
 use super::plan_cache::PlanCache;
 use super::startup::RoleLogin;
+use super::turn::Turns;
 use crate::catalog::predefined::is_predefined;
 use crate::catalog::{CatalogStore, DatabaseDescriptor, NodeOptions, RoleDescriptor};
 use crate::error::{Result, SqlError};
@@ -30,6 +31,7 @@ pub struct Database {
     activities: Arc<Activities>,
     channels: Channels,
     contention: Contention,
+    turns: Turns,
     env: EnvRef,
     started: i64,
     /// PostgreSQL's binary format of values.
@@ -93,6 +95,7 @@ impl Database {
             activities,
             channels: Channels::default(),
             contention: Contention::default(),
+            turns: Turns::default(),
             started: of_unix(env.now_micros()),
             env,
             binary: OnceLock::new(),
@@ -171,6 +174,10 @@ impl Database {
     /// Who was refused because of whom.
     pub fn contention(&self) -> &Contention {
         &self.contention
+    }
+    /// The lines of transactions that lost several times in a row.
+    pub(super) fn turns(&self) -> &Turns {
+        &self.turns
     }
     /// Its sessions.
     pub fn activities(&self) -> &Arc<Activities> {

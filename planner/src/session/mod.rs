@@ -38,6 +38,7 @@ mod table_as;
 pub mod table_locks;
 mod temporary;
 mod transaction;
+mod turn;
 mod utility;
 
 pub use cancel::CancelToken;

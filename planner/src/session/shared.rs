@@ -9,6 +9,7 @@ use super::outcome::Notice;
 use super::referential::Queue;
 use super::settings::Settings;
 use super::settings::stack::SettingsStack;
+use super::turn::Losses;
 use crate::catalog::{HeldLocks, SchemaDescriptor, SequenceMemory};
 use crate::error::{Result, SqlError, state};
 use crate::execution::detached::Workers;
@@ -55,6 +56,8 @@ pub struct SessionShared {
     deadline: AtomicU64,
     /// How often the transaction under way was run again because of a conflict.
     retries: AtomicU32,
+    /// What its transactions lost to others.
+    pub losses: Mutex<Losses>,
     settings: Mutex<SettingsStack>,
     notices: Mutex<Vec<Notice>>,
     locks: Mutex<Option<Arc<HeldLocks>>>,
@@ -90,6 +93,7 @@ impl SessionShared {
             cancel,
             deadline: AtomicU64::new(u64::MAX),
             retries: AtomicU32::new(0),
+            losses: Mutex::default(),
             settings: Mutex::new(settings),
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),
@@ -214,6 +218,7 @@ impl Default for SessionShared {
             cancel: CancelToken::new(),
             deadline: AtomicU64::new(u64::MAX),
             retries: AtomicU32::new(0),
+            losses: Mutex::default(),
             settings: Mutex::new(SettingsStack::new(Settings::default())),
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),

@@ -1,14 +1,15 @@
 //! [`TransactionBlock`]: BEGIN to COMMIT as PostgreSQL's clients know it: implicit transactions, blocks, failed blocks,
 //! savepoints. Must not know queries or plans.
 
-use super::conflict::name_conflict;
-use super::contention::RefusedTransaction;
+mod ending;
+
 use super::database::Database;
 use super::exported;
 use super::outcome::{Notice, TransactionStatus};
 use super::settings::Characteristics;
 use super::shared::SessionShared;
 use super::stream::Limits;
+use super::turn::Turn;
 use crate::catalog::{Catalog, HeldLocks};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{Isolation, TransactionModes};
@@ -50,6 +51,8 @@ struct Open {
     used: bool,
     /// Whether the next statement is to have a view of its own, where statements have.
     stale: bool,
+    /// Kept until it ends.
+    turn: Option<Turn>,
 }
 
 struct Savepoint {
@@ -184,6 +187,7 @@ impl TransactionBlock {
         if self.open.is_none() {
             self.start(false, TransactionModes::default())?;
         }
+        self.wait_for_turn().await;
         let database = self.database.clone();
         let oid = self.shared.database_oid;
         let open = self.open.as_mut().ok_or_else(|| SqlError::internal("no transaction"))?;
@@ -207,6 +211,18 @@ impl TransactionBlock {
             }
         };
         Ok(StatementTransaction { transaction: open.transaction.clone(), command, started: open.started, catalog })
+    }
+
+    /// Before a block that may write, or a statement that is run again, takes its snapshot: where its like lost several times in a
+    /// row, waits until it is its turn. At READ COMMITTED who locks a row has a turn already.
+    async fn wait_for_turn(&mut self) {
+        let Some(open) = self.open.as_mut().filter(|open| !open.read_only && open.turn.is_none()) else { return };
+        let again = open.explicit || self.shared.retries() > 0;
+        if !again || open.transaction.has_snapshot() || !open.transaction.isolation().has_one_snapshot() {
+            return;
+        }
+        let Some(key) = self.shared.losses.lock().take() else { return };
+        open.turn = self.database.turns().wait(self.database.env(), &key).await;
     }
 
     /// Opens an implicit transaction unless one is under way: for statements that change settings.
@@ -243,6 +259,7 @@ impl TransactionBlock {
             catalog: None,
             used: false,
             stale: false,
+            turn: None,
         });
         Ok(())
     }
@@ -475,115 +492,8 @@ impl TransactionBlock {
             _ => Err(only_in_blocks(what)),
         }
     }
-
-    /// Commits the implicit transaction, if one is open.
-    pub async fn end_implicit(&mut self) -> Result<()> {
-        if self.is_implicit() { self.finish().await } else { Ok(()) }
-    }
-    /// An error was reported: an implicit transaction is over, a block has failed.
-    pub async fn fail(&mut self) {
-        match &mut self.open {
-            Some(open) if open.explicit => {
-                open.failed = true;
-                if open.savepoints.is_empty() {
-                    // Nothing of it can be saved: let others have the tables and the snapshot go.
-                    self.shared.references.lock().end();
-                    self.shared.cursors.lock().after_rollback();
-                    open.transaction.rollback().await;
-                    end_advisory(&self.shared);
-                    open.locks = self.database.catalog().locks().begin();
-                    self.shared.set_locks(None);
-                }
-            }
-            Some(_) => self.abort().await,
-            None => {}
-        }
-    }
-
-    async fn finish(&mut self) -> Result<()> {
-        let Some(open) = self.open.take() else { return Ok(()) };
-        self.shared.references.lock().end();
-        self.shared.set_locks(None);
-        self.shared.cursors.lock().before_commit();
-        let committed = match self.wait_for_locks(&open).await {
-            Ok(()) => open.transaction.commit().await.map(drop).map_err(Refusal::Conflict),
-            Err(refusal) => {
-                open.transaction.rollback().await;
-                Err(refusal)
-            }
-        };
-        end_advisory(&self.shared);
-        match committed {
-            Ok(()) => {
-                self.shared.cursors.lock().after_commit();
-                self.shared.with_settings(|stack| stack.commit());
-                Ok(())
-            }
-            Err(refusal) => {
-                self.shared.cursors.lock().after_rollback();
-                self.shared.with_settings(|stack| stack.rollback());
-                let error = match refusal {
-                    Refusal::Conflict(error) => {
-                        Box::pin(name_conflict(&self.database, &self.shared, open.catalog.as_ref(), error)).await
-                    }
-                    Refusal::Stopped(error) => error,
-                };
-                self.note_refused(&error);
-                Err(error)
-            }
-        }
-    }
-    /// Waits, before COMMIT, for rows that others have locked. That may be cancelled; a commit under way is not to be left half
-    /// way.
-    async fn wait_for_locks(&self, open: &Open) -> std::result::Result<(), Refusal> {
-        let (settings, transaction) = (self.shared.settings(), &open.transaction);
-        transaction.set_lock_timeout(settings.lock_timeout());
-        if !transaction.waits_at_commit() {
-            return Ok(());
-        }
-        let limits = self.limits_of(Some(open));
-        let locked = Box::pin(limits.run(async { Ok(transaction.lock_writes().await) })).await;
-        locked.map_err(Refusal::Stopped)?.map_err(Refusal::Conflict)
-    }
-    /// Remembers that the transaction was refused, when that is what the error says.
-    pub fn note_refused(&self, error: &SqlError) {
-        if error.is_retryable() {
-            self.database.contention().note(RefusedTransaction {
-                at: self.now(),
-                database: self.shared.database_oid,
-                pid: self.shared.backend_pid,
-                error: error.clone(),
-                retries: self.shared.retries(),
-            });
-        }
-    }
-    /// Rolls back whatever is open.
-    pub async fn abort(&mut self) {
-        if let Some(open) = self.open.take() {
-            self.shared.references.lock().end();
-            self.shared.cursors.lock().after_rollback();
-            open.transaction.rollback().await;
-            end_advisory(&self.shared);
-            self.shared.set_locks(None);
-            self.shared.with_settings(|stack| stack.rollback());
-        }
-    }
     fn warn(&self, sqlstate: crate::error::SqlState, message: &str) {
         self.shared.notify(Notice::warning(sqlstate, message));
-    }
-}
-
-/// Why a transaction was not committed.
-enum Refusal {
-    Conflict(TxnError),
-    /// Its COMMIT was cancelled while it waited.
-    Stopped(SqlError),
-}
-
-/// Gives back the advisory locks of a transaction that is over.
-fn end_advisory(shared: &SessionShared) {
-    if let Some(advisory) = shared.advisory() {
-        advisory.end_transaction();
     }
 }
 

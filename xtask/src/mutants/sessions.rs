@@ -13,6 +13,13 @@ pub const SESSIONS: &[Mutant] = &[
         tests: &["-p", "percosql-tests", "--test", "sessions", "a_row_that_was_changed_since"],
     },
     Mutant {
+        name: "who lost again and again is never given a turn",
+        file: "planner/src/session/transaction.rs",
+        original: "        self.wait_for_turn().await;\n",
+        broken: "",
+        tests: &["-p", "percosql-tests", "--test", "pgbench", "the_bank"],
+    },
+    Mutant {
         name: "what was written up to the snapshot is refused",
         file: "txn/src/transaction/changed.rs",
         original: "TimestampRange::after(snapshot_ts)",

@@ -7,6 +7,7 @@ use crate::error::Result as SqlResult;
 use crate::execution::bounds::KeyBounds;
 use crate::execution::detached::detached;
 use crate::execution::direct::Direct;
+use crate::execution::key_join::KeyJoinExec;
 use crate::execution::point_get::PointGetExec;
 use crate::execution::projection::LeanProjectionExec;
 use crate::execution::{Slots, StatementContext, interrupt};
@@ -22,6 +23,7 @@ use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExp
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::unnest::UnnestExec;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, InputDistributionRequirements, PlanProperties,
     SendableRecordBatchStream,
@@ -96,8 +98,10 @@ impl DirectWrite {
 
 /// Whether no row of the plan can come twice from one row of a table: there is no join in it.
 fn is_linear(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    // A join by keys reads its other side itself.
+    let multiplies = plan.is::<KeyJoinExec>() || plan.is::<UnnestExec>();
     let children = plan.children();
-    children.len() <= 1 && children.into_iter().all(is_linear)
+    !multiplies && children.len() <= 1 && children.into_iter().all(is_linear)
 }
 
 fn is_fed(plan: &Arc<dyn ExecutionPlan>) -> bool {

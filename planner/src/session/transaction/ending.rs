@@ -1,0 +1,124 @@
+//! How a session's transaction ends: committed, refused, failed or rolled back, and what others are told of it.
+
+use super::super::conflict::name_conflict;
+use super::super::contention::RefusedTransaction;
+use super::super::shared::SessionShared;
+use super::{Open, TransactionBlock};
+use crate::error::{Result, SqlError};
+use txn::TxnError;
+
+impl TransactionBlock {
+    /// Commits the implicit transaction, if one is open.
+    pub async fn end_implicit(&mut self) -> Result<()> {
+        if self.is_implicit() { self.finish().await } else { Ok(()) }
+    }
+    /// An error was reported: an implicit transaction is over, a block has failed.
+    pub async fn fail(&mut self) {
+        match &mut self.open {
+            Some(open) if open.explicit => {
+                open.failed = true;
+                if open.savepoints.is_empty() {
+                    // Nothing of it can be saved: let others have the tables and the snapshot go.
+                    self.shared.references.lock().end();
+                    self.shared.cursors.lock().after_rollback();
+                    open.transaction.rollback().await;
+                    end_advisory(&self.shared);
+                    open.locks = self.database.catalog().locks().begin();
+                    self.shared.set_locks(None);
+                }
+            }
+            Some(_) => self.abort().await,
+            None => {}
+        }
+    }
+
+    pub(super) async fn finish(&mut self) -> Result<()> {
+        let Some(open) = self.open.take() else { return Ok(()) };
+        self.shared.references.lock().end();
+        self.shared.set_locks(None);
+        self.shared.cursors.lock().before_commit();
+        let committed = match self.wait_for_locks(&open).await {
+            Ok(()) => {
+                let writes = open.transaction.has_writes();
+                let committed = open.transaction.commit().await.map(drop).map_err(Refusal::Conflict);
+                if writes && committed.is_ok() {
+                    self.shared.losses.lock().won();
+                }
+                committed
+            }
+            Err(refusal) => {
+                open.transaction.rollback().await;
+                Err(refusal)
+            }
+        };
+        end_advisory(&self.shared);
+        match committed {
+            Ok(()) => {
+                self.shared.cursors.lock().after_commit();
+                self.shared.with_settings(|stack| stack.commit());
+                Ok(())
+            }
+            Err(refusal) => {
+                self.shared.cursors.lock().after_rollback();
+                self.shared.with_settings(|stack| stack.rollback());
+                let error = match refusal {
+                    Refusal::Conflict(error) => {
+                        Box::pin(name_conflict(&self.database, &self.shared, open.catalog.as_ref(), error)).await
+                    }
+                    Refusal::Stopped(error) => error,
+                };
+                self.note_refused(&error);
+                Err(error)
+            }
+        }
+    }
+    /// Waits, before COMMIT, for rows that others have locked. That may be cancelled; a commit under way is not to be left half
+    /// way.
+    async fn wait_for_locks(&self, open: &Open) -> std::result::Result<(), Refusal> {
+        let (settings, transaction) = (self.shared.settings(), &open.transaction);
+        transaction.set_lock_timeout(settings.lock_timeout());
+        if !transaction.waits_at_commit() {
+            return Ok(());
+        }
+        let limits = self.limits_of(Some(open));
+        let locked = Box::pin(limits.run(async { Ok(transaction.lock_writes().await) })).await;
+        locked.map_err(Refusal::Stopped)?.map_err(Refusal::Conflict)
+    }
+    /// Remembers that the transaction was refused, when that is what the error says.
+    pub fn note_refused(&self, error: &SqlError) {
+        if error.is_retryable() {
+            self.database.contention().note(RefusedTransaction {
+                at: self.now(),
+                database: self.shared.database_oid,
+                pid: self.shared.backend_pid,
+                error: error.clone(),
+                retries: self.shared.retries(),
+            });
+        }
+    }
+    /// Rolls back whatever is open.
+    pub async fn abort(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.shared.references.lock().end();
+            self.shared.cursors.lock().after_rollback();
+            open.transaction.rollback().await;
+            end_advisory(&self.shared);
+            self.shared.set_locks(None);
+            self.shared.with_settings(|stack| stack.rollback());
+        }
+    }
+}
+
+/// Why a transaction was not committed.
+enum Refusal {
+    Conflict(TxnError),
+    /// Its COMMIT was cancelled while it waited.
+    Stopped(SqlError),
+}
+
+/// Gives back the advisory locks of a transaction that is over.
+fn end_advisory(shared: &SessionShared) {
+    if let Some(advisory) = shared.advisory() {
+        advisory.end_transaction();
+    }
+}
