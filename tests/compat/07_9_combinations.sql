@@ -313,3 +313,10 @@ select k, row_number() over (partition by k, min(c)) from wn_t2 group by k order
 select k, m, row_number() over (partition by k, m) from (select k, min(c) m from wn_t2 group by k order by k) s;
 select k, m, sum(k) over (partition by k, m order by m) from (select k, min(c) m from wn_t2 group by k order by k) s;
 drop table wn_ia, wn_ib, wn_ic, wn_u1, wn_u2, wn_t0, wn_t1, wn_t2, wn_t3, wn_e0, wn_p, wn_q, wn_r, wn_tab;
+create table wn_t0(a int, b int);
+create table wn_t1(a int, b int);
+insert into wn_t0 values (1, 1), (2, null), (null, 3);
+select bool_or(a not in (select a from wn_t1 where false)) from wn_t0;
+select count(*) filter (where a not in (select b from wn_t1 where 1 > 2)) from wn_t0;
+select count(*) filter (where a = any (select b from wn_t1 where 1 > 2)), bool_and(a <> all (select b from wn_t1 where b <> b)) from wn_t0;
+drop table wn_t0, wn_t1;

@@ -44,7 +44,12 @@ pub fn has_correlated(plan: &LogicalPlan) -> Result<bool> {
     plan.apply_with_subqueries(|node| {
         node.apply_expressions(|expression| {
             found |= expression.exists(|inner| {
-                Ok(matches!(inner, Expr::OuterReferenceColumn(..) | Expr::Exists(_) | Expr::InSubquery(_)))
+                Ok(match inner {
+                    Expr::OuterReferenceColumn(..) | Expr::Exists(_) | Expr::InSubquery(_) => true,
+                    // Also one whose outer columns went with a condition that is never true: nobody would run it.
+                    Expr::ScalarSubquery(subquery) => !subquery.outer_ref_columns.is_empty(),
+                    _ => false,
+                })
             })?;
             Ok(TreeNodeRecursion::Continue)
         })?;
