@@ -12,7 +12,7 @@ use datafusion::common::Spans;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier, Sort};
-use datafusion::logical_expr::{BinaryExpr, Case, Expr, LogicalPlan, LogicalPlanBuilder, Operator, Subquery};
+use datafusion::logical_expr::{BinaryExpr, Case, Expr, JoinType, LogicalPlan, LogicalPlanBuilder, Operator, Subquery};
 use sqlparser::ast::{self, BinaryOperator, Spanned};
 use std::sync::Arc;
 
@@ -82,7 +82,9 @@ impl Binder<'_> {
     /// Rows beyond the first are 21000. Made an aggregate, which DataFusion also needs to decorrelate.
     fn at_most_one_row(&self, plan: LogicalPlan) -> Result<LogicalPlan> {
         // Without a row it is NULL: a plan that may have none must not promise otherwise.
-        let tells_null = || plan.schema().fields().iter().all(|field| field.is_nullable()) || is_one_row(&plan);
+        // (Conditions may make an inner join of an outer one, whose columns then are what they were beneath it.)
+        let nullable = || plan.schema().fields().iter().all(|field| field.is_nullable()) && !has_outer_join(&plan);
+        let tells_null = || nullable() || is_one_row(&plan);
         if plan.max_rows().is_some_and(|rows| rows <= 1) && outer_columns(&plan).is_empty() && tells_null() {
             return Ok(plan);
         }
@@ -370,6 +372,14 @@ impl Binder<'_> {
         let empty = self.empty_array(ty)?.expr;
         Ok(TypedExpr { expr: crate::functions::coalesce(vec![value, empty]), ty })
     }
+}
+
+fn has_outer_join(plan: &LogicalPlan) -> bool {
+    let outer = |node: &LogicalPlan| {
+        let kind = if let LogicalPlan::Join(join) = node { join.join_type } else { JoinType::Inner };
+        Ok(matches!(kind, JoinType::Left | JoinType::Right | JoinType::Full))
+    };
+    plan.exists(outer).unwrap_or(true)
 }
 
 /// The order in which a plan's rows come, as far as it is asked for at its top.
