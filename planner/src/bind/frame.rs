@@ -53,6 +53,15 @@ impl Bound {
             _ => self.is_constant(),
         }
     }
+    /// Whether this start lies behind an end, by their offsets: such a frame has no rows, and DataFusion has no such frame.
+    fn is_behind(&self, end: &Bound) -> bool {
+        let (Some(start), Some(other)) = (self.constant(), end.constant()) else { return false };
+        match (self.edge, end.edge) {
+            (Edge::Preceding, Edge::Preceding) => start < other,
+            (Edge::Following, Edge::Following) => start > other,
+            _ => false,
+        }
+    }
     /// As DataFusion has it. `start`: whether it is the frame's start.
     fn native(&self, start: bool, units: WindowFrameUnits) -> Result<WindowFrameBound> {
         let unbounded = if units == WindowFrameUnits::Range { Datum::Null } else { Datum::UInt64(None) };
@@ -166,7 +175,7 @@ impl Binder<'_> {
         // RANGE without ORDER BY: all rows are peers. Without offsets, a RANGE frame is one of groups of peers.
         let native = if units == WindowFrameUnits::Range && !sorted {
             Some(WindowFrame::new(None))
-        } else if start.is_constant() && end.is_constant() {
+        } else if start.is_constant() && end.is_constant() && !start.is_behind(&end) {
             if units == WindowFrameUnits::Range && !order.ranges() {
                 units = WindowFrameUnits::Groups;
             }
@@ -205,7 +214,7 @@ impl Binder<'_> {
             _ => None,
         };
         let native = match wide {
-            Some(wide) if start.stays_within(ty) && end.stays_within(ty) => {
+            Some(wide) if start.stays_within(ty) && end.stays_within(ty) && !start.is_behind(&end) => {
                 sort.expr = self.resolver.cast(key.clone(), wide, CastContext::Implicit)?.expr;
                 let units = WindowFrameUnits::Range;
                 Some(WindowFrame::new_bounds(units, start.native(true, units)?, end.native(false, units)?))

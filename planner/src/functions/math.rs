@@ -134,7 +134,7 @@ fn width_bucket(operand: f64, low: f64, high: f64, count: i32) -> Result<i32> {
     } else if operand >= high {
         count.checked_add(1).ok_or_else(|| out_of_range("integer"))?
     } else {
-        ((operand - low) / (high - low) * f64::from(count)) as i32 + 1
+        (((operand - low) / (high - low) * f64::from(count)) as i32).wrapping_add(1)
     })
 }
 
@@ -206,8 +206,10 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         }),
         float("acosh", |v| match v {
             _ if v < 1.0 => Err(range("input is out of range")),
-            _ if v > 1e150 && v.is_finite() => Ok(v.ln() + std::f64::consts::LN_2),
-            _ => Ok(v.acosh()),
+            // As C's library computes it, to the last digit.
+            _ if v > f64::from(1 << 28) => Ok(v.ln() + std::f64::consts::LN_2),
+            _ if v > 2.0 => Ok((2.0 * v - 1.0 / (v + (v * v - 1.0).sqrt())).ln()),
+            _ => Ok((v - 1.0 + (2.0 * (v - 1.0) + (v - 1.0) * (v - 1.0)).sqrt()).ln_1p()),
         }),
         float("atanh", |v| {
             if !v.is_nan() && !(-1.0..=1.0).contains(&v) { Err(range("input is out of range")) } else { Ok(v.atanh()) }

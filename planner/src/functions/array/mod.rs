@@ -134,9 +134,10 @@ pub(super) fn quantified(
     if !array.ty.array {
         return Err(SqlError::new(state::WRONG_OBJECT_TYPE, "op ANY/ALL (array) requires array on right side"));
     }
-    if !left.ty.array {
-        super::chosen::element_operator(resolver, symbol, left.ty, array.ty.element())?;
-    }
+    let operands = match left.ty.array {
+        true => None,
+        false => super::chosen::element_operator(resolver, symbol, left.ty, array.ty.element())?,
+    };
     // A constant array is a list of constants, which reaches the indexes.
     if let (Some(list), "=" | "<>") = (array.constant(), symbol)
         && (symbol == "=") != all
@@ -145,7 +146,7 @@ pub(super) fn quantified(
         let members = (0..elements.len())
             .map(|at| Ok(TypedExpr::literal(ScalarValue::try_from_array(elements.elements(), at)?, array.ty.element())))
             .collect::<Result<Vec<_>>>()?;
-        return resolver.in_list(left, members, all);
+        return super::comparison::listed(resolver, left, members, all);
     }
     if left.ty.array {
         return Err(no_operator(symbol, Some(left.ty), array.ty.element()));
@@ -156,6 +157,9 @@ pub(super) fn quantified(
         left.ty.plain()
     } else if counted {
         SqlType::OID
+    } else if let Some((left, right)) = operands {
+        // What the operator takes, not what the two have in common: a float4 beside numeric is float8.
+        super::comparison::comparison_type(symbol, left, right)?
     } else {
         resolver
             .common_type("ANY/ALL", &[left.ty.plain(), array.ty.element().plain()])

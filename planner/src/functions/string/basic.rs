@@ -47,19 +47,19 @@ fn right(text: &str, count: i32) -> String {
     let length = text.chars().count();
     let skip = match count {
         0.. => length.saturating_sub(count as usize),
-        // PostgreSQL negates it, and that it cannot.
-        i32::MIN => 0,
         _ => count.unsigned_abs() as usize,
     };
     text.chars().skip(skip).collect()
 }
 
 fn pad(text: &str, length: i32, fill: &str, before: bool) -> Result<String> {
+    let present = text.chars().count();
     let wanted = length.max(0) as usize;
+    // Nothing to fill with: the text is as long as it gets.
+    let wanted = if fill.is_empty() { wanted.min(present) } else { wanted };
     if wanted.saturating_mul(4) > MAX_TEXT {
         return Err(too_long());
     }
-    let present = text.chars().count();
     if present >= wanted {
         return Ok(text.chars().take(wanted).collect());
     }
@@ -187,7 +187,8 @@ fn trim_set<'a>(text: &'a str, set: &str, start: bool, end: bool) -> &'a str {
     if end { text.trim_end_matches(within) } else { text }
 }
 
-/// A LIKE pattern with another escape character, as one with a backslash.
+/// A LIKE pattern with another escape character, as one with a backslash. One at the end stays at the end: whether it is an error
+/// is found by the match, if it comes so far.
 fn like_escape(pattern: &str, escape: &str) -> Result<String> {
     let mut chars = escape.chars();
     let escape = match (chars.next(), chars.next()) {
@@ -207,12 +208,7 @@ fn like_escape(pattern: &str, escape: &str) -> Result<String> {
                     out.push('\\');
                     out.push(next);
                 }
-                None => {
-                    return Err(SqlError::new(
-                        state::INVALID_ESCAPE_SEQUENCE,
-                        "LIKE pattern must not end with escape character",
-                    ));
-                }
+                None => out.push('\\'),
             }
         } else {
             if c == '\\' {

@@ -85,10 +85,10 @@ fn ends_digits(part: &Part<'_>, next: Option<&Part<'_>>) -> bool {
     }
 }
 
-/// Years of fewer than four digits lie about 2020.
+/// Years of fewer than four digits lie about 2020; so do those with a sign.
 fn nearest_2020(year: i64) -> i64 {
     match year {
-        0..70 => year + 2000,
+        ..70 => year + 2000,
         70..100 => year + 1900,
         100..520 => year + 2000,
         520..1000 => year + 1000,
