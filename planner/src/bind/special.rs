@@ -143,10 +143,11 @@ impl Binder<'_> {
         if args.is_empty() {
             return Err(SqlError::syntax("syntax error at or near \")\""));
         }
-        // Types whose order is not that of their Arrow form, or whose equal values may look different.
+        // Types whose order is not that of their Arrow form, or whose equal values may look different (0 and -0).
         let keyed = |ty: SqlType| {
             use BaseType as B;
-            ty.array || matches!(ty.base, B::Numeric | B::Interval | B::Jsonb | B::Json | B::Jsonpath | B::Char)
+            let other = matches!(ty.base, B::Numeric | B::Interval | B::Jsonb | B::Json | B::Jsonpath | B::Char);
+            ty.array || other || matches!(ty.base, B::Float4 | B::Float8)
         };
         let typed = match name {
             "coalesce" => {

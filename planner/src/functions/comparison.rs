@@ -188,9 +188,15 @@ fn narrowed(constant: &TypedExpr, to: SqlType) -> Option<TypedExpr> {
     }
 }
 
-/// What an operand of no type is beside another: names of objects are compared as the OIDs that they are.
-fn beside(other: SqlType) -> SqlType {
-    if other.base.is_object_name() && !other.array { SqlType::OID } else { other.plain() }
+/// What an operand of no type is beside another: names of objects are compared as the OIDs that they are, and varchar has no
+/// operators but those of text.
+pub(super) fn beside(other: SqlType) -> SqlType {
+    match other.base {
+        _ if other.array => other.plain(),
+        BaseType::Varchar => SqlType::TEXT,
+        base if base.is_object_name() => SqlType::OID,
+        _ => other.plain(),
+    }
 }
 
 /// Brings both operands to one type. Errors: 42883 when there is none.

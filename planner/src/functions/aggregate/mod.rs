@@ -113,7 +113,8 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
                 let joined = make(own(collect::StringAgg::new()), vec![value.expr, delimiter.expr], SqlType::TEXT);
                 return resolver.function(super::string::BYTES_OF_LETTERS, vec![joined]);
             }
-            if !Resolver::stringlike(value.ty) {
+            let delimits = delimiter.is_unknown() || Resolver::stringlike(delimiter.ty);
+            if !Resolver::stringlike(value.ty) || !delimits {
                 return Err(missing(&[value, delimiter]));
             }
             let value = resolver.cast(value, SqlType::TEXT, CastContext::Implicit)?;

@@ -125,7 +125,8 @@ pub(super) fn quantified(
     let (left, array) = match (left.is_unknown(), array.is_unknown()) {
         (_, true) => {
             let left = resolver.resolve_unknown(left)?;
-            let array = resolver.cast(array, left.ty.plain().array_of(), CastContext::Implicit)?;
+            let element = if left.ty.base == BaseType::Varchar { SqlType::TEXT } else { left.ty.plain() };
+            let array = resolver.cast(array, element.array_of(), CastContext::Implicit)?;
             (left, array)
         }
         (true, false) => (resolver.cast(left, array.ty.element(), CastContext::Implicit)?, array),

@@ -33,6 +33,7 @@ pub(in crate::functions) fn aggregate(resolver: &Resolver<'_>, name: &str, call:
     let collect = |arg: &TypedExpr| {
         let mut arg = resolver.resolve_unknown(arg.clone())?;
         if distinct_arrays && arg.ty.array {
+            resolver.group_key(arg.clone())?;
             arg = wrapped(arg);
         } else if arg.ty.array {
             // Arrays of different shapes are no array: each is json first.
@@ -87,7 +88,13 @@ enum Items {
 }
 
 /// The JSON of one item.
-fn item_json(element: SqlType, items: &ArrayRef, at: usize, kind: Items, context: &OutputContext<'_>) -> Result<String> {
+fn item_json(
+    element: SqlType,
+    items: &ArrayRef,
+    at: usize,
+    kind: Items,
+    context: &OutputContext<'_>,
+) -> Result<String> {
     if let (Items::Wrapped, Some(record), false) = (kind, element.as_record(), items.is_null(at)) {
         let records = items.as_binary_opt::<i32>().ok_or_else(|| SqlError::internal("a record that is no bytes"))?;
         let mut fields = record_columns(record, records.value(at))?.into_iter();

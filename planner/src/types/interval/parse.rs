@@ -225,7 +225,11 @@ impl Sum {
         let interval = || {
             Some(Interval {
                 // Years and months are negated each for itself.
-                months: if self.years { i32::try_from(self.months.checked_mul(sign.into())?).ok() } else { narrow(self.months) }?,
+                months: if self.years {
+                    i32::try_from(self.months.checked_mul(sign.into())?).ok()
+                } else {
+                    narrow(self.months)
+                }?,
                 days: narrow(self.days)?,
                 micros: self.micros.checked_mul(sign.into())?,
             })
