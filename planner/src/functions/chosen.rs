@@ -24,6 +24,11 @@ pub(super) fn function(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>
         Choice::Unlisted | Choice::Undetermined => registry::resolve(resolver, name, args),
         Choice::Chosen { function, arguments, elements_from } => {
             let args = settled(resolver, args, &arguments)?;
+            if args.len() > 1
+                && let Some(cast) = operator_names::modified(resolver, name, &args)?
+            {
+                return Ok(cast);
+            }
             if registry::is_listed(name)
                 && takes(&args, &arguments, |args| registry::resolve(resolver, name, args).is_ok())
             {

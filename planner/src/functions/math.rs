@@ -113,31 +113,6 @@ fn least_scale(value: &N) -> i64 {
     scale
 }
 
-/// `width_bucket(operand, low, high, count)`.
-fn width_bucket(operand: f64, low: f64, high: f64, count: i32) -> Result<i32> {
-    let invalid = |message: &str| Err(SqlError::new("2201G", message));
-    if count <= 0 {
-        return invalid("count must be greater than zero");
-    }
-    if operand.is_nan() || low.is_nan() || high.is_nan() {
-        return invalid("operand, lower bound, and upper bound cannot be NaN");
-    }
-    if low.is_infinite() || high.is_infinite() {
-        return invalid("lower and upper bounds must be finite");
-    }
-    if low == high {
-        return invalid("lower bound cannot equal upper bound");
-    }
-    let (operand, low, high) = if low < high { (operand, low, high) } else { (-operand, -low, -high) };
-    Ok(if operand < low {
-        0
-    } else if operand >= high {
-        count.checked_add(1).ok_or_else(|| out_of_range("integer"))?
-    } else {
-        (((operand - low) / (high - low) * f64::from(count)) as i32).wrapping_add(1)
-    })
-}
-
 /// The functions of this module.
 #[allow(clippy::too_many_lines)]
 pub(super) fn functions() -> Vec<ScalarFunction> {
@@ -370,12 +345,6 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                 }
                 Ok(Float8::finish(builder))
             }),
-        ),
-        immutable(
-            "width_bucket",
-            &[float8, float8, float8, int4],
-            int4,
-            super::typed::quaternary::<Float8, Float8, Float8, Int4, Int4, _>(width_bucket),
         ),
     ];
     for name in ["ceil", "ceiling"] {

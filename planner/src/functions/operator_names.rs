@@ -28,9 +28,6 @@ pub(super) fn resolve(
         let one = resolver.cast(TypedExpr::unknown("1"), value.ty, CastContext::Implicit)?;
         return resolver.operator("+", Some(value.clone()), one).map(Some);
     }
-    if let Some(cast) = modified(resolver, name, args)? {
-        return Ok(Some(cast));
-    }
     for meaning in choice::meanings(function) {
         let found = match (*meaning, args) {
             (Meaning::Operator(symbol), [left, right]) => {
@@ -54,7 +51,7 @@ pub(super) fn resolve(
 
 /// `interval(interval, modifier)`, `varchar(varchar, modifier, explicit)`: what casts call to apply a type's modifier, where that
 /// is a constant; and `timestamptz(date, time)`. `None` for another function.
-fn modified(resolver: &Resolver<'_>, name: &str, args: &[TypedExpr]) -> Result<Option<TypedExpr>> {
+pub(super) fn modified(resolver: &Resolver<'_>, name: &str, args: &[TypedExpr]) -> Result<Option<TypedExpr>> {
     let [value, second, rest @ ..] = args else { return Ok(None) };
     if name == "timestamptz" && rest.is_empty() && (value.ty, second.ty.plain()) == (SqlType::DATE, SqlType::TIME) {
         let local = resolver.operator("+", Some(value.clone()), second.clone())?;
