@@ -60,3 +60,8 @@ select x, first_value(x) over (order by x groups between 2 following and 1 follo
 select x, count(*) filter (where x > 0) over (order by x rows between 1 preceding and 2 preceding exclude current row), max(x) over (order by x groups between 1 preceding and 2 preceding) from (values (1), (2), (null)) v(x) order by x;
 select x, corr(x, x * x) over (order by x rows between 2 preceding and current row), regr_count(x, x) over (order by x rows 1 preceding), covar_pop(x, x * x) over (order by x rows between 1 preceding and 1 following), regr_slope(x * x, x) over (order by x rows between 1 following and 2 following) from (values (1), (2), (3), (null), (5)) v(x) order by x;
 select f, max(f) over (rows 1 preceding), min(f) over (rows 1 preceding) from (values ('-0'::float8), ('0'), ('-0')) v(f);
+select sum(1) over (rows between current row and 'a' preceding);
+select sum(1) over (range between 1 following and current row);
+select sum(1) over (groups between unbounded following and 1 preceding);
+select sum(1) over (range between 'a' preceding and unbounded preceding);
+select sum(x) over (order by x range 2 following) from (values (1)) v(x);
